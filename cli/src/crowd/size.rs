@@ -50,6 +50,11 @@ pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
     })
 }
 
+/// The longest side of a box.
+pub fn longest_side(size: &Aabb) -> f32 {
+    (size.max - size.min).max_element()
+}
+
 /// Bounding box of all triangles' vertices in a pose, or of all joints if there are none.
 pub fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> {
     let mut size = Aabb::EMPTY;

@@ -111,6 +111,9 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
 /// The most bytes of a file of tiers.
 const MAX_BYTES: u64 = 1 << 20;
 
+/// U+FEFF in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The most phases of a clip that a tier can have.
 const MAX_PHASES: u64 = 4096;
 
@@ -130,8 +133,10 @@ pub fn read(file: &Path) -> Result<Tiers, CliError> {
 }
 
 fn parse(bytes: &[u8]) -> Result<Tiers, String> {
+    // Some editors begin files of UTF-8 with a byte order mark, which JSON readers may ignore (RFC 8259, section 8.1).
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let Object(read): Object<TiersFile> =
-        serde_json::from_slice(bytes).map_err(|e| e.to_string())?;
+        serde_json::from_slice(text).map_err(|e| e.to_string())?;
     let tiers = read.tiers.into_iter().enumerate();
     let tiers = tiers.map(|(number, Object(entry))| tier(&format!("tier {number}: "), entry));
     let defaults = Tiers::default();
@@ -298,13 +303,38 @@ pub fn sharing(sharing: Sharing) -> String {
     match sharing {
         Sharing::None => "-".into(),
         Sharing::Phases(n) => format!("{n} phases"),
-        Sharing::Error(error) => format!("{} mm", error * 1e3),
+        // Of a model in metres.
+        Sharing::Error(error) => format!("{} mm", three_digits(error * 1e3)),
     }
+}
+
+/// A positive number to three significant digits, or to the whole.
+fn three_digits(value: f32) -> f32 {
+    let digits = (2.0 - value.log10().floor()).clamp(0.0, 30.0);
+    let unit = 10f64.powf(digits.into());
+    let rounded = ((f64::from(value) * unit).round() / unit) as f32;
+    if rounded.is_finite() { rounded } else { value }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_shown_to_three_digits() {
+        for (error, text) in [
+            (0.003, "3 mm"),
+            (0.03, "30 mm"),
+            (0.003 * 0.08 / 1.8, "0.133 mm"),
+            (0.006 * 155.5 / 1.8, "518 mm"),
+            (1234.5678, "1234568 mm"),
+        ] {
+            assert_eq!(sharing(Sharing::Error(error)), text);
+        }
+        for error in [f32::MIN_POSITIVE, f32::MAX] {
+            assert!(sharing(Sharing::Error(error)).ends_with(" mm"));
+        }
+    }
 
     #[test]
     fn budgets_are_palettes_or_times() {
@@ -357,6 +387,15 @@ mod tests {
             (default.hysteresis, default.max_age)
         );
         assert_eq!(tiers.tiers[0].detail, Some(TierDetail::default()));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_skipped() {
+        let plain = r#"{"tiers": [{"height": 9}]}"#;
+        let marked = format!("\u{feff}{plain}");
+        assert_eq!(parse(marked.as_bytes()), parse(plain.as_bytes()));
+        let twice = parse(format!("\u{feff}{marked}").as_bytes()).unwrap_err();
+        assert!(twice.starts_with("expected value at line 1"), "{twice}");
     }
 
     /// Each message is one line, which names the tier and the field, or the place in the file.

@@ -357,7 +357,7 @@ fn the_budget_is_set_in_the_legend_and_kept() {
     let budget = desk.viewer.tiers.budget();
     assert_eq!(budget, Some(BudgetArg::Palettes(PALETTES)));
     desk.evaluate(&mut bones);
-    assert!(desk.has(&format!(" of {PALETTES} palettes evaluated")));
+    assert!(desk.has(&format!(" of {PALETTES} evaluated")));
     // Everybody has a palette of its own while it fades; most wait.
     let few = Some(BudgetArg::Palettes(30));
     desk.viewer.apply(Command::Budget(few)).unwrap();
@@ -373,7 +373,7 @@ fn the_budget_is_set_in_the_legend_and_kept() {
     let (opened, _) = Opened::load(None, 4, PaletteArg(None), Default::default()).unwrap();
     desk.viewer.show(opened).unwrap();
     desk.evaluate(&mut bones);
-    assert!(desk.viewer.crowd.tiers().is_some() && desk.has(" of 30 palettes evaluated"));
+    assert!(desk.viewer.crowd.tiers().is_some() && desk.has(" of 30 evaluated"));
     desk.click("time");
     let budget = desk.viewer.tiers.budget();
     assert_eq!(budget, Some(BudgetArg::Microseconds(MICROSECONDS)));

@@ -1,7 +1,7 @@
 //! The legend of tiers, in a corner of the picture: colours, what the last frame did, and the budget.
 
 use super::super::crowd::tiers_file::{self, BudgetArg};
-use super::super::text::count;
+use super::super::text::{count, duration};
 use super::tiers::{Color, ColorBy, MICROSECONDS, PALETTES, rate_color, tier_color};
 use super::viewer::{Command, MOST, Viewer};
 use egui::{Align2, Area, Color32, DragValue, FontId, Frame, Grid, Id, Rect, Sense, Ui, vec2};
@@ -152,6 +152,8 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
                     let time = BudgetArg::Microseconds(milliseconds * 1e3);
                     commands.push(Command::Budget(Some(time)));
                 }
+                let taken = viewer.tiers.taken().as_nanos() as f64;
+                ui.label(format!("took {}", duration(taken)));
             }
         }
     });
@@ -167,7 +169,7 @@ fn state(budget: Option<usize>, frame: &TierFrame) -> String {
     let evaluated = number(own + frame.shared_evaluated);
     let of = budget.map_or(String::new(), |n| format!(" of {}", number(n)));
     format!(
-        "{evaluated}{of} palettes evaluated, {} waiting, {} beyond the budget, oldest {oldest} frames",
+        "{evaluated}{of} evaluated, {} waiting, {} beyond the budget, oldest {oldest} frames",
         number(waiting),
         number(frame.beyond_budget),
     )
@@ -199,8 +201,8 @@ mod tests {
         };
         assert_eq!(
             state(Some(1018), &frame),
-            "1,020 of 1,018 palettes evaluated, 9 waiting, 2 beyond the budget, oldest 7 frames"
+            "1,020 of 1,018 evaluated, 9 waiting, 2 beyond the budget, oldest 7 frames"
         );
-        assert!(state(None, &frame).starts_with("1,020 palettes evaluated, 9 waiting"));
+        assert!(state(None, &frame).starts_with("1,020 evaluated, 9 waiting"));
     }
 }

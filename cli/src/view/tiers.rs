@@ -5,6 +5,7 @@ use super::super::error::CliError;
 use phalanx::crowd::{
     BudgetController, ControllerOptions, Crowd, InstanceId, RATES, TierError, TierFrame, Tiers,
 };
+use std::time::Duration;
 
 /// What the colour of a character shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +142,13 @@ pub struct WindowTiers {
     pub color_by: Option<ColorBy>,
     /// The largest palette, in rows, of which the device holds pairs: others are held between updates.
     pub most_pair_rows: u64,
-    tiers: Tiers,
+    /// Those of `--tiers`; without them a model has its default ones.
+    tiers: Option<Tiers>,
     budget: Option<BudgetArg>,
     /// Finds the palettes of a budget that is a time.
     controller: Option<BudgetController>,
+    /// The time of the last schedule and evaluation.
+    taken: Duration,
 }
 
 impl Default for WindowTiers {
@@ -152,9 +156,10 @@ impl Default for WindowTiers {
         Self {
             color_by: None,
             most_pair_rows: u64::MAX,
-            tiers: Tiers::default(),
+            tiers: None,
             budget: None,
             controller: None,
+            taken: Duration::ZERO,
         }
     }
 }
@@ -165,7 +170,7 @@ impl WindowTiers {
         if tiers.is_some() || budget.is_some() {
             self.color_by = Some(ColorBy::Tier);
         }
-        if let Some(tiers) = tiers {
+        if tiers.is_some() {
             self.tiers = tiers;
         }
         self.set_budget(budget)
@@ -199,18 +204,24 @@ impl WindowTiers {
         }
     }
 
-    /// Takes what a frame did, and the milliseconds of its schedule and evaluation, with the copy to the device.
-    pub fn observe(&mut self, frame: &TierFrame, milliseconds: f32) {
+    /// Takes what a frame did, and the time of its schedule and evaluation, with the copy to the device.
+    pub fn observe(&mut self, frame: &TierFrame, time: Duration) {
+        self.taken = time;
         if let Some(controller) = &mut self.controller {
-            controller.observe_frame(frame, f64::from(milliseconds) * 1e3);
+            controller.observe_frame(frame, time.as_secs_f64() * 1e6);
         }
     }
 
-    /// The tiers for a crowd whose palettes have this many rows; `None` if they are off. Where the device holds no pairs
-    /// of such palettes, they are held between updates.
-    pub fn of(&self, rows: usize) -> Option<Tiers> {
+    /// The time of the last schedule and evaluation, with the copy to the device.
+    pub fn taken(&self) -> Duration {
+        self.taken
+    }
+
+    /// The tiers for a crowd with these default ones, whose palettes have this many rows; `None` if they are off. Where
+    /// the device holds no pairs of such palettes, they are held between updates.
+    pub fn of(&self, default: &Tiers, rows: usize) -> Option<Tiers> {
         self.color_by?;
-        let mut tiers = self.tiers.clone();
+        let mut tiers = self.tiers.as_ref().unwrap_or(default).clone();
         if !self.has_pairs(rows) {
             tiers.tiers.iter_mut().for_each(|t| t.interpolate = false);
         }
@@ -222,9 +233,10 @@ impl WindowTiers {
     }
 
     /// Says that palettes are not interpolated although a tier asks for it.
-    pub fn without_pairs(&self, rows: usize) -> Option<String> {
+    pub fn without_pairs(&self, default: &Tiers, rows: usize) -> Option<String> {
         let interpolated = |t: &phalanx::crowd::Tier| t.interpolate && t.rate > 1;
-        let asked = self.color_by.is_some() && self.tiers.tiers.iter().any(interpolated);
+        let tiers = self.tiers.as_ref().unwrap_or(default);
+        let asked = self.color_by.is_some() && tiers.tiers.iter().any(interpolated);
         (asked && !self.has_pairs(rows)).then(|| {
             format!(
                 "The device holds pairs of palettes of up to {} rows, this model has {rows}: \
@@ -284,7 +296,8 @@ mod tests {
     #[test]
     fn pairs_that_the_device_does_not_hold_are_not_asked_for() {
         let mut window = WindowTiers::default();
-        assert_eq!(window.of(100), None);
+        let default = Tiers::default();
+        assert_eq!(window.of(&default, 100), None);
         let tiers = Tiers {
             tiers: vec![Tier {
                 rate: 4,
@@ -294,15 +307,15 @@ mod tests {
             ..Tiers::default()
         };
         window.set(Some(tiers.clone()), None).unwrap();
-        assert_eq!(window.of(100), Some(tiers));
-        assert_eq!(window.without_pairs(100), None);
+        assert_eq!(window.of(&default, 100), Some(tiers));
+        assert_eq!(window.without_pairs(&default, 100), None);
         window.most_pair_rows = 99;
-        let held = window.of(100).unwrap().tiers[0].clone();
+        let held = window.of(&default, 100).unwrap().tiers[0].clone();
         assert!(!held.interpolate && held.rate == 4);
-        let said = window.without_pairs(100).unwrap();
+        let said = window.without_pairs(&default, 100).unwrap();
         assert!(said.contains("99 rows, this model has 100"), "{said}");
         window.color_by = None;
-        assert_eq!(window.without_pairs(100), None);
+        assert_eq!(window.without_pairs(&default, 100), None);
     }
 
     #[test]
@@ -323,7 +336,7 @@ mod tests {
             shared_evaluated: 500,
             ..TierFrame::default()
         };
-        (0..200).for_each(|_| window.observe(&frame, 1.0));
+        (0..200).for_each(|_| window.observe(&frame, Duration::from_millis(1)));
         let now = window.palettes().unwrap();
         assert!(first > 1500 && now.abs_diff(500) < 20, "{first} {now}");
     }

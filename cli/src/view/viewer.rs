@@ -209,11 +209,12 @@ impl Viewer {
     /// Gives the crowd the tiers that are set.
     fn apply_tiers(&mut self) -> Result<(), CliError> {
         let rows = self.crowd.source.palette_len();
-        if let Some(notice) = self.tiers.without_pairs(rows) {
+        let default = self.crowd.default_tiers();
+        if let Some(notice) = self.tiers.without_pairs(&default, rows) {
             self.notice.set(notice);
         }
         self.crowd
-            .set_tiers(self.tiers.of(rows), self.tiers.color_by)
+            .set_tiers(self.tiers.of(&default, rows), self.tiers.color_by)
     }
 
     /// What is shown, for a file that is dropped on it.
@@ -353,10 +354,11 @@ impl Viewer {
         self.crowd.set_budget(self.tiers.palettes())?;
         self.frame.advance += milliseconds(start.elapsed());
         let start = Instant::now();
-        self.evaluated = self.crowd.evaluate(into)?;
+        let (evaluated, time) = self.crowd.evaluate(into)?;
+        self.evaluated = evaluated;
         self.frame.evaluate = milliseconds(start.elapsed());
         if let Some((_, frame)) = self.crowd.tiers() {
-            self.tiers.observe(frame, self.frame.evaluate);
+            self.tiers.observe(frame, time);
         }
         Ok(())
     }
@@ -412,6 +414,7 @@ fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
 mod tests {
     use super::super::super::frame_renderer::PaletteArg;
     use super::*;
+    use phalanx::crowd::{BoneBuffer, Sharing};
     use std::path::Path;
 
     fn viewer(count: usize) -> Viewer {
@@ -454,6 +457,71 @@ mod tests {
         assert_eq!(viewer.list.filter, "");
         assert!(viewer.title().contains("mannequin_lod1.glb"));
         viewer.advance(0.1).unwrap();
+    }
+
+    /// Errors of the default tiers are those of the model's size; the tiers of a file stay as they are.
+    #[test]
+    fn default_tiers_fit_the_model() {
+        let error = |viewer: &Viewer| {
+            let (tiers, _) = viewer.crowd.tiers().unwrap();
+            match tiers.tiers[1].sharing {
+                Sharing::Error(error) => error,
+                other => panic!("{other:?}"),
+            }
+        };
+        let mut viewer = viewer(1);
+        let by = Some(ColorBy::Sharing);
+        viewer.apply(Command::Tiers(by)).unwrap();
+        assert_eq!(error(&viewer), 0.003);
+        let Some(fox) = phalanx_testkit::trials::model("Fox.glb") else {
+            return;
+        };
+        let load = || {
+            let loaded = Opened::load(Some(&fox), 1, PaletteArg(None), Default::default());
+            loaded.unwrap().0
+        };
+        viewer.show(load()).unwrap();
+        // 1.5 m in centimetres.
+        let scaled = error(&viewer);
+        assert!(scaled > 0.2 && scaled < 0.4, "{scaled}");
+        viewer.start_tiers(Some(Tiers::default()), None).unwrap();
+        assert_eq!(error(&viewer), 0.003);
+        viewer.show(load()).unwrap();
+        assert_eq!(error(&viewer), 0.003);
+    }
+
+    /// Whatever is collected for the picture does not count.
+    #[test]
+    fn a_budget_of_time_is_for_the_evaluation_alone() {
+        let mut viewer = viewer(3000);
+        let budget = BudgetArg::Microseconds(1e6);
+        viewer.start_tiers(None, Some(budget)).unwrap();
+        let size = PictureSize {
+            width: 640,
+            height: 360,
+        };
+        let mut bones = BoneBuffer::new();
+        for _ in 0..3 {
+            let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
+            let began = Instant::now();
+            viewer
+                .evaluate(size, |crowd| {
+                    let start = Instant::now();
+                    let done = crowd.evaluate(&mut bones);
+                    least = start.elapsed();
+                    most = began.elapsed();
+                    Ok(done)
+                })
+                .unwrap();
+            let taken = viewer.tiers.taken();
+            assert!(taken >= least, "{taken:?} {least:?}");
+            assert!(taken.as_secs_f32() * 1e3 < viewer.frame.evaluate);
+            // What comes after the evaluation would be beyond this.
+            assert!(
+                taken < most + Duration::from_micros(50),
+                "{taken:?} {most:?}"
+            );
+        }
     }
 
     #[test]

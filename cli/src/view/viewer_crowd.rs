@@ -14,6 +14,7 @@ use phalanx::mesh::Material;
 use phalanx::rig::{Aabb, Rig};
 use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, tint_strength};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// What the characters play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,7 @@ pub struct ViewerCrowd {
     instances: Vec<InstanceId>,
     formation: Formation,
     size: Aabb,
+    built_in: bool,
     tinted: bool,
     /// How much of a tint the materials take that take any, above 0.
     strength: f32,
@@ -95,6 +97,7 @@ impl ViewerCrowd {
             instances: Vec::new(),
             formation: Formation::new(0, size),
             size,
+            built_in: model.built_in,
             tinted: model.rig.materials().iter().any(tint),
             strength: match model.rig.materials().iter().any(tint) {
                 true => 1.0,
@@ -149,6 +152,14 @@ impl ViewerCrowd {
     /// What the characters play.
     pub fn playing(&self) -> Playing {
         self.playing
+    }
+
+    /// Default tiers for this model.
+    pub fn default_tiers(&self) -> Tiers {
+        match self.built_in {
+            true => Tiers::default(),
+            false => Tiers::default().for_size(size::longest_side(&self.size)),
+        }
     }
 
     /// The formation's bounding box, in world space.
@@ -309,12 +320,15 @@ impl ViewerCrowd {
         self.crowd.tiers().zip(self.crowd.tier_stats())
     }
 
-    /// Evaluates into the caller's memory; returns the number of instances evaluated.
+    /// Evaluates into the caller's memory, and collects what is drawn. Returns the number of instances evaluated, and
+    /// the time of `into` alone.
     pub fn evaluate(
         &mut self,
         into: impl FnOnce(&mut Crowd) -> Result<FrameStats, CliError>,
-    ) -> Result<usize, CliError> {
+    ) -> Result<(usize, Duration), CliError> {
+        let start = Instant::now();
         let done = into(&mut self.crowd)?;
+        let time = start.elapsed();
         let mut tints = std::mem::take(&mut self.tints);
         tints.clear();
         if let Some(by) = self.color_by {
@@ -329,7 +343,7 @@ impl ViewerCrowd {
         };
         self.view.collect(&self.crowd, tint)?;
         self.tints = tints;
-        Ok(done.instances)
+        Ok((done.instances, time))
     }
 
     /// The visible instances.
@@ -442,7 +456,7 @@ mod tests {
         let mut evaluate = |skip| {
             crowd.look(&aside, &look, size, skip).unwrap();
             let evaluated = crowd.evaluate(|crowd| Ok(crowd.evaluate(&mut buffer)));
-            (evaluated.unwrap(), crowd.drawn().len())
+            (evaluated.unwrap().0, crowd.drawn().len())
         };
         let (all, drawn) = evaluate(false);
         assert_eq!(all, 400);

@@ -58,7 +58,7 @@ pub fn figures() -> Tested {
         "schedule",
         "evaluate",
         "in view of 1920 x 1080",
-        "palettes evaluated",
+        "evaluated",
         "crossfades begun",
         "│ tier",
         "evaluation",
@@ -298,5 +298,10 @@ pub fn of_a_file(file: &str) -> Tested {
     let (text, figures) = plaza(&[&path, "--count", "200", "--threads", "1", "--size", "64x36"])?;
     check(!text.contains("phalanx:"), text)?;
     let seen = figure(&figures, "/in_view_per_frame");
-    check(seen > 40.0 && seen < 120.0, format!("{seen} in view"))
+    check(seen > 40.0 && seen < 120.0, format!("{seen} in view"))?;
+    // The default tiers are fitted to the model: some of its palettes are shared, by errors of its own units.
+    let sharing = list(&figures["runs"][0], "by_tier")?[1]["sharing"].clone();
+    check(sharing != "3 mm", format!("errors of people: {sharing}"))?;
+    let shared = sum(&figures, "shared_per_frame")?;
+    check(shared > 0.0, "no palette is shared")
 }

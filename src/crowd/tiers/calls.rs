@@ -202,6 +202,10 @@ impl Crowd {
     /// count beside those of the views; the greater one decides. 0 leaves an instance to the views; an empty slice takes
     /// all importances back.
     ///
+    /// Without views and importances everybody is in the picture. Importances alone end that for the whole crowd:
+    /// without views, instances of rigs that have no importances are out of the picture, and so are instances that were
+    /// spawned after the call, at indices beyond the slice, until importances are given for them.
+    ///
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
     /// has places ([`RigView::len`](crate::crowd::RigView::len)). Nothing has changed then.

@@ -7,7 +7,8 @@ pub struct TierStats {
     pub instances: usize,
     /// Those of them that show a shared palette.
     pub shared: usize,
-    /// Palettes of their own that were evaluated; interpolated instances may have two.
+    /// Those of them that were evaluated into palettes of their own. An interpolated one counts once, though it writes
+    /// two palettes if it is new, changed by a call, or predicted otherwise than before.
     pub evaluated: usize,
     /// Instances that kept the palettes of an earlier frame.
     pub held: usize,
@@ -33,7 +34,8 @@ pub struct TierFrame {
     pub shared_evaluated: usize,
     /// Nanoseconds for them.
     pub shared_nanoseconds: u64,
-    /// Palettes that were evaluated although the budget was used up: of instances that were new in the picture, changed
-    /// by a call, or had waited for [`Tiers::max_age`](super::Tiers::max_age) frames.
+    /// Evaluations beyond the budget, of instances and shared palettes: instances that were new in the picture, changed
+    /// by a call, or had waited for [`Tiers::max_age`](super::Tiers::max_age) frames are evaluated although it is used
+    /// up.
     pub beyond_budget: usize,
 }

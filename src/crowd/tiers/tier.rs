@@ -78,7 +78,8 @@ pub struct Tier {
     /// drawn with them: see [`Crowd::palette_detail`](crate::crowd::Crowd::palette_detail). Default `None`: the full rig.
     ///
     /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
-    /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the detail leaves out. Model
+    /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the level lacks or
+    /// [`leave_out`](TierDetail::leave_out) lists; the rows stay the same. Model
     /// matrices on request, scenes and bounds are those of the full rig. Palettes are shared among tiers of one detail.
     pub detail: Option<TierDetail>,
 }
@@ -98,7 +99,9 @@ impl Default for Tier {
 /// The tiers of a crowd: see [`Crowd::set_tiers`](crate::crowd::Crowd::set_tiers).
 ///
 /// The default tiers are for 1080 lines at 60 frames per second; their error is meant to be below half a pixel.
-/// docs/performance/tiers.md has what was measured with the clips of the built-in character.
+/// docs/performance/tiers.md has what was measured with the clips of the built-in character. Their errors of sharing
+/// are for characters of the size of people in metres, about 1.8 m: [`for_size`](Self::for_size) fits them to other
+/// models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tiers {
     /// The tiers by descending [`Tier::height`], at most [`MAX_TIERS`]. An instance below the last height is not drawn:
@@ -267,10 +270,43 @@ impl Tier {
     }
 }
 
+/// The longest side of the characters that the default tiers are for, in metres.
+const HUMAN_SIZE: f32 = 1.8;
+
 impl Tiers {
+    /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest
+    /// side, in units of the model: a [`Sharing::Error`] becomes as large in relation to the model. The error in pixels
+    /// is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
+    ///
+    /// ```
+    /// use phalanx::crowd::{Sharing, Tiers};
+    ///
+    /// // A fox in centimetres.
+    /// let tiers = Tiers::default().for_size(150.0);
+    /// assert_eq!(tiers.tiers[1].sharing, Sharing::Error(0.003 * (150.0 / 1.8)));
+    /// ```
+    #[must_use]
+    pub fn for_size(mut self, longest_side: f32) -> Self {
+        let factor = longest_side / HUMAN_SIZE;
+        if factor > 0.0 && factor.is_finite() {
+            for tier in &mut self.tiers {
+                if let Sharing::Error(error) = &mut tier.sharing {
+                    // Within what `validate` accepts.
+                    *error = (*error * factor).clamp(f32::MIN_POSITIVE, f32::MAX);
+                }
+            }
+        }
+        self
+    }
+
     /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
-    /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere in it. Tiers with
-    /// level 0 stay as they are: the full rig serves them. What a tier leaves out is kept.
+    /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere from its height
+    /// to that of the tier before it. Tiers with level 0 stay as they are: the full rig serves them. What a tier leaves
+    /// out is kept.
+    ///
+    /// The hysteresis is not considered, so that tiers may begin at the heights of levels. An instance that comes
+    /// nearer stays in the coarser tier, with the coarser level, up to the hysteresis above the height of the finer
+    /// one.
     ///
     /// ```
     /// use phalanx::crowd::Tiers;
@@ -369,6 +405,51 @@ impl Tiers {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Errors grow with the model and stay valid.
+    #[test]
+    fn errors_are_relative_to_the_size_of_a_model() {
+        let errors = |tiers: &Tiers| -> Vec<f32> {
+            let errors = tiers.tiers.iter().filter_map(|t| match t.sharing {
+                Sharing::Error(error) => Some(error),
+                _ => None,
+            });
+            errors.collect()
+        };
+        let default = Tiers::default();
+        assert_eq!(default.clone().for_size(1.8), default);
+        for side in [0.08, 150.0] {
+            let scaled = default.clone().for_size(side);
+            for (scaled, error) in errors(&scaled).iter().zip(errors(&default)) {
+                assert!((scaled / error * 1.8 / side - 1.0).abs() < 1e-6);
+            }
+        }
+        for side in [f32::MIN_POSITIVE, 1e-40, 1e38, f32::MAX] {
+            assert_eq!(default.clone().for_size(side).validate(), Ok(()), "{side}");
+        }
+        for side in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert_eq!(default.clone().for_size(side), default);
+        }
+        let mut other = default.clone();
+        other.tiers[1].sharing = Sharing::Phases(8);
+        assert_eq!(other.for_size(9.0).tiers[1].sharing, Sharing::Phases(8));
+    }
+
+    /// Tiers may begin where levels do.
+    #[test]
+    fn levels_are_those_of_a_tiers_heights_without_hysteresis() {
+        let tiers = Tiers {
+            hysteresis: 0.5,
+            ..Tiers::default()
+        };
+        let tiers = tiers.with_levels(&[80.0, 40.0, 0.0]);
+        let levels = tiers
+            .tiers
+            .iter()
+            .map(|t| t.detail.as_ref().map(|d| d.level));
+        let wanted = [None, None, Some(1), Some(2), Some(2), Some(2)];
+        assert!(levels.eq(wanted));
+    }
 
     #[test]
     fn tier_validity() {

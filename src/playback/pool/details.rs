@@ -47,32 +47,45 @@ struct PoolDetail {
     level: usize,
     /// The joints that are listed, ascending.
     listed: Vec<u16>,
-    /// Those of them that are left out.
-    left_out: Vec<u16>,
+    /// What of them is left out, and what is kept.
+    joints: KeptJoints,
     /// The detail of the level, with all joints that its slots need.
     whole: Arc<Rig>,
     rig: Arc<Rig>,
     programs: PoolPrograms,
 }
 
+/// Joints that differ from those that the slots of a detail need, ascending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct KeptJoints {
+    left_out: Vec<u16>,
+    /// Watched ones that no slot needs.
+    keep: Vec<u16>,
+}
+
 impl PoolDetail {
     /// `None` if the rig refuses, or its detail would leave nothing out.
     fn new(rig: &Rig, level: usize, listed: &[u16]) -> Option<Self> {
-        let whole = detail(rig, level, &[])?;
-        let of = detail(&whole, level, listed)?;
+        let joints = KeptJoints {
+            left_out: listed.to_vec(),
+            keep: Vec::new(),
+        };
+        let whole = detail(rig, level, &KeptJoints::default())?;
+        let of = detail(&whole, level, &joints)?;
         let evaluated = (0..rig.skeleton().len()).all(|joint| of.is_evaluated(joint));
         (of.palette_len() < rig.palette_len() || !evaluated).then(|| Self {
             level,
             listed: listed.to_vec(),
-            left_out: listed.to_vec(),
+            joints,
             whole,
             rig: of,
             programs: PoolPrograms::default(),
         })
     }
 
-    /// The listed joints but those that are watched, or that a watched joint is below; `None` if they are left out already.
-    fn others(&self, watched: &[u16]) -> Option<Vec<u16>> {
+    /// The joints with these watched ones, ascending: of the listed ones those that are watched, or that a watched
+    /// joint is below, are not left out. `None` if the detail has them already.
+    fn with_watched(&self, watched: &[u16]) -> Option<KeptJoints> {
         let parents = self.rig.skeleton().parents();
         let mut seen = vec![false; parents.len()];
         for &joint in watched {
@@ -83,19 +96,24 @@ impl PoolDetail {
             }
         }
         let listed = self.listed.iter().copied();
-        let left_out: Vec<u16> = listed.filter(|&j| !seen[usize::from(j)]).collect();
-        (left_out != self.left_out).then_some(left_out)
+        let watched = watched.iter().copied();
+        let joints = KeptJoints {
+            left_out: listed.filter(|&j| !seen[usize::from(j)]).collect(),
+            keep: watched
+                .filter(|&j| !self.whole.is_evaluated(j.into()))
+                .collect(),
+        };
+        (joints != self.joints).then_some(joints)
     }
 
-    /// Leaves out the listed joints but those that are watched, or that a watched joint is below. Returns whether that
-    /// has changed.
-    fn leave_out(&mut self, watched: &[u16]) -> bool {
-        let Some(left_out) = self.others(watched) else {
+    /// Evaluates watched joints, ascending, and those above them. Returns whether the detail has changed.
+    fn watch(&mut self, watched: &[u16]) -> bool {
+        let Some(joints) = self.with_watched(watched) else {
             return false;
         };
-        if let Some(rig) = detail(&self.whole, self.level, &left_out) {
+        if let Some(rig) = detail(&self.whole, self.level, &joints) {
             self.rig = rig;
-            self.left_out = left_out;
+            self.joints = joints;
             self.programs = PoolPrograms::default();
             return true;
         }
@@ -103,16 +121,17 @@ impl PoolDetail {
     }
 }
 
-fn detail(rig: &Rig, level: usize, leave_out: &[u16]) -> Option<Arc<Rig>> {
+fn detail(rig: &Rig, level: usize, joints: &KeptJoints) -> Option<Arc<Rig>> {
     // A detail of a level without meshes has level 0 alone.
     let level = level.min(rig.lod_count() - 1);
-    let leave_out: Vec<JointRef<'_>> = leave_out
-        .iter()
-        .map(|&joint| usize::from(joint).into())
-        .collect();
+    let refs = |joints: &[u16]| -> Vec<JointRef<'_>> {
+        let indices = joints.iter().map(|&joint| usize::from(joint));
+        indices.map(JointRef::from).collect()
+    };
+    let (keep, leave_out) = (refs(&joints.keep), refs(&joints.left_out));
     let options = DetailOptions {
         level,
-        keep: &[],
+        keep: &keep,
         leave_out: &leave_out,
     };
     rig.detail(&options).ok()
@@ -235,7 +254,8 @@ impl Pool {
         self.details = PoolDetails::default();
     }
 
-    /// Evaluates joints that all instances watch, and those above them, in every detail. Returns whether a detail has
+    /// Evaluates joints that all instances watch, and those above them, in every detail, whatever it leaves out or its
+    /// level drops. Returns whether a detail has
     /// changed; its palettes have as many rows as before.
     pub fn watch_details(&mut self) -> bool {
         if self.details.all.is_empty() {
@@ -244,7 +264,7 @@ impl Pool {
         let watched: Vec<u16> = self.watch.shared().collect();
         let mut changed = false;
         for detail in &mut self.details.all {
-            changed |= detail.leave_out(&watched);
+            changed |= detail.watch(&watched);
         }
         if changed {
             self.fit_details();
@@ -256,7 +276,8 @@ impl Pool {
     pub fn details_lack_watched(&self) -> bool {
         let watched: Vec<u16> = self.watch.shared().collect();
         let all = &self.details.all;
-        all.iter().any(|detail| detail.others(&watched).is_some())
+        all.iter()
+            .any(|detail| detail.with_watched(&watched).is_some())
     }
 
     fn fit_details(&mut self) {

@@ -1,7 +1,8 @@
 //! Budgets: who waits, and for how long.
 
 use super::{DT, chains, every, palettes, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions, Tiers};
+use phalanx_testkit::chain::rig;
 
 #[test]
 fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
@@ -66,27 +67,49 @@ fn who_comes_or_is_changed_by_a_call_does_not_wait() {
     assert!(crowd.palette_range(new).is_some());
 }
 
-/// The same budgets give the same bits.
+/// The same budgets give the same bits, for any number of workers, and after a snapshot in the middle is restored in
+/// another crowd.
 #[test]
 fn a_recorded_sequence_of_budgets_can_be_replayed() {
     let budgets: Vec<usize> = (0..60).map(|n| n * 37 % 90).collect();
-    let run = |threads: usize| {
+    let run = |threads: usize, restored: Option<bool>| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build().unwrap().install(|| {
             let (mut crowd, ..) = chains(300);
             crowd.set_tiers(Some(every(4, true))).unwrap();
             let mut bones = BoneBuffer::new();
             let mut hashes = Vec::new();
-            for &budget in &budgets {
+            for (frame, &budget) in budgets.iter().enumerate() {
+                if let (33, Some(bytes)) = (frame, restored) {
+                    let mut saved = crowd.snapshot();
+                    if bytes {
+                        saved = CrowdSnapshot::from_bytes(&saved.to_bytes()).unwrap();
+                        // Rows follow from the state.
+                        bones = BoneBuffer::new();
+                    }
+                    crowd = Crowd::new();
+                    crowd.add_rig(rig()).unwrap();
+                    crowd.restore(&saved).unwrap();
+                }
                 crowd.set_budget(Some(budget)).unwrap();
                 crowd.advance(DT).unwrap();
-                crowd.evaluate(&mut bones);
-                hashes.push(bones.hash());
+                let done = crowd.evaluate(&mut bones).instances;
+                let waiting = crowd.tier_stats().unwrap().tiers[0].waiting;
+                hashes.push((bones.hash(), done, waiting));
             }
             hashes
         })
     };
-    assert_eq!(run(1), run(5));
+    let wanted = run(1, None);
+    assert!(wanted.iter().any(|&(_, _, waiting)| waiting > 50));
+    for threads in [1, 2, 7, 32] {
+        for restored in [None, Some(false), Some(true)] {
+            assert!(
+                run(threads, restored) == wanted,
+                "{threads} threads, {restored:?}"
+            );
+        }
+    }
 }
 
 #[test]

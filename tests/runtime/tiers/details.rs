@@ -235,6 +235,48 @@ fn watched_joints_are_not_left_out() {
     }
 }
 
+/// So are those that no mesh of the level uses; the rows stay the same.
+#[test]
+fn watched_joints_that_a_level_lacks_are_evaluated() {
+    let (mut crowd, all, id) = people(10);
+    let tier = kinds(&detail(2, &[])).remove(0);
+    crowd.set_tiers(Some(one(tier.clone()))).unwrap();
+    let plain = details(&crowd, id).remove(0);
+    let joints = plain.skeleton().len();
+    let lacks = |rig: &Rig| -> Vec<usize> {
+        let joints = 0..joints;
+        joints.filter(|&joint| !rig.is_evaluated(joint)).collect()
+    };
+    let lacking = lacks(&plain);
+    let (first, last) = (lacking[0], lacking[lacking.len() - 1]);
+    let mut bones = BoneBuffer::new();
+    for (watched, wanted) in [(vec![first, last], 2), (vec![last], 1), (vec![], 0)] {
+        crowd.watch(id, &watched).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        let rig = details(&crowd, id).remove(0);
+        assert!(watched.iter().all(|&joint| rig.is_evaluated(joint)));
+        assert!(lacks(&rig).len() + wanted <= lacking.len());
+        assert_eq!(lacks(&rig) == lacking, wanted == 0);
+        assert_eq!(rig.palette_len(), plain.palette_len());
+        let full = crowd.rig(id).unwrap().clone();
+        for &i in &all {
+            let found = crowd.watched(i).unwrap();
+            let exact = crowd.model_matrices(i).unwrap();
+            assert_eq!(found.joints().len(), wanted);
+            for &joint in &watched {
+                assert_eq!(found.model(joint), Some(&exact[joint]));
+            }
+        }
+        let mut twin = twin(&crowd, &rig, None);
+        let mut of_twin = BoneBuffer::new();
+        twin.evaluate(&mut of_twin);
+        assert!(palettes(&crowd, &bones, &all) == palettes(&twin, &of_twin, &all));
+        assert_eq!(full.skeleton().len(), joints);
+        crowd.unwatch(id, &watched).unwrap();
+    }
+}
+
 /// The earlier palettes of all instances, which are of this frame if all were updated in it.
 fn bones_at_updates(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Vec<Affine3x4>> {
     let rows = |&i: &InstanceId| bones.rows()[crowd.palette_pair(i).unwrap().from].to_vec();
@@ -395,7 +437,7 @@ fn workers_and_parts_do_not_change_a_bit() {
         })
     };
     let wanted = run(1, None);
-    for (threads, parts) in [(2, None), (7, None), (1, Some(1)), (2, Some(5))] {
+    for (threads, parts) in [(2, None), (7, None), (32, None), (1, Some(1)), (2, Some(5))] {
         assert_eq!(run(threads, parts), wanted, "{threads} {parts:?}");
     }
 }

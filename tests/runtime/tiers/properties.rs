@@ -372,4 +372,77 @@ proptest! {
             prop_assert!(most - least <= apart, "frame {}: {:?}", frame, updates);
         }
     }
+
+    /// Whatever importances and budgets are, nobody waits longer than the greatest age; who is updated is as important
+    /// times its age as all that wait; and of two instances that are due in the same frames, the more important one is
+    /// updated at least as often, but for one update that it has still before it.
+    #[test]
+    fn importance_decides_who_is_updated(
+        importances in prop::collection::vec(
+            prop_oneof![0.001f32..1000.0, Just(1.0), Just(f32::MAX), Just(f32::INFINITY)], 2..40),
+        rate in 0usize..RATES.len(),
+        budgets in prop::collection::vec(0.0f64..1.2, 1..8),
+        max_age in prop_oneof![Just(1u32), Just(5), Just(32), Just(u32::MAX)],
+    ) {
+        let (count, rate) = (importances.len(), usize::from(RATES[rate]));
+        let (mut crowd, all, id, _) = chains(count);
+        let tiers = Tiers {
+            max_age,
+            ..one(Tier { rate: rate as u8, ..Tier::default() })
+        };
+        crowd.set_tiers(Some(tiers)).unwrap();
+        crowd.set_importances(id, &importances).unwrap();
+        let importance = |n: usize| importances[n].min(f32::MAX);
+        let mut bones = BoneBuffer::new();
+        crowd.set_budget(Some(count)).unwrap();
+        crowd.evaluate(&mut bones);
+        let mut before = palettes(&crowd, &bones, &all);
+        // The frames in which an instance is due are found while the budget is enough for all.
+        let mut phase = vec![0; count];
+        let mut due = vec![false; count];
+        let mut updates = vec![0usize; count];
+        let mut ages = vec![0u32; count];
+        for frame in 0..rate + 160 {
+            if frame >= rate {
+                let share = budgets[frame % budgets.len()];
+                let budget = (share * count as f64 / rate as f64) as usize;
+                crowd.set_budget(Some(budget)).unwrap();
+            }
+            crowd.advance(DT * 0.618).unwrap();
+            crowd.evaluate(&mut bones);
+            let after = palettes(&crowd, &bones, &all);
+            let updated: Vec<bool> = before.iter().zip(&after).map(|(a, b)| a != b).collect();
+            before = after;
+            ages.iter_mut().for_each(|age| *age += 1);
+            let score = |n: usize| importance(n) * ages[n] as f32;
+            if frame >= rate {
+                for n in 0..count {
+                    due[n] |= frame % rate == phase[n];
+                    prop_assert!(due[n] || !updated[n], "frame {}: {}", frame, n);
+                    updates[n] += usize::from(updated[n]);
+                }
+                let waits = |n: &usize| due[*n] && !updated[*n];
+                let most = (0..count).filter(waits).map(score).fold(0.0, f32::max);
+                for n in (0..count).filter(|&n| updated[n]) {
+                    let forced = ages[n] >= max_age;
+                    prop_assert!(forced || score(n) >= most, "frame {}: {} {}", frame, n, most);
+                }
+                for a in 0..count {
+                    let fewer = |b: &usize| {
+                        let before = importance(a) > importance(*b) && phase[a] == phase[*b];
+                        before && updates[a] + 1 < updates[*b]
+                    };
+                    prop_assert_eq!((0..count).find(fewer), None, "frame {}: {}", frame, a);
+                }
+            }
+            for n in (0..count).filter(|&n| updated[n]) {
+                (ages[n], due[n]) = (0, false);
+                if frame < rate {
+                    phase[n] = frame;
+                }
+            }
+            let most = max_age.max(rate as u32);
+            prop_assert!(ages.iter().all(|&age| age < most), "frame {}: {:?}", frame, ages);
+        }
+    }
 }

@@ -520,6 +520,8 @@ fn another_alignment_keeps_tiers() {
     assert_eq!((tiers(&crowd), counts(&crowd)), (before, counted));
     for &i in all.iter().filter(|&&i| crowd.tier(i).is_some()) {
         assert_eq!(crowd.palette_range(i).unwrap().start % 16, 0);
+    }
+}
 
 /// Meshes of a rig are drawn by others: their joints say where an instance is, and how large.
 #[test]

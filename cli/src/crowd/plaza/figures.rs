@@ -42,10 +42,11 @@ pub struct Run {
     pub events_per_frame: Events,
     /// Characters that the camera sees. `null` without tiers.
     pub in_view_per_frame: Option<f64>,
+    /// Characters with palettes of their own, and shared palettes, that were evaluated.
     pub evaluated_per_frame: f64,
-    /// Palettes that the budget allowed. `null` without a budget.
+    /// Evaluations that the budget allowed. `null` without a budget.
     pub budget_per_frame: Option<f64>,
-    /// Palettes that were evaluated although it was used up.
+    /// Evaluations although it was used up.
     pub beyond_budget_per_frame: Option<f64>,
     pub by_tier: Vec<TierRow>,
     /// Palettes that tiers share. `null` without tiers.
@@ -71,7 +72,7 @@ pub struct TierRow {
     pub characters_per_frame: f64,
     /// Those of them that show a shared palette.
     pub shared_per_frame: f64,
-    /// Palettes of their own.
+    /// Those of them that were evaluated into palettes of their own; an interpolated one may write two.
     pub evaluated_per_frame: f64,
     pub held_per_frame: f64,
     pub waiting_per_frame: f64,
@@ -156,7 +157,7 @@ impl Figures {
         if self.tiers {
             rows.push(run(&camera, &|r| or_dash(r.in_view_per_frame)));
         }
-        rows.push(run("palettes evaluated", &|r| mean(r.evaluated_per_frame)));
+        rows.push(run("evaluated", &|r| mean(r.evaluated_per_frame)));
         if self.budget.is_some() {
             rows.push(run("  of a budget of", &|r| or_dash(r.budget_per_frame)));
             rows.push(run("  beyond it", &|r| or_dash(r.beyond_budget_per_frame)));
@@ -202,7 +203,7 @@ impl Run {
         let header = [
             "tier",
             "evaluation",
-            "palettes",
+            "evaluated",
             "characters",
             "shared",
             "held",
@@ -216,7 +217,8 @@ impl Run {
         let frames = text::plural(frames as usize, "frame");
         text::table_of(&header, rows, 1, &OPTIONAL)
             + &format!(
-                "Tiers with {}: means of {frames}. The time of evaluation is the sum of all threads. The bone buffer \
+                "Tiers with {}: means of {frames}. The time of evaluation is the sum of all threads. Evaluated are \
+                 characters, of which an interpolated one may write two palettes, and shared palettes. The bone buffer \
                  has {} shared palettes.\n",
                 threads(self.threads),
                 mean(shared.palettes_per_frame)

@@ -14,14 +14,23 @@ use super::formation::on_a_square_metre;
 use super::{CrowdArgs, FORMATION, cast, size, tiers_file};
 use figures::Figures;
 use measure::WARM_UP;
-use phalanx::crowd::Tiers;
+use phalanx::crowd::{Sharing, Tier, Tiers};
 use phalanx::playback::EventKinds;
-use phalanx_workload::plaza::{ASPECT, FRAME, LINES, Plaza, PlazaError};
+use phalanx_workload::plaza::{self, ANGLE, AREA, ASPECT, FRAME, LINES, Plaza, PlazaError};
 
 /// Bytes of a character's state and its place in a picture, with room for arrays that grow.
 const STATE_BYTES: u64 = 600;
-/// Characters of a plaza, as one in so many, that may have palettes of their own in a picture.
-const OWN_PALETTES: u64 = 8;
+/// Characters of a plaza, as one in so many, that may have palettes of their own although their tiers share: those that
+/// fade. The shared palettes of the built-in clips are fewer.
+const OWN_PALETTES: f64 = 1.0 / 8.0;
+/// The largest share of the characters that the camera sees: those whose spheres reach into its angle are counted.
+const IN_VIEW: f64 = 1.1 * ANGLE as f64 / std::f64::consts::TAU;
+/// Palettes per character that the picture's heap has room for: twice as many pairs as were measured.
+const PICTURE_PALETTES: f64 = 4.0;
+/// Clips need more than the 4,096 phases that are shared to keep smaller errors than this, in metres.
+const LEAST_ERROR: f32 = 0.001;
+/// The longest side of a character, and the radius of its sphere, in metres: larger models are scaled.
+const LARGEST: f64 = 3.0;
 
 /// The events that are listened to: steps and whatever else has markers, and ends. Few hosts ask for loops.
 const LISTENED: EventKinds = EventKinds {
@@ -44,9 +53,12 @@ pub fn is_asked(args: &CrowdArgs) -> bool {
     args.plaza || args.full || args.details || tiers || args.count > FORMATION
 }
 
-/// The tiers that the options ask for.
-fn tiers(args: &CrowdArgs, model: &Model) -> Result<Tiers, CliError> {
+/// The tiers that the options ask for. `side` is the longest side of a model that is not the built-in character.
+fn tiers(args: &CrowdArgs, model: &Model, side: Option<f32>) -> Result<Tiers, CliError> {
     let mut tiers = Tiers::default();
+    if let Some(side) = side {
+        tiers = tiers.for_size(side);
+    }
     if let Some(file) = &args.tiers {
         tiers = tiers_file::read(file)?;
         for warning in tiers_file::check(file, &tiers, model)? {
@@ -59,6 +71,28 @@ fn tiers(args: &CrowdArgs, model: &Model) -> Result<Tiers, CliError> {
     })
 }
 
+/// Bytes per character of a plaza with tiers: `rows` and `scalars` are those of a character, in bytes.
+fn bytes_with_tiers(tiers: &Tiers, count: u64, rows: u64, scalars: u64) -> u64 {
+    let own = |t: &&Tier| match t.sharing {
+        Sharing::None => true,
+        Sharing::Error(error) => error < LEAST_ERROR,
+        Sharing::Phases(_) => false,
+    };
+    let own = || tiers.tiers.iter().filter(own);
+    // Without tiers that do not share nobody is near enough.
+    let least = own().fold(f32::INFINITY, |least, t| least.min(t.height));
+    let least = f64::from(least) * f64::from(1.0 - tiers.hysteresis);
+    let pairs = own().any(|t| t.interpolate && t.rate > 1);
+    let palettes = PICTURE_PALETTES + if pairs { 2.0 } else { 1.0 };
+    // Up to this distance along the view their height is that of the tier: a triangle of the ground.
+    let (_, fov) = plaza::eye();
+    let pixels_at_1_m = 0.5 * f64::from(LINES) / f64::from(0.5 * fov).tan();
+    let reach = LARGEST * pixels_at_1_m / least + LARGEST;
+    let near = reach * reach * f64::from(0.5 * ANGLE).tan() / AREA;
+    let own = IN_VIEW.min(near / count as f64) * palettes;
+    (rows as f64 * own.max(OWN_PALETTES)).ceil() as u64 + 2 * scalars + STATE_BYTES
+}
+
 /// Simulates, draws and prints.
 pub fn run(
     args: &CrowdArgs,
@@ -67,19 +101,20 @@ pub fn run(
 ) -> Result<(), CliError> {
     let rig = &model.rig;
     let full = args.full;
-    let tiers = tiers(args, model)?;
+    let choice = cast::choose_clips(model)?;
+    let size = match model.built_in {
+        true => None,
+        false => Some(size::measure(model, &choice)?),
+    };
+    let tiers = tiers(args, model, size.as_ref().map(size::longest_side))?;
     let rows = rig.palette_len() as u64 * 48;
     let scalars = rig.skeleton().scalars().len() as u64 * 4;
     let each = match full {
         true => 2 * (rows + scalars) + STATE_BYTES,
-        false => rows / OWN_PALETTES + 2 * scalars + STATE_BYTES,
+        false => bytes_with_tiers(&tiers, args.count, rows, scalars),
     };
     let count = memory::check(args.count, each)?;
-    let choice = cast::choose_clips(model)?;
-    let fit = match model.built_in {
-        true => None,
-        false => Some(on_a_square_metre(&size::measure(model, &choice)?)),
-    };
+    let fit = size.as_ref().map(on_a_square_metre);
     let make = || -> Result<Plaza, CliError> {
         let tiers = (!full).then(|| tiers.clone());
         let mut scene = Plaza::new(rig.clone(), &choice.clips, count, tiers)?;
@@ -141,4 +176,51 @@ pub fn run(
     output::print(&figures.table(args.budget))?;
     written?;
     json_file.map_or(Ok(()), |file| file.write_json(&figures))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 47 rows, of the built-in character.
+    const ROWS: u64 = 47 * 48;
+
+    fn each(tiers: &[Tier], count: u64) -> f64 {
+        let tiers = Tiers {
+            tiers: tiers.to_vec(),
+            ..Tiers::default()
+        };
+        (bytes_with_tiers(&tiers, count, ROWS, 0) - STATE_BYTES) as f64 / ROWS as f64
+    }
+
+    fn tier(height: f32, sharing: Sharing) -> Tier {
+        Tier {
+            height,
+            sharing,
+            ..Tier::default()
+        }
+    }
+
+    /// Palettes per character: in the bone buffer, and in the picture's.
+    #[test]
+    fn memory_is_reckoned_with_the_tiers_that_share() {
+        let shared = Sharing::Error(0.03);
+        assert_eq!(each(&Tiers::default().tiers, 1_000_000), 0.125);
+        assert_eq!(each(&[tier(0.0, shared)], 1_000_000), 0.125);
+        // All that are in the picture: 30% of all.
+        for sharing in [Sharing::None, Sharing::Error(1e-6)] {
+            let own = each(&[tier(0.0, sharing)], 1_000_000);
+            assert!((1.5..1.8).contains(&own), "{own}");
+            let own = each(&[tier(240.0, shared), tier(0.5, sharing)], 10_000);
+            assert!((1.5..1.8).contains(&own), "{own}");
+        }
+        let mut pair = tier(0.0, Sharing::None);
+        (pair.rate, pair.interpolate) = (4, true);
+        let pairs = each(&[pair], 1_000_000);
+        assert!((1.8..2.2).contains(&pairs), "{pairs}");
+        // From 40 pixels on they are within some 60 m, of 560.
+        let near = [tier(40.0, Sharing::None), tier(0.5, shared)];
+        let (few, many) = (each(&near, 5_000), each(&near, 1_000_000));
+        assert!(few > 1.5 && many < 0.2, "{few} {many}");
+    }
 }
