@@ -69,7 +69,7 @@ fn uneven_frames_are_predicted_by_their_mean() {
         for (what, steps) in [
             (
                 "by turns",
-                &(|f: usize| vec![if f % 2 == 0 { 0.01 } else { 0.0233 }])
+                &(|f: usize| vec![if f.is_multiple_of(2) { 0.01 } else { 0.0233 }])
                     as &dyn Fn(usize) -> Vec<f64>,
             ),
             ("any", &|f| vec![0.008 + 0.017 * hash01(f as u64)]),
