@@ -523,6 +523,10 @@ mod tests {
             banks.load.iter().min().unwrap(),
             banks.load.iter().max().unwrap(),
         );
-        assert!(most - least <= banks.slack().max(2), "{:?}", banks.load);
+        assert!(
+            most - least <= (2 * banks.slack()).max(2),
+            "{:?}",
+            banks.load
+        );
     }
 }
