@@ -68,7 +68,7 @@ pub struct Tier {
     pub rate: u8,
     /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
     /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency: the
-    /// next pose is predicted from what plays and from the last step of time, and a call that changes what plays predicts
+    /// next pose is predicted from what plays and from the length of the last frames, and a call that changes what plays predicts
     /// it anew; a call that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default false.
     pub interpolate: bool,
     /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
