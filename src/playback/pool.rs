@@ -429,13 +429,9 @@ impl Pool {
             details,
             ..
         } = self;
-        let others = programs.width() != level.width();
         programs.fit(level.width(), rig, clips, layers);
         programs.level = Some(level);
         details.fit(level, programs, clips, layers);
-        if others {
-            self.require_all();
-        }
     }
 
     /// Makes the programs of all clips that play, unless they are there.

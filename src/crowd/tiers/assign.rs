@@ -117,7 +117,7 @@ impl Tiering {
     }
 
     /// Updates cells in this frame that would be updated in one with more, and in such frames from now on: instances that
-    /// left the picture have left frames with few. No cell waits longer for it, and no frame evaluates more than the mean.
+    /// left the picture have left frames with few. No cell waits longer for it, and no frame gets above about the mean.
     pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
         // One move for every phase at most.
         for _ in 0..16 {
@@ -146,7 +146,7 @@ impl Tiering {
         let mut moved = 0;
         for number in 0..banks.all.len() {
             let bank = &banks.all[number];
-            let (kind, owner) = (bank.kind, bank.owner);
+            let kind = bank.kind;
             if kind.tier == SHARED || kind.phase != uneven.from || bank.used == 0 {
                 continue;
             }
@@ -157,12 +157,13 @@ impl Tiering {
             if tier.rate != uneven.rate {
                 continue;
             }
+            let (cells, owner) = (bank.used & !bank.fresh, bank.owner);
             let scheduled = pool.places.some_held();
             let to = BankKind {
                 phase: uneven.to,
                 ..kind
             };
-            for place in places(bank.used & !bank.fresh) {
+            for place in places(cells) {
                 if moved == asked {
                     return moved;
                 }

@@ -218,6 +218,20 @@ impl BankSlice<'_> {
     }
 }
 
+/// The entry of a list that `is` finds, made if there is none.
+fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
+    let at = all.iter().position(is).unwrap_or(all.len());
+    if at == all.len() {
+        all.push(make());
+    }
+    &mut all[at]
+}
+
+/// Of 16 frames that follow one another, those in which a phase of a rate is updated.
+fn frames_of(rate: u8, phase: u8) -> impl Iterator<Item = usize> {
+    (usize::from(phase)..16).step_by(usize::from(rate))
+}
+
 /// A cell's bank and place.
 pub(super) fn split(cell: u32) -> (usize, usize) {
     let cell = cell & !SHARED_CELL;
@@ -232,8 +246,8 @@ impl Banks {
 
     /// The mean number of cells that are updated in the frames of a phase.
     fn mean(&self, rate: u8, phase: u8) -> u32 {
-        let frames = (usize::from(phase)..16).step_by(usize::from(rate));
-        frames.map(|f| self.load[f]).sum::<u32>() * u32::from(rate) / 16
+        let all: u32 = frames_of(rate, phase).map(|f| self.load[f]).sum();
+        all * u32::from(rate) / 16
     }
 
     /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or one
@@ -257,8 +271,8 @@ impl Banks {
         (0..rate).filter(fit).min_by_key(mean).unwrap_or(least)
     }
 
-    /// Which cells could be updated in this frame rather than in their own, so that it has no fewer than the mean; `None`
-    /// if frames are about even. Called again after cells were moved, it finds the next ones.
+    /// Which cells could be updated in this frame rather than in their own, so that it comes up to the mean; `None` if
+    /// frames are about even. Called again after cells were moved, it finds the next ones.
     pub fn uneven(&self, frame: u32) -> Option<Uneven> {
         let mean = self.load.iter().sum::<u32>().div_ceil(16);
         let room = (mean + 1).saturating_sub(self.due(frame) as u32);
@@ -298,7 +312,7 @@ impl Banks {
     /// Counts cells that have come to a bank, or gone.
     pub fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
         if kind.tier != SHARED {
-            for frame in (usize::from(kind.phase)..16).step_by(usize::from(rate)) {
+            for frame in frames_of(rate, kind.phase) {
                 self.load[frame] = self.load[frame].saturating_add_signed(by);
             }
             let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.phase)];
@@ -319,32 +333,19 @@ impl Banks {
         if self.open.len() <= pool {
             self.open.resize_with(pool + 1, Vec::new);
         }
-        let lists = &mut self.open[pool];
-        let at = match lists.iter().position(|(k, _)| *k == kind) {
-            Some(at) => at,
-            None => {
-                lists.push((kind, Vec::with_capacity(64)));
-                lists.len() - 1
-            }
-        };
-        &mut lists[at].1
+        let make = || (kind, Vec::with_capacity(64));
+        &mut entry(&mut self.open[pool], |(k, _)| *k == kind, make).1
     }
 
     /// The banks of a kind's room.
     pub fn room(&mut self, kind: BankKind) -> &mut Room {
         let room = kind.room();
-        let at = match self.rooms.iter().position(|r| r.room == room) {
-            Some(at) => at,
-            None => {
-                self.rooms.push(Room {
-                    room,
-                    banks: 0,
-                    empty: Vec::with_capacity(64),
-                });
-                self.rooms.len() - 1
-            }
+        let make = || Room {
+            room,
+            banks: 0,
+            empty: Vec::with_capacity(64),
         };
-        &mut self.rooms[at]
+        entry(&mut self.rooms, |r| r.room == room, make)
     }
 
     /// Adds a bank behind all others.

@@ -43,7 +43,7 @@ impl Default for ControllerOptions {
 /// budget = (time - constant) / mean cost of a palette in the last frame
 /// ```
 ///
-/// While counts hardly change the constant cannot be told from the costs. The regularisation `0.1 · I` then divides an
+/// While the counts are about the same in all frames, the constant and the costs cannot be told apart. The regularisation `0.1 · I` then divides an
 /// error by the squares in `x`: in quiet frames nearly all of it goes to the constant, in frames of many palettes most
 /// of it to the costs, and what was learnt before stays. Frames with other counts tell them apart.
 ///
@@ -135,7 +135,7 @@ impl BudgetController {
     }
 
     /// Takes the palettes that a frame evaluated, by program, and the microseconds that it took. A time that is not
-    /// finite or negative is ignored. A frame without palettes tells what the constant is.
+    /// finite or negative is ignored. A frame without palettes measures the constant.
     pub fn observe(&mut self, palettes: &[usize], microseconds: f64) {
         if !(microseconds >= 0.0 && microseconds.is_finite()) {
             return;

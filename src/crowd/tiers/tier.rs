@@ -68,8 +68,9 @@ pub struct Tier {
     pub rate: u8,
     /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
     /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency: the
-    /// next pose is predicted from what plays and from the length of the last frames, and a call that changes what plays predicts
-    /// it anew; a call that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default false.
+    /// next pose is predicted from what plays and from the length of the last frames. A call that changes what plays
+    /// predicts it anew; one that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default
+    /// false.
     pub interpolate: bool,
     /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
     /// its phase. Default [`Sharing::None`].
@@ -79,8 +80,8 @@ pub struct Tier {
     ///
     /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
     /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the level lacks or
-    /// [`leave_out`](TierDetail::leave_out) lists; the rows stay the same. Model
-    /// matrices on request, scenes and bounds are those of the full rig. Palettes are shared among tiers of one detail.
+    /// [`leave_out`](TierDetail::leave_out) lists; the rows stay the same. Model matrices on request, scenes and bounds
+    /// are those of the full rig. Palettes are shared among tiers of one detail.
     pub detail: Option<TierDetail>,
 }
 

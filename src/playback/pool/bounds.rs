@@ -254,7 +254,8 @@ impl Pool {
     /// The sphere around the meshes of an instance, in model space, in every pose that what it plays can take. `None` if
     /// the rig draws nothing, or the radius would not be finite.
     pub fn bounding_sphere(&self, index: usize) -> Option<Sphere> {
-        self.extent(index).filter(|_| self.bounds().draws)
+        let bounds = self.bounds();
+        bounds.draws.then(|| self.tight_extent(index, bounds))?
     }
 
     /// The [sphere](Self::bounding_sphere) around the meshes of an instance; of a rig that draws nothing, around the

@@ -255,8 +255,7 @@ impl Pool {
     }
 
     /// Evaluates joints that all instances watch, and those above them, in every detail, whatever it leaves out or its
-    /// level drops. Returns whether a detail has
-    /// changed; its palettes have as many rows as before.
+    /// level drops. Returns whether a detail has changed; its palettes have as many rows as before.
     pub fn watch_details(&mut self) -> bool {
         if self.details.all.is_empty() {
             return false;

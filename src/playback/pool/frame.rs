@@ -322,7 +322,6 @@ mod tests {
     };
     use crate::playback::ids::Owner;
     use crate::playback::places::RowOrder;
-    use crate::playback::pool::PoolPrograms;
     use crate::playback::{PlayOptions, Player};
     use crate::simd::SETTLED;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -362,7 +361,6 @@ mod tests {
             index,
         };
         player.play(0, clip, &PlayOptions::default()).unwrap();
-        pool.programs = PoolPrograms::default();
         pool.fit_programs(level);
         pool.count_places(false, RowOrder::Index);
         pool

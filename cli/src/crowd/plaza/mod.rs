@@ -79,7 +79,7 @@ fn bytes_with_tiers(tiers: &Tiers, count: u64, rows: u64, scalars: u64) -> u64 {
         Sharing::Phases(_) => false,
     };
     let own = || tiers.tiers.iter().filter(own);
-    // Without tiers that do not share nobody is near enough.
+    // Infinite if all tiers share: then nobody is as near.
     let least = own().fold(f32::INFINITY, |least, t| least.min(t.height));
     let least = f64::from(least) * f64::from(1.0 - tiers.hysteresis);
     let pairs = own().any(|t| t.interpolate && t.rate > 1);
