@@ -1,7 +1,7 @@
 //! Frames have about as much work, whoever leaves; and crowds of many small rigs need few cells.
 
 use super::{DT, at, camera, chains, every, one};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, View};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, Tier, Tiers, View};
 use phalanx_testkit::chain::rig;
 use phalanx_workload::hash01;
 
@@ -17,12 +17,78 @@ fn frames(crowd: &mut Crowd, bones: &mut BoneBuffer, count: usize) -> Vec<usize>
     all
 }
 
-/// The peak is at most a tenth above the mean, in the frames after the first round.
-fn assert_even(what: &str, rate: u8, frames: &[usize]) {
-    let frames = &frames[usize::from(rate)..];
+/// The peak is at most a tenth above the mean, which is returned.
+fn assert_even(what: &str, frames: &[usize]) -> f64 {
     let mean = frames.iter().sum::<usize>() as f64 / frames.len() as f64;
     let peak = *frames.iter().max().unwrap() as f64;
-    assert!(peak <= 1.1 * mean, "{what}, rate {rate}: {peak} of {mean}");
+    assert!(peak <= 1.1 * mean, "{what}: {peak} of {mean}");
+    mean
+}
+
+#[test]
+fn updates_are_even_over_the_frames() {
+    for rate in RATES {
+        let (mut crowd, all, ..) = chains(1000);
+        crowd.set_tiers(Some(every(rate, false))).unwrap();
+        let mut bones = BoneBuffer::new();
+        crowd.evaluate(&mut bones);
+        let mut counts = Vec::new();
+        for _ in 0..48 {
+            crowd.advance(DT).unwrap();
+            counts.push(crowd.evaluate(&mut bones).instances);
+        }
+        let mean = assert_even(&format!("rate {rate}"), &counts);
+        assert!((mean - all.len() as f64 / f64::from(rate)).abs() < 1.0);
+    }
+}
+
+/// Instances of tiers of all rates: the palettes of a frame are at most a tenth more than those of the mean frame, in
+/// whatever order their tiers come.
+#[test]
+fn updates_of_mixed_rates_are_even_over_the_frames() {
+    const FRAMES: usize = 64;
+    let tiers = RATES.iter().enumerate().map(|(n, &rate)| Tier {
+        height: 100.0 * (RATES.len() - 1 - n) as f32,
+        rate,
+        ..Tier::default()
+    });
+    let tiers = Tiers {
+        tiers: tiers.collect(),
+        ..Tiers::default()
+    };
+    for count in [1000, 5000] {
+        let by_turns = |n: usize| n % RATES.len();
+        let by_blocks = |n: usize| n * RATES.len() / count;
+        let backwards = |n: usize| RATES.len() - 1 - n * RATES.len() / count;
+        // Some tiers have many more than others.
+        let unlike = |n: usize| (hash01(n as u64).powi(2) * RATES.len() as f64) as usize;
+        let orders: [&dyn Fn(usize) -> usize; 4] = [&by_turns, &by_blocks, &backwards, &unlike];
+        for (order, tier_of) in orders.into_iter().enumerate() {
+            let (mut crowd, all, id, _) = chains(count);
+            crowd.set_tiers(Some(tiers.clone())).unwrap();
+            let height = |n: usize| tiers.tiers[tier_of(n)].height + 50.0;
+            let heights: Vec<f32> = (0..count).map(height).collect();
+            crowd.set_importances(id, &heights).unwrap();
+            let mut bones = BoneBuffer::new();
+            crowd.evaluate(&mut bones);
+            let (mut frames, mut by_tier) = (Vec::new(), [0; RATES.len()]);
+            for _ in 0..FRAMES {
+                crowd.advance(DT).unwrap();
+                crowd.evaluate(&mut bones);
+                let stats = &crowd.tier_stats().unwrap().tiers;
+                frames.push(stats.iter().map(|tier| tier.evaluated).sum::<usize>());
+                for (sum, tier) in by_tier.iter_mut().zip(stats) {
+                    *sum += tier.evaluated;
+                }
+            }
+            for (tier, (&sum, rate)) in by_tier.iter().zip(RATES).enumerate() {
+                let members = all.iter().filter(|&&i| crowd.tier(i) == Some(tier));
+                assert_eq!(sum, members.count() * FRAMES / usize::from(rate));
+            }
+            let what = format!("{count} instances, order {order}");
+            assert_even(&what, &frames);
+        }
+    }
 }
 
 /// A thousand stay, and the others are despawned, hidden or out of the picture: those of some phases alone, and any.
@@ -57,8 +123,9 @@ fn updates_are_even_after_many_have_left() {
                         }
                     }
                     let after = frames(&mut crowd, &mut bones, 4 * step + 48);
-                    let what = format!("{who} stays, the others are {how}, {interpolate}");
-                    assert_even(&what, rate, &after);
+                    let what = format!("{who} stays, the others are {how}, {rate}, {interpolate}");
+                    // After the first round.
+                    assert_even(&what, &after[step..]);
                     let left = all.len() - leaving.len();
                     // Nobody waits longer for it: the first round has everybody.
                     let first: usize = after[..step].iter().sum();
@@ -96,7 +163,7 @@ fn updates_are_even_while_a_camera_zooms_in() {
         let after = frames(&mut crowd, &mut bones, 80);
         let seen = crowd.tier_stats().unwrap().tiers[0].instances;
         assert!(seen >= 1000, "{seen}");
-        assert_even(&format!("{seen} seen"), 16, &after);
+        assert_even(&format!("{seen} seen"), &after[16..]);
     }
 }
 
@@ -115,7 +182,7 @@ fn a_budget_has_room_for_what_evens_frames() {
     crowd.despawn_many(&leaving).unwrap();
     let after = frames(&mut crowd, &mut bones, 64);
     assert!(after.iter().all(|&n| n <= 300), "{after:?}");
-    assert_even("a budget", 4, &after[8..]);
+    assert_even("a budget", &after[12..]);
 }
 
 /// Rows of rigs with few instances: of all phases of a rate some instances have one.
@@ -142,7 +209,7 @@ fn small_rigs_share_their_banks() {
         .unwrap();
     let mut bones = BoneBuffer::new();
     let after = frames(&mut crowd, &mut bones, 64);
-    assert_even("small rigs", 16, &after);
+    assert_even("small rigs", &after[16..]);
     let plain = all.len() * source.palette_len();
     let rows = bones.rows().len();
     assert!(rows < 5 * plain, "{rows} rows, {plain} without tiers");

@@ -2,10 +2,9 @@
 
 use super::{DT, apart, chains, every, exact, goes_on_with_the_same_bits, palettes, plain};
 use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, RowOrder, Tier, Tiers,
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, RowOrder, Tiers,
 };
 use phalanx::math::Affine3x4;
-use phalanx_workload::hash01;
 use std::collections::{HashMap, VecDeque};
 
 #[test]
@@ -143,76 +142,6 @@ fn full_rate_goes_on_whatever_comes_between() {
         assert_eq!(tier.evaluated, evaluated, "frame {frame}");
         assert_eq!(tier.held, shown.len() - evaluated, "frame {frame}");
         assert_eq!(tier.oldest, oldest, "frame {frame}");
-    }
-}
-
-#[test]
-fn updates_are_even_over_the_frames() {
-    for rate in RATES {
-        let (mut crowd, all, ..) = chains(1000);
-        crowd.set_tiers(Some(every(rate, false))).unwrap();
-        let mut bones = BoneBuffer::new();
-        crowd.evaluate(&mut bones);
-        let mut counts = Vec::new();
-        for _ in 0..48 {
-            crowd.advance(DT).unwrap();
-            counts.push(crowd.evaluate(&mut bones).instances);
-        }
-        let mean = counts.iter().sum::<usize>() as f64 / 48.0;
-        let peak = *counts.iter().max().unwrap() as f64;
-        assert!((mean - all.len() as f64 / f64::from(rate)).abs() < 1.0);
-        assert!(peak <= 1.1 * mean, "rate {rate}: {peak} of {mean}");
-    }
-}
-
-/// Instances of tiers of all rates: the palettes of a frame are at most a tenth more than those of the mean frame, in
-/// whatever order their tiers come.
-#[test]
-fn updates_of_mixed_rates_are_even_over_the_frames() {
-    const FRAMES: usize = 64;
-    let tiers = RATES.iter().enumerate().map(|(n, &rate)| Tier {
-        height: 100.0 * (RATES.len() - 1 - n) as f32,
-        rate,
-        ..Tier::default()
-    });
-    let tiers = Tiers {
-        tiers: tiers.collect(),
-        ..Tiers::default()
-    };
-    for count in [1000, 5000] {
-        let by_turns = |n: usize| n % RATES.len();
-        let by_blocks = |n: usize| n * RATES.len() / count;
-        let backwards = |n: usize| RATES.len() - 1 - n * RATES.len() / count;
-        // Some tiers have many more than others.
-        let unlike = |n: usize| (hash01(n as u64).powi(2) * RATES.len() as f64) as usize;
-        let orders: [&dyn Fn(usize) -> usize; 4] = [&by_turns, &by_blocks, &backwards, &unlike];
-        for (order, tier_of) in orders.into_iter().enumerate() {
-            let (mut crowd, all, id, _) = chains(count);
-            crowd.set_tiers(Some(tiers.clone())).unwrap();
-            let height = |n: usize| tiers.tiers[tier_of(n)].height + 50.0;
-            let heights: Vec<f32> = (0..count).map(height).collect();
-            crowd.set_importances(id, &heights).unwrap();
-            let mut bones = BoneBuffer::new();
-            crowd.evaluate(&mut bones);
-            let (mut frames, mut by_tier) = (Vec::new(), [0; RATES.len()]);
-            for _ in 0..FRAMES {
-                crowd.advance(DT).unwrap();
-                crowd.evaluate(&mut bones);
-                let stats = &crowd.tier_stats().unwrap().tiers;
-                frames.push(stats.iter().map(|tier| tier.evaluated).sum::<usize>());
-                for (sum, tier) in by_tier.iter_mut().zip(stats) {
-                    *sum += tier.evaluated;
-                }
-            }
-            for (tier, (&sum, rate)) in by_tier.iter().zip(RATES).enumerate() {
-                let members = all.iter().filter(|&&i| crowd.tier(i) == Some(tier));
-                assert_eq!(sum, members.count() * FRAMES / usize::from(rate));
-            }
-            let mean = frames.iter().sum::<usize>() as f64 / FRAMES as f64;
-            let peak = *frames.iter().max().unwrap() as f64;
-            let what = format!("{count} instances, order {order}");
-            assert!(peak <= 1.1 * mean, "{what}: {peak} of {mean}");
-        }
     }
 }
 

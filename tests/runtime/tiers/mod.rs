@@ -1,6 +1,7 @@
 //! Tiers: what is evaluated when, and that shown palettes are those of the right poses.
 
 mod after;
+mod bare_rigs;
 mod budget;
 mod calls;
 mod details;
