@@ -1,6 +1,6 @@
 //! Frames have about as much work, whoever leaves; and crowds of many small rigs need few cells.
 
-use super::{DT, at, camera, chains, every, one};
+use super::{DT, at, camera, chains, every, one, palettes};
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, Tier, Tiers, View};
 use phalanx_testkit::chain::rig;
 use phalanx_workload::hash01;
@@ -15,6 +15,23 @@ fn frames(crowd: &mut Crowd, bones: &mut BoneBuffer, count: usize) -> Vec<usize>
         all.push(tiers.iter().map(|t| t.evaluated).sum());
     }
     all
+}
+
+/// Which of the instances of a crowd of so many are updated in the same frame as the first.
+fn first_phase(count: usize, rate: u8) -> Vec<bool> {
+    let (mut crowd, all, ..) = chains(count);
+    crowd.set_tiers(Some(every(rate, false))).unwrap();
+    let mut bones = BoneBuffer::new();
+    frames(&mut crowd, &mut bones, 1);
+    loop {
+        let before = palettes(&crowd, &bones, &all);
+        frames(&mut crowd, &mut bones, 1);
+        let after = palettes(&crowd, &bones, &all);
+        let updated: Vec<bool> = before.iter().zip(&after).map(|(a, b)| a != b).collect();
+        if updated[0] {
+            return updated;
+        }
+    }
 }
 
 /// The peak is at most a tenth above the mean, which is returned.
@@ -97,8 +114,9 @@ fn updates_are_even_after_many_have_left() {
     for rate in [2u8, 4, 8, 16] {
         for interpolate in [false, true] {
             let step = usize::from(rate);
+            let phase = first_phase(1100 * step, rate);
             let stay: [(&str, &dyn Fn(usize) -> bool); 2] = [
-                ("every one of a phase", &|n| n % step == 0),
+                ("every one of a phase", &|n| phase[n]),
                 ("any", &|n| (hash01(n as u64) * step as f64) < 1.0),
             ];
             for (who, stays) in stay {
@@ -167,22 +185,49 @@ fn updates_are_even_while_a_camera_zooms_in() {
     }
 }
 
-/// What frames evaluate to be even is within the budget.
+/// What frames evaluate to be even is within the budget, also if that is below the mean of 250.
 #[test]
 fn a_budget_has_room_for_what_evens_frames() {
+    for budget in [200, 300] {
+        let (mut crowd, all, ..) = chains(4000);
+        crowd.set_tiers(Some(every(4, false))).unwrap();
+        crowd.set_budget(Some(budget)).unwrap();
+        let mut bones = BoneBuffer::new();
+        frames(&mut crowd, &mut bones, 40);
+        leave_one_phase(&mut crowd, &all);
+        let after = frames(&mut crowd, &mut bones, 64);
+        assert!(after.iter().all(|&n| n <= budget), "{after:?}");
+        assert_even("a budget", &after[12..]);
+    }
+}
+
+/// Instances that are not scheduled keep their palettes, and do not move to another phase.
+#[test]
+fn held_palettes_do_not_even_frames() {
     let (mut crowd, all, ..) = chains(4000);
     crowd.set_tiers(Some(every(4, false))).unwrap();
-    crowd.set_budget(Some(300)).unwrap();
     let mut bones = BoneBuffer::new();
-    frames(&mut crowd, &mut bones, 40);
-    let leaving: Vec<InstanceId> = (0..)
-        .zip(&all)
-        .filter_map(|(n, &i)| (n % 4 != 0).then_some(i))
-        .collect();
-    crowd.despawn_many(&leaving).unwrap();
-    let after = frames(&mut crowd, &mut bones, 64);
-    assert!(after.iter().all(|&n| n <= 300), "{after:?}");
-    assert_even("a budget", &after[12..]);
+    frames(&mut crowd, &mut bones, 20);
+    let mut held = leave_one_phase(&mut crowd, &all);
+    held.truncate(500);
+    for &i in &held {
+        crowd.set_scheduled(i, false).unwrap();
+    }
+    let before = palettes(&crowd, &bones, &held);
+    for _ in 0..20 {
+        frames(&mut crowd, &mut bones, 1);
+        assert!(palettes(&crowd, &bones, &held) == before);
+    }
+}
+
+/// Of 4,000 instances with a rate of 4, those of one phase stay. Returns them.
+fn leave_one_phase(crowd: &mut Crowd, all: &[InstanceId]) -> Vec<InstanceId> {
+    let phase = first_phase(4000, 4);
+    let all = all.iter().copied().zip(phase);
+    let (stay, leave): (Vec<_>, Vec<_>) = all.partition(|(_, stays)| *stays);
+    let leave: Vec<InstanceId> = leave.into_iter().map(|(i, _)| i).collect();
+    crowd.despawn_many(&leave).unwrap();
+    stay.into_iter().map(|(i, _)| i).collect()
 }
 
 /// Rows of rigs with few instances: of all phases of a rate some instances have one.
