@@ -150,6 +150,7 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
     }));
     rig.meshes = meshes;
     rig.slot_bounds = slot_bounds;
+    rig.measures = Default::default();
     Ok(())
 }
 

@@ -58,6 +58,18 @@ pub struct Clip {
     pub(crate) root_motion: Option<RootMotion>,
     /// Per lane: the largest factor of its scales, at least 1. Empty if all factors are 1.
     pub(super) scales: Vec<f32>,
+    pub(crate) origin: ClipOrigin,
+}
+
+/// The file of clips that a clip was read from, by the checksum of its table, and the index in it: so a rig of that file
+/// finds what the file states about the clip. No part of what a clip is: origins do not make clips differ.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ClipOrigin(pub Option<(u64, u32)>);
+
+impl PartialEq for ClipOrigin {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The lookup entry of a block without keys.
@@ -208,6 +220,7 @@ impl Clip {
             lookup,
             root_motion,
             scales: Vec::new(),
+            origin: ClipOrigin::default(),
         };
         clip.scales = scale_factors(&clip, skeleton);
         check_scales(&clip, skeleton)?;

@@ -28,6 +28,8 @@ pub(crate) mod timeline;
 
 pub(crate) use block::split_lane;
 pub use block::{Block, BlockKind, Channel, TrackCounts};
+#[cfg(feature = "phx")]
+pub(crate) use clip_data::ClipOrigin;
 pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;

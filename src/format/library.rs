@@ -11,7 +11,7 @@ use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
 use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins};
-use crate::clip::{Clip, Marker, relane};
+use crate::clip::{Clip, ClipOrigin, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::{HumanBone, Skeleton};
@@ -58,6 +58,8 @@ use std::sync::Arc;
 pub struct Library {
     pub(super) source: Source,
     version: (u16, u16),
+    /// The checksum of the table, which has those of all sections.
+    table: u64,
     entries: Vec<Entry>,
     /// Table entries of the clips.
     clips: Vec<Entry>,
@@ -176,6 +178,7 @@ impl Library {
         let by_name = by_name(&names, &clips);
         Ok(Self {
             version: (header.major, header.minor),
+            table: header.table_checksum,
             entries,
             clips,
             by_name,
@@ -274,7 +277,10 @@ impl Library {
             duration: f32::from_bits(entry.value),
             markers,
         };
-        clip::read(r, &self.skeleton, stated, &bytes)
+        let mut read = clip::read(r, &self.skeleton, stated, &bytes)?;
+        // There are less than 2^32 sections.
+        read.origin = ClipOrigin(Some((self.table, clip as u32)));
+        Ok(read)
     }
 
     /// Reads a clip for a skeleton whose lane order may differ from the file's. If it does, the clip is
@@ -296,7 +302,8 @@ impl Library {
         relaned.map_err(|e| Section::Clip.fault(offset, e))
     }
 
-    /// Reads and checks a whole character.
+    /// Reads and checks a whole character. What the file states about where the meshes are while its clips play is read
+    /// with it, and holds for its clips in either way: as those of the rig, or added later, one by one.
     ///
     /// # Errors
     /// If a section is damaged, the parts do not fit each other, or together they need more memory than the
@@ -364,8 +371,9 @@ impl Library {
             let r = self.reader(&bytes, e, &memory);
             let bounds = bounds::read(r, self.clips.len(), self.skeleton.len())?;
             // Those of another anchor are of no use: the clips are measured when they are needed.
-            if rig.set_anchor(bounds.anchor) && options.clips {
+            if rig.set_anchor(bounds.anchor) {
                 rig.clip_bounds = bounds.clips;
+                rig.bounds_file = Some(self.table);
             }
         }
         Ok(rig)

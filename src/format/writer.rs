@@ -268,3 +268,57 @@ impl<W: Write + Seek> LibraryWriter<W> {
         }
     }
 }
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use super::*;
+    use crate::crowd::{Crowd, PlayOptions};
+    use crate::format::{Library, RigOptions};
+    use std::io::Cursor;
+    use std::sync::Arc;
+
+    /// What a file states of its clips holds for those that are added one by one, by any handle of the file, at any index;
+    /// not for the rig of another file.
+    #[test]
+    fn clips_that_are_added_later_have_the_bounds_of_the_file() {
+        let rig = crate::import::mannequin().unwrap();
+        let written = |more: f32| {
+            let out = Cursor::new(Vec::new());
+            let mut writer = LibraryWriter::new(out, rig.skeleton()).unwrap();
+            writer.add_rig(&rig).unwrap();
+            for clip in rig.clips() {
+                writer.add_clip(clip, clip.name(), ClipForm::Rows).unwrap();
+            }
+            // No measurement finds that.
+            writer.bounds[1].as_mut().unwrap().mesh.max.x += more;
+            let bytes = writer.finish(&Provenance::default()).unwrap();
+            Library::from_bytes(bytes.get_ref()).unwrap()
+        };
+        let radius = |of: &Library, clip: Clip| {
+            let options = RigOptions {
+                clips: false,
+                ..RigOptions::default()
+            };
+            let bare = Arc::new(of.rig(&options).unwrap());
+            assert_eq!(bare.clip_bounds(1), None);
+            let mut crowd = Crowd::new();
+            let id = crowd.add_rig(bare).unwrap();
+            let instance = crowd.spawn(id).unwrap();
+            let clip = crowd.add_clip(id, Arc::new(clip)).unwrap();
+            let options = PlayOptions::default();
+            crowd.play(instance, clip, &options).unwrap();
+            crowd.bounding_sphere(instance).unwrap().unwrap().radius
+        };
+        let (library, other) = (written(100.0), written(0.0));
+        let clip = |of: &Library| of.clip(1).unwrap();
+        assert!(radius(&library, clip(&library)) > 50.0);
+        assert!(radius(&library, clip(&written(100.0))) > 50.0);
+        assert!(radius(&library, clip(&library).with_name("Stroll")) > 50.0);
+        for (rig, clip) in [(&other, clip(&library)), (&library, clip(&other))] {
+            assert!(radius(rig, clip) < 5.0);
+        }
+        // It is the same clip for all that.
+        assert_eq!(clip(&library), clip(&other));
+        assert_eq!(clip(&library).content_hash(), rig.clips()[1].content_hash());
+    }
+}

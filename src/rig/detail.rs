@@ -134,8 +134,10 @@ impl Rig {
             reach,
             displacements: super::parts::displacements(skeleton, &meshes, &self.morphs),
             clip_bounds: Vec::new(),
+            bounds_file: None,
             programs: Default::default(),
             layouts: Default::default(),
+            measures: Default::default(),
             humanoid: self.humanoid.clone(),
             detail: Some(Detail {
                 level,

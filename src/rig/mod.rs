@@ -8,6 +8,7 @@ mod clip_bounds;
 mod detail;
 mod layouts;
 mod limits;
+mod measured;
 mod parts;
 mod reach;
 mod scales;
@@ -72,9 +73,13 @@ pub struct Rig {
     pub(crate) reach: Reach,
     /// By scalar, how far its weight moves a vertex at most, in mesh space.
     pub(crate) displacements: Vec<f32>,
+    /// By the index of the clip; also of those clips of `bounds_file` that the rig was read without.
     pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
+    /// The file that states the bounds, by the checksum of its table.
+    pub(crate) bounds_file: Option<u64>,
     pub(crate) programs: Programs,
     pub(crate) layouts: layouts::Layouts,
+    pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
     /// What a detail leaves out.
     pub(crate) detail: Option<Detail>,
@@ -233,7 +238,20 @@ impl Rig {
     /// Where the meshes are while a clip plays, by the index of the clip; `None` if there is no such clip, it is
     /// additive, or it was not measured: see [`ClipBoundsJob`](crate::runtime::ClipBoundsJob).
     pub fn clip_bounds(&self, clip: usize) -> Option<&ClipBounds> {
+        self.clips.get(clip)?;
         self.clip_bounds.get(clip)?.as_ref()
+    }
+
+    /// The bounds of a clip that crowds and mixers have at an index, if they are known without measuring: it is the rig's
+    /// own, or was read from the file of the rig.
+    pub(crate) fn stated_bounds(&self, index: usize, clip: &Arc<Clip>) -> Option<&ClipBounds> {
+        let own = self.clips.get(index);
+        let at = match clip.origin.0 {
+            _ if own.is_some_and(|own| Arc::ptr_eq(own, clip)) => index,
+            Some((file, at)) if self.bounds_file == Some(file) => at as usize,
+            _ => return None,
+        };
+        self.clip_bounds.get(at)?.as_ref()
     }
 
     /// The joint around which blends of clips are bounded: it is above all joints that move vertices, and no clip of

@@ -221,8 +221,10 @@ impl Rig {
             reach,
             displacements,
             clip_bounds: Vec::new(),
+            bounds_file: None,
             programs: Default::default(),
             layouts: Default::default(),
+            measures: Default::default(),
             humanoid: Vec::new(),
             detail: None,
         })
@@ -270,8 +272,10 @@ impl Rig {
             reach: self.reach.clone(),
             displacements: self.displacements.clone(),
             clip_bounds: Vec::new(),
+            bounds_file: None,
             programs: Default::default(),
             layouts: Default::default(),
+            measures: Default::default(),
             humanoid: Vec::new(),
             detail: self.detail.clone(),
         }

@@ -61,7 +61,8 @@ struct Far {
 }
 
 impl PoolBounds {
-    /// Measures the clips of a pool, but for those that `last` has.
+    /// Finds the bounds of a pool's clips: those that `last` has at the same index, or the rig states. Others are measured
+    /// once per rig.
     fn new(pool: &Pool, last: Option<&Self>) -> Self {
         let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
         let draws = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
@@ -77,10 +78,9 @@ impl PoolBounds {
                 false => joint_bounds(rig, clip, reach.anchor, scratch),
             }
         };
-        let known = |clip: &Arc<Clip>| {
-            let all = last.into_iter().flat_map(|l| &l.clips).flatten();
-            let mut same = all.filter(|m| Weak::as_ptr(&m.clip) == Arc::as_ptr(clip));
-            same.next().cloned()
+        let known = |index: u16, clip: &Arc<Clip>| {
+            let last = last?.clips.get(usize::from(index))?.as_ref()?;
+            (Weak::as_ptr(&last.clip) == Arc::as_ptr(clip)).then(|| last.clone())
         };
         let mut clips = Vec::new();
         let mut extremes = Extremes::of_rest(skeleton);
@@ -89,11 +89,16 @@ impl PoolBounds {
             extremes.add(skeleton, clip);
             turning |= reach.turning(skeleton, clip).is_some();
             clips.resize(usize::from(index), None);
-            let measured = known(clip).unwrap_or_else(|| Measured {
-                clip: Arc::downgrade(clip),
-                bounds: stated(rig, usize::from(index), clip)
-                    .filter(|_| draws)
-                    .or_else(|| measure(Some(clip))),
+            let measured = known(index, clip).unwrap_or_else(|| {
+                let stated = rig.stated_bounds(usize::from(index), clip);
+                let bounds = stated.filter(|_| draws).copied().or_else(|| {
+                    let measured = rig.measured(clip);
+                    *measured.bounds.get_or_init(|| measure(Some(clip)))
+                });
+                Measured {
+                    clip: Arc::downgrade(clip),
+                    bounds,
+                }
             });
             clips.push(Some(measured));
         }
@@ -143,7 +148,7 @@ impl PoolBounds {
             .filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
         let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
-        let rest = last.map_or_else(|| measure(None), |l| l.rest);
+        let rest = *rig.rest_bounds().get_or_init(|| measure(None));
         let measured = clips.iter().flatten().filter_map(|c| c.bounds.as_ref());
         let morph = measured.chain(&rest).map(|b| b.morph).fold(0.0, f32::max);
         Self {
@@ -207,13 +212,6 @@ impl PoolBounds {
         };
         Some(sphere).filter(|s| s.radius.is_finite())
     }
-}
-
-/// What the rig has measured of a clip, if the clip is the rig's own.
-fn stated(rig: &Rig, index: usize, clip: &Arc<Clip>) -> Option<ClipBounds> {
-    let own = rig.clips().get(index)?;
-    let same = Arc::ptr_eq(own, clip);
-    rig.clip_bounds(index).filter(|_| same).copied()
 }
 
 /// How far the morph weights of an additive clip displace a vertex at most, in mesh space.
@@ -315,5 +313,37 @@ impl Pool {
             None => play.unknown = true,
         }
         bounds.between(&play, overrides)
+    }
+}
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use super::*;
+    use crate::crowd::{Crowd, PlayOptions};
+
+    /// Bounds of clips that the rig does not state are measured once per rig.
+    #[test]
+    fn bounds_are_measured_once() {
+        let rig = Arc::new(crate::import::mannequin().unwrap());
+        let added = Arc::new(rig.clips()[0].as_ref().clone());
+        let mut crowd = Crowd::new();
+        let ids = [0; 2].map(|_| crowd.add_rig(rig.clone()).unwrap());
+        let mut sphere = |n: usize, clip: &Arc<Clip>| {
+            let i = crowd.spawn(ids[n]).unwrap();
+            let clip = crowd.add_clip(ids[n], clip.clone()).unwrap();
+            crowd.play(i, clip, &PlayOptions::default()).unwrap();
+            crowd.bounding_sphere(i).unwrap().unwrap()
+        };
+        assert!(sphere(0, &added).radius < 5.0);
+        assert!(matches!(rig.measured(&added).bounds.get(), Some(Some(_))));
+        // Such bounds are not found by measuring.
+        let other = Arc::new(added.as_ref().clone());
+        let mut stated = *rig.clip_bounds(0).unwrap();
+        stated.mesh.max.x += 100.0;
+        let place = rig.measured(&other);
+        place.bounds.set(Some(stated)).unwrap();
+        for n in 0..2 {
+            assert!(sphere(n, &other).radius > 50.0);
+        }
     }
 }

@@ -1,0 +1,82 @@
+//! `Measured`: what was measured of clips on a rig, each once, however many crowds and mixers play them.
+
+use super::{ClipBounds, Rig};
+use crate::clip::Clip;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+/// What was measured of a clip, or of the rest pose.
+#[derive(Debug, Default)]
+pub(crate) struct Measured {
+    /// `None` if it is additive, or too long to be measured.
+    pub bounds: OnceLock<Option<ClipBounds>>,
+}
+
+type Place = (Weak<Clip>, Arc<Measured>);
+
+/// What was measured of the clips of a rig. An entry holds its clip weakly: the address is not given to another clip while
+/// the entry is there.
+#[derive(Debug, Default)]
+pub(crate) struct Measures {
+    rest: OnceLock<Option<ClipBounds>>,
+    /// By the address of the clip.
+    clips: Mutex<HashMap<usize, Place>>,
+}
+
+impl Clone for Measures {
+    /// A copy measures for itself: its meshes may be changed.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Rig {
+    /// The bounds of the rest pose, once they were measured.
+    pub(crate) fn rest_bounds(&self) -> &OnceLock<Option<ClipBounds>> {
+        &self.measures.rest
+    }
+
+    /// The place of what is measured of a clip on the rig. Threads wait for each other only if they measure the same.
+    pub(crate) fn measured(&self, clip: &Arc<Clip>) -> Arc<Measured> {
+        // A poisoned map is whole: it is changed by single calls.
+        let all = &self.measures.clips;
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        // The map does not outgrow what is held: it is swept when it would be reallocated.
+        if all.len() == all.capacity() {
+            all.retain(|_, (clip, _)| clip.strong_count() > 0);
+        }
+        let entry = all.entry(Arc::as_ptr(clip).addr());
+        let (_, measured) = entry.or_insert_with(|| (Arc::downgrade(clip), Arc::default()));
+        measured.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::build_rig;
+    use crate::import::raw::{RawClip, RawNode, RawScene};
+
+    fn rig() -> Rig {
+        let scene = RawScene {
+            nodes: vec![RawNode::default()],
+            clips: vec![RawClip::default()],
+            ..RawScene::default()
+        };
+        build_rig(scene, &Default::default()).unwrap()
+    }
+
+    #[test]
+    fn a_clip_has_one_place_and_clips_that_are_gone_have_none() {
+        let rig = rig();
+        let held = rig.clips()[0].clone();
+        let place = rig.measured(&held);
+        for _ in 0..1000 {
+            let passing = Arc::new(held.as_ref().clone());
+            assert!(!Arc::ptr_eq(&rig.measured(&passing), &place));
+        }
+        assert!(Arc::ptr_eq(&rig.measured(&held), &place));
+        let all = rig.measures.clips.lock().unwrap();
+        assert!(all.capacity() < 100, "{}", all.capacity());
+    }
+}
