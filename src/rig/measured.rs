@@ -5,6 +5,24 @@ use crate::clip::Clip;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
+/// How far vertices of a rig move in a time while a clip plays, in model space: [`speed`](Self::speed) times the time, and
+/// one [`jump`](Self::jump).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct ClipSpeed {
+    /// Metres per second. Infinite if the clip could not be measured.
+    pub speed: f32,
+    /// The largest jump at the time of a step key, metres.
+    pub jump: f32,
+}
+
+impl ClipSpeed {
+    /// Of a clip that could not be measured.
+    pub const UNKNOWN: Self = Self {
+        speed: f32::INFINITY,
+        jump: 0.0,
+    };
+}
+
 /// What was measured of a clip, or of the rest pose.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {

@@ -24,6 +24,7 @@ pub use detail::{Detail, DetailOptions};
 #[cfg(feature = "phx")]
 pub(crate) use limits::distinct;
 pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
+pub(crate) use measured::ClipSpeed;
 pub(crate) use parts::is_forest;
 pub use parts::{RigError, RigParts};
 pub(crate) use reach::{Extremes, Reach};

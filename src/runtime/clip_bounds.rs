@@ -15,7 +15,7 @@ const RATE: f32 = 30.0;
 const MOMENTS: usize = 36_000;
 
 /// The most matrices that a measurement computes: about two seconds of work.
-const MATRICES: usize = 1 << 27;
+pub(super) const MATRICES: usize = 1 << 27;
 
 /// Measures where a rig's meshes are while a clip plays: at 30 samples per second, extended by half of the largest
 /// second difference of two intervals, for what lies between the samples. Offline: some milliseconds per minute of a
@@ -57,7 +57,7 @@ impl ClipBoundsScratch {
 }
 
 /// Where the meshes and the anchor are in one pose.
-struct Moment {
+pub(super) struct Moment {
     mesh: Aabb,
     anchor: Vec3,
     /// The largest factor by which a row of the palette scales.
@@ -157,81 +157,23 @@ fn measure(
     Ok(all.is_sound().then_some(all))
 }
 
-/// The largest speed of a vertex while a full clip plays, in metres of model space per second; of a rig that draws
-/// nothing, of a joint. `None` if a sample is not finite, or the clip is too long to be measured.
-///
-/// Measured at 60 samples per second, by the corners of the boxes of all slots.
-pub(crate) fn fastest(rig: &Rig, clip: &Clip, scratch: &mut ClipBoundsScratch) -> Option<f32> {
-    let duration = clip.duration();
-    let intervals = 2 * intervals(Some(clip));
-    if intervals >= MOMENTS || cost(rig, intervals) > MATRICES {
-        return None;
-    }
-    let boxes = rig.slot_bounds().boxes();
-    let drawn = boxes.iter().any(|b| !b.is_empty());
-    let mut points: [Vec<Vec3>; 2] = Default::default();
-    let mut farthest = 0.0f32;
-    for moment in 0..=intervals {
-        let share = if intervals > 0 {
-            moment as f32 / intervals as f32
-        } else {
-            0.0
-        };
-        scratch.pose(rig, Some(clip), duration * share).ok()?;
-        let [last, now] = &mut points;
-        std::mem::swap(last, now);
-        now.clear();
-        if drawn {
-            for (row, b) in scratch
-                .rows
-                .iter()
-                .zip(boxes)
-                .filter(|(_, b)| !b.is_empty())
-            {
-                let corner = |i: usize| {
-                    let side = |bit: usize, axis: usize| match i >> bit & 1 {
-                        0 => b.min[axis],
-                        _ => b.max[axis],
-                    };
-                    let p = [side(0, 0), side(1, 1), side(2, 2)];
-                    Vec3::from(
-                        row.rows
-                            .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3]),
-                    )
-                };
-                now.extend((0..8).map(corner));
-            }
-        } else {
-            now.extend(scratch.models.iter().map(Affine3x4::translation));
-        }
-        for (a, b) in last.iter().zip(now) {
-            let distance = a.distance(*b);
-            if !distance.is_finite() {
-                return None;
-            }
-            farthest = farthest.max(distance);
-        }
-    }
-    let seconds = duration / intervals.max(1) as f32;
-    Some(if seconds > 0.0 {
-        farthest / seconds
-    } else {
-        0.0
-    })
-}
-
 /// The intervals between the samples of a clip. Saturates; durations are finite and not negative.
 fn intervals(clip: Option<&Clip>) -> usize {
     (clip.map_or(0.0, Clip::duration) * RATE).ceil() as usize
 }
 
-fn cost(rig: &Rig, intervals: usize) -> usize {
+pub(super) fn cost(rig: &Rig, intervals: usize) -> usize {
     // A sample of few joints costs about as much as 64 matrices.
     let matrices = 64 + rig.skeleton().len() + rig.palette_len();
     intervals.saturating_add(1).saturating_mul(matrices)
 }
 
 impl ClipBoundsScratch {
+    /// The model matrices and the palette of the last pose.
+    pub(super) fn matrices(&self) -> (&[Affine3x4], &[Affine3x4]) {
+        (&self.models, &self.rows)
+    }
+
     /// Computes the model matrices of a moment.
     fn models(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<(), JobError> {
         let skeleton = rig.skeleton();
@@ -264,7 +206,12 @@ impl ClipBoundsScratch {
         .run()
     }
 
-    fn pose(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<Moment, JobError> {
+    pub(super) fn pose(
+        &mut self,
+        rig: &Rig,
+        clip: Option<&Clip>,
+        time: f32,
+    ) -> Result<Moment, JobError> {
         self.models(rig, clip, time)?;
         let mut rest = &mut self.rows[..];
         for skin in rig.skins() {

@@ -9,6 +9,7 @@ mod blend;
 mod bounds;
 mod channels;
 mod clip_bounds;
+mod clip_speed;
 mod error;
 mod lerp_palette;
 mod local_to_model;
@@ -19,8 +20,9 @@ mod skin;
 
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
+pub(crate) use clip_bounds::joint_bounds;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
-pub(crate) use clip_bounds::{fastest, joint_bounds};
+pub(crate) use clip_speed::clip_speed;
 pub use error::JobError;
 pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};

@@ -9,6 +9,7 @@ use super::tier::{MAX_TIERS, Sharing, Tiers};
 use crate::clip::Clip;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
+use crate::rig::ClipSpeed;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The most phases of a clip.
@@ -94,17 +95,16 @@ impl Phases {
     }
 
     fn of(pool: &Pool, index: u16, clip: &Clip, tiers: &Tiers) -> Option<Self> {
-        let fastest = pool.fastest(index)?;
-        let seconds = clip.duration();
+        let speed = pool.speed(index)?;
+        let seconds = f64::from(clip.duration());
         let needed = |sharing| match sharing {
             Sharing::None => None,
-            Sharing::Phases(n) => Some(f32::from(n)),
-            // Half of a phase at the largest speed.
-            Sharing::Error(error) => Some(fastest * seconds / (2.0 * error)),
+            Sharing::Phases(n) => Some(f64::from(n)),
+            Sharing::Error(error) => phases_within(error, speed, seconds),
         };
         let mut counts = [0u16; MAX_TIERS];
         for (count, tier) in counts.iter_mut().zip(&tiers.tiers) {
-            if let Some(n) = needed(tier.sharing).filter(|&n| n <= f32::from(MAX_PHASES)) {
+            if let Some(n) = needed(tier.sharing).filter(|&n| n <= f64::from(MAX_PHASES)) {
                 *count = (n.ceil().max(1.0) as u16).next_power_of_two();
             }
         }
@@ -325,6 +325,14 @@ impl SharedPhases {
         let all = of_clips.chain(of_rest.map(move |(detail, &cell)| (rest(detail), cell)));
         all.filter(|(_, cell)| *cell != NONE)
     }
+}
+
+/// How many phases a clip of so many seconds needs, so that no vertex is farther than `error` from where it belongs: it
+/// moves for half of a phase, and jumps once. `None` if no number is enough.
+fn phases_within(error: f32, speed: ClipSpeed, seconds: f64) -> Option<f64> {
+    let way = f64::from(speed.speed) * seconds;
+    let left = f64::from(error) - f64::from(speed.jump);
+    (left > 0.0).then(|| way / (2.0 * left))
 }
 
 /// Sets an entry of a list that grows as far as it has to.

@@ -24,9 +24,13 @@ pub enum Sharing {
     /// 4,096.
     Phases(u16),
     /// A clip has as many phases as keep all vertices within this distance of where they belong when the instance looks
-    /// for its phase, in metres of model space: half of a phase at the largest speed in the clip, measured 60 times a
-    /// second. In a tier of a lower rate the instance shows that phase until it looks again, so what moves in half of
-    /// these frames is added. A clip that needs more than 4,096 phases is not shared. Above 0.
+    /// for its phase, in metres of model space: half of a phase at the largest speed in the clip, with the jumps of step
+    /// keys. In a tier of a lower rate the instance shows that phase until it looks again, so what moves in half of
+    /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than this, is not shared. Above 0.
+    ///
+    /// Speeds are measured at the key times of a clip, and 60 times a second between them: when the clip first plays in a
+    /// crowd with tiers, in the call that plays it. That takes some milliseconds per minute
+    /// of a clip.
     Error(f32),
 }
 

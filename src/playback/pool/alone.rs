@@ -5,16 +5,16 @@ use crate::clip::{Clip, ClipKind};
 use crate::playback::action::Action;
 use crate::playback::entries::Several;
 use crate::playback::ids::NO_CLIP;
-use crate::rig::Aabb;
-use crate::runtime::{ClipBoundsScratch, fastest};
+use crate::rig::{Aabb, ClipSpeed};
+use crate::runtime::{ClipBoundsScratch, clip_speed};
 use crate::simd::prefetch;
 use std::sync::{Arc, Weak};
 
-/// The largest speed of a clip's vertices in metres per second; infinite if it cannot be measured.
+/// The speed of a clip.
 #[derive(Debug)]
 pub(super) struct Speed {
     clip: Weak<Clip>,
-    fastest: f32,
+    speed: ClipSpeed,
 }
 
 /// A clip that plays at one rate.
@@ -120,24 +120,23 @@ impl Pool {
         }
     }
 
-    /// The largest speed of a clip's vertices in metres of model space per second, if the clip was
-    /// [measured](Self::measure) and is full; infinite if that was not possible.
-    pub fn fastest(&self, clip: u16) -> Option<f32> {
+    /// The speed of a full clip, if the clip was [measured](Self::measure).
+    pub fn speed(&self, clip: u16) -> Option<ClipSpeed> {
         let speed = self.speeds.get(usize::from(clip))?.as_ref()?;
         let loaded = self.clips.get(clip)?;
-        (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.fastest)
+        (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.speed)
     }
 
     /// Measures the speed of a clip, unless it is known.
     pub fn measure(&mut self, clip: u16) {
-        if self.fastest(clip).is_none()
+        if self.speed(clip).is_none()
             && let Some(loaded) = self.clips.get(clip)
             && loaded.kind() == ClipKind::Full
         {
             let mut scratch = ClipBoundsScratch::new(&self.rig);
             let speed = Speed {
                 clip: Arc::downgrade(loaded),
-                fastest: fastest(&self.rig, loaded, &mut scratch).unwrap_or(f32::INFINITY),
+                speed: clip_speed(&self.rig, loaded, &mut scratch),
             };
             let at = usize::from(clip);
             if self.speeds.len() <= at {
