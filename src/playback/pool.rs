@@ -106,8 +106,10 @@ pub(crate) struct Pool {
     pub changes: Changes,
     /// Counts the changes of the loaded clips, and of what is known of them.
     pub clip_changes: u64,
-    /// The speeds of clips that have played in a crowd with tiers, by index.
+    /// The speeds of clips that have played while they were needed, by index.
     speeds: Vec<Option<alone::Speed>>,
+    /// Whether a tier shares palettes by their error: only this needs speeds.
+    needs_speeds: bool,
 }
 
 impl Pool {
@@ -138,6 +140,7 @@ impl Pool {
             changes: Changes::default(),
             clip_changes: 0,
             speeds: Vec::new(),
+            needs_speeds: false,
         };
         pool.fit_clips();
         pool
@@ -381,7 +384,7 @@ impl Pool {
             if made {
                 self.details.follow(&self.programs, &self.clips);
             }
-            if self.changes.is_on() {
+            if self.needs_speeds {
                 for action in layer.actions() {
                     let (clip, other) = action.members();
                     self.measure(clip);

@@ -28,6 +28,7 @@ impl ClipSpeed {
 pub(crate) struct Measured {
     /// `None` if it is additive, or too long to be measured.
     pub bounds: OnceLock<Option<ClipBounds>>,
+    pub speed: OnceLock<ClipSpeed>,
 }
 
 type Place = (Weak<Clip>, Arc<Measured>);

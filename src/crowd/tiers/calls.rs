@@ -77,6 +77,7 @@ impl Crowd {
             self.tiering = None;
             for pool in self.pools.iter_mut().flatten() {
                 pool.record(false, 0);
+                pool.need_speeds(false);
                 pool.places.unsettle();
                 pool.clear_details();
             }
@@ -86,7 +87,7 @@ impl Crowd {
         };
         tiers.validate()?;
         for pool in self.pools.iter_mut().flatten() {
-            pool.record_changes();
+            pool.record_changes(&tiers);
             tiers.make_details(pool);
         }
         let last = self.tiering.take().unwrap_or_default();
@@ -360,7 +361,7 @@ impl Crowd {
                 continue;
             };
             if !pool.changes.is_on() {
-                pool.record_changes();
+                pool.record_changes(&tiering.tiers);
             }
             let ranked = &mut tiering.pools[number];
             let rig = Some(pool.rig_number());
@@ -421,11 +422,12 @@ impl Tiering {
 }
 
 impl Pool {
-    /// Begins to record changes: all instances count as changed. Measures the clips that play.
-    pub(in crate::crowd) fn record_changes(&mut self) {
+    /// Begins to record changes: all instances count as changed. Finds the speeds of the clips that play, if tiers need
+    /// them.
+    pub(in crate::crowd) fn record_changes(&mut self, tiers: &Tiers) {
         let instances = self.state.len();
         self.record(true, instances);
-        self.measure_all();
+        self.need_speeds(tiers.need_speeds());
     }
     /// Records that all instances may stand elsewhere.
     pub(in crate::crowd) fn mark_worlds(&mut self) {

@@ -6,7 +6,7 @@
 
 use super::bank::NONE;
 use super::tier::{MAX_TIERS, Sharing, Tiers};
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipKind};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::rig::ClipSpeed;
@@ -94,8 +94,15 @@ impl Phases {
         usize::from(key.detail) * (usize::from(self.count) + 1) + usize::from(key.phase)
     }
 
+    /// `None` if the clip is additive, or its speed is needed and not known yet.
     fn of(pool: &Pool, index: u16, clip: &Clip, tiers: &Tiers) -> Option<Self> {
-        let speed = pool.speed(index)?;
+        if clip.kind() == ClipKind::Additive {
+            return None;
+        }
+        let speed = match tiers.need_speeds() {
+            true => pool.speed(index)?,
+            false => ClipSpeed::UNKNOWN,
+        };
         let seconds = f64::from(clip.duration());
         let needed = |sharing| match sharing {
             Sharing::None => None,

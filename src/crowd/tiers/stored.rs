@@ -343,7 +343,7 @@ impl TieringSnapshot {
             let mut ranked = Ranked::default();
             if let (Some(pool), Some(stored), Some(plan)) = (pool, stored, plan) {
                 pool.take_details(plan);
-                stored.restore(pool);
+                stored.restore(pool, &self.tiers);
                 if let Some(ranks) = &stored.ranks {
                     ranked = ranks.restore(pool);
                 }
@@ -450,11 +450,9 @@ impl StoredPool {
     }
 
     /// Restores what calls have changed.
-    fn restore(&self, pool: &mut Pool) {
+    fn restore(&self, pool: &mut Pool, tiers: &Tiers) {
         pool.record(self.recorded, 0);
-        if self.recorded {
-            pool.measure_all();
-        }
+        pool.need_speeds(self.recorded && tiers.need_speeds());
         for &(index, what) in &self.changed {
             pool.changes.mark(index as usize, what);
         }

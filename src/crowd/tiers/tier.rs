@@ -29,7 +29,7 @@ pub enum Sharing {
     /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than this, is not shared. Above 0.
     ///
     /// Speeds are measured at the key times of a clip, and 60 times a second between them: when the clip first plays in a
-    /// crowd with tiers, in the call that plays it. That takes some milliseconds per minute
+    /// crowd with such a tier, once per rig and clip, in the call that plays it. That takes some milliseconds per minute
     /// of a clip.
     Error(f32),
 }
@@ -333,6 +333,12 @@ impl Tiers {
             most = tier.height;
         }
         self
+    }
+
+    /// Whether a tier shares palettes by their error, which the speeds of clips decide.
+    pub(super) fn need_speeds(&self) -> bool {
+        let by_error = |tier: &Tier| matches!(tier.sharing, Sharing::Error(_));
+        self.tiers.iter().any(by_error)
     }
 
     /// Makes the details of a pool's rig.

@@ -10,7 +10,7 @@ use crate::runtime::{ClipBoundsScratch, clip_speed};
 use crate::simd::prefetch;
 use std::sync::{Arc, Weak};
 
-/// The speed of a clip.
+/// The speed of a clip, as the rig has it.
 #[derive(Debug)]
 pub(super) struct Speed {
     clip: Weak<Clip>,
@@ -127,16 +127,20 @@ impl Pool {
         (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.speed)
     }
 
-    /// Measures the speed of a clip, unless it is known.
+    /// Finds the speed of a clip, unless it is known. The first pool of the rig measures it.
     pub fn measure(&mut self, clip: u16) {
         if self.speed(clip).is_none()
             && let Some(loaded) = self.clips.get(clip)
             && loaded.kind() == ClipKind::Full
         {
-            let mut scratch = ClipBoundsScratch::new(&self.rig);
+            let rig = &self.rig;
+            let speed = *rig
+                .measured(loaded)
+                .speed
+                .get_or_init(|| clip_speed(rig, loaded, &mut ClipBoundsScratch::new(rig)));
             let speed = Speed {
                 clip: Arc::downgrade(loaded),
-                speed: clip_speed(&self.rig, loaded, &mut scratch),
+                speed,
             };
             let at = usize::from(clip);
             if self.speeds.len() <= at {
@@ -147,8 +151,13 @@ impl Pool {
         }
     }
 
-    /// Measures the clips that play.
-    pub fn measure_all(&mut self) {
+    /// Sets whether the speeds of clips are needed, and finds those of the clips that play. Others follow when they first
+    /// play.
+    pub fn need_speeds(&mut self, needed: bool) {
+        self.needs_speeds = needed;
+        if !needed {
+            return;
+        }
         let mut clips: Vec<u16> = Vec::new();
         for action in self.state.all_actions() {
             let (clip, other) = action.members();
@@ -163,5 +172,64 @@ impl Pool {
         for clip in clips {
             self.measure(clip);
         }
+    }
+}
+
+#[cfg(all(test, feature = "gltf"))]
+mod tests {
+    use super::*;
+    use crate::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
+
+    fn tiers(sharing: Sharing) -> Option<Tiers> {
+        let tier = Tier {
+            sharing,
+            ..Tier::default()
+        };
+        Some(Tiers {
+            tiers: vec![tier],
+            ..Tiers::default()
+        })
+    }
+
+    /// Speeds are measured for tiers that share by error alone, once per rig and clip.
+    #[test]
+    fn speeds_are_measured_once_and_where_they_are_needed() {
+        let rig = Arc::new(crate::import::mannequin().unwrap());
+        let of_rig = |clip: usize| rig.measured(&rig.clips()[clip]);
+        let known = |clip| of_rig(clip).speed.get().copied();
+        let mut crowd = Crowd::new();
+        let ids = [0; 2].map(|_| crowd.add_rig(rig.clone()).unwrap());
+        let all = ids.map(|id| crowd.spawn(id).unwrap());
+        let play = |crowd: &mut Crowd, clip: usize| {
+            for i in all {
+                let clip = crowd.clip_by_index(i.rig(), clip).unwrap();
+                crowd.play(i, clip, &PlayOptions::default()).unwrap();
+            }
+        };
+        let mut bones = BoneBuffer::new();
+        for sharing in [Sharing::None, Sharing::Phases(16)] {
+            crowd.set_tiers(tiers(sharing)).unwrap();
+            play(&mut crowd, 0);
+            crowd.advance(0.01).unwrap();
+            crowd.evaluate(&mut bones);
+            assert_eq!(known(0), None);
+            let shares = all.map(|i| crowd.shares_palette(i));
+            assert_eq!(shares, [sharing != Sharing::None; 2]);
+        }
+        // Such a speed is not found by measuring.
+        let stated = ClipSpeed {
+            speed: 123.0,
+            jump: 0.0,
+        };
+        of_rig(2).speed.set(stated).unwrap();
+        crowd.set_tiers(tiers(Sharing::Error(0.01))).unwrap();
+        assert!(known(0).is_some() && known(1).is_none());
+        play(&mut crowd, 1);
+        assert!(known(1).is_some());
+        play(&mut crowd, 2);
+        for pool in crowd.pools.iter().flatten() {
+            assert_eq!((pool.speed(1), pool.speed(2)), (known(1), Some(stated)));
+        }
+        assert_eq!(known(3), None);
     }
 }
