@@ -16,20 +16,30 @@ pub(super) const UNKNOWN: u16 = NO_CLIP - 1;
 /// Turns of a pass.
 const TURNS: f64 = (1u64 << 32) as f64;
 
-/// Seconds after which the clocks of a chunk are made again: the rate has 24 bits, so they are off by 10^-4 of what passes
-/// in a second.
+/// Seconds after which the clocks of a chunk are made again.
 const LONGEST: f64 = 1024.0;
 
-/// The most passes per second: their turns in [`LONGEST`] fit into an i64.
-pub(super) const FASTEST: f64 = 1e5;
+/// Chunks are made again this much later than the one before, so that not all are in one frame.
+const APART: f64 = 8.0;
+const GROUPS: usize = 64;
+
+/// The most passes per second of a clock; what is faster is looked at in the playback state. Up to here a
+/// [`PhaseClock::rate`] is off by 2^-29 at most. In 1,536 seconds that is 2.9e-6 of a pass: the 85th part of one of 4,096 phases.
+pub(super) const FASTEST: f64 = 512.0;
+
+/// The most that the turn of a clock is off, in passes: by its rate, and by the rounding of three turns.
+pub(super) const CLOCK_ERROR: f64 =
+    (LONGEST + APART * GROUPS as f64) / (1u64 << 29) as f64 + 3.0 / TURNS;
 
 /// A clip that plays alone, at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseClock {
     /// The share of a pass at the chunk's moment, in 2^-32.
     pub turn: u32,
-    /// Passes per second of the pool's clock.
-    pub rate: f32,
+    /// The upper 32 bits of the [rate](Self::rate), an f64, and the next 16. An f32 would be off by half of a phase after
+    /// some minutes, and a whole f64 would make a clock as large as 16 bytes.
+    high: u32,
+    low: u16,
     /// The clip, [`NO_CLIP`] for the rest pose, or [`UNKNOWN`].
     pub clip: u16,
 }
@@ -55,15 +65,50 @@ pub(super) struct ChunkClocks<'a> {
 impl PhaseClock {
     const UNKNOWN: Self = Self {
         turn: 0,
-        rate: 0.0,
+        high: 0,
+        low: 0,
         clip: UNKNOWN,
     };
+
+    /// A clock with a share of a pass and a rate, which is finite.
+    pub fn new(clip: u16, turn: u32, rate: f64) -> Self {
+        // Finite numbers are below the largest exponent, so the carry of the rounding stays within the number.
+        let bits = rate.to_bits() + (1 << 15);
+        Self::of_bits(clip, turn, ((bits >> 32) as u32, (bits >> 16) as u16))
+    }
+
+    /// A clock with these [bits](Self::rate_bits) of the rate.
+    pub fn of_bits(clip: u16, turn: u32, (high, low): (u32, u16)) -> Self {
+        Self {
+            turn,
+            high,
+            low,
+            clip,
+        }
+    }
+
+    /// The upper 32 bits of the rate and the next 16.
+    pub fn rate_bits(self) -> (u32, u16) {
+        (self.high, self.low)
+    }
+
+    /// Passes per second of the pool's clock; rounded to 48 bits, so off by 2^-37 of it at most.
+    #[inline(always)]
+    pub fn rate(self) -> f64 {
+        f64::from_bits(u64::from(self.high) << 32 | u64::from(self.low) << 16)
+    }
+
+    /// The turns that pass in some seconds.
+    #[inline(always)]
+    fn passed(self, seconds: f64) -> u32 {
+        (seconds * self.rate() * TURNS) as i64 as u32
+    }
 
     /// The clip and the turn in so many seconds after the chunk's moment; `None` if it is not known.
     #[inline(always)]
     pub fn after(self, seconds: f64) -> Option<(u16, u32)> {
-        let passed = (seconds * f64::from(self.rate) * TURNS) as i64;
-        (self.clip != UNKNOWN).then_some((self.clip, self.turn.wrapping_add(passed as u32)))
+        let turn = self.turn.wrapping_add(self.passed(seconds));
+        (self.clip != UNKNOWN).then_some((self.clip, turn))
     }
 }
 
@@ -105,8 +150,7 @@ impl<'a> ChunkClocks<'a> {
         origin: &mut Origin,
         clock: Clock,
     ) -> Self {
-        // Not all chunks in one frame.
-        let longest = LONGEST + (number % 64) as f64 * 8.0;
+        let longest = LONGEST + (number % GROUPS) as f64 * APART;
         let elapsed = match *origin {
             Some((from, sign)) if sign == clock.sign() => clock.since(from),
             _ => f64::INFINITY,
@@ -130,15 +174,16 @@ impl<'a> ChunkClocks<'a> {
         if clip == UNKNOWN || rate.abs() > FASTEST {
             return;
         }
-        let rate = rate as f32;
-        let passed = (self.elapsed * f64::from(rate) * TURNS) as i64;
         // The cast saturates: the end of a pass is the last turn.
-        let turn = ((share * TURNS) as u32).wrapping_sub(passed as u32);
-        self.all[place] = PhaseClock { turn, rate, clip };
+        let mut made = PhaseClock::new(clip, (share * TURNS) as u32, rate);
+        made.turn = made.turn.wrapping_sub(made.passed(self.elapsed));
+        self.all[place] = made;
     }
 }
 
 const _: () = assert!(size_of::<PhaseClock>() == 12);
+// What a clock is off is a small part of a phase.
+const _: () = assert!(CLOCK_ERROR < 1.0 / 80.0 / 4096.0);
 
 #[cfg(all(test, feature = "gltf"))]
 mod tests {
@@ -370,7 +415,7 @@ mod tests {
                     known.rest += 1;
                     continue;
                 }
-                match clock.rate {
+                match clock.rate() {
                     0.0 => known.still += 1,
                     rate if rate < 0.0 => known.backwards += 1,
                     _ => known.forwards += 1,
@@ -378,7 +423,8 @@ mod tests {
                 let length = self.rig.clips()[usize::from(clip)].duration();
                 let apart = (f64::from(turn) / TURNS - f64::from(time / length)).abs();
                 let apart = apart.min(1.0 - apart);
-                assert!(apart < 2e-4, "{}: {apart}", at());
+                // The time in seconds is an f32.
+                assert!(apart < CLOCK_ERROR + 1e-7, "{}: {apart}", at());
             }
         }
 
@@ -401,6 +447,29 @@ mod tests {
                 self.compare(frame, &mut known);
             }
             known
+        }
+    }
+
+    #[test]
+    fn rates_have_37_bits() {
+        let most = [
+            FASTEST,
+            -FASTEST,
+            0.0,
+            1.0,
+            1.0 / 3.0,
+            -1e-300,
+            511.999_999_999_99,
+        ];
+        let random = (1..1000u32).map(|n| f64::from(n).sqrt() * 16.0 - 250.0);
+        for rate in most.into_iter().chain(random) {
+            let nearest = |rate| PhaseClock::new(0, 0, rate).rate();
+            let found = nearest(rate);
+            assert!(
+                (found - rate).abs() <= rate.abs() * 0.5f64.powi(37),
+                "{rate}"
+            );
+            assert_eq!(nearest(found), found);
         }
     }
 

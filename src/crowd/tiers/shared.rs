@@ -5,6 +5,7 @@
 //! fourth, … phase of the finest.
 
 use super::bank::NONE;
+use super::clocks::CLOCK_ERROR;
 use super::tier::{MAX_TIERS, Sharing, Tiers};
 use crate::clip::{Clip, ClipKind};
 use crate::playback::ids::NO_CLIP;
@@ -335,10 +336,10 @@ impl SharedPhases {
 }
 
 /// How many phases a clip of so many seconds needs, so that no vertex is farther than `error` from where it belongs: it
-/// moves for half of a phase, and jumps once. `None` if no number is enough.
+/// moves for half of a phase, and for what clocks are off, and jumps once. `None` if no number is enough.
 fn phases_within(error: f32, speed: ClipSpeed, seconds: f64) -> Option<f64> {
     let way = f64::from(speed.speed) * seconds;
-    let left = f64::from(error) - f64::from(speed.jump);
+    let left = f64::from(error) - f64::from(speed.jump) - CLOCK_ERROR * way;
     (left > 0.0).then(|| way / (2.0 * left))
 }
 

@@ -256,7 +256,8 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn within(
+    /// Checks a number that was read.
+    pub fn within(
         &self,
         what: &'static str,
         value: f64,

@@ -183,6 +183,39 @@ fn rounding_is_no_motion() {
     assert!(shares && worst > 0.001 && worst <= 0.01, "{worst}");
 }
 
+/// Phases are found without a look at what plays, for minutes. They are those that a look finds.
+#[test]
+fn phases_do_not_drift() {
+    let (mut crowd, all, _, clip) = chains(400);
+    for (n, &i) in all.iter().enumerate() {
+        let speed = 10.0 + 0.13 * n as f32;
+        let mut player = crowd.player(i).unwrap();
+        player.set_speed(0, clip, speed).unwrap();
+        // So that the product has more than the 24 bits of an f32.
+        player.set_character_speed(1.1).unwrap();
+    }
+    let tiers = Some(shared(4096));
+    crowd.set_tiers(tiers.clone()).unwrap();
+    let mut bones = BoneBuffer::new();
+    for _ in 0..3 {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    for _ in 0..3 {
+        crowd.advance(333.3).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    let shown = palettes(&crowd, &bones, &all);
+    crowd.set_tiers(None).unwrap();
+    crowd.set_tiers(tiers).unwrap();
+    crowd.evaluate(&mut bones);
+    let looked = palettes(&crowd, &bones, &all);
+    // Some are between two phases.
+    let others = shown.iter().zip(&looked).filter(|(a, b)| a != b).count();
+    assert!(all.iter().all(|&i| crowd.shares_palette(i)));
+    assert!(others <= 400 / 50, "{others}");
+}
+
 /// A fade, an override and a second layer need palettes of their own; afterwards they are shared again.
 #[test]
 fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {

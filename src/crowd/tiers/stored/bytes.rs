@@ -652,7 +652,9 @@ fn write_ranks(w: &mut Writer, ranks: &Ranks) {
         if let Some(clock) = place.clock {
             w.u16(clock.clip);
             w.u32(clock.turn);
-            w.f32(clock.rate);
+            let (high, low) = clock.rate_bits();
+            w.u32(high);
+            w.u16(low);
         }
     }
 }
@@ -792,8 +794,10 @@ fn read_clock(r: &mut Reader<'_>, pool: &PoolSnapshot) -> Result<PhaseClock, Sna
     let known = clip == NO_CLIP || clip != UNKNOWN && pool.clip(clip).is_some();
     r.needs(known, "a clock is of a clip that is not loaded")?;
     let turn = r.u32("turn of a clock")?;
-    let rate = r.f32("rate of a clock", -FASTEST, FASTEST)?;
-    Ok(PhaseClock { turn, rate, clip })
+    let rate = (r.u32("rate of a clock")?, r.u16("rate of a clock")?);
+    let clock = PhaseClock::of_bits(clip, turn, rate);
+    r.within("rate of a clock", clock.rate(), -FASTEST, FASTEST)?;
+    Ok(clock)
 }
 
 #[cfg(all(test, feature = "gltf"))]
@@ -1199,7 +1203,10 @@ mod tests {
             ),
             (|s| ranks(s).origins[0] = None, "a clock has no moment"),
             (
-                |s| place(s, |p| p.clock.is_some()).clock.as_mut().unwrap().rate = 1e6,
+                |s| {
+                    let place = place(s, |p| p.clock.is_some());
+                    place.clock = Some(PhaseClock::new(NO_CLIP, 0, 1e6));
+                },
                 "rate of a clock is 1000000",
             ),
             (
