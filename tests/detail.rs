@@ -645,3 +645,33 @@ fn unknown_levels_and_joints_are_refused() {
     });
     assert_eq!(leave_out, RigError::Joint(name.into()));
 }
+
+/// Where the meshes are while a clip plays includes those of the levels that were added.
+#[test]
+fn bounds_of_clips_include_added_levels() {
+    let options = ImportOptions::default();
+    let (name, bytes) = MANNEQUIN[0];
+    let (raw, _) = import::read_slice(bytes, name, None, &options).unwrap();
+    let mut rig = build_rig(raw.clone(), &BuildOptions::default()).unwrap();
+    let before = *rig.clip_bounds(0).unwrap();
+    // A hat of ten metres.
+    let mut level = raw;
+    for mesh in &mut level.meshes {
+        for p in &mut mesh.primitives {
+            let top = p.positions.iter().map(|v| v[1]).fold(0.0, f32::max);
+            let highest = p.positions.iter_mut().filter(|v| v[1] > top - 0.01);
+            highest.for_each(|v| v[1] += 10.0);
+        }
+    }
+    add_lod(&mut rig, &level).unwrap();
+    let after = *rig.clip_bounds(0).unwrap();
+    assert!(
+        after.mesh.max.y > before.mesh.max.y + 5.0,
+        "{before:?} {after:?}"
+    );
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(Arc::new(rig)).unwrap();
+    let instance = crowd.spawn(id).unwrap();
+    let sphere = crowd.bounding_sphere(instance).unwrap().unwrap();
+    assert!(sphere.center[1] + sphere.radius > 11.0, "{sphere:?}");
+}

@@ -1,5 +1,6 @@
 //! Levels of detail: meshes of other files on a rig's skeleton, matched by joint name.
 
+use super::bounds::measure_bounds;
 use crate::import::raw::RawScene;
 use crate::mesh::{MaterialError, Mesh, PrimitiveError};
 use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
@@ -148,9 +149,8 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
             .for_each(|t| t.image = t.image.saturating_add(first_image));
         m
     }));
-    rig.meshes = meshes;
-    rig.slot_bounds = slot_bounds;
-    rig.measures = Default::default();
+    rig.set_meshes(meshes, slot_bounds);
+    measure_bounds(rig);
     Ok(())
 }
 

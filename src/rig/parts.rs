@@ -230,6 +230,19 @@ impl Rig {
         })
     }
 
+    /// Takes other meshes, and the bounds of the slots that they use. How far they reach is found anew; the bounds of clips
+    /// are those of the old meshes and are dropped.
+    pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: SlotBounds) {
+        let clips = self.clips.iter().map(|c| &**c);
+        self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);
+        self.displacements = displacements(&self.skeleton, &meshes, &self.morphs);
+        self.meshes = meshes;
+        self.slot_bounds = slot_bounds;
+        self.clip_bounds.clear();
+        self.bounds_file = None;
+        self.measures = Default::default();
+    }
+
     /// Makes a joint, or the origin of the model, the anchor. Returns whether it can be: it has to be above all joints
     /// that move vertices.
     #[cfg(feature = "phx")]
