@@ -200,6 +200,8 @@ fn errors_name_what_differs() {
     assert_eq!((snapshot, &*name), (there, "y"));
 }
 
+const STEP: f64 = 1.0 / 16.0;
+
 /// What the stored file was made of: a crowd of the rig in `version-1.phx`.
 fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
@@ -226,7 +228,7 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
         .set_override(all[2], 0, phalanx_testkit::ruler::shift(0.5))
         .unwrap();
     crowd.despawn(all[3]).unwrap();
-    crowd.advance(0.0625).unwrap();
+    crowd.advance(STEP).unwrap();
     (crowd, all)
 }
 
@@ -244,18 +246,26 @@ fn versions_are_read_for_ever() {
     for version in 1..=SNAPSHOT_VERSION {
         let path = data.join(format!("snapshot-{version}.phs"));
         // Tiers are in the bytes from version 3 on.
-        let crowd = if version < 3 {
-            stored()
+        let (crowd, steps) = if version < 3 {
+            (stored(), 1)
         } else {
-            stored_tiers()
+            (stored_tiers(), 2)
         };
-        read_for_ever(&std::fs::read(path).unwrap(), crowd);
+        read_for_ever(&std::fs::read(path).unwrap(), crowd, steps);
     }
 }
 
-/// The same crowd with tiers that interpolate and share, before a frame and after some.
+/// The same crowd a step later, with tiers that interpolate and share, after some frames. One instance shares, and what
+/// it plays is steady, so that its clock is known.
 fn stored_tiers() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     let (mut crowd, all) = stored();
+    let walk = crowd.clip_by_index(all[0].rig(), 0).unwrap();
+    let options = PlayOptions {
+        time: 0.125,
+        speed: 1.0 / 3.0,
+        ..PlayOptions::default()
+    };
+    crowd.play(all[0], walk, &options).unwrap();
     let tier = |height, rate, sharing| Tier {
         height,
         rate,
@@ -274,18 +284,24 @@ fn stored_tiers() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
         }))
         .unwrap();
     crowd.set_budget(Some(2)).unwrap();
+    crowd.advance(STEP).unwrap();
     crowd
         .set_importances(all[0].rig(), &[1.0, 99.0, 1.0, 0.0])
         .unwrap();
     let mut bones = BoneBuffer::new();
-    // It plays as before, as no time passes.
     for _ in 0..3 {
         crowd.evaluate(&mut bones);
     }
+    assert!(crowd.shares_palette(all[0]));
     (crowd, all)
 }
 
-fn read_for_ever(bytes: &[u8], (mut crowd, all): (Crowd, Vec<phalanx::crowd::InstanceId>)) {
+fn read_for_ever(
+    bytes: &[u8],
+    (mut crowd, all): (Crowd, Vec<phalanx::crowd::InstanceId>),
+    steps: u8,
+) {
+    let passed = STEP * f64::from(steps);
     let snapshot = CrowdSnapshot::from_bytes(bytes).unwrap();
     let expected = crowd.snapshot();
     crowd.stop_everything(&all);
@@ -297,8 +313,12 @@ fn read_for_ever(bytes: &[u8], (mut crowd, all): (Crowd, Vec<phalanx::crowd::Ins
         .unwrap()
         .map(|(_, state)| state)
         .collect();
-    assert_eq!((actions[0].weight, actions[1].weight), (0.875, 0.125));
-    assert_eq!((actions[0].time, actions[1].time), (0.1875, 0.0625));
+    let weight = (2.0 * passed) as f32;
+    assert_eq!(
+        (actions[0].weight, actions[1].weight),
+        (1.0 - weight, weight)
+    );
+    assert_eq!((actions[0].time, actions[1].time), (0.125 + passed, passed));
     assert_eq!(crowd.len(), 3);
     assert_eq!(crowd.spawn(all[3].rig()).unwrap().index(), 3);
 }
