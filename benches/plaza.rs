@@ -101,48 +101,48 @@ fn full_rate() -> Option<Tiers> {
     })
 }
 
-/// Everybody at full rate, with one tier and without tiers, a frame of each in turns. Where a crowd lies in memory weighs
-/// more than the difference, so three pairs of crowds are made, in both orders; the median of each crowd's frames.
-fn side_by_side(count: usize, length: usize) {
+/// Everybody at full rate, with one tier and without tiers. Where a crowd lies in memory weighs more than the difference,
+/// so every crowd runs both ways, some frames at a time, in either order; the medians of three crowds.
+fn side_by_side(count: usize, (rounds, length): (usize, usize)) {
     let pool = alloc::pool(1);
-    // The times of crowds without and with a tier.
-    let mut of = [Vec::new(), Vec::new()];
     pool.install(|| {
-        for order in [[true, false], [false, true]] {
-            let make = |with: bool| {
-                let mut scene = plaza(count, if with { full_rate() } else { None });
-                if with {
-                    scene.crowd_mut().set_views(&[]).expect("there are tiers");
-                }
-                (with, scene, BoneBuffer::new(), Vec::new())
-            };
-            let mut all: Vec<_> = order.iter().cycle().take(6).map(|&w| make(w)).collect();
-            for frame in 0..10 + length {
-                for (_, scene, bones, times) in &mut all {
-                    let now = frames(scene, bones, 1);
-                    if frame >= 10 {
-                        times.extend(now.iter().map(PlazaTimes::total));
+        // By crowd and round: the medians without and with a tier.
+        let mut all: Vec<[f64; 2]> = Vec::new();
+        let mut crowds: Vec<_> = (0..3)
+            .map(|_| (plaza(count, None), BoneBuffer::new()))
+            .collect();
+        for round in 0..rounds {
+            for (scene, bones) in &mut crowds {
+                let mut times = [0.0; 2];
+                for turn in 0..2 {
+                    let with = (turn + round) % 2 == 0;
+                    let crowd = scene.crowd_mut();
+                    let tiers = if with { full_rate() } else { None };
+                    crowd.set_tiers(tiers).expect("valid tiers");
+                    if with {
+                        crowd.set_views(&[]).expect("there are tiers");
                     }
+                    frames(scene, bones, 5);
+                    let now = frames(scene, bones, length);
+                    let now = now.iter().map(PlazaTimes::total).collect();
+                    times[usize::from(with)] = median(now) / 1e6;
                 }
+                all.push(times);
             }
-            let all = all.into_iter().map(|(with, _, _, times)| {
-                let time = median(times) / 1e6;
-                of[usize::from(with)].push(time);
-                let name = if with { "with" } else { "without" };
-                format!("{name} {time:.3}")
-            });
-            let all: Vec<String> = all.collect();
-            println!(
-                "full rate of {count}, a tier, 1 thread, ms: {}",
-                all.join(", ")
-            );
         }
+        let of = |way: usize| median(all.iter().map(|times| times[way]).collect());
+        let mut ratios: Vec<f64> = all.iter().map(|[without, with]| with / without).collect();
+        ratios.sort_by(f64::total_cmp);
+        let at = |quarter: usize| ratios[quarter * (ratios.len() - 1) / 4];
+        println!(
+            "full rate of {count}, 1 thread: with a tier {:.3} ms, without {:.3} ms; ratios {:.3} (quartiles {:.3}, {:.3})",
+            of(1),
+            of(0),
+            at(2),
+            at(1),
+            at(3)
+        );
     });
-    let [without, with] = of.map(median);
-    println!(
-        "full rate of {count}: medians with a tier {with:.3} ms, without {without:.3} ms, ratio {:.3}",
-        with / without
-    );
 }
 
 fn main() {
@@ -161,7 +161,7 @@ fn main() {
         }
     }
     if !filtered {
-        side_by_side(counts[0], if test { 3 } else { 100 });
+        side_by_side(counts[0], if test { (2, 3) } else { (12, 15) });
     }
     let mut c = Criterion::default().configure_from_args();
     let mut group = c.benchmark_group("plaza");

@@ -70,12 +70,15 @@ pub(crate) struct Bank {
     pub(super) second: u16,
     /// Cells whose input is stored.
     pub(super) stored: u16,
+    /// The last frame in which all used cells were updated at once, so that most frames write one number.
+    pub(super) whole: u32,
     /// Where the key hints of its cells begin, and for how many there is room.
     pub(super) hints: usize,
     pub(super) hint_room: u32,
     /// The instance of each cell; of shared ones the clip and its phase.
     pub(super) owner: [u32; CELLS],
-    /// The frame in which each was updated; of shared ones the frame in which it was made.
+    /// The frame in which each was updated, unless all were [later](Self::whole); of shared ones the frame in which it was
+    /// made.
     pub(super) updated: [u32; CELLS],
     /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd. Empty
     /// until the bank is interpolated.
@@ -96,6 +99,7 @@ impl Bank {
             chosen: 0,
             second: 0,
             stored: 0,
+            whole: 0,
             owner: [NONE; CELLS],
             updated: [0; CELLS],
             times: Vec::new(),
@@ -122,6 +126,13 @@ impl Bank {
             // The first of a pair is the later one unless the second is.
             _ => 2 * place + (1 ^ second ^ later),
         }
+    }
+
+    /// Frames since a cell was updated.
+    #[inline(always)]
+    pub(super) fn age(&self, place: usize, frame: u32) -> u32 {
+        let since = |updated| frame.wrapping_sub(updated);
+        since(self.updated[place]).min(since(self.whole))
     }
 
     /// The first row of a cell's earlier and of its later palette.
@@ -370,6 +381,9 @@ impl Banks {
         let b = &mut self.all[bank as usize];
         let place = (!b.used).trailing_zeros() as usize;
         let bit = 1 << place;
+        if b.used == 0 {
+            b.whole = frame;
+        }
         b.used |= bit;
         b.fresh |= bit;
         b.stale &= !bit;

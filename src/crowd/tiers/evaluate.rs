@@ -408,7 +408,11 @@ impl BankTask<'_> {
         let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
         let pairs = bank.kind.palettes > 1;
         if !tier.stores(self.store) {
-            places(cells).for_each(|place| bank.updated[place] = self.frame);
+            if cells == bank.used {
+                bank.whole = self.frame;
+            } else {
+                places(cells).for_each(|place| bank.updated[place] = self.frame);
+            }
             if bank.stored != 0 {
                 bank.stored &= !cells;
             }

@@ -224,7 +224,7 @@ impl Tiering {
             let due = self.due(bank, pools);
             let mut chosen = bank.fresh | bank.stale;
             for place in places(due) {
-                let age = self.frame.wrapping_sub(bank.updated[place]);
+                let age = bank.age(place, self.frame);
                 if age >= self.tiers.max_age {
                     chosen |= 1 << place;
                     continue;
@@ -291,7 +291,7 @@ impl Tiering {
             t.held += kept;
             t.waiting += bank.waiting.count_ones() as usize;
             for place in places(held) {
-                t.oldest = t.oldest.max(self.frame.wrapping_sub(bank.updated[place]));
+                t.oldest = t.oldest.max(bank.age(place, self.frame));
             }
         }
         let write = if self.lost { bank.used } else { bank.chosen };

@@ -372,7 +372,7 @@ impl TieringSnapshot {
         let mut inputs = Inputs::new(&self.inputs);
         banks.all.reserve_exact(self.banks.len());
         for (number, stored) in (0..).zip(&self.banks) {
-            let mut bank = stored.restore(banks.rows());
+            let mut bank = stored.restore(banks.rows(), self.frame);
             let kind = bank.kind;
             let of_pool = usize::from(kind.pool);
             if let (Some(Some(pool)), Some(ranked), true) = (
@@ -558,7 +558,7 @@ impl StoredBank {
                 owner: bank.owner[place],
                 frame: match kind.tier {
                     SHARED => looked(),
-                    _ => bank.updated[place],
+                    _ => tiering.frame.wrapping_sub(bank.age(place, tiering.frame)),
                 },
                 times: times.unwrap_or_default(),
             }
@@ -597,8 +597,8 @@ impl StoredBank {
         }
     }
 
-    /// The bank without inputs, from a row on.
-    fn restore(&self, first: usize) -> Bank {
+    /// The bank without inputs, from a row on, as of a frame.
+    fn restore(&self, first: usize, frame: u32) -> Bank {
         let mut bank = Bank::new(self.kind, first);
         bank.used = self.used;
         bank.fresh = self.fresh;
@@ -612,6 +612,8 @@ impl StoredBank {
                 bank.updated[place] = cell.frame;
             }
         }
+        let ages = self.cells.iter().map(|cell| frame.wrapping_sub(cell.frame));
+        bank.whole = frame.wrapping_sub(ages.max().unwrap_or(0));
         bank
     }
 }
