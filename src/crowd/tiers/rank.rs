@@ -380,19 +380,26 @@ impl Tiering {
         chunks
     }
 
-    /// The height on screen of an instance, for the order in which the budget is spent.
+    /// The height of an instance, for the order in which the budget is spent: in pictures, or in maps of shadows if the
+    /// pictures give it no tier.
     pub(super) fn importance(&self, number: usize, index: usize, views: &[WideView]) -> f32 {
         let ranked = &self.pools[number];
         let eight = ranked.spheres.eight(index / LANES);
-        let mut height = f32x8::ZERO;
+        let mut heights = [f32x8::ZERO; 2];
         for view in views {
-            height = height.max(view.heights(eight.center, eight.radius, eight.size));
+            let known = &mut heights[usize::from(view.shadows)];
+            *known = known.max(view.heights(eight.center, eight.radius, eight.size));
         }
+        let [main, shadow] = heights.map(|h| h.to_array()[index % LANES]);
         let given = ranked.importance.get(index).copied().unwrap_or(0.0);
+        let seen = main.max(given);
+        let least = self.tiers.tiers.last().map_or(0.0, |t| t.height);
+        let height = match seen > 0.0 && seen >= least {
+            true => seen,
+            false => seen.max(shadow),
+        };
         // Importance orders those that wait; an eye inside of a sphere makes it as large as can be.
-        height.to_array()[index % LANES]
-            .max(given)
-            .clamp(f32::MIN_POSITIVE, f32::MAX)
+        height.clamp(f32::MIN_POSITIVE, f32::MAX)
     }
 }
 

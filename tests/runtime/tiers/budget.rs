@@ -1,7 +1,7 @@
 //! Budgets: who waits, and for how long.
 
-use super::{DT, chains, every, palettes, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions, Tiers};
+use super::{DT, camera, chains, every, palettes, shared};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions, Tiers, View};
 use phalanx_testkit::chain::rig;
 
 #[test]
@@ -110,6 +110,39 @@ fn a_recorded_sequence_of_budgets_can_be_replayed() {
             );
         }
     }
+}
+
+/// However large its shadow is, who is in the picture waits by its height there.
+#[test]
+fn shadows_do_not_change_the_order_of_those_in_the_picture() {
+    let (mut crowd, all, id, _) = chains(40);
+    crowd.set_tiers(Some(every(1, false))).unwrap();
+    for (n, &i) in all.iter().enumerate() {
+        let z = if n % 2 == 0 { -3.0 } else { 1e4 };
+        crowd.set_world(i, super::at([0.0, 0.0, z])).unwrap();
+    }
+    let shadow = View {
+        shadows: true,
+        ..camera(0.0)
+    };
+    crowd.set_views(&[shadow]).unwrap();
+    crowd.set_importances(id, &[10.0; 40]).unwrap();
+    crowd.set_budget(Some(10)).unwrap();
+    let mut bones = BoneBuffer::new();
+    let mut updates = [0; 2];
+    for frame in 0..62 {
+        crowd.advance(DT).unwrap();
+        let before = palettes(&crowd, &bones, &all);
+        crowd.evaluate(&mut bones);
+        // The first two frames evaluate everybody.
+        if frame > 1 {
+            let after = palettes(&crowd, &bones, &all);
+            for (n, (a, b)) in before.iter().zip(&after).enumerate() {
+                updates[n % 2] += usize::from(a != b);
+            }
+        }
+    }
+    assert_eq!(updates, [300; 2]);
 }
 
 #[test]
