@@ -27,6 +27,8 @@ pub(crate) struct BankTask<'a> {
     time: f64,
     /// About the seconds of a frame, with the sign of time.
     step: f64,
+    /// Whether the frame was written before.
+    again: bool,
     /// Whether inputs are stored though a tier is updated in every frame: the budget may let it wait.
     store: bool,
     compact: bool,
@@ -121,6 +123,7 @@ impl Tiering {
             frame: self.frame,
             time: self.time,
             step: self.step,
+            again: self.written,
             store: self.budget.is_some(),
             compact,
             nanoseconds: &self.nanoseconds,
@@ -136,10 +139,7 @@ impl Tiering {
     /// To be called when a frame has been written: the memory has all palettes.
     pub(in crate::crowd) fn finish(&mut self) {
         self.lost = false;
-        // Written again, to other memory, they are the same.
-        for work in &mut self.work {
-            work.evaluate = 0;
-        }
+        self.written = true;
         for (tier, stats) in self.stats.tiers.iter_mut().enumerate() {
             stats.nanoseconds = self.nanoseconds[tier].load(Ordering::Relaxed);
         }
@@ -278,7 +278,7 @@ impl Kernel for Cells<'_, '_, '_> {
             if kind.tier != SHARED {
                 for work in group.clone().map(|i| works.at(i)) {
                     let bank = &mut banks[works.bank(work)];
-                    task.renew(pool, bank, work.evaluate, run, events);
+                    task.renew(pool, bank, task.evaluates(work), run, events);
                 }
             }
             let ahead = task.how.ahead;
@@ -354,7 +354,7 @@ impl Kernel for Cells<'_, '_, '_> {
                 // Lines that stay as they are need not go back to memory.
                 if (bank.fresh | bank.stale) != 0 {
                     bank.fresh &= !work.write;
-                    bank.stale &= !work.evaluate;
+                    bank.stale &= !task.evaluates(work);
                 }
             }
         }
@@ -395,6 +395,12 @@ impl<'a> Place<'a> {
 }
 
 impl BankTask<'_> {
+    /// The cells that are evaluated from what they play now.
+    #[inline(always)]
+    fn evaluates(&self, work: Work) -> u16 {
+        if self.again { 0 } else { work.evaluate }
+    }
+
     /// Stores what the palettes of cells are evaluated from, and when they are reached.
     #[inline(always)]
     fn renew(

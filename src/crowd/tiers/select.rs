@@ -133,10 +133,8 @@ impl Tiering {
         views: &[WideView],
         compact: bool,
     ) -> Selected {
+        self.written = false;
         if let Some(selected) = self.steady(pools, compact) {
-            for work in &mut self.work {
-                work.evaluate = work.write;
-            }
             for tier in &mut self.stats.tiers {
                 tier.nanoseconds = 0;
             }

@@ -78,6 +78,8 @@ pub(crate) struct Tiering {
     pub(super) asks: Vec<Ask>,
     /// What this frame evaluates, by bank.
     pub(super) work: Vec<Work>,
+    /// True if that has been written: written again, to other memory, palettes are the same.
+    pub(super) written: bool,
     /// What the last frame selected, one after another or not, if it was all cells.
     pub(super) selected: Option<(bool, Selected)>,
     /// Those that are due, and may wait for the budget: importance times age, cell.

@@ -82,7 +82,7 @@ impl TieringSnapshot {
         };
         let frame = r.u32("frame")?;
         let time = r.f64("time of tiers", 0.0, f64::MAX)?;
-        let step = r.f64("last step", -MAX_TIME, MAX_TIME)?;
+        let step = r.f64("length of a frame", -MAX_TIME, MAX_TIME)?;
         let agrees = step == 0.0 || (step < 0.0) == backwards;
         r.needs(agrees, "the last step ran the other way")?;
         let ranked_at = r.f64("time of the last frame", 0.0, time)?;
@@ -943,7 +943,7 @@ mod tests {
         ),
         (|s| s.time = f64::INFINITY, "time of tiers is inf"),
         (|s| s.time = f64::NAN, "time of tiers is NaN"),
-        (|s| s.step = 2e9, "last step is 2000000000"),
+        (|s| s.step = 2e9, "length of a frame is 2000000000"),
         (|s| s.backwards = true, "the last step ran the other way"),
         (|s| s.ranked_at = 1.0, "time of the last frame is 1"),
         (
