@@ -17,6 +17,7 @@ use super::linear_fade::LinearFade;
 use super::pool::LayerOptions;
 use super::root_motion::{Moves, RootLane};
 use crate::math::Affine3x4;
+use crate::simd::prefetch;
 use glam::DAffine3;
 
 /// What the visits of a step read.
@@ -134,14 +135,41 @@ impl Advance<'_> {
             self.run_roots(root, into);
         } else if !self.stage.step.is_empty() {
             let step = self.stage.step;
+            // One block behind what is asked for.
+            let (mut last, mut due) = (0, 0);
             for block in 0..self.entries.calendar.blocks() {
-                let mut due = self.entries.calendar.take(block, &step);
-                while due != 0 {
-                    let at = block * BLOCK + due.trailing_zeros() as usize;
-                    due &= due - 1;
-                    self.visit(at, into);
+                let next = self.entries.calendar.take(block, &step);
+                if next != 0 {
+                    self.look_ahead(block, next);
+                    self.visit_all(last, due, into);
+                    (last, due) = (block, next);
                 }
             }
+            self.visit_all(last, due, into);
+        }
+    }
+
+    /// Visits the entries of a block that are due, as bits.
+    #[inline(always)]
+    fn visit_all(&mut self, block: usize, mut due: u64, into: &mut Passed) {
+        while due != 0 {
+            let at = block * BLOCK + due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.visit(at, into);
+        }
+    }
+
+    /// Asks for what the visits of a block will read: they lie apart, so that each would wait for memory.
+    #[inline(always)]
+    fn look_ahead(&self, block: usize, mut due: u64) {
+        let layers = self.stage.layers.len();
+        while due != 0 {
+            let at = block * BLOCK + due.trailing_zeros() as usize;
+            due &= due - 1;
+            self.entries.prefetch(at);
+            let index = at / layers;
+            prefetch(&self.speed[index..index + 1]);
+            prefetch(&self.generation[index..index + 1]);
         }
     }
 

@@ -16,6 +16,7 @@ use super::clock::{Clock, Moment, Wait};
 use super::ids::Source;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
+use crate::simd::prefetch;
 
 /// Entries per block. Ranges of instances are split at multiples of it, so that each has its blocks to itself.
 pub(super) const BLOCK: usize = 64;
@@ -222,6 +223,12 @@ impl EntriesMut<'_> {
     pub fn get(&self, at: usize) -> (&Entry, impl Iterator<Item = &Action>) {
         let entry = &self.entries[at];
         (entry, actions(entry, &self.blocks[at / BLOCK]))
+    }
+
+    /// Asks for an entry.
+    #[inline(always)]
+    pub fn prefetch(&self, at: usize) {
+        prefetch(std::slice::from_ref(&self.entries[at]));
     }
 
     /// The state of an entry at its anchor, and the anchor.
