@@ -149,6 +149,7 @@ impl Crowd {
         let mut pool = Pool::new(owner, rig, layers);
         if let Some(tiers) = self.tiers() {
             tiers.make_details(&mut pool);
+            pool.need_speeds(tiers.need_speeds());
         }
         self.pools[index] = Some(pool);
         Ok(owner.rig())

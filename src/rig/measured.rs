@@ -61,10 +61,11 @@ impl Rig {
         let all = &self.measures.clips;
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
         // The map does not outgrow what is held: it is swept when it would be reallocated.
-        if all.len() == all.capacity() {
+        let address = Arc::as_ptr(clip).addr();
+        if all.len() == all.capacity() && !all.contains_key(&address) {
             all.retain(|_, (clip, _)| clip.strong_count() > 0);
         }
-        let entry = all.entry(Arc::as_ptr(clip).addr());
+        let entry = all.entry(address);
         let (_, measured) = entry.or_insert_with(|| (Arc::downgrade(clip), Arc::default()));
         measured.clone()
     }

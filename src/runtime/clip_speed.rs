@@ -1,8 +1,9 @@
 //! How far the vertices of a rig move in a time while a clip plays.
 //!
 //! ```text
-//! samples   key ─┬───┬─── key ─────── key     at every key time, and between keys at 60 per second at least
-//! step key       ┬ └───── just before it and at it: what lies between these two is a jump, and no speed
+//! samples    at every key time, and between keys at 60 per second at least; where the way is longer than the distance of
+//!            two samples, and may be the fastest, also between these
+//! step keys  just before and at: what lies between these two is a jump, and no speed
 //! ```
 
 use super::clip_bounds::{ClipBoundsScratch, MATRICES, cost};
@@ -13,6 +14,19 @@ use glam::Vec3;
 
 /// Samples per second between keys, at least.
 const RATE: f32 = 60.0;
+
+/// Intervals between key times in which a cubic spline is sampled, at least.
+const CUBIC: usize = 8;
+
+/// An interval is halved if it may be the fastest, being this many times slower at most: an arc is up to π/2 times as long
+/// as its chord. And again, as long as halves are faster by [`LONGER`], so many times, down to so many seconds.
+const SLOWER: f32 = 1.6;
+const LONGER: f32 = 1.005;
+const HALVINGS: u32 = 6;
+const SHORTEST: f32 = 1e-4;
+
+/// What the fastest way may be longer than its chords after that.
+const CHORDS: f32 = 1.01;
 
 /// Intervals that are longer than those of [`RATE`] by no more than this share are not divided: key times of f32 are rounded.
 const ROUNDED: f32 = 0.01;
@@ -26,6 +40,9 @@ const KEYS: usize = 1 << 20;
 const BEFORE: f32 = 1e-5;
 const STEPS: f32 = 2.0;
 
+/// Step keys within this time after one are one jump with it, seconds.
+const TOGETHER: f32 = 1e-3;
+
 /// In intervals shorter than this, seconds, rounding counts: positions are off by [`NOISE`] of their length, or of a metre.
 const SHORT: f32 = 1e-3;
 const NOISE: f32 = 4e-6;
@@ -33,7 +50,7 @@ const NOISE: f32 = 4e-6;
 /// Speeds are also measured over intervals of this length, seconds, in which the noise of short ones does not count.
 const LONG: f32 = 1.0 / 120.0;
 
-/// Measures a full clip, by the corners of the boxes of all slots; of a rig that draws nothing, by its joints.
+/// Measures a full clip by the corners of the boxes of all slots; of a rig that draws nothing, by its joints.
 /// [`ClipSpeed::UNKNOWN`] if a sample is not finite, or the clip needs more than 131,072 samples or 2^27 matrices.
 pub(crate) fn clip_speed(rig: &Rig, clip: &Clip, scratch: &mut ClipBoundsScratch) -> ClipSpeed {
     let measured = key_times(clip).and_then(|keys| measure(rig, clip, &keys, scratch));
@@ -90,6 +107,13 @@ fn parts(seconds: f32) -> usize {
     (seconds * RATE - ROUNDED).ceil().max(1.0) as usize
 }
 
+/// Whether something moves along cubic splines.
+fn cubic(clip: &Clip) -> bool {
+    let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
+    let mut blocks = channels.into_iter().flat_map(|c| clip.blocks(c));
+    blocks.any(|b| b.kind == BlockKind::Cubic)
+}
+
 /// Points of the rig in one pose.
 #[derive(Clone, Debug, Default)]
 struct Sample {
@@ -124,6 +148,11 @@ fn measure(
     keys: &[KeyTime],
     scratch: &mut ClipBoundsScratch,
 ) -> Option<ClipSpeed> {
+    let least = match cubic(clip) {
+        true => CUBIC,
+        false => 1,
+    };
+    let parts = |seconds: f32| parts(seconds).max(least);
     let mut last = 0.0;
     let mut samples = 1usize;
     for key in keys {
@@ -134,15 +163,18 @@ fn measure(
         return None;
     }
     let mut course = Course::new(rig, clip, scratch)?;
-    for &key in keys {
+    let mut keys = keys;
+    while let Some((&key, mut later)) = keys.split_first() {
         let from = course.last.time;
         let length = key.time - from;
         let step = BEFORE + STEPS * (key.time.next_up() - key.time);
         let end = match key.step {
-            true => (key.time - step.min(0.25 * length)).max(from),
+            true => key.time - step.min(0.25 * length),
             false => key.time,
         };
-        let parts = parts(length);
+        // Between two keys that are as close as numbers can be there is no time: all of it is the jump.
+        let moves = !key.step || end > from && end < key.time;
+        let parts = if moves { parts(length) } else { 0 };
         for part in 1..=parts {
             let time = match part {
                 last if last == parts => end,
@@ -151,8 +183,13 @@ fn measure(
             course.moves_to(time)?;
         }
         if key.step {
-            course.jumps_to(key.time)?;
+            let near = later.iter().take_while(|k| k.time - key.time <= TOGETHER);
+            let steps = near.enumerate().filter(|(_, k)| k.step);
+            let (together, rest) = later.split_at(steps.last().map_or(0, |(last, _)| last + 1));
+            course.jumps(key.time, together)?;
+            later = rest;
         }
+        keys = later;
     }
     Some(course.speed())
 }
@@ -218,11 +255,13 @@ impl<'a> Course<'a> {
             return Some(());
         }
         self.sample(time)?;
-        let mut distance = self.now.distance(&self.last)?;
-        if seconds < SHORT {
-            distance = (distance - self.now.noise()).max(0.0);
+        let chord = Self::chord(&self.last, &self.now)?;
+        self.fastest = self.fastest.max(chord);
+        if chord > 0.0 && chord * SLOWER > self.fastest && seconds > 2.0 * SHORTEST {
+            let (last, end) = (self.last.clone(), self.now.clone());
+            self.halve((&last, &end), chord, HALVINGS)?;
+            self.now = end;
         }
-        self.fastest = self.fastest.max(distance / seconds);
         let long = time - self.base.time;
         if long >= LONG {
             if self.base.time < self.last.time {
@@ -234,25 +273,62 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Goes on to the time of a step key.
-    fn jumps_to(&mut self, time: f32) -> Option<()> {
-        self.sample(time)?;
-        let distance = self.now.distance(&self.last)?;
-        if distance > self.now.noise() {
-            self.jump = self.jump.max(distance);
+    /// The mean speed between two samples.
+    fn chord(from: &Sample, to: &Sample) -> Option<f32> {
+        let seconds = to.time - from.time;
+        let mut distance = to.distance(from)?;
+        if seconds < SHORT {
+            distance = (distance - to.noise()).max(0.0);
+        }
+        Some(distance / seconds)
+    }
+
+    /// Finds what is faster within an interval than its chord.
+    fn halve(&mut self, (from, to): (&Sample, &Sample), chord: f32, left: u32) -> Option<()> {
+        self.sample(from.time + 0.5 * (to.time - from.time))?;
+        let middle = self.now.clone();
+        if middle.time <= from.time || middle.time >= to.time {
+            return Some(());
+        }
+        for (from, to) in [(from, &middle), (&middle, to)] {
+            let half = Self::chord(from, to)?;
+            self.fastest = self.fastest.max(half);
+            let may_be = half * SLOWER > self.fastest && half > chord * LONGER;
+            if may_be && left > 0 && to.time - from.time > 2.0 * SHORTEST {
+                self.halve((from, to), half, left - 1)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Goes on to the time of a step key, and to those of keys shortly after it: all of it is one jump.
+    fn jumps(&mut self, time: f32, together: &[KeyTime]) -> Option<()> {
+        let mut way = 0.0;
+        let times = std::iter::once(time).chain(together.iter().map(|key| key.time));
+        let mut end = time;
+        for time in times {
+            self.sample(time)?;
+            let distance = self.now.distance(&self.last)?;
+            if distance > self.now.noise() {
+                way += distance;
+            }
+            end = time;
+            std::mem::swap(&mut self.last, &mut self.now);
+        }
+        if way > 0.0 {
+            self.jump = self.jump.max(way);
             let apart = self.jumped.map(|jumped| time - jumped);
             self.apart = apart.map_or(self.apart, |apart| self.apart.min(apart));
-            self.jumped = Some(time);
-            self.base.clone_from(&self.now);
+            self.jumped = Some(end);
+            self.base.clone_from(&self.last);
         }
-        std::mem::swap(&mut self.last, &mut self.now);
         Some(())
     }
 
     /// In a time `t` there are `t / apart` jumps, and one more.
     fn speed(&self) -> ClipSpeed {
         ClipSpeed {
-            speed: self.fastest + self.jump / self.apart,
+            speed: CHORDS * self.fastest + self.jump / self.apart,
             jump: self.jump,
         }
     }

@@ -393,7 +393,8 @@ impl Tiering {
         let [main, shadow] = heights.map(|h| h.to_array()[index % LANES]);
         let given = ranked.importance.get(index).copied().unwrap_or(0.0);
         let seen = main.max(given);
-        let least = self.tiers.tiers.last().map_or(0.0, |t| t.height);
+        let last = self.tiers.tiers.last().map_or(0.0, |t| t.height);
+        let least = last * (1.0 - self.tiers.hysteresis);
         let height = match seen > 0.0 && seen >= least {
             true => seen,
             false => seen.max(shadow),

@@ -28,9 +28,10 @@ pub enum Sharing {
     /// keys. In a tier of a lower rate the instance shows that phase until it looks again, so what moves in half of
     /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than this, is not shared. Above 0.
     ///
-    /// Speeds are measured at the key times of a clip, and 60 times a second between them: when the clip first plays in a
-    /// crowd with such a tier, once per rig and clip, in the call that plays it. That takes some milliseconds per minute
-    /// of a clip.
+    /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where it
+    /// is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that plays
+    /// it. That takes some milliseconds per minute of a clip whose tracks have common key times, ten times as long if each
+    /// has its own, and two seconds at most: what needs longer is not shared.
     Error(f32),
 }
 
@@ -336,7 +337,7 @@ impl Tiers {
     }
 
     /// Whether a tier shares palettes by their error, which the speeds of clips decide.
-    pub(super) fn need_speeds(&self) -> bool {
+    pub(in crate::crowd) fn need_speeds(&self) -> bool {
         let by_error = |tier: &Tier| matches!(tier.sharing, Sharing::Error(_));
         self.tiers.iter().any(by_error)
     }

@@ -16,6 +16,7 @@ mod steps;
 mod stored;
 mod views;
 mod watched;
+mod within;
 
 use glam::Vec3;
 use phalanx::crowd::{
