@@ -148,8 +148,7 @@ impl Crowd {
         }
         let mut pool = Pool::new(owner, rig, layers);
         if let Some(tiers) = self.tiers() {
-            tiers.make_details(&mut pool);
-            pool.need_speeds(tiers.need_speeds());
+            tiers.prepare(&mut pool);
         }
         self.pools[index] = Some(pool);
         Ok(owner.rig())

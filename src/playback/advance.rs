@@ -151,21 +151,17 @@ impl Advance<'_> {
 
     /// Visits the entries of a block that are due, as bits.
     #[inline(always)]
-    fn visit_all(&mut self, block: usize, mut due: u64, into: &mut Passed) {
-        while due != 0 {
-            let at = block * BLOCK + due.trailing_zeros() as usize;
-            due &= due - 1;
+    fn visit_all(&mut self, block: usize, due: u64, into: &mut Passed) {
+        for at in entries(block, due) {
             self.visit(at, into);
         }
     }
 
     /// Asks for what the visits of a block will read: they lie apart, so that each would wait for memory.
     #[inline(always)]
-    fn look_ahead(&self, block: usize, mut due: u64) {
+    fn look_ahead(&self, block: usize, due: u64) {
         let layers = self.stage.layers.len();
-        while due != 0 {
-            let at = block * BLOCK + due.trailing_zeros() as usize;
-            due &= due - 1;
+        for at in entries(block, due) {
             self.entries.prefetch(at);
             let index = at / layers;
             prefetch(&self.speed[index..index + 1]);
@@ -226,6 +222,16 @@ impl Advance<'_> {
             .store(at, &layer, now, Wait::of(layer.steady()));
         self.entries.set_due(at, now, silent);
     }
+}
+
+/// The entries of a block that some bits stand for.
+#[inline(always)]
+fn entries(block: usize, mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+        bits &= bits - 1;
+        Some(block * BLOCK + bit)
+    })
 }
 
 /// A step that is looked at and not taken.

@@ -46,6 +46,17 @@ impl Aabb {
         self.max = self.max.max(other.max);
     }
 
+    /// The eight corners of a box that is not empty.
+    pub(crate) fn corners(&self) -> [Vec3; 8] {
+        std::array::from_fn(|corner| {
+            let part = |axis: usize| match corner >> axis & 1 {
+                0 => self.min[axis],
+                _ => self.max[axis],
+            };
+            Vec3::new(part(0), part(1), part(2))
+        })
+    }
+
     /// The centre; the origin if the box is empty.
     pub fn center(&self) -> Vec3 {
         if self.is_empty() {

@@ -230,8 +230,8 @@ impl Rig {
         })
     }
 
-    /// Takes other meshes, and the bounds of the slots that they use. How far they reach is found anew; the bounds of clips
-    /// are those of the old meshes and are dropped.
+    /// Replaces the meshes and the bounds of their slots. Measures the reach of the rig; drops the bounds of clips, which
+    /// were those of the old meshes.
     pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: SlotBounds) {
         let clips = self.clips.iter().map(|c| &**c);
         self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);

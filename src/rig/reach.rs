@@ -116,15 +116,8 @@ impl Reach {
         for ((&joint, bind), slot) in all.zip(slots.boxes()).filter(|(_, b)| !b.is_empty()) {
             let squares = bind.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
             most_bind = most_bind.max(squares.sum::<f32>().sqrt());
-            let corner = |i: usize| {
-                let part = |axis: usize| match i >> axis & 1 {
-                    0 => slot.min[axis],
-                    _ => slot.max[axis],
-                };
-                bind.transform_point3(Vec3::new(part(0), part(1), part(2)))
-                    .length()
-            };
-            let most = (0..8).map(corner).fold(0.0, f32::max);
+            let far = |corner| bind.transform_point3(corner).length();
+            let most = slot.corners().map(far).into_iter().fold(0.0, f32::max);
             match radii.get_mut(usize::from(joint)) {
                 Some(radius) => *radius = radius.max(most),
                 None => fixed = fixed.max(most),

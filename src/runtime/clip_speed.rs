@@ -7,10 +7,12 @@
 //! ```
 
 use super::clip_bounds::{ClipBoundsScratch, MATRICES, cost};
-use crate::clip::{BlockKind, Channel, Clip};
+use crate::clip::{Block, BlockKind, Clip};
 use crate::math::Affine3x4;
-use crate::rig::{Aabb, ClipSpeed, Rig};
+use crate::program::CHANNELS;
+use crate::rig::{ClipSpeed, Rig};
 use glam::Vec3;
+use std::mem::take;
 
 /// Samples per second between keys, at least.
 const RATE: f32 = 60.0;
@@ -19,10 +21,9 @@ const RATE: f32 = 60.0;
 const CUBIC: usize = 8;
 
 /// An interval is halved if it may be the fastest, being this many times slower at most: an arc is up to π/2 times as long
-/// as its chord. And again, as long as halves are faster by [`LONGER`], so many times, down to so many seconds.
+/// as its chord. Halves are halved again as long as they are faster by [`LONGER`], down to [`SHORTEST`] seconds.
 const SLOWER: f32 = 1.6;
 const LONGER: f32 = 1.005;
-const HALVINGS: u32 = 6;
 const SHORTEST: f32 = 1e-4;
 
 /// What the fastest way may be longer than its chords after that.
@@ -69,13 +70,10 @@ struct KeyTime {
 fn key_times(clip: &Clip) -> Option<Vec<KeyTime>> {
     // By timeline, whether transforms use it, and whether lanes that move are held.
     let mut used: Vec<Option<bool>> = vec![None; clip.timelines().len()];
-    for channel in [Channel::Translation, Channel::Rotation, Channel::Scale] {
-        let moving = clip.blocks(channel).iter();
-        for b in moving.filter(|b| b.kind != BlockKind::Constant) {
-            let step = b.hold & b.moving != 0;
-            let timeline = used.get_mut(b.timeline as usize)?;
-            *timeline = Some(timeline.unwrap_or(false) | step);
-        }
+    for b in moving(clip) {
+        let step = b.hold & b.moving != 0;
+        let timeline = used.get_mut(b.timeline as usize)?;
+        *timeline = Some(timeline.unwrap_or(false) | step);
     }
     let used = clip.timelines().iter().zip(used);
     let used = used.filter_map(|(timeline, step)| Some((clip.times(timeline), step?)));
@@ -107,11 +105,12 @@ fn parts(seconds: f32) -> usize {
     (seconds * RATE - ROUNDED).ceil().max(1.0) as usize
 }
 
-/// Whether something moves along cubic splines.
-fn cubic(clip: &Clip) -> bool {
-    let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
-    let mut blocks = channels.into_iter().flat_map(|c| clip.blocks(c));
-    blocks.any(|b| b.kind == BlockKind::Cubic)
+/// The blocks that move joints.
+fn moving(clip: &Clip) -> impl Iterator<Item = &Block> {
+    let all = CHANNELS
+        .into_iter()
+        .flat_map(|channel| clip.blocks(channel));
+    all.filter(|b| b.kind != BlockKind::Constant)
 }
 
 /// Points of the rig in one pose.
@@ -148,7 +147,7 @@ fn measure(
     keys: &[KeyTime],
     scratch: &mut ClipBoundsScratch,
 ) -> Option<ClipSpeed> {
-    let least = match cubic(clip) {
+    let least = match moving(clip).any(|b| b.kind == BlockKind::Cubic) {
         true => CUBIC,
         false => 1,
     };
@@ -240,7 +239,7 @@ impl<'a> Course<'a> {
         let boxes = self.rig.slot_bounds().boxes();
         let drawn = rows.iter().zip(boxes).filter(|(_, b)| !b.is_empty());
         for (row, b) in drawn {
-            points.extend((0..8).map(|corner| moved(row, b, corner)));
+            points.extend(b.corners().map(|corner| row.transform_point3(corner)));
         }
         if points.is_empty() {
             points.extend(models.iter().map(Affine3x4::translation));
@@ -255,13 +254,9 @@ impl<'a> Course<'a> {
             return Some(());
         }
         self.sample(time)?;
-        let chord = Self::chord(&self.last, &self.now)?;
-        self.fastest = self.fastest.max(chord);
-        if chord > 0.0 && chord * SLOWER > self.fastest && seconds > 2.0 * SHORTEST {
-            let (last, end) = (self.last.clone(), self.now.clone());
-            self.halve((&last, &end), chord, HALVINGS)?;
-            self.now = end;
-        }
+        let (last, now) = (take(&mut self.last), take(&mut self.now));
+        self.between(&last, &now, 0.0)?;
+        (self.last, self.now) = (last, now);
         let long = time - self.base.time;
         if long >= LONG {
             if self.base.time < self.last.time {
@@ -273,30 +268,25 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// The mean speed between two samples.
-    fn chord(from: &Sample, to: &Sample) -> Option<f32> {
+    /// Takes the mean speed between two samples, and those of the halves where these may be faster. The interval of which
+    /// this is a half has the speed `whole`; 0 if there is none.
+    fn between(&mut self, from: &Sample, to: &Sample, whole: f32) -> Option<()> {
         let seconds = to.time - from.time;
         let mut distance = to.distance(from)?;
         if seconds < SHORT {
             distance = (distance - to.noise()).max(0.0);
         }
-        Some(distance / seconds)
-    }
-
-    /// Finds what is faster within an interval than its chord.
-    fn halve(&mut self, (from, to): (&Sample, &Sample), chord: f32, left: u32) -> Option<()> {
-        self.sample(from.time + 0.5 * (to.time - from.time))?;
-        let middle = self.now.clone();
-        if middle.time <= from.time || middle.time >= to.time {
-            return Some(());
-        }
-        for (from, to) in [(from, &middle), (&middle, to)] {
-            let half = Self::chord(from, to)?;
-            self.fastest = self.fastest.max(half);
-            let may_be = half * SLOWER > self.fastest && half > chord * LONGER;
-            if may_be && left > 0 && to.time - from.time > 2.0 * SHORTEST {
-                self.halve((from, to), half, left - 1)?;
-            }
+        let speed = distance / seconds;
+        self.fastest = self.fastest.max(speed);
+        let may_be = speed > whole * LONGER && speed * SLOWER > self.fastest;
+        let middle = from.time + 0.5 * seconds;
+        // Late in a long clip there may be no number between the two times.
+        let divides = from.time < middle && middle < to.time;
+        if may_be && divides && seconds > 2.0 * SHORTEST {
+            self.sample(middle)?;
+            let middle = take(&mut self.now);
+            self.between(from, &middle, speed)?;
+            self.between(&middle, to, speed)?;
         }
         Some(())
     }
@@ -332,16 +322,4 @@ impl<'a> Course<'a> {
             jump: self.jump,
         }
     }
-}
-
-/// Where a matrix moves a corner of a box.
-fn moved(row: &Affine3x4, b: &Aabb, corner: usize) -> Vec3 {
-    let side = |axis: usize| match corner >> axis & 1 {
-        0 => b.min[axis],
-        _ => b.max[axis],
-    };
-    let p = [side(0), side(1), side(2)];
-    row.rows
-        .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
-        .into()
 }

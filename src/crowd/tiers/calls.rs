@@ -87,8 +87,8 @@ impl Crowd {
         };
         tiers.validate()?;
         for pool in self.pools.iter_mut().flatten() {
-            pool.record_changes(&tiers);
-            tiers.make_details(pool);
+            pool.record_changes();
+            tiers.prepare(pool);
         }
         let last = self.tiering.take().unwrap_or_default();
         let pools = last.pools.into_iter().map(|ranked| Ranked {
@@ -361,7 +361,7 @@ impl Crowd {
                 continue;
             };
             if !pool.changes.is_on() {
-                pool.record_changes(&tiering.tiers);
+                pool.record_changes();
             }
             let ranked = &mut tiering.pools[number];
             let rig = Some(pool.rig_number());
@@ -422,13 +422,12 @@ impl Tiering {
 }
 
 impl Pool {
-    /// Begins to record changes: all instances count as changed. Finds the speeds of the clips that play, if tiers need
-    /// them.
-    pub(in crate::crowd) fn record_changes(&mut self, tiers: &Tiers) {
+    /// Begins to record changes: all instances count as changed.
+    pub(in crate::crowd) fn record_changes(&mut self) {
         let instances = self.state.len();
         self.record(true, instances);
-        self.need_speeds(tiers.need_speeds());
     }
+
     /// Records that all instances may stand elsewhere.
     pub(in crate::crowd) fn mark_worlds(&mut self) {
         for index in 0..self.state.len() {

@@ -4,7 +4,7 @@ use super::assign::{Ask, Request};
 use super::bank::{NONE, SHARED_CELL};
 use super::clocks::{ChunkClocks, Origin, PhaseClock};
 use super::shared::{PhaseKey, SharedPhases};
-use super::spheres::{LANES, Spheres};
+use super::spheres::{Eight, LANES, Spheres};
 use super::tier::{Sharing, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::WideView;
@@ -131,17 +131,23 @@ struct Ranking<'a> {
     all: bool,
 }
 
+/// The greatest heights of eight spheres in views: in pictures, and in maps of shadows.
+#[inline(always)]
+fn heights(eight: &Eight, views: &[WideView]) -> [f32x8; 2] {
+    let mut heights = [f32x8::ZERO; 2];
+    for view in views {
+        let known = &mut heights[usize::from(view.shadows)];
+        *known = known.max(view.heights(eight.center, eight.radius, eight.size));
+    }
+    heights
+}
+
 impl Ranking<'_> {
     /// The heights of eight instances in pictures and in maps of shadows.
     #[inline(always)]
     fn heights(&self, register: usize) -> [f32x8; 2] {
         let eight = self.spheres.eight(register);
-        let mut heights = [f32x8::ZERO; 2];
-        for view in self.views {
-            let now = view.heights(eight.center, eight.radius, eight.size);
-            let known = &mut heights[usize::from(view.shadows)];
-            *known = known.max(now);
-        }
+        let mut heights = heights(&eight, self.views);
         if self.all {
             heights[0] = f32x8::splat(f32::INFINITY);
         }
@@ -385,12 +391,7 @@ impl Tiering {
     pub(super) fn importance(&self, number: usize, index: usize, views: &[WideView]) -> f32 {
         let ranked = &self.pools[number];
         let eight = ranked.spheres.eight(index / LANES);
-        let mut heights = [f32x8::ZERO; 2];
-        for view in views {
-            let known = &mut heights[usize::from(view.shadows)];
-            *known = known.max(view.heights(eight.center, eight.radius, eight.size));
-        }
-        let [main, shadow] = heights.map(|h| h.to_array()[index % LANES]);
+        let [main, shadow] = heights(&eight, views).map(|h| h.to_array()[index % LANES]);
         let given = ranked.importance.get(index).copied().unwrap_or(0.0);
         let seen = main.max(given);
         let last = self.tiers.tiers.last().map_or(0.0, |t| t.height);

@@ -452,7 +452,7 @@ impl StoredPool {
     /// Restores what calls have changed.
     fn restore(&self, pool: &mut Pool, tiers: &Tiers) {
         pool.record(self.recorded, 0);
-        pool.need_speeds(self.recorded && tiers.need_speeds());
+        pool.need_speeds(tiers.need_speeds());
         for &(index, what) in &self.changed {
             pool.changes.mark(index as usize, what);
         }

@@ -337,14 +337,15 @@ impl Tiers {
     }
 
     /// Whether a tier shares palettes by their error, which the speeds of clips decide.
-    pub(in crate::crowd) fn need_speeds(&self) -> bool {
+    pub(super) fn need_speeds(&self) -> bool {
         let by_error = |tier: &Tier| matches!(tier.sharing, Sharing::Error(_));
         self.tiers.iter().any(by_error)
     }
 
-    /// Makes the details of a pool's rig.
-    pub(in crate::crowd) fn make_details(&self, pool: &mut Pool) {
+    /// Makes the details of a pool's rig, and measures the speeds of the clips that play if tiers need them.
+    pub(in crate::crowd) fn prepare(&self, pool: &mut Pool) {
         pool.set_details(self.details());
+        pool.need_speeds(self.need_speeds());
     }
 
     /// What the tiers ask for, in their order.

@@ -4,26 +4,32 @@ use super::{DT, apart, exact, one, palettes};
 use phalanx::build::build_rig;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier};
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
+use phalanx::rig::Rig;
 use std::sync::Arc;
 
-/// The chain with one clip of a second, whose first joint moves along the x axis as a track says: times and places.
-fn moved(interpolation: Interpolation, keys: &[(f32, f32)]) -> Arc<phalanx::rig::Rig> {
+/// The chain with one clip of a second.
+fn rig(tracks: Vec<RawTrack>) -> Arc<Rig> {
     let mut raw = phalanx_testkit::chain::raw();
     raw.clips.truncate(1);
     raw.clips[0].duration = 1.0;
-    raw.clips[0].tracks = vec![RawTrack {
+    raw.clips[0].tracks = tracks;
+    Arc::new(build_rig(raw, &Default::default()).unwrap())
+}
+
+/// The chain whose first joint moves along the x axis as a track says: times and places.
+fn moved(interpolation: Interpolation, keys: &[(f32, f32)]) -> Arc<Rig> {
+    rig(vec![RawTrack {
         node: 0,
         channel: RawChannel::Translation,
         interpolation,
         times: keys.iter().map(|k| k.0).collect(),
         values: keys.iter().flat_map(|k| [k.1, 0.0, 0.0]).collect(),
-    }];
-    Arc::new(build_rig(raw, &Default::default()).unwrap())
+    }])
 }
 
 /// Whether instances of a rig share palettes within an error, and how far the shared ones are from where they belong at
 /// most.
-fn shared_within(rig: &Arc<phalanx::rig::Rig>, error: f32) -> (bool, f32) {
+fn shared_within(rig: &Arc<Rig>, error: f32) -> (bool, f32) {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
     let clip = crowd.clip_by_index(id, 0).unwrap();
@@ -110,18 +116,14 @@ fn rounding_is_no_motion() {
 #[test]
 fn splines_are_within_the_bound() {
     for hz in [30u32, 60] {
-        let mut raw = phalanx_testkit::chain::raw();
-        raw.clips.truncate(1);
-        raw.clips[0].duration = 1.0;
         let key = [10.0, 0.0, 0.0, 0.0, 0.0, 0.0, 10.0, 0.0, 0.0];
-        raw.clips[0].tracks = vec![RawTrack {
+        let rig = rig(vec![RawTrack {
             node: 0,
             channel: RawChannel::Translation,
             interpolation: Interpolation::CubicSpline,
             times: (0..=hz).map(|k| k as f32 / hz as f32).collect(),
             values: (0..=hz).flat_map(|_| key).collect(),
-        }];
-        let rig = Arc::new(build_rig(raw, &Default::default()).unwrap());
+        }]);
         for error in [0.003, 0.01] {
             let (shares, worst) = shared_within(&rig, error);
             assert!(
@@ -137,17 +139,13 @@ fn splines_are_within_the_bound() {
 fn arcs_are_within_the_bound() {
     for degrees in [20.0f32, 60.0, 100.0] {
         let turn = |k: i32| glam::Quat::from_rotation_x((k as f32 * degrees).to_radians());
-        let mut raw = phalanx_testkit::chain::raw();
-        raw.clips.truncate(1);
-        raw.clips[0].duration = 1.0;
-        raw.clips[0].tracks = vec![RawTrack {
+        let rig = rig(vec![RawTrack {
             node: 0,
             channel: RawChannel::Rotation,
             interpolation: Interpolation::Linear,
             times: (0..61).map(|k| k as f32 / 60.0).collect(),
             values: (0..61).flat_map(|k| turn(k).to_array()).collect(),
-        }];
-        let rig = Arc::new(build_rig(raw, &Default::default()).unwrap());
+        }]);
         // A bound is near where a number of phases is just enough.
         for step in 0..24 {
             let error = 0.08 * 1.03f32.powi(step);
@@ -168,11 +166,7 @@ fn step_keys_that_are_close_are_one_jump() {
         values: vec![0.0, 0.1, 0.0, 0.01, 0.1, 0.0, 0.0, 0.1, 0.0],
     };
     for second in [0.5, 0.5f32.next_up(), 0.5001, 0.51] {
-        let mut raw = phalanx_testkit::chain::raw();
-        raw.clips.truncate(1);
-        raw.clips[0].duration = 1.0;
-        raw.clips[0].tracks = vec![track(0, 0.5), track(5, second)];
-        let rig = Arc::new(build_rig(raw, &Default::default()).unwrap());
+        let rig = rig(vec![track(0, 0.5), track(5, second)]);
         let (shares, worst) = shared_within(&rig, 0.05);
         assert!(shares && worst <= 0.05, "{second}: {worst}");
     }
