@@ -323,3 +323,56 @@ impl<'a> Course<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::build_rig;
+    use crate::import::raw::{
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+    };
+    use crate::skeleton::Trs;
+
+    /// A joint a metre away from one that turns, by degrees per key at 60 Hz.
+    #[test]
+    fn speeds_along_arcs_are_angular_speeds() {
+        for degrees in [1.0f32, 20.0, 60.0, 100.0] {
+            let turn = |k: i32| glam::Quat::from_rotation_x((k as f32 * degrees).to_radians());
+            let track = RawTrack {
+                node: 0,
+                channel: RawChannel::Rotation,
+                interpolation: Interpolation::Linear,
+                times: (0..=60).map(|k| k as f32 / 60.0).collect(),
+                values: (0..=60).flat_map(|k| turn(k).to_array()).collect(),
+            };
+            let end = RawNode {
+                parent: Some(0),
+                local: Trs {
+                    translation: Vec3::Y,
+                    ..Trs::IDENTITY
+                },
+                ..RawNode::default()
+            };
+            let scene = RawScene {
+                nodes: vec![RawNode::default(), end],
+                skins: vec![RawSkin {
+                    name: None,
+                    joints: vec![0, 1],
+                    inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array(); 2],
+                }],
+                clips: vec![RawClip {
+                    duration: 1.0,
+                    tracks: vec![track],
+                    ..RawClip::default()
+                }],
+                ..RawScene::default()
+            };
+            let rig = build_rig(scene, &Default::default()).unwrap();
+            let found = clip_speed(&rig, &rig.clips()[0], &mut ClipBoundsScratch::new(&rig));
+            let expected = degrees.to_radians() * 60.0;
+            let ratio = found.speed / expected;
+            assert!((1.0..1.02).contains(&ratio), "{degrees}: {ratio}");
+            assert_eq!(found.jump, 0.0);
+        }
+    }
+}
