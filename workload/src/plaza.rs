@@ -29,6 +29,13 @@ pub const FRAME: f64 = 1.0 / 60.0;
 const EYE: f32 = 2.2;
 /// Nobody stands nearer to the eye, in metres.
 const CLEAR: f64 = 2.0;
+/// The least distance between two characters, in metres: shoulders of half a metre pass each other.
+pub const APART: f64 = 0.6;
+/// How far a character stands from its point of the spiral at most, in metres. Two neighbouring points are at least
+/// 0.94 m apart (computed over 200,000).
+const JITTER: f64 = 0.5 * (0.94 - APART);
+/// The turn from one point of the spiral to the next: the golden angle, in radians.
+const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 
 /// An error of a plaza.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -86,9 +93,37 @@ pub struct Plaza {
     events: PlazaEvents,
 }
 
+/// Where the characters stand, in the order of instances: on points of a sunflower's spiral, which is even over the area,
+/// each moved a little. Neighbours are not neighbours in memory, as in a crowd that has moved about.
+fn places(count: usize) -> Vec<Vec3> {
+    let mut places: Vec<Vec3> = (0..count)
+        .map(|n| {
+            let random = |what: u64| hash01((n as u64) << 8 | what);
+            let away = disc(n as f64 + 0.5);
+            let (sin, cos) = (n as f64 * GOLDEN_ANGLE).sin_cos();
+            let (off_sin, off_cos) = (random(0) * std::f64::consts::TAU).sin_cos();
+            let off = JITTER * random(1).sqrt();
+            let x = away * sin + off * off_sin;
+            let z = -away * cos + off * off_cos;
+            Vec3::new(x as f32, 0.0, z as f32)
+        })
+        .collect();
+    for n in (1..count).rev() {
+        let other = hash01(1 << 61 | n as u64) * (n + 1) as f64;
+        places.swap(n, (other as usize).min(n));
+    }
+    places
+}
+
 /// The radius of the ground on which so many characters stand, in metres.
 pub fn radius(count: usize) -> f64 {
-    (CLEAR * CLEAR + count as f64 * AREA / std::f64::consts::PI).sqrt()
+    disc(count as f64) + JITTER
+}
+
+/// The radius that encloses the area of `count` characters, in metres: the clear ring around the eye comes first.
+fn disc(count: f64) -> f64 {
+    let clear = CLEAR + JITTER;
+    (clear * clear + count * AREA / std::f64::consts::PI).sqrt()
 }
 
 /// The camera of the plaza. Its picture is [`LINES`] high and [`ASPECT`] times as wide.
@@ -137,17 +172,9 @@ impl Plaza {
         let mut instances = Vec::with_capacity(count);
         crowd.spawn_many(id, count, &mut instances)?;
         let mut playing = vec![0; count];
-        for (n, (&instance, playing)) in instances.iter().zip(&mut playing).enumerate() {
+        let everyone = instances.iter().zip(&mut playing).zip(places(count));
+        for (n, ((&instance, playing), place)) in everyone.enumerate() {
             let random = |what: u64| hash01((n as u64) << 8 | what);
-            // Even over the area.
-            let around = random(0) * std::f64::consts::TAU;
-            let away =
-                (CLEAR * CLEAR + random(1) * count as f64 * AREA / std::f64::consts::PI).sqrt();
-            let place = Vec3::new(
-                (away * around.sin()) as f32,
-                0.0,
-                (-away * around.cos()) as f32,
-            );
             let turn = Quat::from_rotation_y((random(2) * std::f64::consts::TAU) as f32);
             let world = glam::Affine3A::from_rotation_translation(turn, place);
             crowd.set_world(instance, Affine3x4::from(world))?;
@@ -305,6 +332,34 @@ mod tests {
         let stats = plaza.crowd().tier_stats().unwrap();
         let inside = 5000 - stats.out;
         assert!((1450..1650).contains(&inside), "{inside}");
+    }
+
+    #[test]
+    fn characters_stand_apart_and_evenly() {
+        let places = places(20_000);
+        let cell = |p: &Vec3| {
+            let at = |v: f32| (f64::from(v) / APART).floor() as i32;
+            (at(p.x), at(p.z))
+        };
+        let mut cells = std::collections::HashMap::<_, Vec<Vec3>>::new();
+        for p in &places {
+            cells.entry(cell(p)).or_default().push(*p);
+        }
+        for p in &places {
+            let (x, z) = cell(p);
+            let near = (-1..=1).flat_map(|dx| (-1..=1).map(move |dz| (x + dx, z + dz)));
+            let near = near.filter_map(|c| cells.get(&c)).flatten();
+            let too_near = near.filter(|q| p.distance(**q) < APART as f32).count();
+            assert_eq!(too_near, 1, "only itself: {p}");
+            assert!(p.length() >= CLEAR as f32, "{p}");
+        }
+        // Half of the area holds half of the characters, and so do the first half of them.
+        let half = disc(10_000.0) as f32;
+        for some in [&places[..], &places[..10_000]] {
+            let inside = some.iter().filter(|p| p.length() < half).count() as f64;
+            let share = inside / some.len() as f64;
+            assert!((share - 0.5).abs() < 0.01, "{share}");
+        }
     }
 
     #[test]
