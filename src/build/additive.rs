@@ -2,7 +2,8 @@
 
 use super::check::BuildError;
 use super::clip_builder::{ClipBuilder, Reference, Target};
-use super::rig::{BuildOptions, model_size, targets_of};
+use super::lengths::Lengths;
+use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind, Cursor};
 use crate::import::raw::RawScene;
@@ -108,7 +109,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
     let builder = ClipBuilder {
         skeleton,
         targets: &Target::of_joints(skeleton),
-        model_size: model_size(skeleton),
+        lengths: &Lengths::of_clips(skeleton, rig.clips().iter().map(|c| &**c)),
         max_bytes: max_bytes(),
         channels: &channels,
     };
@@ -130,7 +131,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     let builder = ClipBuilder {
         skeleton,
         targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
-        model_size: model_size(skeleton),
+        lengths: &Lengths::of_scene(skeleton, &joint_of_node, &raw.clips),
         max_bytes: max_bytes(),
         channels: &raw.channels,
     };

@@ -5,7 +5,7 @@ use crate::math::{angle, hermite, slerp};
 
 /// How far a tangent of 1 carries a cubic curve off in an interval of 1: the extremum of both Hermite functions of
 /// tangents.
-const BULGE: f64 = 4.0 / 27.0;
+pub(super) const BULGE: f64 = 4.0 / 27.0;
 
 /// One property of one joint over time, in f64, `width` values per key.
 #[derive(Clone, Debug)]
@@ -98,9 +98,20 @@ impl Curve {
         self.tangents_out.chunks_exact_mut(width).for_each(&tangent);
     }
 
-    /// The middle of the range of the keys if the curve is constant: keys (rotations up to sign) and what lies
-    /// between them are within `tolerance` of each other. `None` otherwise.
-    pub fn constant(&self, tolerance: f64) -> Option<[f64; 4]> {
+    /// The largest magnitude of every component of the keys.
+    pub fn largest(&self) -> [f64; 4] {
+        let mut most = [0.0f64; 4];
+        for key in self.values.chunks_exact(self.width) {
+            for (most, v) in most.iter_mut().zip(key) {
+                *most = most.max(v.abs());
+            }
+        }
+        most
+    }
+
+    /// The middle of the range of the keys if the curve is constant: the components of keys (rotations up to sign) and
+    /// of what lies between them are within their tolerances of each other. `None` otherwise.
+    pub fn constant(&self, tolerance: [f64; 4]) -> Option<[f64; 4]> {
         let first = self.values.get(..self.width)?;
         let mut low = [f64::INFINITY; 4];
         let mut high = [f64::NEG_INFINITY; 4];
@@ -120,8 +131,8 @@ impl Curve {
                 high[c] = high[c].max(key[c] * sign);
             }
         }
-        let still = (0..self.width).all(|c| high[c] - low[c] <= tolerance);
-        if !still || !self.stays_within(&low, &high, tolerance) {
+        let still = (0..self.width).all(|c| high[c] - low[c] <= tolerance[c]);
+        if !still || !self.stays_within(&low, &high, &tolerance) {
             return None;
         }
         let mut out = [0.0; 4];
@@ -140,12 +151,12 @@ impl Curve {
         Some(out)
     }
 
-    /// Whether tangents keep a cubic curve with keys from `low` to `high` in ranges of `tolerance`. True for others.
+    /// Whether tangents keep a cubic curve with keys from `low` to `high` within the tolerances. True for others.
     ///
     /// Between keys a and b, h apart, with tangents m and n, the curve is
     /// `(1 - s) a + s b + u (1 - u)² h m - u² (1 - u) h n`, where s runs from 0 to 1 with u. The first two terms
     /// stay between the keys. `u (1 - u)²` is largest at 1/3 and `u² (1 - u)` at 2/3; both are [`BULGE`] there.
-    fn stays_within(&self, low: &[f64; 4], high: &[f64; 4], tolerance: f64) -> bool {
+    fn stays_within(&self, low: &[f64; 4], high: &[f64; 4], tolerance: &[f64; 4]) -> bool {
         let width = self.width;
         let (mut least, mut most) = (*low, *high);
         let after = self.tangents_out.chunks_exact(width);
@@ -165,7 +176,7 @@ impl Curve {
                 }
             }
         }
-        (0..width).all(|c| most[c] - least[c] <= tolerance)
+        (0..width).all(|c| most[c] - least[c] <= tolerance[c])
     }
 
     /// Times to insert so that no rotation between neighbouring keys exceeds `max_angle` radians.

@@ -4,7 +4,8 @@ use super::check::{BuildError, check_indices};
 use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::joint_order::joint_order;
-use super::rig::{model_size, scalars_of};
+use super::lengths::Lengths;
+use super::rig::scalars_of;
 use crate::clip::{BlockKind, Channel, Clip, Defaults};
 use crate::import::raw::{RawChannel, RawScene};
 use crate::math::LANES;
@@ -19,8 +20,6 @@ pub(super) struct Joints {
     pub joints: Vec<Joint>,
     pub scalars: Vec<Scalar>,
     pub morphs: Vec<MorphRange>,
-    /// Size of the rest pose: the diagonal of the box around all joints, in the file's unit.
-    pub model_size: f64,
     /// The skeleton, its lanes in the order of the joints.
     pub skeleton: Skeleton,
 }
@@ -47,7 +46,6 @@ impl Joints {
         let (scalars, morphs) = scalars_of(raw);
         // An invalid skeleton fails here, before anything is measured against it.
         let plain = Skeleton::new(&joints, None, scalars.clone())?;
-        let model_size = model_size(&plain);
         let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
         let skeleton = plain.with_channels(channels)?;
         Ok(Self {
@@ -56,9 +54,13 @@ impl Joints {
             joints,
             scalars,
             morphs,
-            model_size,
             skeleton,
         })
+    }
+
+    /// Lengths in the frames of the scene's nodes. Looks at the keys of scales.
+    pub fn lengths(&self, raw: &RawScene) -> Lengths {
+        Lengths::of_scene(&self.skeleton, &self.joint_of_node, &raw.clips)
     }
 }
 
@@ -95,7 +97,7 @@ impl LaneUses {
         &mut self,
         raw: &RawScene,
         joint_of_node: &[u16],
-        model_size: f64,
+        lengths: &Lengths,
     ) -> Result<(), BuildError> {
         for (clip, c) in raw.clips.iter().enumerate() {
             // A list, not a flag per joint: many clips of a large skeleton animate few of its joints.
@@ -108,7 +110,7 @@ impl LaneUses {
                 check_track(name, index, t, 1)
                     .map_err(|source| BuildError::Clip { clip, source })?;
                 let joint = usize::from(joint_of_node[t.node]);
-                match classify(&Curve::new(t, 0), t.channel, model_size) {
+                match classify(&Curve::new(t, 0), t.channel, lengths.local(t.node)) {
                     Variation::Animated => {
                         moved.push(joint);
                         self.slides[joint] |= t.channel != RawChannel::Rotation;
@@ -193,8 +195,8 @@ impl LaneScan {
             self.uses = LaneUses::new(found.joints.len());
         }
         if self.structure == Some(structure) {
-            let size = found.model_size;
-            self.uses.add(raw, &found.joint_of_node, size)?;
+            let lengths = found.lengths(raw);
+            self.uses.add(raw, &found.joint_of_node, &lengths)?;
         }
         Ok(structure)
     }

@@ -9,8 +9,8 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Largest difference of a level's inverse bind matrices from the rig's, per element, relative to the
-/// larger of 1 and the element: exporters write the same pose in f32 with a few roundings.
+/// Largest difference of a level's inverse bind matrices from the rig's: of directions relative to the largest, of
+/// places relative to the size of the rig. Exporters write the same pose in f32 with a few roundings.
 const BIND_TOLERANCE: f32 = 1e-4;
 
 /// Why a file cannot be a level of detail of a rig.
@@ -168,6 +168,19 @@ fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
     moved
 }
 
+/// Whether two inverse bind matrices of a mesh of a size are the same but for rounding. Their numbers are in the unit of
+/// the joint, of which the largest direction is how much of it a unit of the mesh is.
+fn is_same(ours: &[f32; 16], theirs: &[f32; 16], size: f32) -> bool {
+    let largest = |all: &[f32]| all.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+    let unit = largest(&ours[..12]);
+    let place = largest(&ours[12..15]).max(unit * size);
+    let near = |from: usize, to: usize, size: f32| {
+        let mut pairs = ours[from..to].iter().zip(&theirs[from..to]);
+        pairs.all(|(a, b)| (a - b).abs() <= BIND_TOLERANCE * size)
+    };
+    near(0, 12, unit) && near(12, 16, place)
+}
+
 /// The rig's skin that has all joints of `skin`, and its slot for each of them.
 fn match_skin(
     rig: &Rig,
@@ -179,6 +192,12 @@ fn match_skin(
         let node = scene.nodes.get(skin.joints[slot]);
         node.and_then(|n| n.name.as_deref()).unwrap_or_default()
     };
+    let boxes = rig.slot_bounds().boxes().iter().filter(|b| !b.is_empty());
+    let size = boxes.fold(0.0f32, |size, b| {
+        size.max(b.min.abs().max(b.max.abs()).max_element())
+    });
+    // Without a mesh to measure.
+    let size = if size > 0.0 { size } else { 1.0 };
     let mut missing = 0;
     for (index, candidate) in rig.file_skins().iter().enumerate() {
         let mut places: HashMap<&str, usize> = HashMap::with_capacity(candidate.len());
@@ -195,11 +214,7 @@ fn match_skin(
         };
         for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
             let ours = candidate.inverse_bind()[target].to_cols_array();
-            let same = ours
-                .iter()
-                .zip(bind)
-                .all(|(a, b)| (a - b).abs() <= BIND_TOLERANCE * a.abs().max(1.0));
-            if !same {
+            if !is_same(&ours, bind, size) {
                 return Err(LodError::BindPose {
                     file: scene.name.clone(),
                     rig: rig.name.clone(),

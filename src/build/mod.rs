@@ -11,6 +11,7 @@ pub(crate) mod curve;
 mod humanoid;
 mod joint_order;
 mod lanes;
+pub(crate) mod lengths;
 mod lod;
 mod meshes;
 pub(crate) mod rig;

@@ -7,6 +7,7 @@ use super::clip_builder::{
 };
 use super::humanoid::humanoid;
 use super::lanes::{Joints, LaneUses};
+use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
 use crate::clip::{Channel, Clip, RootMotionParts};
@@ -99,24 +100,25 @@ pub fn build_rig_reporting(
     mut raw: RawScene,
     options: &BuildOptions,
 ) -> Result<(Rig, ImportReport), BuildError> {
+    let found = Joints::new(&raw)?;
+    let lengths = found.lengths(&raw);
     let Joints {
         order,
         joint_of_node,
         joints,
         scalars,
         morphs,
-        model_size,
         ..
-    } = Joints::new(&raw)?;
+    } = found;
     let motions = match &options.root_motion {
-        Some(wanted) => extract(&mut raw, &order, model_size, wanted)?,
+        Some(wanted) => extract(&mut raw, &order, &lengths, wanted)?,
         None => vec![None; raw.clips.len()],
     };
     let lanes = match &options.lane_order {
         Some(lanes) => lanes.clone(),
         None => {
             let mut uses = LaneUses::new(joints.len());
-            uses.add(&raw, &joint_of_node, model_size)?;
+            uses.add(&raw, &joint_of_node, &lengths)?;
             uses.order()
         }
     };
@@ -129,7 +131,7 @@ pub fn build_rig_reporting(
         &skeleton,
         &joint_of_node,
         &morphs,
-        model_size,
+        &lengths,
         (options, motions),
         &mut report,
     )?;
@@ -211,7 +213,7 @@ fn build_clips(
     skeleton: &Skeleton,
     joint_of_node: &[u16],
     morphs: &[MorphRange],
-    model_size: f64,
+    lengths: &Lengths,
     (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
     report: &mut ImportReport,
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
@@ -222,7 +224,7 @@ fn build_clips(
         let builder = ClipBuilder {
             skeleton,
             targets: &targets,
-            model_size,
+            lengths,
             max_bytes: left,
             channels: &raw.channels,
         };

@@ -2,6 +2,7 @@
 
 use super::clip_builder::{ClipBuildError, Variation, check_track, classify};
 use super::curve::Curve;
+use super::lengths::Lengths;
 use crate::clip::RootMotionParts;
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
@@ -113,12 +114,12 @@ pub enum RootMotionError {
 pub(crate) fn extract(
     raw: &mut RawScene,
     order: &[usize],
-    model_size: f64,
+    lengths: &Lengths,
     options: &RootMotionOptions,
 ) -> Result<Vec<Option<RootMotionParts>>, RootMotionError> {
     let mut out = vec![None; raw.clips.len()];
     let mut steps = Steps::default();
-    let Some(joint) = find_joint(raw, order, model_size, options, &mut steps)? else {
+    let Some(joint) = find_joint(raw, order, lengths, options, &mut steps)? else {
         return Ok(out);
     };
     let depth = up(raw, Some(order[joint])).count() as u64;
@@ -126,12 +127,12 @@ pub(crate) fn extract(
     let mut clips = std::mem::take(&mut raw.clips);
     let done = clips.iter_mut().zip(&mut out).try_for_each(|(clip, out)| {
         let tracks = by_node(clip);
-        let root = Root::new(raw, order[joint], (clip, &tracks), model_size, options)?;
+        let root = Root::new(raw, order[joint], (clip, &tracks), lengths, options)?;
         let auto = options.joint == RootJoint::Travelling;
-        if auto && !root.travels(model_size, options.rotation) {
+        if auto && !root.travels(lengths.model, options.rotation) {
             return Ok(());
         }
-        *out = root.take(clip, joint as u16, model_size, options.rotation)?;
+        *out = root.take(clip, joint as u16, lengths, options.rotation)?;
         Ok(())
     });
     raw.clips = clips;
@@ -141,7 +142,7 @@ pub(crate) fn extract(
 fn find_joint(
     raw: &RawScene,
     order: &[usize],
-    model_size: f64,
+    lengths: &Lengths,
     options: &RootMotionOptions,
     steps: &mut Steps,
 ) -> Result<Option<usize>, RootMotionError> {
@@ -166,7 +167,7 @@ fn find_joint(
             for clip in &raw.clips {
                 steps.take(raw.nodes.len() as u64)?;
                 let tracks = by_node(clip);
-                let moving = moving(raw, clip, model_size)?;
+                let moving = moving(raw, clip, lengths)?;
                 // A joint below an animated one is no root, so it is not examined.
                 let mut below = vec![false; raw.nodes.len()];
                 for (joint, &node) in order.iter().enumerate() {
@@ -179,12 +180,12 @@ fn find_joint(
                         continue;
                     }
                     steps.take(depths[node])?;
-                    let root = match Root::new(raw, node, (clip, &tracks), model_size, options) {
+                    let root = match Root::new(raw, node, (clip, &tracks), lengths, options) {
                         Ok(root) => root,
                         Err(RootMotionError::Track(fault)) => return Err(fault.into()),
                         Err(_) => continue,
                     };
-                    if root.travels(model_size, options.rotation) {
+                    if root.travels(lengths.model, options.rotation) {
                         first = Some(joint);
                     }
                 }
@@ -229,13 +230,17 @@ fn by_node(clip: &RawClip) -> TracksOf {
 }
 
 /// By node: whether a clip animates it.
-fn moving(raw: &RawScene, clip: &RawClip, model_size: f64) -> Result<Vec<bool>, RootMotionError> {
+fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, RootMotionError> {
     let mut moving = vec![false; raw.nodes.len()];
     let name = clip.name.as_deref().unwrap_or_default();
     for (index, track) in clip.tracks.iter().enumerate() {
         if track.channel != RawChannel::Weights {
             check_track(name, index, track, 1)?;
-            let variation = classify(&Curve::new(track, 0), track.channel, model_size);
+            let variation = classify(
+                &Curve::new(track, 0),
+                track.channel,
+                lengths.local(track.node),
+            );
             moving[track.node] |= variation == Variation::Animated;
         }
     }
@@ -273,7 +278,7 @@ mod tests {
         };
         let needed = (DEPTH * CLIPS) as u64;
         assert!(needed > MAX_ROOT_STEPS);
-        let refused = extract(&mut raw, &order, 1.0, &options);
+        let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
         assert_eq!(refused, Err(RootMotionError::Work { needed }));
         assert_eq!(raw.clips.len(), CLIPS);
     }
@@ -310,7 +315,9 @@ mod tests {
             let mut raw = scene(depth, leaves);
             let order: Vec<usize> = (0..raw.nodes.len()).collect();
             let mut steps = Steps::default();
-            let found = find_joint(&raw, &order, 1.0, &RootMotionOptions::default(), &mut steps);
+            let lengths = Lengths::unscaled(1.0);
+            let options = RootMotionOptions::default();
+            let found = find_joint(&raw, &order, &lengths, &options, &mut steps);
             raw.clips.clear();
             (found, steps.0)
         };

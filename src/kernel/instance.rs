@@ -320,8 +320,9 @@ impl Scratch {
         }
         let clip = self.played_alone(sources);
         let constants = clip.map_or(&sources.program.base, |c| &c.constants);
+        // The noise of constants is settled already, in their frames.
         Affine3x4 {
-            rows: fold_rows(constants.local(lane)),
+            rows: fold_rows(constants.local(lane), f64::INFINITY),
         }
     }
 

@@ -5,7 +5,7 @@ use super::{CHANNELS, ROTATION};
 use crate::clip::{BlockKind, Channel, Clip, ClipKind, rest_value};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::rig::Rig;
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::{Frames, NO_JOINT, Skeleton, noise_length};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashMap;
 
@@ -14,6 +14,9 @@ const SAME: f32 = 1e-6;
 
 /// How coarsely constants are compared to find the most common one, relative to the largest component.
 const COMMON: f32 = 1e-5;
+
+/// Sizes below this are compared as this one, whose share of [`COMMON`] f32 can still divide by.
+const SMALLEST: f32 = 1e-30;
 
 /// Rotations whose dot product with the base is at least this lie within 83 degrees of each other on the sphere of
 /// quaternions, so that any sum of theirs lies on one side.
@@ -50,13 +53,23 @@ impl Constants {
             pose: vec![Row::splat(0.0); units.lanes() * 10 / LANES],
             unit_scale: u64::MAX,
         };
+        let frames = Frames::of_rest(skeleton);
+        let frame = |lane: usize| {
+            let joint = skeleton.joint_of().get(lane).copied().unwrap_or(NO_JOINT);
+            frames.above(joint.into())
+        };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(&mut constants.pose);
         for (c, channel) in CHANNELS.into_iter().enumerate() {
             for lane in 0..units.lanes() {
                 let at = units.place(c, lane / units.width) + lane % units.width;
                 let values = value(channel, lane).into_iter().take(channel.components());
+                let noise = match channel {
+                    Channel::Rotation => NOISE,
+                    Channel::Translation => noise_length(frame(lane)),
+                    Channel::Scale | Channel::Scalar => NOISE_LENGTH,
+                };
                 for (k, v) in values.enumerate() {
-                    pose[at + k * units.width] = settle(v, noise(channel));
+                    pose[at + k * units.width] = settle(v, noise);
                 }
             }
         }
@@ -144,13 +157,6 @@ impl Constants {
     }
 }
 
-fn noise(channel: Channel) -> f32 {
-    match channel {
-        Channel::Rotation => NOISE,
-        _ => NOISE_LENGTH,
-    }
-}
-
 /// Whether a constant counts as that of the base.
 pub(super) fn same(a: [f32; 4], b: [f32; 4]) -> bool {
     let size = b.iter().fold(0.0f32, |a, v| a.max(v.abs()));
@@ -198,7 +204,10 @@ pub(super) fn base(rig: &Rig, units: &Units) -> Constants {
                 Some(Some(value)) => on_side(channel, value, rest),
                 None => rest,
             };
-            let size = value.iter().fold(0.0f32, |a, v| a.max(v.abs())).max(1e-6);
+            let size = value
+                .iter()
+                .fold(0.0f32, |a, v| a.max(v.abs()))
+                .max(SMALLEST);
             let bucket = value.map(|v| f64::from(v / (size * COMMON)).round() as i64);
             counts.entry(bucket).or_insert((0, i, value)).0 += 1;
         }

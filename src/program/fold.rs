@@ -2,10 +2,10 @@
 
 use super::Topology;
 use super::constants::Constants;
-use crate::math::{Affine3x4, NOISE, NOISE_LENGTH, settle};
+use crate::math::{Affine3x4, NOISE, settle};
 use crate::rig::Rig;
 use crate::simd::{Rows, WalkConstants};
-use crate::skeleton::NO_JOINT;
+use crate::skeleton::{Frames, NO_JOINT, noise_length};
 use glam::{DAffine3, DMat3, DVec3};
 
 /// Constants of a topology, of a clip without those that are the base's: local matrices of its steps, and per palette row the way from the joint's anchor times
@@ -33,20 +33,29 @@ impl Fold {
                 None => local(joint),
             };
         }
+        let frames = Frames::of_rest(skeleton);
+        // Ways begin in the frame of the joint that they hang on; 0 is the root.
+        let anchored = |joint: u16| match topology.anchor.get(usize::from(joint)) {
+            Some(&anchor) if anchor > 0 => frames.below(usize::from(anchor) - 1),
+            _ => 1.0,
+        };
         let mut binds = Vec::with_capacity(rig.palette_len());
         for skin in rig.skins() {
             for (&joint, bind) in skin.joints().iter().zip(skin.inverse_bind()) {
-                binds.push(rows(match joint {
+                let product = match joint {
                     NO_JOINT => wide(bind),
                     _ => way[usize::from(joint)] * wide(bind),
-                }));
+                };
+                binds.push(rows(product, anchored(joint)));
             }
         }
         let locals = topology.constants.iter();
-        let locals: Vec<Rows> = locals.map(|&j| rows(local(usize::from(j)))).collect();
+        let locals: Vec<Rows> = locals
+            .map(|&j| rows(local(usize::from(j)), frames.above(j.into())))
+            .collect();
         let ways = topology.unslotted.iter();
         let ways = ways.map(|&j| Affine3x4 {
-            rows: rows(way[usize::from(j)]),
+            rows: rows(way[usize::from(j)], anchored(j)),
         });
         Self {
             walk: topology.walk.constants(&locals, binds),
@@ -63,8 +72,8 @@ pub(crate) fn wide(m: &Affine3x4) -> DAffine3 {
     )
 }
 
-/// The rows of a matrix, with noise settled to zero.
-pub(crate) fn rows(m: DAffine3) -> Rows {
+/// The rows of a matrix into a frame of a scale, with noise settled to zero.
+pub(crate) fn rows(m: DAffine3, frame: f64) -> Rows {
     let c = m.to_cols_array();
     let largest = c[..9].iter().fold(0.0f64, |a, v| a.max(v.abs()));
     std::array::from_fn(|r| {
@@ -72,7 +81,7 @@ pub(crate) fn rows(m: DAffine3) -> Rows {
             let noise = if k < 3 {
                 NOISE * largest as f32
             } else {
-                NOISE_LENGTH
+                noise_length(frame)
             };
             settle(c[k * 3 + r] as f32, noise)
         })

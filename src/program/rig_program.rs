@@ -151,7 +151,7 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
         return None;
     }
     let inverse = Affine3x4 {
-        rows: rows(m.inverse()),
+        rows: rows(m.inverse(), 1.0),
     };
     inverse.is_finite().then_some(inverse)
 }

@@ -20,7 +20,7 @@ use super::tracks::Tracks;
 use super::work::Work;
 use crate::build::ClipBuildError;
 use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
-use crate::build::rig::model_size;
+use crate::build::lengths::Lengths;
 use crate::clip::Clip;
 use crate::import::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
@@ -64,7 +64,6 @@ pub struct Retargeting {
     same: bool,
     options: RetargetOptions,
     targets: Vec<Target>,
-    model_size: f64,
 }
 
 /// What became of a clip's tracks. Joints are those of the source.
@@ -137,7 +136,6 @@ impl Retargeting {
         let links = Link::all(&source, &target, &space);
         Ok(Self {
             targets: Target::of_joints(&target.skeleton),
-            model_size: model_size(&target.skeleton),
             source,
             target,
             space,
@@ -214,7 +212,7 @@ impl Retargeting {
         let builder = ClipBuilder {
             skeleton: &self.target.skeleton,
             targets: &self.targets,
-            model_size: self.model_size,
+            lengths: &Lengths::of_joints(&self.target.skeleton, &result, false),
             max_bytes: self.options.max_clip_bytes,
             channels: &[],
         };

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use super::link::Link;
-use super::motion::{Motion, Property};
+use super::motion::{Motion, Property, path};
 use super::space::Space;
 use super::track::{constant, mapped_with, track};
 use crate::import::raw::RawTrack;
@@ -51,11 +51,14 @@ pub(super) fn shifts(
             source.locals[link.source].translation,
             target.locals[link.target].translation,
         );
+        // The frames of both bones above may have other units.
+        let unit = frame_scale(source, from) / frame_scale(target, to);
         let there = DMat3::from_quat(target.worlds[to].conjugate())
-            * space.matrix()
+            * (space.matrix() * unit)
             * DMat3::from_quat(source.worlds[from]);
-        let size = own.length().max(base.length());
-        if (there * own - base).length() > SAME * size {
+        let size = (there * own).length().max(base.length());
+        let sound = unit > 0.0 && unit.is_finite();
+        if !sound || (there * own - base).length() > SAME * size {
             continue;
         }
         let curve = motion.curve(link.source, Property::Translation);
@@ -67,7 +70,7 @@ pub(super) fn shifts(
                 let tangent = |v: &[f64]| (there * vector(v)).to_array().to_vec();
                 mapped_with(curve, value, tangent)
             }
-            None if (still - own).length() > STILL * size => {
+            None if (still - own).length() > STILL * own.length().max(base.length() / unit) => {
                 constant((base + there * (still - own)).to_array())
             }
             None => continue,
@@ -77,4 +80,14 @@ pub(super) fn shifts(
         out.kept.push(link.source);
     }
     out
+}
+
+/// What a length of 1 below a joint is in model space: the mean of the axes' scales, multiplied down to it. Exactly 1
+/// where nothing is scaled.
+fn frame_scale(body: &Body, joint: usize) -> f64 {
+    let scale = |j: usize| {
+        let scale = body.locals[j].scale;
+        (scale.x * scale.y * scale.z).abs().cbrt()
+    };
+    path(&body.skeleton, joint).into_iter().map(scale).product()
 }

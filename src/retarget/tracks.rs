@@ -4,8 +4,10 @@ use super::body::Body;
 use super::motion::{Local, Motion, Property};
 use super::track::{constant, track};
 use crate::import::raw::{RawChannel, RawTrack};
+use glam::DVec3;
 
-/// A transform of the reference pose that differs from the rest pose by less is not written.
+/// A translation or scale of the reference pose that differs from the rest pose by a smaller share is not written: numbers
+/// of f32 that differ do so by more.
 const AT_REST: f64 = 1e-9;
 
 /// The same for rotations, as the distance of the cosine of half the angle from 1: 3e-7 radians.
@@ -37,8 +39,10 @@ impl<'a> Tracks<'a> {
         };
         for (joint, local) in target.locals.iter().enumerate() {
             let rest = Local::from(skeleton.rest(joint));
-            let differs = |d: glam::DVec3| d.abs().max_element() > AT_REST;
-            if differs(local.translation - rest.translation) {
+            let differs = |a: DVec3, b: DVec3| {
+                (a - b).abs().max_element() > AT_REST * a.abs().max(b.abs()).max_element()
+            };
+            if differs(local.translation, rest.translation) {
                 let keys = constant(local.translation.to_array());
                 out.set(track(joint, Property::Translation, keys));
             }
@@ -46,7 +50,7 @@ impl<'a> Tracks<'a> {
                 let keys = constant(local.rotation.to_array());
                 out.set(track(joint, Property::Rotation, keys));
             }
-            if differs(local.scale - rest.scale) {
+            if differs(local.scale, rest.scale) {
                 out.set(track(
                     joint,
                     Property::Scale,

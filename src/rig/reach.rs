@@ -6,7 +6,7 @@ use crate::math::LANES;
 use crate::skeleton::{NO_JOINT, Skeleton, Skin, Trs};
 use glam::Vec3;
 
-/// Rotations of fewer radians and scales of smaller differences do not move an anchor.
+/// Rotations of fewer radians, and scales that differ by a smaller share, do not move an anchor.
 const STILL: f32 = 1e-4;
 
 /// How far vertices are from the joints that move them, and the joint around which blends are bounded.
@@ -203,11 +203,18 @@ impl Reach {
                     return false;
                 };
                 let range = clip.reach(channel, block, lane % LANES);
+                // Quaternions are of length 1.
+                let still = STILL * rest.iter().fold(0.0f32, |most, v| most.max(v.abs()));
+                let still = if channel == Channel::Rotation {
+                    STILL
+                } else {
+                    still
+                };
                 let near = |sign: f32| {
                     let both = range.iter().zip(rest);
                     let mut far =
                         both.map(|(r, v)| (r[0] - sign * v).abs().max((r[1] - sign * v).abs()));
-                    !far.any(|far| far > STILL)
+                    !far.any(|far| far > still)
                 };
                 !(near(1.0) || channel == Channel::Rotation && near(-1.0))
             };

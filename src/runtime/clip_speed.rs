@@ -44,7 +44,8 @@ const STEPS: f32 = 2.0;
 /// Step keys within this time after one are one jump with it, seconds.
 const TOGETHER: f32 = 1e-3;
 
-/// In intervals shorter than this, seconds, rounding counts: positions are off by [`NOISE`] of their length, or of a metre.
+/// In intervals shorter than this, seconds, rounding counts: positions are off by [`NOISE`] of the largest lengths
+/// that they are sums of: of the places of points, joints and meshes.
 const SHORT: f32 = 1e-3;
 const NOISE: f32 = 4e-6;
 
@@ -118,6 +119,8 @@ fn moving(clip: &Clip) -> impl Iterator<Item = &Block> {
 struct Sample {
     time: f32,
     points: Vec<Vec3>,
+    /// The largest coordinate of a point, a joint, or the origin of a mesh under a row of the palette.
+    farthest: f32,
 }
 
 impl Sample {
@@ -136,8 +139,7 @@ impl Sample {
 
     /// By how much rounding moves a point at most.
     fn noise(&self) -> f32 {
-        let farthest = self.points.iter().map(|p| p.abs().max_element());
-        NOISE * farthest.fold(1.0, f32::max)
+        NOISE * self.farthest
     }
 }
 
@@ -233,7 +235,11 @@ impl<'a> Course<'a> {
     fn sample(&mut self, time: f32) -> Option<()> {
         self.scratch.pose(self.rig, Some(self.clip), time).ok()?;
         let (models, rows) = self.scratch.matrices();
-        let Sample { time: at, points } = &mut self.now;
+        let Sample {
+            time: at,
+            points,
+            farthest,
+        } = &mut self.now;
         *at = time;
         points.clear();
         let boxes = self.rig.slot_bounds().boxes();
@@ -244,6 +250,9 @@ impl<'a> Course<'a> {
         if points.is_empty() {
             points.extend(models.iter().map(Affine3x4::translation));
         }
+        let places = models.iter().chain(rows).map(Affine3x4::translation);
+        let coordinates = places.chain(points.iter().copied());
+        *farthest = coordinates.fold(0.0, |most, p| p.abs().max_element().max(most));
         Some(())
     }
 

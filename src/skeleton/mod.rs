@@ -5,6 +5,7 @@
 
 mod channel;
 mod difference;
+mod frames;
 mod human_bone;
 mod joint_ref;
 pub(crate) mod limits;
@@ -16,6 +17,7 @@ mod trs;
 
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
 pub use difference::{SkeletonDifference, SkeletonMismatch};
+pub(crate) use frames::{Frames, noise_length};
 pub use human_bone::{HUMAN_BONES, HumanBone};
 pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::{JointRef, JointRefError};

@@ -1,9 +1,10 @@
 //! `Skeleton`: flat parents, rest pose and lane order.
 
 use super::channel::{MAX_CHANNELS, UserChannel};
+use super::frames::{Frames, noise_length};
 use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
 use super::{Pose, Trs};
-use crate::math::{Fnv1a, LANES, NOISE, NOISE_LENGTH, Row, blocks_for, settle};
+use crate::math::{Fnv1a, LANES, NOISE, Row, blocks_for, settle};
 use crate::words::plural;
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
@@ -165,14 +166,11 @@ pub enum SkeletonError {
     },
 }
 
-/// A rest transform with the rounding noise of exporters set to zero.
-fn settled(rest: &Trs) -> Trs {
+/// A rest transform in a frame of a scale, with the rounding noise of exporters set to zero.
+fn settled(rest: &Trs, frame: f64) -> Trs {
+    let noise = noise_length(frame);
     Trs {
-        translation: rest
-            .translation
-            .to_array()
-            .map(|v| settle(v, NOISE_LENGTH))
-            .into(),
+        translation: rest.translation.to_array().map(|v| settle(v, noise)).into(),
         rotation: Quat::from_array(rest.rotation.to_array().map(|v| settle(v, NOISE))),
         scale: rest.scale,
     }
@@ -251,9 +249,14 @@ impl Skeleton {
                 _ => return Err(bad_order),
             }
         }
+        let scale = |joint: usize| f64::from(largest(&joints[joint].rest.scale.to_array()));
+        let parent = |j: &Joint| j.parent.map_or(NO_JOINT, |p| p as u16);
+        let parents: Vec<u16> = joints.iter().map(parent).collect();
+        let frames = Frames::new(parents.clone(), scale);
         let mut rest = Pose::identity(count, scalars.len());
-        for (j, &lane) in joints.iter().zip(&lane_of) {
-            rest.set_lane(usize::from(lane), &settled(&j.rest));
+        for (joint, (j, &lane)) in joints.iter().zip(&lane_of).enumerate() {
+            let local = settled(&j.rest, frames.above(joint));
+            rest.set_lane(usize::from(lane), &local);
         }
         for (i, s) in scalars.iter().enumerate() {
             rest.set_scalar(i, s.rest);
@@ -262,10 +265,7 @@ impl Skeleton {
         joint_of.resize(rest.blocks() * LANES, NO_JOINT);
         let data = SkeletonData {
             names: joints.iter().map(|j| j.name.clone()).collect(),
-            parents: joints
-                .iter()
-                .map(|j| j.parent.map_or(NO_JOINT, |p| p as u16))
-                .collect(),
+            parents,
             lane_of,
             joint_of,
             scalars,
@@ -274,7 +274,6 @@ impl Skeleton {
             structure_hash: 0,
             layout_hash: 0,
         };
-        let scale = |joint: usize| largest(&joints[joint].rest.scale.to_array()).into();
         check_chain(&data.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
             SkeletonError::Chain {
                 joint,

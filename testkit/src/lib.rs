@@ -30,6 +30,7 @@ pub mod reference;
 pub mod rigs;
 pub mod ruler;
 pub mod sample;
+pub mod scaled;
 #[cfg(feature = "phx")]
 pub mod seal;
 pub mod trials;

@@ -9,6 +9,7 @@ mod scene;
 mod spheres;
 mod split;
 mod textbook;
+mod units;
 
 use phalanx_testkit::compare::Tallies;
 use phalanx_testkit::trials;
@@ -23,6 +24,7 @@ fn main() {
     all.extend(spheres::trials());
     all.extend(split::trials());
     all.extend(textbook::trials());
+    all.extend(units::trials());
     trials::run_and(all, || {
         oracle.print();
         library.print();

@@ -11,3 +11,4 @@ mod root_motion_play;
 mod scene_graph;
 mod scheduled;
 mod tiers;
+mod units;

@@ -9,6 +9,7 @@ use super::discover;
 use super::inputs::{self, Input};
 use super::one::{self, BIND, Layout};
 use super::progress::Progress;
+use super::proportion;
 use super::settings::{Baked, Settings};
 use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
@@ -130,7 +131,8 @@ pub fn bake(
         output::tell(&line);
     }
     written?;
-    let file = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    let mut file = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    file.notes = proportion::notes(settings, &layout.file, &layout.rig);
     let summary = Summary::new(vec![file], &progress);
     Ok(Summary { imports, ..summary })
 }

@@ -7,6 +7,7 @@ mod inputs;
 mod library;
 mod one;
 mod progress;
+pub mod proportion;
 mod quality;
 mod settings;
 mod summary;
@@ -245,6 +246,8 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
         other => other?,
     };
     summary.imports.iter().for_each(FileReport::print);
+    let notes = summary.files.iter().flat_map(|f| &f.notes);
+    notes.for_each(|note| output::tell(note));
     if args.json {
         output::print_json(&summary, true)?;
     } else if !summary.files.is_empty() || summary.faults.is_empty() {

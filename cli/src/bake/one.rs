@@ -7,6 +7,7 @@ use super::super::model::Model;
 use super::BakeFault;
 use super::inputs::Input;
 use super::progress::Progress;
+use super::proportion;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
@@ -102,7 +103,8 @@ pub fn bake(
     }
     write(&path, &rig, &baked, settings, sources)?;
     let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
-    let made = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    let mut made = FileSummary::made(&path, &Library::open(&path)?, &reports);
+    made.notes = proportion::notes(settings, &input.name(), &rig);
     Ok((made, Some(FileReport::new(&input.name(), &report))))
 }
 

@@ -31,6 +31,8 @@ pub struct FileSummary {
     pub skipped: bool,
     pub bytes: u64,
     pub clips: Vec<ClipSummary>,
+    /// What error and shell are beside the model's size, if they are out of proportion.
+    pub notes: Vec<String>,
 }
 
 /// One clip of an output.
@@ -134,6 +136,7 @@ impl FileSummary {
             skipped: true,
             bytes: library.byte_len() as u64,
             clips: clips.collect(),
+            notes: Vec::new(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod library;
 mod size;
 mod tree;
 
+use super::bake::proportion;
 use super::clips::ClipArgs;
 use super::error::CliError;
 use super::import_args::ImportArgs;
@@ -45,6 +46,9 @@ const REPORT_LINES: usize = 30;
 
 /// The place of what the import says of a BVH file's unit.
 const UNIT: &str = "unit";
+
+/// Models whose longest side is below this have their size in millimetres, metres.
+const SMALL: f32 = 0.1;
 
 /// Largest number of markers printed per clip; JSON contains all.
 const MARKERS: usize = 12;
@@ -135,13 +139,18 @@ fn size(d: &Document, is_bvh: bool) -> String {
         );
         return out;
     };
-    let corner = |p: [f32; 3]| p.map(|v| metres(v, 1.0)).join(" ");
-    let size = sides(bounds.size, 1.0);
+    // Of small models metres have no digits.
+    let (unit, per_metre) = match bounds.longest() {
+        longest if longest < SMALL => ("mm", 1000.0),
+        _ => ("m", 1.0),
+    };
+    let corner = |p: [f32; 3]| p.map(|v| metres(v, per_metre)).join(" ");
+    let size = sides(bounds.size, per_metre);
     let (min, max) = (corner(bounds.min), corner(bounds.max));
     line(
         &mut out,
         format_args!(
-            "size {size} m (width x height x depth)\n  from {min} to {max} in the rest pose"
+            "size {size} {unit} (width x height x depth)\n  from {min} to {max} in the rest pose"
         ),
     );
     // Of BVH files the import knows more than the size.
@@ -169,6 +178,10 @@ fn size(d: &Document, is_bvh: bool) -> String {
         if d.library.is_none() {
             out += "  bake it with --max-error 0.01 --shell 3\n";
         }
+    }
+    let longest = bounds.longest();
+    if d.library.is_none() && proportion::is_tiny(longest) {
+        out += &proportion::hint(longest);
     }
     out
 }

@@ -100,6 +100,50 @@ pub fn every_command() -> Tested {
     )
 }
 
+/// A leg of 0.85 mm: the default error is a tenth of it, and the shell 35 times as long. `info` and `bake` say so, and how
+/// to bake it; of a leg of 0.85 m, and of errors in proportion, they say nothing.
+pub fn tiny_models_are_spoken_of() -> Tested {
+    write("tiny.bvh")?;
+    let text = output(&["info", "tiny.bvh", "--unit", "0.00001"])?;
+    check(
+        text.contains("0.85") && text.contains(" mm (width x height x depth)"),
+        text.clone(),
+    )?;
+    check(
+        text.contains("0.1 mm, is 12% of its longest side"),
+        text.clone(),
+    )?;
+    check(text.contains("--max-error 0.005% --shell 1.5%"), text)?;
+    let text = output(&["info", "tiny.bvh", "--unit", "cm"])?;
+    check(!text.contains("tiny:") && !text.contains("max-error"), text)?;
+    let bake = |unit: &str, more: &[&str]| -> Result<String, Failed> {
+        let args = ["bake", "tiny.bvh", "--unit", unit, "--out", "tiny.phx"];
+        let _ = fs::remove_file(scratch().join("tiny.phx"));
+        let out = run(&[&args, more].concat());
+        check(out.status.success(), "a bake failed")?;
+        Ok(String::from_utf8(out.stderr)?)
+    };
+    let error = bake("0.00001", &[])?;
+    for part in [
+        "the max error, 0.1 mm, is 12% of the model's longest side, 0.85 mm; --max-error 0.005%",
+        "the shell, 30 mm, is 3529% of the model's longest side, 0.85 mm; --shell 1.5%",
+    ] {
+        check(error.contains(part), error.clone())?;
+    }
+    let error = bake("0.00001", &["--exact"])?;
+    check(!error.contains("longest side"), error)?;
+    let error = bake("0.00001", &["--max-error", "1e-7", "--shell", "1e-5"])?;
+    check(!error.contains("longest side"), error)?;
+    // Of a model of 85 units the shell is nothing.
+    let error = bake("1", &[])?;
+    check(
+        error.contains("the shell, 30 mm, is 0.0353% of") && !error.contains("max error"),
+        error,
+    )?;
+    let error = bake("cm", &[])?;
+    check(!error.contains("longest side"), error)
+}
+
 /// Models without meshes are drawn as octahedra, by both renderers and in crowds.
 pub fn is_drawn() -> Tested {
     write("walk.bvh")?;

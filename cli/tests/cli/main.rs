@@ -166,6 +166,7 @@ fn main() {
             bench::living_crowds_that_are_refused,
         ),
         ("bvh_is_read_by_every_command", bvh::every_command),
+        ("bvh_of_tiny_models", bvh::tiny_models_are_spoken_of),
         ("bvh_is_drawn_as_a_skeleton", bvh::is_drawn),
         ("bvh_is_baked", bvh::is_baked),
         ("bvh_refusals", bvh::refusals),

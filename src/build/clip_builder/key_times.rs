@@ -35,7 +35,8 @@ pub(crate) struct Resampled {
     pub keys: [usize; 2],
     /// Keys per second.
     pub rate: f64,
-    /// The largest difference from the tracks, at their keys and halfway between them. Radians for rotations.
+    /// The largest difference from the tracks, at their keys and halfway between them. Radians for rotations,
+    /// lengths of model space for translations.
     pub error: f64,
 }
 
@@ -89,7 +90,7 @@ pub(super) fn resample(
 ) -> (Vec<Lane>, Resampled) {
     let lanes: Vec<Lane> = moving.iter().map(|lane| sampled(lane, grid)).collect();
     let pairs = moving.iter().zip(&lanes);
-    let errors = pairs.map(|(a, b)| error(&a.curve, &b.curve));
+    let errors = pairs.map(|(a, b)| error(&a.curve, &b.curve) * a.frame);
     let resampled = Resampled {
         channel,
         keys: [replaced, grid.len()],
@@ -168,6 +169,7 @@ fn sampled(lane: &Lane, times: &[f32]) -> Lane {
     }
     Lane {
         lane: lane.lane,
+        frame: lane.frame,
         curve: Curve {
             interpolation: match curve.interpolation {
                 Interpolation::Step => Interpolation::Step,

@@ -12,14 +12,15 @@ pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANS
 pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::Curve;
+use super::lengths::Lengths;
 use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
     Encoding, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
-use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, angle, settle};
-use crate::skeleton::{Pose, Skeleton};
+use crate::math::{LANES, NOISE, Row, angle, settle};
+use crate::skeleton::{Pose, Skeleton, noise_length};
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
@@ -60,7 +61,8 @@ pub(crate) enum Reference<'a> {
 pub(crate) struct ClipBuilder<'a> {
     pub skeleton: &'a Skeleton,
     pub targets: &'a [Target],
-    pub model_size: f64,
+    /// By node, as the tracks have them.
+    pub lengths: &'a Lengths,
     /// The most bytes of rows a clip may take.
     pub max_bytes: usize,
     /// User channels, in the order of the skeleton's.
@@ -69,6 +71,8 @@ pub(crate) struct ClipBuilder<'a> {
 
 struct Lane {
     lane: usize,
+    /// The scale of the frame that a translation is in; 1 of other channels.
+    frame: f64,
     curve: Curve,
     variation: Variation,
 }
@@ -174,9 +178,13 @@ impl ClipBuilder<'_> {
             if let Reference::Pose(pose) = reference {
                 make_additive(&mut curve, channel, lane, pose);
             }
-            let variation = classify(&curve, track.channel, self.model_size);
+            let variation = classify(&curve, track.channel, self.lengths.local(track.node));
             lanes[channel as usize].push(Lane {
                 lane,
+                frame: match channel {
+                    Channel::Translation => self.lengths.frame(track.node),
+                    _ => 1.0,
+                },
                 curve,
                 variation,
             });
@@ -265,9 +273,10 @@ impl ClipBuilder<'_> {
                     curve
                 }
             };
-            let variation = classify(&curve, RawChannel::Weights, self.model_size);
+            let variation = classify(&curve, RawChannel::Weights, self.lengths.model);
             lanes.push(Lane {
                 lane,
+                frame: 1.0,
                 curve,
                 variation,
             });
@@ -297,7 +306,7 @@ impl ClipBuilder<'_> {
                 Variation::Animated => counts.animated += 1,
                 Variation::Constant(mut value) => {
                     let default = defaults.value(channel, lane.lane).map(f64::from);
-                    if self.is_default(channel, &default, &mut value) {
+                    if self.is_default((channel, lane.frame), &default, &mut value) {
                         continue;
                     }
                     counts.constant += 1;
@@ -424,7 +433,12 @@ impl ClipBuilder<'_> {
     }
 
     /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
-    fn is_default(&self, channel: Channel, default: &[f64; 4], value: &mut [f64; 4]) -> bool {
+    fn is_default(
+        &self,
+        (channel, frame): (Channel, f64),
+        default: &[f64; 4],
+        value: &mut [f64; 4],
+    ) -> bool {
         let raw = match channel {
             Channel::Translation => RawChannel::Translation,
             Channel::Rotation => RawChannel::Rotation,
@@ -435,11 +449,9 @@ impl ClipBuilder<'_> {
         if channel == Channel::Rotation && dot < 0.0 {
             value.iter_mut().for_each(|v| *v = -*v);
         }
-        let tolerance = tolerance(raw, self.model_size);
-        value
-            .iter()
-            .zip(default)
-            .all(|(a, b)| (a - b).abs() <= tolerance)
+        let tolerance = tolerance(raw, self.lengths.model / frame, || default.map(f64::abs));
+        let mut all = value.iter().zip(default).zip(tolerance);
+        all.all(|((a, b), tolerance)| (a - b).abs() <= tolerance)
     }
 }
 
@@ -480,7 +492,7 @@ fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
 
 /// Writes a key of a linear or stepped lane whose key times are those of the block.
 fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
-    let noise = noise(&lane.curve);
+    let noise = noise(lane);
     let mut value = [0.0; 4];
     for (v, key) in value.iter_mut().zip(lane.curve.key(k)) {
         *v = settle(*key as f32, noise);
@@ -489,11 +501,10 @@ fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
 }
 
 /// The size below which a component is noise.
-fn noise(curve: &Curve) -> f32 {
-    if curve.width == 4 {
-        NOISE
-    } else {
-        NOISE_LENGTH
+fn noise(lane: &Lane) -> f32 {
+    match lane.curve.width {
+        4 => NOISE,
+        _ => noise_length(lane.frame),
     }
 }
 
@@ -501,7 +512,7 @@ fn noise(curve: &Curve) -> f32 {
 fn write_key(keys: &mut FloatKeys<'_>, lane: &Lane, times: &[f32], k: usize, cubic: bool) {
     let l = lane.lane % LANES;
     let knot = lane.curve.at(times[k]);
-    let noise = noise(&lane.curve);
+    let noise = noise(lane);
     let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
     keys.set(k, Part::Value, l, &settled(knot.value, 1.0));
     if !cubic {

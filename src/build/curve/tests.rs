@@ -49,11 +49,11 @@ fn splines_with_noise_in_their_tangents_are_constant_however_long() {
     for keys in [31, 1_801, 18_001] {
         let span = (keys, 1.0 / 30.0);
         let turn = spline(RawChannel::Rotation, &TURN, span, noise);
-        let still = turn.constant(ROTATION_TOLERANCE).expect("noise alone");
+        let still = turn.constant([ROTATION_TOLERANCE; 4]).expect("noise alone");
         assert_eq!(still, turn.at(0.0).value);
         let scale = spline(RawChannel::Scale, &[1.0; 3], span, noise);
         assert_eq!(
-            scale.constant(SCALE_TOLERANCE),
+            scale.constant([SCALE_TOLERANCE; 4]),
             Some([1.0, 1.0, 1.0, 0.0]),
             "{keys} keys"
         );
@@ -66,7 +66,7 @@ fn splines_that_leave_the_tolerance_between_keys_are_not_constant() {
     let long = spline(RawChannel::Rotation, &TURN, (3, 60.0), |_, c, _| {
         [0.0, 0.0, 1e-6, 0.0][c]
     });
-    assert_eq!(long.constant(ROTATION_TOLERANCE), None);
+    assert_eq!(long.constant([ROTATION_TOLERANCE; 4]), None);
     // One steep tangent of one interval among many.
     for side in [0, 1] {
         let steep = |k: usize, c: usize, s: usize| match (k, c, s) {
@@ -74,12 +74,12 @@ fn splines_that_leave_the_tolerance_between_keys_are_not_constant() {
             _ => noise(k, c, s),
         };
         let curve = spline(RawChannel::Scale, &[1.0; 3], (1_801, 1.0 / 30.0), steep);
-        assert_eq!(curve.constant(SCALE_TOLERANCE), None);
+        assert_eq!(curve.constant([SCALE_TOLERANCE; 4]), None);
     }
     for bad in [f32::NAN, f32::INFINITY] {
         let one = |k: usize, _: usize, _: usize| if k == 1 { bad } else { 0.0 };
         let curve = spline(RawChannel::Scale, &[1.0; 3], (3, 1.0), one);
-        assert_eq!(curve.constant(SCALE_TOLERANCE), None, "{bad}");
+        assert_eq!(curve.constant([SCALE_TOLERANCE; 4]), None, "{bad}");
     }
 }
 
@@ -95,12 +95,12 @@ fn a_tangent_leads_away_by_four_twentysevenths_of_its_interval() {
     let reached = (0..=300).map(|i| curve.at(gap * i as f32 / 300.0).value[0] - 2.0);
     let reached = reached.fold(0.0, f64::max);
     assert!((reached - BULGE * 0.5e-3).abs() < 1e-9, "{reached}");
-    assert_eq!(curve.constant(0.99 * BULGE * 0.5e-3), None);
-    assert!(curve.constant(1.01 * BULGE * 0.5e-3).is_some());
+    assert_eq!(curve.constant([0.99 * BULGE * 0.5e-3; 4]), None);
+    assert!(curve.constant([1.01 * BULGE * 0.5e-3; 4]).is_some());
     // In-tangents of the first key and out-tangents of the last are never read.
     let outer = |k: usize, _: usize, side: usize| if k == side { 9.0 } else { 0.0 };
     let curve = spline(RawChannel::Translation, &[2.0; 3], (2, gap), outer);
-    assert_eq!(curve.constant(0.0), Some([2.0, 2.0, 2.0, 0.0]));
+    assert_eq!(curve.constant([0.0; 4]), Some([2.0, 2.0, 2.0, 0.0]));
     // One way in one interval, the other way in another: the range is twice as wide.
     let both = |k: usize, c: usize, side: usize| match (k, c, side) {
         (0, 0, 1) => 1e-3,
@@ -108,6 +108,6 @@ fn a_tangent_leads_away_by_four_twentysevenths_of_its_interval() {
         _ => 0.0,
     };
     let curve = spline(RawChannel::Translation, &[2.0; 3], (3, gap), both);
-    assert_eq!(curve.constant(1.99 * BULGE * 0.5e-3), None);
-    assert!(curve.constant(2.01 * BULGE * 0.5e-3).is_some());
+    assert_eq!(curve.constant([1.99 * BULGE * 0.5e-3; 4]), None);
+    assert!(curve.constant([2.01 * BULGE * 0.5e-3; 4]).is_some());
 }

@@ -4,6 +4,7 @@
 use super::{RootMotionError, RootMotionOptions, TracksOf, up};
 use crate::build::clip_builder::{Variation, check_track, classify};
 use crate::build::curve::Curve;
+use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
@@ -17,7 +18,7 @@ const TRAVEL: f64 = 0.01;
 const TURN: f64 = std::f64::consts::PI / 180.0;
 /// Motion within this fraction of the model's size, or this many radians, counts as none.
 const STILL: f64 = 1e-6;
-/// Splines are divided until a line is this close to them, as a fraction of the model's size.
+/// Splines are divided until a line is this close to them, as a fraction of the model's size in model space.
 const SPLINE_TOLERANCE: f64 = 1e-4;
 /// How often a spline's segment is halved at most: 256 parts follow a swing of one unit to 1e-4.
 const MAX_HALVINGS: u32 = 8;
@@ -47,7 +48,7 @@ impl Root {
         raw: &RawScene,
         node: usize,
         (clip, tracks): (&RawClip, &TracksOf),
-        model_size: f64,
+        lengths: &Lengths,
         options: &RootMotionOptions,
     ) -> Result<Self, RootMotionError> {
         let tracks_of = |n: usize| {
@@ -66,7 +67,11 @@ impl Root {
                     continue;
                 }
                 check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
-                match classify(&Curve::new(track, 0), track.channel, model_size) {
+                match classify(
+                    &Curve::new(track, 0),
+                    track.channel,
+                    lengths.local(track.node),
+                ) {
                     Variation::Constant(v) => match track.channel {
                         RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
                         RawChannel::Rotation => r = DQuat::from_array(v),
@@ -185,11 +190,11 @@ impl Root {
         &self,
         clip: &mut RawClip,
         joint: u16,
-        model_size: f64,
+        lengths: &Lengths,
         rotation: bool,
     ) -> Result<Option<RootMotionParts>, RootMotionError> {
         let rotation = rotation && self.rotation.is_some();
-        let times = self.times(clip, model_size, rotation)?;
+        let times = self.times(clip, lengths, rotation)?;
         let (mut yaws, mut moves) = (Vec::new(), Vec::new());
         let mut last = DQuat::IDENTITY;
         for &time in &times {
@@ -206,7 +211,7 @@ impl Root {
             moves.push(self.motion(time, yaw));
         }
         let turns = yaws.iter().any(|&q| turned(q) > STILL);
-        if !turns && !moves.iter().any(|m| m.length() > STILL * model_size) {
+        if !turns && !moves.iter().any(|m| m.length() > STILL * lengths.model) {
             return Ok(None);
         }
         if turns {
@@ -243,7 +248,7 @@ impl Root {
     fn times(
         &self,
         clip: &RawClip,
-        model_size: f64,
+        lengths: &Lengths,
         rotation: bool,
     ) -> Result<Vec<f32>, RootMotionError> {
         let limit = self.most_keys();
@@ -259,7 +264,7 @@ impl Root {
                     let tolerance = if curve.rotation {
                         SPLINE_TOLERANCE
                     } else {
-                        SPLINE_TOLERANCE * model_size
+                        SPLINE_TOLERANCE * lengths.local(self.node)
                     };
                     for pair in curve.times.windows(2) {
                         let span = (pair[0], pair[1]);

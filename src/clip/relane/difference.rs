@@ -1,6 +1,7 @@
 //! How far a clip in another lane order is from what it was.
 
 use super::curve::{LaneCurve, unit};
+use super::mixed::{frame, frames};
 use super::plan::Plans;
 use crate::clip::{Channel, Clip};
 use crate::math::{angle_of_chord, chord_squared};
@@ -15,7 +16,7 @@ const PROBES: [f32; 4] = [0.0, 0.25, 0.5, 0.75];
 pub struct RelaneDifference {
     /// Blocks in which timelines or kinds met.
     pub blocks: usize,
-    /// Translations, metres.
+    /// Translations, metres of model space.
     pub translation: f64,
     /// Rotations, radians.
     pub rotation: f64,
@@ -61,7 +62,9 @@ pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> RelaneDifference {
             Channel::Scale => &mut found.scale,
             Channel::Scalar => &mut found.scalar,
         };
+        let frames = frames(old, plan.channel);
         for (lane, from) in plan.moving() {
+            let unit_length = frames.as_ref().map_or(1.0, |all| frame(old, all, &from));
             let was = LaneCurve::new(old, plan.channel, from.block, from.lane);
             let is = LaneCurve::new(new, plan.channel, block, lane);
             let kept = from.block.kind == plan.kind && !is.is_cubic();
@@ -90,7 +93,7 @@ pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> RelaneDifference {
             }
             *worst = worst.max(match plan.channel {
                 Channel::Rotation => angle_of_chord(most),
-                _ => most,
+                _ => most * unit_length,
             });
         }
     }

@@ -3,9 +3,10 @@
 //! keys close enough together.
 
 use super::curve::{Knot, LaneCurve};
-use super::plan::BlockPlan;
+use super::plan::{BlockPlan, Old};
 use crate::clip::{BlockKind, Channel, Clip, FloatKeys, Part};
-use crate::math::{NOISE, NOISE_LENGTH, angle, settle};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, angle, settle};
+use crate::skeleton::{Frames, NO_JOINT, noise_length};
 
 /// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
 /// fit then stays within 3e-6 (20 degrees).
@@ -44,14 +45,28 @@ fn between(curve: &LaneCurve<'_>) -> Vec<f32> {
     out
 }
 
+/// The frames of a clip's translations; none for other channels.
+pub fn frames(clip: &Clip, channel: Channel) -> Option<Frames> {
+    (channel == Channel::Translation).then(|| Frames::of_rest(clip.skeleton()))
+}
+
+/// The scale of the frame of a lane in the old order.
+pub fn frame(clip: &Clip, frames: &Frames, old: &Old<'_>) -> f64 {
+    let lane = usize::from(old.block.block) * LANES + old.lane;
+    let joint = clip.skeleton().joint_of().get(lane).copied();
+    frames.above(joint.unwrap_or(NO_JOINT).into())
+}
+
 /// Writes the keys of the lanes that move.
 pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatKeys<'_>) {
-    let noise = match plan.channel {
-        Channel::Rotation => NOISE,
-        _ => NOISE_LENGTH,
-    };
-    let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
+    let frames = frames(clip, plan.channel);
     for (lane, old) in plan.moving() {
+        let noise = match (plan.channel, &frames) {
+            (Channel::Rotation, _) => NOISE,
+            (_, Some(frames)) => noise_length(frame(clip, frames, &old)),
+            (_, None) => NOISE_LENGTH,
+        };
+        let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
         let curve = LaneCurve::new(clip, plan.channel, old.block, old.lane);
         let tangents = plan.kind == BlockKind::Cubic && !curve.holds();
         let mut near = 0;

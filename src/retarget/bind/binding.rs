@@ -6,7 +6,7 @@ use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
 use super::tracks;
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
-use crate::build::rig::model_size;
+use crate::build::lengths::Lengths;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
@@ -272,7 +272,7 @@ impl Binding {
         let builder = ClipBuilder {
             skeleton: target,
             targets: &Target::of_joints(target),
-            model_size: model_size(target),
+            lengths: &Lengths::of_joints(target, &out, additive),
             max_bytes: BuildOptions::default().max_clip_bytes,
             channels: &channels,
         };

@@ -6,6 +6,7 @@ use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
 use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
 use crate::build::curve::Curve;
+use crate::build::rig::model_size;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use crate::retarget::motion::unit;
 use crate::retarget::track::Keys;
@@ -122,6 +123,9 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
     let locals = Locals::new(binding.source(), raw, additive);
     let mut made = Made::default();
     let work = Work::new();
+    // Where all joints are in one place, there is no size to compare with.
+    let size = Some(model_size(binding.target())).filter(|s| *s > 0.0);
+    let size = size.unwrap_or(1.0);
     let mut used = vec![false; binding.source().len()];
     for (route, way) in binding.routes() {
         used[usize::from(route.source)] = true;
@@ -129,6 +133,7 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
             locals: &locals,
             target: binding.target(),
             scales: binding.scales(),
+            size,
             route,
         };
         maker.rotation(&work, &mut made)?;
@@ -152,6 +157,8 @@ struct Maker<'a> {
     target: &'a Skeleton,
     /// By joint of the source and of the target, the scale of its frame.
     scales: &'a [Vec<f64>; 2],
+    /// Of the target, in model space.
+    size: f64,
     route: &'a Route,
 }
 
@@ -311,7 +318,9 @@ impl Maker<'_> {
                 });
                 Some(place(m.translation))
             };
-            let sampled = sample_translation(&curves, at).ok_or_else(|| self.too_much())?;
+            let unit = frame_scale(self.target, &self.scales[1], route.target);
+            let size = self.size / unit;
+            let sampled = sample_translation(&curves, size, at).ok_or_else(|| self.too_much())?;
             self.add(RawChannel::Translation, sampled, made);
         }
         Ok(())

@@ -1,0 +1,123 @@
+//! What a bake's error and shell are beside a model's size: metres by default, whatever the unit of the model is.
+
+use super::Settings;
+use phalanx::bake::BakeOptions;
+use phalanx::rig::{Aabb, Rig};
+use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
+
+/// An error that is a larger share of the model's longest side can be seen: 0.1 mm of 2 cm.
+const LARGE_ERROR: f32 = 0.005;
+
+/// A shell beyond these shares of the longest side measures joints where nothing is drawn, at a cost in bytes, or not
+/// where it is drawn: 3 cm of 3 cm and of 15 m.
+const SHELL: [f32; 2] = [0.002, 1.0];
+
+/// Error and shell of a bake by default, as they are of a person of 2 m.
+const USUAL: [&str; 2] = ["0.005%", "1.5%"];
+
+/// Whether the default error is a large share of a model with this longest side.
+pub fn is_tiny(longest: f32) -> bool {
+    longest > 0.0 && BakeOptions::default().max_error > LARGE_ERROR * longest
+}
+
+/// What `info` says of a tiny model.
+pub fn hint(longest: f32) -> String {
+    let error = BakeOptions::default().max_error;
+    let [max_error, shell] = USUAL;
+    format!(
+        "  is tiny: the default error of `bake`, {}, is {} of its longest side\n  \
+         bake it with --max-error {max_error} --shell {shell}\n",
+        length(error),
+        share(error / longest)
+    )
+}
+
+/// What is to be said of the error and the shell of a bake, beside the size of a rig. Nothing of exact ones.
+pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
+    match longest_side(rig).filter(|_| !settings.exact) {
+        Some(longest) => of_size(settings, file, longest),
+        None => Vec::new(),
+    }
+}
+
+fn of_size(settings: &Settings, file: &str, longest: f32) -> Vec<String> {
+    let (error, shell) = (settings.max_error / longest, settings.shell / longest);
+    let size = length(longest);
+    let [usual_error, usual_shell] = USUAL;
+    let mut notes = Vec::new();
+    if error > LARGE_ERROR {
+        notes.push(format!(
+            "{file}: the max error, {}, is {} of the model's longest side, {size}; --max-error {usual_error} is usual",
+            length(settings.max_error),
+            share(error)
+        ));
+    }
+    let [least, most] = SHELL;
+    if !(least..=most).contains(&shell) {
+        notes.push(format!(
+            "{file}: the shell, {}, is {} of the model's longest side, {size}; --shell {usual_shell} is usual",
+            length(settings.shell),
+            share(shell)
+        ));
+    }
+    notes
+}
+
+/// The longest side of the rest pose: of the meshes, else of the joints. `None` if there is nothing to measure.
+fn longest_side(rig: &Rig) -> Option<f32> {
+    let job = ClipBoundsJob {
+        rig,
+        clip: None,
+        scratch: &mut ClipBoundsScratch::new(rig),
+    };
+    let mut size = job.run().ok()??.mesh;
+    if size.is_empty() {
+        size = Aabb::EMPTY;
+        let places = rig.skeleton().rest_models();
+        places.iter().for_each(|m| size.add(m.translation.into()));
+    }
+    let longest = (size.half_size() * 2.0).max_element();
+    (longest > 0.0 && longest.is_finite()).then_some(longest)
+}
+
+/// A length in a unit in which it is a number of few digits.
+fn length(metres: f32) -> String {
+    let units = [(1.0, "m"), (1e-3, "mm"), (1e-6, "µm"), (1e-9, "nm")];
+    let fits = |(unit, _): &&(f32, &str)| metres >= 0.0999 * unit;
+    let (unit, name) = units.iter().find(fits).unwrap_or(&units[3]);
+    format!("{} {name}", digits(metres / unit))
+}
+
+fn share(share: f32) -> String {
+    format!("{}%", digits(100.0 * share))
+}
+
+/// Two significant digits, and all before the point.
+fn digits(v: f32) -> String {
+    let places = match v {
+        v if v >= 9.95 => 0,
+        v if v >= 0.995 => 1,
+        v if v >= 0.0995 => 2,
+        _ => 4,
+    };
+    let text = format!("{v:.places$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_shares_are_short() {
+        let lengths = [150.0, 2.0, 0.1, 0.03, 0.002, 0.0001, 1e-7, 2e-12].map(length);
+        let wanted = [
+            "150 m", "2 m", "0.1 m", "30 mm", "2 mm", "0.1 mm", "0.1 µm", "0.002 nm",
+        ];
+        assert_eq!(lengths, wanted);
+        assert_eq!([0.05, 0.0002, 15.0].map(share), ["5%", "0.02%", "1500%"]);
+    }
+}
