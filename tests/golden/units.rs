@@ -92,7 +92,7 @@ impl Seen {
         let id = crowd.add_rig(rig.clone())?;
         let mut all: Vec<InstanceId> = Vec::new();
         for (n, clip) in rig.clips().iter().enumerate() {
-            let handle = crowd.clip_by_index(id, n)?;
+            let handle = crowd.clip_by_index(id, n).ok_or("no such clip")?;
             for phase in 0..PHASES {
                 let i = crowd.spawn(id)?;
                 let options = PlayOptions {
@@ -155,13 +155,14 @@ fn layout(clip: &Clip) -> String {
 /// The size of the rig and its clips in a file, coded.
 #[cfg(feature = "phx")]
 fn bytes(rig: &Rig) -> Result<usize, Failed> {
-    use phalanx::format::{ClipForm, LibraryWriter, Provenance};
+    use phalanx::format::{ClipForm, LibraryWriter};
+    let provenance = phalanx_testkit::made::provenance(rig.clips().len());
     let mut writer = LibraryWriter::new(std::io::Cursor::new(Vec::new()), rig.skeleton())?;
     writer.add_rig(rig)?;
     for (n, clip) in rig.clips().iter().enumerate() {
         writer.add_clip(clip, &format!("{n}"), ClipForm::Coded)?;
     }
-    Ok(writer.finish(&Provenance::default())?.into_inner().len())
+    Ok(writer.finish(&provenance)?.into_inner().len())
 }
 
 /// Fails unless a clip is another one with lengths of another unit, to the bit.
