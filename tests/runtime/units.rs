@@ -70,13 +70,16 @@ fn bob(scale: f32, rise: f32) -> RawScene {
         (0.5, place(1.0 + rise)),
         (1.0, place(1.0)),
     ];
+    let mut still = track(2, RawChannel::Rotation, &[(0.0, [0.0; 3])]);
+    still.values.push(1.0);
     scene(
         vec![
             node("armature", None, [0.0; 3], scale),
             node("hips", Some(0), place(1.0), 1.0),
             node("head", Some(1), place(1.0), 1.0),
         ],
-        vec![track(1, RawChannel::Translation, &keys)],
+        // Of what is neither skinned nor animated there is no joint, and it is no part of the model's size.
+        vec![track(1, RawChannel::Translation, &keys), still],
     )
 }
 
