@@ -109,7 +109,11 @@ impl Seen {
             let range = crowd.palette_range(i)?;
             Some(bones.rows()[range].to_vec())
         };
-        let palettes = all.iter().filter_map(palette).collect();
+        // Of meshes that hang on nodes the vertices are in the other unit.
+        let palettes = match rig.rigid_skin() {
+            None => all.iter().filter_map(palette).collect(),
+            Some(_) => Vec::new(),
+        };
         let spheres = all.iter().map(|&i| crowd.bounding_sphere(i));
         let spheres: Vec<Option<Sphere>> = spheres.collect::<Result<_, _>>()?;
         let size = spheres.iter().flatten().map(|s| s.radius);
