@@ -10,6 +10,7 @@ use phalanx::import::raw::RawScene;
 use phalanx::math::Affine3x4;
 use phalanx::retarget::{FootPlanting, HumanoidMap, RetargetOptions, Retargeting};
 use phalanx::rig::{ClipBounds, Rig, Sphere};
+use phalanx_testkit::raw_pose::evaluate;
 use phalanx_testkit::sample::sample;
 use phalanx_testkit::scaled::{below_armature, in_unit};
 use phalanx_testkit::trials::{needed, trial};
@@ -27,6 +28,9 @@ const MODELS: [&str; 10] = [
     "robot.glb",
     "SimpleSkin.gltf",
 ];
+
+/// Hips that rise by 2 mm below a node of scale 1,000.
+const BOB: &str = "../reports/c52_S1000_2mm.gltf";
 
 /// Scales that change no bit.
 const POWERS: [f64; 2] = [1024.0, 1.0 / 1024.0];
@@ -54,6 +58,9 @@ pub fn trials() -> Vec<Trial> {
     }));
     all.push(trial("units_of_root_motion", &["mannequin.glb"], || {
         root_motion_in_all_units(&read("mannequin.glb")?)
+    }));
+    all.push(trial("units_of_a_bob_below_a_thousand", &[BOB], || {
+        bobs_as_the_file_says(&read(BOB)?)
     }));
     all
 }
@@ -360,4 +367,42 @@ fn root_motion_in_all_units(raw: &RawScene) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// Places of joints, as an evaluation of the file in f64 has them.
+fn bobs_as_the_file_says(raw: &RawScene) -> Result<(), Failed> {
+    let rig = build_rig(raw.clone(), &BuildOptions::default())?;
+    let clip = rig.find_clip("Bob").ok_or("no clip Bob")?;
+    let (clip, skeleton) = (&rig.clips()[clip], rig.skeleton());
+    let mut highest = 0.0f64;
+    for part in 0..=8 {
+        let time = clip.duration() * (part as f32 / 8.0);
+        let pose = sample(clip, skeleton, time)?;
+        let wanted = evaluate(raw, Some(0), time.into());
+        let mut models: Vec<glam::DAffine3> = Vec::new();
+        for (joint, &parent) in skeleton.parents().iter().enumerate() {
+            let local = pose.lane(skeleton.lane_of()[joint].into());
+            let local = glam::DAffine3::from_scale_rotation_translation(
+                local.scale.as_dvec3(),
+                local.rotation.as_dquat(),
+                local.translation.as_dvec3(),
+            );
+            let above = models.get(usize::from(parent)).copied();
+            models.push(above.unwrap_or(glam::DAffine3::IDENTITY) * local);
+        }
+        for (node, world) in rig.nodes().iter().zip(&wanted.world) {
+            let Some(joint) = node.joint else { continue };
+            let found = models[usize::from(joint)].translation;
+            for c in 0..3 {
+                let far = (found[c] - world[c][3]).abs();
+                ensure(far < 1e-6, || {
+                    format!("{joint} at {time}: {found}, {world:?}")
+                })?;
+            }
+            if node.name.as_deref() == Some("Hips") {
+                highest = highest.max(world[1][3]);
+            }
+        }
+    }
+    ensure((highest - 1.002).abs() < 1e-6, || format!("{highest}"))
 }
