@@ -24,9 +24,14 @@ pub enum CliError {
     /// A file cannot be imported; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// A file requires an extension that is not supported; the message names both.
-    #[error("{0}; --lenient reads the file without it")]
-    Extension(ImportError),
+    /// A file cannot be imported as it is, and an option avoids it.
+    #[error("{error}; {advice}")]
+    Advised {
+        /// The cause; the message names the file.
+        error: ImportError,
+        /// The option, and what it does.
+        advice: &'static str,
+    },
     /// The clips of a file cannot play on the model; the message names the file.
     #[error(transparent)]
     Clips(Box<ClipsFault>),

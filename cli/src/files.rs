@@ -1,6 +1,7 @@
 //! [`Files`]: the files a command reads, which it must not overwrite.
 
 use super::model::Model;
+use phalanx::import::ImportOptions;
 use phalanx::import::gltf::external_files;
 use phalanx::import::marker_file;
 use std::collections::HashMap;
@@ -145,7 +146,12 @@ impl Files {
             let bytes = model
                 .is_file()
                 .then(|| fs::read(&model).unwrap_or_default());
-            for part in external_files(&bytes.unwrap_or_default(), folder) {
+            // Also those in other folders, whether they are read or not.
+            let options = ImportOptions {
+                parent_folders: true,
+                ..ImportOptions::default()
+            };
+            for part in external_files(&bytes.unwrap_or_default(), folder, &options) {
                 self.add(argument, &part, Some(&model));
             }
         }

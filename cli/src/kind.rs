@@ -1,7 +1,7 @@
 //! What a file seems to be, by its first bytes.
 
 use super::error::CliError;
-use super::import_args::offer_lenient;
+use super::import_args::advise;
 use phalanx::import::ImportError;
 use phalanx::import::bvh::is_bvh;
 use std::fs::File;
@@ -79,7 +79,7 @@ pub fn explain(file: &Path, error: ImportError) -> CliError {
             "its first byte is {first:#04x}, where .glb files have 0x67, .gltf files 0x7b, .bvh files 0x48 and .phx files 0x89"
         ),
         Some(Kind::Empty | Kind::Glb | Kind::Json | Kind::Bvh) | None => {
-            return offer_lenient(error);
+            return advise(error);
         }
     };
     let file = file.display().to_string();

@@ -3,6 +3,7 @@
 use super::bake::{BakeFault, Input, Settings, expand};
 use super::clips::ClipFile;
 use super::error::CliError;
+use super::import_args::{AccessArgs, ImportArgs};
 use super::kind;
 use super::output;
 use super::text;
@@ -29,6 +30,8 @@ pub struct VerifyArgs {
     /// be a source of at least one of the files
     #[arg(long, value_name = "FILE")]
     source: Vec<PathBuf>,
+    #[command(flatten)]
+    access: AccessArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -86,7 +89,8 @@ impl Verified {
 pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     let files = expand(&args.files, &["phx"])?;
     let mut all = Vec::new();
-    let mut sources: Vec<Given> = args.source.iter().map(|s| Given::new(s)).collect();
+    let given = args.source.iter();
+    let mut sources: Vec<Given> = given.map(|s| Given::new(s, args.access)).collect();
     for file in &files {
         all.push(check(file, &mut sources)?);
     }
@@ -114,6 +118,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
 /// A source given on the command line.
 struct Given {
     input: Input,
+    access: AccessArgs,
     /// True if one of the files was baked from it.
     known: bool,
     /// Why it is no source of a file; a source with the same name but other content is the best reason.
@@ -121,9 +126,10 @@ struct Given {
 }
 
 impl Given {
-    fn new(path: &Path) -> Self {
+    fn new(path: &Path, access: AccessArgs) -> Self {
         Self {
             input: Input::new(path.to_owned()),
+            access,
             known: false,
             stranger: None,
         }
@@ -252,7 +258,11 @@ fn measure(
 ) -> Result<(), CliError> {
     let p = library.provenance();
     let input = &source.input;
-    let given = input.source()?;
+    let import = ImportArgs {
+        access: source.access,
+        ..ImportArgs::default()
+    };
+    let given = input.source(import)?;
     // A library may contain files of the same name from several folders, and the given path does not say
     // which.
     let named = p.sources.iter().filter(|s| {
@@ -282,7 +292,7 @@ fn measure(
     source.known = true;
     let before = verified.measured_clips;
     for made_of in made_of {
-        if let Err(error) = measure_clips(file, library, (&source.input, made_of), verified) {
+        if let Err(error) = measure_clips(file, library, (source, made_of), verified) {
             verified.add_fault(error.to_string());
         }
     }
@@ -300,13 +310,15 @@ fn measure(
 fn measure_clips(
     file: &Path,
     library: &Library,
-    (input, made_of): (&Input, &Source),
+    (given, made_of): (&Given, &Source),
     verified: &mut Verified,
 ) -> Result<(), CliError> {
+    let input = &given.input;
     let p = library.provenance();
     let skeleton = library.skeleton();
     let lanes = skeleton.joint_of()[..skeleton.len()].to_vec();
-    let made_with = Settings::of_text(&made_of.settings, 0.0);
+    let mut made_with = Settings::of_text(&made_of.settings, 0.0);
+    made_with.import.access = given.access;
     // As they were when the file was baked: bound, or in the file's lane order.
     let exact: Vec<Arc<Clip>> = match Settings::is_bound(&made_of.settings) {
         false => {

@@ -6,6 +6,7 @@ use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_mark
 use super::raw::RawScene;
 use super::report::ImportReport;
 use super::split::SplitError;
+use super::travel;
 use crate::build::ClipBuildError;
 use crate::build::check::BuildError;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
@@ -59,16 +60,16 @@ pub enum ImportError {
     /// The markers beside the file cannot be used.
     #[error(transparent)]
     Markers(#[from] MarkerError),
-    /// The clips of a file take more memory than a file of its size may: 24 bytes of rows for each byte of it, and
-    /// 16 MiB.
-    #[error(
-        "{file}: {source}: {CLIP_BYTES_PER_FILE_BYTE} for each of the {file_bytes} bytes of the file, and {CLIP_BYTES_BASE}"
-    )]
+    /// The clips of a file take more memory than [`ImportOptions::memory_limit`] or, without it, than a file of its
+    /// size may: 24 bytes of rows for each byte of it, and 16 MiB.
+    #[error("{file}: {source}{}", ClipLimit(*.given, *.file_bytes))]
     ClipBytes {
         /// The file.
         file: String,
         /// Bytes of the file.
         file_bytes: usize,
+        /// Whether the limit is that of the options.
+        given: bool,
         /// The cause, with the bytes that are needed and that are allowed.
         source: Box<BuildError>,
     },
@@ -82,11 +83,33 @@ pub enum ImportError {
     },
 }
 
+/// Where a limit of clips comes from, unless it was given.
+struct ClipLimit(bool, usize);
+
+impl std::fmt::Display for ClipLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self(false, bytes) = self else {
+            return Ok(());
+        };
+        write!(
+            f,
+            ": {CLIP_BYTES_PER_FILE_BYTE} for each of the {bytes} bytes of the file, and {CLIP_BYTES_BASE}"
+        )
+    }
+}
+
 /// Bytes of clip rows allowed per byte of a file. A file of dense tracks was observed to need 2; one
 /// whose tracks share no key times, 13.
 const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed for any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
+
+/// Bytes that the rows of a file's clips may take, unless [`ImportOptions::memory_limit`] says it.
+fn clip_bytes_limit(file_bytes: usize) -> usize {
+    file_bytes
+        .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
+        .saturating_add(CLIP_BYTES_BASE)
+}
 
 /// Reads a .gltf, .glb or .bvh file into raw data, without building rigs. A file is BVH if it is named .bvh or
 /// begins with HIERARCHY.
@@ -97,10 +120,22 @@ pub fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
-    match bvh::is_bvh_file(path) {
-        true => Ok(bvh::read_path(path, &bvh_options(options))?),
-        false => Ok(gltf::read_path(path, options)?),
+    let read = match bvh::is_bvh_file(path) {
+        true => bvh::read_path(path, &bvh_options(options))?,
+        false => gltf::read_path(path, options)?,
+    };
+    Ok(with_travel(read, options))
+}
+
+/// A file that was read, with a note on the clips that travel.
+fn with_travel(
+    (scene, mut report): (RawScene, ImportReport),
+    options: &ImportOptions,
+) -> (RawScene, ImportReport) {
+    if options.root_motion.is_none() {
+        travel::note(&scene, options.up_axis, &mut report);
     }
+    (scene, report)
 }
 
 /// As [`read_path`], from memory. `name` is used in messages and, with BVH, names the clip. External files are
@@ -115,10 +150,11 @@ pub fn read_slice(
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let named = Path::new(name).extension();
-    match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
-        true => Ok(bvh::read_slice(bytes, name, &bvh_options(options))?),
-        false => Ok(gltf::read_slice(bytes, name, base, options)?),
-    }
+    let read = match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
+        true => bvh::read_slice(bytes, name, &bvh_options(options))?,
+        false => gltf::read_slice(bytes, name, base, options)?,
+    };
+    Ok(with_travel(read, options))
 }
 
 fn bvh_options(options: &ImportOptions) -> BvhOptions {
@@ -174,9 +210,10 @@ fn finish(
         file: file.clone(),
         source,
     })?;
-    let mut left = file_bytes
-        .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
-        .saturating_add(CLIP_BYTES_BASE);
+    let given = options
+        .memory_limit
+        .map(|m| usize::try_from(m).unwrap_or(usize::MAX));
+    let mut left = given.unwrap_or_else(|| clip_bytes_limit(file_bytes));
     let mut rigs = Vec::with_capacity(scenes.len());
     for scene in scenes {
         let options = BuildOptions {
@@ -194,6 +231,7 @@ fn finish(
             } => ImportError::ClipBytes {
                 file: file.clone(),
                 file_bytes,
+                given: given.is_some(),
                 source: Box::new(source),
             },
             source => ImportError::Build {

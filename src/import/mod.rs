@@ -17,6 +17,8 @@ mod read_file;
 mod repeated;
 mod report;
 mod split;
+#[cfg(feature = "gltf")]
+mod travel;
 mod trim;
 mod up_axis;
 

@@ -77,7 +77,7 @@ pub struct RawSkin {
 pub struct RawClip {
     /// The name in the file, if any.
     pub name: Option<String>,
-    /// Seconds: the largest key time of all samplers of this animation in the file.
+    /// Seconds: the largest key time of all samplers that channels of this animation use in the file, read or not.
     pub duration: f32,
     /// Tracks in file order.
     pub tracks: Vec<RawTrack>,
@@ -85,7 +85,8 @@ pub struct RawClip {
     pub extras: Option<String>,
     /// Named times, in any order.
     pub markers: Vec<Marker>,
-    /// Seconds that [`RawScene::trim_clips`] cut from its beginning; 0 for a clip as it is in the file.
+    /// Seconds that [`RawScene::trim_clips`] cut from its beginning; 0 for a clip as it is in the file. Below 0 if the
+    /// clip began below 0 s and its keys were moved: then they are later by as much.
     pub trimmed: f32,
 }
 

@@ -70,12 +70,13 @@ impl RawScene {
     }
 }
 
-fn earlier(time: f32, first: f32) -> f32 {
+/// A time less another, rounded once; not below 0.
+pub(crate) fn earlier(time: f32, first: f32) -> f32 {
     (f64::from(time) - f64::from(first)).max(0.0) as f32
 }
 
 /// Moves key times; neighbours that would round to one time stay one step of f32 apart.
-fn shift(times: &mut [f32], first: f32) {
+pub(crate) fn shift(times: &mut [f32], first: f32) {
     let mut previous: Option<f32> = None;
     for time in times {
         let moved = earlier(*time, first);

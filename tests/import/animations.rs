@@ -1,8 +1,9 @@
 //! Samplers and channels.
 
-use phalanx::import::Severity;
-use phalanx::import::raw::{Interpolation, RawChannel};
+use phalanx::import::raw::{Interpolation, RawChannel, RawScene};
+use phalanx::import::{ImportOptions, Severity, import_slice};
 use phalanx_testkit::gltf_file::*;
+use phalanx_testkit::sample::sample;
 use serde_json::json;
 
 fn node_file() -> File {
@@ -117,7 +118,7 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
         json!({ "samplers": [], "channels": [], "name": "nothing" }),
     );
     let (scene, report) = file.read();
-    assert_eq!(scene.clips[0].duration, 3.5);
+    assert_eq!(scene.clips[0].duration, 0.25);
     assert_eq!(scene.clips[0].tracks.len(), 1);
     assert_eq!(scene.clips[1].duration, 0.0);
     assert!(scene.clips[1].tracks.is_empty());
@@ -134,33 +135,205 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
     );
     let parts = ["animation 1 \"nothing\"", "empty clip", "no channels"];
     assert_reported(&report, Severity::Note, &parts);
-    assert_eq!(report.entries.len(), 3);
+    let parts = ["animation 0", "sampler 1", "no channel", "not read"];
+    assert_reported(&report, Severity::Note, &parts);
+    assert_eq!(report.entries.len(), 4);
 }
 
+/// Of the keys at one time the first ends what is before, the last begins what is behind.
 #[test]
-fn equal_times_keep_the_later_key() {
+fn keys_at_one_time_are_a_jump() {
     let mut file = node_file();
     let times = file.floats("SCALAR", &[0.0, 1.0, 1.0, 1.0, 2.0]);
     let values: Vec<f32> = (0..15).map(|i| i as f32).collect();
-    let values = file.floats("VEC3", &values);
+    let at = file.floats("VEC3", &values);
     let cubic: Vec<f32> = (0..45).map(|i| i as f32).collect();
-    let cubic = file.floats("VEC3", &cubic);
-    file.clip(0, "translation", "LINEAR", times, values);
-    file.clip(0, "scale", "CUBICSPLINE", times, cubic);
+    let cubic_at = file.floats("VEC3", &cubic);
+    file.clip(0, "translation", "LINEAR", times, at);
+    file.clip(0, "scale", "CUBICSPLINE", times, cubic_at);
+    file.clip(0, "scale", "STEP", times, at);
     let (scene, report) = file.read();
+    let before = 1.0f32.next_down();
     let track = &scene.clips[0].tracks[0];
-    assert_eq!(track.times, [0.0, 1.0, 2.0]);
-    assert_eq!(
-        track.values,
-        [0.0, 1.0, 2.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0]
-    );
+    assert_eq!(track.times, [0.0, before, 1.0, 2.0]);
+    assert_eq!(track.values, [&values[0..6], &values[9..15]].concat());
     let track = &scene.clips[1].tracks[0];
-    assert_eq!(track.values.len(), 27);
-    assert_eq!(
-        track.values[9..18],
-        [27.0, 28.0, 29.0, 30.0, 31.0, 32.0, 33.0, 34.0, 35.0]
+    assert_eq!(track.times, [0.0, before, 1.0, 2.0]);
+    assert_eq!(track.values, [&cubic[0..18], &cubic[27..45]].concat());
+    let track = &scene.clips[2].tracks[0];
+    assert_eq!(track.times, [0.0, 1.0, 2.0]);
+    assert_eq!(track.values, [&values[0..3], &values[9..15]].concat());
+    for clip in ["animation 0", "animation 1", "animation 2"] {
+        let parts = [
+            clip,
+            "2 keys have the time of the key before",
+            "jumps",
+            "1 s of sampler 0",
+        ];
+        assert_reported(&report, Severity::Repaired, &parts);
+    }
+    assert_eq!(report.entries.len(), 3);
+}
+
+/// Nothing leads to a jump with which a clip begins; neighbours in f32 leave no place for one.
+#[test]
+fn jumps_without_a_place_keep_the_last_key() {
+    let mut file = node_file();
+    let near = 1.0f32.next_up();
+    for times in [[0.0, 0.0, 1.0], [1.0, near, near], [-0.0, 0.0, 1.0]] {
+        let times = file.floats("SCALAR", &times);
+        let values = file.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0]);
+        file.clip(0, "translation", "LINEAR", times, values);
+    }
+    let (scene, _) = file.read();
+    let first = |clip: usize| {
+        (
+            &scene.clips[clip].tracks[0].times[..],
+            scene.clips[clip].tracks[0].values[0],
+        )
+    };
+    assert_eq!(first(0), (&[0.0, 1.0][..], 1.0));
+    assert_eq!(first(1), (&[1.0, near][..], 0.0));
+    assert_eq!(scene.clips[1].tracks[0].values[3], 2.0);
+    assert_eq!(first(2), (&[0.0, 1.0][..], 1.0));
+}
+
+/// The motion up to a jump and behind it, in a rig that was built.
+#[test]
+fn motion_before_a_jump_is_that_of_the_file() {
+    let mut file = node_file();
+    let times = file.floats("SCALAR", &[0.0, 1.0, 1.0, 2.0]);
+    let values = [
+        0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 100.0, 0.0, 0.0, 110.0, 0.0, 0.0,
+    ];
+    let values = file.floats("VEC3", &values);
+    file.clip(0, "translation", "LINEAR", times, values);
+    let rig = import_slice(&file.glb(), "x", None, &ImportOptions::default())
+        .unwrap()
+        .rigs
+        .remove(0);
+    for (time, expected) in [
+        (0.0, 0.0),
+        (0.5, 5.0),
+        (0.99, 9.9),
+        (1.0, 100.0),
+        (1.5, 105.0),
+        (2.0, 110.0),
+    ] {
+        let pose = sample(&rig.clips()[0], rig.skeleton(), time).unwrap();
+        let found = pose
+            .lane(usize::from(rig.skeleton().lane_of()[0]))
+            .translation
+            .x;
+        assert!(
+            (found - expected).abs() < 1e-3,
+            "{time}: {found} {expected}"
+        );
+    }
+}
+
+#[test]
+fn keys_below_zero_refuse_their_animation_alone() {
+    let mut file = node_file();
+    let early = file.floats("SCALAR", &[-0.5, 0.25, 0.25, 1.0]);
+    let sound = file.floats("SCALAR", &[0.0, 1.0, 2.0, 3.0]);
+    let back = file.floats("SCALAR", &[0.0, 2.0, 1.0, 3.0]);
+    let none = file.floats("SCALAR", &[0.0, 1.0, f32::NAN, 3.0]);
+    let values: Vec<f32> = (0..12).map(|i| i as f32).collect();
+    let values = file.floats("VEC3", &values);
+    for (name, times) in [
+        ("Early", early),
+        ("Back", back),
+        ("None", none),
+        ("Walk", sound),
+    ] {
+        file.clip(0, "translation", "LINEAR", times, values);
+        let last = file.root["animations"]
+            .as_array_mut()
+            .unwrap()
+            .last_mut()
+            .unwrap();
+        last["name"] = json!(name);
+        last["extras"] = json!({ "markers": [{ "name": "step", "time": 0.5 }] });
+    }
+    let names = |scene: &RawScene| -> Vec<String> {
+        scene
+            .clips
+            .iter()
+            .map(|c| c.name.clone().unwrap())
+            .collect()
+    };
+    let (scene, report) = file.read();
+    assert_eq!(names(&scene), ["Walk"]);
+    for parts in [
+        [
+            "animation 0 \"Early\"",
+            "left out",
+            "-0.5 s",
+            "--trim",
+            "--lenient",
+        ],
+        [
+            "animation 1 \"Back\"",
+            "left out",
+            "sampler 0",
+            "time 2 is 1",
+            "after 2",
+        ],
+        [
+            "animation 2 \"None\"",
+            "left out",
+            "sampler 0",
+            "time 2 is NaN",
+            "",
+        ],
+    ] {
+        assert_reported(&report, Severity::Dropped, &parts);
+    }
+    for (trim, lenient) in [(true, false), (false, true)] {
+        let options = ImportOptions {
+            trim,
+            lenient,
+            ..ImportOptions::default()
+        };
+        let (scene, report) = file.read_with(&options).unwrap();
+        assert_eq!(names(&scene), ["Early", "Walk"]);
+        let clip = &scene.clips[0];
+        assert_eq!(clip.tracks[0].times, [0.0, 0.75f32.next_down(), 0.75, 1.5]);
+        assert_eq!((clip.duration, clip.trimmed), (1.5, -0.5));
+        assert_eq!(clip.markers[0].time, 1.0);
+        let parts = ["animation 0 \"Early\"", "moved", "-0.5 s"];
+        assert_reported(&report, Severity::Repaired, &parts);
+    }
+}
+
+/// Channels that are not read state the length of a clip, too; samplers without a channel do not.
+#[test]
+fn channels_decide_the_length_of_a_clip() {
+    let mut file = node_file();
+    let ends = [2.0, 5.0, 11.0].map(|end| file.floats("SCALAR", &[0.0, end]));
+    let early = file.floats("SCALAR", &[-3.0, 1.0]);
+    let values = file.floats("VEC3", &[0.0; 6]);
+    let sampler = |input: usize| json!({ "input": input, "output": values });
+    file.push(
+        "animations",
+        json!({ "name": "A",
+        "samplers": [sampler(ends[0]), sampler(ends[1]), sampler(ends[2]), sampler(early)],
+        "channels": [{ "sampler": 0, "target": { "node": 0, "path": "translation" } },
+                     { "sampler": 1, "target": { "node": 0, "path": "weights" } }] }),
     );
-    assert_reported(&report, Severity::Repaired, &["accessor 0", "2 keys"]);
+    let (scene, report) = file.read();
+    assert_eq!(
+        (scene.clips[0].duration, scene.clips[0].trimmed),
+        (5.0, 0.0)
+    );
+    let parts = [
+        "animation 0 \"A\"",
+        "2 samplers",
+        "no channel",
+        "the first is 2",
+    ];
+    assert_reported(&report, Severity::Note, &parts);
 }
 
 #[test]

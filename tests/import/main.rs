@@ -7,6 +7,7 @@ mod bvh;
 mod clip_names;
 mod containers;
 mod extensions;
+mod json;
 mod late;
 mod limits;
 mod links;

@@ -627,10 +627,11 @@ fn what_cannot_be_bound_is_named() {
         }
     }
     let both = rig(both);
-    let refused = bind(clip, both.skeleton(), &BindOptions::default()).unwrap_err();
+    // A file with two bodies says nothing of which of them drives one.
+    let two = bind_of(&both, from.skeleton());
     assert!(
-        matches!(&refused, BindError::Ambiguous { names: 13, .. }),
-        "{refused}"
+        matches!(&two, Err(BindError::Ambiguous { names: 13, .. })),
+        "{two:?}"
     );
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
         let options = BindOptions {
@@ -768,4 +769,82 @@ fn long_ways_end_at_a_limit() {
     let up = chain(&mut (0..JOINTS).map(|n| if n % 2 == 0 { n } else { JOINTS - n }));
     let refused = Binding::new(&down, &up, &BindOptions::default()).map(|_| ());
     assert!(matches!(refused, Err(BindError::Steps { limit }) if limit == 1 << 20));
+}
+
+fn bind_of(source: &Rig, target: &Skeleton) -> Result<Binding, BindError> {
+    Binding::new(source.skeleton(), target, &BindOptions::default())
+}
+
+/// Outfits: the same names in copies below nodes of their own, and as roots. The hips move below a root in each.
+#[test]
+fn every_copy_of_a_skeleton_is_driven() {
+    let mut source = body();
+    source.nodes.push(node("Root", None, [0.0; 3]));
+    source.nodes[0].parent = Some(BODY.len());
+    let source = with_skin(RawScene {
+        nodes: source.nodes,
+        ..RawScene::default()
+    });
+    let mut moving = source.clone();
+    add_clip(&mut moving, 3, Interpolation::Linear, &[0], &[]);
+    let from = rig(moving);
+    let size = BODY.len() + 1;
+    let mut many = source.nodes.clone();
+    for copy in 1..3 {
+        many.extend(source.nodes.iter().cloned().map(|mut n| {
+            n.parent = n.parent.map(|p| p + copy * size);
+            n
+        }));
+    }
+    // The second stands below a node, the others are roots.
+    many.push(node("Outfit", None, [0.0; 3]));
+    many[2 * size - 1].parent = Some(3 * size);
+    let many = rig(with_skin(RawScene {
+        nodes: many,
+        ..RawScene::default()
+    }));
+    let to = many.skeleton();
+    let clip = &from.clips()[0];
+    let (bound, report) = bind(clip, to, &BindOptions::default()).unwrap();
+    assert_eq!(report.bound.len(), 3 * size);
+    assert!(report.ambiguous.is_empty(), "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains(&format!("{} of them in copies", 2 * size)),
+        "{report}"
+    );
+    let time = 0.3 * clip.duration();
+    let was = sample::sample(clip, from.skeleton(), time).unwrap();
+    let now = sample::sample(&bound.clip, to, time).unwrap();
+    let mut seen = 0;
+    for (joint, name) in to
+        .names()
+        .iter()
+        .enumerate()
+        .filter(|(_, n)| *n != "Outfit")
+    {
+        let of = from
+            .skeleton()
+            .names()
+            .iter()
+            .position(|n| n == name)
+            .unwrap();
+        let a = was.lane(usize::from(from.skeleton().lane_of()[of]));
+        let b = now.lane(usize::from(to.lane_of()[joint]));
+        assert!(
+            a.rotation.dot(b.rotation).abs() > 1.0 - 1e-6,
+            "{joint} {name}"
+        );
+        if name == "Hips" {
+            let moved = a.translation.distance(from.skeleton().rest(of).translation);
+            assert!(moved > 1e-3, "the hips move: {moved}");
+            assert!(
+                a.translation.distance(b.translation) < 1e-5,
+                "{joint} {name}"
+            );
+        }
+        seen += 1;
+    }
+    assert_eq!(seen, 3 * size);
 }

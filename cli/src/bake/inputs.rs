@@ -56,13 +56,14 @@ impl Input {
         self.path.display().to_string()
     }
 
-    /// Identity of the input: a hash over the file, its markers and the files that it refers to.
-    pub fn source(&self) -> Result<Source, CliError> {
+    /// Identity of the input: a hash over the file, its markers and the files that it refers to, as far as these are
+    /// read.
+    pub fn source(&self, import: ImportArgs) -> Result<Source, CliError> {
         let bytes = read(&self.path)?;
         let mut hashes = vec![hash_bytes(&bytes)];
         let mut total = bytes.len() as u64;
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let beside = external_files(&bytes, folder).into_iter();
+        let beside = external_files(&bytes, folder, &import.options()).into_iter();
         for file in beside.chain([marker_file(&self.path)]) {
             // Missing files are reported by the import, or are optional.
             if let Some(bytes) = file.is_file().then(|| fs::read(&file).ok()).flatten() {

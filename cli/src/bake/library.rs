@@ -4,6 +4,7 @@ use super::super::clip_names::{TakenNames, renamed};
 use super::super::clips::ClipFile;
 use super::super::error::CliError;
 use super::super::findings::FileReport;
+use super::super::import_args::ImportArgs;
 use super::super::output;
 use super::discover;
 use super::inputs::{self, Input};
@@ -43,7 +44,7 @@ pub fn bake(
         true => share,
         false => all,
     };
-    let read: Vec<_> = needed.par_iter().map(Input::source).collect();
+    let read: Vec<_> = needed.par_iter().map(|i| i.source(args.import)).collect();
     let read = needed.iter().zip(read);
     // With faults the list is shorter than the inputs; nothing is written in that case.
     let sources: Vec<Source> = read.filter_map(|(i, s)| faults.sift(i, s)).collect();
@@ -53,7 +54,7 @@ pub fn bake(
     };
     let mut imports = Vec::new();
     let progress = Progress::new(share.len(), args.json);
-    let mut order = order_name(&sources, args.layout.as_deref())?;
+    let mut order = order_name(&sources, args.layout.as_deref(), args.import)?;
     let mut layout = None;
     if let Some(file) = &args.layout {
         let mut report = ImportReport::default();
@@ -61,7 +62,7 @@ pub fn bake(
         imports.push(FileReport::new(&found.file, &report));
         order = format!("{order}-{}", found.order());
         if bound && args.shard.is_some() {
-            order = format!("{order}-{}", order_name(&sources, None)?);
+            order = format!("{order}-{}", order_name(&sources, None, args.import)?);
         }
         layout = Some(found);
     }
@@ -149,9 +150,13 @@ fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
 }
 
 /// Identifies what determines the lane order: the layout's file, or all inputs together.
-fn order_name(sources: &[Source], layout: Option<&Path>) -> Result<String, CliError> {
+fn order_name(
+    sources: &[Source],
+    layout: Option<&Path>,
+    import: ImportArgs,
+) -> Result<String, CliError> {
     if let Some(path) = layout {
-        let source = Input::new(path.to_owned()).source()?;
+        let source = Input::new(path.to_owned()).source(import)?;
         return Ok(format!("layout-{:016x}", source.hash));
     }
     let hashes: Vec<u64> = sources.iter().map(|s| s.hash).collect();

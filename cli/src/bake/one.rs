@@ -80,7 +80,7 @@ pub fn bake(
 ) -> Result<(FileSummary, Option<FileReport>), CliError> {
     let path = place(input, folder);
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
-    let mut source = input.source()?;
+    let mut source = input.source(settings.import)?;
     source.settings = settings.text(&order);
     let sources = vec![source];
     if Settings::is_done(&path, &sources) {

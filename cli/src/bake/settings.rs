@@ -147,6 +147,7 @@ impl Settings {
                 // What was baked could be read; the text does not say how.
                 lenient: true,
                 unit: value("unit").and_then(|v| v.parse().ok()),
+                ..ImportArgs::default()
             },
             binding: BindingArgs::of_text(words),
         }
@@ -259,6 +260,7 @@ mod tests {
                 trim: true,
                 lenient: true,
                 unit: Some(0.0254),
+                ..ImportArgs::default()
             },
             binding: BindingArgs {
                 translations: Some(TranslationMode::AnimationScaled),

@@ -22,7 +22,7 @@ use super::clips::ClipArgs;
 use super::error::CliError;
 use super::files::Files;
 use super::findings::print_dropped;
-use super::import_args::{ImportArgs, offer_lenient};
+use super::import_args::{ImportArgs, advise};
 use super::memory;
 use super::model::Model;
 use super::output::{self, Output};
@@ -186,7 +186,7 @@ fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliErro
         } => model().and_then(|model| model.find_joint(wanted)),
         _ => {
             return match error {
-                SubjectError::Read(error) => offer_lenient(*error),
+                SubjectError::Read(error) => advise(*error),
                 error => error.into(),
             };
         }

@@ -88,7 +88,7 @@ impl Job<'_> {
             .into_iter()
             .map(clip)
             .collect::<Result<Vec<_>, CliError>>()?;
-        let mut origin = Input::new(found.path.clone()).source()?;
+        let mut origin = Input::new(found.path.clone()).source(self.args.import)?;
         origin.settings = format!("retarget {}", applied.text());
         Ok(Made {
             file: from.model.file.clone(),

@@ -1,5 +1,6 @@
 //! Animations: samplers and channels to tracks.
 
+use super::ImportOptions;
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
 use super::document::{Animation, Channel, Sampler};
@@ -10,6 +11,7 @@ use super::scenes::Scenes;
 use crate::clip::Marker;
 use crate::import::markers::{of_extras, snap};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
+use crate::import::trim::{earlier, shift};
 use crate::words::{plural, were};
 use ::gltf::json::accessor::Type;
 use std::collections::{HashMap, HashSet};
@@ -19,13 +21,31 @@ use std::rc::Rc;
 /// 32 bytes, a key of one letter a map node.
 const JSON_BYTES_PER_BYTE: u64 = 32;
 
-/// A sampler's key times after their checks.
+/// A sampler's key times after their checks: finite, and never decreasing.
 struct Times {
-    /// Strictly increasing.
+    /// One for each key.
     times: Vec<f32>,
-    /// Keys in the file; more than `times` if some had equal times.
-    keys: usize,
-    /// Indices of the keys that are kept, if not all.
+    /// Keys that have the time of the key before them.
+    equal: usize,
+    /// The first time that two keys have.
+    jump: Option<f32>,
+}
+
+/// When a clip begins and ends, by the samplers that its channels use.
+struct Span {
+    /// The first key; 0 for a clip without keys.
+    begin: f32,
+    /// What is subtracted from the times of the file: `begin` if that is below 0, else 0.
+    shift: f32,
+    /// The last key, shifted.
+    end: f32,
+}
+
+/// Keys of a track, and where they are in the file.
+struct Keys {
+    /// Strictly increasing, not negative.
+    times: Vec<f32>,
+    /// Indices of the keys in the file, if these are not all in their order.
     kept: Option<Vec<usize>>,
 }
 
@@ -48,17 +68,20 @@ struct Clips<'c, 's> {
     buffers: &'c mut Buffers<'s>,
     notes: &'c mut Notes,
     times: HashMap<usize, Rc<Times>>,
+    /// Whether clips with keys below 0 s are moved; else they are left out.
+    shift: bool,
     matrix_nodes: HashSet<usize>,
 }
 
-/// Reads the animations.
+/// Reads the animations, each with its index in the file. Those whose times are broken are left out and reported.
 pub(super) fn clips(
     list: Vec<Animation>,
     nodes: &[RawNode],
     scenes: &Scenes,
+    options: &ImportOptions,
     buffers: &mut Buffers,
     notes: &mut Notes,
-) -> Result<Vec<RawClip>, Fault> {
+) -> Result<(Vec<usize>, Vec<RawClip>), Fault> {
     let mut clips = Clips {
         nodes,
         scenes,
@@ -66,15 +89,20 @@ pub(super) fn clips(
         buffers,
         notes,
         times: HashMap::new(),
+        shift: options.trim || options.lenient,
         matrix_nodes: HashSet::new(),
     };
+    let mut sources = Vec::with_capacity(list.len());
     let mut out = Vec::with_capacity(list.len());
     for (index, animation) in list.into_iter().enumerate() {
         let place = label("animation", index, animation.name.as_deref());
-        out.push(clips.clip(animation, &place).within(|| place)?);
+        if let Some(clip) = clips.clip(animation, &place).within(|| place)? {
+            sources.push(index);
+            out.push(clip);
+        }
     }
     clips.report_pointers();
-    Ok(out)
+    Ok((sources, out))
 }
 
 /// The property and node of a pointer such as `/nodes/3/rotation`; `None` for all others.
@@ -98,14 +126,11 @@ fn property(path: &str) -> Option<RawChannel> {
 }
 
 impl Clips<'_, '_> {
-    fn clip(&mut self, animation: Animation, place: &str) -> Result<RawClip, Fault> {
-        let mut duration = 0.0f32;
-        for (index, sampler) in animation.samplers.iter().enumerate() {
-            let place = || format!("sampler {index}");
-            at(&self.buffers.accessors, sampler.output, "output accessor").within(place)?;
-            let times = self.times(sampler.input).within(place)?;
-            duration = duration.max(times.times.last().copied().unwrap_or(0.0));
-        }
+    /// Reads an animation; `None`, with a report entry, if its times are broken.
+    fn clip(&mut self, animation: Animation, place: &str) -> Result<Option<RawClip>, Fault> {
+        let Some(span) = self.span(&animation, place)? else {
+            return Ok(None);
+        };
         let mut tracks = Vec::with_capacity(animation.channels.len());
         let mut seen = HashSet::new();
         for (index, channel) in animation.channels.iter().enumerate() {
@@ -119,7 +144,7 @@ impl Clips<'_, '_> {
                 continue;
             }
             let track = self
-                .track(channel, &animation.samplers, node, property, &here)
+                .track(channel, &animation.samplers, (node, property), &span, &here)
                 .within(|| format!("channel {index}"))?;
             tracks.extend(track);
         }
@@ -130,19 +155,101 @@ impl Clips<'_, '_> {
             };
             self.notes.note(place, message);
         }
+        // Moved keys that would round to one time are a step apart.
+        let lasts = tracks.iter().filter_map(|t| t.times.last().copied());
+        let duration = lasts.fold(span.end, f32::max);
         let extras = animation.extras.map(|json| json.get().to_owned());
         let markers = match &extras {
-            Some(text) => self.markers(text, duration, place)?,
+            Some(text) => self.markers(text, duration, span.shift, place)?,
             None => Vec::new(),
         };
-        Ok(RawClip {
+        Ok(Some(RawClip {
             name: animation.name,
             duration,
             tracks,
             extras,
             markers,
-            trimmed: 0.0,
-        })
+            trimmed: span.shift,
+        }))
+    }
+
+    /// The times of an animation, of the samplers that its channels use; `None`, with a report entry, if they are
+    /// broken. Channels that are not read count: a file states the length of a clip by them, too.
+    fn span(&mut self, animation: &Animation, place: &str) -> Result<Option<Span>, Fault> {
+        let samplers = &animation.samplers;
+        let mut used = vec![false; samplers.len()];
+        // A channel whose sampler does not exist is an error where it is read.
+        for index in animation.channels.iter().map(|c| c.sampler) {
+            used.get_mut(index)
+                .into_iter()
+                .for_each(|used| *used = true);
+        }
+        let mut ends: Option<(f32, f32)> = None;
+        let (mut equal, mut jump) = (0, None);
+        for (index, sampler) in samplers.iter().enumerate().filter(|(i, _)| used[*i]) {
+            let here = || format!("sampler {index}");
+            at(&self.buffers.accessors, sampler.output, "output accessor").within(here)?;
+            let times = match self.times(sampler.input).within(here) {
+                Err(fault) if fault.is_of_times() => {
+                    let message = format!("is left out: {}", fault.text());
+                    self.notes.dropped(place, message);
+                    return Ok(None);
+                }
+                times => times?,
+            };
+            if let (Some(&first), Some(&last)) = (times.times.first(), times.times.last()) {
+                let (begin, end) = ends.unwrap_or((first, last));
+                ends = Some((begin.min(first), end.max(last)));
+            }
+            equal += times.equal;
+            jump = jump.or(times.jump.map(|time| (time, index)));
+        }
+        let (begin, end) = ends.unwrap_or_default();
+        let shift = begin.min(0.0);
+        if shift < 0.0 && !self.shift {
+            let message = format!(
+                "is left out: its first key is at {begin} s, below 0; trimming (--trim) or reading leniently \
+                 (--lenient) moves its keys, so that the first is at 0"
+            );
+            self.notes.dropped(place, message);
+            return Ok(None);
+        }
+        if shift < 0.0 {
+            let message = format!("moved, so that its first key, which was at {begin} s, is at 0");
+            self.notes.repaired(place, message);
+        }
+        if let Some((time, sampler)) = jump {
+            let message = format!(
+                "{} the time of the key before; {} kept as {}, the first at {time} s of sampler {sampler}",
+                match equal {
+                    1 => "1 key has".to_owned(),
+                    n => format!("{n} keys have"),
+                },
+                if equal == 1 { "it is" } else { "they are" },
+                if equal == 1 { "a jump" } else { "jumps" },
+            );
+            self.notes.repaired(place, message);
+        }
+        self.unused(&used, place);
+        Ok(Some(Span {
+            begin,
+            shift,
+            end: earlier(end, shift),
+        }))
+    }
+
+    /// Reports samplers that no channel uses.
+    fn unused(&mut self, used: &[bool], place: &str) {
+        let unused = used.iter().filter(|used| !**used).count();
+        if let Some(first) = used.iter().position(|used| !used) {
+            let message = match unused {
+                1 => format!("sampler {first} is used by no channel and not read"),
+                n => format!(
+                    "{n} samplers are used by no channel and not read, the first is {first}"
+                ),
+            };
+            self.notes.note(place, message);
+        }
     }
 
     /// Reports the channels that animate what is no node: how many, and the first.
@@ -165,8 +272,14 @@ impl Clips<'_, '_> {
         }
     }
 
-    /// The markers in an animation's extras. Those that cannot be used are reported.
-    fn markers(&mut self, extras: &str, duration: f32, place: &str) -> Result<Vec<Marker>, Fault> {
+    /// The markers in an animation's extras, moved with its keys. Those that cannot be used are reported.
+    fn markers(
+        &mut self,
+        extras: &str,
+        duration: f32,
+        shift: f32,
+        place: &str,
+    ) -> Result<Vec<Marker>, Fault> {
         let bytes = (extras.len() as u64).saturating_mul(JSON_BYTES_PER_BYTE);
         self.buffers.memory.charge(bytes)?;
         let found = serde_json::from_str(extras);
@@ -183,6 +296,11 @@ impl Clips<'_, '_> {
         let names: usize = markers.iter().map(|m| m.name.len()).sum();
         self.buffers.memory.charge(names as u64)?;
         self.buffers.memory.charge_for::<Marker>(markers.len())?;
+        if shift < 0.0 {
+            for marker in &mut markers {
+                marker.time = (f64::from(marker.time) - f64::from(shift)) as f32;
+            }
+        }
         snap(&mut markers, duration);
         markers.retain(|m| {
             let within = (0.0..=duration).contains(&m.time);
@@ -253,8 +371,8 @@ impl Clips<'_, '_> {
         &mut self,
         channel: &Channel,
         samplers: &[Sampler],
-        node: usize,
-        property: RawChannel,
+        (node, property): (usize, RawChannel),
+        span: &Span,
         place: &str,
     ) -> Result<Option<RawTrack>, Fault> {
         let sampler = at(samplers, channel.sampler, "sampler")?;
@@ -286,7 +404,7 @@ impl Clips<'_, '_> {
             _ => 1,
         };
         let per_key = parts * width / info.components();
-        let wanted = times.keys.saturating_mul(per_key);
+        let wanted = times.times.len().saturating_mul(per_key);
         if info.count != wanted {
             return Err(Kind::Count {
                 what: "values of the sampler's output",
@@ -310,7 +428,13 @@ impl Clips<'_, '_> {
             })
             .within(|| format!("accessor {}", sampler.output));
         }
-        if let Some(kept) = &times.kept {
+        // Of times that are equal: the different ones, and the keys that are kept.
+        let words = if times.equal == 0 { 1 } else { 5 };
+        self.buffers
+            .memory
+            .charge_for::<f32>(words * times.times.len())?;
+        let keys = times.keys(span, interpolation);
+        if let Some(kept) = &keys.kept {
             self.buffers.memory.charge_for::<f32>(kept.len() * row)?;
             values = (kept.iter())
                 .flat_map(|&key| &values[key * row..(key + 1) * row])
@@ -320,12 +444,11 @@ impl Clips<'_, '_> {
         if property == RawChannel::Rotation {
             self.mend_rotations(&mut values, parts, place);
         }
-        self.buffers.memory.charge_for::<f32>(times.times.len())?;
         Ok(Some(RawTrack {
             node,
             channel: property,
             interpolation,
-            times: times.times.clone(),
+            times: keys.times,
             values,
         }))
     }
@@ -364,15 +487,6 @@ impl Clips<'_, '_> {
         let times = self.read_times(accessor)?;
         let place = || format!("accessor {accessor}");
         let times = Rc::new(check_times(times).within(place)?);
-        if let Some(kept) = &times.kept {
-            let removed = (times.keys - kept.len()) as u64;
-            let message = format!(
-                "{} had the time of the next key and {} removed",
-                plural(removed, "key"),
-                were(removed)
-            );
-            self.notes.repaired(place(), message);
-        }
         self.times.insert(accessor, times.clone());
         Ok(times)
     }
@@ -391,9 +505,9 @@ fn short_channel(place: &str) -> String {
     }
 }
 
-/// Checks that times are finite, not negative and do not decrease. Of equal neighbours the last is kept.
+/// Checks that times are finite and do not decrease.
 fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
-    let mut equal = 0;
+    let (mut equal, mut jump) = (0, None);
     for (index, &time) in times.iter().enumerate() {
         if !time.is_finite() {
             return Err(Kind::NotFinite {
@@ -401,9 +515,6 @@ fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
                 index,
                 value: time,
             });
-        }
-        if time < 0.0 {
-            return Err(Kind::TimeNegative { index, time });
         }
         match index.checked_sub(1).map(|before| times[before]) {
             Some(previous) if time < previous => {
@@ -413,24 +524,53 @@ fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
                     previous,
                 });
             }
-            Some(previous) if time == previous => equal += 1,
+            Some(previous) if time == previous => {
+                equal += 1;
+                jump = jump.or(Some(time));
+            }
             _ => {}
         }
     }
-    let keys = times.len();
-    if equal == 0 {
-        return Ok(Times {
-            times,
-            keys,
+    Ok(Times { times, equal, jump })
+}
+
+impl Times {
+    /// The keys of a track. Of several keys at one time the first and the last count, a jump: the first stands one
+    /// step of f32 earlier. Where nothing leads to it, as in step tracks and at the beginning of the clip, the last
+    /// alone counts.
+    fn keys(&self, span: &Span, interpolation: Interpolation) -> Keys {
+        let mut times = self.times.clone();
+        if self.equal == 0 {
+            if span.shift < 0.0 {
+                shift(&mut times, span.shift);
+            }
+            return Keys { times, kept: None };
+        }
+        let all = &self.times;
+        times.dedup();
+        if span.shift < 0.0 {
+            shift(&mut times, span.shift);
+        }
+        let mut keys = Keys {
+            times: Vec::new(),
             kept: None,
-        });
+        };
+        let mut kept = Vec::new();
+        let mut first = 0;
+        for time in times {
+            let equal = all[first..].iter().take_while(|&&t| t == all[first]);
+            let last = first + equal.count() - 1;
+            let jumps = interpolation != Interpolation::Step && all[first] > span.begin;
+            let before = time.next_down();
+            if last > first && jumps && keys.times.last().is_none_or(|&t| t < before) {
+                keys.times.push(before);
+                kept.push(first);
+            }
+            keys.times.push(time);
+            kept.push(last);
+            first = last + 1;
+        }
+        keys.kept = Some(kept);
+        keys
     }
-    let kept: Vec<usize> = (0..keys)
-        .filter(|&key| times.get(key + 1) != Some(&times[key]))
-        .collect();
-    Ok(Times {
-        times: kept.iter().map(|&key| times[key]).collect(),
-        keys,
-        kept: Some(kept),
-    })
 }

@@ -31,11 +31,15 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.starts_with(b"glTF") {
         return split_glb(bytes);
     }
-    let json = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let json = without_mark(bytes);
     match json.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'{') => Ok(Container { json, bin: None }),
         _ => Err(Kind::NotGltf.into()),
     }
+}
+
+fn without_mark(json: &[u8]) -> &[u8] {
+    json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json)
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
@@ -94,7 +98,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let json = json.ok_or(Kind::GlbNoJson)?;
     // Some writers pad the text with zeros instead of spaces.
     let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
-    let json = &json[..json.len() - padding];
+    let json = without_mark(&json[..json.len() - padding]);
     Ok(Container { json, bin })
 }
 

@@ -165,21 +165,7 @@ impl Document {
         let objects = counts.objects.saturating_mul(OBJECT_BYTES);
         let values = counts.values.saturating_mul(VALUE_BYTES);
         memory.charge(objects.saturating_add(values) + text.len() as u64)?;
-        serde_json::from_slice(text).map_err(|error| {
-            let (line, column) = (error.line(), error.column());
-            let message = error.to_string();
-            let message = match message.rfind(" at line ") {
-                Some(end) => message[..end].to_owned(),
-                None => message,
-            };
-            Kind::Json {
-                line,
-                column,
-                // The parser quotes the text, including line breaks.
-                message: shorten_message(&message.replace(['\n', '\r'], " ")),
-            }
-            .into()
-        })
+        serde_json::from_slice(text).map_err(json_fault)
     }
 
     /// Checks version and extensions; reports the extensions that are not read.
@@ -208,6 +194,23 @@ impl Document {
             notes,
         )
     }
+}
+
+/// The fault of a text that the parser refuses.
+pub(super) fn json_fault(error: serde_json::Error) -> Fault {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let message = match message.rfind(" at line ") {
+        Some(end) => message[..end].to_owned(),
+        None => message,
+    };
+    Kind::Json {
+        line,
+        column,
+        // The parser quotes the text, including line breaks.
+        message: shorten_message(&message.replace(['\n', '\r'], " ")),
+    }
+    .into()
 }
 
 fn shorten_message(message: &str) -> String {

@@ -143,6 +143,12 @@ pub enum GltfErrorKind {
         /// Why.
         reason: &'static str,
     },
+    /// A URI that leaves the file's folder, which [`ImportOptions::parent_folders`](super::ImportOptions) allows.
+    #[error("the URI {uri:?} is rejected: it leaves the folder of the file")]
+    ParentFolder {
+        /// The URI, shortened.
+        uri: String,
+    },
     /// Fewer bytes than declared.
     #[error("byteLength is {declared}, the data has {}", plural(*.found, "byte"))]
     Short {
@@ -206,14 +212,6 @@ pub enum GltfErrorKind {
         time: f32,
         /// The time before it.
         previous: f32,
-    },
-    /// A key time below zero.
-    #[error("time {index} is {time}, below 0")]
-    TimeNegative {
-        /// Index of the key.
-        index: usize,
-        /// Its time.
-        time: f32,
     },
     /// A node that is its own ancestor.
     #[error("is its own ancestor")]
@@ -285,6 +283,20 @@ impl Fault {
             place: self.place,
             kind: self.kind,
         }
+    }
+
+    /// The place and the problem.
+    pub fn text(&self) -> String {
+        format!("{}{}", Lead(&self.place), self.kind)
+    }
+
+    /// Whether key times are what is wrong.
+    pub fn is_of_times(&self) -> bool {
+        let kind = &self.kind;
+        matches!(
+            kind,
+            GltfErrorKind::TimeOrder { .. } | GltfErrorKind::NotFinite { what: "time", .. }
+        )
     }
 
     /// The problem.

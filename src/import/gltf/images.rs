@@ -83,7 +83,12 @@ impl Source {
 }
 
 fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
-    let text = |fault: Fault| fault.kind().to_string();
+    let text = |fault: Fault| match fault.kind() {
+        kind @ Kind::ParentFolder { .. } => {
+            format!("{kind}; parent folders can be allowed (--allow-parent-folders)")
+        }
+        kind => kind.to_string(),
+    };
     let source = Source::new(image, buffers).map_err(text)?;
     let len = source.bytes(buffers).map_err(text)?.len() as u64;
     // Images may share their bytes, and each scans or copies all of them: that is work, so it is charged

@@ -165,7 +165,7 @@ fn is_target(name: &str) -> bool {
 }
 
 /// Bytes up to the quote that ends a string.
-fn string(text: &[u8]) -> usize {
+pub(super) fn string(text: &[u8]) -> usize {
     let mut escaped = false;
     let end = text.iter().position(|&byte| {
         let ends = byte == b'"' && !escaped;
@@ -176,7 +176,7 @@ fn string(text: &[u8]) -> usize {
 }
 
 /// A string with its quotes as text.
-fn decoded(quoted: &[u8]) -> Cow<'_, str> {
+pub(super) fn decoded(quoted: &[u8]) -> Cow<'_, str> {
     let plain = quoted.get(1..quoted.len().saturating_sub(1));
     let plain = plain.and_then(|text| std::str::from_utf8(text).ok());
     match plain {

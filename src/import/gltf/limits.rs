@@ -14,6 +14,13 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// Part of the base that is reserved for small allocations that are not counted (places, hash tables).
 const MEMORY_MARGIN: u64 = 4 << 20;
 
+/// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as they are in
+/// [`GltfErrorKind::Limit`].
+pub const MEMORY: [&str; 2] = [
+    "memory of the import in bytes",
+    "bytes decoded by the import",
+];
+
 /// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
 
@@ -72,7 +79,7 @@ impl MemoryLimit {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
             return Err(GltfErrorKind::Limit {
-                what: "memory of the import in bytes",
+                what: MEMORY[0],
                 needed,
                 limit: self.limit,
             });
@@ -83,7 +90,7 @@ impl MemoryLimit {
         );
         if work > limit {
             return Err(GltfErrorKind::Limit {
-                what: "bytes decoded by the import",
+                what: MEMORY[1],
                 needed: work,
                 limit,
             });

@@ -23,6 +23,7 @@ mod matrix;
 mod meshes;
 mod meshopt;
 mod nodes;
+mod plain;
 mod scenes;
 mod summary;
 mod unread;
@@ -31,7 +32,7 @@ mod uri;
 pub use error::{GltfError, GltfErrorKind};
 pub use extensions::ExtensionEffect;
 pub use limits::{
-    MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS,
+    MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS, MEMORY,
     MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
 };
 pub use uri::external_files;
@@ -81,12 +82,14 @@ pub struct ImportOptions {
     pub parent_folders: bool,
     /// Whether to import files that require an extension which is not read and changes geometry, textures or
     /// animation, without what it changes; the report says so. Vertices that are in Draco data alone are left out.
-    /// Default: no, such a file is an error ([`GltfErrorKind::Extension`]).
+    /// Clips with keys below 0 s are moved, so that the first is at 0.
+    /// Default: no, such a file is an error ([`GltfErrorKind::Extension`]), and such clips are left out.
     pub lenient: bool,
     /// Whether clips that begin late are cut, so that their first key is at 0
-    /// ([`RawScene::trim_clips`]). Default: no, the report names them.
+    /// ([`RawScene::trim_clips`]), and those with keys below 0 s are moved. Default: no, the report names them.
     pub trim: bool,
-    /// Bytes that the import may allocate. Default: `None`, 64 MiB plus 64 times the files' size.
+    /// Bytes that the import may allocate, and that the rows of its clips may take. Default: `None`, 64 MiB plus 64
+    /// times the files' size; for rows, 16 MiB plus 24 times the file's size.
     pub memory_limit: Option<u64>,
 }
 
@@ -155,8 +158,9 @@ fn read(
     let counts = container::survey(container.json)?;
     let mut memory = MemoryLimit::new(bytes.len() as u64, options.memory_limit);
     memory.charge(bytes.len() as u64)?;
-    let mut document = document::Document::parse(container.json, &counts, &mut memory)?;
-    let inventory = inventory::Inventory::take(container.json, &mut memory)?;
+    let text = plain::plain(container.json, &mut memory, notes)?;
+    let mut document = document::Document::parse(&text, &counts, &mut memory)?;
+    let inventory = inventory::Inventory::take(&text, &mut memory)?;
     document.check(&inventory, options.lenient, notes)?;
     unread::cameras(&document, notes);
     unread::meshes(&document, notes);
@@ -179,7 +183,8 @@ fn read(
     let mut nodes = nodes::nodes(document.nodes, &meshes, skin_count, &mut buffers, notes)?;
     let skins = nodes::skins(document.skins, nodes.len(), &mut buffers, notes)?;
     let scenes = Scenes::read(document.scenes, document.scene, &mut nodes, notes)?;
-    let clips = clips::clips(document.animations, &nodes, &scenes, &mut buffers, notes)?;
+    let list = document.animations;
+    let (sources, clips) = clips::clips(list, &nodes, &scenes, options, &mut buffers, notes)?;
     scenes.report(&nodes, &skins, &clips, notes);
     // Images come last: if memory runs out, the import can do without them.
     let (list, mode) = (document.images, options.images);
@@ -200,7 +205,13 @@ fn read(
         default_scene: scenes.default,
         humanoid,
     };
-    summary::late_clips(&mut scene, options.trim, &mut buffers.memory, notes)?;
+    summary::late_clips(
+        &mut scene,
+        &sources,
+        options.trim,
+        &mut buffers.memory,
+        notes,
+    )?;
     summary::repeated_names(&scene, &mut buffers.memory, notes)?;
     Ok(scene)
 }

@@ -33,9 +33,10 @@ pub(super) fn animated_or_joint(
     joint
 }
 
-/// Reports clips that begin late; if `trim`, cuts them.
+/// Reports clips that begin late, by their indices in the file; if `trim`, cuts them.
 pub(super) fn late_clips(
     scene: &mut RawScene,
+    sources: &[usize],
     trim: bool,
     memory: &mut MemoryLimit,
     notes: &mut Notes,
@@ -50,7 +51,13 @@ pub(super) fn late_clips(
     if trim {
         scene.trim_clips();
     }
-    let clip_of = |clip: usize| label("animation", clip, scene.clips[clip].name.as_deref());
+    let clip_of = |clip: usize| {
+        label(
+            "animation",
+            sources[clip],
+            scene.clips[clip].name.as_deref(),
+        )
+    };
     match (&late[..], trim) {
         ([(_, first)], false) => notes.note(
             clip_of(one),

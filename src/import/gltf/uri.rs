@@ -3,7 +3,8 @@
 use super::ImportOptions;
 use super::container;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
-use super::limits::MAX_FILE_BYTES;
+use super::limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
+use super::plain::plain;
 use crate::import::read_file::{self as bounded, ReadFault};
 use base64::Engine;
 use base64::alphabet;
@@ -76,7 +77,8 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
         match part {
             "" | "." => {}
             ".." if depth == 0 && !options.parent_folders => {
-                return Err(refused(uri, "it leaves the folder of the file"));
+                let uri = shorten(uri);
+                return Err(Kind::ParentFolder { uri }.into());
             }
             ".." => {
                 depth = depth.saturating_sub(1);
@@ -124,15 +126,18 @@ struct Referred {
 /// The files beside a `.gltf` or `.glb` file that an import of its bytes would read.
 ///
 /// `base` is the file's folder. Buffers come first, then images, in the file's order. Embedded data and
-/// rejected URIs are left out; the list is empty if the bytes are not glTF.
-pub fn external_files(bytes: &[u8], base: &Path) -> Vec<PathBuf> {
+/// URIs that the options reject are left out; the list is empty if the bytes are not glTF.
+pub fn external_files(bytes: &[u8], base: &Path, options: &ImportOptions) -> Vec<PathBuf> {
     let Ok(container) = container::split(bytes) else {
         return Vec::new();
     };
-    let all: Referring = serde_json::from_slice(container.json).unwrap_or_default();
+    let mut memory = MemoryLimit::new(bytes.len() as u64, None);
+    let Ok(text) = plain(container.json, &mut memory, &mut Notes::default()) else {
+        return Vec::new();
+    };
+    let all: Referring = serde_json::from_slice(&text).unwrap_or_default();
     let all = all.buffers.into_iter().chain(all.images);
-    let options = ImportOptions::default();
-    all.filter_map(|r| resolve(&r.uri?, base, &options).ok())
+    all.filter_map(|r| resolve(&r.uri?, base, options).ok())
         .collect()
 }
 
@@ -150,12 +155,19 @@ mod tests {
         glb.extend(b"JSON");
         glb.extend(json);
         let base = Path::new("models");
+        let options = ImportOptions::default();
+        let open = ImportOptions {
+            parent_folders: true,
+            ..ImportOptions::default()
+        };
         let expected = [base.join("x/d.bin"), base.join("a b.png")];
         for bytes in [&json[..], &glb, &[b"\xef\xbb\xbf", &json[..]].concat()] {
-            assert_eq!(external_files(bytes, base), expected);
+            assert_eq!(external_files(bytes, base, &options), expected);
+            let open = external_files(bytes, base, &open);
+            assert_eq!(open.last(), Some(&base.join("../c.png")));
         }
-        assert!(external_files(b"glTF", base).is_empty());
-        assert!(external_files(&glb[..30], base).is_empty());
+        assert!(external_files(b"glTF", base, &options).is_empty());
+        assert!(external_files(&glb[..30], base, &options).is_empty());
     }
 
     #[test]

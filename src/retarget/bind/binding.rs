@@ -14,6 +14,7 @@ use crate::import::raw::RawClip;
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
 use glam::{DAffine3, DQuat, DVec3};
+use std::collections::HashSet;
 
 /// Where the translations of joints below the hips come from. The root's come from the clip, scaled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,8 @@ pub struct BoundClip {
 /// Two skeletons with joints of the same names: what a clip of the first needs to play on the second.
 ///
 /// Rotations in model space are those of the source. A joint that the source lacks keeps its rest pose; the motion of
-/// one that the target lacks is folded into the joints below it. The translations of the root, down to the hips, are
+/// one that the target lacks is folded into the joints below it. A target with several copies of the source, as
+/// outfits are, has each of them driven. The translations of the root, down to the hips, are
 /// scaled by the ratio of hip heights; those of other joints come from the target ([`BindOptions`]).
 ///
 /// ```
@@ -375,6 +377,12 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
     while let Some(route) = at {
         root[route] = true;
         at = routes[route].above;
+    }
+    // Copies of the source move as the first of them.
+    let carried = routes.iter().zip(&root).filter(|(_, root)| **root);
+    let carried: HashSet<u16> = carried.map(|(r, _)| r.source).collect();
+    for (root, route) in root.iter_mut().zip(routes) {
+        *root |= carried.contains(&route.source);
     }
     (root, hips)
 }

@@ -1,5 +1,5 @@
 //! Which joints of two skeletons are the same: by name as it is, then without namespaces and prefixes, then without
-//! case. A name that several joints share binds only those whose paths are equal.
+//! case. A name that several joints share binds those whose paths are equal, and those of copies of the source.
 
 use crate::math::Fnv1a;
 use crate::retarget::humanoid::unindexed;
@@ -200,9 +200,84 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
             }
         }
     }
+    for (how, key) in steps {
+        copies(source, target, (how, key), &mut found);
+    }
+    let left = found.iter().map(Option::is_some).collect::<Vec<_>>();
+    let left = by_key(target, &left, steps[2].1);
+    ambiguous.retain(|name| left.contains_key(name));
     ambiguous.sort();
     ambiguous.dedup();
     found
+}
+
+/// Binds copies of the source's skeleton that the target has, as of outfits: a joint below one that is bound is that
+/// of its name below the same joint of the source, if both are single there. Copies of a root have none above them.
+fn copies(
+    source: &Skeleton,
+    target: &Skeleton,
+    (how, key): (BindMatch, Key<'_>),
+    found: &mut Pairs,
+) {
+    if found.iter().all(Option::is_some) {
+        return;
+    }
+    let [from, to] = [source, target].map(|skeleton| -> Vec<Option<String>> {
+        let names = skeleton.names().iter();
+        names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
+    });
+    let from_above = above(source, &from, &to);
+    let to_above = above(target, &to, &from);
+    // By name and joint above: the joint, and how many there are.
+    let mut there: HashMap<(&str, Option<u16>), (u16, usize)> = HashMap::new();
+    for (joint, (name, &above)) in from.iter().zip(&from_above).enumerate() {
+        if let Some(name) = name {
+            there.entry((name, above)).or_insert((joint as u16, 0)).1 += 1;
+        }
+    }
+    let mut counts: HashMap<(&str, Option<u16>), usize> = HashMap::new();
+    for (name, &above) in to.iter().zip(&to_above) {
+        if let Some(name) = name {
+            *counts.entry((name, above)).or_default() += 1;
+        }
+    }
+    // Parents come first.
+    for joint in 0..target.len() {
+        let (None, Some(name)) = (found[joint], &to[joint]) else {
+            continue;
+        };
+        let above = match to_above[joint] {
+            None => None,
+            Some(_) if counts[&(name.as_str(), to_above[joint])] > 1 => continue,
+            Some(above) => match found[usize::from(above)] {
+                Some((above, _)) => Some(above),
+                None => continue,
+            },
+        };
+        if let Some(&(joint_of_source, 1)) = there.get(&(name.as_str(), above)) {
+            found[joint] = Some((joint_of_source, how));
+        }
+    }
+}
+
+/// By joint, the nearest one above it whose name the other skeleton has.
+fn above(
+    skeleton: &Skeleton,
+    own: &[Option<String>],
+    other: &[Option<String>],
+) -> Vec<Option<u16>> {
+    let other: HashSet<&str> = other.iter().flatten().map(String::as_str).collect();
+    let mut all: Vec<Option<u16>> = Vec::with_capacity(skeleton.len());
+    for &parent in skeleton.parents() {
+        let at = usize::from(parent);
+        let named = own.get(at).and_then(Option::as_deref);
+        let named = named.is_some_and(|name| other.contains(name));
+        all.push(match named {
+            true => Some(parent),
+            false => all.get(at).copied().flatten(),
+        });
+    }
+    all
 }
 
 /// A hash of the path of every joint: hierarchies may be deep, and paths are compared for all joints of one name.

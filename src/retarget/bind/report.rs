@@ -2,6 +2,7 @@
 
 use super::names::BindMatch;
 use crate::words::{plural, shorten};
+use std::collections::HashSet;
 use std::fmt;
 
 /// A joint of the target that takes its motion from a joint of the source.
@@ -81,6 +82,11 @@ impl fmt::Display for BindReport {
             if count > 0 {
                 write!(f, ", {count} by the {how}")?;
             }
+        }
+        let sources: HashSet<u16> = self.bound.iter().map(|b| b.source).collect();
+        match self.bound.len() - sources.len() {
+            0 => {}
+            copies => write!(f, ", {copies} of them in copies of the clips' skeleton")?,
         }
         list(
             f,

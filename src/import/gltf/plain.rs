@@ -1,0 +1,500 @@
+//! The JSON text as the parser reads it: integers without fraction or exponent, each key once in its object, no
+//! members that are `null`.
+//!
+//! glTF 2.0, "JSON Encoding", allows integers as `5126.0` and `1e2`. Of two equal keys RFC 8259 leaves open which
+//! counts; parsers in use take the last. A member that is `null` is one that is absent: some exporters write both.
+//!
+//! ```text
+//! {"a": 1, "b": null, "a": 2, "mesh": 3.0}
+//! {                   "a": 2, "mesh": 3  }
+//! ```
+//!
+//! Members are replaced by spaces, so lines and columns of errors stay those of the file. Numbers and `null` in
+//! `extras` are user data and stay as they are; of equal keys the last counts there, too.
+
+use super::document::json_fault;
+use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::inventory::{decoded, string};
+use super::limits::{MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MemoryLimit, Notes};
+use super::summary::{LISTED, list};
+use serde::de::IgnoredAny;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// Keys of integers in glTF 2.0 and in the extensions that are read. Arrays under them are arrays of integers.
+/// Other integers are those of `attributes` and `targets`, whose keys are names of attributes.
+const INTEGERS: [&str; 31] = [
+    "buffer",
+    "bufferView",
+    "byteLength",
+    "byteOffset",
+    "byteStride",
+    "camera",
+    "children",
+    "componentType",
+    "count",
+    "index",
+    "indices",
+    "input",
+    "inverseBindMatrices",
+    "joints",
+    "magFilter",
+    "material",
+    "mesh",
+    "minFilter",
+    "mode",
+    "node",
+    "nodes",
+    "output",
+    "sampler",
+    "scene",
+    "skeleton",
+    "skin",
+    "source",
+    "target",
+    "texCoord",
+    "wrapS",
+    "wrapT",
+];
+
+/// The largest integer that f64 and its neighbours tell apart: 2^53. glTF requires integers to be within it.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Members of an object that are compared one by one; beyond, a map finds equal keys.
+const COMPARED: usize = 16;
+
+/// Bytes of memory that a member of an open object takes, at most: itself, doubled storage, its entry in the map.
+const MEMBER_BYTES: u64 = 256;
+
+/// A member of an object.
+struct Member<'t> {
+    key: Cow<'t, str>,
+    /// From its key to the end of its value.
+    span: Range<usize>,
+    /// The comma behind it.
+    comma: Option<usize>,
+    /// Whether it is taken out.
+    gone: bool,
+}
+
+/// An open object or array.
+#[derive(Default)]
+struct Open<'t> {
+    object: bool,
+    extras: bool,
+    /// Of an array: its numbers are integers.
+    integers: bool,
+    /// The numbers of this object, or of the objects in this array, are integers.
+    map: bool,
+    members: Vec<Member<'t>>,
+    /// Indices of members by key, once there are more than [`COMPARED`].
+    found: HashMap<Cow<'t, str>, usize>,
+    /// Of an object: whether the next string is a key.
+    key: bool,
+    /// Of an array: the index of the next value.
+    index: usize,
+}
+
+/// What is changed.
+#[derive(Default)]
+struct Edits {
+    integers: Vec<(Range<usize>, i64)>,
+    blanks: Vec<Range<usize>>,
+}
+
+struct Scan<'t, 'm> {
+    text: &'t [u8],
+    stack: Vec<Open<'t>>,
+    edits: Edits,
+    /// Paths of keys that occur twice, of the first of them.
+    twice: Vec<String>,
+    more_twice: usize,
+    memory: &'m mut MemoryLimit,
+}
+
+/// Puts a text into plain form; reports keys that occur twice. Text that needs no change is borrowed.
+pub(super) fn plain<'t>(
+    text: &'t [u8],
+    memory: &mut MemoryLimit,
+    notes: &mut Notes,
+) -> Result<Cow<'t, [u8]>, Fault> {
+    let mut scan = Scan {
+        text,
+        stack: Vec::new(),
+        edits: Edits::default(),
+        twice: Vec::new(),
+        more_twice: 0,
+        memory,
+    };
+    scan.run()?;
+    let Scan {
+        edits,
+        twice,
+        more_twice,
+        ..
+    } = scan;
+    if edits.integers.is_empty() && edits.blanks.is_empty() {
+        return Ok(Cow::Borrowed(text));
+    }
+    // The scan trusts the text: what is not JSON must not become it by what is taken out.
+    serde_json::from_slice::<IgnoredAny>(text).map_err(json_fault)?;
+    let digits = edits.integers.len() as u64 * DIGITS as u64;
+    memory.charge(text.len() as u64 + digits)?;
+    report(twice, more_twice, notes);
+    Ok(Cow::Owned(edits.apply(text)))
+}
+
+/// Digits and sign of an integer within [`EXACT`].
+const DIGITS: usize = 17;
+
+fn report(twice: Vec<String>, more: usize, notes: &mut Notes) {
+    let count = twice.len() + more;
+    if count == 0 {
+        return;
+    }
+    let shown = list(&twice[..twice.len().min(LISTED)], count);
+    let message = match count {
+        1 => format!("the key {shown} occurs twice in its object; the last counts"),
+        _ => format!("{count} keys occur twice in their object: {shown}; the last of each counts"),
+    };
+    notes.repaired("JSON", message);
+    if twice.len() > 1 {
+        notes.items(twice);
+    }
+}
+
+impl Edits {
+    fn apply(self, text: &[u8]) -> Vec<u8> {
+        let mut out = text.to_vec();
+        for span in &self.blanks {
+            for byte in &mut out[span.clone()] {
+                if !matches!(byte, b'\n' | b'\r') {
+                    *byte = b' ';
+                }
+            }
+        }
+        if self.integers.is_empty() {
+            return out;
+        }
+        let blank = std::mem::take(&mut out);
+        let mut at = 0;
+        for (span, value) in self.integers {
+            // A number in a member that is taken out.
+            if blank[span.start] == b' ' {
+                continue;
+            }
+            let value = value.to_string();
+            out.extend_from_slice(&blank[at..span.start]);
+            out.extend_from_slice(value.as_bytes());
+            let left = span.len().saturating_sub(value.len());
+            out.extend(std::iter::repeat_n(b' ', left));
+            at = span.end;
+        }
+        out.extend_from_slice(&blank[at..]);
+        out
+    }
+}
+
+/// The integer that a number is, if it is written in another form than that of integers.
+fn integer(token: &[u8]) -> Option<i64> {
+    if token != b"-0" && !token.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) {
+        return None;
+    }
+    let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;
+    (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+}
+
+impl<'t> Scan<'t, '_> {
+    fn run(&mut self) -> Result<(), Fault> {
+        let mut at = 0;
+        while let Some(&byte) = self.text.get(at) {
+            let start = at;
+            at += 1;
+            match byte {
+                b'{' | b'[' => {
+                    if self.stack.len() >= MAX_JSON_DEPTH {
+                        // Refused by the survey.
+                        return Ok(());
+                    }
+                    let open = self.open(byte == b'{');
+                    self.stack.push(open);
+                }
+                b'}' | b']' => {
+                    if let Some(open) = self.stack.pop() {
+                        self.close(open)?;
+                    }
+                    self.end(at);
+                }
+                b',' => {
+                    if let Some(open) = self.stack.last_mut() {
+                        (open.key, open.index) = (open.object, open.index + 1);
+                        if let Some(member) = open.members.last_mut() {
+                            member.comma = Some(start);
+                        }
+                    }
+                }
+                b'"' => {
+                    at = (at + string(&self.text[at..]) + 1).min(self.text.len());
+                    match self.stack.last().is_some_and(|open| open.key) {
+                        true => self.member(start..at)?,
+                        false => self.end(at),
+                    }
+                }
+                b':' | b' ' | b'\t' | b'\n' | b'\r' => {}
+                _ => {
+                    let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[');
+                    let rest = &self.text[start..];
+                    let length = rest.iter().position(|b| ends(b) || b.is_ascii_whitespace());
+                    at = start + length.unwrap_or(rest.len());
+                    self.token(start..at)?;
+                    self.end(at);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An object or array that begins.
+    fn open(&self, object: bool) -> Open<'t> {
+        let mut open = Open {
+            object,
+            key: object,
+            ..Open::default()
+        };
+        if let Some(above) = self.stack.last() {
+            let key = above.members.last().map(|m| &*m.key);
+            let key = key.filter(|_| above.object);
+            open.extras = above.extras || key == Some("extras");
+            open.integers = self.is_integer();
+            open.map =
+                matches!(key, Some("attributes" | "targets")) || (!above.object && above.map);
+        }
+        open
+    }
+
+    /// Whether a number at this place is an integer.
+    fn is_integer(&self) -> bool {
+        match self.stack.last() {
+            None => false,
+            Some(open) if open.extras => false,
+            Some(open) if !open.object => open.integers,
+            Some(open) => {
+                let key = open.members.last().map(|m| &*m.key);
+                open.map || key.is_some_and(|key| INTEGERS.contains(&key))
+            }
+        }
+    }
+
+    /// A number or a word.
+    fn token(&mut self, span: Range<usize>) -> Result<(), Kind> {
+        let token = &self.text[span.clone()];
+        let Some(open) = self.stack.last_mut() else {
+            return Ok(());
+        };
+        if token == b"null" && open.object && !open.extras {
+            if let Some(member) = open.members.last_mut() {
+                member.gone = true;
+            }
+        } else if matches!(token.first(), Some(b'-' | b'0'..=b'9')) && self.is_integer() {
+            if let Some(value) = integer(token) {
+                self.memory.charge_for::<[(Range<usize>, i64); 2]>(1)?;
+                self.edits.integers.push((span, value));
+            }
+        }
+        Ok(())
+    }
+
+    /// The end of a value.
+    fn end(&mut self, at: usize) {
+        if let Some(member) = self.stack.last_mut().and_then(|o| o.members.last_mut()) {
+            member.span.end = at;
+        }
+    }
+
+    /// The key of a member.
+    fn member(&mut self, span: Range<usize>) -> Result<(), Kind> {
+        self.memory.charge(MEMBER_BYTES)?;
+        let key = decoded(&self.text[span.clone()]);
+        let Some(open) = self.stack.last_mut() else {
+            return Ok(());
+        };
+        open.key = false;
+        let index = open.members.len();
+        if index == COMPARED {
+            let keys = open.members.iter().enumerate();
+            open.found = keys.map(|(i, m)| (m.key.clone(), i)).collect();
+        }
+        let before = match index < COMPARED {
+            // The last of equal keys, as the map has it.
+            true => open.members.iter().rposition(|m| m.key == key),
+            false => open.found.insert(key.clone(), index),
+        };
+        open.members.push(Member {
+            key,
+            span,
+            comma: None,
+            gone: false,
+        });
+        if let Some(before) = before {
+            open.members[before].gone = true;
+            self.twice()?;
+        }
+        Ok(())
+    }
+
+    /// Notes the path of the member that was found last.
+    fn twice(&mut self) -> Result<(), Kind> {
+        if self.twice.len() >= MAX_REPORT_ENTRIES {
+            self.more_twice += 1;
+            return Ok(());
+        }
+        let mut path = String::new();
+        for open in &self.stack {
+            path.push('/');
+            match open.members.last() {
+                Some(member) => path += &shorten(&member.key),
+                None => path += &open.index.to_string(),
+            }
+        }
+        self.memory
+            .charge(2 * (path.len() + size_of::<String>()) as u64)?;
+        self.twice.push(format!("{path:?}"));
+        Ok(())
+    }
+
+    /// Takes the members out of an object that ends, each with a comma.
+    fn close(&mut self, open: Open<'t>) -> Result<(), Kind> {
+        let members = &open.members;
+        let gone = members.iter().filter(|m| m.gone).count();
+        if gone > 0 {
+            self.memory.charge_for::<[Range<usize>; 4]>(gone)?;
+        }
+        for member in members.iter().filter(|m| m.gone) {
+            let commas = member.comma.map(|comma| comma..comma + 1);
+            self.edits.blanks.push(member.span.clone());
+            self.edits.blanks.extend(commas);
+        }
+        // Nothing follows the last that is kept.
+        if members.last().is_some_and(|last| last.gone) {
+            let kept = members.iter().rfind(|m| !m.gone);
+            let comma = kept.and_then(|m| m.comma);
+            self.edits
+                .blanks
+                .extend(comma.map(|comma| comma..comma + 1));
+        }
+        self.memory.release(MEMBER_BYTES * members.len() as u64);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(text: &str) -> (String, Vec<String>) {
+        let mut notes = Notes::default();
+        let mut memory = MemoryLimit::new(text.len() as u64, None);
+        let made = plain(text.as_bytes(), &mut memory, &mut notes).unwrap();
+        let entries = notes.finish().entries;
+        let entries = entries.iter().map(ToString::to_string).collect();
+        (String::from_utf8(made.into_owned()).unwrap(), entries)
+    }
+
+    #[test]
+    fn members_become_spaces_and_lines_stay() {
+        for (text, expected) in [
+            (r#"{"a":1,"b":null,"c":2}"#, r#"{"a":1,         "c":2}"#),
+            (r#"{"a":1,"b":null}"#, r#"{"a":1         }"#),
+            (r#"{"b":null,"a":1}"#, r#"{         "a":1}"#),
+            (r#"{"b":null}"#, r#"{        }"#),
+            (r#"{"b":null,"c":null}"#, r#"{                 }"#),
+            (
+                r#"{"a":1,"b":null,"c":null}"#,
+                r#"{"a":1                  }"#,
+            ),
+            ("{\"b\":\nnull,\"a\":[null]}", "{    \n     \"a\":[null]}"),
+            (
+                r#"{"extras":{"b":null},"c":null}"#,
+                r#"{"extras":{"b":null}         }"#,
+            ),
+            (
+                r#"{"x":[{"b":null},{"b":"}"}]}"#,
+                r#"{"x":[{        },{"b":"}"}]}"#,
+            ),
+        ] {
+            let (text, entries) = made(text);
+            assert_eq!(text, expected);
+            assert!(entries.is_empty(), "{entries:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_of_equal_keys_is_kept_and_reported() {
+        let (text, entries) = made(r#"{"n":[0,{"a":{"b":1.5},"\u0061":2}]}"#);
+        assert_eq!(text, r#"{"n":[0,{            "\u0061":2}]}"#);
+        assert_eq!(entries.len(), 1);
+        assert!(
+            entries[0].contains("\"/n/1/a\" occurs twice"),
+            "{entries:?}"
+        );
+        let many: Vec<String> = (0..40).map(|i| format!("\"k{}\":{i}", i % 20)).collect();
+        let (text, entries) = made(&format!("{{{}}}", many.join(",")));
+        let kept: HashMap<String, usize> = serde_json::from_str(&text).unwrap();
+        assert!((0..20).all(|i| kept[&format!("k{i}")] == 20 + i));
+        assert!(entries[0].contains("20 keys"), "{entries:?}");
+        let (text, _) = made(r#"{"a":1,"a":null}"#);
+        assert_eq!(text, "{              }");
+    }
+
+    #[test]
+    fn integers_lose_fraction_and_exponent() {
+        for (text, expected) in [
+            (r#"{"node":5126.0}"#, r#"{"node":5126  }"#),
+            (r#"{"node":1e2}"#, r#"{"node":100}"#),
+            (r#"{"node":1E+4,"x":1}"#, r#"{"node":10000,"x":1}"#),
+            (r#"{"node":-0.0}"#, r#"{"node":0   }"#),
+            (r#"{"node":50e-1}"#, r#"{"node":5    }"#),
+            (r#"{"joints":[0.0,1.0]}"#, r#"{"joints":[0  ,1  ]}"#),
+            (
+                r#"{"targets":[{"POSITION":3.0}]}"#,
+                r#"{"targets":[{"POSITION":3  }]}"#,
+            ),
+            (
+                r#"{"attributes":{"_A":3.0}}"#,
+                r#"{"attributes":{"_A":3  }}"#,
+            ),
+        ] {
+            assert_eq!(made(text).0, expected);
+        }
+        for same in [
+            r#"{"node":5126.5}"#,
+            r#"{"node":1e308}"#,
+            r#"{"node":1e999}"#,
+            r#"{"matrix":[1.0,-0.0]}"#,
+            r#"{"extras":{"node":1.0,"nodes":[2.0]}}"#,
+            r#"{"node":"1.0"}"#,
+            r#"{"rotation":1.0}"#,
+        ] {
+            assert_eq!(made(same).0, same);
+        }
+    }
+
+    #[test]
+    fn text_that_is_not_json_does_not_become_json() {
+        for bad in [
+            r#"{"a":null "b":1}"#,
+            r#"{"node":01.0}"#,
+            r#"{"node":1.e1}"#,
+            r#"{"a":null,}"#,
+            r#"{"a":null"#,
+            r#"{"a" null}"#,
+            r#"{null:1}"#,
+        ] {
+            let mut memory = MemoryLimit::new(0, None);
+            let made = plain(bad.as_bytes(), &mut memory, &mut Notes::default());
+            let still = made.map(|text| serde_json::from_slice::<IgnoredAny>(&text).is_err());
+            assert!(still.unwrap_or(true), "{bad}");
+        }
+    }
+}

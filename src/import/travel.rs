@@ -1,0 +1,144 @@
+//! Clips that end elsewhere than they begin: each loop jumps back, unless root motion is taken out of them.
+
+use super::UpAxis;
+use super::raw::{Interpolation, RawChannel, RawScene, RawTrack};
+use super::repeated::{LISTED, list};
+use super::report::{ImportReport, Severity};
+use crate::words::shorten;
+use glam::{DAffine3, DVec3};
+
+/// A clip that moves its body by more than this part of the model's size travels. Feet of clips that loop in place
+/// come back to within a few hundredths; the shortest step is a third of a body.
+const TRAVELS: f64 = 0.1;
+
+/// Of the joints, those below a joint that carries the body are at least one of this many.
+const BODY: usize = 2;
+
+/// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
+/// carries at least half of the joints, in model space.
+pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
+    let Some(rest) = Rest::of(scene) else {
+        return;
+    };
+    let items: Vec<String> = (scene.clips.iter().enumerate())
+        .filter_map(|(index, clip)| {
+            let far = clip.tracks.iter().filter(|t| rest.carries(t.node));
+            let far = far.filter_map(|t| rest.distance(t, up)).reduce(f64::max)?;
+            let name = clip
+                .name
+                .as_deref()
+                .map(|name| format!("{:?}", shorten(name)));
+            let name = name.unwrap_or_else(|| index.to_string());
+            (far > TRAVELS * rest.size).then(|| format!("{name} by {far:.3} m"))
+        })
+        .collect();
+    if items.is_empty() {
+        return;
+    }
+    let shown = list(&items[..items.len().min(LISTED)], items.len());
+    let (ends, jumps) = match items.len() {
+        1 => (
+            "travels, it ends away from where it begins",
+            "it jumps back at each loop",
+        ),
+        _ => (
+            "travel, they end away from where they begin",
+            "they jump back at each loop",
+        ),
+    };
+    let message = format!("{shown} {ends}; {jumps}, unless root motion is taken out");
+    report.push(Severity::Note, "clips", message);
+    if let Some(last) = report.entries.last_mut().filter(|_| items.len() > 1) {
+        last.items = items;
+    }
+}
+
+/// The rest pose, by node.
+struct Rest<'s> {
+    scene: &'s RawScene,
+    models: Vec<DAffine3>,
+    /// Joints at or below the node.
+    below: Vec<usize>,
+    joints: usize,
+    /// The longest side of the box around all joints, metres.
+    size: f64,
+}
+
+impl<'s> Rest<'s> {
+    /// `None` without joints.
+    fn of(scene: &'s RawScene) -> Option<Self> {
+        let nodes = &scene.nodes;
+        let mut below = vec![0; nodes.len()];
+        let skinned = scene.skins.iter().flat_map(|s| &s.joints).copied();
+        let moved = scene.clips.iter().flat_map(|c| &c.tracks);
+        let moved = moved.filter(|t| t.channel != RawChannel::Weights);
+        for node in skinned.chain(moved.map(|t| t.node)) {
+            *below.get_mut(node)? = 1;
+        }
+        // Parents first.
+        let (mut order, mut done) = (Vec::with_capacity(nodes.len()), vec![false; nodes.len()]);
+        let mut models = vec![DAffine3::IDENTITY; nodes.len()];
+        let mut way = Vec::new();
+        for node in 0..nodes.len() {
+            let mut next = Some(node);
+            while let Some(n) = next.filter(|&n| !done[n]) {
+                done[n] = true;
+                way.push(n);
+                next = nodes[n].parent;
+            }
+            while let Some(n) = way.pop() {
+                let local = &nodes[n].local;
+                let own = DAffine3::from_scale_rotation_translation(
+                    local.scale.as_dvec3(),
+                    local.rotation.as_dquat(),
+                    local.translation.as_dvec3(),
+                );
+                models[n] = nodes[n].parent.map_or(own, |p| models[p] * own);
+                order.push(n);
+            }
+        }
+        let at = models.iter().zip(&below).filter(|(_, joint)| **joint > 0);
+        let ends = at.map(|(m, _)| (m.translation, m.translation));
+        let (low, high) = ends.reduce(|(a, b), (p, q)| (a.min(p), b.max(q)))?;
+        let joints = below.iter().sum();
+        for &n in order.iter().rev() {
+            if let Some(parent) = nodes[n].parent {
+                below[parent] += below[n];
+            }
+        }
+        Some(Self {
+            scene,
+            models,
+            below,
+            joints,
+            size: (high - low).max_element(),
+        })
+    }
+
+    fn carries(&self, node: usize) -> bool {
+        self.below[node] * BODY >= self.joints
+    }
+
+    /// How far apart a track's first and last keys are, along the ground.
+    fn distance(&self, track: &RawTrack, up: UpAxis) -> Option<f64> {
+        if track.channel != RawChannel::Translation {
+            return None;
+        }
+        let (row, at) = match track.interpolation {
+            Interpolation::CubicSpline => (9, 3),
+            _ => (3, 0),
+        };
+        let key = |start: usize| {
+            let v = track.values.get(start + at..start + at + 3)?;
+            Some(DVec3::new(v[0].into(), v[1].into(), v[2].into()))
+        };
+        let moved = key(track.values.len().checked_sub(row)?)? - key(0)?;
+        let parent = self.scene.nodes[track.node].parent;
+        let moved = parent.map_or(moved, |p| self.models[p].transform_vector3(moved));
+        let along = match up {
+            UpAxis::Y => DVec3::new(moved.x, 0.0, moved.z),
+            UpAxis::Z => DVec3::new(moved.x, moved.y, 0.0),
+        };
+        Some(along.length())
+    }
+}
