@@ -17,12 +17,13 @@ pub fn tracks(raw: &RawClip, source: &Skeleton, target: &Skeleton) -> (Vec<RawTr
         let Some(scalar) = track.node.checked_sub(source.len()) else {
             continue;
         };
-        match pairs.get(scalar).copied().flatten() {
-            Some(place) => tracks.push(RawTrack {
-                node: target.len() + place,
-                ..track.clone()
-            }),
-            None => left.push(from.get(scalar).map_or("", |name| name).to_owned()),
+        let places = pairs.get(scalar).map_or(&[][..], Vec::as_slice);
+        tracks.extend(places.iter().map(|place| RawTrack {
+            node: target.len() + place,
+            ..track.clone()
+        }));
+        if places.is_empty() {
+            left.push(from.get(scalar).map_or("", |name| name).to_owned());
         }
     }
     (tracks, left)
@@ -46,9 +47,10 @@ pub fn channels(
     let to: Vec<&str> = there.iter().map(|c| c.name.as_str()).collect();
     let pairs = scalar_pairs(&from, &to);
     let (mut kept, mut left) = (Vec::new(), Vec::new());
-    for (mut channel, pair) in channels.into_iter().zip(pairs) {
-        match pair {
-            Some(place) => {
+    for (mut channel, places) in channels.into_iter().zip(pairs) {
+        // Names of user channels are single.
+        match places.first() {
+            Some(&place) => {
                 channel.channel.name.clone_from(&there[place].name);
                 kept.push(channel);
             }

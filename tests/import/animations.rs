@@ -453,3 +453,15 @@ fn morph_weights_are_animated_key_major() {
     assert_eq!(scene.clips[0].tracks[0].channel, RawChannel::Weights);
     assert_eq!(scene.clips[1].tracks[0].values, cubic);
 }
+
+/// A file of four clips: with a camera, with a channel that is dropped, with a pointer, with a sampler left over.
+#[test]
+fn lengths_are_those_of_the_channels() {
+    let text = include_bytes!("../data/gltf/c43_durations.gltf");
+    let options = ImportOptions::default();
+    let (scene, report) = phalanx::import::read_slice(text, "x", None, &options).unwrap();
+    let lengths: Vec<f32> = scene.clips.iter().map(|c| c.duration).collect();
+    assert_eq!(lengths, [5.0, 7.0, 9.0, 2.0]);
+    let parts = ["animation 3 \"UnusedSampler\"", "sampler 1", "no channel"];
+    assert_reported(&report, Severity::Note, &parts);
+}

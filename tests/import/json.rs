@@ -118,7 +118,13 @@ fn integers_may_have_fraction_and_exponent_in_every_field() {
     let ways: [&dyn Fn(i64) -> String; 5] = [
         &|n| format!("{n}.0"),
         &|n| format!("{n}e0"),
-        &|n| format!("{n}0E-1"),
+        &|n| {
+            if n == 0 {
+                "0E-1".into()
+            } else {
+                format!("{n}0E-1")
+            }
+        },
         &|n| format!("{}.{}E+1", n / 10, n % 10),
         &|n| {
             if n == 0 {
@@ -284,4 +290,16 @@ fn text_of_many_keys_stays_bounded() {
     }
     let deep = format!("{}{}", "{\"a\":".repeat(5000), "null");
     assert!(refused(&deep).contains("nested"));
+}
+
+/// Files of users: component types alone as floats, and a name that is written twice.
+#[test]
+fn files_with_floats_for_integers_and_equal_keys() {
+    let (scene, report) = read(include_str!("../data/gltf/c06_component_type_only.gltf"));
+    assert_eq!((scene.clips.len(), scene.skins[0].joints.len()), (1, 2));
+    assert!(report.entries.is_empty(), "{report:?}");
+    let (scene, report) = read(include_str!("../data/gltf/c10_dup_key.gltf"));
+    assert_eq!(scene.nodes[1].name.as_deref(), Some("B"));
+    let parts = ["JSON", "/nodes/1/name", "occurs twice", "the last"];
+    assert_reported(&report, Severity::Repaired, &parts);
 }

@@ -21,5 +21,6 @@ mod pointers;
 mod refusals;
 mod scenes;
 mod split;
+mod travel;
 mod unread;
 mod up_axis;

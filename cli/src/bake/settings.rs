@@ -82,14 +82,15 @@ impl Settings {
             true => String::new(),
             false => format!("{QUALITY}{}", self.quality.text()),
         };
-        // Files that both read with and without `--lenient` give the same bytes.
         let trim = if self.import.trim { " trim" } else { "" };
+        // Leniently, clips are read that are left out otherwise.
+        let lenient = if self.import.lenient { " lenient" } else { "" };
         // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
         let unit = match self.import.unit.filter(|&unit| unit != METRES) {
             None => String::new(),
             Some(unit) => format!(" unit={unit}"),
         };
-        format!("{profile} up={up}{unit} form={form}{prefix}{trim}{ORDER}{order}{quality}")
+        format!("{profile} up={up}{unit} form={form}{prefix}{trim}{lenient}{ORDER}{order}{quality}")
     }
 
     /// The text of an input whose clips are bound, with the options of binding.
@@ -144,8 +145,7 @@ impl Settings {
             quality: Quality::of_text(quality).unwrap_or_default(),
             import: ImportArgs {
                 trim: words.split(' ').any(|w| w == "trim"),
-                // What was baked could be read; the text does not say how.
-                lenient: true,
+                lenient: words.split(' ').any(|w| w == "lenient"),
                 unit: value("unit").and_then(|v| v.parse().ok()),
                 ..ImportArgs::default()
             },

@@ -412,3 +412,57 @@ pub fn refused() -> Tested {
     check(out.status.code() == Some(1), format!("{:?}", out.status))?;
     check(!folder.join("a.phx").exists(), "nothing half done")
 }
+
+/// Outfits: a file with the skeleton of the clips twice. Both are driven, and the report says how many are copies.
+pub fn on_copies() -> Tested {
+    let folder = scratch();
+    let mut file = hero("mixamorig:");
+    let other = hero("mixamorig:");
+    let nodes = other.root["nodes"].as_array().ok_or("nodes")?.clone();
+    let first = list(&file.root, "nodes")?.len();
+    for mut node in nodes {
+        if let Some(children) = node.get_mut("children") {
+            let moved: Vec<usize> = numbers(children)
+                .iter()
+                .map(|n| *n as usize + first)
+                .collect();
+            *children = json!(moved);
+        }
+        if node.get("skin").is_some() {
+            node["skin"] = json!(1);
+        }
+        file.push("nodes", node);
+    }
+    let joints = numbers(&file.root["skins"][0]["joints"]);
+    let joints: Vec<usize> = joints.iter().map(|n| *n as usize + first).collect();
+    file.push("skins", json!({ "joints": joints }));
+    fs::write(folder.join("outfits.glb"), file.glb())?;
+    fs::write(folder.join("walk.glb"), motion("Walk", 2.4).glb())?;
+    let args = [
+        "pose",
+        "outfits.glb",
+        "--clips",
+        "walk.glb",
+        "--clip",
+        "Walk",
+        "--time",
+        "0.5",
+    ];
+    let out = run(&args);
+    let error = String::from_utf8_lossy(&out.stderr).into_owned();
+    check(
+        error.contains("4 joints bound") && error.contains("2 of them in copies"),
+        error,
+    )?;
+    let pose = json(&[&args[..], &["--json"]].concat())?;
+    let hips: Vec<f64> = list(&pose, "nodes")?
+        .iter()
+        .filter(|n| n["name"] == "mixamorig:Hips")
+        .map(|n| n["world"][13].as_f64().unwrap_or(f64::NAN))
+        .collect();
+    // The clip is of a body twice as large.
+    check(
+        hips.len() == 2 && hips.iter().all(|h| (h - 1.2).abs() < 1e-4),
+        format!("{hips:?}"),
+    )
+}

@@ -268,3 +268,147 @@ pub fn what_is_dropped_is_told() -> Tested {
     }
     Ok(())
 }
+
+/// Buffers and images in other folders are read if an option says so, which the refusal names.
+pub fn parent_folders() -> Tested {
+    let folder = scratch();
+    fs::create_dir(folder.join("models"))?;
+    let file = late();
+    fs::write(folder.join("shared.bin"), &file.bin)?;
+    fs::write(folder.join("models/up.gltf"), file.gltf("../shared.bin"))?;
+    let file = "models/up.gltf";
+    let commands: [&[&str]; 4] = [
+        &["info", file],
+        &["pose", file],
+        &["bench", file, "--count", "1"],
+        &["bake", file, "--out", "up.phx"],
+    ];
+    for args in commands {
+        let parts = [
+            "\"../shared.bin\"",
+            "leaves the folder",
+            "; --allow-parent-folders follows it",
+        ];
+        one_line(&run(args), &parts)?;
+    }
+    let open = "--allow-parent-folders";
+    output(&["pose", file, open])?;
+    output(&["bake", file, open, "--out", "up.phx"])?;
+    output(&["verify", "up.phx", "--source", file, open])?;
+    // The buffer is part of the input: with another, the output is made anew.
+    let args = ["bake", file, open, "--json", "--out", "out"];
+    let skipped = |args: &[&str]| -> Result<bool, libtest_mimic::Failed> {
+        let summary = json(args)?;
+        Ok(list(&summary, "files")?[0]["skipped"] == true)
+    };
+    check(!skipped(&args)?, "made")?;
+    check(skipped(&args)?, "nothing has changed")?;
+    fs::write(
+        folder.join("shared.bin"),
+        [&late().bin[..], &[0; 4]].concat(),
+    )?;
+    check(!skipped(&args)?, "the buffer has changed")?;
+    // Absolute paths and schemes are refused all the same.
+    for uri in ["/etc/hostname", "http://host/x.bin"] {
+        fs::write(folder.join("models/far.gltf"), late().gltf(uri))?;
+        one_line(
+            &run(&["info", "models/far.gltf", open]),
+            &["is rejected", "relative"],
+        )
+        .or_else(|_| {
+            one_line(
+                &run(&["info", "models/far.gltf", open]),
+                &["is rejected", "absolute"],
+            )
+        })?;
+    }
+    let mut file = late();
+    file.push("images", json!({ "uri": "../picture.png" }));
+    file.push("textures", json!({ "source": 0 }));
+    let texture = json!({ "pbrMetallicRoughness": { "baseColorTexture": { "index": 0 } } });
+    file.push("materials", texture);
+    file.root["meshes"][0]["primitives"][0]["material"] = json!(0);
+    fs::write(folder.join("models/picture.glb"), file.glb())?;
+    let text = output(&["info", "models/picture.glb", "--wide"])?;
+    check(text.contains("(--allow-parent-folders)"), text)
+}
+
+/// Limits that a legal file may exceed are raised by an option that the message names.
+pub fn limits_that_can_be_raised() -> Tested {
+    let folder = scratch();
+    let head = "HIERARCHY ROOT a { OFFSET 0 1 0 CHANNELS 1 Xrotation } MOTION Frames: 100000 Frame Time: 0.01\n";
+    fs::write(
+        folder.join("long.bvh"),
+        format!("{head}{}", "0\n9\n".repeat(50_000)),
+    )?;
+    let parts = [
+        "long.bvh",
+        "needs 25600000 bytes of rows",
+        "24 for each of the",
+        "; --memory-limit SIZE raises the limit",
+    ];
+    one_line(&run(&["info", "long.bvh"]), &parts)?;
+    output(&["info", "long.bvh", "--memory-limit", "256M"])?;
+    fs::write(folder.join("late.glb"), late().glb())?;
+    let parts = [
+        "late.glb",
+        "memory of the import",
+        "the limit is 1024; --memory-limit SIZE raises the limit",
+    ];
+    one_line(&run(&["info", "late.glb", "--memory-limit", "1K"]), &parts)?;
+    output(&["info", "late.glb", "--memory-limit", "1M"])?;
+    let out = run(&["info", "late.glb", "--memory-limit", "much"]);
+    check(out.status.code() == Some(2), "no size")
+}
+
+/// A clip with keys below 0 s is left out, or moved where an option says so; the others are read. What was baked can
+/// be measured again either way.
+pub fn clips_that_begin_early() -> Tested {
+    let folder = scratch();
+    let mut file = late();
+    let times = file.floats("SCALAR", &[-0.5, 0.25, 0.25, 1.0]);
+    let places = file.floats(
+        "VEC3",
+        &[0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 7.0, 0.0, 0.0, 7.0, 0.0],
+    );
+    let hips = file.root["animations"][0]["channels"][0]["target"]["node"].clone();
+    let early = json!({ "name": "Early", "samplers": [{ "input": times, "output": places }],
+        "channels": [{ "sampler": 0, "target": { "node": hips, "path": "translation" } }] });
+    let animations = file.root["animations"].as_array_mut().ok_or("animations")?;
+    animations.insert(0, early);
+    fs::write(folder.join("early.glb"), file.glb())?;
+    let text = output(&["info", "early.glb", "--wide"])?;
+    let line = "dropped: animation 0 \"Early\": is left out: its first key is at -0.5 s, below 0; trimming (--trim)";
+    check(text.contains(line), text)?;
+    let pose = [
+        "pose",
+        "early.glb",
+        "--clip",
+        "Early",
+        "--time",
+        "0.5",
+        "--json",
+    ];
+    one_line(&run(&pose), &["Early"])?;
+    for option in ["--trim", "--lenient"] {
+        let pose = json(&[&pose[..], &[option]].concat())?;
+        let height = list(&pose, "nodes")?[1]["world"][13]
+            .as_f64()
+            .unwrap_or(f64::NAN);
+        check((height - 2.0).abs() < 1e-5, format!("{option}: {height}"))?;
+        let out = run(&["bake", "early.glb", option, "--out", "moved.phx"]);
+        let error = String::from_utf8_lossy(&out.stderr).into_owned();
+        check(
+            error.contains("repaired: animation 0 \"Early\": moved"),
+            error.clone(),
+        )?;
+        check(
+            error.contains("1 key has the time of the key before"),
+            error,
+        )?;
+        output(&["verify", "moved.phx", "--source", "early.glb"])?;
+    }
+    output(&["bake", "early.glb", "--out", "left.phx"])?;
+    output(&["verify", "left.phx", "--source", "early.glb"])?;
+    Ok(())
+}

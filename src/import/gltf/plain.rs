@@ -58,7 +58,7 @@ const INTEGERS: [&str; 31] = [
     "wrapT",
 ];
 
-/// The largest integer that f64 and its neighbours tell apart: 2^53. glTF requires integers to be within it.
+/// Integers below this, 2^53, are told apart by f64; glTF allows no others.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Members of an object that are compared one by one; beyond, a map finds equal keys.
@@ -139,10 +139,13 @@ pub(super) fn plain<'t>(
     }
     // The scan trusts the text: what is not JSON must not become it by what is taken out.
     serde_json::from_slice::<IgnoredAny>(text).map_err(json_fault)?;
+    // The text without its members is copied once more for numbers that become longer.
     let digits = edits.integers.len() as u64 * DIGITS as u64;
-    memory.charge(text.len() as u64 + digits)?;
+    memory.charge(2 * text.len() as u64 + digits)?;
     report(twice, more_twice, notes);
-    Ok(Cow::Owned(edits.apply(text)))
+    let made = edits.apply(text);
+    memory.release(text.len() as u64);
+    Ok(Cow::Owned(made))
 }
 
 /// Digits and sign of an integer within [`EXACT`].
@@ -202,7 +205,7 @@ fn integer(token: &[u8]) -> Option<i64> {
         return None;
     }
     let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;
-    (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+    (value.fract() == 0.0 && value.abs() < EXACT).then_some(value as i64)
 }
 
 impl<'t> Scan<'t, '_> {

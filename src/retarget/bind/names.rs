@@ -99,9 +99,10 @@ impl Numbered {
 
 type Key<'a> = &'a dyn Fn(&str) -> String;
 
-/// For every scalar of the source that of the target, by the names of their nodes as joints are found. Of scalars with
-/// equal names the first is that of the first; names that are equal otherwise must be single.
-pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Option<usize>> {
+/// For every scalar of the source those of the target, by the names of their nodes as joints are found. Of scalars with
+/// equal names the first is that of the first, and one of the source is all of the target, which are copies; names
+/// that are equal otherwise must be single.
+pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     let nodes = |names: &[&str]| -> Vec<String> {
         let names = names.iter();
         names.map(|n| node_of(n).0.to_owned()).collect()
@@ -115,14 +116,14 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Option<usize>> {
     let steps: [Key<'_>; 3] = [&|n| n.to_owned(), &|n| numbered.strip(n).to_owned(), &|n| {
         numbered.strip(n).to_lowercase()
     }];
-    let mut found = vec![None; source.len()];
+    let mut found: Vec<Vec<usize>> = vec![Vec::new(); source.len()];
     let mut taken = vec![false; target.len()];
     for (step, key) in steps.into_iter().enumerate() {
         let mut groups: HashMap<_, [Vec<usize>; 2]> = HashMap::new();
         for (at, name) in source
             .iter()
             .enumerate()
-            .filter(|(i, _)| found[*i].is_none())
+            .filter(|(i, _)| found[*i].is_empty())
         {
             groups.entry(keyed(name, key)).or_default()[0].push(at);
         }
@@ -133,8 +134,10 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Option<usize>> {
             if step > 0 && (from.len(), to.len()) != (1, 1) {
                 continue;
             }
-            for (a, b) in from.into_iter().zip(to) {
-                found[a] = Some(b);
+            let copies = if from.len() == 1 { to.len() } else { 1 };
+            let from = from.iter().flat_map(|&a| std::iter::repeat_n(a, copies));
+            for (a, b) in from.zip(to) {
+                found[a].push(b);
                 taken[b] = true;
             }
         }
@@ -382,6 +385,7 @@ mod tests {
             "grip",
             "Tail.weights[0]",
             "Tail.weights[0]",
+            "Brow.weights[0]",
             "x:Twin.weights[0]",
             "y:Twin.weights[0]",
             "Spine.001.weights[0]",
@@ -395,22 +399,25 @@ mod tests {
             "hand:Grip",
             "Tail.weights[0]",
             "Tail.weights[0]",
+            "Brow.weights[0]",
+            "Brow.weights[0]",
             "Twin.weights[0]",
             "Spine.weights[0]",
         ];
-        let (none, some) = (None, Some);
+        let (none, some) = (Vec::new, |place: usize| vec![place]);
         let expected = [
             some(1),
             some(0),
             some(2),
-            none,
+            none(),
             some(4),
             some(5),
             some(6),
-            none,
-            none,
-            none,
-            none,
+            vec![7, 8],
+            none(),
+            none(),
+            none(),
+            none(),
         ];
         assert_eq!(scalar_pairs(&source, &target), expected);
     }
