@@ -7,9 +7,10 @@ use std::ops::RangeInclusive;
 /// Options of binding, for all commands that take `--clips`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Args)]
 pub struct BindingArgs {
-    /// Translations of bound joints other than the root: `skeleton`, from the model's rest pose, is the default;
-    /// `animation`, from the clips; `animation-scaled`, by the lengths of the bones; `animation-relative`, the rest
-    /// pose moved as in the clips
+    /// Translations of bound joints other than the root: `same-offset`, from the clips where both rest poses have the
+    /// same offset and otherwise from the model's, is the default; `skeleton`, from the model's rest pose; `animation`,
+    /// from the clips; `animation-scaled`, by the lengths of the bones; `animation-relative`, the rest pose moved as in
+    /// the clips
     #[arg(long, value_name = "MODE", requires = "clips", value_parser = translations)]
     pub translations: Option<TranslationMode>,
     /// Factor of the root's translations in clips that are bound; default: the ratio of the heights of the hips
@@ -24,7 +25,8 @@ pub struct BindingArgs {
 }
 
 /// The modes by name.
-const MODES: [(&str, TranslationMode); 4] = [
+const MODES: [(&str, TranslationMode); 5] = [
+    ("same-offset", TranslationMode::SameOffset),
     ("skeleton", TranslationMode::Skeleton),
     ("animation", TranslationMode::Animation),
     ("animation-scaled", TranslationMode::AnimationScaled),
@@ -37,11 +39,15 @@ const SCALES: RangeInclusive<f32> = 1e-6..=1e6;
 /// Words of both options in the settings that a file states.
 const WORDS: [&str; 2] = ["translations=", "root-scale="];
 
+/// Stands before the mode that is the default. With an option clips of an equal skeleton are bound, too, so the words
+/// tell whether it was given.
+const DEFAULT: &str = "default-translations=";
+
 fn translations(text: &str) -> Result<TranslationMode, String> {
     let mode = MODES.iter().find(|(name, _)| *name == text);
     mode.map(|(_, mode)| *mode).ok_or_else(|| {
         let names = MODES.map(|(name, _)| name);
-        format!("expected {} or {}", names[..3].join(", "), names[3])
+        format!("expected {} or {}", names[..4].join(", "), names[4])
     })
 }
 
@@ -61,15 +67,17 @@ impl BindingArgs {
         }
     }
 
-    /// The options that are given, each a word with a space before it. Empty without any, so that outputs made before
-    /// there were options are still skipped.
+    /// The options, each a word with a space before it. The mode is named where it is the default, too: outputs of
+    /// before another one became that are not skipped.
     pub fn text(self) -> String {
-        let mode = self.translations.and_then(|mode| {
-            let named = MODES.iter().find(|(_, m)| *m == mode);
-            named.map(|(name, _)| format!(" {}{name}", WORDS[0]))
-        });
+        let mode = self.translations.unwrap_or_default();
+        let name = MODES.iter().find(|(_, m)| *m == mode).map_or("", |m| m.0);
+        let word = match self.translations {
+            Some(_) => WORDS[0],
+            None => DEFAULT,
+        };
         let scale = self.root_scale.map(|s| format!(" {}{s}", WORDS[1]));
-        mode.unwrap_or_default() + &scale.unwrap_or_default()
+        format!(" {word}{name}{}", scale.unwrap_or_default())
     }
 
     /// The options in the words of such a text.
@@ -99,7 +107,10 @@ mod tests {
                 assert_eq!(BindingArgs::of_text(&text), given, "{text}");
             }
         }
-        assert_eq!(BindingArgs::default().text(), "");
+        assert_eq!(
+            BindingArgs::default().text(),
+            " default-translations=same-offset"
+        );
     }
 
     #[test]

@@ -18,7 +18,7 @@ use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_
 use phalanx::mesh::ImageMode;
 use phalanx::retarget::{BindError, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,8 @@ pub const WITH_CLIPS: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
 #[derive(Clone, Debug, Default, Args)]
 pub struct ClipArgs {
     /// File (.glb, .gltf, .bvh or .phx), folder or pattern in quotes ("anims/*.glb") whose clips play on the model,
-    /// bound by the names of their joints; of a name that is taken a clip becomes FILE/NAME; repeatable
+    /// bound by the names of their joints, without names by index; of a name that is taken a clip becomes FILE/NAME;
+    /// repeatable
     #[arg(id = "clips", long = "clips", value_name = "FILE")]
     pub files: Vec<String>,
     #[command(flatten)]
@@ -82,7 +83,7 @@ pub struct BoundFile {
     /// Their names.
     pub clips: Vec<String>,
     /// What was bound how; `None` if the skeletons are equal.
-    pub report: Option<BindReport>,
+    pub binding: Option<Binding>,
     /// What else is worth knowing, a line each.
     pub notes: Vec<String>,
 }
@@ -147,7 +148,8 @@ impl ClipFile {
         })
     }
 
-    /// Its clips on a skeleton: as they are if their own is equal and no option is given, otherwise bound.
+    /// Its clips on a skeleton: as they are if their own is equal and no option is given, laid out for it if it differs
+    /// in the order of the joints alone, otherwise bound.
     pub fn bind(
         &self,
         target: &Skeleton,
@@ -156,13 +158,17 @@ impl ClipFile {
         let mut bound = BoundFile {
             file: self.file.clone(),
             clips: Vec::new(),
-            report: None,
+            binding: None,
             notes: findings::lines(self.report.entries.iter()),
         };
-        let equal = self.skeleton.structure_hash() == target.structure_hash();
+        let mismatch = self.skeleton.mismatch(target);
+        let equal = !matches!(mismatch, Some(SkeletonMismatch::Structure(_)));
         if equal && options == BindingArgs::default() {
-            let clips = self.clips.iter().map(|c| c.as_ref().clone());
-            return Ok((clips.collect(), bound));
+            let clips = self.clips.iter().map(|clip| match mismatch {
+                Some(SkeletonMismatch::JointOrder) => self.laid_out(clip, target),
+                _ => Ok(clip.as_ref().clone()),
+            });
+            return Ok((clips.collect::<Result<_, _>>()?, bound));
         }
         let fault = |source| ClipsFault::Bind {
             file: self.file.clone(),
@@ -175,7 +181,7 @@ impl ClipFile {
             bound.notes.extend(notes(&made));
             clips.push(made.clip);
         }
-        bound.report = Some(binding.report().clone());
+        bound.binding = Some(binding);
         Ok((clips, bound))
     }
 
@@ -186,14 +192,36 @@ impl ClipFile {
         options: BindingArgs,
     ) -> Result<(Vec<Clip>, BoundFile), CliError> {
         let (clips, bound) = self.bind(target, options)?;
-        let laid = clips.into_par_iter().map(|clip| {
-            let laid = relane(&clip, target, clip.relane_limit());
-            laid.map(|l| l.clip).map_err(|source| BakeFault::Build {
-                file: self.file.clone(),
-                source: source.into(),
-            })
-        });
+        let laid = clips.par_iter().map(|clip| self.laid_out(clip, target));
         Ok((laid.collect::<Result<_, _>>()?, bound))
+    }
+
+    fn laid_out(&self, clip: &Clip, target: &Skeleton) -> Result<Clip, CliError> {
+        let laid = relane(clip, target, clip.relane_limit());
+        let laid = laid.map_err(|source| BakeFault::Build {
+            file: self.file.clone(),
+            source: source.into(),
+        });
+        Ok(laid?.clip)
+    }
+
+    /// How far what was made of a clip is from the file's, metres: 0 if nothing was bound.
+    pub fn distance(
+        &self,
+        bound: &BoundFile,
+        clip: usize,
+        made: &Clip,
+        shell: f32,
+    ) -> Result<f32, CliError> {
+        let (Some(binding), Some(from)) = (&bound.binding, self.clips.get(clip)) else {
+            return Ok(0.0);
+        };
+        let found = binding.measure(from, made, shell);
+        let found = found.map_err(|source| ClipsFault::Bind {
+            file: self.file.clone(),
+            source,
+        })?;
+        Ok(found.metres as f32)
     }
 }
 
@@ -230,6 +258,15 @@ fn notes(made: &BoundClip) -> Vec<String> {
             made.sampled_translation
         ));
     }
+    if made.error.iter().any(|error| *error > OFF) {
+        notes.push(format!(
+            "clip \"{name}\": bound keys are at most {:.1e} degrees, {:.1e} m and {:.1e} of scale off, as measured between \
+             them",
+            made.error[0].to_degrees(),
+            made.error[1],
+            made.error[2]
+        ));
+    }
     if made.scales_kept > 0 {
         notes.push(format!(
             "clip \"{name}\": scales that move are kept, relative to the rest pose: {}",
@@ -249,6 +286,9 @@ fn notes(made: &BoundClip) -> Vec<String> {
 
 /// The most characters of a name in a note.
 const SHOWN: usize = 40;
+
+/// Bound keys that are off by more than this are worth a note: radians, metres and scale. Rounding to f32 is less.
+const OFF: f64 = 1e-5;
 
 /// Translations that are left out are worth a note from here, metres.
 const LEFT_OUT: f64 = 0.005;
@@ -363,9 +403,9 @@ impl Model {
 impl BoundFile {
     /// What was bound how, and what was left, in words.
     pub fn findings(&self) -> Vec<String> {
-        let report = self.report.as_ref().map(ToString::to_string);
-        let report = report.unwrap_or_default();
-        let turned = self.report.as_ref().and_then(|r| r.rotation.as_ref());
+        let report = self.binding.as_ref().map(Binding::report);
+        let turned = report.and_then(|r| r.rotation.as_ref());
+        let report = report.map(BindReport::to_string).unwrap_or_default();
         let advice = turned.filter(|d| d.apart > OTHER_AXES).map(|d| {
             format!(
                 "the axes of joints differ, \"{}\" by {:.0} degrees, and binding keeps those of the clips; \

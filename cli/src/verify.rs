@@ -320,15 +320,18 @@ fn measure_clips(
     let mut made_with = Settings::of_text(&made_of.settings, 0.0);
     made_with.import.access = given.access;
     // As they were when the file was baked: bound, or in the file's lane order.
-    let exact: Vec<Arc<Clip>> = match Settings::is_bound(&made_of.settings) {
+    let (exact, bound): (Vec<Arc<Clip>>, _) = match Settings::is_bound(&made_of.settings) {
         false => {
             let raw = input.raw(made_with.up, made_with.import)?;
-            input.rig(raw, Some(lanes))?.clips().to_vec()
+            (input.rig(raw, Some(lanes))?.clips().to_vec(), None)
         }
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
-            let (clips, _) = read.lay_out(skeleton, made_with.binding)?;
-            clips.into_iter().map(Arc::new).collect()
+            let (clips, bound) = read.lay_out(skeleton, made_with.binding)?;
+            (
+                clips.into_iter().map(Arc::new).collect(),
+                Some((read, bound)),
+            )
         }
     };
     let rounding = ROUNDING * size(skeleton);
@@ -359,7 +362,13 @@ fn measure_clips(
                 continue;
             }
         };
-        let (error, scalars) = (report.max, report.scalar_relative);
+        let off = match &bound {
+            Some((read, bound)) => {
+                read.distance(bound, origin.clip as usize, &built, origin.shell)?
+            }
+            None => 0.0,
+        };
+        let (error, scalars) = (report.max.max(off), report.scalar_relative);
         let worse = |known: Option<f32>, e: f32| Some(known.map_or(e, |k| k.max(e)));
         verified.measured_clips += 1;
         verified.measured_error = worse(verified.measured_error, error);

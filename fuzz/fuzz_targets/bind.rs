@@ -199,8 +199,9 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let options = BindOptions {
-        translations: match input.translations % 4 {
+        translations: match input.translations % 5 {
             0 => TranslationMode::Skeleton,
+            3 => TranslationMode::SameOffset,
             1 => TranslationMode::Animation,
             2 => TranslationMode::AnimationScaled,
             _ => TranslationMode::AnimationRelative,

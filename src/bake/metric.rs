@@ -49,7 +49,8 @@ pub fn measure_error_across(
 ) -> Result<ErrorReport, BakeError> {
     settings.check(raw.1)?;
     check(raw.0, raw.1)?;
-    if let Some(mismatch @ SkeletonMismatch::Structure(_)) = built.1.mismatch(raw.1) {
+    let mismatch = built.1.mismatch(raw.1);
+    if let Some(mismatch) = mismatch.filter(|m| *m != SkeletonMismatch::LaneOrder) {
         let clip = built.0.name().to_owned();
         return Err(BakeError::Skeleton { clip, mismatch });
     }

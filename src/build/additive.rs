@@ -105,7 +105,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
     let skeleton = rig.skeleton();
     let mut raw = raw_clip(full_clip(rig, clip, "additive")?, skeleton);
     // The difference of two quaternions is not that of their numbers.
-    let channels = take_quaternions(&mut raw, skeleton);
+    let channels = take_quaternions(&mut raw, skeleton, ClipKind::Full);
     let builder = ClipBuilder {
         skeleton,
         targets: &Target::of_joints(skeleton),

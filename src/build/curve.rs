@@ -29,7 +29,8 @@ pub(crate) struct Knot {
 }
 
 impl Curve {
-    /// Reads a track. Rotations are normalised and, if linear, aligned to one hemisphere.
+    /// Reads a track. Rotations are normalised, and aligned to one hemisphere if linear; those of splines are as they
+    /// are, and so are all their lengths.
     /// `part` selects one target of a weights track. The track's lengths must be consistent.
     pub fn new(track: &RawTrack, part: usize) -> Self {
         let keys = track.times.len();
@@ -66,14 +67,19 @@ impl Curve {
         curve
     }
 
+    /// The keys of a spline keep their lengths, which are part of its shape: where a spline was split, keys are shorter
+    /// than 1, and made longer without their tangents they would be of another curve. Those of files are made unit
+    /// length where they are read.
     fn normalize(&mut self) {
         let align = self.interpolation == Interpolation::Linear;
+        let spline = self.interpolation == Interpolation::CubicSpline;
         let mut last = [0.0, 0.0, 0.0, 1.0];
         let mut first = true;
         for q in self.values.chunks_exact_mut(4) {
             let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
             if length > 0.0 && length.is_finite() {
-                q.iter_mut().for_each(|v| *v /= length);
+                let scale = if spline { 1.0 } else { length };
+                q.iter_mut().for_each(|v| *v /= scale);
             } else {
                 q.copy_from_slice(&last);
             }

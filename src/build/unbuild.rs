@@ -1,14 +1,14 @@
 //! Clips converted back to tracks: to make clips of other skeletons and additive clips of them, and for measurements.
 
 use super::curve::Curve;
-use crate::clip::{Block, BlockKind, Channel, Clip, Part};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Defaults, Part};
 use crate::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
 use crate::math::LANES;
 use crate::rig::Rig;
-use crate::skeleton::{NO_JOINT, Skeleton, UserChannel};
+use crate::skeleton::{NO_JOINT, Skeleton};
 
 /// The part of a rig's raw data that can be recovered: nodes, skins, and the tracks of its joints. Without
 /// morph weights, user channels, meshes and materials.
@@ -62,8 +62,12 @@ fn raw_node(n: &crate::rig::RigNode) -> RawNode {
     }
 }
 
-/// Takes the tracks of the numbers of quaternion channels out of a clip, as one track per channel.
-pub(crate) fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<RawUserChannel> {
+/// Takes the tracks of the numbers of quaternion channels out of a clip of this kind, as one track per channel.
+pub(crate) fn take_quaternions(
+    clip: &mut RawClip,
+    skeleton: &Skeleton,
+    kind: ClipKind,
+) -> Vec<RawUserChannel> {
     let mut taken = Vec::new();
     for channel in skeleton.channels().filter(|c| c.rest.is_quaternion()) {
         let handle = skeleton.channel(&channel.name);
@@ -71,12 +75,18 @@ pub(crate) fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<R
             continue;
         };
         let first = skeleton.len() + first;
+        // What the numbers are without a track.
+        let mut still = [0.0, 0.0, 0.0, 1.0];
+        if kind == ClipKind::Full {
+            let rest = channel.rest.as_slice().iter();
+            still.iter_mut().zip(rest).for_each(|(s, r)| *s = *r);
+        }
         let own = |t: &mut RawTrack| (first..first + 4).contains(&t.node);
         let tracks: Vec<RawTrack> = clip.tracks.extract_if(.., own).collect();
         if !tracks.is_empty() {
             taken.push(RawUserChannel {
                 channel: channel.clone(),
-                tracks: vec![join(&tracks, first, channel)],
+                tracks: vec![join(&tracks, first, still)],
             });
         }
     }
@@ -84,8 +94,8 @@ pub(crate) fn take_quaternions(clip: &mut RawClip, skeleton: &Skeleton) -> Vec<R
 }
 
 /// One track of a quaternion from the tracks of its numbers, with the key times of all of them. A number
-/// without a track has its rest value.
-fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrack {
+/// without a track is as it stays.
+fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
     let curves: Vec<Option<Curve>> = (first..first + 4)
         .map(|node| tracks.iter().find(|t| t.node == node))
         .map(|track| track.map(|t| Curve::new(t, 0)))
@@ -100,8 +110,7 @@ fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrac
     for &time in &times {
         let mut key = [[0.0; 4]; 3];
         for (c, curve) in curves.iter().enumerate() {
-            let rest = channel.rest.as_slice().get(c).copied().unwrap_or_default();
-            key[1][c] = rest;
+            key[1][c] = still[c];
             if let Some(curve) = curve {
                 let knot = curve.at(time);
                 (key[0][c], key[2][c]) = (knot.before[0] as f32, knot.after[0] as f32);
@@ -121,9 +130,11 @@ fn join(tracks: &[RawTrack], first: usize, channel: &UserChannel) -> RawUserTrac
     }
 }
 
-/// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index.
+/// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index. A lane that stays at
+/// its default has none: it may be there for the sake of others in its block, and elsewhere the default is another.
 pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     let mut tracks = Vec::new();
+    let defaults = Defaults::new(skeleton, clip.kind());
     for channel in Channel::ALL {
         for b in clip.blocks(channel) {
             for l in 0..LANES {
@@ -137,6 +148,11 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
                         joint.filter(|&&j| j != NO_JOINT).map(|&j| usize::from(j))
                     }
                 };
+                let width = channel.components();
+                let default = defaults.value(channel, lane);
+                let is_default =
+                    !moves(b, l) && clip.constant(channel, b, l)[..width] == default[..width];
+                let node = node.filter(|_| !is_default);
                 tracks.extend(node.map(|node| track(clip, channel, b, l, node)));
             }
         }
@@ -150,10 +166,14 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     }
 }
 
+fn moves(b: &Block, lane: usize) -> bool {
+    b.kind != BlockKind::Constant && b.moving >> lane & 1 == 1
+}
+
 /// One lane of a block as a track.
 fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
     let width = channel.components();
-    let still = b.kind == BlockKind::Constant || b.moving >> lane & 1 == 0;
+    let still = !moves(b, lane);
     let times = match still {
         true => &[0.0],
         false => clip.times(&clip.timelines()[b.timeline as usize]),

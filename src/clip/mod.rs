@@ -37,7 +37,7 @@ pub use error::ClipError;
 pub(crate) use keys::{Extent, FloatKeys, PackedKeys, Part, Stored};
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
-pub(crate) use relane::CUBIC_SLERP_MAX_ANGLE;
+pub(crate) use relane::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
 pub use relane::{
     RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneError, Relaned, relane,
 };

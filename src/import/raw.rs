@@ -129,7 +129,9 @@ pub enum Interpolation {
 /// One animated property of one node.
 ///
 /// `times` are finite, not negative and strictly increasing. `values` are finite and hold
-/// `times.len() × components` floats, three times as many for cubic splines.
+/// `times.len() × components` floats, three times as many for cubic splines. Linear and stepped rotations are made unit
+/// length when a clip is built; those of splines are taken as they are, as a spline with keys of other lengths is
+/// another one. The reader of glTF makes them unit length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawTrack {
     /// The animated node.

@@ -215,11 +215,18 @@ impl Body {
         (hips, self.lowest(|j| self.position(j)))
     }
 
-    /// Whether two bodies have the same skeleton, bones and reference pose.
-    pub fn is_same(&self, other: &Self) -> bool {
-        self.skeleton.structure_hash() == other.skeleton.structure_hash()
-            && self.map.bones().eq(other.map.bones())
-            && self.locals == other.locals
+    /// By joint that of another body, if both have the same skeleton, bones and reference pose; the order of the joints
+    /// does not matter.
+    pub fn same(&self, other: &Self) -> Option<Vec<u16>> {
+        let joints = other.skeleton.joints_in(&self.skeleton)?;
+        let at = |joint: usize| usize::from(joints[joint]);
+        let bones = self.map.bones().map(|(bone, joint)| (bone, at(joint)));
+        let locals = self.locals.iter().enumerate();
+        let same = bones.eq(other.map.bones())
+            && locals
+                .into_iter()
+                .all(|(j, local)| *local == other.locals[at(j)]);
+        same.then_some(joints)
     }
 
     /// Measures the heights of the hips of two bodies alike: above the origin if both stand on it, else above the

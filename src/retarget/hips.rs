@@ -153,7 +153,7 @@ impl<'a> Hips<'a> {
     /// height above the origin rather than above the reference pose's feet.
     fn find_ground(&self, motion: &Motion<'_>, looks: impl Iterator<Item = f32>) -> Ground {
         let (source, up) = (self.source, self.source.up());
-        if source.stands || source.is_same(self.target) {
+        if source.stands || source.same(self.target).is_some() {
             return Ground::Reference;
         }
         let heights = looks.map(|t| motion.model(self.joint, t).translation.dot(up));

@@ -32,8 +32,8 @@ mod tracks;
 mod work;
 
 pub use bind::{
-    BindError, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint, HipHeights,
-    RestDifference, TranslationMode, bind,
+    BindDistance, BindError, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint,
+    HipHeights, RestDifference, TranslationMode, bind,
 };
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};

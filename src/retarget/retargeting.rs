@@ -60,8 +60,8 @@ pub struct Retargeting {
     pub(super) space: Space,
     pub(super) links: Vec<Link>,
     aligned: Aligned,
-    /// Whether source and target are one body: its clips need no transfer.
-    same: bool,
+    /// By joint of the source that of the target, if they are one body: its clips need no transfer.
+    same: Option<Vec<u16>>,
     options: RetargetOptions,
     targets: Vec<Target>,
 }
@@ -130,7 +130,8 @@ impl Retargeting {
         {
             return Err(RetargetError::Legs { side, bone });
         }
-        let same = source.is_same(&target) && !options.mirror && options.scale == ScaleMode::Keep;
+        let keeps = !options.mirror && options.scale == ScaleMode::Keep;
+        let same = source.same(&target).filter(|_| keeps);
         let aligned = target.align(&source, &space, options.alignment);
         Hips::new(&source, &target, &space)?;
         let links = Link::all(&source, &target, &space);
@@ -174,9 +175,9 @@ impl Retargeting {
             let bodies = (&self.source, &self.target);
             work.check(least_work(bodies, &motion, clip.duration()))?;
         }
-        let (mut tracks, mut done) = match self.same {
-            true => self.copy(&motion, &raw, &hips),
-            false => self.follow(&motion, &hips, &mut work)?,
+        let (mut tracks, mut done) = match &self.same {
+            Some(joints) => self.copy(joints, &motion, &raw, &hips),
+            None => self.follow(&motion, &hips, &mut work)?,
         };
         let feet = match &self.options.feet {
             None => None,
@@ -189,15 +190,17 @@ impl Retargeting {
             }
         };
         // Of the same body they are where the clip has them, unless legs were bent.
-        let moved = !self.same || feet.as_ref().is_some_and(|f| f.contacts > 0);
+        let moved = self.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in self.target.loose.iter().filter(|_| moved) {
             let (carried, gap) =
                 carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
             done.between = done.between.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
-        let (weights, scalars_dropped) =
-            scalars::tracks(&raw, &self.source.skeleton, &self.target.skeleton);
+        let skeletons: [&Skeleton; 2] = [&self.source.skeleton, &self.target.skeleton];
+        let (weights, scalars_dropped) = scalars::tracks(&raw, skeletons, || {
+            scalars::by_name(skeletons[0], skeletons[1])
+        });
         let scalars_kept = weights.len();
         let mut tracks = tracks.list();
         let keys = tracks.iter().map(|t| t.times.len()).sum();
@@ -216,9 +219,13 @@ impl Retargeting {
             max_bytes: self.options.max_clip_bytes,
             channels: &[],
         };
-        let root_motion = clip.root_motion().map(|m| match self.same {
-            true => m.parts().clone(),
-            false => hips.root_motion(m),
+        let root_motion = clip.root_motion().map(|m| match &self.same {
+            Some(joints) => {
+                let mut parts = m.parts().clone();
+                parts.joint = joints[usize::from(parts.joint)];
+                parts
+            }
+            None => hips.root_motion(m),
         });
         let (built, resampled) =
             builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
@@ -298,14 +305,24 @@ impl Retargeting {
         Ok((tracks, done))
     }
 
-    /// The tracks of all joints of the same body, as they are.
-    fn copy(&self, motion: &Motion<'_>, raw: &RawClip, hips: &Hips<'_>) -> (Tracks<'_>, Done) {
+    /// The tracks of all joints of the same body, as they are. `joints` has those of the target.
+    fn copy(
+        &self,
+        joints: &[u16],
+        motion: &Motion<'_>,
+        raw: &RawClip,
+        hips: &Hips<'_>,
+    ) -> (Tracks<'_>, Done) {
         let mut tracks = Tracks::at_rest(&self.target);
-        let joints = raw
+        let own = raw
             .tracks
             .iter()
             .filter(|t| t.channel != RawChannel::Weights);
-        joints.for_each(|t| tracks.set(t.clone()));
+        own.for_each(|t| {
+            let mut track = t.clone();
+            track.node = joints[t.node].into();
+            tracks.set(track);
+        });
         let above = path(&self.source.skeleton, hips.joint());
         let shifted = (0..self.source.skeleton.len()).filter(|joint| {
             motion.curve(*joint, Property::Translation).is_some() && !above.contains(joint)

@@ -1,18 +1,38 @@
 //! Morph weights and user channels: kept where the target has one of the same name, as joints are found.
 
-use super::bind::scalar_pairs;
+use super::bind::{scalar_pairs, scalars_by_index};
 use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
+/// For every scalar of the source that of the target, by name.
+pub fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Option<usize>> {
+    scalar_pairs(&names(source), &names(target))
+}
+
+/// [`by_name`], or by index if no name is the same and there is one way; and whether it is by index.
+pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Option<usize>>, bool) {
+    let named = by_name(source, target);
+    if named.iter().any(Option::is_some) {
+        return (named, false);
+    }
+    match scalars_by_index(&names(source), &names(target)) {
+        Some(pairs) => (pairs, true),
+        None => (named, false),
+    }
+}
+
 /// The tracks of scalars that the target has too, whose nodes are counted from its number of joints; and the names of
-/// the others.
-pub fn tracks(raw: &RawClip, source: &Skeleton, target: &Skeleton) -> (Vec<RawTrack>, Vec<String>) {
+/// the others. `pairs` finds the scalars of the target.
+pub fn tracks(
+    raw: &RawClip,
+    [source, target]: [&Skeleton; 2],
+    pairs: impl Fn() -> Vec<Option<usize>>,
+) -> (Vec<RawTrack>, Vec<String>) {
     let (mut tracks, mut left) = (Vec::new(), Vec::new());
     if raw.tracks.iter().all(|t| t.node < source.len()) {
         return (tracks, left);
     }
-    let (from, to) = (names(source), names(target));
-    let pairs = scalar_pairs(&from, &to);
+    let (from, pairs) = (names(source), pairs());
     for track in &raw.tracks {
         let Some(scalar) = track.node.checked_sub(source.len()) else {
             continue;

@@ -40,6 +40,9 @@ pub enum SkeletonMismatch {
     Structure(Box<SkeletonDifference>),
     /// Only the lane orders differ: [`relane`](crate::clip::relane) converts a clip.
     LaneOrder,
+    /// The joints are the same in another order, and the lane orders differ, too: [`relane`](crate::clip::relane)
+    /// converts a clip.
+    JointOrder,
 }
 
 impl fmt::Display for SkeletonMismatch {
@@ -47,6 +50,7 @@ impl fmt::Display for SkeletonMismatch {
         match self {
             Self::Structure(difference) => difference.fmt(f),
             Self::LaneOrder => f.write_str("the joints are the same, in another lane order"),
+            Self::JointOrder => f.write_str("the joints are the same, in another order"),
         }
     }
 }
@@ -55,6 +59,9 @@ impl Skeleton {
     /// Why what was made for this skeleton does not fit another; `None` if it does.
     pub fn mismatch(&self, other: &Skeleton) -> Option<SkeletonMismatch> {
         if self.structure_hash() != other.structure_hash() {
+            if self.scalars_differ(other).is_none() && self.joints_in(other).is_some() {
+                return Some(SkeletonMismatch::JointOrder);
+            }
             let hashes = || SkeletonDifference {
                 place: "the skeleton".to_owned(),
                 what: "hash",
@@ -72,17 +79,14 @@ impl Skeleton {
     pub fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
         let joints = self.len().min(other.len());
         let found = (0..joints).find_map(|joint| self.joint_difference(other, joint));
-        let counts = |what, here: usize, there: usize| {
-            (here != there).then(|| SkeletonDifference {
-                place: "the skeleton".to_owned(),
-                what,
-                here: here.to_string(),
-                there: there.to_string(),
-            })
-        };
         found
             .or_else(|| counts("number of joints", self.len(), other.len()))
-            .or_else(|| self.scalar_difference(other))
+            .or_else(|| self.scalars_differ(other))
+    }
+
+    /// The first difference of the scalars and user channels.
+    fn scalars_differ(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+        self.scalar_difference(other)
             .or_else(|| {
                 let (here, there) = (self.scalars().len(), other.scalars().len());
                 counts("number of scalars", here, there)
@@ -167,6 +171,15 @@ impl Skeleton {
             there: format!("{:?}", b.rest),
         })
     }
+}
+
+fn counts(what: &'static str, here: usize, there: usize) -> Option<SkeletonDifference> {
+    (here != there).then(|| SkeletonDifference {
+        place: "the skeleton".to_owned(),
+        what,
+        here: here.to_string(),
+        there: there.to_string(),
+    })
 }
 
 /// A name in quotes, cut short.

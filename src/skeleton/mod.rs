@@ -10,6 +10,7 @@ mod human_bone;
 mod joint_ref;
 pub(crate) mod limits;
 mod mask;
+mod order;
 mod pose;
 mod skeleton_data;
 mod skin;

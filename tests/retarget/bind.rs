@@ -1,15 +1,21 @@
 //! Binding by name, against rotations and places in model space by the oracle.
 
+use super::support::{Made, retarget};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3};
-use phalanx::build::{AdditiveReference, BuildOptions, build_additive, build_rig};
+use phalanx::build::{
+    AdditiveReference, BuildOptions, RootMotionOptions, build_additive, build_rig, raw_joints,
+};
 use phalanx::clip::{BlockKind, Channel, Clip};
+use phalanx::import::gltf::{ImportOptions, read_path};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::retarget::{BindError, BindMatch, BindOptions, Binding, TranslationMode, bind};
+use phalanx::retarget::{
+    BindError, BindMatch, BindOptions, Binding, RetargetOptions, TranslationMode, bind,
+};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{Joint, Skeleton, Trs};
-use phalanx_testkit::{reference, sample};
+use phalanx::skeleton::{Joint, Skeleton, SkeletonMismatch, Trs};
+use phalanx_testkit::{reference, sample, trials};
 
 struct Dice(u64);
 
@@ -847,4 +853,393 @@ fn every_copy_of_a_skeleton_is_driven() {
         seen += 1;
     }
     assert_eq!(seen, 3 * size);
+}
+
+/// A scene whose skins list their joints in a random order, without meshes.
+fn shuffled(raw: &RawScene, seed: u64) -> RawScene {
+    let mut dice = Dice(seed);
+    let mut other = raw.clone();
+    for node in &mut other.nodes {
+        (node.mesh, node.skin) = (None, None);
+    }
+    for skin in &mut other.skins {
+        let mut slots: Vec<(i64, usize)> = (0..skin.joints.len())
+            .map(|slot| ((dice.roll() * 1e9) as i64, slot))
+            .collect();
+        slots.sort_unstable();
+        let old = skin.clone();
+        let slots = slots.iter().map(|(_, slot)| *slot);
+        skin.joints = slots.clone().map(|slot| old.joints[slot]).collect();
+        skin.inverse_bind = slots.map(|slot| old.inverse_bind[slot]).collect();
+    }
+    other
+}
+
+/// The largest distance of a joint, by its node's name, from where the file's clip has it.
+fn farthest(raw: &RawScene, number: usize, clip: &Clip, target: &Skeleton) -> f64 {
+    let scene = reference::scene(raw);
+    let mut most = 0.0f64;
+    for step in 0..=16 {
+        let time = clip.duration() * (step as f32 / 16.0);
+        let there = scene.evaluate(&scene.pose(number, time.into()));
+        let here = models(clip, target, time);
+        for (n, node) in raw.nodes.iter().enumerate() {
+            let name = node.name.as_deref().unwrap_or_default();
+            let mut named = (0..target.len()).filter(|j| target.names()[*j] == name);
+            let nodes = raw.nodes.iter().filter(|other| other.name == node.name);
+            // A mesh may have the name of a joint.
+            let (Some(joint), 1) = (named.next(), nodes.count()) else {
+                continue;
+            };
+            let world = DMat4::from_cols_array(&there.world[n].unwrap());
+            most = most.max(here[joint].translation.distance(world.w_axis.truncate()));
+        }
+    }
+    most
+}
+
+#[test]
+fn skins_that_list_joints_in_another_order_are_of_one_skeleton() {
+    for name in ["greenman.glb", "robot.glb"] {
+        let Some(path) = trials::model(name) else {
+            continue;
+        };
+        let raw = read_path(&path, &ImportOptions::default()).unwrap().0;
+        let hero = rig(raw.clone());
+        let other = rig(shuffled(&raw, 5));
+        assert_ne!(hero.skeleton().names(), other.skeleton().names());
+        let binding =
+            Binding::new(other.skeleton(), hero.skeleton(), &BindOptions::default()).unwrap();
+        let report = binding.report();
+        assert_eq!(report.bound.len(), hero.skeleton().len());
+        assert_eq!(report.root_scale, 1.0);
+        assert!(report.target_left.is_empty() && report.source_left.is_empty());
+        for (number, clip) in other.clips().iter().enumerate() {
+            let bound = binding.clip(clip).unwrap();
+            assert_eq!(bound.translations_left, 0, "{name}");
+            let off = farthest(&raw, number, &bound.clip, hero.skeleton());
+            assert!(off < 2e-5, "{name}, {}: {off:e}", clip.name());
+            // Crowds and mixers lay clips out in the same way.
+            let laid = hero.lay_out(clip).unwrap();
+            assert!(laid.fits(hero.skeleton()));
+            let off = farthest(&raw, number, &laid, hero.skeleton());
+            assert!(off < 2e-5, "{name}, {} laid out: {off:e}", clip.name());
+        }
+    }
+}
+
+/// Compares a clip of one skeleton with what became of it on the same joints in another order.
+fn compare_by_name(what: &str, (clip, from): (&Clip, &Skeleton), (made, to): (&Clip, &Skeleton)) {
+    for step in 0..=20 {
+        let time = clip.duration() * (step as f32 / 20.0);
+        let there = sample::sample(clip, from, time).unwrap();
+        let here = sample::sample(made, to, time).unwrap();
+        for (joint, name) in to.names().iter().enumerate() {
+            let own = from.joint(name.as_str()).unwrap();
+            let a = there.lane(usize::from(from.lane_of()[own])).to_array();
+            let b = here.lane(usize::from(to.lane_of()[joint])).to_array();
+            let apart = a.iter().zip(b).map(|(a, b)| (a - b).abs());
+            let apart = apart.fold(0.0, f32::max);
+            assert!(apart < 1e-6, "{what}, {name} at {time}: {a:?}, {b:?}");
+        }
+    }
+}
+
+#[test]
+fn clips_of_joints_in_another_order_keep_every_key() {
+    let mut raw = body();
+    add_clip(&mut raw, 8, Interpolation::CubicSpline, &[0, 5, 7], &[]);
+    let options = BuildOptions {
+        root_motion: Some(RootMotionOptions {
+            joint: "Hips".into(),
+            ..RootMotionOptions::default()
+        }),
+        ..BuildOptions::default()
+    };
+    // The hips come second in one of both.
+    raw.nodes[0].parent = Some(13);
+    raw.nodes.push(node("Armature", None, [0.0; 3]));
+    let mut raw = with_skin(raw);
+    let mut other = shuffled(&raw, 3);
+    other.nodes.push(node("Prop", None, [0.0; 3]));
+    other.skins[0].joints.insert(0, 14);
+    let identity = other.skins[0].inverse_bind[0];
+    other.skins[0].inverse_bind.push(identity);
+    raw.nodes.push(node("Prop", None, [0.0; 3]));
+    let hero = rig(with_skin(raw));
+    let other = build_rig(other, &options).unwrap();
+    let (from, to) = (other.skeleton(), hero.skeleton());
+    assert_ne!(from.names(), to.names());
+    assert_ne!(from.joint("Hips").unwrap(), to.joint("Hips").unwrap());
+    assert_eq!(from.mismatch(to), Some(SkeletonMismatch::JointOrder));
+    let clip = &other.clips()[0];
+    let laid = hero.lay_out(clip).unwrap();
+    compare_by_name("laid out", (clip, from), (&laid, to));
+    let joint = laid.root_motion().unwrap().joint();
+    assert_eq!(to.names()[joint], "Hips");
+}
+
+/// A retargeting to the same body copies keys.
+#[test]
+fn bodies_with_joints_in_another_order_are_the_same_body() {
+    let made = Made::default().with_dance(3, 12).rig();
+    let raw = with_skin(raw_joints(&made));
+    let (hero, other) = (rig(raw.clone()), rig(shuffled(&raw, 3)));
+    let (from, to) = (other.skeleton(), hero.skeleton());
+    assert_ne!(from.names(), to.names());
+    for clip in other.clips() {
+        let made = retarget(&other, &hero, clip, RetargetOptions::default());
+        compare_by_name("retargeted", (clip, from), (&made.clip, to));
+        let keys = |clip: &Clip| clip.timelines().iter().map(|t| t.len).sum::<u32>();
+        assert_eq!(keys(&made.clip), keys(clip));
+    }
+    // A skeleton with another rest pose is another one.
+    let mut longer = shuffled(&raw, 3);
+    longer.nodes[5].local.translation.x += 0.01;
+    let longer = rig(longer);
+    let mismatch = longer.skeleton().mismatch(to);
+    assert!(matches!(mismatch, Some(SkeletonMismatch::Structure(_))));
+}
+
+/// What is measured is the distance to the file's motion, not to what binding made of it.
+#[test]
+fn bound_clips_are_measured_against_the_file() {
+    const SHELL: f32 = 0.05;
+    let mut source = body();
+    add_clip(&mut source, 7, Interpolation::CubicSpline, &[0, 5], &[]);
+    add_clip(&mut source, 9, Interpolation::Linear, &[0], &[]);
+    let mut more = body();
+    more.nodes.push(node("Tail", Some(0), [0.0; 3]));
+    let (from, to) = (rig(source.clone()), rig(with_skin(more)));
+    let binding = Binding::new(from.skeleton(), to.skeleton(), &BindOptions::default()).unwrap();
+    let clips = from.clips().iter();
+    let clips: Vec<Clip> = clips.map(|clip| binding.clip(clip).unwrap().clip).collect();
+    let scene = reference::scene(&source);
+    let worlds = |number: usize, time: f64| {
+        let all = scene.evaluate(&scene.pose(number, time)).world;
+        let all = all.into_iter().flatten();
+        all.map(|m| DMat4::from_cols_array(&m)).collect::<Vec<_>>()
+    };
+    for (a, b) in [(0, 0), (1, 1), (0, 1), (1, 0)] {
+        let found = binding.measure(&from.clips()[a], &clips[b], SHELL).unwrap();
+        let mut most = 0.0f64;
+        // The keys are at twelfths, where distances peak.
+        for step in 0..=1200 {
+            let time = f64::from(from.clips()[a].duration()) * f64::from(step) / 1200.0;
+            for (here, there) in worlds(a, time).iter().zip(worlds(b, time)) {
+                for axis in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ZERO] {
+                    let point = axis * f64::from(SHELL);
+                    let apart = here.transform_point3(point);
+                    most = most.max(apart.distance(there.transform_point3(point)));
+                }
+            }
+        }
+        if a == b {
+            assert!(found.metres < 2e-5, "{found:?}");
+        } else {
+            let share = found.metres / most;
+            assert!((0.97..1.001).contains(&share), "{found:?}, not {most}");
+        }
+    }
+    // A clip of another skeleton is refused.
+    assert!(binding.measure(&clips[0], &clips[0], SHELL).is_err());
+}
+
+/// Twins have one name, one parent and one place; what is below them stays below its own.
+#[test]
+fn twins_in_another_order_keep_what_is_below_them() {
+    let twins = |order: [usize; 5]| {
+        let of = [
+            ("root", None, 0.0),
+            ("twin", Some(0), 1.0),
+            ("twin", Some(0), 1.0),
+            ("left", Some(1), 1.0),
+            ("right", Some(2), 1.0),
+        ];
+        let place = |n: usize| order.iter().position(|o| *o == n).unwrap();
+        let joints: Vec<Joint> = order
+            .iter()
+            .map(|n| Joint {
+                name: of[*n].0.into(),
+                parent: of[*n].1.map(place),
+                rest: Trs {
+                    translation: [of[*n].2, 0.0, 0.0].into(),
+                    ..Trs::IDENTITY
+                },
+            })
+            .collect();
+        Skeleton::new(&joints, None, Vec::new()).unwrap()
+    };
+    let (a, b) = (twins([0, 1, 2, 3, 4]), twins([0, 2, 1, 4, 3]));
+    let binding = Binding::new(&a, &b, &BindOptions::default()).unwrap();
+    for joint in &binding.report().bound {
+        let above = |s: &Skeleton, j: u16| s.parents()[usize::from(j)];
+        let pair = binding
+            .report()
+            .bound
+            .iter()
+            .find(|p| p.target == above(&b, joint.target));
+        assert_eq!(
+            pair.map(|p| p.source),
+            (joint.source != 0).then(|| above(&a, joint.source))
+        );
+    }
+}
+
+/// Of joints that share a block, the clip moves one alone.
+#[test]
+fn joints_without_translations_keep_the_rest_of_the_target() {
+    let mut source = body();
+    add_clip(&mut source, 3, Interpolation::Linear, &[0, 5], &[]);
+    let mut longer = body();
+    for node in longer.nodes.iter_mut().skip(1) {
+        node.local.translation *= 1.5;
+    }
+    let (from, to) = (rig(source), rig(longer));
+    for translations in [
+        TranslationMode::Animation,
+        TranslationMode::AnimationScaled,
+        TranslationMode::AnimationRelative,
+        TranslationMode::SameOffset,
+    ] {
+        let options = BindOptions {
+            translations,
+            ..BindOptions::default()
+        };
+        let (bound, _) = bind(&from.clips()[0], to.skeleton(), &options).unwrap();
+        let pose = sample::sample(&bound.clip, to.skeleton(), 0.4).unwrap();
+        for (joint, name) in to.skeleton().names().iter().enumerate() {
+            let place = pose
+                .lane(usize::from(to.skeleton().lane_of()[joint]))
+                .translation;
+            if !["Hips", "LeftArm"].contains(&name.as_str()) {
+                assert_eq!(
+                    place,
+                    to.skeleton().rest(joint).translation,
+                    "{translations:?}: {name}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn translations_are_kept_where_offsets_are_the_same() {
+    let mut source = body();
+    add_clip(&mut source, 4, Interpolation::CubicSpline, &[0, 5, 7], &[]);
+    let mut other = body();
+    // One arm is longer, and a tail makes another skeleton.
+    other.nodes[7].local.translation.x *= 2.0;
+    other.nodes.push(node("Tail", Some(0), [0.0, 0.1, 0.0]));
+    let (from, to) = (rig(source.clone()), rig(with_skin(other)));
+    let (bound, _) = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+    assert_eq!(bound.translations_left, 1);
+    let scene = reference::scene(&source);
+    for step in 0..=20 {
+        let time = step as f32 / 20.0;
+        let file = scene.pose(0, time.into());
+        let pose = sample::sample(&bound.clip, to.skeleton(), time).unwrap();
+        let place = |name: &str| {
+            let joint = to.skeleton().joint(name).unwrap();
+            let lane = to.skeleton().lane_of()[joint];
+            (pose.lane(usize::from(lane)).translation.as_dvec3(), joint)
+        };
+        let (arm, _) = place("LeftArm");
+        assert!(arm.distance(DVec3::from_array(file[5].t)) < 1e-6);
+        let (longer, joint) = place("RightArm");
+        assert_eq!(longer, to.skeleton().rest(joint).translation.as_dvec3());
+    }
+}
+
+#[test]
+fn skeletons_without_names_are_bound_by_index_where_hierarchies_are_equal() {
+    let mut source = body();
+    add_clip(&mut source, 6, Interpolation::Linear, &[0], &[]);
+    let mut nameless = body();
+    nameless.nodes.iter_mut().for_each(|n| n.name = None);
+    nameless.nodes[5].local.translation.x += 0.1;
+    let (from, to) = (rig(source.clone()), rig(nameless.clone()));
+    let (bound, report) = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+    assert_eq!(report.count(BindMatch::Index), BODY.len());
+    let scene = reference::scene(&source);
+    for step in 0..=20 {
+        let time = step as f32 / 20.0;
+        let there = scene.evaluate(&scene.pose(0, time.into()));
+        for (joint, here) in models(&bound.clip, to.skeleton(), time).iter().enumerate() {
+            let world = DMat4::from_cols_array(&there.world[joint].unwrap());
+            let (a, b) = (turn(&DAffine3::from_mat4(world)), turn(here));
+            assert!(a.angle_between(b).min(a.angle_between(-b)) < 1e-5);
+        }
+    }
+    // Of another hierarchy nothing is known.
+    nameless.nodes[12].parent = Some(0);
+    let to = rig(nameless);
+    let refused = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "no joint can be bound: the target has no names (13 joints in the clips' skeleton, 13 joints in the target), and \
+         without names joints are bound by index, which needs equal hierarchies: joint 12 has another joint above it"
+    );
+}
+
+/// A clip of morph weights alone: its file has no joints.
+#[test]
+fn clips_of_morph_weights_alone_are_bound_by_name_or_index() {
+    let face = |name: &str, count: usize| RawNode {
+        weights: vec![0.0; count],
+        ..node(name, None, [0.0; 3])
+    };
+    let clip = |name: &str, faces: usize| {
+        let keys = |node: usize| RawTrack {
+            node,
+            channel: RawChannel::Weights,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![0.0, 0.0, 0.5, 1.0],
+        };
+        rig(RawScene {
+            nodes: vec![face(name, 2); faces],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: (0..faces).map(keys).collect(),
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        })
+    };
+    let hero = |name: &str, count: usize| {
+        let mut raw = body();
+        raw.nodes.push(RawNode {
+            weights: vec![0.0; count],
+            ..node(name, Some(4), [0.0; 3])
+        });
+        rig(raw)
+    };
+    for (source, target, index) in [
+        ("Face", "rig:Face", false),
+        ("Head_mesh", "Face", true),
+        ("", "Face", true),
+    ] {
+        let (from, to) = (clip(source, 1), hero(target, 2));
+        let (bound, report) =
+            bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+        assert_eq!(report.scalars_by_index, index);
+        let pose = sample::sample(&bound.clip, to.skeleton(), 1.0).unwrap();
+        assert_eq!([pose.scalar(0), pose.scalar(1)], [0.5, 1.0]);
+        assert_eq!(
+            to.skeleton().rest(3).translation,
+            pose.lane(usize::from(to.skeleton().lane_of()[3]))
+                .translation
+        );
+    }
+    // Of as many weights only, and of one node.
+    for (faces, count) in [(1, 3), (2, 2)] {
+        let (from, to) = (clip("Head_mesh", faces), hero("Face", count));
+        let refused = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap_err();
+        let text = refused.to_string();
+        assert!(
+            text.contains("\"Head_mesh.weights[0]\"") && text.contains("by index"),
+            "{text}"
+        );
+    }
 }

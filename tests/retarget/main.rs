@@ -9,6 +9,7 @@ mod hostile;
 mod maps;
 mod mirrored;
 mod models;
+mod rebuilt;
 mod scales;
 mod support;
 mod transfer;

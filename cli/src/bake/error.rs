@@ -212,8 +212,9 @@ impl BakeFault {
         (first, needed): (&str, &Skeleton),
         advice: &'static str,
     ) -> Result<(), Self> {
-        let Some(mismatch @ SkeletonMismatch::Structure(_)) = skeleton.mismatch(needed) else {
-            return Ok(());
+        let mismatch = match skeleton.mismatch(needed) {
+            None | Some(SkeletonMismatch::LaneOrder) => return Ok(()),
+            Some(mismatch) => mismatch,
         };
         let bindable = Binding::new(skeleton, needed, &BindOptions::default()).is_ok();
         Err(Self::Structure {

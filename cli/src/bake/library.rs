@@ -367,8 +367,12 @@ impl Job<'_> {
         let mut baked = Vec::new();
         if faults.is_empty() {
             let file = input.name();
-            let all = clips.par_iter().zip(&names).map(|(clip, name)| {
-                let made = self.settings.build(clip, skeleton, name.clone(), &file)?;
+            let all = clips.par_iter().zip(&names).enumerate();
+            let all = all.map(|(at, (clip, name))| {
+                let mut made = self.settings.build(clip, skeleton, name.clone(), &file)?;
+                // The error is that against the file's clip, as binding changes it, too.
+                let off = read.distance(&bound, at, &made.clip, self.settings.shell)?;
+                made.report.max = made.report.max.max(off);
                 self.progress.clip(made.report.raw_bytes as u64);
                 Ok(made)
             });

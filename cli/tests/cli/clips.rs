@@ -5,6 +5,7 @@ use super::support::{
 };
 use phalanx::format::Library;
 use phalanx_testkit::gltf_file::{File, U8};
+use phalanx_testkit::trials::needed;
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -197,6 +198,7 @@ pub fn bound_with_options() -> Tested {
         )
     };
     for (mode, expected) in [
+        ("same-offset", -1.0),
         ("skeleton", -1.0),
         ("animation", -1.5),
         ("animation-scaled", -0.75),
@@ -465,4 +467,50 @@ pub fn on_copies() -> Tested {
         hips.len() == 2 && hips.iter().all(|h| (h - 1.2).abs() < 1e-4),
         format!("{hips:?}"),
     )
+}
+
+/// A character, and a clip whose joints have cubic rotations of different key times.
+pub const CUBIC_HERO: &str = "../reports/bl_corners_hero.glb";
+pub const CUBIC_MOTION: &str = "../reports/two_cubic_motion.glb";
+
+/// The rotation of the first node at [`CUBIC_TIME`], computed from the file's keys in f64.
+const CUBIC_ROTATION: [f32; 4] = [-0.58602, 0.19697, 0.08179, 0.78172];
+const CUBIC_TIME: &str = "0.7833333333333333";
+
+pub fn cubic_keys_at_other_times() -> Tested {
+    let (hero, motion) = (needed(CUBIC_HERO)?, needed(CUBIC_MOTION)?);
+    let (hero, motion) = (hero.display().to_string(), motion.display().to_string());
+    let turned = |model: &[&str], most: f32| {
+        let at = ["--clip", "0", "--time", CUBIC_TIME, "--json"];
+        let pose = json(&[&["pose"], model, &at].concat())?;
+        let found = numbers(&list(&pose, "nodes")?[0]["local"]);
+        let pairs = CUBIC_ROTATION.iter().zip(&found[3..7]);
+        let off = |sign: f32| {
+            pairs
+                .clone()
+                .map(|(a, b)| (a - sign * b).abs())
+                .fold(0.0, f32::max)
+        };
+        let off = off(1.0).min(off(-1.0));
+        check(
+            off < most,
+            format!("{model:?}: {:?}, {off} off", &found[3..7]),
+        )
+    };
+    turned(&[&hero, "--clips", &motion], 2e-5)?;
+    // Baked files state how far they are from the file, and `verify` measures the same.
+    for (out, exact) in [("exact.phx", true), ("baked.phx", false)] {
+        let bake = ["bake", &hero, "--clips", &motion, "--out", out];
+        let options: &[&str] = if exact { &["--exact"] } else { &[] };
+        output(&[&bake[..], options].concat())?;
+        turned(&[out], if exact { 2e-5 } else { 2e-3 })?;
+        let verified = json(&["verify", out, "--source", &motion, "--json"])?;
+        let error = |key: &str| verified[0][key].as_f64().unwrap_or(f64::NAN);
+        let (stated, measured) = (error("stated_error"), error("measured_error"));
+        check(
+            (exact || measured > 0.0) && stated >= measured * 0.999 && stated < 1.1e-4,
+            format!("{out}: {stated} stated, {measured} measured"),
+        )?;
+    }
+    Ok(())
 }

@@ -238,6 +238,11 @@ fn main() {
     let mut trials: Vec<Trial> = plain.into_iter().map(|(n, t)| trial(n, &[], t)).collect();
     trials.extend(backends::trials());
     trials.push(trial(
+        "clips_of_cubic_keys_at_other_times",
+        &[clips::CUBIC_HERO, clips::CUBIC_MOTION],
+        clips::cubic_keys_at_other_times,
+    ));
+    trials.push(trial(
         "verify_measures_morph_weights",
         &["MorphStressTest.gltf"],
         library::verify_scalars,

@@ -17,12 +17,12 @@ pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, po
         Channel::Scale => {
             // There is no ratio to a reference of zero: the blended scale is then left unchanged.
             let base = pose.lane(lane).scale.to_array();
-            let divide = |v: &mut [f64]| {
+            let divide = |v: &mut [f64], none: f64| {
                 for (v, b) in v.iter_mut().zip(base) {
-                    *v = if b == 0.0 { 1.0 } else { *v / f64::from(b) };
+                    *v = if b == 0.0 { none } else { *v / f64::from(b) };
                 }
             };
-            curve.map(divide, divide);
+            curve.map(|v| divide(v, 1.0), |v| divide(v, 0.0));
         }
         Channel::Rotation => {
             turn_back(curve, &pose.lane(lane).rotation.to_array().map(f64::from));

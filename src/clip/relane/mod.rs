@@ -1,4 +1,4 @@
-//! Clips in another lane order of an equal skeleton. Lanes are moved bit for bit where those that meet in a block
+//! Clips in another order of the lanes or joints of an equal skeleton. Lanes are moved bit for bit where those that meet in a block
 //! have one timeline (`moved.rs`); where timelines or kinds mix, their curves are split at the union of their key
 //! times (`mixed.rs`), and what that changes is measured (`difference.rs`).
 //!
@@ -10,6 +10,7 @@ mod mixed;
 mod moved;
 mod plan;
 
+pub(crate) use curve::LaneCurve;
 pub use difference::RelaneDifference;
 pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
@@ -30,7 +31,7 @@ pub const RELANE_BYTES: usize = 1 << 20;
 /// Why a clip cannot be converted to another lane order.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RelaneError {
-    /// The skeletons differ in more than their lane order.
+    /// The skeletons differ in more than the order of their lanes and joints.
     #[error("clip \"{clip}\" was built for another skeleton: {mismatch}")]
     Skeleton {
         /// The clip.
@@ -71,7 +72,8 @@ impl Clip {
     }
 }
 
-/// Converts a clip to a skeleton that differs from its own only in its lane order.
+/// Converts a clip to a skeleton that differs from its own only in the order of its lanes, or of its joints, as exports
+/// with another order of `skins[].joints` do.
 ///
 /// If the lanes that share a block in the new order have one timeline, their keys are kept bit for bit.
 /// Blocks of 16-bit keys stay so; 16-bit keys that join rows of f32 become f32. Rotations that were nlerped
@@ -101,8 +103,9 @@ impl Clip {
 /// # fn main() {}
 /// ```
 pub fn relane(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Relaned, RelaneError> {
-    match clip.skeleton().mismatch(to) {
-        Some(SkeletonMismatch::LaneOrder) => {}
+    let joints = match clip.skeleton().mismatch(to) {
+        Some(SkeletonMismatch::LaneOrder) => None,
+        Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(to),
         Some(mismatch) => {
             let clip = clip.name().to_owned();
             return Err(RelaneError::Skeleton { clip, mismatch });
@@ -113,9 +116,10 @@ pub fn relane(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Relaned, R
                 difference: RelaneDifference::default(),
             });
         }
-    }
-    let plans = plan::plan(clip, to)?;
-    let mover = Mover::new(clip, to, &plans, max_bytes)?;
+    };
+    let joints = joints.as_deref();
+    let plans = plan::plan(clip, (to, joints))?;
+    let mover = Mover::new(clip, (to, joints), &plans, max_bytes)?;
     let new = Clip::new(mover.parts()?, to)?;
     let difference = difference::measure(clip, &new, &plans);
     Ok(Relaned {

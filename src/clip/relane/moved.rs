@@ -2,13 +2,12 @@
 
 use super::RelaneError;
 use super::mixed;
-use super::plan::{BlockPlan, Plans, Way};
+use super::plan::{BlockPlan, Plans, To, Way};
 use crate::clip::{
     Block, BlockKind, Channel, Clip, ClipParts, Defaults, Encoding, FloatKeys, PackedKeys, Part,
     Stored,
 };
 use crate::math::{LANES, Row};
-use crate::skeleton::Skeleton;
 
 pub struct Mover<'a> {
     clip: &'a Clip,
@@ -21,7 +20,7 @@ impl<'a> Mover<'a> {
     /// Counts the memory of the new keys, and allocates their rows at once.
     pub fn new(
         clip: &'a Clip,
-        to: &'a Skeleton,
+        (to, joints): To<'a>,
         plans: &'a Plans<'a>,
         max_bytes: usize,
     ) -> Result<Self, RelaneError> {
@@ -52,13 +51,19 @@ impl<'a> Mover<'a> {
                 limit,
             });
         }
+        let motion = clip.root_motion().map(|motion| {
+            let mut parts = motion.parts().clone();
+            let place = joints.and_then(|joints| joints.iter().position(|j| *j == parts.joint));
+            parts.joint = place.map_or(parts.joint, |joint| joint as u16);
+            parts
+        });
         let mut parts = ClipParts {
             name: clip.name().to_owned(),
             duration: clip.duration(),
             kind: clip.kind(),
             timelines: plans.timelines.clone(),
             tracks: Channel::ALL.map(|c| clip.tracks(c)),
-            root_motion: clip.root_motion().map(|m| m.parts().clone()),
+            root_motion: motion,
             markers: clip.markers().to_vec(),
             ..ClipParts::default()
         };

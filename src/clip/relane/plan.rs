@@ -108,11 +108,14 @@ impl Timelines<'_> {
     }
 }
 
+/// A skeleton, and by joint that of the clip's skeleton if joints have another order.
+pub type To<'a> = (&'a Skeleton, Option<&'a [u16]>);
+
 /// Finds where the lanes of all new blocks come from.
 ///
 /// # Errors
 /// If the key times of the lanes of a block are together more than a timeline holds.
-pub fn plan<'a>(clip: &'a Clip, to: &Skeleton) -> Result<Plans<'a>, RelaneError> {
+pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, RelaneError> {
     let mut timelines = Timelines {
         clip,
         kept: vec![None; clip.timelines().len()],
@@ -125,8 +128,8 @@ pub fn plan<'a>(clip: &'a Clip, to: &Skeleton) -> Result<Plans<'a>, RelaneError>
             continue;
         }
         let count = match channel {
-            Channel::Scalar => to.rest_pose().scalar_blocks(),
-            _ => to.blocks(),
+            Channel::Scalar => to.0.rest_pose().scalar_blocks(),
+            _ => to.0.blocks(),
         };
         for block in 0..count {
             let old = std::array::from_fn(|l| old_lane(clip, to, channel, block * LANES + l));
@@ -173,12 +176,21 @@ pub fn plan<'a>(clip: &'a Clip, to: &Skeleton) -> Result<Plans<'a>, RelaneError>
 }
 
 /// The old position of a lane of the new order, if keys are stored for it.
-fn old_lane<'a>(clip: &'a Clip, to: &Skeleton, channel: Channel, lane: usize) -> Option<Old<'a>> {
+fn old_lane<'a>(
+    clip: &'a Clip,
+    (to, joints): To<'_>,
+    channel: Channel,
+    lane: usize,
+) -> Option<Old<'a>> {
     let lane = match channel {
         Channel::Scalar => lane,
         _ => match *to.joint_of().get(lane)? {
             NO_JOINT => return None,
-            joint => usize::from(*clip.skeleton().lane_of().get(usize::from(joint))?),
+            joint => {
+                let joint = usize::from(joint);
+                let own = joints.map_or(joint, |joints| joints[joint].into());
+                usize::from(*clip.skeleton().lane_of().get(own)?)
+            }
         },
     };
     let block = clip.block_at(channel, lane / LANES)?;

@@ -453,7 +453,8 @@ impl Clips<'_, '_> {
         }))
     }
 
-    /// Replaces keys without a direction by the previous key, the first one by the identity.
+    /// Replaces keys without a direction by the previous key, the first one by the identity, and makes those of splines
+    /// unit length: what is built of them keeps their lengths. Their tangents stay.
     fn mend_rotations(&mut self, values: &mut [f32], parts: usize, place: &str) {
         let mut previous = [0.0, 0.0, 0.0, 1.0];
         let mut mended = 0usize;
@@ -466,6 +467,10 @@ impl Clips<'_, '_> {
                 q.copy_from_slice(&previous);
                 mended += 1;
             } else {
+                if parts == 3 {
+                    q.iter_mut()
+                        .for_each(|v| *v = (f64::from(*v) / length) as f32);
+                }
                 previous.copy_from_slice(q);
             }
         }

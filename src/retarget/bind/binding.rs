@@ -1,12 +1,14 @@
 //! `Binding`: two skeletons, and what joins them; made once for all clips.
 
 use super::error::BindError;
+use super::measured::{self, BindDistance};
 use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
-use super::tracks;
+use super::tracks::{self, Locals};
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
 use crate::build::lengths::Lengths;
+use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
@@ -17,10 +19,16 @@ use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashSet;
 
 /// Where the translations of joints below the hips come from. The root's come from the clip, scaled.
+///
+/// A joint that the clip does not move has the target's rest pose in every mode; so has one whose keys all are the rest
+/// pose of the clip's own skeleton, as clips do not store those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TranslationMode {
-    /// From the rest pose of the target: bones keep their lengths.
+    /// From the clip where a joint has the same offset from the one above in both rest poses, within 10^-4 of its
+    /// length; otherwise from the rest pose of the target.
     #[default]
+    SameOffset,
+    /// From the rest pose of the target: bones keep their lengths.
     Skeleton,
     /// From the clip, as they are.
     Animation,
@@ -33,7 +41,7 @@ pub enum TranslationMode {
 /// How clips are bound.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BindOptions {
-    /// Translations of joints other than the root. Default: from the rest pose.
+    /// Translations of joints other than the root. Default: from the clip where both have the same offset.
     pub translations: TranslationMode,
     /// The scale of the root's translations. Default: the ratio of the heights of the hips.
     pub root_scale: Option<f32>,
@@ -66,6 +74,9 @@ pub struct BoundClip {
     pub sampled_rotation: f64,
     /// The same of translations, metres.
     pub sampled_translation: f64,
+    /// How far the clip is from what it was made of, measured at its keys and between them: the largest differences
+    /// of a bound joint's rotation (radians), translation (metres) and scale.
+    pub error: [f64; 3],
     /// Joints whose scales move. They are kept, relative to the rest pose.
     pub scales_kept: usize,
     /// Blocks that were resampled, as their key times are too many for an irregular timeline, and the largest
@@ -81,8 +92,10 @@ pub struct BoundClip {
 ///
 /// Rotations in model space are those of the source. A joint that the source lacks keeps its rest pose; the motion of
 /// one that the target lacks is folded into the joints below it. A target with several copies of the source, as
-/// outfits are, has each of them driven. The translations of the root, down to the hips, are
-/// scaled by the ratio of hip heights; those of other joints come from the target ([`BindOptions`]).
+/// outfits are, has each of them driven. The translations of the root, down to the hips, are scaled by the ratio of hip
+/// heights; those of other joints are kept where both rest poses have the same offset, and come from the target where they
+/// differ ([`BindOptions`]). Joints without names are bound by index if the hierarchies are equal. Skeletons that differ in
+/// the order of their joints alone are one skeleton: all keys are kept.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -107,8 +120,12 @@ pub struct Binding {
     source: Skeleton,
     target: Skeleton,
     routes: Vec<(Route, Carry)>,
+    /// By scalar of the source that of the target.
+    scalars: Vec<Option<usize>>,
     /// By joint of the source and of the target, the scale of its frame in model space, at rest.
     scales: [Vec<f64>; 2],
+    /// Of the target, in model space; 1 if all of its joints are in one place.
+    size: f64,
     root_scale: f64,
     report: BindReport,
 }
@@ -131,8 +148,8 @@ impl Binding {
     /// Finds the joints of the same names.
     ///
     /// # Errors
-    /// If no name is the same, the scale is not a positive number up to 10^6, or the hierarchies differ so much that
-    /// the joints between bound ones are more than 2^20.
+    /// If no name of a joint or a scalar is the same and indices do not tell, the scale is not a positive number up to
+    /// 10^6, or the hierarchies differ so much that the joints between bound ones are more than 2^20.
     pub fn new(
         source: &Skeleton,
         target: &Skeleton,
@@ -151,20 +168,10 @@ impl Binding {
         let mut report = BindReport::default();
         let pairs = pairs(source, target, &mut report.ambiguous);
         let routes = routes(source, target, &pairs)?;
-        if let (true, Some(name)) = (routes.is_empty(), report.ambiguous.first()) {
-            return Err(BindError::Ambiguous {
-                name: name.clone(),
-                names: report.ambiguous.len(),
-            });
-        }
-        if routes.is_empty() {
-            let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
-            return Err(BindError::NothingInCommon {
-                source_joints: source.len(),
-                first_source: first(source),
-                target_joints: target.len(),
-                first_target: first(target),
-            });
+        let scalars = scalars::by_name_or_index(source, target);
+        report.scalars_by_index = scalars.1;
+        if routes.is_empty() && scalars.0.iter().all(Option::is_none) {
+            return Err(nothing((source, target), &report.ambiguous));
         }
         let mut used = vec![false; source.len()];
         for (joint, pair) in pairs.iter().enumerate() {
@@ -194,7 +201,10 @@ impl Binding {
         let carried = carried.map(|((route, root), unit)| {
             let carry = match options.translations {
                 _ if root => Carry::Scaled(root_scale * unit),
-                TranslationMode::Skeleton => Carry::Rest,
+                TranslationMode::SameOffset if same_offset(source, target, &route, unit) => {
+                    Carry::Scaled(unit)
+                }
+                TranslationMode::SameOffset | TranslationMode::Skeleton => Carry::Rest,
                 TranslationMode::Animation => Carry::Scaled(unit),
                 TranslationMode::AnimationScaled => Carry::Scaled(lengths(source, target, &route)),
                 TranslationMode::AnimationRelative => Carry::Relative,
@@ -203,9 +213,11 @@ impl Binding {
         });
         Ok(Self {
             routes: carried.collect(),
+            scalars: scalars.0,
             source: source.clone(),
             target: target.clone(),
             scales,
+            size: Some(model_size(target)).filter(|s| *s > 0.0).unwrap_or(1.0),
             root_scale,
             report,
         })
@@ -234,26 +246,21 @@ impl Binding {
     /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
     /// the limits.
     pub fn clip(&self, clip: &Clip) -> Result<BoundClip, BindError> {
-        if let Some(mismatch @ SkeletonMismatch::Structure(_)) =
-            clip.skeleton().mismatch(&self.source)
-        {
-            return Err(BindError::Clip {
-                clip: clip.name().to_owned(),
-                mismatch,
-            });
-        }
+        is_of(clip, &self.source)?;
         let (source, target) = (&self.source, &self.target);
         let mut raw = raw_clip(clip, clip.skeleton());
         let additive = clip.kind() == ClipKind::Additive;
         // The difference of two quaternions is not that of their numbers.
         let channels = match additive {
-            true => take_quaternions(&mut raw, source),
+            true => take_quaternions(&mut raw, source, clip.kind()),
             false => Vec::new(),
         };
         let (channels, mut scalars_left) = scalars::channels(channels, target);
-        let (scalar_tracks, more) = scalars::tracks(&raw, source, target);
+        let pairs = || self.scalars.clone();
+        let (scalar_tracks, more) = scalars::tracks(&raw, [source, target], pairs);
         scalars_left.extend(more);
-        let made = tracks::tracks(self, &raw, additive)?;
+        let locals = Locals::new(source, clip, &raw);
+        let made = tracks::tracks(self, &locals)?;
         let mut out = RawClip {
             name: raw.name.clone(),
             duration: raw.duration,
@@ -293,6 +300,7 @@ impl Binding {
         let worst = grids.iter().map(|g| g.error).fold(0.0, f64::max);
         let resampled = (grids.len(), worst);
         Ok(BoundClip {
+            error: measured::error(self, &locals, &out.tracks, &clip),
             clip,
             translations_left: made.translations_left,
             farthest_left: made.farthest_left,
@@ -306,12 +314,45 @@ impl Binding {
         })
     }
 
+    /// How far points around joints are from where the clip that was bound has them: the largest distance in model space,
+    /// at the key times of both clips and at two times between them. `from` is a clip of the source, `to` what became of
+    /// it on the target, bound and perhaps baked; the points are three, `shell` metres from each joint in its rest pose,
+    /// and the joint itself. Additive clips are measured on top of the rest pose. Evaluated in f64. Of clips that need
+    /// more than 2^26 local transforms only some intervals are compared, evenly spread.
+    ///
+    /// Translations that binding takes from the target's rest pose are no error.
+    ///
+    /// # Errors
+    /// If a clip is of another skeleton.
+    pub fn measure(&self, from: &Clip, to: &Clip, shell: f32) -> Result<BindDistance, BindError> {
+        is_of(from, &self.source)?;
+        is_of(to, &self.target)?;
+        let raw = raw_clip(from, from.skeleton());
+        let locals = Locals::new(&self.source, from, &raw);
+        Ok(measured::distance(self, &locals, (from, to), shell.into()))
+    }
+
     pub(super) fn scales(&self) -> &[Vec<f64>; 2] {
         &self.scales
     }
 
+    pub(super) fn size(&self) -> f64 {
+        self.size
+    }
+
     pub(super) fn routes(&self) -> &[(Route, Carry)] {
         &self.routes
+    }
+}
+
+/// Fails if a clip is not of a skeleton, in any lane order.
+fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), BindError> {
+    match clip.skeleton().mismatch(skeleton) {
+        None | Some(SkeletonMismatch::LaneOrder) => Ok(()),
+        Some(mismatch) => Err(BindError::Clip {
+            clip: clip.name().to_owned(),
+            mismatch,
+        }),
     }
 }
 
@@ -338,6 +379,61 @@ fn target_rest(target: &Skeleton, route: &Route) -> DVec3 {
     route.between.transform_point3(own)
 }
 
+/// Offsets of rest poses that differ by less than this share of their length are the same: rounding of files, as
+/// retargeting has it.
+const SAME: f64 = 1e-4;
+
+/// Whether a joint is below the same joint at the same offset in both rest poses, with no joint between.
+fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> bool {
+    let direct = route.between == DAffine3::IDENTITY
+        && matches!(route.steps.as_slice(), [step] if !step.inverse);
+    let (a, b) = (
+        at_rest(source, route).translation * unit,
+        target_rest(target, route),
+    );
+    direct && a.distance(b) <= SAME * a.length().max(b.length())
+}
+
+/// Why nothing of two skeletons can be bound.
+fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> BindError {
+    let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
+    let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
+    let mut parents = source.parents().iter().zip(target.parents());
+    if let Some(name) = ambiguous.first() {
+        BindError::Ambiguous {
+            name: name.clone(),
+            names: ambiguous.len(),
+        }
+    } else if source.is_empty() || target.is_empty() {
+        let scalars = source.scalars();
+        BindError::Weights {
+            source_weights: scalars.len(),
+            first_source: scalars.first().map_or_else(String::new, |s| s.name.clone()),
+            target_weights: target.scalars().len(),
+        }
+    } else if nameless(source) || nameless(target) {
+        BindError::Nameless {
+            of: match nameless(source) {
+                true => "the clips' skeleton",
+                false => "the target",
+            },
+            source_joints: source.len(),
+            target_joints: target.len(),
+            differs: match source.len() == target.len() {
+                true => parents.position(|(a, b)| a != b),
+                false => None,
+            },
+        }
+    } else {
+        BindError::NothingInCommon {
+            source_joints: source.len(),
+            first_source: first(source),
+            target_joints: target.len(),
+            first_target: first(target),
+        }
+    }
+}
+
 /// The ratio of the distances to the joint above, target to source; 1 where there is none.
 fn lengths(source: &Skeleton, target: &Skeleton, route: &Route) -> f64 {
     let from = at_rest(source, route).translation.length();
@@ -352,6 +448,9 @@ fn ratio(target: f64, source: f64) -> f64 {
 
 /// Which routes are of the root, down to the hips, and the route of the hips.
 fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, usize) {
+    if routes.is_empty() {
+        return (Vec::new(), 0);
+    }
     let mut root: Vec<bool> = routes.iter().map(|r| r.above.is_none()).collect();
     let named = |r: &Route| {
         is_hips(&target.names()[usize::from(r.target)])
@@ -426,6 +525,7 @@ fn heights(
     routes: &[Route],
     hips: usize,
 ) -> Option<HipHeights> {
+    routes.get(hips)?;
     let height = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> DVec3 {
         let models = skeleton.rest_models();
         let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();

@@ -25,6 +25,40 @@ pub enum BindError {
         /// Name of the first of them.
         first_target: String,
     },
+    /// Joints without names, whose hierarchies differ.
+    #[error(
+        "no joint can be bound: {of} has no names ({} in the clips' skeleton, {} in the target), and without names \
+         joints are bound by index, which needs equal hierarchies{}",
+        plural(*.source_joints as u64, "joint"), plural(*.target_joints as u64, "joint"),
+        match .differs {
+            Some(joint) => format!(": joint {joint} has another joint above it"),
+            None => String::new(),
+        }
+    )]
+    Nameless {
+        /// Which skeleton has no names.
+        of: &'static str,
+        /// Joints of the clips' skeleton.
+        source_joints: usize,
+        /// Joints of the target.
+        target_joints: usize,
+        /// The first joint that is below another in the other skeleton, if their numbers are equal.
+        differs: Option<usize>,
+    },
+    /// No joint can be bound, and of morph weights, which the clips have, none either.
+    #[error(
+        "nothing can be bound: no joint and no morph weight of the clips' skeleton ({}, the first \"{}\") has the name \
+         of one of the target's ({}), and by index they are bound where each has one node with morph weights, of as many",
+        plural(*.source_weights as u64, "weight"), shorten(.first_source), plural(*.target_weights as u64, "weight")
+    )]
+    Weights {
+        /// Scalars of the clips' skeleton.
+        source_weights: usize,
+        /// Name of the first of them.
+        first_source: String,
+        /// Scalars of the target.
+        target_weights: usize,
+    },
     /// The names that both skeletons have are those of several joints each.
     #[error(
         "no joint can be bound: \"{}\" is the name of several joints{}, and their paths do not tell which",

@@ -1,8 +1,10 @@
 //! Binding by name: `names.rs` finds which joints are the same, `path.rs` what lies between them, `tracks.rs` carries
-//! keys over, `report.rs` says what was done. No guesses beyond names: humanoid maps are not for here.
+//! keys over, `measured.rs` measures what came of them, `report.rs` says what was done. No guesses beyond names and equal
+//! hierarchies: humanoid maps are not for here.
 
 mod binding;
 mod error;
+mod measured;
 mod names;
 mod path;
 mod report;
@@ -11,6 +13,7 @@ mod tracks;
 
 pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};
 pub use error::BindError;
+pub use measured::BindDistance;
 pub use names::BindMatch;
-pub(super) use names::{Numbered, scalar_pairs};
+pub(super) use names::{Numbered, scalar_pairs, scalars_by_index};
 pub use report::{BindReport, BoundJoint, HipHeights, RestDifference};

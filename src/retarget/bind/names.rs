@@ -1,5 +1,7 @@
 //! Which joints of two skeletons are the same: by name as it is, then without namespaces and prefixes, then without
-//! case. A name that several joints share binds those whose paths are equal, and those of copies of the source.
+//! case. A name that several joints share binds those whose paths are equal, and those of copies of the source. Joints
+//! without names bind by index, if the hierarchies are equal. Skeletons that differ in the order of their joints alone
+//! are found before all of that.
 
 use crate::math::Fnv1a;
 use crate::retarget::humanoid::unindexed;
@@ -18,6 +20,8 @@ pub enum BindMatch {
     WithoutPrefix,
     /// And without case.
     WithoutCase,
+    /// One of them has no name at least, and the hierarchies are equal, joint by joint.
+    Index,
 }
 
 impl std::fmt::Display for BindMatch {
@@ -26,6 +30,7 @@ impl std::fmt::Display for BindMatch {
             Self::Exact => "same name",
             Self::WithoutPrefix => "same name without prefix",
             Self::WithoutCase => "same name without prefix and case",
+            Self::Index => "index, without names",
         })
     }
 }
@@ -145,6 +150,27 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     found
 }
 
+/// For every scalar of the source that of the target by index, if each has one node with morph weights, of as many:
+/// their names say nothing then, or nothing in common.
+pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Option<usize>>> {
+    let weights = |names: &[&str]| -> Option<Vec<usize>> {
+        let of = |at: &usize| node_of(names[*at]);
+        let all: Vec<usize> = (0..names.len()).filter(|at| !of(at).1.is_empty()).collect();
+        let first = of(all.first()?).0;
+        // A second node without a name begins at 0 again.
+        let in_order = |(k, at): (usize, &usize)| of(at) == (first, &*format!(".weights[{k}]"));
+        all.iter().enumerate().all(in_order).then_some(all)
+    };
+    let (from, to) = (weights(source)?, weights(target)?);
+    (from.len() == to.len()).then(|| {
+        let mut found = vec![None; source.len()];
+        from.into_iter()
+            .zip(to)
+            .for_each(|(a, b)| found[a] = Some(b));
+        found
+    })
+}
+
 /// The node's part of a scalar's name, and the rest: `Face` and `.weights[3]`. A user channel's name is all node.
 fn node_of(name: &str) -> (&str, &str) {
     let at = name.rfind(".weights[").filter(|_| name.ends_with(']'));
@@ -156,6 +182,10 @@ pub type Pairs = Vec<Option<(u16, BindMatch)>>;
 
 /// Finds the pairs. `ambiguous` gets the names that several joints share and that paths do not tell apart.
 pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) -> Pairs {
+    if let Some(joints) = source.joints_in(target) {
+        let exact = |a| Some((a, BindMatch::Exact));
+        return joints.into_iter().map(exact).collect();
+    }
     let mut found: Pairs = vec![None; target.len()];
     let mut used = vec![false; source.len()];
     let paths = (path_hashes(source), path_hashes(target));
@@ -211,6 +241,7 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     ambiguous.retain(|name| left.contains_key(name));
     ambiguous.sort();
     ambiguous.dedup();
+    by_index(source, target, &mut found);
     found
 }
 
@@ -259,6 +290,22 @@ fn copies(
         };
         if let Some(&(joint_of_source, 1)) = there.get(&(name.as_str(), above)) {
             found[joint] = Some((joint_of_source, how));
+        }
+    }
+}
+
+/// Pairs joints of equal hierarchies by index where a name is missing, unless names say another order.
+fn by_index(source: &Skeleton, target: &Skeleton, found: &mut Pairs) {
+    let in_order = |(b, pair): (usize, &Option<(u16, BindMatch)>)| {
+        pair.is_none_or(|(a, _)| usize::from(a) == b)
+    };
+    if source.parents() != target.parents() || !found.iter().enumerate().all(in_order) {
+        return;
+    }
+    let names = source.names().iter().zip(target.names());
+    for (joint, (pair, (a, b))) in found.iter_mut().zip(names).enumerate() {
+        if pair.is_none() && (a.is_empty() || b.is_empty()) {
+            *pair = Some((joint as u16, BindMatch::Index));
         }
     }
 }

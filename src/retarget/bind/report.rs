@@ -53,6 +53,8 @@ pub struct BindReport {
     pub source_left: Vec<String>,
     /// Names of the target's joints that no joint of the source has; they keep their rest pose.
     pub target_left: Vec<String>,
+    /// Whether morph weights are bound by index, as no name of a node is the same.
+    pub scalars_by_index: bool,
     /// Names that several joints share and that paths do not tell apart. They are not bound.
     pub ambiguous: Vec<String>,
     /// The heights of the hips; `None` if there is no such height, and translations are not scaled.
@@ -77,7 +79,11 @@ impl BindReport {
 impl fmt::Display for BindReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bound", plural(self.bound.len() as u64, "joint"))?;
-        for how in [BindMatch::WithoutPrefix, BindMatch::WithoutCase] {
+        for how in [
+            BindMatch::WithoutPrefix,
+            BindMatch::WithoutCase,
+            BindMatch::Index,
+        ] {
             let count = self.count(how);
             if count > 0 {
                 write!(f, ", {count} by the {how}")?;
@@ -104,6 +110,9 @@ impl fmt::Display for BindReport {
             &self.target_left,
         )?;
         list(f, ["name is", "names are"], "ambiguous", &self.ambiguous)?;
+        if self.scalars_by_index {
+            f.write_str("\nmorph weights are bound by index: no name of theirs is the same")?;
+        }
         match &self.hips {
             Some(h) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
                 f,
@@ -120,6 +129,7 @@ impl fmt::Display for BindReport {
                 h.target
             )?,
             Some(_) => {}
+            None if self.bound.is_empty() => {}
             None => write!(
                 f,
                 "\nno height of the hips was found: root translations are not scaled"

@@ -6,12 +6,14 @@ use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
 use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
 use crate::build::curve::Curve;
-use crate::build::rig::model_size;
+use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
-use crate::retarget::motion::unit;
+use crate::math::LANES;
+use crate::retarget::motion::{Local, unit};
 use crate::retarget::track::Keys;
 use crate::skeleton::{Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
+use std::cell::Cell;
 
 /// The tracks of a bound clip, and what they leave out.
 #[derive(Default)]
@@ -27,13 +29,22 @@ pub struct Made {
     pub scales_kept: usize,
 }
 
-/// What a clip says of the joints of the source.
+/// What a clip says of the joints of the source. Values are those that the clip itself shows, not those of the tracks
+/// that its keys were converted to.
 pub struct Locals<'a> {
     skeleton: &'a Skeleton,
     raw: &'a RawClip,
     additive: bool,
     /// Per joint its tracks of translation, rotation and scale.
-    tracks: Vec<[Option<(usize, Curve)>; 3]>,
+    tracks: Vec<[Option<Track<'a>>; 3]>,
+}
+
+struct Track<'a> {
+    index: usize,
+    curve: Curve,
+    shown: LaneCurve<'a>,
+    /// The interval of the time that was last asked for.
+    near: Cell<usize>,
 }
 
 const T: usize = 0;
@@ -41,38 +52,39 @@ const R: usize = 1;
 const S: usize = 2;
 
 impl<'a> Locals<'a> {
-    fn new(skeleton: &'a Skeleton, raw: &'a RawClip, additive: bool) -> Self {
-        let mut tracks: Vec<[Option<(usize, Curve)>; 3]> = Vec::new();
+    /// Of a clip of the skeleton, in any lane order, and its tracks.
+    pub fn new(skeleton: &'a Skeleton, clip: &'a Clip, raw: &'a RawClip) -> Self {
+        let mut tracks: Vec<[Option<Track<'a>>; 3]> = Vec::new();
         tracks.resize_with(skeleton.len(), Default::default);
         for (index, track) in raw.tracks.iter().enumerate() {
-            let Some(of) = tracks.get_mut(track.node) else {
+            let (Some(of), Some((place, channel))) =
+                (tracks.get_mut(track.node), place_of(track.channel))
+            else {
                 continue;
             };
-            let place = match track.channel {
-                RawChannel::Translation => T,
-                RawChannel::Rotation => R,
-                RawChannel::Scale => S,
-                RawChannel::Weights => continue,
-            };
-            of[place] = Some((index, Curve::new(track, 0)));
+            of[place] = shown(clip, channel, track.node).map(|shown| Track {
+                index,
+                curve: Curve::new(track, 0),
+                shown,
+                near: Cell::new(0),
+            });
         }
         Self {
             skeleton,
             raw,
-            additive,
+            additive: clip.kind() == ClipKind::Additive,
             tracks,
         }
     }
 
     fn curve(&self, joint: u16, channel: usize) -> Option<&Curve> {
-        self.tracks[usize::from(joint)][channel]
-            .as_ref()
-            .map(|t| &t.1)
+        let found = self.tracks[usize::from(joint)][channel].as_ref();
+        found.map(|t| &t.curve)
     }
 
     fn track(&self, joint: u16, channel: usize) -> Option<&RawTrack> {
         let found = self.tracks[usize::from(joint)][channel].as_ref();
-        found.map(|t| &self.raw.tracks[t.0])
+        found.map(|t| &self.raw.tracks[t.index])
     }
 
     /// Whether a channel of a joint has more than one key.
@@ -90,7 +102,11 @@ impl<'a> Locals<'a> {
     }
 
     fn value(&self, joint: u16, channel: usize, time: f32) -> Option<[f64; 4]> {
-        self.curve(joint, channel).map(|c| c.at(time).value)
+        let track = self.tracks[usize::from(joint)][channel].as_ref()?;
+        let mut near = track.near.get();
+        let value = track.shown.value(time, &mut near);
+        track.near.set(near);
+        Some(value)
     }
 
     /// The local rotation at a time: the rest where the clip says nothing, the difference on top of it if additive.
@@ -118,24 +134,53 @@ impl<'a> Locals<'a> {
     }
 }
 
+/// A local transform from the translation, scale and rotation that a clip has, of an additive clip on top of the rest.
+pub fn on_rest(
+    rest: Local,
+    additive: bool,
+    [translation, scale]: [Option<DVec3>; 2],
+    rotation: Option<DQuat>,
+) -> Local {
+    let of = |v: Option<DVec3>, rest: DVec3, sum: DVec3| match v {
+        Some(_) if additive => sum,
+        v => v.unwrap_or(rest),
+    };
+    let (t, s) = (translation.unwrap_or_default(), scale.unwrap_or(DVec3::ONE));
+    Local {
+        translation: of(translation, rest.translation, rest.translation + t),
+        scale: of(scale, rest.scale, rest.scale * s),
+        rotation: match rotation {
+            Some(q) if additive => rest.rotation * q,
+            q => q.unwrap_or(rest.rotation),
+        },
+    }
+}
+
+/// The place of a joint's channel among its tracks.
+fn place_of(channel: RawChannel) -> Option<(usize, Channel)> {
+    match channel {
+        RawChannel::Translation => Some((T, Channel::Translation)),
+        RawChannel::Rotation => Some((R, Channel::Rotation)),
+        RawChannel::Scale => Some((S, Channel::Scale)),
+        RawChannel::Weights => None,
+    }
+}
+
+/// What a clip shows of a joint of its skeleton; `None` if it stores nothing of it.
+pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_>> {
+    let lane = usize::from(*clip.skeleton().lane_of().get(joint)?);
+    let block = clip.block_at(channel, lane / LANES)?;
+    Some(LaneCurve::new(clip, channel, block, lane % LANES))
+}
+
 /// The tracks of a clip for the target.
-pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, BindError> {
-    let locals = Locals::new(binding.source(), raw, additive);
+pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, BindError> {
     let mut made = Made::default();
     let work = Work::new();
-    // Where all joints are in one place, there is no size to compare with.
-    let size = Some(model_size(binding.target())).filter(|s| *s > 0.0);
-    let size = size.unwrap_or(1.0);
     let mut used = vec![false; binding.source().len()];
     for (route, way) in binding.routes() {
         used[usize::from(route.source)] = true;
-        let maker = Maker {
-            locals: &locals,
-            target: binding.target(),
-            scales: binding.scales(),
-            size,
-            route,
-        };
+        let maker = Maker::new(binding, locals, route);
         maker.rotation(&work, &mut made)?;
         match way {
             Carry::Rest => {
@@ -152,7 +197,7 @@ pub fn tracks(binding: &Binding, raw: &RawClip, additive: bool) -> Result<Made, 
     Ok(made)
 }
 
-struct Maker<'a> {
+pub struct Maker<'a> {
     locals: &'a Locals<'a>,
     target: &'a Skeleton,
     /// By joint of the source and of the target, the scale of its frame.
@@ -162,7 +207,66 @@ struct Maker<'a> {
     route: &'a Route,
 }
 
-impl Maker<'_> {
+impl<'a> Maker<'a> {
+    pub fn new(binding: &'a Binding, locals: &'a Locals<'a>, route: &'a Route) -> Self {
+        Self {
+            locals,
+            target: binding.target(),
+            scales: binding.scales(),
+            size: binding.size(),
+            route,
+        }
+    }
+
+    /// The rotation that the joint has at a time, or its difference in an additive clip.
+    pub fn rotation_at(&self, time: f32) -> DQuat {
+        unit(
+            self.undo()
+                * self
+                    .route
+                    .rotation(|joint| self.locals.rotation(joint, time)),
+        )
+    }
+
+    /// What undoes the rotation above the joint.
+    fn undo(&self) -> DQuat {
+        match self.locals.additive {
+            // A difference is to the rest along the whole route.
+            true => self
+                .route
+                .rotation(|joint| self.locals.rest_rotation(joint))
+                .inverse(),
+            false => self.route.between_rotation.inverse(),
+        }
+    }
+
+    /// The joint's translation at a time; `None` if there is no way to it.
+    pub fn translation_at(&self, way: Carry, time: f32) -> Option<DVec3> {
+        let place = self.place(way)?;
+        let whole = self.route.transform(|j| self.locals.transform(j, time));
+        Some(place(whole.translation))
+    }
+
+    /// The joint's local transform at a time, of an additive clip on top of its rest pose.
+    pub fn local(&self, way: Carry, time: f32) -> Local {
+        let rest = Local::from(self.target.rest(self.route.target.into()));
+        let (rotation, scale) = (self.rotation_at(time), self.scale_at(time));
+        let placed = way != Carry::Rest && self.is_placed();
+        let place = placed.then(|| self.translation_at(way, time)).flatten();
+        on_rest(rest, self.locals.additive, [place, scale], Some(rotation))
+    }
+
+    /// The joint's scale at a time, if the clip says so.
+    pub fn scale_at(&self, time: f32) -> Option<DVec3> {
+        let [x, y, z, _] = self.locals.value(self.route.source, S, time)?;
+        Some(self.scale_factor() * DVec3::new(x, y, z))
+    }
+
+    /// Metres of model space in a unit of the joint's translation.
+    pub fn unit(&self) -> f64 {
+        frame_scale(self.target, &self.scales[1], self.route.target)
+    }
+
     fn track(&self, channel: RawChannel, of: Option<&RawTrack>) -> RawTrack {
         RawTrack {
             node: self.route.target.into(),
@@ -186,21 +290,15 @@ impl Maker<'_> {
 
     fn rotation(&self, work: &Work, made: &mut Made) -> Result<(), BindError> {
         let (locals, route) = (self.locals, self.route);
-        let rest = |joint: u16| locals.rest_rotation(joint);
-        let undo = match locals.additive {
-            // A difference is to the rest along the whole route.
-            true => route.rotation(rest).inverse(),
-            false => route.between_rotation.inverse(),
-        };
+        let undo = self.undo();
         match self.one(|joint| locals.moves(joint, R)) {
             Err(0) => {
                 let says = |step: &Step| locals.curve(step.joint, R).is_some();
                 if locals.additive && !route.steps.iter().any(says) {
                     return Ok(());
                 }
-                let q = undo * route.rotation(|joint| locals.rotation(joint, 0.0));
                 let mut track = self.track(RawChannel::Rotation, None);
-                track.values = narrow(unit(q).to_array());
+                track.values = narrow(self.rotation_at(0.0).to_array());
                 made.tracks.push(track);
             }
             Ok((place, step)) => {
@@ -209,7 +307,7 @@ impl Maker<'_> {
                 let mut left = undo * turn(before, now);
                 let mut right = turn(after, now);
                 if locals.additive {
-                    let own = rest(step.joint);
+                    let own = locals.rest_rotation(step.joint);
                     match step.inverse {
                         true => right = own.inverse() * right,
                         false => left *= own,
@@ -249,40 +347,13 @@ impl Maker<'_> {
         let Some((last, before)) = route.steps.split_last() else {
             return Ok(());
         };
-        // Rotation and scale of the last joint do not move it, unless it is undone.
-        let matters = |joint: u16, channel: usize| {
-            let only_place = joint == last.joint && !last.inverse;
-            channel == T || !only_place
-        };
-        let says = |step: &Step| {
-            let mut channels = [T, R, S].into_iter();
-            channels.any(|c| matters(step.joint, c) && locals.curve(step.joint, c).is_some())
-        };
-        if !route.steps.iter().any(says) {
+        let Some(place) = self.place(way).filter(|_| self.is_placed()) else {
             return Ok(());
-        }
-        let undo = route.between.inverse();
-        if !undo.is_finite() {
-            return Ok(());
-        }
-        let at_rest = route.transform(|j| affine(&locals.rest(j))).translation;
-        let own = self.target.rest(route.target.into()).translation.as_dvec3();
-        let place = |p: DVec3| match way {
-            _ if locals.additive => {
-                let scale = if let Carry::Scaled(scale) = way {
-                    scale
-                } else {
-                    1.0
-                };
-                undo.transform_vector3((p - at_rest) * scale)
-            }
-            Carry::Scaled(scale) => undo.transform_point3(p * scale),
-            _ => own + undo.transform_vector3(p - at_rest),
         };
         let moves = |step: &Step| {
             [T, R, S]
                 .iter()
-                .any(|&c| matters(step.joint, c) && locals.moves(step.joint, c))
+                .any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
         };
         let count = route.steps.iter().filter(|s| moves(s)).count();
         let one = count == 1 && !last.inverse && locals.moves(last.joint, T);
@@ -326,6 +397,38 @@ impl Maker<'_> {
         Ok(())
     }
 
+    /// Whether a channel of a step moves the joint: rotation and scale of the last one do not, unless it is undone.
+    fn matters(&self, step: &Step, channel: usize) -> bool {
+        let last = self.route.steps.last();
+        let only_place = last.is_some_and(|last| step.joint == last.joint && !last.inverse);
+        channel == T || !only_place
+    }
+
+    /// Whether the clip says where the joint is.
+    fn is_placed(&self) -> bool {
+        let says = |step: &Step| {
+            let mut channels = [T, R, S].into_iter();
+            channels.any(|c| self.matters(step, c) && self.locals.curve(step.joint, c).is_some())
+        };
+        self.route.steps.iter().any(says)
+    }
+
+    /// What becomes of a place relative to the joint above in the source; `None` if scales of 0 lie between.
+    fn place(&self, way: Carry) -> Option<impl Fn(DVec3) -> DVec3 + use<>> {
+        let (locals, route) = (self.locals, self.route);
+        let undo = route.between.inverse();
+        let additive = locals.additive;
+        let at_rest = route.transform(|j| affine(&locals.rest(j))).translation;
+        let own = self.target.rest(route.target.into()).translation.as_dvec3();
+        let place = move |p: DVec3| match way {
+            Carry::Scaled(scale) if additive => undo.transform_vector3((p - at_rest) * scale),
+            _ if additive => undo.transform_vector3(p - at_rest),
+            Carry::Scaled(scale) => undo.transform_point3(p * scale),
+            _ => own + undo.transform_vector3(p - at_rest),
+        };
+        undo.is_finite().then_some(place)
+    }
+
     /// How far the clip moves a joint whose translation is left, or one that is folded into it, if it does.
     fn leaves(&self) -> Option<f64> {
         let moved = |step: &Step| {
@@ -351,21 +454,25 @@ impl Maker<'_> {
         let Some(from) = self.locals.track(joint, S) else {
             return;
         };
-        let source = self.locals.rest(joint).scale.as_dvec3();
+        let factor = self.scale_factor();
+        let mut track = self.track(RawChannel::Scale, Some(from));
+        track.values = mapped(from, |v| v * factor, |v| v * factor);
+        made.scales_kept += usize::from(self.locals.moves(joint, S));
+        made.tracks.push(track);
+    }
+
+    fn scale_factor(&self) -> DVec3 {
+        let source = self.locals.rest(self.route.source).scale.as_dvec3();
         let target = self.target.rest(self.route.target.into()).scale.as_dvec3();
         let ratio = |a: f64, b: f64| if a == b || b == 0.0 { 1.0 } else { a / b };
-        let factor = match self.locals.additive {
+        match self.locals.additive {
             true => DVec3::ONE,
             false => DVec3::new(
                 ratio(target.x, source.x),
                 ratio(target.y, source.y),
                 ratio(target.z, source.z),
             ),
-        };
-        let mut track = self.track(RawChannel::Scale, Some(from));
-        track.values = mapped(from, |v| v * factor, |v| v * factor);
-        made.scales_kept += usize::from(self.locals.moves(joint, S));
-        made.tracks.push(track);
+        }
     }
 
     /// The curves of the joints on the route that move.
@@ -395,10 +502,9 @@ impl Maker<'_> {
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
         made.last_sampled = joint;
-        let unit = frame_scale(self.target, &self.scales[1], self.route.target);
         let (worst, difference) = match channel {
             RawChannel::Rotation => (&mut made.sampled_rotation, difference),
-            _ => (&mut made.sampled_translation, difference * unit),
+            _ => (&mut made.sampled_translation, difference * self.unit()),
         };
         *worst = worst.max(difference);
     }
