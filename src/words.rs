@@ -11,6 +11,38 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
+/// The most characters of another reader's message.
+const MESSAGE: usize = 300;
+
+/// A message of another reader, which may repeat what it read whole.
+pub(crate) fn brief(message: &impl std::fmt::Display) -> String {
+    let message = message.to_string();
+    match message.char_indices().nth(MESSAGE) {
+        // Its end says where.
+        Some(_) => {
+            let tail = message.char_indices().rev().nth(QUOTED - 1);
+            let (end, _) = message
+                .char_indices()
+                .nth(MESSAGE - QUOTED - 1)
+                .unwrap_or_default();
+            let tail = tail.map_or(0, |(at, _)| at);
+            format!("{}…{}", &message[..end], &message[tail..])
+        }
+        None => message,
+    }
+}
+
+/// The decimal exponents between which a number is shown without one.
+const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
+
+/// A number as short as it is exact: `0.25`, `1e-320`.
+pub(crate) fn number(value: f64) -> String {
+    match value == 0.0 || !value.is_finite() || PLAIN.contains(&value.abs()) {
+        true => value.to_string(),
+        false => format!("{value:e}"),
+    }
+}
+
 /// A count with its noun: `1 joint`, `2 joints`, `3 vertices`, `0 meshes`, `2 entries`.
 pub(crate) fn plural(count: u64, noun: &str) -> String {
     if count == 1 {
@@ -49,6 +81,33 @@ mod tests {
         let name = "é".repeat(40);
         assert_eq!(shorten(&name), name);
         assert_eq!(shorten(&format!("{name}é")), format!("{name}…"));
+    }
+
+    #[test]
+    fn messages_keep_their_ends() {
+        assert_eq!(brief(&"é".repeat(300)), "é".repeat(300));
+        let long = brief(&format!(
+            "unknown field `{}` at line 7",
+            "é".repeat(1 << 20)
+        ));
+        assert_eq!(long.chars().count(), 300);
+        assert!(long.starts_with("unknown field `é") && long.ends_with("é` at line 7"));
+    }
+
+    #[test]
+    fn numbers_have_an_exponent_where_they_are_tiny_or_huge() {
+        let values = [0.0, -0.25, 1e-5, 9.9e-6, -5e-324, 1e15, 1e16, f64::INFINITY];
+        let shown = [
+            "0",
+            "-0.25",
+            "0.00001",
+            "9.9e-6",
+            "-5e-324",
+            "1000000000000000",
+            "1e16",
+            "inf",
+        ];
+        assert_eq!(values.map(number), shown);
     }
 
     #[test]

@@ -23,6 +23,7 @@ mod memory;
 mod merge;
 mod model;
 mod numbers;
+mod object;
 mod output;
 mod png;
 mod pose;

@@ -17,10 +17,14 @@ pub fn print(text: &str) -> Result<(), CliError> {
         .map_err(CliError::Stdout)
 }
 
+/// The widest line of an error, in columns: several long paths fit.
+pub const WIDEST_LINE: usize = 4000;
+
 /// Writes a line to standard error: an error or a warning.
 pub fn tell(what: &str) {
+    let line = text::shorten(&one_line(what), WIDEST_LINE);
     // Nothing can be done if standard error is closed too.
-    let _ = writeln!(io::stderr(), "phalanx: {}", one_line(what));
+    let _ = writeln!(io::stderr(), "phalanx: {line}");
 }
 
 /// Writes a value as JSON and a newline to standard output; `pretty` indents it.

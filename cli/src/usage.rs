@@ -1,6 +1,8 @@
 //! clap's usage errors, with escapes: they repeat arguments, which can contain any character.
 
-use super::text::{lines, one_line};
+use super::error::CliError;
+use super::output;
+use super::text::{lines, one_line, shorten};
 use clap::Error;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
@@ -11,13 +13,31 @@ use std::io::Write;
 pub fn exit(mut error: Error) -> ! {
     let advice = advice(&error);
     suggest(&mut error, advice);
-    let harmless = |argument: &OsStr| argument.to_str().is_some_and(|a| one_line(a) == a);
-    if !error.use_stderr() || std::env::args_os().skip(1).all(|a| harmless(&a)) {
+    let fits = |a: &str| a.len() <= LONGEST_ARGUMENT && one_line(a) == a;
+    let harmless = |argument: &OsStr| argument.to_str().is_some_and(fits);
+    if !error.use_stderr() {
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        match printed {
+            Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => {
+                output::tell(&CliError::Stdout(e).to_string());
+                std::process::exit(1)
+            }
+            _ => std::process::exit(0),
+        }
+    }
+    if std::env::args_os().skip(1).all(|a| harmless(&a)) {
         error.exit();
     }
     // Nothing can be done if standard error is closed.
     let _ = write!(std::io::stderr(), "{}", text(error, advice));
     std::process::exit(2)
+}
+
+/// The longest argument that is repeated as it is, bytes.
+const LONGEST_ARGUMENT: usize = 1000;
+
+fn shown(argument: &str) -> String {
+    shorten(&one_line(argument), LONGEST_ARGUMENT)
 }
 
 /// What replaces an option of an earlier version.
@@ -45,9 +65,9 @@ fn text(mut error: Error, advice: Option<&'static str>) -> String {
         let value = match value {
             // Spans several lines and contains no arguments.
             _ if kind == ContextKind::Usage => return None,
-            ContextValue::String(s) => ContextValue::String(one_line(s)),
+            ContextValue::String(s) => ContextValue::String(shown(s)),
             ContextValue::Strings(all) => {
-                ContextValue::Strings(all.iter().map(|s| one_line(s)).collect())
+                ContextValue::Strings(all.iter().map(|s| shown(s)).collect())
             }
             _ => return None,
         };

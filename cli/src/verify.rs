@@ -323,7 +323,13 @@ fn measure_clips(
     let (exact, bound): (Vec<Arc<Clip>>, _) = match Settings::is_bound(&made_of.settings) {
         false => {
             let raw = input.raw(made_with.up, made_with.import)?;
-            (input.rig(raw, Some(lanes))?.clips().to_vec(), None)
+            (
+                input
+                    .rig(raw, made_with.import, Some(lanes))?
+                    .clips()
+                    .to_vec(),
+                None,
+            )
         }
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;

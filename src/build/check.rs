@@ -8,7 +8,7 @@ use crate::mesh::{Primitive, PrimitiveError};
 use crate::rig::{RigError, is_forest};
 use crate::runtime::JobError;
 use crate::skeleton::{SkeletonError, SkinError};
-use crate::words::are;
+use crate::words::{are, shorten};
 use thiserror::Error;
 
 /// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
@@ -146,7 +146,7 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     }
     for c in &raw.channels {
         for t in &c.tracks {
-            let place = || format!("user channel \"{}\"", c.channel.name);
+            let place = || format!("user channel \"{}\"", shorten(&c.channel.name));
             check(&place, "clip", t.clip, raw.clips.len())?;
         }
     }

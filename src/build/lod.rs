@@ -4,6 +4,7 @@ use super::bounds::measure_bounds;
 use crate::import::raw::RawScene;
 use crate::mesh::{MaterialError, Mesh, PrimitiveError};
 use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
+use crate::words::shorten;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ pub enum LodError {
         file: String,
     },
     /// No skin of the rig has all joints of the level's skin.
-    #[error("{file}: no skin of \"{rig}\" has the joint \"{joint}\"")]
+    #[error("{file}: no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(.rig), joint = shorten(.joint))]
     NoSkin {
         /// The file.
         file: String,
@@ -33,7 +34,7 @@ pub enum LodError {
         joint: String,
     },
     /// The level has a different bind pose.
-    #[error("{file}: joint \"{joint}\" has a different bind pose than in \"{rig}\"")]
+    #[error("{file}: joint \"{joint}\" has a different bind pose than in \"{rig}\"", joint = shorten(.joint), rig = shorten(.rig))]
     BindPose {
         /// The file.
         file: String,

@@ -16,6 +16,7 @@ use crate::import::{ImportReport, Severity};
 use crate::mesh::Mesh;
 use crate::rig::{MorphRange, Rig, RigNode, RigParts};
 use crate::skeleton::{NO_JOINT, Scalar, Skeleton};
+use crate::words::shorten;
 use glam::Vec3;
 use std::sync::Arc;
 
@@ -255,7 +256,7 @@ fn report_resampled(
     report: &mut ImportReport,
 ) {
     for r in resampled {
-        let name = raw.name.as_deref().unwrap_or_default();
+        let name = shorten(raw.name.as_deref().unwrap_or_default());
         let error = match r.channel {
             Channel::Rotation => format!("{:.4} degrees", r.error.to_degrees()),
             Channel::Translation => format!("{:.3e} m", r.error),

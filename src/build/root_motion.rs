@@ -7,6 +7,7 @@ use crate::clip::RootMotionParts;
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
 use crate::skeleton::{Hierarchy, JointRef, JointRefError};
+use crate::words::shorten;
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -72,7 +73,7 @@ pub enum RootMotionError {
     #[error("root motion: {0}")]
     Joint(#[from] JointRefError),
     /// A joint above is animated too, so the motion is not the joint's alone.
-    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too")]
+    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too", clip = shorten(.clip), above = shorten(.above), joint = shorten(.joint))]
     MovingAncestor {
         /// The clip.
         clip: String,
@@ -82,13 +83,13 @@ pub enum RootMotionError {
         above: String,
     },
     /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
-    #[error("root motion: the joints above \"{joint}\" have non-uniform or zero scale")]
+    #[error("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(.joint))]
     Scale {
         /// The joint of the motion.
         joint: String,
     },
     /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
-    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}")]
+    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(.clip))]
     TooManyKeys {
         /// The clip.
         clip: String,

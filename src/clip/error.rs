@@ -4,14 +4,14 @@ use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
-use crate::words::{are, plural};
+use crate::words::{are, plural, shorten};
 use thiserror::Error;
 
 /// Why a clip is rejected.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ClipError {
     /// The duration is negative, NaN, or above [`MAX_SECONDS`].
-    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s")]
+    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s", clip = shorten(.clip))]
     Duration {
         /// Name of the clip.
         clip: String,
@@ -20,7 +20,7 @@ pub enum ClipError {
     },
     /// A timeline has too few or too many keys: at most [`MAX_KEYS`](super::MAX_KEYS) if they are evenly spaced,
     /// otherwise at most [`MAX_IRREGULAR_KEYS`](super::MAX_IRREGULAR_KEYS).
-    #[error("clip \"{clip}\": timeline {timeline} has {}, allowed are 2 to {limit}", plural(*.keys as u64, "key"))]
+    #[error("clip \"{clip}\": timeline {timeline} has {}, allowed are 2 to {limit}", plural(*.keys as u64, "key"), clip = shorten(.clip))]
     KeyCount {
         /// Name of the clip.
         clip: String,
@@ -33,7 +33,7 @@ pub enum ClipError {
     },
     /// Times do not increase, or exceed [`MAX_SECONDS`] in magnitude.
     #[error(
-        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e} s"
+        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e} s", clip = shorten(.clip)
     )]
     Times {
         /// Name of the clip.
@@ -46,7 +46,7 @@ pub enum ClipError {
     /// There are more irregular timelines than 16-bit hint indices.
     #[error(
         "clip \"{clip}\": {count} irregular timelines, the limit is {}",
-        u16::MAX
+        u16::MAX, clip = shorten(.clip)
     )]
     TooManyTimelines {
         /// Name of the clip.
@@ -55,7 +55,7 @@ pub enum ClipError {
         count: usize,
     },
     /// A block refers to lanes, rows, integers or a timeline that do not exist.
-    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there {} {have}", are(*.have as u64))]
+    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there {} {have}", are(*.have as u64), clip = shorten(.clip))]
     Block {
         /// Name of the clip.
         clip: String,
@@ -79,7 +79,7 @@ pub enum ClipError {
         clips: usize,
     },
     /// A marker is outside the clip.
-    #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s")]
+    #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s", clip = shorten(.clip), marker = shorten(.marker))]
     Marker {
         /// Name of the clip.
         clip: String,
@@ -91,7 +91,7 @@ pub enum ClipError {
         duration: f32,
     },
     /// There are more markers than 16-bit marker indices.
-    #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}")]
+    #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}", clip = shorten(.clip))]
     TooManyMarkers {
         /// Name of the clip.
         clip: String,
@@ -99,7 +99,7 @@ pub enum ClipError {
         count: usize,
     },
     /// A row holds NaN or infinity.
-    #[error("clip \"{clip}\": row {row} is not finite")]
+    #[error("clip \"{clip}\": row {row} is not finite", clip = shorten(.clip))]
     NotFinite {
         /// Name of the clip.
         clip: String,
@@ -107,7 +107,7 @@ pub enum ClipError {
         row: usize,
     },
     /// A number is beyond its limit.
-    #[error("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}")]
+    #[error("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}", clip = shorten(.clip))]
     Beyond {
         /// Name of the clip.
         clip: String,
@@ -120,7 +120,7 @@ pub enum ClipError {
     },
     /// The product of scales down a chain of joints exceeds [`MAX_CHAIN_SCALE`].
     #[error(
-        "clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}"
+        "clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}", clip = shorten(.clip), name = shorten(.name)
     )]
     Scale {
         /// Name of the clip.
@@ -134,7 +134,7 @@ pub enum ClipError {
     },
     /// Blocks share rows or integers more often than [`MAX_SHARING`].
     #[error(
-        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, plus 65536)"
+        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, plus 65536)", clip = shorten(.clip)
     )]
     Sharing {
         /// Name of the clip.
@@ -147,7 +147,7 @@ pub enum ClipError {
         limit: usize,
     },
     /// The root motion is invalid, or not allowed.
-    #[error("clip \"{clip}\", root motion: {what} ({index})")]
+    #[error("clip \"{clip}\", root motion: {what} ({index})", clip = shorten(.clip))]
     RootMotion {
         /// Name of the clip.
         clip: String,

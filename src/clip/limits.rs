@@ -8,6 +8,7 @@ use super::keys::{Extent, Keys, Lanes};
 use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
+use crate::words::shorten;
 
 /// How often the blocks of a clip together may read its rows and integers.
 ///
@@ -96,13 +97,13 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
         Channel::Scale => "scale",
         Channel::Scalar => {
             let name = skeleton.scalars().get(lane).map(|s| s.name.as_str());
-            return format!("scalar {lane} \"{}\"", name.unwrap_or_default());
+            return format!("scalar {lane} \"{}\"", shorten(name.unwrap_or_default()));
         }
     };
     match skeleton.joint_of().get(lane) {
         Some(&joint) if joint != NO_JOINT => {
             let name = &skeleton.names()[usize::from(joint)];
-            format!("{what} of joint {joint} \"{name}\"")
+            format!("{what} of joint {joint} \"{}\"", shorten(name))
         }
         _ => format!("{what} of lane {lane}, which holds no joint"),
     }

@@ -13,7 +13,8 @@ use crate::playback::pool::{PaletteScratch, Target};
 /// first, then written in one piece.
 ///
 /// A panic in these calls ends the frame and propagates to the caller. The crowd stays consistent, and no memory
-/// counts as holding that frame: the next one evaluates every visible instance.
+/// counts as holding that frame: the next one evaluates every visible instance. [Tiers](super::Crowd::set_tiers) begin
+/// anew with it, as after [`Crowd::set_tiers`](super::Crowd::set_tiers): nothing depends on what the frame had done.
 pub trait PaletteMemory: Send + Sized {
     /// Splits into the first `rows` rows and the rest. If there are fewer rows, the first part has all of them.
     fn split_at(self, rows: usize) -> (Self, Self);

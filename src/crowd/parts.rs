@@ -142,7 +142,7 @@ impl Crowd {
 ///
 /// An iterator: each part owns its range of instances, its scratch and its part of the memory. The frame is complete
 /// when every part has been [run](FramePart::run). If one is dropped before, no memory counts as holding the frame, and
-/// the next frame evaluates every visible instance. [Watched](Crowd::watch) joints keep the matrices that they had; with
+/// the next frame evaluates every visible instance; tiers begin anew if another part was run. [Watched](Crowd::watch) joints keep the matrices that they had; with
 /// [tiers](Crowd::set_tiers) they were evaluated before the first part.
 #[derive(Debug)]
 pub struct Parts<'a, M> {

@@ -138,6 +138,7 @@ impl Crowd {
     /// start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         self.settle_parts();
+        self.mend_tiers();
         let request = LayoutRequest {
             align: layout.align,
             order: layout.order,

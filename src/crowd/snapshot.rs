@@ -21,7 +21,8 @@ const TIERS_SINCE: u16 = 3;
 /// that has them.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
-/// for rollback over a network.
+/// for rollback over a network. Two snapshots are equal if their bytes are: `==` makes them, so whoever looks for
+/// differences of many crowds compares hashes of the bytes.
 ///
 /// ```
 /// use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions};
@@ -49,7 +50,7 @@ const TIERS_SINCE: u16 = 3;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct CrowdSnapshot {
     tag: u16,
     /// The number of rigs added in the life of the crowd.
@@ -129,6 +130,12 @@ impl CrowdSnapshot {
     }
 }
 
+impl PartialEq for CrowdSnapshot {
+    fn eq(&self, other: &Self) -> bool {
+        (self.tag, self.rigs) == (other.tag, other.rigs) && self.to_bytes() == other.to_bytes()
+    }
+}
+
 #[cfg(test)]
 impl CrowdSnapshot {
     /// The tiers, which it has.
@@ -155,8 +162,9 @@ impl Crowd {
     /// evaluates every visible instance, scheduled or not.
     ///
     /// A handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
-    /// with the same handle, and then identifies that one. Clips and blend spaces that were added after the snapshot
-    /// stay, under their handles; the same calls in the same order return the same handles for them. If a clip or
+    /// with the same handle, and then identifies that one. So it is with clips and blend spaces that were added after the
+    /// snapshot, but that they stay until then: their handles go on to name them, and playing one adds it. No snapshot holds
+    /// what has only stayed, so that one taken after a rollback equals one that was taken without. If a clip or
     /// blend space of the snapshot has been removed, the snapshot cannot be restored. A rig that was added after the
     /// snapshot has to be removed first.
     ///

@@ -6,7 +6,7 @@ use crate::clip::ClipError;
 use crate::clip::RelaneError;
 use crate::rig::RigError;
 use crate::skeleton::{HumanBone, SkeletonError, SkinError};
-use crate::words::{are, plural};
+use crate::words::{are, plural, shorten};
 use std::io;
 use thiserror::Error;
 
@@ -165,7 +165,7 @@ pub enum Fault {
         source: SkinError,
     },
     /// One joint has two bones of the humanoid.
-    #[error("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"")]
+    #[error("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(.name))]
     JointTwice {
         /// Index of the joint.
         joint: usize,

@@ -40,7 +40,7 @@ pub use error::{Fault, FormatError, OpenError};
 pub use library::{Library, RigOptions, SectionInfo};
 pub use memory::{BLOCKS_BASE, BLOCKS_PER_BYTE, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use provenance::{ClipOrigin, Provenance, Source};
-pub use save::{NewFile, SaveError, save};
+pub use save::{NewFile, SaveError, remove_leftovers, save};
 pub use writer::{LibraryWriter, WriteError};
 
 /// Rows are used as they are stored and tables are copied as bytes, so the byte order has to be that of the file.

@@ -56,6 +56,23 @@ pub fn save<E: From<SaveError>>(
     Ok(new.finish()?)
 }
 
+/// Removes what a process that was killed while it wrote a file has left beside it. What another process is writing is
+/// left alone, as is what cannot be removed.
+pub fn remove_leftovers(path: &Path) {
+    let Ok(place) = behind_links(path) else {
+        return;
+    };
+    for number in 0..MOST_NAMES {
+        match partial(&place, number) {
+            Ok(name) if name.symlink_metadata().is_ok() => {
+                // Writing the file says why.
+                let _ = remove_leftover(&name);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// A file being written, which replaces its target on [`NewFile::finish`]. Dropping it first removes it.
 ///
 /// It is created beside its target as `.NAME.partial` and is always a new file, so it never writes through

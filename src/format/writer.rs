@@ -16,6 +16,7 @@ use crate::clip::Clip;
 use crate::rig::{ClipBounds, Rig, distinct};
 use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
+use crate::words::shorten;
 use bytemuck::Zeroable;
 use std::io::{self, Seek, SeekFrom, Write};
 use thiserror::Error;
@@ -24,13 +25,13 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum WriteError {
     /// The operating system reports an error.
-    #[error(transparent)]
+    #[error("cannot be written: {0}")]
     Io(#[from] io::Error),
     /// The file cannot be put in place.
     #[error(transparent)]
     Save(#[from] SaveError),
     /// A clip or a rig was made for another skeleton or lane order.
-    #[error("\"{name}\" does not fit the library's skeleton: {mismatch}")]
+    #[error("\"{name}\" does not fit the library's skeleton: {mismatch}", name = shorten(.name))]
     Skeleton {
         /// Name of the clip or the rig.
         name: String,
@@ -38,7 +39,7 @@ pub enum WriteError {
         mismatch: SkeletonMismatch,
     },
     /// A clip cannot be encoded.
-    #[error("\"{name}\": {source}")]
+    #[error("\"{name}\": {source}", name = shorten(.name))]
     Codec {
         /// Name of the clip.
         name: String,

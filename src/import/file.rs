@@ -1,9 +1,10 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
 use super::bvh::{self, BvhError, BvhOptions};
-use super::gltf::{self, GltfError, ImportOptions};
+use super::gltf::{self, GltfError, ImportOptions, external_files};
 use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_markers};
 use super::raw::RawScene;
+use super::read_file::read_file;
 use super::report::ImportReport;
 use super::split::SplitError;
 use super::travel;
@@ -104,11 +105,76 @@ const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed for any file.
 const CLIP_BYTES_BASE: usize = 16 << 20;
 
+/// The bytes of a file and of the files that it refers to.
+fn bytes_of(path: &Path, options: &ImportOptions) -> usize {
+    let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
+    let named = path
+        .extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("gltf"));
+    let mut bytes = size(path);
+    if named && let Ok(text) = read_file(path, bytes) {
+        let parts = external_files(&text, path.parent().unwrap_or(Path::new("")), options);
+        bytes = parts
+            .iter()
+            .fold(bytes, |sum, part| sum.saturating_add(size(part)));
+    }
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 /// Bytes that the rows of a file's clips may take, unless [`ImportOptions::memory_limit`] says it.
 fn clip_bytes_limit(file_bytes: usize) -> usize {
     file_bytes
         .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
         .saturating_add(CLIP_BYTES_BASE)
+}
+
+/// Bytes that the rows of a file's clips may take, and whether the options say so.
+fn clip_bytes(file_bytes: usize, options: &ImportOptions) -> (usize, bool) {
+    match options.memory_limit {
+        Some(limit) => (usize::try_from(limit).unwrap_or(usize::MAX), true),
+        None => (clip_bytes_limit(file_bytes), false),
+    }
+}
+
+/// Builds the rig of a file that [`read_path`] has read with the same import options, within the memory that
+/// [`import_path`] allows it.
+///
+/// # Errors
+/// If the clips need more ([`ImportError::ClipBytes`]), or the data is invalid.
+pub fn build_path(
+    path: &Path,
+    raw: RawScene,
+    import: &ImportOptions,
+    options: BuildOptions,
+) -> Result<(Rig, ImportReport), ImportError> {
+    let file_bytes = bytes_of(path, import);
+    let (most, given) = clip_bytes(file_bytes, import);
+    let options = BuildOptions {
+        max_clip_bytes: options.max_clip_bytes.min(most),
+        ..options
+    };
+    let built = build_rig_reporting(raw, &options);
+    let file = path.display().to_string();
+    built.map_err(|source| ImportError::of_build(&file, (file_bytes, given), source))
+}
+
+impl ImportError {
+    /// With the bytes of the file, and whether the limit of clips is that of the options.
+    fn of_build(file: &str, (file_bytes, given): (usize, bool), source: BuildError) -> Self {
+        let file = file.to_owned();
+        match source {
+            BuildError::Clip {
+                source: ClipBuildError::TooLarge { .. },
+                ..
+            } => Self::ClipBytes {
+                file,
+                file_bytes,
+                given,
+                source: Box::new(source),
+            },
+            source => Self::Build { file, source },
+        }
+    }
 }
 
 /// Reads a .gltf, .glb or .bvh file into raw data, without building rigs. A file is BVH if it is named .bvh or
@@ -171,7 +237,7 @@ fn bvh_options(options: &ImportOptions) -> BvhOptions {
 /// # Errors
 /// If it cannot be read, split as requested, or built.
 pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
-    let size = std::fs::metadata(path).map_or(0, |m| usize::try_from(m.len()).unwrap_or(0));
+    let size = bytes_of(path, options);
     let (raw, report) = read_path(path, options)?;
     let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
     let mut imported = finish(raw, report, options, size)?;
@@ -210,10 +276,7 @@ fn finish(
         file: file.clone(),
         source,
     })?;
-    let given = options
-        .memory_limit
-        .map(|m| usize::try_from(m).unwrap_or(usize::MAX));
-    let mut left = given.unwrap_or_else(|| clip_bytes_limit(file_bytes));
+    let (mut left, given) = clip_bytes(file_bytes, options);
     let mut rigs = Vec::with_capacity(scenes.len());
     for scene in scenes {
         let options = BuildOptions {
@@ -224,21 +287,8 @@ fn finish(
             }),
             ..BuildOptions::default()
         };
-        let (rig, built) = build_rig_reporting(scene, &options).map_err(|source| match source {
-            BuildError::Clip {
-                source: ClipBuildError::TooLarge { .. },
-                ..
-            } => ImportError::ClipBytes {
-                file: file.clone(),
-                file_bytes,
-                given: given.is_some(),
-                source: Box::new(source),
-            },
-            source => ImportError::Build {
-                file: file.clone(),
-                source,
-            },
-        })?;
+        let (rig, built) = build_rig_reporting(scene, &options)
+            .map_err(|source| ImportError::of_build(&file, (file_bytes, given), source))?;
         report.entries.extend(built.entries);
         left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
         rigs.push(rig);

@@ -5,10 +5,11 @@
 //! `LeftFoot.strike`. Extras have it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where
 //! each clip has such a list, or an object like extras.
 
+use super::read_file::{ReadFault, read_file};
 use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
-use crate::words::shorten;
+use crate::words::{brief, shorten};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +42,7 @@ pub enum MarkerError {
         message: String,
     },
     /// The markers of a clip do not have the required form.
-    #[error("{file}: clip \"{clip}\": {fault}")]
+    #[error("{file}: clip \"{clip}\": {fault}", clip = shorten(.clip))]
     Shape {
         /// The file.
         file: String,
@@ -51,7 +52,7 @@ pub enum MarkerError {
         fault: MarkerFault,
     },
     /// The model has no clip of that name.
-    #[error("{file}: there is no clip \"{clip}\"")]
+    #[error("{file}: there is no clip \"{clip}\"", clip = shorten(.clip))]
     UnknownClip {
         /// The file.
         file: String,
@@ -215,18 +216,14 @@ pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
         file: file(),
         message,
     };
-    // Checked before the file is opened: opening a pipe blocks until it has a writer.
-    let size = std::fs::metadata(path).map_err(|e| fail(e.to_string()))?;
-    if !size.is_file() {
-        return Err(fail("not a regular file".to_owned()));
-    }
-    if size.len() > MAX_MARKER_FILE {
-        let len = size.len();
-        return Err(fail(format!(
+    let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
+        ReadFault::Io(e) => fail(e.to_string()),
+        ReadFault::Long(len) => fail(format!(
             "{len} bytes of markers, the limit is {MAX_MARKER_FILE}"
-        )));
-    }
-    let text = std::fs::read_to_string(path).map_err(|e| fail(e.to_string()))?;
+        )),
+    })?;
+    let text = String::from_utf8(bytes);
+    let text = text.map_err(|_| fail("stream did not contain valid UTF-8".to_owned()))?;
     parse_markers(&text, &file())
 }
 
@@ -239,7 +236,7 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
         file: file.to_owned(),
         message,
     };
-    let document: Value = serde_json::from_str(text).map_err(|e| fail(e.to_string()))?;
+    let document: Value = serde_json::from_str(text).map_err(|e| fail(brief(&e)))?;
     let Some(Value::Object(clips)) = document.get("clips") else {
         return Err(fail("there is no object \"clips\"".to_owned()));
     };

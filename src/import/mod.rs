@@ -27,7 +27,9 @@ pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
 pub use bvh::{BvhError, BvhOptions};
 pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
 #[cfg(feature = "gltf")]
-pub use file::{ImportError, Imported, RigLink, import_path, import_slice, read_path, read_slice};
+pub use file::{
+    ImportError, Imported, RigLink, build_path, import_path, import_slice, read_path, read_slice,
+};
 #[cfg(feature = "gltf")]
 pub use gltf::{GltfError, ImportOptions};
 #[cfg(feature = "gltf")]

@@ -5,28 +5,35 @@ use super::ids::RETIRED;
 
 /// Values by index, each index with a generation that changes when its value is removed. An index whose
 /// generations are used up stays empty, so a stale handle never refers to another value.
+///
+/// Only `places` are the state, which snapshots hold. What a [`rewind`](Self::rewind) takes out of it is kept beside it:
+/// such a value has its handle until its place is filled, and comes into the state when it is added again or used.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arena<T> {
     pub(super) places: Vec<(u16, Option<T>)>,
-    /// Indices of values that were added after the moment that [`rewind`](Self::rewind) went back to.
-    stayed: Vec<u16>,
+    /// Those that were taken out last are last.
+    stayed: Vec<Stayed<T>>,
+}
+
+/// A value of an undone time.
+#[derive(Clone, Debug, PartialEq)]
+struct Stayed<T> {
+    index: u16,
+    generation: u16,
+    value: T,
+    /// Whether its handle names it: not if what it refers to has changed. A snapshot can bring it back all the same.
+    named: bool,
 }
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self {
-            places: Vec::new(),
-            stayed: Vec::new(),
-        }
+        Self::of_places(Vec::new())
     }
 }
 
 impl<T> FromIterator<T> for Arena<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Self {
-            places: all.into_iter().map(|t| (0, Some(t))).collect(),
-            stayed: Vec::new(),
-        }
+        Self::of_places(all.into_iter().map(|t| (0, Some(t))).collect())
     }
 }
 
@@ -50,13 +57,22 @@ impl<T> Arena<T> {
 
     #[inline]
     pub fn get(&self, index: u16) -> Option<&T> {
-        self.places.get(usize::from(index))?.1.as_ref()
+        match self.places.get(usize::from(index)) {
+            Some((_, Some(value))) => Some(value),
+            _ => self.stayed_at(index).map(|stayed| &stayed.value),
+        }
+    }
+
+    /// The value of an undone time that an index without a value has.
+    fn stayed_at(&self, index: u16) -> Option<&Stayed<T>> {
+        let mut stayed = self.stayed.iter().rev();
+        stayed.find(|s| s.index == index && s.named)
     }
 
     /// The value at an index, if the generation matches.
     pub fn find(&self, index: u16, generation: u16) -> Option<&T> {
-        let (known, value) = self.places.get(usize::from(index))?;
-        value.as_ref().filter(|_| *known == generation)
+        let value = self.get(index)?;
+        (self.generation(index) == generation).then_some(value)
     }
 
     pub fn find_mut(&mut self, index: u16, generation: u16) -> Option<&mut T> {
@@ -64,14 +80,33 @@ impl<T> Arena<T> {
         value.as_mut().filter(|_| *known == generation)
     }
 
+    /// The generation of the handle that names the value at an index, or the next one.
     pub fn generation(&self, index: u16) -> u16 {
-        self.places.get(usize::from(index)).map_or(RETIRED, |s| s.0)
+        match self.places.get(usize::from(index)) {
+            Some((generation, Some(_))) => *generation,
+            place => match self.stayed_at(index) {
+                Some(stayed) => stayed.generation,
+                None => place.map_or(RETIRED, |s| s.0),
+            },
+        }
     }
 
-    /// All values with their indices.
+    /// All values with their indices, without those of undone times.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &T)> + Clone {
         let all = (0..).zip(&self.places);
         all.filter_map(|(i, (_, value))| Some((i, value.as_ref()?)))
+    }
+
+    /// Whether a value of an undone time has stayed.
+    pub fn has_undone(&self) -> bool {
+        !self.stayed.is_empty()
+    }
+
+    /// The values of undone times that a handle had, the last one first.
+    pub fn undone(&self, index: u16, generation: u16) -> impl Iterator<Item = &T> {
+        let stayed = self.stayed.iter().rev();
+        let stayed = stayed.filter(move |s| (s.index, s.generation) == (index, generation));
+        stayed.map(|s| &s.value)
     }
 
     /// Stores a value at the first free index and returns the index.
@@ -98,62 +133,128 @@ impl<T> Arena<T> {
         Ok(index as u16)
     }
 
-    /// The index of a value that survived a [`rewind`](Self::rewind), if it is the `same` and is stored
-    /// where [`add`](Self::add) would put it now. So a repeated call returns the handle that it returned
-    /// before the rewind.
-    pub fn add_again(&mut self, same: impl Fn(&T) -> bool) -> Option<u16> {
+    /// [`add`](Self::add) that takes the value of an undone time instead, if that is the `same` and had the handle that
+    /// the value gets. Returns the index, and whether the index has the value that it had for its last handle.
+    pub fn add_again(
+        &mut self,
+        value: T,
+        same: impl Fn(&T, &T) -> bool,
+        what: &'static str,
+        limit: usize,
+    ) -> Result<(u16, bool), PlaybackError> {
         if self.stayed.is_empty() {
-            return None;
+            return Ok((self.add(value, what, limit)?, false));
         }
-        let mut places = (0u16..).zip(&self.places);
-        let next = places.find(|(i, s)| match &s.1 {
-            Some(_) => self.stayed.contains(i),
-            None => s.0 != RETIRED,
-        });
-        let (index, (_, value)) = next?;
-        same(value.as_ref()?).then_some(index)?;
-        self.stayed.retain(|&i| i != index);
-        Some(index)
+        let index = self.add(value, what, limit)?;
+        let (generation, place) = &self.places[usize::from(index)];
+        let is_same = |s: &Stayed<T>| {
+            let handle = (s.index, s.generation) == (index, *generation);
+            handle && place.as_ref().is_some_and(|added| same(&s.value, added))
+        };
+        let Some(at) = self.stayed.iter().rposition(is_same) else {
+            return Ok((index, false));
+        };
+        let named = self
+            .stayed_at(index)
+            .is_some_and(|s| std::ptr::eq(s, &self.stayed[at]));
+        let stayed = self.stayed.remove(at);
+        self.places[usize::from(index)].1 = Some(stayed.value);
+        Ok((index, named))
+    }
+
+    /// Takes a value of an undone time into the state: it is used. Returns whether the index had one.
+    pub fn adopt(&mut self, index: u16) -> bool {
+        if self.stayed.is_empty() {
+            return false;
+        }
+        let at = usize::from(index);
+        let named = |s: &Stayed<T>| s.index == index && s.named;
+        let empty = self.places.get(at).is_none_or(|place| place.1.is_none());
+        let Some(found) = self.stayed.iter().rposition(named).filter(|_| empty) else {
+            return false;
+        };
+        let stayed = self.stayed.remove(found);
+        if self.places.len() <= at {
+            self.places.resize_with(at + 1, || (0, None));
+        }
+        self.places[at] = (stayed.generation, Some(stayed.value));
+        true
+    }
+
+    /// Takes the handles of values of undone times for which this is true.
+    pub fn disown(&mut self, all: impl Fn(&T) -> bool) {
+        for stayed in &mut self.stayed {
+            stayed.named &= !all(&stayed.value);
+        }
     }
 
     /// Removes the value at an index; its handles become stale.
     pub fn take(&mut self, index: u16) -> Option<T> {
-        let slot = self.places.get_mut(usize::from(index))?;
-        let taken = slot.1.take()?;
-        slot.0 = slot.0.saturating_add(1);
-        self.stayed.retain(|&i| i != index);
-        Some(taken)
+        if let Some(slot) = self.places.get_mut(usize::from(index))
+            && let Some(taken) = slot.1.take()
+        {
+            slot.0 = slot.0.saturating_add(1);
+            // The handles of undone times that the index had before are stale, too.
+            let stale = slot.0;
+            let keeps = |s: &mut Stayed<T>| s.named &= s.index != index || s.generation >= stale;
+            self.stayed.iter_mut().for_each(keeps);
+            return Some(taken);
+        }
+        let named = |s: &Stayed<T>| s.index == index && s.named;
+        let at = self.stayed.iter().rposition(named)?;
+        Some(self.stayed.remove(at).value)
     }
 
-    /// The same indices and generations with mapped values.
+    /// The same indices and generations with mapped values, without those of undone times.
     pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Arena<U> {
         let all = self.places.iter();
-        Arena {
-            places: all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect(),
-            stayed: Vec::new(),
+        Arena::of_places(all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect())
+    }
+
+    /// Goes back to the indices, generations and values of `then`, so that the same calls return the same handles. Values
+    /// that it lacks are kept beside the state. `same` says whether a value is that of `then`; it gets the index of a value
+    /// in its place.
+    pub fn rewind<U>(&mut self, then: &Arena<U>, same: impl Fn(&U, &T, Option<u16>) -> bool) {
+        let mut before = std::mem::take(&mut self.places);
+        for (index, (generation, value)) in (0u16..).zip(&then.places) {
+            let then = value.as_ref().and_then(|then| {
+                let place = before.get_mut(usize::from(index));
+                if let Some((known, now)) = place
+                    && known == generation
+                    && now.as_ref().is_some_and(|now| same(then, now, Some(index)))
+                {
+                    return now.take();
+                }
+                let is_it = |s: &Stayed<T>| {
+                    (s.index, s.generation) == (index, *generation) && same(then, &s.value, None)
+                };
+                let at = self.stayed.iter().rposition(is_it)?;
+                Some(self.stayed.remove(at).value)
+            });
+            self.places.push((*generation, then));
+        }
+        let left = (0u16..).zip(before);
+        let left = left.filter_map(|(index, (generation, value))| {
+            Some(Stayed {
+                index,
+                generation,
+                value: value?,
+                named: true,
+            })
+        });
+        self.stayed.extend(left);
+        for stayed in &mut self.stayed {
+            // Older handles are stale there.
+            let place = then.places.get(usize::from(stayed.index));
+            stayed.named &= place.is_none_or(|place| place.0 <= stayed.generation);
         }
     }
 
-    /// Restores the generations of `then` at empty indices, so that the same calls return the same handles.
-    /// Values added since then stay where they are; see [`add_again`](Self::add_again).
-    pub fn rewind<U>(&mut self, then: &Arena<U>) {
-        while self.places.len() > then.places.len()
-            && self.places.pop_if(|s| s.1.is_none()).is_some()
-        {}
-        for (now, then) in self.places.iter_mut().zip(&then.places) {
-            if now.1.is_none() {
-                now.0 = then.0;
-            }
-        }
-        let missing = then
-            .places
-            .iter()
-            .skip(self.places.len())
-            .map(|s| (s.0, None));
-        let missing: Vec<_> = missing.collect();
-        self.places.extend(missing);
-        let added = |i: &u16| then.get(*i).is_none();
-        self.stayed = self.iter().map(|(i, _)| i).filter(added).collect();
+    /// One more than the last index that has a value.
+    pub fn extent(&self) -> u16 {
+        let stayed = self.stayed.iter().map(|s| s.index + 1).max();
+        // There are at most 65,535 places.
+        stayed.unwrap_or(0).max(self.places.len() as u16)
     }
 }
 
@@ -205,44 +306,53 @@ mod tests {
             all
         };
         let first = run(&mut slots);
-        slots.rewind(&then);
+        slots.rewind(&then, |a, b, _| a == b);
         assert_eq!(slots, then);
         assert_eq!(run(&mut slots), first);
         // The same for storage that has held fewer values.
-        let mut other: Arena<char> = ['x'].into_iter().collect();
+        let mut other: Arena<char> = ['x', 'b'].into_iter().collect();
         other.take(0);
-        other.rewind(&then);
-        assert_eq!(other.map(|_| ()).places, [(1, None), (0, None)]);
+        other.rewind(&then, |a, b, _| a == b);
+        assert_eq!(other, then);
     }
 
     #[test]
-    fn what_stays_is_given_its_handle_again() {
+    fn what_stays_is_beside_the_state_until_it_is_added_again_or_used() {
+        let again = |slots: &mut Arena<char>, c| {
+            let added = slots.add_again(c, |a, b| a == b, "things", 9);
+            added.unwrap()
+        };
         let mut slots: Arena<char> = ['a', 'b'].into_iter().collect();
         slots.take(0);
         let then = slots.clone();
         for c in ['g', 'h'] {
             slots.add(c, "things", 9).unwrap();
         }
-        slots.rewind(&then);
-        assert_eq!(
-            (slots.find(0, 1), slots.find(2, 0)),
-            (Some(&'g'), Some(&'h'))
-        );
-        // 'h' is not the next value, and a new value gets a new index.
-        assert_eq!(slots.add_again(|c| *c == 'h'), None);
-        assert_eq!(slots.add('i', "things", 9), Ok(3));
-        assert_eq!(slots.add_again(|c| *c == 'g'), Some(0));
-        assert_eq!(slots.add_again(|c| *c == 'g'), None, "once");
-        assert_eq!(slots.add_again(|c| *c == 'h'), Some(2));
-        assert_eq!(slots.add_again(|_| true), None);
-        // A removed value is no longer found.
-        slots.rewind(&then);
-        slots.take(0);
-        assert_eq!(slots.add_again(|_| true), None, "place 0 is free");
-        assert_eq!(slots.add('j', "things", 9), Ok(0));
-        assert_eq!(
-            (slots.generation(0), slots.add_again(|c| *c == 'h')),
-            (2, Some(2))
-        );
+        let later = slots.clone();
+        slots.rewind(&then, |a, b, _| a == b);
+        let found = |slots: &Arena<char>| (slots.find(0, 1).copied(), slots.find(2, 0).copied());
+        assert_eq!(found(&slots), (Some('g'), Some('h')));
+        assert_eq!(slots.map(|c| *c), then);
+        // Another value takes the place, and with it the handle.
+        assert_eq!(again(&mut slots, 'i'), (0, false));
+        assert_eq!(found(&slots), (Some('i'), Some('h')));
+        assert_eq!(again(&mut slots, 'h'), (2, true));
+        // Both times can be brought back.
+        for _ in 0..2 {
+            let other = slots.map(|c| *c);
+            slots.rewind(&later, |a, b, _| a == b);
+            assert_eq!(slots.map(|c| *c), later);
+            slots.rewind(&other, |a, b, _| a == b);
+            assert_eq!(found(&slots), (Some('i'), Some('h')));
+        }
+        // What is used comes into the state; what is removed is gone.
+        slots.rewind(&then, |a, b, _| a == b);
+        assert!(slots.adopt(2) && !slots.adopt(2));
+        assert_eq!(slots.places, [(1, None), (0, Some('b')), (0, Some('h'))]);
+        assert!(slots.take(0).is_some());
+        slots.disown(|_| true);
+        assert_eq!(found(&slots), (None, Some('h')));
+        assert_eq!(again(&mut slots, 'j'), (0, false));
+        assert_eq!(slots.generation(0), 1);
     }
 }

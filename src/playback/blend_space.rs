@@ -193,15 +193,12 @@ impl Pool {
                 what: "it has no clips",
             });
         }
-        let index = match self.spaces.add_again(|known| *known == space) {
-            Some(index) => index,
-            None => {
-                let what = "blend spaces of one rig";
-                let index = self.spaces.add(space, what, MAX_SPACES)?;
-                self.fit_hints();
-                index
-            }
-        };
+        let clips: Vec<u16> = space.points.iter().map(|p| p.clip).collect();
+        let what = "blend spaces of one rig";
+        let same = |a: &Space, b: &Space| a == b;
+        let (index, _) = self.spaces.add_again(space, same, what, MAX_SPACES)?;
+        self.adopt_clips(clips);
+        self.fit_hints();
         let generation = self.spaces.generation(index);
         Ok(BlendSpaceId::new(self.owner, index, generation))
     }

@@ -65,7 +65,8 @@ impl Pool {
 
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
         let index = u16::try_from(clip).ok()?;
-        self.clips.get(index).map(|_| self.clip_id(index))
+        let (_, loaded) = self.clips.places.get(clip)?;
+        loaded.as_ref().map(|_| self.clip_id(index))
     }
 
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
@@ -82,17 +83,52 @@ impl Pool {
             let loaded = self.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
             Self::check_scales(&self.rig, &self.layers, all)?;
+            // With this clip those of undone times may be beyond the limit: adding them again checks it.
+            self.clips
+                .disown(|undone| !undone.scale_factors().is_empty());
+            self.spaces.disown(|_| true);
         }
-        let same = |known: &Arc<Clip>| {
-            Arc::ptr_eq(known, &clip)
-                || known.name() == clip.name() && known.identity() == clip.identity()
+        let same = |a: &Arc<Clip>, b: &Arc<Clip>| {
+            Arc::ptr_eq(a, b) || a.name() == b.name() && a.identity() == b.identity()
         };
-        if let Some(index) = self.clips.add_again(same) {
-            return Ok(self.clip_id(index));
+        let what = "clips of one rig";
+        let (index, again) = self.clips.add_again(clip, same, what, MAX_CLIPS)?;
+        if !again {
+            self.spaces.disown(|space| space.holds(index));
         }
-        let index = self.clips.add(clip, "clips of one rig", MAX_CLIPS)?;
         self.fit_clips();
         Ok(self.clip_id(index))
+    }
+
+    /// Takes what calls of an undone time added into the state, if this is of it: it is used.
+    pub fn adopt(&mut self, source: Source) {
+        match source {
+            Source::Clip(clip) => self.adopt_clips([clip]),
+            // The clips of one that is of the state are, too.
+            Source::Space(space) if self.spaces.adopt(space) => {
+                let points = self.spaces.get(space).map_or(&[][..], |s| &s.points);
+                let clips: Vec<u16> = points.iter().map(|p| p.clip).collect();
+                self.adopt_clips(clips);
+                self.fit_hints();
+            }
+            Source::Space(_) => {}
+        }
+    }
+
+    /// As [`adopt`](Self::adopt), of clips.
+    pub fn adopt_clips(&mut self, clips: impl IntoIterator<Item = u16>) {
+        let mut adopted = false;
+        for clip in clips {
+            adopted |= self.clips.adopt(clip);
+        }
+        if adopted {
+            self.fit_clips();
+        }
+    }
+
+    /// Whether something of an undone time has stayed.
+    pub fn has_undone(&self) -> bool {
+        self.clips.has_undone() || self.spaces.has_undone()
     }
 
     /// What laying out a clip changed.
@@ -113,6 +149,7 @@ impl Pool {
             });
         }
         let taken = self.clips.take(index);
+        self.spaces.disown(|space| space.holds(index));
         self.fit_clips();
         taken.ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }

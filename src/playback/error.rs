@@ -8,7 +8,7 @@ use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::limits;
 use crate::skeleton::{ChannelHandle, JointRefError};
-use crate::words::plural;
+use crate::words::{number, plural, shorten};
 use thiserror::Error;
 
 /// An error of a mixer or a crowd. The call that returned it changed nothing.
@@ -113,7 +113,7 @@ pub enum PlaybackError {
         what: &'static str,
     },
     /// Two clips are to be synchronised by markers and share none.
-    #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by")]
+    #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by", from = shorten(.from), to = shorten(.to))]
     NoSyncMarkers {
         /// The clip that fades out.
         from: String,
@@ -121,7 +121,7 @@ pub enum PlaybackError {
         to: String,
     },
     /// A clip cannot be laid out for the rig: it was built for another skeleton, or is too large.
-    #[error("rig \"{rig}\": {source}")]
+    #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
     ClipLayout {
         /// The rig's name.
         rig: String,
@@ -129,7 +129,7 @@ pub enum PlaybackError {
         source: RelaneError,
     },
     /// An additive clip on a layer that blends, or the reverse.
-    #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips")]
+    #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips", clip = shorten(.clip))]
     ClipKind {
         /// The clip.
         clip: String,
@@ -141,7 +141,10 @@ pub enum PlaybackError {
         needed: &'static str,
     },
     /// A number is NaN, infinite or out of range.
-    #[error("{what} is {value}; the allowed range is {low} to {high}")]
+    #[error(
+        "{what} is {}; the allowed range is {} to {}",
+        number(*.value), number(*.low), number(*.high)
+    )]
     Value {
         /// Name of the number.
         what: &'static str,
@@ -166,7 +169,7 @@ pub enum PlaybackError {
         limit: f32,
     },
     /// The scales of the clips multiply beyond the limit down a chain of joints.
-    #[error("rig \"{rig}\": {source}")]
+    #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
     Scales {
         /// The rig's name.
         rig: String,
@@ -220,7 +223,7 @@ pub enum PlaybackError {
     #[error(transparent)]
     Scene(#[from] SceneError),
     /// A mask was made for another skeleton.
-    #[error("the mask of layer {layer} was made for another skeleton than \"{rig}\"")]
+    #[error("the mask of layer {layer} was made for another skeleton than \"{rig}\"", rig = shorten(.rig))]
     Mask {
         /// The layer.
         layer: usize,

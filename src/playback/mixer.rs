@@ -203,8 +203,15 @@ impl Mixer {
                     motion,
                     options,
                 };
-                self.actions
-                    .add(action, "actions of one mixer", MAX_ACTIONS)?
+                let index = self
+                    .actions
+                    .add(action, "actions of one mixer", MAX_ACTIONS)?;
+                // The action is part of the state, and so is what it plays.
+                if self.pool.has_undone() {
+                    let source = self.pool.source(motion)?;
+                    self.pool.adopt(source);
+                }
+                index
             }
         };
         Ok(ActionId {

@@ -1,6 +1,7 @@
 //! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` evaluates them. A mixer has
 //! one pool with one instance, a crowd one pool per rig.
 
+use super::action::Action;
 use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
@@ -377,6 +378,10 @@ impl Pool {
         layer: &LayerState,
     ) {
         if before != layer {
+            if self.has_undone() {
+                let sources = layer.actions().iter().map(Action::source);
+                sources.for_each(|source| self.adopt(source));
+            }
             let mut made = false;
             for action in layer.actions() {
                 made |= self.programs.require(&self.rig, &self.clips, action);

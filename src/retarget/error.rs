@@ -4,7 +4,7 @@ use super::humanoid::{HumanBone, MapError};
 use crate::build::ClipBuildError;
 use crate::clip::{Clip, ClipKind};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
-use crate::words::plural;
+use crate::words::{plural, shorten};
 use thiserror::Error;
 
 /// Why a clip cannot be retargeted.
@@ -24,13 +24,13 @@ pub enum RetargetError {
         joints: usize,
     },
     /// The clip is additive: differences to a pose have no direction in space.
-    #[error("clip \"{clip}\" is additive; only full clips can be retargeted")]
+    #[error("clip \"{clip}\" is additive; only full clips can be retargeted", clip = shorten(.clip))]
     Additive {
         /// The clip.
         clip: String,
     },
     /// The clip belongs to another skeleton than the source, or is in another lane order.
-    #[error("clip \"{clip}\" is not of the source's skeleton: {mismatch}")]
+    #[error("clip \"{clip}\" is not of the source's skeleton: {mismatch}", clip = shorten(.clip))]
     Skeleton {
         /// The clip.
         clip: String,
@@ -59,7 +59,7 @@ pub enum RetargetError {
     },
     /// The time of a reference pose is not within its clip.
     #[error(
-        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration} s"
+        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration} s", clip = shorten(.clip)
     )]
     Beyond {
         /// The clip.
@@ -86,7 +86,7 @@ pub enum RetargetError {
     },
     /// What is below a joint has no place: its scale is zero or, with those above it, too small.
     #[error(
-        "joint {joint} \"{name}\" of the {side} has scale {scale:?}; the hips and what is below them have no place"
+        "joint {joint} \"{name}\" of the {side} has scale {scale:?}; the hips and what is below them have no place", name = shorten(.name)
     )]
     Singular {
         /// `source` or `target`.

@@ -8,7 +8,7 @@ use crate::mesh::{
     ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
 };
 use crate::skeleton::{JointRefError, NO_JOINT, Skeleton, SkeletonMismatch, Skin};
-use crate::words::{are, plural};
+use crate::words::{are, plural, shorten};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ pub enum RigError {
     #[error("the parents of the nodes form a cycle")]
     Cycle,
     /// A clip was built for another skeleton or another lane order.
-    #[error("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}")]
+    #[error("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(.name))]
     Clip {
         /// Index of the clip.
         clip: usize,
@@ -88,7 +88,7 @@ pub enum RigError {
         source: MaterialError,
     },
     /// A transform of a node has a number beyond its limit.
-    #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}")]
+    #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(.name))]
     Beyond {
         /// Index of the node in the file.
         node: usize,

@@ -3,12 +3,13 @@
 use crate::clip::{Clip, ClipKind};
 use crate::skeleton::Skeleton;
 use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain, scale_factor};
+use crate::words::shorten;
 use thiserror::Error;
 
 /// The product of scales of a rig and its clips exceeds its limit down a chain of joints.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error(
-    "the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {limit:e}"
+    "the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {limit:e}", name = shorten(.name)
 )]
 pub struct ScaleError {
     /// What is included: all clips, or also those of additive layers.

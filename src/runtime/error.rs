@@ -1,7 +1,7 @@
 //! `JobError`: what a job refuses, with the buffer and both sizes.
 
 use crate::skeleton::SkeletonMismatch;
-use crate::words::are;
+use crate::words::{are, shorten};
 use thiserror::Error;
 
 /// A job's buffers do not fit each other. Nothing was written.
@@ -20,7 +20,7 @@ pub enum JobError {
         needed: usize,
     },
     /// A clip was built for another skeleton or another lane order.
-    #[error("{job}: clip \"{clip}\" was built for another skeleton: {mismatch}")]
+    #[error("{job}: clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(.clip))]
     Skeleton {
         /// The job.
         job: &'static str,
@@ -30,7 +30,7 @@ pub enum JobError {
         mismatch: SkeletonMismatch,
     },
     /// A full clip or pose where an additive one is needed, or the reverse.
-    #[error("{job}: clip \"{clip}\" is {have}, needed is {needed}")]
+    #[error("{job}: clip \"{clip}\" is {have}, needed is {needed}", clip = shorten(.clip))]
     Kind {
         /// The job.
         job: &'static str,

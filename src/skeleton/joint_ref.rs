@@ -1,7 +1,7 @@
 //! `JointRef`: a joint by name, by path where names are ambiguous, or by index.
 
 use super::Skeleton;
-use crate::words::plural;
+use crate::words::{plural, shorten};
 use thiserror::Error;
 
 /// A joint by name, path or index.
@@ -38,7 +38,7 @@ impl From<usize> for JointRef<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum JointRefError {
     /// No joint has that name or path.
-    #[error("there is no joint \"{name}\"")]
+    #[error("there is no joint \"{name}\"", name = shorten(.name))]
     Name {
         /// The name or path.
         name: String,
@@ -46,7 +46,7 @@ pub enum JointRefError {
     /// Several joints match.
     #[error(
         "\"{name}\" matches {count} joints, among them {} (joint {}) and {} (joint {}); {}",
-        paths[0], joints[0], paths[1], joints[1], cure(paths)
+        paths[0], joints[0], paths[1], joints[1], cure(paths), name = shorten(.name)
     )]
     Several {
         /// The name or path.

@@ -5,7 +5,7 @@ use super::frames::{Frames, noise_length};
 use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
 use super::{Pose, Trs};
 use crate::math::{Fnv1a, LANES, NOISE, Row, blocks_for, settle};
-use crate::words::plural;
+use crate::words::{plural, shorten};
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
 use thiserror::Error;
@@ -91,7 +91,7 @@ pub enum SkeletonError {
     },
     /// A number of a rest pose is beyond its limit.
     #[error(
-        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}"
+        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}", name = shorten(.name)
     )]
     Beyond {
         /// The joint.
@@ -108,7 +108,7 @@ pub enum SkeletonError {
     /// The scales of the rest pose have too large a product down a chain.
     #[error(
         "joint {joint} \"{name}\": the product of the scales down to it is {product:e}, \
-         the limit is {MAX_CHAIN_SCALE:e}"
+         the limit is {MAX_CHAIN_SCALE:e}", name = shorten(.name)
     )]
     Chain {
         /// The joint.
@@ -119,7 +119,7 @@ pub enum SkeletonError {
         product: f64,
     },
     /// A scalar's rest value is beyond its limit.
-    #[error("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}")]
+    #[error("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(.name))]
     ScalarBeyond {
         /// The scalar.
         scalar: usize,
@@ -135,13 +135,13 @@ pub enum SkeletonError {
         scalar: usize,
     },
     /// A user channel has the name of another, or of a scalar.
-    #[error("the name \"{name}\" of a user channel is already in use")]
+    #[error("the name \"{name}\" of a user channel is already in use", name = shorten(.name))]
     ChannelName {
         /// The name.
         name: String,
     },
     /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
-    #[error("the rest value of user channel \"{name}\" is not finite, or not a rotation")]
+    #[error("the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(.name))]
     ChannelRest {
         /// The channel.
         name: String,

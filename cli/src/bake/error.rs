@@ -142,6 +142,16 @@ pub enum BakeFault {
         /// The baker's error.
         source: BakeError,
     },
+    /// The operating system cannot provide the memory that baking a clip takes.
+    #[error("{file}: baking clip \"{clip}\" needs {needed} bytes of memory, more than there are")]
+    Memory {
+        /// The file.
+        file: String,
+        /// The clip.
+        clip: String,
+        /// Bytes that it needs.
+        needed: u64,
+    },
     /// A file of per-joint settings is invalid.
     #[error("{file}: {source}")]
     Quality {

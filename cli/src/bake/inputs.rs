@@ -7,13 +7,13 @@ use super::super::kind;
 use super::super::model::Model;
 use super::discover::{self, Found};
 use super::{BakeFault, Faults};
-use phalanx::build::{BuildOptions, build_rig_reporting, skeleton_of};
+use phalanx::build::{BuildOptions, skeleton_of};
 use phalanx::format::{Source, hash_bytes};
 use phalanx::import::gltf::external_files;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{
-    ImportOptions, ImportReport, UpAxis, add_markers_to_trimmed, clip_name_from_file, marker_file,
-    read_markers, read_path,
+    ImportOptions, ImportReport, UpAxis, add_markers_to_trimmed, build_path, clip_name_from_file,
+    marker_file, read_markers, read_path,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
@@ -108,14 +108,20 @@ impl Input {
     }
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.
-    pub fn rig(&self, raw: RawScene, lane_order: Option<Vec<u16>>) -> Result<Rig, CliError> {
-        self.rig_reporting(raw, lane_order, &mut ImportReport::default())
+    pub fn rig(
+        &self,
+        raw: RawScene,
+        import: ImportArgs,
+        lane_order: Option<Vec<u16>>,
+    ) -> Result<Rig, CliError> {
+        self.rig_reporting(raw, import, lane_order, &mut ImportReport::default())
     }
 
     /// [`Input::rig`]; adds to a report what building changed.
     pub fn rig_reporting(
         &self,
         raw: RawScene,
+        import: ImportArgs,
         lane_order: Option<Vec<u16>>,
         report: &mut ImportReport,
     ) -> Result<Rig, CliError> {
@@ -124,11 +130,8 @@ impl Input {
             ..BuildOptions::default()
         };
         let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
-        let built = build_rig_reporting(raw, &options).map_err(|source| BakeFault::Build {
-            file: self.name(),
-            source,
-        })?;
-        let (mut rig, built) = built;
+        let built = build_path(&self.path, raw, &import.options(), options);
+        let (mut rig, built) = built.map_err(|error| kind::explain(&self.path, error))?;
         report.entries.extend(built.entries);
         let beside = marker_file(&self.path);
         if beside.exists() {

@@ -16,7 +16,9 @@ use super::summary::{FileSummary, Summary};
 use super::{BakeArgs, BakeFault, Faults, Shard};
 use phalanx::build::LaneScan;
 use phalanx::clip::Clip;
-use phalanx::format::{Library, LibraryWriter, Source, WriteError, hash_bytes, save};
+use phalanx::format::{
+    Library, LibraryWriter, Source, WriteError, hash_bytes, remove_leftovers, save,
+};
 use phalanx::import::ImportReport;
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::Skeleton;
@@ -36,6 +38,7 @@ pub fn bake(
     mut faults: Faults,
 ) -> Result<Summary, CliError> {
     let path = place(args);
+    remove_leftovers(&path);
     let range = args.shard.map_or(0..all.len(), |s| s.range(all.len()));
     let share = &all[range.clone()];
     // Inputs of other shares are needed only if they determine the lane order, or names of bound clips.
@@ -217,7 +220,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         }
     }
     let (input, raw, _) = first?;
-    let rig = faults.sift(input, input.rig(raw, Some(scan.order())))?;
+    let rig = faults.sift(input, input.rig(raw, args.import, Some(scan.order())))?;
     Some(Layout {
         file: input.name(),
         rig: Arc::new(rig),
@@ -401,7 +404,12 @@ impl Job<'_> {
         }
         let (raw, mut report) = input.reported(self.settings.up, self.settings.import)?;
         self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
-        let rig = input.rig_reporting(raw, Some(self.lanes.clone()), &mut report)?;
+        let rig = input.rig_reporting(
+            raw,
+            self.settings.import,
+            Some(self.lanes.clone()),
+            &mut report,
+        )?;
         let clips: Vec<&str> = rig.clips().iter().map(|clip| clip.name()).collect();
         let names = self.names(input, &clips);
         let baked = match faults.is_empty() {

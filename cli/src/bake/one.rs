@@ -10,7 +10,7 @@ use super::progress::Progress;
 use super::proportion;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
-use phalanx::format::{Library, LibraryWriter, Source, WriteError, save};
+use phalanx::format::{Library, LibraryWriter, Source, WriteError, remove_leftovers, save};
 use phalanx::import::{ImportReport, UpAxis};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
@@ -44,7 +44,7 @@ impl Layout {
         let input = Input::new(path.to_owned());
         let (raw, read) = input.reported(up, import)?;
         *report = read;
-        let rig = Arc::new(input.rig_reporting(raw, None, report)?);
+        let rig = Arc::new(input.rig_reporting(raw, import, None, report)?);
         Ok(Self { file, rig })
     }
 
@@ -79,6 +79,7 @@ pub fn bake(
     progress: &Progress,
 ) -> Result<(FileSummary, Option<FileReport>), CliError> {
     let path = place(input, folder);
+    remove_leftovers(&path);
     let order = layout.map_or_else(|| "own".to_owned(), Layout::order);
     let mut source = input.source(settings.import)?;
     source.settings = settings.text(&order);
@@ -89,11 +90,11 @@ pub fn bake(
     }
     let (raw, mut report) = input.reported(settings.up, settings.import)?;
     let rig = match layout {
-        None => input.rig_reporting(raw, None, &mut report)?,
+        None => input.rig_reporting(raw, settings.import, None, &mut report)?,
         Some(layout) => {
             // A lane order fits only an identical skeleton.
             layout.check(&input.name(), &input.skeleton(&raw)?)?;
-            input.rig_reporting(raw, Some(layout.lanes()), &mut report)?
+            input.rig_reporting(raw, settings.import, Some(layout.lanes()), &mut report)?
         }
     };
     let names: Vec<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();

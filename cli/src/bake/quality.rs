@@ -3,6 +3,7 @@
 use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::near_joints;
+use super::super::object::Object;
 use super::BakeFault;
 use phalanx::bake::JointQuality;
 use phalanx::skeleton::{JointRefError, Skeleton};
@@ -69,7 +70,7 @@ impl<'de> Visitor<'de> for Joints {
     fn visit_map<A: MapAccess<'de>>(self, mut from: A) -> Result<Quality, A::Error> {
         let mut all = BTreeMap::new();
         while let Some(name) = from.next_key::<String>()? {
-            let of = from.next_value()?;
+            let Object(of) = from.next_value()?;
             if all.contains_key(&name) {
                 return Err(A::Error::custom(format_args!(
                     "joint \"{name}\" is given twice"

@@ -3,9 +3,10 @@
 use super::super::binding::BindingArgs;
 use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
+use super::super::memory::BAKING;
 use super::quality::Quality;
 use super::{BakeArgs, BakeFault};
-use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
+use phalanx::bake::{BakeOptions, ErrorReport, bake, bake_memory, measure_error};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
 use phalanx::import::UpAxis;
@@ -174,6 +175,15 @@ impl Settings {
         name: String,
         file: &str,
     ) -> Result<Baked, BakeFault> {
+        let needed = bake_memory(clip, skeleton).map_err(fault(file))?;
+        // Waits for other clips while there is not as much. A clip is baked by its thread alone.
+        let Some(_part) = BAKING.take(needed) else {
+            return Err(BakeFault::Memory {
+                file: file.to_owned(),
+                clip: name,
+                needed,
+            });
+        };
         let (clip, report) = match self.exact {
             true => (clip.clone(), self.measure(clip, clip, skeleton, file)?),
             false => {

@@ -11,15 +11,13 @@
 use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::{Model, near_joints};
+use super::super::object::Object;
 use super::super::text;
 use phalanx::crowd::{RATES, Sharing, Tier, TierDetail, Tiers};
 use phalanx::skeleton::JointRefError;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
-use std::marker::PhantomData;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
@@ -81,31 +79,6 @@ struct TierEntry {
     error: Option<Value>,
     level: Option<Value>,
     leave_out: Option<Value>,
-}
-
-/// A structure from a JSON object. Without this a list of its values would do, too.
-#[derive(Debug)]
-struct Object<T>(T);
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Fields<T>(PhantomData<T>);
-
-        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
-            type Value = T;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-                T::deserialize(MapAccessDeserializer::new(map))
-            }
-        }
-
-        let fields = deserializer.deserialize_map(Fields(PhantomData));
-        fields.map(Self)
-    }
 }
 
 /// The most bytes of a file of tiers.

@@ -38,7 +38,7 @@ impl Character {
         let mut model = Model::load(Some(path), false, import)?;
         let input = Input::new(path.to_owned());
         let (raw, mut report) = input.reported(UpAxis::Y, import)?;
-        model.rig = Arc::new(input.rig_reporting(raw, None, &mut report)?);
+        model.rig = Arc::new(input.rig_reporting(raw, import, None, &mut report)?);
         model.report = report;
         Self::of_model(model, map)
     }

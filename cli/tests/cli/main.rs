@@ -10,6 +10,7 @@ mod clip_files;
 mod clips;
 mod crowd;
 mod errors;
+mod hostile;
 mod info;
 mod inputs;
 mod library;
@@ -195,6 +196,19 @@ fn main() {
         ),
         #[cfg(unix)]
         ("pipes_are_refused", inputs::pipes),
+        #[cfg(unix)]
+        ("pipes_of_settings_are_refused", hostile::pipes_of_settings),
+        ("long_names_are_cut_in_messages", hostile::long_names),
+        ("help_on_a_full_disk", hostile::help_on_a_full_disk),
+        #[cfg(target_os = "linux")]
+        ("bake_onto_a_full_disk", hostile::a_bake_onto_a_full_disk),
+        (
+            "bake_is_bounded_by_its_file",
+            hostile::a_bake_is_bounded_by_its_file,
+        ),
+        #[cfg(target_os = "linux")]
+        ("bake_without_memory", hostile::a_bake_without_memory),
+        ("quality_errors_are_words", hostile::quality_in_words),
         ("outputs_that_are_inputs", clashes::refused),
         ("outputs_beside_one_that_is_an_input", clashes::others_go_on),
         #[cfg(unix)]

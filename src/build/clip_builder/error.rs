@@ -2,7 +2,7 @@
 
 use super::key_times::MAX_RESAMPLED_KEYS;
 use crate::clip::{Channel, ClipError, MAX_IRREGULAR_KEYS};
-use crate::words::plural;
+use crate::words::{plural, shorten};
 use thiserror::Error;
 
 /// Why a clip cannot be built.
@@ -13,7 +13,7 @@ pub enum ClipBuildError {
         "clip \"{clip}\", track {track} (node {node}): {} and {}, needs {}",
         plural(*.keys as u64, "key"),
         plural(*.values as u64, "value"),
-        plural(*.needed as u64, "value")
+        plural(*.needed as u64, "value"), clip = shorten(.clip)
     )]
     TrackLength {
         /// The clip.
@@ -30,7 +30,7 @@ pub enum ClipBuildError {
         needed: usize,
     },
     /// A track animates a node or morph target that the skeleton lacks.
-    #[error("clip \"{clip}\", track {track}: node {node} has no such {what}")]
+    #[error("clip \"{clip}\", track {track}: node {node} has no such {what}", clip = shorten(.clip))]
     Target {
         /// The clip.
         clip: String,
@@ -42,7 +42,7 @@ pub enum ClipBuildError {
         what: &'static str,
     },
     /// A track of a user channel has wrong lengths or times that do not increase, or is not the only one.
-    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}")]
+    #[error("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}", clip = shorten(.clip), channel = shorten(.channel))]
     UserTrack {
         /// The clip.
         clip: String,
@@ -58,7 +58,7 @@ pub enum ClipBuildError {
     /// The union of a block's key times is too long, and no even grid of f32 times can take its place.
     #[error(
         "clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_IRREGULAR_KEYS}, \
-         and no {MAX_RESAMPLED_KEYS} evenly spaced times can replace them"
+         and no {MAX_RESAMPLED_KEYS} evenly spaced times can replace them", clip = shorten(.clip)
     )]
     TooManyKeys {
         /// The clip.
@@ -73,7 +73,7 @@ pub enum ClipBuildError {
     /// The clip's rows take more memory than allowed.
     #[error(
         "clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}",
-        match .keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) }
+        match .keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) }, clip = shorten(.clip)
     )]
     TooLarge {
         /// The clip.
@@ -84,6 +84,14 @@ pub enum ClipBuildError {
         needed: usize,
         /// Bytes allowed.
         limit: usize,
+    },
+    /// The operating system cannot provide the memory that the clip's rows take.
+    #[error("clip \"{clip}\" needs {needed} bytes of memory for its rows, more than there are", clip = shorten(.clip))]
+    OutOfMemory {
+        /// The clip.
+        clip: String,
+        /// Bytes needed, at least.
+        needed: usize,
     },
     /// The finished clip is invalid.
     #[error(transparent)]

@@ -26,6 +26,9 @@ use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
 use variation::tolerance;
 
+/// Rows of a block below this grow with those before them: a megabyte.
+const FEW_ROWS: usize = (1 << 20) / size_of::<Row>();
+
 /// Where a raw node's properties are stored: its lane; its first scalar and the number of its scalars.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Target {
@@ -376,6 +379,16 @@ impl ClipBuilder<'_> {
         let per_key = kind.rows_per_key(channel);
         self.check_size(parts, per_key, times.len())?;
         let rows = parts.rows.to_mut();
+        let more = per_key * times.len();
+        // Of millions of keys exactly as many: what doubles would take twice the memory.
+        let room = match more < FEW_ROWS {
+            true => rows.try_reserve(more),
+            false => rows.try_reserve_exact(more),
+        };
+        room.map_err(|_| ClipBuildError::OutOfMemory {
+            clip: parts.name.clone(),
+            needed: (rows.len() + more) * size_of::<Row>(),
+        })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Keys are then copied: to look for each of millions takes most of the time of a long take.
         let own: Vec<bool> = moving

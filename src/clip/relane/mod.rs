@@ -16,6 +16,7 @@ pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
 use super::{Clip, ClipError};
 use crate::skeleton::{Skeleton, SkeletonMismatch};
+use crate::words::shorten;
 use moved::Mover;
 use thiserror::Error;
 
@@ -32,7 +33,7 @@ pub const RELANE_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RelaneError {
     /// The skeletons differ in more than the order of their lanes and joints.
-    #[error("clip \"{clip}\" was built for another skeleton: {mismatch}")]
+    #[error("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(.clip))]
     Skeleton {
         /// The clip.
         clip: String,
@@ -40,7 +41,7 @@ pub enum RelaneError {
         mismatch: SkeletonMismatch,
     },
     /// The clip needs more memory in the new order than allowed.
-    #[error("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}")]
+    #[error("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(.clip))]
     Memory {
         /// The clip.
         clip: String,

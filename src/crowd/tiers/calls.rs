@@ -120,6 +120,14 @@ impl Crowd {
         }
     }
 
+    /// Begins anew with tiers whose last frame was cut short.
+    pub(in crate::crowd) fn mend_tiers(&mut self) {
+        let tiering = self.tiering.as_deref_mut();
+        if tiering.is_some_and(|tiering| *tiering.begun.get_mut()) {
+            self.restart_tiers();
+        }
+    }
+
     /// The tiers, if they are on.
     pub fn tiers(&self) -> Option<&Tiers> {
         self.tiering.as_ref().map(|t| &t.tiers)

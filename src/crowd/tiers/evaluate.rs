@@ -14,7 +14,7 @@ use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{How, InstanceScratch, PaletteScratch, Pool, Target};
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// What all workers of a frame read.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +33,7 @@ pub(crate) struct BankTask<'a> {
     store: bool,
     compact: bool,
     nanoseconds: &'a [AtomicU64; super::MAX_TIERS + 1],
+    begun: &'a AtomicBool,
 }
 
 /// A range of the work of a frame, with the banks that it writes. Its memory begins at `row`.
@@ -127,6 +128,7 @@ impl Tiering {
             store: self.budget.is_some(),
             compact,
             nanoseconds: &self.nanoseconds,
+            begun: &self.begun,
         };
         BankShare {
             task,
@@ -140,6 +142,7 @@ impl Tiering {
     pub(in crate::crowd) fn finish(&mut self) {
         self.lost = false;
         self.written = true;
+        *self.begun.get_mut() = false;
         for (tier, stats) in self.stats.tiers.iter_mut().enumerate() {
             stats.nanoseconds = self.nanoseconds[tier].load(Ordering::Relaxed);
         }
@@ -204,7 +207,8 @@ impl<'a> BankPart<'a> {
 
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
     pub fn evaluate(self, target: Target<'_>) {
-        let how = self.share.task.how;
+        let BankTask { how, begun, .. } = self.share.task;
+        begun.store(true, Ordering::Relaxed);
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));

@@ -30,7 +30,7 @@ use crate::playback::{PlaybackError as CrowdError, SnapshotDiffers};
 const OWN: u8 = OUT - 1;
 
 /// What a snapshot holds of tiers. Views and importances are the host's, which gives them for every frame.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(in crate::crowd) struct TieringSnapshot {
     tiers: Tiers,
     budget: Option<usize>,
@@ -54,7 +54,7 @@ pub(in crate::crowd) struct TieringSnapshot {
 }
 
 /// The instances of a rig.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 struct StoredPool {
     /// Whether changes are recorded: otherwise all have changed when the next frame begins.
     recorded: bool,
@@ -65,7 +65,7 @@ struct StoredPool {
 }
 
 /// What the last frame found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 struct Ranks {
     everybody: bool,
     divisions: Vec<Division>,
@@ -75,7 +75,7 @@ struct Ranks {
 }
 
 /// The moment of a chunk's clocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct StoredOrigin {
     /// Ticks since then.
     ticks: u64,
@@ -83,7 +83,7 @@ struct StoredOrigin {
 }
 
 /// An instance.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct Place {
     /// The tier in which it shares a palette, [`OWN`], or [`OUT`].
     tier: u8,
@@ -94,7 +94,7 @@ struct Place {
 }
 
 /// A bank; of one without used cells only the room of the kind counts.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct StoredBank {
     kind: BankKind,
     used: u16,
@@ -107,7 +107,7 @@ struct StoredBank {
     cells: Vec<StoredCell>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct StoredCell {
     owner: u32,
     /// When it was updated; of shared ones when it was last looked for.
@@ -117,7 +117,7 @@ struct StoredCell {
 }
 
 /// What palettes were evaluated from, in the order of banks, cells and palettes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 struct StoredInputs {
     /// The layers of each palette.
     palettes: Vec<u8>,
@@ -125,7 +125,7 @@ struct StoredInputs {
     actions: Vec<StoredAction>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct StoredLayer {
     layer: u8,
     additive: bool,
@@ -134,7 +134,7 @@ struct StoredLayer {
     rest: f32,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 struct StoredAction {
     clip: u16,
     time: f32,

@@ -3,6 +3,7 @@
 use super::shared::MAX_PHASES;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::{DetailRequest, Pool};
+use crate::words::{are, plural};
 use thiserror::Error;
 
 /// The most tiers.
@@ -208,7 +209,7 @@ pub enum TierError {
         high: f64,
     },
     /// [`Tiers::shadows`] names no tier.
-    #[error("the tier of shadows is {tier}; there are {tiers} tiers")]
+    #[error("the tier of shadows is {tier}; there {} {}", are(*.tiers as u64), plural(*.tiers as u64, "tier"))]
     Shadows {
         /// The tier.
         tier: usize,

@@ -10,7 +10,7 @@ use super::stats::TierFrame;
 use super::tier::{MAX_TIERS, Tiers};
 use super::view::{View, WideView};
 use crate::playback::clock::LEAP;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 /// Seconds without a ranking after which clocks are forgotten: the clock of a pool counts 9 hours.
 const UNRANKED: f64 = 7200.0;
@@ -80,6 +80,9 @@ pub(crate) struct Tiering {
     pub(super) work: Vec<Work>,
     /// True if that has been written: written again, to other memory, palettes are the same.
     pub(super) written: bool,
+    /// True from when cells of this frame are evaluated until all are: what it has then depends on which were, and the next
+    /// frame begins anew.
+    pub(super) begun: AtomicBool,
     /// What the last frame selected, one after another or not, if it was all cells.
     pub(super) selected: Option<(bool, Selected)>,
     /// Those that are due, and may wait for the budget: importance times age, cell.

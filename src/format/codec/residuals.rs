@@ -188,3 +188,36 @@ impl Past {
         self.seen += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fourth component of a unit quaternion in steps of 2^-15, from keys of any size.
+    #[test]
+    fn a_component_follows_from_keys_of_any_size() {
+        let follows = |key: [i64; 4], component, negative| {
+            Derived {
+                component,
+                negative,
+                step: 1.0 / 32_768.0,
+            }
+            .follows(&key)
+        };
+        assert_eq!(follows([0; 4], 3, false), 32_768);
+        assert_eq!(follows([7, 0, 0, 0], 0, true), -32_768);
+        // 0.6² + 0.8² = 1.
+        assert_eq!(follows([0, 19_661, 9, 0], 2, false), 26_214);
+        assert_eq!(follows([19_661, 26_214, 0, 5], 3, false), 0);
+        // Those beyond 1 leave nothing, also where 32 bits do not hold them.
+        for bits in [16, 24, 31, 32, 33, 39] {
+            for k in [1 << bits, -(1 << bits)] {
+                for at in 0..3 {
+                    let mut key = [0; 4];
+                    key[at] = k;
+                    assert_eq!(follows(key, 3, false), 0, "{k}");
+                }
+            }
+        }
+    }
+}

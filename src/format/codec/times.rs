@@ -120,3 +120,41 @@ fn places(times: &[f32], span: f64) -> Option<Vec<u64>> {
     let places: Vec<u64> = times.iter().map(place).collect();
     places.windows(2).all(|p| p[0] < p[1]).then_some(places)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::range::{RangeDecoder, Writer};
+    use super::*;
+
+    /// Memory that is more than enough.
+    const MEMORY: usize = 1 << 20;
+
+    /// The times of three keys, the second at this position on a grid of two parts.
+    fn second_at(place: u64) -> Result<Vec<f32>, CodecError> {
+        let (mut w, mut models) = (Writer::new(), TimeModels::new());
+        models.keys.code(&mut w, 3)?;
+        w.bit(&mut models.zero, true)?;
+        w.bit(&mut models.whole, true)?;
+        w.bit(&mut models.even, false)?;
+        models.gaps.code(&mut w, 0)?;
+        models.gaps.code(&mut w, place - 1)?;
+        signed(&mut w, &mut models.off, 0)?;
+        let (bytes, _) = w.finish();
+        let mut times = Vec::new();
+        let mut r = RangeDecoder::new(&bytes, 0, MEMORY)?;
+        TimeModels::new().code(&mut r, 1.0, &mut times)?;
+        Ok(times)
+    }
+
+    #[test]
+    fn positions_beyond_the_largest_grid_are_refused() {
+        assert_eq!(second_at(1).unwrap(), [0.0, 0.5, 1.0]);
+        // Whether times ascend is checked where they are used.
+        assert_eq!(second_at(MAX_PLACES).unwrap()[1], 2f32.powi(31));
+        for place in [MAX_PLACES + 1, 1 << 40] {
+            let error = second_at(place).unwrap_err().to_string();
+            let [found, limit] = [place, 1 << 32].map(|n| n.to_string());
+            assert!(error.contains(&found) && error.contains(&limit), "{error}");
+        }
+    }
+}

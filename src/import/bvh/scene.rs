@@ -109,7 +109,10 @@ fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
         };
         let name = &hierarchy.entries[first].name;
         let place = format!("joint {first}");
-        let message = format!("its name is not UTF-8 and became \"{name}\"{more}");
+        let message = format!(
+            "its name is not UTF-8 and became \"{}\"{more}",
+            crate::words::shorten(name)
+        );
         report.push(Severity::Repaired, place, message);
     }
 }

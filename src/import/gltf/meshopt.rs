@@ -91,6 +91,7 @@ pub(super) fn decode(_: &Packed, _: &[u8]) -> Result<Vec<u8>, Fault> {
 #[cfg(feature = "meshopt")]
 mod with_crate {
     use super::{Fault, Filter, Kind, Mode, Packed, json};
+    use crate::words::brief;
     use bytemuck::{Pod, Zeroable};
     use serde::Deserialize;
 
@@ -103,7 +104,7 @@ mod with_crate {
         let Some(value) = names.iter().find_map(|name| extensions.others.get(*name)) else {
             return Ok(None);
         };
-        let packed = Packed::deserialize(value).map_err(|e| Kind::Meshopt(e.to_string()))?;
+        let packed = Packed::deserialize(value).map_err(|e| Kind::Meshopt(brief(&e)))?;
         Ok(Some(packed))
     }
 

@@ -3,7 +3,7 @@
 mod part;
 
 use super::raw::{RawScene, RawSkin};
-use crate::words::{are, plural};
+use crate::words::{are, plural, shorten};
 use part::Part;
 
 /// Two scenes that were one.
@@ -45,7 +45,7 @@ pub enum SplitError {
         count: usize,
     },
     /// No node has that name or index.
-    #[error("{scene}: there is no node \"{name}\"")]
+    #[error("{scene}: there is no node \"{name}\"", name = shorten(.name))]
     NoSuchName {
         /// The scene's name.
         scene: String,

@@ -1,6 +1,6 @@
 //! `SnapshotError`: why bytes are no snapshot.
 
-use crate::words::{are, plural};
+use crate::words::{are, number, plural};
 use thiserror::Error;
 
 /// Why bytes cannot be read as a snapshot.
@@ -72,7 +72,10 @@ pub enum SnapshotFault {
         limit: u64,
     },
     /// A number is NaN, infinite or out of range.
-    #[error("{what} is {value}; the allowed range is {low} to {high}")]
+    #[error(
+        "{what} is {}; the allowed range is {} to {}",
+        number(*.value), number(*.low), number(*.high)
+    )]
     Value {
         /// Name of the number.
         what: &'static str,

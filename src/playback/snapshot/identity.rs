@@ -5,6 +5,7 @@ use super::super::ids::RigId;
 use super::super::pool::{Fill, LayerOptions, Pool};
 use crate::clip::{Clip, ClipKind};
 use crate::math::Fnv1a;
+use crate::words::shorten;
 use thiserror::Error;
 
 /// What a pool has to have so that a snapshot fits it.
@@ -25,7 +26,7 @@ pub(crate) struct LayerIdentity {
 }
 
 /// A clip. Its name is for messages: clips of one content are one clip.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClipIdentity {
     pub hash: u64,
     pub kind: ClipKind,
@@ -51,7 +52,7 @@ pub enum SnapshotDiffers {
     },
     /// The rig has another skeleton.
     #[error(
-        "{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}"
+        "{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(.name)
     )]
     Skeleton {
         /// The rig.
@@ -65,7 +66,7 @@ pub enum SnapshotDiffers {
     },
     /// The rig has another lane order.
     #[error(
-        "{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}"
+        "{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(.name)
     )]
     LaneOrder {
         /// The rig.
@@ -88,7 +89,7 @@ pub enum SnapshotDiffers {
     /// A clip of the snapshot is not loaded under its handle, or has other content.
     #[error(
         "clip {clip} (\"{name}\") of {rig} has {}, in the snapshot {snapshot:016x}",
-        hash(here)
+        hash(here), name = shorten(.name)
     )]
     Clip {
         /// The rig.
@@ -103,7 +104,7 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// A clip has the content of the snapshot's, but is of another kind or duration.
-    #[error("clip {clip} (\"{name}\") of {rig} is {here}, in the snapshot {snapshot}")]
+    #[error("clip {clip} (\"{name}\") of {rig} is {here}, in the snapshot {snapshot}", name = shorten(.name))]
     ClipKind {
         /// The rig.
         rig: RigId,
@@ -169,15 +170,19 @@ fn rows(here: &Option<u64>) -> String {
     here.map_or("no rows".into(), |rows| format!("{rows} rows"))
 }
 
-impl PartialEq for ClipIdentity {
-    /// Whether content and kind are equal.
-    fn eq(&self, other: &Self) -> bool {
+impl ClipIdentity {
+    /// Whether content and kind are equal, whatever the names.
+    pub fn fits(&self, other: &Self) -> bool {
         let duration = self.duration.to_bits() == other.duration.to_bits();
         (self.hash, self.kind) == (other.hash, other.kind) && duration
     }
-}
 
-impl ClipIdentity {
+    /// Whether it is the identity of a clip, and has its name: of those that have stayed, the one that was there.
+    pub fn is_of(&self, clip: &Clip) -> bool {
+        let duration = self.duration.to_bits() == clip.duration().to_bits();
+        duration && self.name == clip.name() && (self.hash, self.kind) == clip.identity()
+    }
+
     fn of(clip: &Clip) -> Self {
         let (hash, kind) = clip.identity();
         Self {
@@ -250,7 +255,13 @@ impl PoolIdentity {
         }
         self.clips.iter().find_map(|(clip, then)| {
             let now = now.clips.find(clip, self.clips.generation(clip));
-            if now == Some(then) {
+            let generation = self.clips.generation(clip);
+            let undone = || {
+                pool.clips
+                    .undone(clip, generation)
+                    .any(|clip| then.is_of(clip))
+            };
+            if now.is_some_and(|now| then.fits(now)) || undone() {
                 return None;
             }
             let name = then.name.clone();

@@ -60,6 +60,12 @@ impl MixerSnapshot {
     }
 }
 
+impl PartialEq for MixerSnapshot {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_bytes() == other.to_bytes()
+    }
+}
+
 fn write_action(w: &mut Writer, action: &Remembered) {
     let Remembered {
         layer,

@@ -12,7 +12,7 @@ mod mixer;
 mod pool;
 
 use super::arena::Arena;
-use super::blend_space::Space;
+use super::blend_space::{Point, Space};
 use super::error::PlaybackError;
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::mixer_action::Remembered;
@@ -32,15 +32,16 @@ pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
 /// The state of a [`Mixer`](super::Mixer) at a moment: times, weights, fades, and its actions with their options.
 /// It refers to the rig and the clips by hash and does not own them.
 ///
-/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process.
-#[derive(Clone, Debug, PartialEq)]
+/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process. Two snapshots are equal if
+/// their bytes are: `==` makes them.
+#[derive(Clone, Debug)]
 pub struct MixerSnapshot {
     pub(super) pool: PoolSnapshot,
     pub(super) actions: Arena<Remembered>,
 }
 
 /// The state of one rig's instances at a moment.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct PoolSnapshot {
     /// The rig's number in its crowd; the same for all mixers.
     number: u32,
@@ -55,7 +56,7 @@ impl PoolSnapshot {
         Self {
             number: pool.rig_number(),
             identity: pool.identity().clone(),
-            spaces: pool.spaces.clone(),
+            spaces: pool.spaces.map(Space::clone),
             state: pool.state.clone(),
             scheduled: pool.places.due().to_vec(),
         }
@@ -104,8 +105,10 @@ impl PoolSnapshot {
         }
         // Blend spaces and clips added after the snapshot are accepted.
         for (space, then) in self.spaces.iter() {
-            let now = pool.spaces.find(space, self.spaces.generation(space));
-            if now != Some(then) {
+            let generation = self.spaces.generation(space);
+            let now = pool.spaces.find(space, generation);
+            let undone = || pool.spaces.undone(space, generation).any(|now| now == then);
+            if now != Some(then) && !undone() {
                 return differs(SnapshotDiffers::Space { rig, space });
             }
         }
@@ -118,8 +121,23 @@ impl PoolSnapshot {
 
     /// Restores a pool that was [checked](Self::check) to the state of the snapshot.
     pub fn restore(&self, pool: &mut Pool) {
-        pool.clips.rewind(self.identity.clips());
-        pool.spaces.rewind(&self.spaces);
+        let now = pool.identity().clone();
+        let loaded = |pool: &Pool| -> Vec<_> {
+            let indices = 0..pool.clips.extent();
+            let clips = indices.map(|clip| pool.clips.get(clip).map(Arc::as_ptr));
+            clips.collect()
+        };
+        let before = loaded(pool);
+        pool.clips
+            .rewind(self.identity.clips(), |then, clip, place| {
+                let known = place.and_then(|index| now.clips.get(index));
+                known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
+            });
+        pool.spaces.rewind(&self.spaces, |a, b, _| a == b);
+        let after = loaded(pool);
+        let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();
+        let changed = |p: &Point| clip(&before, p.clip) != clip(&after, p.clip);
+        pool.spaces.disown(|space| space.points.iter().any(changed));
         pool.state.clone_from(&self.state);
         pool.state.call_all();
         pool.hints.clear();

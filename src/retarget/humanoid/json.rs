@@ -5,6 +5,7 @@ use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin};
 use crate::skeleton::HumanBone;
 use crate::skeleton::{JointRef, Skeleton};
+use crate::words::brief;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 
@@ -83,7 +84,7 @@ impl HumanoidMap {
             MapError::Json {
                 line: error.line(),
                 column: error.column(),
-                message: message[..end].replace(['\n', '\r'], " "),
+                message: brief(&message[..end].replace(['\n', '\r'], " ")),
             }
         })?;
         let mut pairs = Vec::new();

@@ -176,7 +176,7 @@ pub(super) fn is_loose(bone: HumanBone) -> bool {
 /// A joint for messages: its index and its name.
 pub(super) fn label(skeleton: &Skeleton, joint: usize) -> String {
     let name = skeleton.names().get(joint).map_or("", String::as_str);
-    format!("{joint} \"{name}\"")
+    format!("{joint} \"{}\"", crate::words::shorten(name))
 }
 
 /// Whether a joint lies below another one.

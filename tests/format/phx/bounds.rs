@@ -69,6 +69,15 @@ pub fn refused() -> Tested {
         (b"BNDS", 12, float(1e9), bounds),
         (b"BNDS", 36, float(f32::INFINITY), bounds),
         (b"BNDS", 60, float(-1.0), bounds),
+        // Boxes whose first corner is beyond the second, on each axis: of the meshes, and of the anchor.
+        (b"BNDS", 12, float(900.0), bounds),
+        (b"BNDS", 16, float(900.0), bounds),
+        (b"BNDS", 20, float(900.0), bounds),
+        (b"BNDS", 24, float(-900.0), bounds),
+        (b"BNDS", 36, float(900.0), bounds),
+        (b"BNDS", 56, float(-900.0), bounds),
+        // A box that is said not to be there.
+        (b"BNDS", 8, u32s(2), bounds),
     ];
     refused_in(2, &parts, cases)
 }

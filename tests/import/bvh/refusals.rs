@@ -23,6 +23,26 @@ fn with(old: &str, new: &str) -> String {
     PAIR.replace(old, new)
 }
 
+/// Columns are counted behind a byte order mark, which editors do not show.
+#[test]
+fn columns_behind_a_byte_order_mark() {
+    let marked = |text: &str| error(format!("\u{feff}{text}"));
+    let said = "line 1, column 1: a BVH file begins with HIERARCHY, this one with \"HIERARCHX\"";
+    assert_eq!(marked("HIERARCHX"), said);
+    for text in [
+        "HIERARCHY ROT a",
+        "HIERARCHY\nROT a",
+        "\r\n HIERARCHY\r\n  ROT a",
+        "\rHIERARCHY\r\r ROT a",
+    ] {
+        assert_eq!(marked(text), error(text));
+    }
+    assert!(marked("HIERARCHY ROT a").starts_with("line 1, column 11: "));
+    assert!(marked("HIERARCHY\nROT a").starts_with("line 2, column 1: "));
+    // The mark is one at the beginning alone.
+    assert!(marked("\u{feff}HIERARCHY").starts_with("line 1, column 1: "));
+}
+
 #[test]
 fn counts_of_values() {
     let short = with(

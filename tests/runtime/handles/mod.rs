@@ -7,4 +7,5 @@ mod mixers;
 mod models;
 mod restored;
 mod reused;
+mod rollback;
 mod undone;

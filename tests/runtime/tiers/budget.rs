@@ -1,7 +1,9 @@
 //! Budgets: who waits, and for how long.
 
 use super::{DT, camera, chains, every, palettes, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions, Tiers, View};
+use phalanx::crowd::{
+    BoneBuffer, BudgetController, ControllerOptions, Crowd, CrowdSnapshot, PlayOptions, Tiers, View,
+};
 use phalanx_testkit::chain::rig;
 
 #[test]
@@ -163,4 +165,81 @@ fn without_tiers_budgets_and_views_are_refused() {
     assert!(refused.to_string().contains("no tiers"), "{refused}");
     assert!(crowd.set_views(&[]).is_err());
     assert!(crowd.tier_stats().is_none());
+}
+
+fn controller() -> BudgetController {
+    BudgetController::new(&ControllerOptions {
+        microseconds: 1000.0,
+        ..ControllerOptions::default()
+    })
+    .unwrap()
+}
+
+/// A budget that was too large is not raised, whatever the estimates say; one that was not is doubled at most.
+#[test]
+fn a_frame_over_its_time_does_not_raise_the_budget() {
+    // Palettes of 10 µs, and then those of 1 µs alone.
+    let learned = || {
+        let mut controller = controller();
+        for _ in 0..200 {
+            controller.observe(&[50, 500], 50.0 * 10.0 + 500.0);
+        }
+        for _ in 0..200 {
+            controller.observe(&[100, 0], 1000.0);
+        }
+        controller
+    };
+    let before = learned().budget();
+    assert!((90..=110).contains(&before), "{before}");
+    let after = |microseconds: f64| {
+        let mut controller = learned();
+        controller.observe(&[0, 1000], microseconds);
+        controller.budget()
+    };
+    assert!(after(1000.5) <= before);
+    assert!(after(2000.0) <= before);
+    for within in [1000.0, 999.5] {
+        assert_eq!(after(within), 2 * before, "{within}");
+    }
+}
+
+/// Times that vary around the same are averaged; times that have changed are followed in a few frames.
+#[test]
+fn two_errors_of_one_sign_are_a_change_and_others_are_noise() {
+    let settled = || {
+        let mut controller = controller();
+        for _ in 0..200 {
+            let n = controller.budget();
+            controller.observe(&[n], n as f64);
+        }
+        controller
+    };
+    // What a palette of a frame of 1,000 is expected to take.
+    let expected = |c: &BudgetController| c.costs()[0] + c.constant() / 1000.0;
+    assert!((expected(&settled()) - 1.0).abs() < 0.01);
+    // With the gain of 0.1 one time counts as a tenth, so noise of 0.4 moves what is expected by 0.04. Taken for changes,
+    // times would count as more than a half.
+    let mut noisy = settled();
+    let mut spread = 0.0f64;
+    for frame in 0..200 {
+        let factor = if frame % 2 == 0 { 1.4 } else { 0.6 };
+        noisy.observe(&[1000], 1000.0 * factor);
+        spread = spread.max((expected(&noisy) - 1.0).abs());
+    }
+    assert!(spread < 0.1, "{spread}");
+    // Of a difference of 2 less than 0.3 is left after 18 frames by the gain alone: 2 × 0.9^18.
+    let mut changed = settled();
+    let mut frames = 0;
+    while (expected(&changed) - 3.0).abs() >= 0.3 {
+        changed.observe(&[1000], 3000.0);
+        frames += 1;
+        assert!(frames <= 6, "{}", expected(&changed));
+    }
+    // A long frame before one that is hardly longer than expected is no change: each still counts as a tenth, so that
+    // 1 becomes 1.2, then 1.2, then 1.28.
+    let mut stalled = settled();
+    for microseconds in [3000.0, 1250.0, 2000.0] {
+        stalled.observe(&[1000], microseconds);
+    }
+    assert!(expected(&stalled) < 1.4, "{}", expected(&stalled));
 }

@@ -1,6 +1,6 @@
 //! Calls of hosts that set the same in every frame: what changes nothing evaluates nothing anew.
 
-use super::{DT, every};
+use super::{DT, apart, every, palettes};
 use phalanx::crowd::{
     AtEnd, BoneBuffer, ClipId, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, RigId,
 };
@@ -244,4 +244,93 @@ fn calls_that_change_a_bit_are_seen() {
     }
     let rounds: Vec<usize> = counts.chunks(16).skip(1).map(|c| c.iter().sum()).collect();
     assert_eq!(rounds, [42; 3], "{counts:?}");
+}
+
+/// An interpolated instance has the rows of the nearer of its two poses: the earlier one before the middle.
+#[test]
+fn the_range_of_an_interpolated_instance_is_that_of_the_nearer_pose() {
+    let (mut crowd, all, ..) = super::chains(16);
+    crowd.set_tiers(Some(super::every(4, true))).unwrap();
+    let mut bones = BoneBuffer::new();
+    // What was shown on each side of the middle, and in it.
+    let mut seen = [0; 3];
+    for _ in 0..24 {
+        crowd.advance(super::DT).unwrap();
+        crowd.evaluate(&mut bones);
+        for &i in &all {
+            let pair = crowd.palette_pair(i).unwrap();
+            let range = crowd.palette_range(i).unwrap();
+            assert!((0.0..=1.0).contains(&pair.factor));
+            let side = match pair.factor {
+                f if f < 0.49 => 0,
+                f if f > 0.51 => 2,
+                _ => 1,
+            };
+            seen[side] += 1;
+            match side {
+                0 => assert_eq!(range, pair.from),
+                2 => assert_eq!(range, pair.to),
+                _ => assert!(range == pair.from || range == pair.to),
+            }
+            if side != 1 && pair.from != pair.to {
+                // Nearer in numbers, too, to what is shown.
+                let rows = bones.rows();
+                let between: Vec<_> = palettes(&crowd, &bones, &[i]).remove(0);
+                let far = |range: std::ops::Range<usize>| apart(&between, &rows[range]);
+                let (near, other) = match side {
+                    0 => (far(pair.from.clone()), far(pair.to.clone())),
+                    _ => (far(pair.to.clone()), far(pair.from.clone())),
+                };
+                assert!(near <= other, "{near} {other}");
+            }
+        }
+    }
+    assert!(seen[0] > 50 && seen[2] > 50, "{seen:?}");
+}
+
+/// Where an interpolated instance stands between its poses, frame by frame after an update.
+#[test]
+fn the_factor_goes_from_the_earlier_pose_to_the_later_one() {
+    let (mut crowd, all, ..) = super::chains(8);
+    crowd.set_tiers(Some(super::every(4, true))).unwrap();
+    let mut bones = BoneBuffer::new();
+    for _ in 0..8 {
+        crowd.advance(super::DT).unwrap();
+        crowd.evaluate(&mut bones);
+    }
+    for &i in &all {
+        let mut factors = Vec::new();
+        for _ in 0..8 {
+            crowd.advance(super::DT).unwrap();
+            crowd.evaluate(&mut bones);
+            factors.push(crowd.palette_pair(i).unwrap().factor);
+        }
+        // Four frames of a quarter each, twice.
+        let mut sorted: Vec<f32> = factors.clone();
+        sorted.sort_by(f32::total_cmp);
+        for (n, factor) in sorted.iter().enumerate() {
+            let quarter = 0.25 * (n / 2) as f32;
+            assert!((factor - quarter).abs() < 1e-3, "{factors:?}");
+        }
+        let rises = factors.windows(2).filter(|w| w[1] > w[0]).count();
+        assert!(rises >= 5, "{factors:?}");
+    }
+    // Time that stops leaves it where it is; time beyond what was predicted shows the later pose.
+    let before = all.iter().map(|&i| crowd.palette_pair(i).unwrap().factor);
+    let before: Vec<f32> = before.collect();
+    crowd.advance(0.0).unwrap();
+    for (&i, factor) in all.iter().zip(before) {
+        assert_eq!(crowd.palette_pair(i).unwrap().factor, factor);
+    }
+    crowd.advance(10.0).unwrap();
+    for &i in &all {
+        assert_eq!(crowd.palette_pair(i).unwrap().factor, 1.0);
+    }
+    // Without interpolation there is one pose.
+    crowd.set_tiers(Some(super::every(4, false))).unwrap();
+    crowd.evaluate(&mut bones);
+    for &i in &all {
+        let pair = crowd.palette_pair(i).unwrap();
+        assert_eq!((pair.factor, pair.from), (0.0, pair.to));
+    }
 }

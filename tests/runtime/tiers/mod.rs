@@ -14,6 +14,7 @@ mod properties;
 mod sharing;
 mod steps;
 mod stored;
+mod unwind;
 mod views;
 mod watched;
 mod within;
