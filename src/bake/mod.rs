@@ -1,6 +1,7 @@
 //! Baking: reduces clips of f32 keys to 16-bit keys, within a measured error bound.
 //!
-//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips. The error
+//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips,
+//! [`measure_source`] one with the file that it was made from. The error
 //! metric is that of ACL (Animation Compression Library): the displacement in model space of points on a
 //! shell around each joint.
 
@@ -10,6 +11,8 @@ mod optimise;
 mod pack;
 mod reference;
 mod report;
+mod shells;
+mod source;
 #[cfg(test)]
 mod tests;
 mod tracks;
@@ -17,6 +20,7 @@ mod transforms;
 
 pub use metric::{measure_error, measure_error_across};
 pub use report::{ErrorReport, TrackBytes};
+pub use source::measure_source;
 
 use crate::clip::{Clip, ClipError, ClipKind};
 use crate::runtime::JobError;
@@ -63,10 +67,11 @@ pub fn bake_memory(clip: &Clip, skeleton: &Skeleton) -> Result<u64, BakeError> {
 /// How [`bake`] reduces a clip. Each number is finite and above 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
-    /// Bound on the displacement of points on a joint's shell from the raw clip, metres. Default:
-    /// [`MAX_ERROR`].
+    /// Bound on the displacement of points on a joint's shell from the raw clip, metres of model space. What is kept
+    /// below it is [`ErrorReport::max`], which says how far that holds between keys.
+    /// Default: [`MAX_ERROR`].
     pub max_error: f32,
-    /// Distance of the shell from the joint, metres. Default: [`SHELL`].
+    /// Distance of the shell from the joint, metres of model space. Default: [`SHELL`].
     pub shell: f32,
     /// Bound on the error of morph weights and user channels, relative to their range or to 1, whichever is
     /// larger. Default: 1e-4.
@@ -303,6 +308,16 @@ pub fn bake_all(
         baked
     };
     raw.par_iter().enumerate().map(one).collect()
+}
+
+/// The size of a model, to choose [`BakeOptions`] in proportion to it: the longest side of the box around its joints
+/// in the rest pose, metres. 0 for a skeleton whose joints lie at one place.
+pub fn model_size(skeleton: &Skeleton) -> f32 {
+    let models = skeleton.rest_models();
+    let places = models.iter().map(|m| m.translation);
+    let least = places.clone().reduce(|a, b| a.min(b)).unwrap_or_default();
+    let most = places.reduce(|a, b| a.max(b)).unwrap_or_default();
+    (most - least).max_element()
 }
 
 /// True if lanes without keys are the identity, false if they are the rest pose.

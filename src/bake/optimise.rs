@@ -257,11 +257,11 @@ fn evaluate_joint<S: Simd>(
         let model = parent.below(&own);
         model.store(&mut models[chunk - first]);
         let wanted = Live::load(simd, goal);
-        worst = worst.max(apart(simd, &model.matrix, &wanted.matrix, track.shell.0));
+        worst = worst.max(apart(simd, &wanted.matrix, &model.matrix, &track.shell));
     }
     let worst = worst.to_array().into_iter().fold(0.0, f64::max);
     let error = &mut state.errors[joint];
-    *error = error.max(worst.sqrt() * track.shell.1);
+    *error = error.max((worst.sqrt() + tracks.rounding) * track.shell.weight);
 }
 
 /// A local transform as it is displayed: normalised, and added to the rest pose if the clip is additive.

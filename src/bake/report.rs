@@ -5,18 +5,26 @@ use crate::math::Row;
 
 /// The error of a baked clip against the raw one, and its size in memory.
 ///
-/// The error of a joint at a time is the largest displacement of the points on its shell, in model space.
+/// The error of a joint at a time is the largest displacement of the points on its shell, in model space. The points
+/// lie at the shell's distance in model space, whatever scales the joint and the nodes above it have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ErrorReport {
-    /// Largest error over joints and times, metres.
+    /// The error of any joint at any time, against an exact evaluation of the raw clip, metres.
+    ///
+    /// It is [`measured`](Self::measured), an allowance of 2% for the times between those at which it was measured,
+    /// and a bound of f32 rounding at the size of the model: 4.8e-7 of the longest way down the joints from the origin.
+    /// The allowance is no proof. Tests look for a larger error at random times of many clips.
     pub max: f32,
+    /// Largest error that was measured, over joints and times, metres. Around the largest errors more times are measured
+    /// than `mean`, `p99` and `samples` count.
+    pub measured: f32,
     /// Mean error over joints and times, metres.
     pub mean: f32,
     /// 99th percentile of the error over joints and times, metres.
     pub p99: f32,
-    /// Joint with the largest error.
+    /// Joint with the largest measured error.
     pub worst_joint: u16,
-    /// Time of the largest error, seconds.
+    /// Time of the largest measured error, seconds.
     pub worst_time: f32,
     /// Number of measurements: joints × times.
     pub samples: usize,

@@ -3,13 +3,14 @@
 use super::locals::{Locals, Normalise};
 use super::metric::key_times;
 use super::reference::{locate, value};
+use super::shells::{LEAST_LENGTH, Shell, extent, magnitudes, rounding, shells};
 use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
 use crate::math::LANES;
 use crate::math::angle;
-use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
+use crate::simd::{SimdLevel, dispatch, each};
 use crate::skeleton::Skeleton;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
@@ -47,10 +48,10 @@ pub(super) struct JointTrack {
     pub raw: Locals,
     /// The values of channels whose motion is noise.
     pub middles: [[f64; 4]; 3],
-    /// The first raw transforms in model space, added to the rest pose if the clip is additive.
-    first: Model,
-    /// Distance of its shell in metres, and the weight of its errors.
-    pub shell: (f64, f64),
+    /// The points at which its error is measured.
+    pub shell: Shell,
+    /// The largest change of its shell per unit of its scale, as a share of the shell's distance; its largest scale.
+    own: (f64, f64),
     /// Largest weight of an error that its motion causes: its own, or that of a joint below it.
     pub weight: f64,
     /// Distance of the farthest measured point that a rotation of the joint moves, metres.
@@ -66,6 +67,16 @@ pub(super) struct JointTrack {
 }
 
 impl JointTrack {
+    /// The largest distance from its parent, in the parent's units.
+    fn offset(&self) -> f64 {
+        let ranges = self.raw.range(0);
+        let far = ranges[..3].iter().enumerate().map(|(c, &range)| {
+            let base = self.base.map_or(0.0, |base| base[c].abs());
+            base + magnitudes(range)[1]
+        });
+        far.map(|v| v * v).sum::<f64>().sqrt()
+    }
+
     /// True if no channel moves.
     pub fn is_still(&self) -> bool {
         let moves = |m: &ChannelForm| matches!(m, ChannelForm::Moving { .. });
@@ -143,6 +154,8 @@ pub(super) struct TimelineKeys {
 pub(super) struct Tracks {
     /// The error bound, metres.
     pub max_error: f64,
+    /// Bound of the errors by f32 rounding, metres.
+    pub rounding: f64,
     pub times: Vec<f32>,
     pub timelines: Vec<TimelineKeys>,
     pub joints: Vec<JointTrack>,
@@ -165,13 +178,13 @@ impl Tracks {
             timelines: timelines.collect(),
             joints: Vec::with_capacity(skeleton.len()),
             max_error,
+            rounding: 0.0,
             times,
         };
-        let shells = settings.shells(skeleton);
-        for (joint, &shell) in shells.iter().enumerate() {
-            let mut track = tracks.joint(clip, skeleton, joint);
-            track.shell = shell;
-            track.weight = shell.1;
+        let shells = shells(clip, skeleton, settings);
+        tracks.rounding = rounding(extent(clip, skeleton, &shells));
+        for (joint, shell) in shells.into_iter().enumerate() {
+            let track = tracks.joint(clip, skeleton, joint, shell);
             tracks.joints.push(track);
         }
         set_levers(&mut tracks.joints);
@@ -193,7 +206,7 @@ impl Tracks {
         self.times.len().div_ceil(TIMES)
     }
 
-    fn joint(&self, clip: &Clip, skeleton: &Skeleton, joint: usize) -> JointTrack {
+    fn joint(&self, clip: &Clip, skeleton: &Skeleton, joint: usize, shell: Shell) -> JointTrack {
         let lane = usize::from(skeleton.lane_of()[joint]);
         let (block, l) = split_lane(lane);
         let rest = skeleton.rest(joint).to_array().map(f64::from);
@@ -222,46 +235,21 @@ impl Tracks {
         let parent = usize::from(skeleton.parents()[joint]);
         let base = is_additive(clip).then_some(rest);
         dispatch(SimdLevel::current(), Normalise(&mut raw));
-        let mut first = Model::ZERO;
-        let kernel = First {
-            raw: &raw,
-            base: base.as_ref(),
-            above: self.joints.get(parent).map(|p| &p.first),
-            first: &mut first,
-        };
-        dispatch(SimdLevel::current(), kernel);
         JointTrack {
-            first,
             middles: [[0.0; 4]; 3],
             parent: self.joints.get(parent).map(|_| parent),
             forms,
             derived: derived(&raw),
             raw,
-            shell: (0.0, 1.0),
-            weight: 1.0,
+            shell,
+            own: (0.0, 0.0),
+            weight: shell.weight,
             reach: 0.0,
             levers: [1.0; 3],
             keeps_keys,
             finest: [0; 3],
             base,
         }
-    }
-}
-
-/// Computes the first transforms in model space.
-struct First<'a> {
-    raw: &'a Locals,
-    base: Option<&'a [f64; 10]>,
-    above: Option<&'a Model>,
-    first: &'a mut Model,
-}
-
-impl Kernel for First<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) {
-        wanted(simd, self.raw, self.base, 0, self.above).store(self.first);
     }
 }
 
@@ -349,38 +337,42 @@ fn derived(raw: &Locals) -> Option<(usize, bool)> {
     (least[best] > LEAST && one_sign).then_some((best, first < 0.0))
 }
 
-/// Sets reach, levers and weight of every joint from the first pose of the clip.
+/// Sets reach, levers and weight of every joint, from the largest lengths that the clip has.
 fn set_levers(joints: &mut [JointTrack]) {
-    let place = |j: &JointTrack, column: usize| -> [f64; 3] {
-        std::array::from_fn(|r| j.first.matrix[r][column].0[0])
-    };
-    let length = |v: [f64; 3]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let size = |j: &JointTrack| (0..3).map(|c| length(place(j, c))).fold(0.0, f64::max);
-    let mut arms = Vec::with_capacity(joints.len());
     for j in joints.iter_mut() {
-        j.reach = (j.shell.0 * size(j)).max(f64::MIN_POSITIVE);
-        arms.push(j.reach);
+        let distance = j.shell.distance;
+        // A joint that shrinks takes its shell's points nearer in units of its scale, down to a limit.
+        let (mut finest, mut most) = (0.0f64, 0.0f64);
+        for range in &j.raw.range(2)[..3] {
+            let [low, high] = magnitudes(*range);
+            if high > 0.0 {
+                finest = finest.max(1.0 / low.max(LEAST_LENGTH * high));
+                most = most.max(high);
+            }
+        }
+        j.reach = distance;
+        j.levers = [1.0, distance, distance * finest];
+        j.own = (finest, most);
     }
     for joint in (0..joints.len()).rev() {
-        let parent = joints[joint].parent;
-        let above = parent.map_or(1.0, |p| size(&joints[p]));
-        let scale = joints[joint].raw.at(2, 0);
-        let own = scale[..3].iter().map(|v| v.abs());
-        let own = own.fold(f64::INFINITY, f64::min).max(LEAST_SCALE);
-        joints[joint].levers = [above.max(LEAST_SCALE), arms[joint], arms[joint] / own];
-        if let Some(parent) = parent {
-            let (a, b) = (place(&joints[joint], 3), place(&joints[parent], 3));
-            let apart = length(std::array::from_fn(|r| a[r] - b[r]));
-            let shell = joints[joint].shell.0 * size(&joints[joint]);
-            joints[parent].reach = joints[parent].reach.max(joints[joint].reach + apart);
-            arms[parent] = arms[parent].max(apart + shell);
-            joints[parent].weight = joints[parent].weight.max(joints[joint].weight);
+        let Some(parent) = joints[joint].parent else {
+            continue;
+        };
+        let (before, after) = joints.split_at_mut(joint);
+        let (above, own) = (&mut before[parent], &mut after[0]);
+        let unit = above.shell.unit;
+        own.levers[0] = unit;
+        let apart = unit * own.offset();
+        let distance = own.shell.distance;
+        let (finest, most) = above.own;
+        above.reach = above.reach.max(own.reach + apart);
+        above.levers[1] = above.levers[1].max(apart + distance);
+        if most > 0.0 {
+            above.levers[2] = above.levers[2].max(apart / most + distance * finest);
         }
+        above.weight = above.weight.max(own.weight);
     }
 }
-
-/// Lower bound of scales: a joint scaled to zero would have no finest step.
-const LEAST_SCALE: f64 = 1e-3;
 
 /// Number of lanes of a block that are stored as integers: up to the last one that moves.
 pub(super) fn stored_lanes(moving: u16) -> usize {

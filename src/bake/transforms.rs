@@ -1,6 +1,7 @@
 //! Transforms and matrices of one joint at eight times at once, in f64, and the distance that two matrices
 //! move the points of a shell apart. Without fused operations, so bit-identical on every machine.
 
+use super::shells::Shell;
 use crate::simd::each;
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
@@ -196,19 +197,29 @@ fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     out
 }
 
-/// The square of the largest distance that two matrices move the points of a shell apart. As in ACL, one
-/// point on each axis covers position, rotation and scale.
+/// The square of the largest distance between the points of a joint's shell in two clips, of which the first is
+/// the raw one.
 #[inline(always)]
-pub(super) fn apart<S: Simd>(simd: S, a: &Matrix<S>, b: &Matrix<S>, shell: f64) -> f64x8<S> {
-    let shell = f64x8::splat(simd, shell);
+pub(super) fn apart<S: Simd>(
+    simd: S,
+    raw: &Matrix<S>,
+    built: &Matrix<S>,
+    shell: &Shell,
+) -> f64x8<S> {
     let mut worst = f64x8::splat(simd, 0.0);
-    let places = each!(worst; 3; r => a[r][3] - b[r][3]);
+    let places = each!(worst; 3; r => built[r][3] - raw[r][3]);
     let mut axis = 0;
     while axis < 3 {
+        let mut offset = f64x8::splat(simd, shell.offsets[axis]);
+        if !shell.steady {
+            let (x, y, z) = (raw[0][axis], raw[1][axis], raw[2][axis]);
+            let length = (x * x + y * y + z * z).sqrt();
+            offset = (f64x8::splat(simd, shell.distance) / length).min(offset);
+        }
         let mut sum = f64x8::splat(simd, 0.0);
         let mut r = 0;
         while r < 3 {
-            let d = (a[r][axis] - b[r][axis]) * shell + places[r];
+            let d = (built[r][axis] - raw[r][axis]) * offset + places[r];
             sum += d * d;
             r += 1;
         }

@@ -37,9 +37,10 @@ pub struct ClipOrigin {
     pub source: u32,
     /// Index of the clip in that file.
     pub clip: u32,
-    /// The largest measured error, metres; NaN if none was measured.
+    /// Its largest error, allowances for rounding and for the times between those measured included, metres of model
+    /// space; NaN if none was measured.
     pub max_error: f32,
-    /// Shell distance at which the error was measured, metres; 0 if unknown.
+    /// Shell distance at which the error was measured, metres of model space; 0 if unknown.
     pub shell: f32,
 }
 

@@ -12,6 +12,7 @@ pub mod adapter;
 pub mod alloc;
 pub mod baked;
 pub mod capture;
+pub mod carried;
 pub mod chain;
 pub mod compare;
 #[cfg(feature = "gpu")]

@@ -1,5 +1,6 @@
 //! [`BakeFault`]: why files cannot be baked, joined or compared.
 
+use super::Length;
 use glob::PatternError;
 use phalanx::bake::BakeError;
 use phalanx::build::BuildError;
@@ -151,6 +152,16 @@ pub enum BakeFault {
         clip: String,
         /// Bytes that it needs.
         needed: u64,
+    },
+    /// A length in per cent of the size of a model that has none.
+    #[error(
+        "{file}: its joints lie at one place, so {length} of its size is no length; give metres"
+    )]
+    NoSize {
+        /// The file.
+        file: String,
+        /// The length.
+        length: Length,
     },
     /// A file of per-joint settings is invalid.
     #[error("{file}: {source}")]

@@ -4,6 +4,7 @@ mod discover;
 mod error;
 mod faults;
 mod inputs;
+mod length;
 mod library;
 mod one;
 mod progress;
@@ -16,6 +17,7 @@ pub use discover::{Found, expand, files, nothing};
 pub use error::BakeFault;
 pub use faults::Faults;
 pub use inputs::Input;
+pub use length::Length;
 pub use settings::Settings;
 
 use super::clips::ClipArgs;
@@ -56,13 +58,25 @@ pub struct BakeArgs {
     /// Output: a folder, or a library's name that ends in .phx
     #[arg(long, value_name = "DIR|FILE")]
     out: PathBuf,
-    /// Largest error in metres, measured at points on a shell around every joint
-    #[arg(long, value_name = "M", default_value = "0.0001", allow_negative_numbers = true, value_parser = metres)]
-    max_error: f32,
-    /// Radius of the shell around each joint, in metres
-    #[arg(long, value_name = "M", default_value = "0.03", allow_negative_numbers = true, value_parser = metres)]
-    shell: f32,
-    /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": M}, ...} with joints
+    /// Largest error, at points on a shell around every joint: metres of model space, or per cent of the model's
+    /// size (the longest side of the box around its joints at rest), such as 0.005%
+    #[arg(
+        long,
+        value_name = "M|P%",
+        default_value = "0.0001",
+        allow_negative_numbers = true
+    )]
+    max_error: Length,
+    /// Radius of the shell around each joint: metres of model space, whatever scales lie above the joint, or per
+    /// cent of the model's size
+    #[arg(
+        long,
+        value_name = "M|P%",
+        default_value = "0.03",
+        allow_negative_numbers = true
+    )]
+    shell: Length,
+    /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": "P%"}, ...} with joints
     /// by name, path or index
     #[arg(long, value_name = "FILE")]
     quality: Option<PathBuf>,
@@ -141,6 +155,7 @@ const EXAMPLES: &str = "\
 Examples:
   phalanx bake pab.glb --out pab.phx
   phalanx bake clips/ --out baked/ --max-error 0.0005
+  phalanx bake fox.glb --out fox.phx --max-error 0.005% --shell 2%
   phalanx bake \"clips/**/*.glb\" --out library.phx --prefix
   phalanx bake hero.glb --clips \"anims/*.glb\" --out hero.phx
   phalanx bake clips/ --out library.phx --shard $SLURM_ARRAY_TASK_ID/8
@@ -185,17 +200,6 @@ impl FromStr for Shard {
 
 /// Largest accepted error and shell, in metres; far beyond any character.
 const MAX_METRES: f32 = 1e6;
-
-fn is_length(metres: f32) -> bool {
-    metres > 0.0 && metres <= MAX_METRES
-}
-
-fn metres(text: &str) -> Result<f32, String> {
-    match text.parse::<f32>() {
-        Ok(m) if is_length(m) => Ok(m),
-        _ => Err(format!("expected metres above 0 and at most {MAX_METRES}")),
-    }
-}
 
 fn up_axis(text: &str) -> Result<UpAxis, String> {
     match text {

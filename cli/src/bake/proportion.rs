@@ -34,21 +34,24 @@ pub fn hint(longest: f32) -> String {
 
 /// What is to be said of the error and the shell of a bake, beside the size of a rig. Nothing of exact ones.
 pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
-    match longest_side(rig).filter(|_| !settings.exact) {
-        Some(longest) => of_size(settings, file, longest),
-        None => Vec::new(),
+    let metres = [settings.max_error, settings.shell].map(|l| l.metres(rig.skeleton(), file));
+    match (longest_side(rig), metres) {
+        (Some(longest), [Ok(error), Ok(shell)]) if !settings.exact => {
+            of_size([error, shell], file, longest)
+        }
+        _ => Vec::new(),
     }
 }
 
-fn of_size(settings: &Settings, file: &str, longest: f32) -> Vec<String> {
-    let (error, shell) = (settings.max_error / longest, settings.shell / longest);
+fn of_size([max_error, distance]: [f32; 2], file: &str, longest: f32) -> Vec<String> {
+    let (error, shell) = (max_error / longest, distance / longest);
     let size = length(longest);
     let [usual_error, usual_shell] = USUAL;
     let mut notes = Vec::new();
     if error > LARGE_ERROR {
         notes.push(format!(
             "{file}: the max error, {}, is {} of the model's longest side, {size}; --max-error {usual_error} is usual",
-            length(settings.max_error),
+            length(max_error),
             share(error)
         ));
     }
@@ -56,7 +59,7 @@ fn of_size(settings: &Settings, file: &str, longest: f32) -> Vec<String> {
     if !(least..=most).contains(&shell) {
         notes.push(format!(
             "{file}: the shell, {}, is {} of the model's longest side, {size}; --shell {usual_shell} is usual",
-            length(settings.shell),
+            length(distance),
             share(shell)
         ));
     }

@@ -4,7 +4,7 @@ use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::near_joints;
 use super::super::object::Object;
-use super::BakeFault;
+use super::{BakeFault, Length};
 use phalanx::bake::JointQuality;
 use phalanx::skeleton::{JointRefError, Skeleton};
 use serde::de::{Error, MapAccess, Visitor};
@@ -25,30 +25,10 @@ pub struct Quality(BTreeMap<String, OfJoint>);
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfJoint {
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "metres"
-    )]
-    max_error: Option<f32>,
-    #[serde(
-        default,
-        skip_serializing_if = "Option::is_none",
-        deserialize_with = "metres"
-    )]
-    shell: Option<f32>,
-}
-
-/// Reads a length within the bounds of `--max-error` and `--shell`.
-fn metres<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f32>, D::Error> {
-    let value = Option::<f32>::deserialize(from)?;
-    match value.filter(|&v| !super::is_length(v)) {
-        None => Ok(value),
-        Some(v) => Err(D::Error::custom(format_args!(
-            "{v}: expected metres above 0 and at most {}",
-            super::MAX_METRES
-        ))),
-    }
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max_error: Option<Length>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shell: Option<Length>,
 }
 
 impl<'de> Deserialize<'de> for Quality {
@@ -136,9 +116,13 @@ impl Quality {
                     other: other.clone(),
                 });
             }
+            let metres = |length: Option<Length>| {
+                let metres = length.map(|length| length.metres(skeleton, file));
+                metres.transpose()
+            };
             joints.push(JointQuality {
-                max_error: of.max_error,
-                shell: of.shell,
+                max_error: metres(of.max_error)?,
+                shell: metres(of.shell)?,
                 ..joint
             });
         }

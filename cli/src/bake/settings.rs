@@ -5,18 +5,20 @@ use super::super::error::CliError;
 use super::super::import_args::ImportArgs;
 use super::super::memory::BAKING;
 use super::quality::Quality;
-use super::{BakeArgs, BakeFault};
-use phalanx::bake::{BakeOptions, ErrorReport, bake, bake_memory, measure_error};
+use super::{BakeArgs, BakeFault, Length};
+use phalanx::bake::{BakeOptions, ErrorReport, bake, bake_memory, measure_error, measure_source};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
 use phalanx::import::UpAxis;
 use phalanx::import::bvh::METRES;
+use phalanx::import::raw::RawScene;
+use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use std::path::Path;
 
 /// The tool's name stored in files. The baker's number is raised whenever the same input gives different
 /// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
-pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 6");
+pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 7");
 
 /// The word that marks an input whose clips are bound.
 const BOUND: &str = " bound";
@@ -30,8 +32,8 @@ const QUALITY: &str = " quality=";
 /// The settings of a bake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    pub max_error: f32,
-    pub shell: f32,
+    pub max_error: Length,
+    pub shell: Length,
     pub exact: bool,
     pub up: UpAxis,
     pub form: ClipForm,
@@ -49,6 +51,8 @@ pub struct Baked {
     pub name: String,
     /// Measured error and sizes; for exact clips, measured against the clip itself.
     pub report: ErrorReport,
+    /// The shell at which it was measured, metres.
+    pub shell: f32,
 }
 
 impl Settings {
@@ -134,8 +138,8 @@ impl Settings {
         };
         let max_error = value("max-error").and_then(|v| v.parse().ok());
         Self {
-            max_error: max_error.unwrap_or(phalanx::bake::MAX_ERROR),
-            shell,
+            max_error: max_error.unwrap_or(Length::Metres(phalanx::bake::MAX_ERROR)),
+            shell: Length::Metres(shell),
             exact: words.split(' ').any(|w| w == "exact"),
             up: match value("up") {
                 Some("z") => UpAxis::Z,
@@ -175,6 +179,7 @@ impl Settings {
         name: String,
         file: &str,
     ) -> Result<Baked, BakeFault> {
+        let settings = self.of_skeleton(skeleton, file)?;
         let needed = bake_memory(clip, skeleton).map_err(fault(file))?;
         // Waits for other clips while there is not as much. A clip is baked by its thread alone.
         let Some(_part) = BAKING.take(needed) else {
@@ -186,12 +191,14 @@ impl Settings {
         };
         let (clip, report) = match self.exact {
             true => (clip.clone(), self.measure(clip, clip, skeleton, file)?),
-            false => {
-                let settings = self.of_skeleton(skeleton, file)?;
-                bake(clip, skeleton, &settings).map_err(fault(file))?
-            }
+            false => bake(clip, skeleton, &settings).map_err(fault(file))?,
         };
-        Ok(Baked { clip, name, report })
+        Ok(Baked {
+            clip,
+            name,
+            report,
+            shell: settings.shell,
+        })
     }
 
     /// Largest error of a scalar, relative to its range or to 1. Exact clips in a different lane order may
@@ -215,10 +222,22 @@ impl Settings {
         measure_error(exact, built, skeleton, &settings).map_err(fault(file))
     }
 
+    /// Measures a built clip against an animation of the file that `rig` was built from, metres.
+    pub fn measure_source(
+        &self,
+        source: (&RawScene, usize),
+        built: &Clip,
+        rig: &Rig,
+        file: &str,
+    ) -> Result<f32, BakeFault> {
+        let settings = self.of_skeleton(rig.skeleton(), file)?;
+        measure_source(source, built, rig, &settings).map_err(fault(file))
+    }
+
     fn of_skeleton(&self, skeleton: &Skeleton, file: &str) -> Result<BakeOptions, BakeFault> {
         Ok(BakeOptions {
-            max_error: self.max_error,
-            shell: self.shell,
+            max_error: self.max_error.metres(skeleton, file)?,
+            shell: self.shell.metres(skeleton, file)?,
             joints: self.quality.joints(skeleton, file)?,
             ..BakeOptions::default()
         })
@@ -230,7 +249,7 @@ impl Settings {
             source: source as u32,
             clip: clip as u32,
             max_error: baked.report.max,
-            shell: self.shell,
+            shell: baked.shell,
         }
     }
 
@@ -257,10 +276,10 @@ mod tests {
 
     #[test]
     fn a_text_tells_what_measuring_needs() {
-        let json = r#"{"Arm/Hand = \n": {"max_error": 0.0002}, "Head": {"shell": 0.1}}"#;
+        let json = r#"{"Arm/Hand = \n": {"max_error": 0.0002}, "Head": {"shell": "2%"}}"#;
         let settings = Settings {
-            max_error: 3.3e-4,
-            shell: 0.05,
+            max_error: Length::Percent(3.3e-3),
+            shell: Length::Metres(0.05),
             exact: false,
             up: UpAxis::Z,
             form: ClipForm::default(),
@@ -298,7 +317,7 @@ mod tests {
             },
             exact: true,
             quality: Quality::default(),
-            max_error: phalanx::bake::MAX_ERROR,
+            max_error: Length::Metres(phalanx::bake::MAX_ERROR),
             ..settings
         };
         assert_eq!(Settings::of_text(&exact.text("x"), 0.05), exact);

@@ -355,6 +355,61 @@ pub fn joints_of_their_own() -> Tested {
     Ok(())
 }
 
+/// Lengths in per cent are those of the same number of metres.
+pub fn per_cent_of_the_size() -> Tested {
+    let folder = folder("per-cent")?;
+    let (relative, metres) = (folder.join("relative.phx"), folder.join("metres.phx"));
+    let source = mannequin();
+    bake(
+        &source,
+        &relative,
+        &["--max-error", "0.01%", "--shell", "2%"],
+    )?;
+    let clips = |p: &Path| -> Result<Vec<Value>, Failed> {
+        let all = json(&["info", text(p), "--json"])?;
+        Ok(list(&all["library"], "clips")?.to_vec())
+    };
+    let made = clips(&relative)?;
+    let shell = made[0]["shell"].as_f64().ok_or("no shell")?;
+    // The mannequin is 1.8 m tall; its joints lie between its ankles and its head.
+    check(
+        (0.02 * 1.2..0.02 * 1.85).contains(&shell),
+        format!("{shell}"),
+    )?;
+    for clip in &made {
+        let error = clip["max_error"].as_f64().ok_or("no error")?;
+        check(error > 0.0 && error <= shell / 200.0, format!("{clip}"))?;
+    }
+    output(&["verify", text(&relative), "--source", text(&source)])?;
+    let (error, shell) = ((shell / 200.0).to_string(), shell.to_string());
+    bake(
+        &source,
+        &metres,
+        &["--max-error", &error, "--shell", &shell],
+    )?;
+    for (clip, same) in made.iter().zip(clips(&metres)?) {
+        let bytes = |c: &Value| c["bytes"].as_f64().unwrap_or(0.0);
+        check(
+            (bytes(clip) / bytes(&same) - 1.0).abs() < 0.01,
+            format!("{clip} {same}"),
+        )?;
+    }
+    let bad = run(&[
+        "bake",
+        text(&source),
+        "--out",
+        text(&metres),
+        "--shell",
+        "0%",
+    ]);
+    check(bad.status.code() == Some(2), "0% of the size")?;
+    let words = String::from_utf8_lossy(&bad.stderr);
+    check(
+        words.contains("or per cent of the model's size"),
+        words.into_owned(),
+    )
+}
+
 pub fn up() -> Tested {
     let folder = folder("up")?;
     let (y, z) = (folder.join("y.phx"), folder.join("z.phx"));
@@ -399,6 +454,7 @@ pub fn refusals() -> Tested {
         &["bake", input, "--out", out, "--max-error", "0"],
         &["bake", input, "--out", out, "--max-error", "nan"],
         &["bake", input, "--out", out, "--shell", "-1"],
+        &["bake", input, "--out", out, "--max-error", "%"],
         &["bake", input, "--out", out, "--up", "x"],
         &["bake", input, "--out", out, "--form", "zip"],
         &["bake", input, "--out", out, "--shard", "2/2"],

@@ -180,6 +180,7 @@ fn main() {
         ("bake_skips_what_is_done", bake::skips_what_is_done),
         ("bakes_killed_in_the_middle", bake::killed_in_the_middle),
         ("bake_with_joints_of_their_own", bake::joints_of_their_own),
+        ("bake_lengths_in_per_cent", bake::per_cent_of_the_size),
         ("bake_with_z_up", bake::up),
         ("bake_refusals", bake::refusals),
         ("bake_goes_on_past_faults", inputs::goes_on_past_faults),

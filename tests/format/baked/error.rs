@@ -13,6 +13,10 @@ const BETWEEN: [f64; 4] = [0.21, 0.5, 0.83, JUST_BEFORE];
 /// Of the way to a key whose steps are not taken yet.
 const JUST_BEFORE: f64 = 0.999_99;
 
+/// How near the oracle is to what is measured, as a share of the bound. It takes 16-bit keys along the arc between them;
+/// frames leave it by up to 1.4e-6 radians between keys 30 degrees apart, and by 3.9e-5 at 60.
+const NEAR: f64 = 0.04;
+
 /// The largest of the oracle's errors where the library measures (at keys, and once before or behind the
 /// middle in turns, at the quarters of splines, before steps), and at all of its times.
 fn oracle_errors(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64) -> [f64; 2] {
@@ -45,26 +49,28 @@ fn check(
     let (shell, bound) = (f64::from(settings.shell), f64::from(settings.max_error));
     let [measured, all] = oracle_errors(raw, built, skeleton, shell);
     let name = raw.name();
-    if !(report.max <= settings.max_error && all <= bound * 1.02) {
+    if !(report.max <= settings.max_error && all <= f64::from(report.max)) {
         return Err(format!(
             "{name}: {} reported, {all} found, bound {bound}",
             report.max
         )
         .into());
     }
-    if (measured - f64::from(report.max)).abs() > 0.02 * bound {
-        return Err(format!("{name}: {} reported, {measured} found", report.max).into());
+    // It looks closer around the largest errors, so it may find more than there.
+    let found = f64::from(report.measured);
+    if found < measured - NEAR * bound || found > all + NEAR * bound {
+        return Err(format!("{name}: {} reported, {measured} found", report.measured).into());
     }
     let at = apart(raw, built, skeleton, shell, report.worst_time.into())
         [usize::from(report.worst_joint)];
-    if (at - f64::from(report.max)).abs() > 0.02 * bound {
+    if (at - f64::from(report.measured)).abs() > NEAR * bound {
         return Err(format!(
             "{name}: {} at the worst place, {at} found there",
-            report.max
+            report.measured
         )
         .into());
     }
-    if !(report.mean <= report.p99 && report.p99 <= report.max) {
+    if !(report.mean <= report.p99 && report.p99 <= report.measured) {
         return Err(format!("{name}: mean {} p99 {}", report.mean, report.p99).into());
     }
     let frames = raw
@@ -117,7 +123,8 @@ pub fn every_kind() -> Result<(), Failed> {
             assert!(max_error < 1e-4 || built != *clip, "keys at {max_error}");
         }
     }
-    // A held scale and a held turn are not interpolated, just before a key as after the one before.
+    // A held scale and a held turn are not interpolated, just before a key as after the one before, but for the steps by
+    // which a turn makes up for the errors of joints above.
     let (built, _) = bake(raw, skeleton, &BakeOptions::default())?;
     for (joint, channel) in [(3, Channel::Rotation), (8, Channel::Scale)] {
         let at = usize::from(skeleton.lane_of()[joint]);
@@ -125,8 +132,12 @@ pub fn every_kind() -> Result<(), Failed> {
             lane(&built, channel, at, 0.32),
             lane(&built, channel, at, 0.799),
         );
-        assert_eq!(early, late, "joint {joint}");
-        assert_ne!(early, lane(&built, channel, at, 0.801), "joint {joint}");
+        let after = lane(&built, channel, at, 0.801);
+        let [early, late, after] = [early, late, after].map(Option::unwrap_or_default);
+        let far =
+            |a: [f64; 4], b: [f64; 4]| (0..4).map(|c| (a[c] - b[c]).abs()).fold(0.0, f64::max);
+        assert!(far(early, late) < 1e-4, "joint {joint}: {early:?} {late:?}");
+        assert!(far(late, after) > 1e-3, "joint {joint}: {late:?} {after:?}");
     }
     // Noise of a tenth of what may be off is no motion.
     let settings = BakeOptions {
@@ -260,7 +271,7 @@ fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Fail
     }
     let worst = found.iter().copied().fold(0.0, f64::max);
     assert!((1e-3..=5.1e-3).contains(&worst), "{worst} of 5 mm");
-    assert!((f64::from(report.max) - worst).abs() < 0.02 * worst);
+    assert!((f64::from(report.measured) - worst).abs() < 0.02 * worst);
     assert!(coarse[usize::from(report.worst_joint)]);
     for (joint, error) in found.iter().enumerate() {
         assert!(coarse[joint] || *error <= 1.02e-4, "joint {joint}: {error}");

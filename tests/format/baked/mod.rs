@@ -2,9 +2,11 @@
 //! comes back from bytes, and what bytes are refused.
 
 mod arbitrary;
+mod carried;
 mod codec;
 mod error;
 pub mod made;
+mod scaled;
 mod settings;
 mod sizes;
 mod support;
@@ -45,6 +47,29 @@ pub fn trials() -> Vec<Trial> {
         let test = move || codec::model(file);
         trials.push(trials::trial(format!("{file}: codec"), &[file], test));
     }
+    for file in ["mannequin.glb", "pab.glb"] {
+        let test = move || scaled::models(file);
+        trials.push(trials::trial(
+            format!("{file}: below another scale"),
+            &[file],
+            test,
+        ));
+    }
+    trials.push(Trial::ignorable_test(
+        "files whose stated errors are bounds",
+        carried::complete,
+    ));
+    for path in carried::files() {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        trials.push(Trial::test(
+            format!("{name}: the stated error is a bound"),
+            move || carried::model(&path),
+        ));
+    }
     // A fox of 150 units is one of centimetres.
     let centimetres = BakeOptions {
         max_error: 0.01,
@@ -57,7 +82,12 @@ pub fn trials() -> Vec<Trial> {
         &["Fox.glb"],
         test,
     ));
-    let models: [(&str, &str, Plain); 6] = [
+    let models: [(&str, &str, Plain); 7] = [
+        (
+            "measured against the file",
+            "mannequin.glb",
+            carried::other_curves,
+        ),
         (
             "joints of their own quality",
             "pab.glb",
@@ -80,8 +110,12 @@ pub fn trials() -> Vec<Trial> {
     for (name, file, test) in models {
         trials.push(trials::trial(name, &[file], test));
     }
-    let plain: [(&str, Plain); 8] = [
+    let plain: [(&str, Plain); 12] = [
         ("every kind of track", error::every_kind),
+        ("below any scales", scaled::scales),
+        ("hidden at first", scaled::hidden_at_first),
+        ("wide turns", scaled::wide_turns),
+        ("splines that swing", scaled::swings),
         ("key times that nobody needs", settings::unused_timelines),
         ("what is refused", settings::refusals),
         ("codec: every kind of block", codec::every_kind),
