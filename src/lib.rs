@@ -28,6 +28,7 @@ pub mod runtime;
 pub mod scene;
 pub mod simd;
 pub mod skeleton;
+pub mod suggest;
 mod words;
 
 /// Compiles the examples of the pages in `docs/` and of the README.

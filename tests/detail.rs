@@ -638,6 +638,7 @@ fn unknown_levels_and_joints_are_refused() {
     assert_eq!(keep, RigError::Joint(joint.into()));
     let name = JointRefError::Name {
         name: "Tail".into(),
+        near: Vec::new(),
     };
     let leave_out = refused(DetailOptions {
         leave_out: &["Tail".into()],

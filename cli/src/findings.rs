@@ -66,7 +66,7 @@ impl FileReport {
 
 /// The first of some entries, a line each, and the number of the others.
 pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> {
-    let mut lines: Vec<String> = entries.map(ToString::to_string).collect();
+    let mut lines: Vec<String> = entries.map(|e| with_option(&e.to_string())).collect();
     let more = lines.len().saturating_sub(PRINTED);
     if more > 0 {
         lines.truncate(PRINTED);
@@ -76,6 +76,11 @@ pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> 
         ));
     }
     lines
+}
+
+/// A line of the import report with the option that does what it advises.
+fn with_option(line: &str) -> String {
+    line.replace("; trimming cuts", "; trimming (--trim) cuts")
 }
 
 /// Prints what the import dropped of a model that is drawn, played or measured. Textures that are missing are named

@@ -1,7 +1,8 @@
 //! Footsteps: the file's markers give the time of a heel strike, the pose and the root motion its position.
 //!
 //! The mannequin's clips have the markers `LeftFoot.strike` and `RightFoot.strike`. A marker fires once each
-//! time it is passed, whatever the frame rate. Events are read after the step; there are no callbacks.
+//! time it is passed, whatever the frame rate. Of clips that play in step, one leads, so that blends sound each step
+//! once. Events are read after the step; there are no callbacks.
 //!
 //! `cargo run --release --example events_footsteps [picture.png]`
 
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         place *= DAffine3::from_rotation_translation(motion.rotation, motion.translation);
         let events = mixer.events().iter();
         let steps: Vec<String> = events
-            .filter(|e| e.kind == EventKind::Marker)
+            .filter(|e| e.kind == EventKind::Marker && e.leading)
             .map(|e| names[e.marker].clone())
             .filter(|name| name.ends_with(".strike"))
             .collect();

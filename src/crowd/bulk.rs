@@ -337,7 +337,8 @@ impl Crowd {
     ) -> Result<(), BulkError> {
         let worlds = Values::new("worlds", worlds, instances)?;
         self.check(instances, |e| {
-            super::play::check_world(&worlds.of(e.element))
+            let instance = e.pool.instance_id(e.index);
+            super::play::check_world(e.pool, instance, &worlds.of(e.element))
         })?;
         self.each(instances, |pool, index, element| {
             pool.set_world(index, worlds.of(element));

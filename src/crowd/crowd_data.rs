@@ -18,6 +18,7 @@ use crate::playback::{
     PlaybackError as CrowdError, RigId, RowOrder, Unknown,
 };
 use crate::rig::Rig;
+use crate::words::shorten;
 use std::sync::Arc;
 
 /// Many characters of one or more rigs, animated together.
@@ -159,9 +160,14 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown or still has instances.
     pub fn remove_rig(&mut self, rig: RigId) -> Result<Arc<Rig>, CrowdError> {
-        let instances = self.pool(rig)?.state.count_alive();
+        let pool = self.pool(rig)?;
+        let instances = pool.state.count_alive();
         if instances > 0 {
-            return Err(CrowdError::RigInUse { rig, instances });
+            return Err(CrowdError::RigInUse {
+                rig,
+                name: shorten(pool.rig.name()),
+                instances,
+            });
         }
         let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
@@ -191,6 +197,14 @@ impl Crowd {
     /// The handle of a rig's clip by name: the first loaded one of that name.
     pub fn find_clip(&self, rig: RigId, name: &str) -> Option<ClipId> {
         self.pool(rig).ok()?.find_clip(name)
+    }
+
+    /// The handle of a rig's clip by name: the first loaded one of that name, or an error that suggests others.
+    ///
+    /// # Errors
+    /// If the rig is unknown, or no loaded clip has this name: [`CrowdError::NoSuchClip`].
+    pub fn clip_named(&self, rig: RigId, name: &str) -> Result<ClipId, CrowdError> {
+        self.pool(rig)?.clip_named(name)
     }
 
     /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
@@ -367,9 +381,10 @@ impl Crowd {
             Some(rig) => self.rigs.why_unknown(rig),
             None => Unknown::OfMixer,
         };
+        let rig = String::new();
         Err(match motion {
-            Motion::Clip(clip) => CrowdError::UnknownClip { clip, why },
-            Motion::Space(space) => CrowdError::UnknownSpace { space, why },
+            Motion::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },
+            Motion::Space(space) => CrowdError::UnknownSpace { space, why, rig },
         })
     }
 
@@ -387,7 +402,14 @@ impl Crowd {
         CrowdError::UnknownInstance {
             instance: id,
             why: self.rigs.why_unknown(id.rig()),
+            rig: self.rig_name(id),
         }
+    }
+
+    /// The name of an instance's rig for messages; empty if the rig is unknown.
+    pub(super) fn rig_name(&self, id: InstanceId) -> String {
+        let pool = self.pool(id.rig());
+        pool.map_or_else(|_| String::new(), |pool| shorten(pool.rig.name()))
     }
 
     pub(crate) fn instance_mut(

@@ -4,6 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::skeleton::JointRef;
+use crate::words::shorten;
 
 impl Crowd {
     /// Overrides the local matrix of a joint (relative to its parent joint), from the next
@@ -23,9 +24,7 @@ impl Crowd {
         joint: impl Into<JointRef<'a>>,
         local: impl Into<Affine3x4>,
     ) -> Result<(), CrowdError> {
-        let joint = self.joint(instance, joint)?;
-        let (pool, index) = self.instance_mut(instance)?;
-        pool.set_override(index, joint, local.into())
+        self.player(instance)?.set_override(joint, local)
     }
 
     /// Overrides the local matrices of the same joints of many instances: what inverse kinematics or a look-at has
@@ -75,7 +74,13 @@ impl Crowd {
         }
         if let Some(pair) = joints.windows(2).find(|pair| pair[0] >= pair[1]) {
             let (joint, after) = (pair[1], pair[0]);
-            return Err(CrowdError::JointOrder { joint, after });
+            let all = pool.rig.skeleton().names();
+            let names = [joint, after].map(|joint| shorten(&all[joint]));
+            return Err(CrowdError::JointOrder {
+                names,
+                joint,
+                after,
+            });
         }
         let needed = instances.len().checked_mul(joints.len());
         if needed != Some(locals.len()) {
@@ -88,7 +93,12 @@ impl Crowd {
         for &instance in instances {
             if instance.rig() != rig || !pool.state.knows(instance) {
                 self.instance(instance)?;
-                return Err(CrowdError::OtherRig { instance, rig });
+                let names = [self.rig_name(instance), shorten(pool.rig.name())];
+                return Err(CrowdError::OtherRig {
+                    instance,
+                    rig,
+                    names,
+                });
             }
         }
         self.pool_mut(rig)?.set_overrides(joints, instances, locals)
@@ -103,10 +113,7 @@ impl Crowd {
         instance: InstanceId,
         joint: impl Into<JointRef<'a>>,
     ) -> Result<(), CrowdError> {
-        let joint = self.joint(instance, joint)?;
-        let (pool, index) = self.instance_mut(instance)?;
-        pool.clear_override(index, joint);
-        Ok(())
+        self.player(instance)?.clear_override(joint)
     }
 
     /// Removes all overrides of an instance.
@@ -114,8 +121,7 @@ impl Crowd {
     /// # Errors
     /// If the instance is unknown.
     pub fn clear_overrides(&mut self, instance: InstanceId) -> Result<(), CrowdError> {
-        let (pool, index) = self.instance_mut(instance)?;
-        pool.clear_overrides(index);
+        self.player(instance)?.clear_overrides();
         Ok(())
     }
 
@@ -127,19 +133,6 @@ impl Crowd {
         &self,
         instance: InstanceId,
     ) -> Result<impl Iterator<Item = (usize, &Affine3x4)>, CrowdError> {
-        let (pool, index) = self.instance(instance)?;
-        let overrides = pool.state.overrides().of(index).iter();
-        Ok(overrides.map(|o| (usize::from(o.joint), &o.local)))
-    }
-
-    fn joint<'a>(
-        &self,
-        instance: InstanceId,
-        joint: impl Into<JointRef<'a>>,
-    ) -> Result<u16, CrowdError> {
-        let (pool, _) = self.instance(instance)?;
-        let joint = pool.rig.skeleton().joint(joint)?;
-        // Joint indices fit in 16 bits.
-        Ok(joint as u16)
+        Ok(self.playing(instance)?.overrides())
     }
 }

@@ -2,11 +2,13 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
+use crate::playback::pool::Pool;
 use crate::playback::{
     EventKinds, InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, Playing,
     RigId,
 };
-use crate::skeleton::limits::{MAX_WORLD, beyond};
+use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
+use crate::words::shorten;
 
 impl Crowd {
     /// All calls on the layers and actions of an instance.
@@ -66,7 +68,7 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let world = world.into();
         let (pool, index) = self.instance_mut(instance)?;
-        check_world(&world)?;
+        check_world(pool, instance, &world)?;
         pool.set_world(index, world);
         Ok(())
     }
@@ -75,9 +77,13 @@ impl Crowd {
     /// are then kept in f64, so that many small steps do not drift.
     ///
     /// # Errors
-    /// If the rig is unknown.
+    /// If the rig is unknown, or it is to be applied and no loaded clip of the rig has root motion.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
+        if apply && !pool.has_root_clips() {
+            let name = shorten(pool.rig.name());
+            return Err(CrowdError::NoRootMotion { rig, name });
+        }
         if pool.state.apply_roots(apply) {
             // Bounds may be those of the step before.
             pool.mark_worlds();
@@ -141,10 +147,21 @@ impl Crowd {
 }
 
 /// Checks that a world transform is finite and within its limit.
-pub(super) fn check_world(world: &Affine3x4) -> Result<(), CrowdError> {
+pub(super) fn check_world(
+    pool: &Pool,
+    instance: InstanceId,
+    world: &Affine3x4,
+) -> Result<(), CrowdError> {
+    let rig = || shorten(pool.rig.name());
     if !world.is_finite() {
-        return Err(CrowdError::Transform);
+        let rig = rig();
+        return Err(CrowdError::Transform { instance, rig });
     }
-    beyond("the world transform", world.rows.as_flattened(), MAX_WORLD)?;
-    Ok(())
+    let checked = beyond("", world.rows.as_flattened(), MAX_WORLD);
+    checked.map_err(|Beyond { value, limit, .. }| CrowdError::Beyond {
+        instance,
+        rig: rig(),
+        value,
+        limit,
+    })
 }

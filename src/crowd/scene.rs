@@ -176,7 +176,10 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         self.instance(instance)?;
         let mirror = self.mirror_of(instance, scene);
-        let mirror = mirror.ok_or(CrowdError::NoMirror { instance })?;
+        let mirror = mirror.ok_or_else(|| CrowdError::NoMirror {
+            instance,
+            rig: self.rig_name(instance),
+        })?;
         scene.remove_mirror(mirror, hanging)?;
         self.mirrors.remove(mirror);
         self.scheduled = None;

@@ -250,6 +250,18 @@ pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, Imp
     Ok(imported)
 }
 
+/// Imports the rig of a .gltf, .glb or .bvh file, with the default [`ImportOptions`]: [`import_path`] for the common
+/// case. A file becomes one rig, whatever it holds; [`ImportOptions::split`] makes more of it, and [`Imported`] has what
+/// was repaired or dropped.
+///
+/// # Errors
+/// As [`import_path`].
+pub fn import_rig(path: impl AsRef<Path>) -> Result<Rig, ImportError> {
+    let options = ImportOptions::default();
+    debug_assert!(options.split.is_empty(), "a file is one rig");
+    Ok(import_path(path.as_ref(), &options)?.rigs.remove(0))
+}
+
 /// Imports a .gltf, .glb or .bvh file from memory. `name` is used in messages and, with BVH, names the clip.
 /// External files are read from `base`, and are an error without it.
 ///

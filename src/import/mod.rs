@@ -1,6 +1,6 @@
 //! From files to rigs: glTF 2.0, BVH, markers, and the raw scenes in between.
 //!
-//! Start with [`import_path`]. For characters made in code, start with [`raw`].
+//! Start with [`import_rig`], or with [`import_path`] for options and the report. For characters made in code, start with [`raw`].
 
 #[cfg(feature = "gltf")]
 mod builtin;
@@ -28,7 +28,8 @@ pub use bvh::{BvhError, BvhOptions};
 pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
 #[cfg(feature = "gltf")]
 pub use file::{
-    ImportError, Imported, RigLink, build_path, import_path, import_slice, read_path, read_slice,
+    ImportError, Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path,
+    read_slice,
 };
 #[cfg(feature = "gltf")]
 pub use gltf::{GltfError, ImportOptions};

@@ -12,10 +12,12 @@ use super::event_sink::{Clips, EventSink, silence};
 use super::events::{EventKinds, Events};
 use super::ids::{InstanceId, Owner};
 use super::interval::TimeInterval;
-use super::layer_state::LayerState;
+use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
+use super::lead::{Contender, Contenders, Passage};
 use super::linear_fade::LinearFade;
 use super::pool::LayerOptions;
 use super::root_motion::{Moves, RootLane};
+use super::state::stands_still;
 use crate::math::Affine3x4;
 use crate::simd::prefetch;
 use glam::DAffine3;
@@ -193,9 +195,16 @@ impl Advance<'_> {
                 layer_weight: 1.0,
             },
         };
+        let holds = stands_still(self.speed[index]);
         if !stage.step.reaches(self.entries.still_until(at)) {
-            let silent = visit.listen(self.entries.get(at));
+            let silent = match holds {
+                true => f64::INFINITY,
+                false => visit.listen(self.entries.get(at)),
+            };
             return self.entries.set_due(at, now, silent);
+        }
+        if holds {
+            return self.entries.hold(at, now);
         }
         if stage.records {
             into.changed.push((self.first + index) as u32);
@@ -203,7 +212,11 @@ impl Advance<'_> {
         let alone = |action: &mut Action, layer: (f32, f32)| {
             visit.sink.layer_weight = layer.0;
             visit.factor *= f64::from(layer.1);
-            let stays = visit.advance(action, None);
+            let (contender, passage) = visit.advance(action, None);
+            let stays = contender.until == f64::INFINITY;
+            if let Some(passage) = passage {
+                visit.sink.emit(&[contender], 0, &passage);
+            }
             stays.then(|| {
                 let silent = visit.arm(action);
                 (action.steady(), silent)
@@ -282,36 +295,48 @@ impl Visit<'_> {
         let after = entry.since(self.step.after());
         self.sink.layer_weight = entry.weight().after(since);
         let mut silent = f64::INFINITY;
-        for action in actions {
+        let mut all = Contenders::new();
+        let mut passages = [None; ACTIONS_PER_LAYER];
+        for (action, passage) in actions.zip(&mut passages) {
+            let mut now = *action;
+            now.glide(since);
+            all.push(Contender::new(now));
             let (from, to) = (action.place_after(since), action.place_after(after));
-            if to != from {
-                let mut now = *action;
-                now.glide(since);
-                let interval = TimeInterval {
+            *passage = (to != from).then(|| Passage {
+                interval: TimeInterval {
                     from,
                     to,
                     backwards: action.rate() < 0.0,
                     closed: false,
                     finished: false,
-                };
-                self.sink.emit(&now, &interval);
-            }
+                },
+                rate: action.rate(),
+                warp: None,
+            });
             silent = silent.min(silence(self.sink.clips, self.sink.kinds, action, after));
         }
+        self.emit_all(&all, &passages);
         silent
     }
 
     /// Advances a layer. Returns the seconds until the first event that is listened to.
     fn advance_layer(&mut self, layer: &mut LayerState) -> f64 {
+        let mut all = Contenders::new();
+        let mut passages = [None; ACTIONS_PER_LAYER];
         let mut a = 0;
-        while a < layer.len() {
+        for passage in passages.iter_mut().take(layer.len()) {
             let (action, warp) = layer.moving(a);
-            if self.advance(action, warp) {
+            let (contender, passed) = self.advance(action, warp);
+            *passage = passed;
+            all.push(contender);
+            if contender.until == f64::INFINITY {
                 a += 1;
             } else {
                 layer.remove(a);
             }
         }
+        // Which of them leads depends on all.
+        self.emit_all(&all, &passages);
         layer.weight.advance(self.step.seconds);
         let mut silent = f64::INFINITY;
         for a in 0..layer.len() {
@@ -320,10 +345,23 @@ impl Visit<'_> {
         silent
     }
 
-    /// Advances an action: its time, its warp and its weight. The sink gets the interval that it passes. Returns false
-    /// if it stops.
+    /// Fires what the actions of a layer pass in a step.
+    fn emit_all(&mut self, all: &Contenders, passages: &[Option<Passage>]) {
+        for (a, passage) in passages.iter().enumerate() {
+            if let Some(passage) = passage {
+                self.sink.emit(all.all(), a, passage);
+            }
+        }
+    }
+
+    /// Advances an action: its time, its warp and its weight. Returns the action before the step, with the time after
+    /// which it stops if it does, and what it passes.
     #[inline]
-    fn advance(&mut self, action: &mut Action, warp: Option<&mut LinearFade>) -> bool {
+    fn advance(
+        &mut self,
+        action: &mut Action,
+        warp: Option<&mut LinearFade>,
+    ) -> (Contender, Option<Passage>) {
         let before = *action;
         // What fades out goes no further than its fade, whatever the step.
         let seconds = if before.ending() {
@@ -331,21 +369,35 @@ impl Visit<'_> {
         } else {
             self.step.seconds
         };
+        let warped = warp.as_deref().copied().filter(LinearFade::running);
         let rate = self.rate(action, warp, seconds);
         let interval = action
             .course()
             .pass(action.place(), seconds * rate, action.fresh());
-        if let Some(interval) = interval {
-            action.put(interval.to);
-            action.advanced(interval.finished);
-            self.sink.emit(&before, &interval);
-            if interval.finished && action.stops_at_end() {
-                return false;
+        let passage = interval.map(|interval| Passage {
+            interval,
+            rate,
+            warp: warped.map(|warp| (warp, seconds)),
+        });
+        let mut until = f64::INFINITY;
+        if let Some(passage) = &passage {
+            let TimeInterval { to, finished, .. } = passage.interval;
+            action.put(to);
+            action.advanced(finished);
+            if finished && action.stops_at_end() {
+                until = passage.moment(action.course().distance(before.place(), to));
             }
         }
         action.weight.advance(self.step.seconds);
         let faded_out = before.weight.running() && !action.weight.running();
-        !(faded_out && action.ending())
+        if faded_out && action.ending() {
+            until = until.min(before.weight.left());
+        }
+        let contender = Contender {
+            action: before,
+            until,
+        };
+        (contender, passage)
     }
 
     /// The mean change of an action's time per second of the clock in the next `seconds`, by which its warp advances.

@@ -6,6 +6,7 @@ use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
 use super::pool::{Pool, check};
+use crate::words::shorten;
 
 /// Clips at ascending values of a parameter, such as a walking speed.
 ///
@@ -119,6 +120,18 @@ impl Space {
         }
     }
 
+    /// The parameter at which two neighbours have these shares, or a clip plays alone.
+    pub(super) fn parameter(&self, (clip, other): (u16, Option<(u16, f32)>)) -> Option<f32> {
+        let Some((other, mix)) = other else {
+            let alone = self.points.iter().find(|p| p.clip == clip);
+            return alone.map(|p| p.parameter);
+        };
+        let mut pairs = self.points.windows(2);
+        let pair = pairs.find(|pair| (pair[0].clip, pair[1].clip) == (clip, other))?;
+        let [low, high] = [&pair[0], &pair[1]].map(|p| f64::from(p.parameter));
+        Some((low + (high - low) * f64::from(mix)) as f32)
+    }
+
     pub(crate) fn holds(&self, clip: u16) -> bool {
         self.points.iter().any(|p| p.clip == clip)
     }
@@ -154,7 +167,8 @@ impl Pool {
             Some(space) => Ok(BlendSpace1D { pool: self, space }),
             None => {
                 let why = space.owner.unknown_to(self.owner, INSTANCE);
-                Err(PlaybackError::UnknownSpace { space, why })
+                let rig = shorten(self.rig.name());
+                Err(PlaybackError::UnknownSpace { space, why, rig })
             }
         }
     }
@@ -175,11 +189,17 @@ impl Pool {
             let known = *kind.get_or_insert(data.kind());
             let last = space.points.last().map(|p: &Point| p.parameter);
             if data.kind() != known || last.is_some_and(|last| last >= parameter) {
+                let name = self.name_of(clip.into());
                 return Err(PlaybackError::BlendSpace {
-                    what: if data.kind() == known {
-                        "values must ascend"
-                    } else {
-                        "clips must be of one kind"
+                    what: match last.filter(|_| data.kind() == known) {
+                        Some(last) => format!(
+                            "values must ascend, and that of {name} is {parameter:?} after {last:?}"
+                        ),
+                        None => {
+                            format!(
+                                "clips must be of one kind, and {name} is of another than the first"
+                            )
+                        }
                     },
                 });
             }
@@ -190,7 +210,7 @@ impl Pool {
         }
         if space.points.is_empty() {
             return Err(PlaybackError::BlendSpace {
-                what: "it has no clips",
+                what: "it has no clips".into(),
             });
         }
         let clips: Vec<u16> = space.points.iter().map(|p| p.clip).collect();
@@ -210,7 +230,12 @@ impl Pool {
             .filter(|a| a.source() == Source::Space(index))
             .count();
         if actions > 0 {
-            return Err(PlaybackError::SpaceInUse { space: id, actions });
+            let name = self.name_of(id.into());
+            return Err(PlaybackError::SpaceInUse {
+                space: id,
+                name,
+                actions,
+            });
         }
         self.spaces.take(index);
         Ok(())

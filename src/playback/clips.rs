@@ -8,6 +8,8 @@ use super::pool::{LayerOptions, MAX_LAYERS, Pool};
 use crate::clip::{Clip, ClipKind, RelaneDifference};
 use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
+use crate::suggest::NoSuchClip;
+use crate::words::shorten;
 use std::sync::Arc;
 
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
@@ -31,6 +33,7 @@ impl Pool {
             return Err(PlaybackError::UnknownLayer {
                 layer: 0,
                 layers: 0,
+                rig: shorten(rig.name()),
             });
         }
         for (layer, options) in layers.iter().enumerate() {
@@ -72,6 +75,13 @@ impl Pool {
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
         let found = self.clips.iter().find(|(_, c)| c.name() == name);
         found.map(|(index, _)| self.clip_id(index))
+    }
+
+    pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
+        self.find_clip(name).ok_or_else(|| {
+            let names = self.clips.iter().map(|(_, clip)| clip.name());
+            NoSuchClip::new(self.rig.name(), name, names).into()
+        })
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
@@ -145,6 +155,7 @@ impl Pool {
         if users > 0 {
             return Err(PlaybackError::ClipInUse {
                 clip,
+                name: self.name_of(clip.into()),
                 actions: users,
             });
         }
@@ -157,6 +168,22 @@ impl Pool {
     /// The handle of the clip at an index.
     pub fn clip_id(&self, index: u16) -> ClipId {
         ClipId::new(self.owner, index, self.clips.generation(index))
+    }
+
+    /// A clip or blend space of this pool in words.
+    pub fn name_of(&self, motion: Motion) -> String {
+        let rig = shorten(self.rig.name());
+        let rig = match motion.rig() {
+            Some(id) => format!("{id} (\"{rig}\")"),
+            None => format!("a mixer (\"{rig}\")"),
+        };
+        match motion {
+            Motion::Clip(clip) => {
+                let name = self.clip(clip).map_or("", |c| c.name());
+                format!("clip {} (\"{}\") of {rig}", clip.index(), shorten(name))
+            }
+            Motion::Space(space) => format!("blend space {} of {rig}", space.index()),
+        }
     }
 
     /// The index of a clip; `user` names what the clip is used with.
@@ -174,7 +201,8 @@ impl Pool {
     /// The error for a clip that is not of this pool.
     pub fn unknown_clip(&self, clip: ClipId, user: &'static str) -> PlaybackError {
         let why = clip.owner.unknown_to(self.owner, user);
-        PlaybackError::UnknownClip { clip, why }
+        let rig = shorten(self.rig.name());
+        PlaybackError::UnknownClip { clip, why, rig }
     }
 
     /// Resolves a motion to its index in this pool.
@@ -210,7 +238,7 @@ impl Pool {
         }
         let name = |additive| if additive { "additive" } else { "full" };
         Err(PlaybackError::ClipKind {
-            clip: clip.name().to_owned(),
+            clip: shorten(clip.name()),
             have: name(additive),
             layer,
             needed: name(needed),
@@ -222,7 +250,8 @@ impl Pool {
         if layer < layers {
             Ok(())
         } else {
-            Err(PlaybackError::UnknownLayer { layer, layers })
+            let rig = shorten(self.rig.name());
+            Err(PlaybackError::UnknownLayer { layer, layers, rig })
         }
     }
 }

@@ -10,8 +10,9 @@ use super::options::PlayOptions;
 use super::play_rule::Entrance;
 use super::player::{MAX_SPEED, Player, check_seconds};
 use super::pool::{Pool, check};
-use super::sync::{Beat, CrossFade, Sync, in_step};
+use super::sync::{Beat, CrossFade, Sync, in_step, lacking};
 use crate::clip::Clip;
+use crate::words::shorten;
 
 /// The values of a crossfade, computed and checked before anything is changed.
 struct Prepared {
@@ -53,10 +54,16 @@ impl Player<'_> {
             return Ok(());
         }
         let prepared = self.pool.prepare(&state, first, to, &fade, options)?;
+        let passed = !state.action(first).fresh();
         state.end(first, fade.seconds);
         let target = self.enter(&mut state, to, fade.seconds, options, Entrance::Continue);
         if let Some(time) = prepared.time {
-            state.action_mut(target).seek(time);
+            let target = state.action_mut(target);
+            target.seek(time);
+            if passed && target.repeats() {
+                // In step, both pass a marker at once: what the first has passed does not fire again.
+                target.advanced(false);
+            }
         }
         if let Some((last, first)) = prepared.speeds {
             state.set_speeds(target, first, options.speed, fade.seconds);
@@ -163,8 +170,9 @@ impl Pool {
                 };
                 let found = in_step(from, to, names).map(|t| t / duration * length);
                 let none = || PlaybackError::NoSyncMarkers {
-                    from: first.name().to_owned(),
-                    to: second.name().to_owned(),
+                    from: shorten(first.name()),
+                    to: shorten(second.name()),
+                    lacks: lacking([first, second], names),
                 };
                 Some(found.ok_or_else(none)?)
             }

@@ -269,6 +269,13 @@ impl EntriesMut<'_> {
         true
     }
 
+    /// Keeps an entry as it stood at its anchor, from now on.
+    pub fn hold(&mut self, at: usize, now: Moment) {
+        let entry = &mut self.entries[at];
+        (entry.anchor, entry.wait) = (now, Wait::of(f64::INFINITY));
+        self.set_due(at, now, f64::INFINITY);
+    }
+
     /// Has an entry visited when it changes, or after `silent` seconds from now on.
     pub fn set_due(&mut self, at: usize, now: Moment, silent: f64) {
         let due = now.first(self.still_until(at), now.wait(silent));
@@ -406,11 +413,11 @@ impl Entries {
         (0..self.entries.len()).flat_map(|at| self.actions(at))
     }
 
-    /// The state of an entry now.
-    pub fn at(&self, at: usize, clock: Clock) -> LayerState {
+    /// The state of an entry at a clock; without one as it stood at its anchor.
+    pub fn at(&self, at: usize, clock: Option<Clock>) -> LayerState {
         let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
         let mut layer = load(entry, block, at % BLOCK);
-        layer.glide(entry.since(clock));
+        layer.glide(clock.map_or(0.0, |clock| entry.since(clock)));
         layer
     }
 
@@ -420,6 +427,14 @@ impl Entries {
         self.make_first_room(at, layer.len() > 1, layer.warps());
         self.all().store(at, layer, now, Wait::NONE);
         self.calendar.call(at, now);
+    }
+
+    /// Anchors an entry now that is the same at any clock: its instance stands still.
+    pub fn anchor(&mut self, at: usize, now: Moment) {
+        let entry = &mut self.entries[at];
+        if entry.wait != Wait::NONE {
+            entry.anchor = now;
+        }
     }
 
     /// Whether the first room for further actions is for one of every fourth entry. Otherwise it is for one of every

@@ -6,8 +6,8 @@ use super::unknown::Unknown;
 use crate::clip::RelaneError;
 use crate::rig::ScaleError;
 use crate::scene::{NodeId, SceneError};
-use crate::skeleton::limits;
 use crate::skeleton::{ChannelHandle, JointRefError};
+use crate::suggest::NoSuchClip;
 use crate::words::{number, plural, shorten};
 use thiserror::Error;
 
@@ -15,7 +15,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
-    #[error("{}", why.sentence(&rig.to_string(), None, "was removed"))]
+    #[error("{}", why.sentence(&rig.to_string(), None, "", "was removed"))]
     UnknownRig {
         /// The rig.
         rig: RigId,
@@ -23,23 +23,30 @@ pub enum PlaybackError {
         why: Unknown,
     },
     /// The instance was despawned, or belongs to another crowd.
-    #[error("{}", why.sentence(&instance.to_string(), None, "was despawned"))]
+    #[error("{}", why.sentence(&format!("instance {}", instance.index()), Some(instance.rig()), rig, "was despawned"))]
     UnknownInstance {
         /// The instance.
         instance: InstanceId,
         /// Why it is unknown.
         why: Unknown,
+        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        rig: String,
     },
     /// The clip was unloaded, or belongs to another rig, crowd or mixer.
-    #[error("{}", why.sentence(&format!("clip {}", clip.index()), clip.rig(), "was unloaded"))]
+    #[error("{}", why.sentence(&format!("clip {}", clip.index()), clip.rig(), rig, "was unloaded"))]
     UnknownClip {
         /// The clip.
         clip: ClipId,
         /// Why it is unknown.
         why: Unknown,
+        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        rig: String,
     },
+    /// No loaded clip has this name.
+    #[error(transparent)]
+    NoSuchClip(#[from] NoSuchClip),
     /// The action's clip was unloaded, or it belongs to another mixer.
-    #[error("{}", why.sentence(&action.to_string(), None, "is gone with its clip or blend space"))]
+    #[error("{}", why.sentence(&action.to_string(), None, "", "is gone with its clip or blend space"))]
     UnknownAction {
         /// The action.
         action: ActionId,
@@ -47,78 +54,94 @@ pub enum PlaybackError {
         why: Unknown,
     },
     /// The clip (or blend space) does not play on the layer.
-    #[error("{motion} does not play on layer {layer}")]
+    #[error("{name} does not play on layer {layer}")]
     NotPlaying {
         /// The clip or blend space.
         motion: Motion,
+        /// It in words, with its name and that of its rig: `clip 1 ("Walk") of rig 0 ("hero")`. Names are cut short.
+        name: String,
         /// The layer.
         layer: usize,
     },
     /// The rig has no such layer.
-    #[error("unknown layer {layer}: the rig has {}", plural(*.layers as u64, "layer"))]
+    #[error("unknown layer {layer}: rig \"{rig}\" has {}", plural(*.layers as u64, "layer"))]
     UnknownLayer {
         /// The layer.
         layer: usize,
         /// Number of layers.
         layers: usize,
+        /// The rig's name, cut short.
+        rig: String,
     },
     /// The skeleton has no such joint, or several that match.
     #[error(transparent)]
     Joint(#[from] JointRefError),
     /// The handle belongs to a user channel of another skeleton.
-    #[error("{channel} belongs to another skeleton")]
+    #[error("{channel} belongs to another skeleton than that of rig \"{rig}\"")]
     UnknownChannel {
         /// The channel.
         channel: ChannelHandle,
+        /// The rig's name, cut short.
+        rig: String,
     },
     /// Instances of the rig are alive.
-    #[error("{rig} still has {}", plural(*.instances as u64, "instance"))]
+    #[error("{rig} (\"{name}\") still has {}", plural(*.instances as u64, "instance"))]
     RigInUse {
         /// The rig.
         rig: RigId,
+        /// Its name, cut short.
+        name: String,
         /// Number of its instances.
         instances: usize,
     },
     /// Actions play the clip, or blend spaces hold it.
     #[error(
-        "{clip} is still used by {actions} {}",
+        "{name} is still used by {actions} {}",
         if *.actions == 1 { "action or blend space" } else { "actions or blend spaces" }
     )]
     ClipInUse {
         /// The clip.
         clip: ClipId,
+        /// It in words, as in [`NotPlaying`](Self::NotPlaying).
+        name: String,
         /// Number of actions that play it and blend spaces that hold it.
         actions: usize,
     },
     /// The blend space was removed, or belongs to another rig, crowd or mixer.
-    #[error("{}", why.sentence(&format!("blend space {}", space.index()), space.rig(), "was removed"))]
+    #[error("{}", why.sentence(&format!("blend space {}", space.index()), space.rig(), rig, "was removed"))]
     UnknownSpace {
         /// The blend space.
         space: BlendSpaceId,
         /// Why it is unknown.
         why: Unknown,
+        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        rig: String,
     },
     /// Actions play the blend space.
-    #[error("{space} is still played by {}", plural(*.actions as u64, "action"))]
+    #[error("{name} is still played by {}", plural(*.actions as u64, "action"))]
     SpaceInUse {
         /// The blend space.
         space: BlendSpaceId,
+        /// It in words, as in [`NotPlaying`](Self::NotPlaying).
+        name: String,
         /// Number of actions that play it.
         actions: usize,
     },
     /// The clips and values do not form a blend space.
     #[error("invalid blend space: {what}")]
     BlendSpace {
-        /// The reason.
-        what: &'static str,
+        /// The reason, with the clip that does not fit and the values.
+        what: String,
     },
     /// Two clips are to be synchronised by markers and share none.
-    #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by", from = shorten(.from), to = shorten(.to))]
+    #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by: {lacks}")]
     NoSyncMarkers {
-        /// The clip that fades out.
+        /// The clip that fades out; its name is cut short.
         from: String,
-        /// The clip that fades in.
+        /// The clip that fades in; its name is cut short.
         to: String,
+        /// Which clip lacks which markers, or what each has.
+        lacks: String,
     },
     /// A clip cannot be laid out for the rig: it was built for another skeleton, or is too large.
     #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
@@ -155,14 +178,23 @@ pub enum PlaybackError {
         /// Largest allowed value.
         high: f64,
     },
-    /// A transform contains NaN or an infinity.
-    #[error("the transform is not finite")]
-    Transform,
-    /// A transform contains a number beyond its limit.
-    #[error("{what}: {value:e} is beyond the limit of {limit:e}")]
+    /// A world transform contains NaN or an infinity.
+    #[error("the world transform of {instance} (\"{rig}\") is not finite")]
+    Transform {
+        /// The instance.
+        instance: InstanceId,
+        /// The name of its rig, cut short.
+        rig: String,
+    },
+    /// A world transform contains a number beyond its limit.
+    #[error(
+        "the world transform of {instance} (\"{rig}\"): {value:e} is beyond the limit of {limit:e}"
+    )]
     Beyond {
-        /// The transform.
-        what: &'static str,
+        /// The instance.
+        instance: InstanceId,
+        /// The name of its rig, cut short.
+        rig: String,
         /// The number.
         value: f32,
         /// The limit.
@@ -176,17 +208,33 @@ pub enum PlaybackError {
         /// The joint and the product.
         source: ScaleError,
     },
+    /// An override is refused.
+    #[error("the override of joint {joint} (\"{name}\") of {character}: {fault}")]
+    Override {
+        /// The joint.
+        joint: usize,
+        /// Its name, cut short.
+        name: String,
+        /// The character in words, with the name of its rig: `instance 7 of rig 0 ("hero")`.
+        character: String,
+        /// Why.
+        fault: OverrideFault,
+    },
     /// The instance is of another rig than the call.
-    #[error("{instance} is of {}, not of {rig}", instance.rig())]
+    #[error("instance {} is of {} (\"{}\"), not of {rig} (\"{}\")", instance.index(), instance.rig(), .names[0], .names[1])]
     OtherRig {
         /// The instance.
         instance: InstanceId,
         /// The rig of the call.
         rig: RigId,
+        /// The names of the instance's rig and of that of the call, cut short.
+        names: [String; 2],
     },
     /// Joints are not given in ascending order.
-    #[error("joint {joint} is given after joint {after}; joints have to ascend")]
+    #[error("joint {joint} (\"{}\") is given after joint {after} (\"{}\"); joints have to ascend", .names[0], .names[1])]
     JointOrder {
+        /// The names of both, cut short.
+        names: [String; 2],
         /// The joint.
         joint: usize,
         /// The one given before it.
@@ -208,16 +256,28 @@ pub enum PlaybackError {
         joints: usize,
     },
     /// The instance is not mirrored in that scene.
-    #[error("{instance} is not mirrored in this scene")]
+    #[error("{instance} (\"{rig}\") is not mirrored in this scene")]
     NoMirror {
         /// The instance.
         instance: InstanceId,
+        /// The name of its rig, cut short.
+        rig: String,
     },
     /// The node is not a mirrored joint of an instance of this crowd.
     #[error("{node} is not a joint of an instance of this crowd")]
     NotMirrored {
         /// The node.
         node: NodeId,
+    },
+    /// Root motion is to be applied, and no clip of the rig has it.
+    #[error(
+        "no clip of {rig} (\"{name}\") has root motion; it is taken out of clips when a file is imported or a rig is built"
+    )]
+    NoRootMotion {
+        /// The rig.
+        rig: RigId,
+        /// Its name, cut short.
+        name: String,
     },
     /// An error of the scene graph.
     #[error(transparent)]
@@ -245,9 +305,26 @@ pub enum PlaybackError {
     Snapshot(#[from] SnapshotDiffers),
 }
 
-impl From<limits::Beyond> for PlaybackError {
-    fn from(beyond: limits::Beyond) -> Self {
-        let limits::Beyond { what, value, limit } = beyond;
-        Self::Beyond { what, value, limit }
-    }
+/// Why an override is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Error)]
+pub enum OverrideFault {
+    /// The matrix contains NaN or an infinity.
+    #[error("the matrix is not finite")]
+    NotFinite,
+    /// The translation is beyond its limit.
+    #[error("the translation has {value:e}, beyond the limit of {limit:e}")]
+    Translation {
+        /// The component.
+        value: f32,
+        /// The limit.
+        limit: f32,
+    },
+    /// With the overrides above it, it stretches more than the limit.
+    #[error("with those of the joints above it, it stretches by {value:e}; the limit is {limit:e}")]
+    Stretch {
+        /// The product of the factors down the chain of joints.
+        value: f64,
+        /// The limit.
+        limit: f64,
+    },
 }

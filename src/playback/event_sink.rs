@@ -5,7 +5,8 @@ use super::arena::Arena;
 use super::events::{Event, EventKind, EventKinds, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, Owner};
-use super::interval::{Loop, TimeInterval};
+use super::interval::Loop;
+use super::lead::{Contender, Member, Passage, leader};
 use crate::clip::Clip;
 use std::sync::Arc;
 
@@ -63,32 +64,38 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 }
 
 impl EventSink<'_> {
-    /// Fires the events of an action in an interval. `action` is the action before the step.
-    pub fn emit(&mut self, action: &Action, interval: &TimeInterval) {
+    /// Fires the events of an action of a layer in a passage.
+    pub fn emit(&mut self, layer: &[Contender], a: usize, passage: &Passage) {
         if self.kinds == EventKinds::NONE {
             return;
         }
+        let action = &layer[a].action;
         let (clip, other) = action.members();
         let course = action.course();
         let weight = action.weight.value() * self.layer_weight;
         let mix = other.map_or(0.0, |other| other.1);
         // Loop and finish events fire once, for the clip of greater weight.
         let first_leads = mix <= 0.5;
-        self.emit_clip(clip, &course, weight * (1.0 - mix), first_leads, interval);
+        let mut emit = |clip, member, weight, ends| {
+            let leads = |clips: &Clips, seconds| leader(clips, layer, seconds) == Some((a, member));
+            self.emit_clip(clip, (&course, passage), weight, ends, leads);
+        };
+        emit(clip, Member::First, weight * (1.0 - mix), first_leads);
         if let Some((other, mix)) = other {
-            self.emit_clip(other, &course, weight * mix, !first_leads, interval);
+            emit(other, Member::Other, weight * mix, !first_leads);
         }
     }
 
     fn emit_clip(
         &mut self,
-        clip: u16,
-        course: &Loop,
+        index: u16,
+        (course, passage): (&Loop, &Passage),
         weight: f32,
         ends: bool,
-        interval: &TimeInterval,
+        leads: impl Fn(&Clips, f64) -> bool,
     ) {
-        let Some(table) = timetable(self.clips, clip, course) else {
+        let interval = &passage.interval;
+        let Some(table) = timetable(self.clips, index, course) else {
             return;
         };
         // Most intervals hold no end. Time 0 is an end, too, in the direction that leads there.
@@ -113,9 +120,10 @@ impl EventSink<'_> {
             }
         };
         let (instance, layer) = (self.instance, self.layer);
-        let clip = ClipId::new(self.owner, clip, self.clips.generation(clip));
+        let clip = ClipId::new(self.owner, index, self.clips.generation(index));
+        let clips = self.clips;
         let events = &mut *self.events;
-        let dropped = table.fire(interval, kinds, |fired| {
+        let dropped = table.fire(interval, kinds, |fired, distance| {
             let (kind, marker, time) = match fired {
                 Fired::Marker(i) => (EventKind::Marker, i, table.markers[i].time),
                 Fired::Looped(pass) => (EventKind::Looped, 0, end_of(pass)),
@@ -129,6 +137,7 @@ impl EventSink<'_> {
                 marker,
                 time,
                 weight,
+                leading: leads(clips, passage.moment(distance)),
             });
         });
         self.events.drop_some(dropped);

@@ -74,6 +74,15 @@ pub struct Event {
     pub time: f32,
     /// The clip's weight in the pose when the step began: action × layer.
     pub weight: f32,
+    /// Whether the clip led its layer when the event happened: it had the greatest weight (action × share in a blend
+    /// space) of the clips that carry markers. Of equal weights, that of the action that began later leads; of the two
+    /// clips of a blend space the first.
+    ///
+    /// So of clips that play in step, every footstep is heard once, in any blend and crossfade. Weights are those at the
+    /// moment of the event within the step, so that the length of steps does not matter; those nearer than 1 / 16,384
+    /// are equal. A clip whose weight is 0 and does not fade leads nothing, nor does one without markers. The weight of
+    /// the layer does not count.
+    pub leading: bool,
 }
 
 /// The events of the last step, as parallel arrays of one length.
@@ -89,6 +98,7 @@ pub struct Events {
     markers: Vec<u16>,
     times: Vec<f32>,
     weights: Vec<f32>,
+    leading: Vec<bool>,
     dropped: u64,
 }
 
@@ -138,6 +148,11 @@ impl Events {
         &self.weights
     }
 
+    /// Whether each clip led its layer: [`Event::leading`].
+    pub fn leading(&self) -> &[bool] {
+        &self.leading
+    }
+
     /// The number of events left out because their action had fired [`MAX_EVENTS_PER_ACTION`] in the step.
     pub fn dropped(&self) -> u64 {
         self.dropped
@@ -153,6 +168,7 @@ impl Events {
             marker: usize::from(self.markers[i]),
             time: self.times[i],
             weight: self.weights[i],
+            leading: self.leading[i],
         })
     }
 
@@ -164,6 +180,7 @@ impl Events {
         self.markers.clear();
         self.times.clear();
         self.weights.clear();
+        self.leading.clear();
         self.dropped = 0;
     }
 
@@ -177,6 +194,7 @@ impl Events {
         self.markers.reserve(more);
         self.times.reserve(more);
         self.weights.reserve(more);
+        self.leading.reserve(more);
     }
 
     /// Appends the events of instances with higher indices.
@@ -188,6 +206,7 @@ impl Events {
         self.markers.extend_from_slice(&later.markers);
         self.times.extend_from_slice(&later.times);
         self.weights.extend_from_slice(&later.weights);
+        self.leading.extend_from_slice(&later.leading);
         self.drop_some(later.dropped);
     }
 
@@ -199,6 +218,7 @@ impl Events {
         self.markers.push(event.marker as u16);
         self.times.push(event.time);
         self.weights.push(event.weight);
+        self.leading.push(event.leading);
     }
 
     pub(crate) fn drop_some(&mut self, count: u64) {

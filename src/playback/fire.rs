@@ -100,10 +100,17 @@ impl Timetable<'_> {
         to_end + there.unwrap_or(0.0)
     }
 
-    /// Fires the events of an interval that are of these kinds, and returns how many were dropped.
-    pub fn fire(&self, interval: &TimeInterval, kinds: EventKinds, emit: impl FnMut(Fired)) -> u64 {
+    /// Fires the events of an interval that are of these kinds, each with its distance from the start of the interval,
+    /// and returns how many were dropped.
+    pub fn fire(
+        &self,
+        interval: &TimeInterval,
+        kinds: EventKinds,
+        emit: impl FnMut(Fired, f64),
+    ) -> u64 {
         let mut line = Line {
             table: self,
+            start: interval.from,
             backwards: interval.backwards,
             kinds,
             room: MAX_EVENTS_PER_ACTION,
@@ -112,7 +119,7 @@ impl Timetable<'_> {
         };
         line.run(interval);
         if kinds.finishes && interval.finished {
-            line.send(Fired::Finished);
+            line.send(Fired::Finished, interval.to);
         }
         line.dropped as u64
     }
@@ -121,6 +128,7 @@ impl Timetable<'_> {
 /// Emits the events of one interval, up to the limit.
 struct Line<'a, F> {
     table: &'a Timetable<'a>,
+    start: Playhead,
     backwards: bool,
     kinds: EventKinds,
     room: usize,
@@ -128,11 +136,11 @@ struct Line<'a, F> {
     emit: F,
 }
 
-impl<F: FnMut(Fired)> Line<'_, F> {
-    fn send(&mut self, fired: Fired) {
+impl<F: FnMut(Fired, f64)> Line<'_, F> {
+    fn send(&mut self, fired: Fired, at: Playhead) {
         if self.room > 0 {
             self.room -= 1;
-            (self.emit)(fired);
+            (self.emit)(fired, self.table.course.distance(self.start, at));
         } else {
             self.dropped += 1.0;
         }
@@ -153,19 +161,24 @@ impl<F: FnMut(Fired)> Line<'_, F> {
         let late = range.len().saturating_sub(self.room);
         self.dropped += late as f64;
         // In passes that run forwards in the clip, the array is in order of time.
-        let with_time = self.table.course.mirrored(pass) == self.backwards;
+        let mirrored = self.table.course.mirrored(pass);
         for i in 0..range.len() - late {
-            self.send(Fired::Marker(if with_time {
-                range.start + i
-            } else {
-                range.end - 1 - i
-            }));
+            let marker = match mirrored == self.backwards {
+                true => range.start + i,
+                false => range.end - 1 - i,
+            };
+            let time = self.table.local(&self.table.markers[marker], mirrored);
+            self.send(Fired::Marker(marker), Playhead { pass, time });
         }
     }
 
     fn looped(&mut self, pass: f64) {
         if self.kinds.loops {
-            self.send(Fired::Looped(pass));
+            let time = match self.backwards {
+                true => 0.0,
+                false => self.table.course.length,
+            };
+            self.send(Fired::Looped(pass), Playhead { pass, time });
         }
     }
 

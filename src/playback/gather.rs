@@ -76,11 +76,12 @@ impl Pool {
     pub fn visit_at(&self, index: usize, clock: Clock, visitor: &mut impl Visitor) {
         let first = index * self.layers.len();
         let entries = self.state.entries().range(self.entries_of(index));
+        let holds = self.state.stands_still(index);
         for (layer, (options, entry)) in self.layers.iter().zip(entries).enumerate() {
             let Some(action) = entry.first() else {
                 continue;
             };
-            let since = entry.since(clock);
+            let since = if holds { 0.0 } else { entry.since(clock) };
             let own = entry.weight().after(since);
             if own == 0.0 {
                 continue;
@@ -112,7 +113,7 @@ impl Pool {
         let step = clock.advance(seconds);
         let entries = self.entries_of(index);
         let changes = |at: usize| step.reaches(self.state.entries().still_until(at));
-        if !entries.clone().any(changes) {
+        if self.state.stands_still(index) || !entries.clone().any(changes) {
             return self.visit_at(index, clock, visitor);
         }
         let foresight = Foresight {
@@ -121,7 +122,7 @@ impl Pool {
             speed: self.state.speed(index),
         };
         for (number, (options, at)) in self.layers.iter().zip(entries).enumerate() {
-            let mut layer = self.state.layer(at);
+            let mut layer = self.state.layer(index, at);
             foresight.advance(&mut layer, (self.owner, number), events);
             self.visit_layer(number, options, &layer, visitor);
         }

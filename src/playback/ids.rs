@@ -147,7 +147,7 @@ impl Owner {
         (!self.is_mixers()).then_some(RigId(self))
     }
 
-    fn is_mixers(self) -> bool {
+    pub fn is_mixers(self) -> bool {
         self.0.get() >= Self::MIXERS
     }
 

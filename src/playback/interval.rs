@@ -122,6 +122,11 @@ impl Loop {
         }
     }
 
+    /// The distance between two playheads.
+    pub fn distance(&self, from: Playhead, to: Playhead) -> f64 {
+        ((to.pass - from.pass) * self.length + (to.time - from.time)).abs()
+    }
+
     /// The playhead at a distance, and whether that is an end of a bounded loop.
     pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {

@@ -131,6 +131,26 @@ impl LinearFade {
         }
     }
 
+    /// The seconds after which the [integral](Self::integral) reaches a sum that has the sign of the present value; 0 if
+    /// it never does.
+    pub fn after_integral(&self, sum: f64) -> f64 {
+        let (now, end) = (self.at(self.left), f64::from(self.to));
+        let within = 0.5 * (now + end) * self.left;
+        let seconds = if !self.running() || sum.abs() > within.abs() {
+            self.left + (sum - within) / end
+        } else {
+            // now·s + slope/2·s² = sum, in the form that does not cancel.
+            let slope = (end - now) / self.left;
+            let root = (now * now + 2.0 * slope * sum).max(0.0).sqrt();
+            2.0 * sum / (now + root.copysign(sum))
+        };
+        if seconds > 0.0 && seconds.is_finite() {
+            seconds
+        } else {
+            0.0
+        }
+    }
+
     /// The integral of the value over the next `seconds`, which may go past the end.
     pub fn integral(&self, seconds: f64) -> f64 {
         let within = seconds.min(self.left);

@@ -114,6 +114,14 @@ impl Mixer {
         self.pool.find_clip(name)
     }
 
+    /// The handle of the first loaded clip with this name, or an error that suggests others.
+    ///
+    /// # Errors
+    /// If no loaded clip has this name: [`PlaybackError::NoSuchClip`].
+    pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
+        self.pool.clip_named(name)
+    }
+
     /// The clip of a handle.
     ///
     /// # Errors
@@ -245,10 +253,7 @@ impl Mixer {
     ) -> Result<(), PlaybackError> {
         let (from, to) = (self.remembered(from)?, self.remembered(to)?);
         if from.layer != to.layer {
-            return Err(PlaybackError::NotPlaying {
-                motion: from.motion,
-                layer: to.layer,
-            });
+            return Err(self.pool.not_playing(from.motion, to.layer));
         }
         self.player()
             .cross_fade(to.layer, from.motion, to.motion, fade, &to.options)
@@ -416,6 +421,39 @@ impl Mixer {
     /// The motions of clips with root motion are blended as their poses are.
     pub fn root_motion(&self) -> Rigid {
         self.pool.moves().of_only()
+    }
+
+    /// Overrides the local matrix of a joint: [`Player::set_override`].
+    ///
+    /// # Errors
+    /// Those of [`Player::set_override`].
+    pub fn set_override<'a>(
+        &mut self,
+        joint: impl Into<JointRef<'a>>,
+        local: impl Into<Affine3x4>,
+    ) -> Result<(), PlaybackError> {
+        self.player().set_override(joint, local)
+    }
+
+    /// Removes the override of a joint: [`Player::clear_override`].
+    ///
+    /// # Errors
+    /// Those of [`Player::clear_override`].
+    pub fn clear_override<'a>(
+        &mut self,
+        joint: impl Into<JointRef<'a>>,
+    ) -> Result<(), PlaybackError> {
+        self.player().clear_override(joint)
+    }
+
+    /// Removes all overrides.
+    pub fn clear_overrides(&mut self) {
+        self.player().clear_overrides();
+    }
+
+    /// The joints that have overrides, with their local matrices, in ascending order of joints.
+    pub fn overrides(&self) -> impl Iterator<Item = (usize, &Affine3x4)> {
+        self.playing().overrides()
     }
 
     /// The number of actions evicted so far because their layer was full.

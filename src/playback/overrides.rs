@@ -9,10 +9,10 @@
 //! size are used again. So a call costs the same whatever the number of instances, and a copy of all is two copies of
 //! memory.
 
-use super::error::PlaybackError;
+use super::error::OverrideFault;
 use crate::kernel::LocalOverride;
 use crate::math::Affine3x4;
-use crate::skeleton::limits::{MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, beyond};
+use crate::skeleton::limits::{Beyond, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, beyond};
 use std::ops::Range;
 
 /// The overrides of a rig's instances.
@@ -26,6 +26,13 @@ pub(crate) struct Overrides {
     bounds: Vec<f64>,
     /// The first entries of free blocks, by the logarithm of their size.
     free: Vec<Vec<u32>>,
+}
+
+/// The override that is refused, by its joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Refused {
+    pub joint: u16,
+    pub fault: OverrideFault,
 }
 
 /// The overrides of an instance: the first `len` entries of a block. Without any there is no block.
@@ -80,8 +87,8 @@ impl Overrides {
         instance: usize,
         joint: u16,
         local: Affine3x4,
-    ) -> Result<bool, PlaybackError> {
-        let bound = bound(&local)?;
+    ) -> Result<bool, Refused> {
+        let bound = bound(&local).map_err(|fault| Refused { joint, fault })?;
         self.check(parents, instance, &[joint], &[local], bound)?;
         Ok(self.put(instance, LocalOverride { joint, local }, bound))
     }
@@ -97,10 +104,10 @@ impl Overrides {
         instance: usize,
         (joints, locals): (&[u16], &[Affine3x4]),
         bounds: &mut [f64],
-    ) -> Result<(), PlaybackError> {
+    ) -> Result<(), Refused> {
         let mut product = 1.0;
-        for (local, to) in locals.iter().zip(bounds) {
-            *to = bound(local)?;
+        for ((local, to), &joint) in locals.iter().zip(bounds).zip(joints) {
+            *to = bound(local).map_err(|fault| Refused { joint, fault })?;
             product *= *to;
         }
         self.check(parents, instance, joints, locals, product)
@@ -114,7 +121,7 @@ impl Overrides {
         joints: &[u16],
         locals: &[Affine3x4],
         mut product: f64,
-    ) -> Result<(), PlaybackError> {
+    ) -> Result<(), Refused> {
         let range = self.lists.get(instance).map_or(0..0, |list| list.range());
         for (other, bound) in self.locals[range.clone()].iter().zip(&self.bounds[range]) {
             if joints.binary_search(&other.joint).is_err() {
@@ -123,14 +130,11 @@ impl Overrides {
         }
         // Chains are walked only if the product over all overrides of the instance can exceed the limit.
         if product.is_nan() || product > MAX_OVERRIDE_SCALE {
-            let most = self.most_down_a_chain(parents, instance, (joints, locals));
-            if most.is_nan() || most > MAX_OVERRIDE_SCALE {
-                return Err(PlaybackError::Value {
-                    what: "the scale of the overrides down a chain of joints",
-                    value: most,
-                    low: 0.0,
-                    high: MAX_OVERRIDE_SCALE,
-                });
+            let (joint, value) = self.most_down_a_chain(parents, instance, (joints, locals));
+            let limit = MAX_OVERRIDE_SCALE;
+            if value.is_nan() || value > limit {
+                let fault = OverrideFault::Stretch { value, limit };
+                return Err(Refused { joint, fault });
             }
         }
         Ok(())
@@ -211,13 +215,8 @@ impl Overrides {
     ///
     /// # Errors
     /// If a number is not finite or beyond its limit.
-    pub fn append(
-        &mut self,
-        instance: u32,
-        joint: u16,
-        local: Affine3x4,
-    ) -> Result<(), PlaybackError> {
-        let bound = bound(&local)?;
+    pub fn append(&mut self, instance: u32, joint: u16, local: Affine3x4) -> Result<(), Refused> {
+        let bound = bound(&local).map_err(|fault| Refused { joint, fault })?;
         self.put(instance as usize, LocalOverride { joint, local }, bound);
         Ok(())
     }
@@ -231,20 +230,21 @@ impl Overrides {
         })
     }
 
-    /// The largest product of stretch factors down a chain, with the given local matrices of some joints, ascending.
+    /// The largest product of stretch factors down a chain, and the joint that it ends at, with the given local matrices of
+    /// some joints, ascending.
     fn most_down_a_chain(
         &self,
         parents: &[u16],
         instance: usize,
         (joints, locals): (&[u16], &[Affine3x4]),
-    ) -> f64 {
+    ) -> (u16, f64) {
         let others = self.of(instance).iter().map(|o| (o.joint, &o.local));
         let others = others.filter(|o| joints.binary_search(&o.0).is_err());
         let all = others.chain(joints.iter().copied().zip(locals));
         let mut all: Vec<_> = all.map(|(j, l)| (j, l.stretch().max(1.0))).collect();
         // Parents precede their children.
         all.sort_unstable_by_key(|o| o.0);
-        let mut most = 1.0f64;
+        let mut most = (0, 1.0f64);
         for at in 0..all.len() {
             let (joint, stretch) = all[at];
             let mut above = parents.get(usize::from(joint));
@@ -257,12 +257,10 @@ impl Overrides {
                 above = parents.get(usize::from(parent));
             }
             all[at].1 = product;
-            most = if product.is_nan() {
-                product
-            } else {
-                most.max(product)
-            };
-            if most.is_nan() {
+            if product.is_nan() || product > most.1 {
+                most = (joint, product);
+            }
+            if product.is_nan() {
                 break;
             }
         }
@@ -311,16 +309,13 @@ impl Overrides {
 ///
 /// # Errors
 /// If a number is not finite, or the translation is beyond its limit.
-fn bound(local: &Affine3x4) -> Result<f64, PlaybackError> {
+fn bound(local: &Affine3x4) -> Result<f64, OverrideFault> {
     if !local.is_finite() {
-        return Err(PlaybackError::Transform);
+        return Err(OverrideFault::NotFinite);
     }
     let length = local.translation().to_array();
-    beyond(
-        "the translation of the override",
-        &length,
-        MAX_OVERRIDE_LENGTH,
-    )?;
+    let checked = beyond("", &length, MAX_OVERRIDE_LENGTH);
+    checked.map_err(|Beyond { value, limit, .. }| OverrideFault::Translation { value, limit })?;
     Ok(local.stretch_bound().max(1.0))
 }
 
@@ -395,14 +390,15 @@ mod tests {
         let before = overrides.clone();
         // Down 0, 3 and 12 the product is 2 × 999², above the limit of 1e6.
         let refused = overrides.set(&parents, 0, 0, by(2.0)).unwrap_err();
-        let PlaybackError::Value { value, high, .. } = refused else {
-            panic!("{refused}");
+        let OverrideFault::Stretch { value, limit } = refused.fault else {
+            panic!("{refused:?}");
         };
+        assert_eq!(refused.joint, 12);
         assert!(
             (value / (2.0 * 999.0 * 999.0) - 1.0).abs() < 1e-5,
             "{value}"
         );
-        assert_eq!(high, 1e6);
+        assert_eq!(limit, 1e6);
         assert_eq!(overrides, before);
         overrides.set(&parents, 0, 12, by(400.0)).unwrap();
         overrides.set(&parents, 0, 0, by(2.0)).unwrap();

@@ -91,8 +91,8 @@ impl Pool {
         self.check_layer(layer)?;
         let source = self.source(motion)?;
         let state = self.layer(index, layer);
-        let none = PlaybackError::NotPlaying { motion, layer };
-        let found = state.find(source).ok_or(none)?;
+        let none = || self.not_playing(motion, layer);
+        let found = state.find(source).ok_or_else(none)?;
         Ok((state, found))
     }
 
@@ -109,7 +109,15 @@ impl Pool {
         let plays = actions.any(|a| a.source() == source);
         plays
             .then_some(())
-            .ok_or(PlaybackError::NotPlaying { motion, layer })
+            .ok_or_else(|| self.not_playing(motion, layer))
+    }
+
+    pub(super) fn not_playing(&self, motion: Motion, layer: usize) -> PlaybackError {
+        PlaybackError::NotPlaying {
+            motion,
+            name: self.name_of(motion),
+            layer,
+        }
     }
 
     /// Changes the action that plays a motion on a layer, if there is one.

@@ -8,6 +8,10 @@ use super::player::{Player, check_seconds, check_speed};
 impl Player<'_> {
     /// Sets the speed of the character: a factor on the speed of its layers.
     ///
+    /// At speed 0 the character stands still: times, and also the fades of actions and layers and the warps of speeds,
+    /// go on from there when it has another speed again. Calls act as ever; a fade that they start waits, too. At any
+    /// other speed, fades take their seconds.
+    ///
     /// # Errors
     /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
     pub fn set_character_speed(&mut self, speed: f32) -> Result<(), PlaybackError> {

@@ -3,6 +3,8 @@
 use super::action::Action;
 use super::error::PlaybackError;
 use super::ids::{BlendSpaceId, ClipId, Motion, Source};
+use super::loop_mode::LoopMode;
+use super::options::AtEnd;
 use super::pool::Pool;
 
 /// What one character plays: its layers and actions as they are now.
@@ -30,6 +32,15 @@ pub struct ActionState {
     pub fade_left: f64,
     /// The action's factor on time.
     pub speed: f32,
+    /// What happens at the ends of the clip. One pass that does not turn reads as [`LoopMode::Once`].
+    pub loop_mode: LoopMode,
+    /// Passes over the clip, as [`PlayOptions::repetitions`](super::PlayOptions::repetitions); `None` without end, and
+    /// with [`LoopMode::Once`].
+    pub repetitions: Option<u32>,
+    /// What happens after the last pass.
+    pub at_end: AtEnd,
+    /// The parameter of a blend space, within its ends, up to rounding; `None` for a clip.
+    pub parameter: Option<f32>,
     /// True if the action is paused.
     pub paused: bool,
     /// True if the action stops at the end of its fade.
@@ -54,7 +65,7 @@ impl<'a> Playing<'a> {
         motion: impl Into<Motion>,
     ) -> Result<ActionState, PlaybackError> {
         let (state, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        Ok(state.action(a).state())
+        Ok(self.pool.action_state(state.action(a)))
     }
 
     /// The actions of a layer with their states, oldest first: the order of blending.
@@ -68,7 +79,7 @@ impl<'a> Playing<'a> {
         self.pool.check_layer(layer)?;
         let (pool, state) = (self.pool, self.pool.layer(self.index, layer));
         let actions = (0..state.len()).map(move |a| *state.action(a));
-        Ok(actions.map(|action| (pool.motion(&action), action.state())))
+        Ok(actions.map(|action| (pool.motion(&action), pool.action_state(&action))))
     }
 
     /// The clips of all actions on all layers, of each layer oldest first; both neighbours of a blend space.
@@ -118,20 +129,37 @@ impl Pool {
             }
         }
     }
-}
 
-impl Action {
-    fn state(&self) -> ActionState {
+    fn action_state(&self, action: &Action) -> ActionState {
+        let course = action.course();
+        let loop_mode = match (course.ping_pong, course.passes == 1.0) {
+            (true, _) => LoopMode::PingPong,
+            (false, true) => LoopMode::Once,
+            (false, false) => LoopMode::Repeat,
+        };
+        // A finite number of passes has 32 bits.
+        let repetitions = course.bounded().then_some(course.passes as u32);
+        let space = match action.source() {
+            Source::Space(space) => self.spaces.get(space),
+            Source::Clip(_) => None,
+        };
         ActionState {
-            time: self.clip_time(),
-            loops: self.place().pass,
-            weight: self.weight.value(),
-            target: self.weight.end(),
-            fade_left: self.weight.left(),
-            speed: self.speed(),
-            paused: self.paused(),
-            fading_out: self.ending(),
-            finished: self.finished(),
+            time: action.clip_time(),
+            loops: action.place().pass,
+            weight: action.weight.value(),
+            target: action.weight.end(),
+            fade_left: action.weight.left(),
+            speed: action.speed(),
+            loop_mode,
+            repetitions: repetitions.filter(|_| loop_mode != LoopMode::Once),
+            at_end: match action.stops_at_end() {
+                true => AtEnd::Stop,
+                false => AtEnd::Hold,
+            },
+            parameter: space.and_then(|space| space.parameter(action.members())),
+            paused: action.paused(),
+            fading_out: action.ending(),
+            finished: action.finished(),
         }
     }
 }

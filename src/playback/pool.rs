@@ -325,6 +325,11 @@ impl Pool {
         self.root.is_some() && (self.tracks_root || self.state.applies_roots())
     }
 
+    /// Whether a loaded clip has root motion.
+    pub fn has_root_clips(&self) -> bool {
+        self.root.is_some()
+    }
+
     /// Sets whether root motion is computed in each step, applied or not.
     pub fn track_root(&mut self, track: bool) {
         self.tracks_root = track;
@@ -360,7 +365,7 @@ impl Pool {
 
     /// The state of an instance's layer now.
     pub fn layer(&self, index: usize, layer: usize) -> LayerState {
-        self.state.layer(self.entry(index, layer))
+        self.state.layer(index, self.entry(index, layer))
     }
 
     /// Stores the state of an instance's layer, if it has changed.

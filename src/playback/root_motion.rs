@@ -2,7 +2,7 @@
 
 use super::advance::{Advance, Passed, Stage};
 use super::blend_space::pace;
-use super::clock::Step;
+use super::clock::{Clock, Step};
 use super::entries::BLOCK;
 use super::error::PlaybackError;
 use super::event_sink::Clips;
@@ -10,11 +10,13 @@ use super::ids::InstanceId;
 use super::interval::{Loop, Playhead};
 use super::layer_state::LayerState;
 use super::pool::{Fill, Pool};
+use super::state::stands_still;
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
 use crate::rig::Rig;
 use crate::skeleton::limits::is_world;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointMask};
+use crate::words::shorten;
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
 /// How far the roots moved in the last step, each in the root's space before the step.
@@ -206,10 +208,15 @@ impl Advance<'_> {
                 continue;
             }
             let mut root: Option<Rigid> = None;
+            let holds = stands_still(self.speed[index]);
+            let since = |clock: Clock, anchor| match holds {
+                true => 0.0,
+                false => clock.since(anchor),
+            };
             for (layer, options) in layers.iter().enumerate() {
                 let at = index * layers.len() + layer;
                 let (mut before, anchor) = self.entries.load(at);
-                before.glide(step.before().since(anchor));
+                before.glide(since(step.before(), anchor));
                 if due.0 != at / BLOCK && !step.is_empty() {
                     due = (at / BLOCK, self.entries.calendar.take(at / BLOCK, &step));
                 }
@@ -220,7 +227,7 @@ impl Advance<'_> {
                     continue;
                 }
                 let (mut after, anchor) = self.entries.load(at);
-                after.glide(step.after().since(anchor));
+                after.glide(since(step.after(), anchor));
                 let factor = f64::from(self.speed[index]) * f64::from(before.speed);
                 let motion = layer_motion(self.stage.clips, &before, &after, &step, factor);
                 let Some((mut sum, moves)) = motion else {
@@ -319,7 +326,10 @@ impl Pool {
         channel: ChannelHandle,
     ) -> Result<ChannelValue, PlaybackError> {
         let found = self.rig.skeleton().channel_at(channel);
-        let (user, first) = found.ok_or(PlaybackError::UnknownChannel { channel })?;
+        let (user, first) = found.ok_or_else(|| PlaybackError::UnknownChannel {
+            channel,
+            rig: shorten(self.rig.name()),
+        })?;
         let pose = self.evaluate_scalars(index);
         Ok(user.rest.with(|i| pose.scalar(first + i)))
     }

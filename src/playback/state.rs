@@ -200,9 +200,26 @@ impl State {
         &self.entries
     }
 
-    /// The state of an entry now.
-    pub fn layer(&self, at: usize) -> LayerState {
-        self.entries.at(at, self.clock)
+    /// The state of an entry of an instance now.
+    pub fn layer(&self, index: usize, at: usize) -> LayerState {
+        let clock = (!self.stands_still(index)).then_some(self.clock);
+        self.entries.at(at, clock)
+    }
+
+    /// Whether an instance [stands still](stands_still).
+    #[inline(always)]
+    pub fn stands_still(&self, index: usize) -> bool {
+        stands_still(self.speed[index])
+    }
+
+    /// Anchors what stands still now, so that its bytes do not tell for how long it has.
+    pub fn anchor_still(&mut self, layers: usize) {
+        let now = self.clock.now();
+        for index in (0..self.speed.len()).filter(|&i| stands_still(self.speed[i])) {
+            for at in index * layers..(index + 1) * layers {
+                self.entries.anchor(at, now);
+            }
+        }
     }
 
     /// Has all entries visited in the next step: what is due is not known. Changes no bit of the state.
@@ -235,7 +252,7 @@ impl State {
         let changes = self.speed[index] != speed;
         if changes {
             for at in index * layers..(index + 1) * layers {
-                let layer = self.layer(at);
+                let layer = self.layer(index, at);
                 self.set_layer(at, &layer);
             }
             self.speed[index] = speed;
@@ -325,6 +342,13 @@ impl State {
             places: self.places.as_deref_mut(),
         }
     }
+}
+
+/// Whether a character of this speed stands still, its fades and warps included: its entries are as they were at their
+/// anchors, whatever the clock. At any other speed fades take their seconds.
+#[inline(always)]
+pub(super) fn stands_still(speed: f32) -> bool {
+    speed == 0.0
 }
 
 fn push<T>(v: &mut Vec<T>, value: T) {

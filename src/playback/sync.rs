@@ -1,6 +1,7 @@
 //! Synchronisation: the time at which a clip must start to be in step with another.
 
-use crate::clip::Marker;
+use crate::clip::{Clip, Marker};
+use crate::words::shorten;
 
 /// How the second action of a crossfade is synchronised with the first when the fade begins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +25,8 @@ pub struct CrossFade<'a> {
     /// Whether both speeds change over the fade, from that of the first clip to that of the second, so that
     /// a pass of either takes the same time: strides in phase stay in phase. Default `false`.
     pub warp: bool,
-    /// How the second action is synchronised with the first. Default [`Sync::No`].
+    /// How the second action is synchronised with the first. Default [`Sync::No`]. A loop that starts in step passes
+    /// no marker that it starts at, if the first was advanced before: that one has passed it.
     pub sync: Sync<'a>,
 }
 
@@ -69,6 +71,42 @@ pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f6
     let end = follower(at)?;
     let there = time(start) + share * span(time(start), time(end), to.duration);
     Some(there.rem_euclid(to.duration))
+}
+
+/// The most markers that a message names of each clip.
+const NAMED: usize = 4;
+
+/// Which of the named markers each clip lacks; without names, which markers each has.
+pub(super) fn lacking(clips: [&Clip; 2], names: &[&str]) -> String {
+    let quoted = |names: &[&str]| {
+        let some = names.iter().take(NAMED);
+        let some: Vec<String> = some.map(|n| format!("\"{}\"", shorten(n))).collect();
+        match names.len().saturating_sub(NAMED) {
+            0 => some.join(", "),
+            more => format!("{} and {more} more", some.join(", ")),
+        }
+    };
+    let each = clips.map(|clip| {
+        let has = |name: &&str| clip.markers().iter().any(|m| m.name == **name);
+        let (verb, mut list) = match names {
+            [] => {
+                let own = clip.markers().iter();
+                ("has", own.map(|m| m.name.as_str()).collect::<Vec<_>>())
+            }
+            _ => {
+                let missing = names.iter().filter(|name| !has(*name));
+                ("lacks", missing.copied().collect())
+            }
+        };
+        list.dedup();
+        let list = match (list.is_empty(), names.is_empty()) {
+            (true, false) => return None,
+            (true, true) => "none".into(),
+            (false, _) => quoted(&list),
+        };
+        Some(format!("\"{}\" {verb} {list}", shorten(clip.name())))
+    });
+    each.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Time from one marker to the next in a cycle; from a single marker to itself it is one full cycle.

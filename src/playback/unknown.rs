@@ -28,14 +28,31 @@ pub enum Unknown {
 }
 
 impl Unknown {
-    /// A sentence about a handle with this `name`. `gone` says what became of it.
-    pub(super) fn sentence(self, name: &str, rig: Option<RigId>, gone: &str) -> String {
+    /// A sentence about a handle with this `name`, of this owner. `known` is the name of the rig that it was used with,
+    /// if there is one; `gone` says what became of it.
+    pub(super) fn sentence(
+        self,
+        name: &str,
+        rig: Option<RigId>,
+        known: &str,
+        gone: &str,
+    ) -> String {
+        let quoted = match known {
+            "" => String::new(),
+            known => format!(" (\"{known}\")"),
+        };
         let what = match self {
             Self::OtherRig { here, user } => {
                 let own = rig.map_or("another rig".into(), |rig| rig.to_string());
-                return format!("{name} belongs to {own}, {user} is of {here}");
+                return format!("{name} belongs to {own}, {user} is of {here}{quoted}");
             }
-            Self::Gone => gone,
+            Self::Gone => {
+                return match rig {
+                    Some(rig) => format!("{name} of {rig}{quoted} {gone}"),
+                    None if known.is_empty() => format!("{name} {gone}"),
+                    None => format!("{name} of a mixer{quoted} {gone}"),
+                };
+            }
             Self::OtherCrowd => "belongs to another crowd",
             Self::OtherSkeleton => "belongs to the mixers of another skeleton",
             Self::OtherMixer => "belongs to another mixer",

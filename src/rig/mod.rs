@@ -18,6 +18,7 @@ use crate::mesh::{ImageData, Material, Mesh};
 use crate::program::Programs;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{Skeleton, Skin, Trs};
+pub use crate::suggest::NoSuchClip;
 pub use bounds::{Aabb, SlotBounds};
 pub use clip_bounds::{ClipBounds, Sphere};
 pub use detail::{Detail, DetailOptions};
@@ -186,6 +187,16 @@ impl Rig {
     /// Index of the first clip with this name.
     pub fn find_clip(&self, name: &str) -> Option<usize> {
         self.clips.iter().position(|c| c.name() == name)
+    }
+
+    /// Index of the first clip with this name, or an error that suggests others.
+    ///
+    /// # Errors
+    /// If no clip has this name.
+    pub fn clip_named(&self, name: &str) -> Result<usize, NoSuchClip> {
+        let names = self.clips.iter().map(|c| c.name());
+        let none = || NoSuchClip::new(self.name(), name, names);
+        self.find_clip(name).ok_or_else(none)
     }
 
     /// All nodes of the file.

@@ -1,6 +1,7 @@
 //! `JointRef`: a joint by name, by path where names are ambiguous, or by index.
 
 use super::Skeleton;
+use crate::suggest::{MOST_NAMES, hint, near};
 use crate::words::{plural, shorten};
 use thiserror::Error;
 
@@ -38,10 +39,12 @@ impl From<usize> for JointRef<'_> {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum JointRefError {
     /// No joint has that name or path.
-    #[error("there is no joint \"{name}\"", name = shorten(.name))]
+    #[error("there is no joint \"{}\"{}", shorten(name), hint(near))]
     Name {
         /// The name or path.
         name: String,
+        /// Names of joints that resemble it, the most alike first; at most four.
+        near: Vec<String>,
     },
     /// Several joints match.
     #[error(
@@ -147,8 +150,12 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
         named?;
         let is_path = name.contains('/');
         let ends = |&j: &usize| is_path && self.path_match(j, name) != PathMatch::None;
-        self.only(name, (0..joints).filter(ends))?
-            .ok_or_else(|| JointRefError::Name { name: name.into() })
+        self.only(name, (0..joints).filter(ends))?.ok_or_else(|| {
+            let names = (0..joints.min(MOST_NAMES)).map(&self.name);
+            let near = near(name, names).into_iter().map(str::to_owned).collect();
+            let name = name.into();
+            JointRefError::Name { name, near }
+        })
     }
 
     fn only(
@@ -269,8 +276,8 @@ mod tests {
         assert!(matches!(out, Err(JointRefError::Index { joint: 7, .. })));
         assert!(s.joint_of_text("-1").is_err() && s.joint("4").is_err());
         for missing in ["", "eft/hand", "hand/", "/", "Hips", "hips/hand"] {
-            let name = missing.to_string();
-            assert_eq!(s.joint(missing), Err(JointRefError::Name { name }));
+            let none = matches!(s.joint(missing), Err(JointRefError::Name { name, .. }) if name == missing);
+            assert!(none, "{missing}");
         }
         let out = JointRefError::Index {
             joint: 7,

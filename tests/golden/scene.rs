@@ -7,7 +7,7 @@ use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PlayOptions, Rig
 use phalanx::import::raw::{RawNode, RawScene, RawSkin};
 use phalanx::import::{ImportOptions, Imported, import_path};
 use phalanx::math::Affine3x4;
-use phalanx::playback::LoopMode;
+use phalanx::playback::{LoopMode, OverrideFault};
 use phalanx::rig::Rig;
 use phalanx::scene::{Hanging, NodeId, SceneError, SceneGraph};
 use phalanx::skeleton::{JointRefError, Trs};
@@ -422,6 +422,7 @@ fn refused_calls() -> Tested {
     let stale = CrowdError::UnknownInstance {
         instance: gone,
         why: Unknown::Gone,
+        rig: crowd.rig(id)?.name().into(),
     };
     let nan = Affine3x4 {
         rows: [[f32::INFINITY; 4]; 3],
@@ -429,16 +430,22 @@ fn refused_calls() -> Tested {
     let (before, nodes) = (crowd.snapshot(), format!("{graph:?}{other:?}"));
     assert_eq!(crowd.mirror(gone, &mut graph), Err(stale.clone()));
     assert_eq!(crowd.set_override(gone, 0, one), Err(stale));
-    assert_eq!(
+    assert!(matches!(
         crowd.set_override(i, "Head", nan),
-        Err(CrowdError::Transform)
-    );
+        Err(CrowdError::Override {
+            fault: OverrideFault::NotFinite,
+            ..
+        })
+    ));
     assert!(matches!(
         crowd.set_override(i, "Tail", one),
         Err(CrowdError::Joint(JointRefError::Name { .. }))
     ));
     assert!(crowd.clear_override(i, 47).is_err());
-    let no_mirror = Err(CrowdError::NoMirror { instance: i });
+    let no_mirror = Err(CrowdError::NoMirror {
+        instance: i,
+        rig: crowd.rig(id)?.name().into(),
+    });
     assert_eq!(crowd.unmirror(i, &mut other, Hanging::Remove), no_mirror);
     assert_eq!(
         crowd.despawn_mirrored(i, &mut other, Hanging::Remove),

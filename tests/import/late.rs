@@ -6,7 +6,9 @@ use phalanx::import::gltf::{ImportOptions, read_slice};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawScene, RawUserChannel, RawUserTrack,
 };
-use phalanx::import::{ImportReport, Severity, add_markers_to_trimmed, import_path, parse_markers};
+use phalanx::import::{
+    ImportReport, Severity, add_markers_to_trimmed, import_path, import_rig, parse_markers,
+};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::skeleton::{ChannelValue, UserChannel};
 use phalanx_testkit::gltf_file::*;
@@ -57,7 +59,7 @@ fn a_late_clip_is_reported_and_kept() {
     assert_eq!(
         entries(&report, Severity::Note),
         [
-            "animation 0 \"Walk\": begins late, its first key is at 1.25 s; trimming (--trim) cuts what is before it"
+            "animation 0 \"Walk\": begins late, its first key is at 1.25 s; trimming cuts what is before it"
         ]
     );
     assert_eq!(report.entries.len(), 1);
@@ -210,6 +212,13 @@ fn markers_beside_the_file_have_its_times() {
     assert_eq!(times(&ImportOptions::default()), named(whole));
     let cut = [("early", 0.0), ("strike", 1.25), ("end", 1.75)];
     assert_eq!(times(&TRIM()), named(cut));
+    // The common case in one call: the file's rig, with what lies beside it.
+    let rig = import_rig(folder.join("a.glb")).unwrap();
+    let markers = rig.clips()[0].markers().iter();
+    let own: Vec<_> = markers.map(|m| (m.name.clone(), m.time)).collect();
+    assert_eq!(own, named(whole));
+    let missing = import_rig("gone.glb").unwrap_err().to_string();
+    assert!(missing.contains("gone.glb"), "{missing}");
     std::fs::remove_dir_all(&folder).unwrap();
 
     // Times that the whole clip did not have are refused as before.

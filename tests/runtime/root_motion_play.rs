@@ -400,6 +400,11 @@ fn root_motion_has_arrays_in_crowds_and_one_value_in_mixers() {
     let bare = build_rig(RawScene::default(), &Default::default()).unwrap();
     let bare = crowd.add_rig(Arc::new(bare)).unwrap();
     assert!(crowd.root_motion(bare).unwrap().instances.is_empty());
+    let before = crowd.snapshot();
+    let refused = crowd.apply_root_motion(bare, true).unwrap_err();
+    assert!(refused.to_string().contains("has root motion"), "{refused}");
+    assert!(crowd.snapshot() == before);
+    crowd.apply_root_motion(bare, false).unwrap();
     crowd.remove_rig(bare).unwrap();
     assert!(crowd.root_motion(bare).is_err());
     assert!(crowd.apply_root_motion(bare, true).is_err());

@@ -104,7 +104,9 @@ impl Quality {
             let joint = joint.map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {
-                    JointRefError::Name { .. } => format!("; {}", near_joints(skeleton, name)),
+                    JointRefError::Name { near, .. } if near.is_empty() => {
+                        format!("; {}", near_joints(skeleton, name))
+                    }
                     _ => String::new(),
                 },
                 source: Box::new(source),

@@ -181,7 +181,7 @@ fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliErro
             model().and_then(|model| model.find_clip(wanted))
         }
         SubjectError::Joint {
-            source: JointRefError::Name { name: wanted },
+            source: JointRefError::Name { name: wanted, .. },
             ..
         } => model().and_then(|model| model.find_joint(wanted)),
         _ => {

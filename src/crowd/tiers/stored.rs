@@ -312,6 +312,7 @@ impl TieringSnapshot {
             if here != Some(snapshot) {
                 return Err(CrowdError::Snapshot(SnapshotDiffers::Palettes {
                     rig: pool.owner.rig(),
+                    name: crate::words::shorten(pool.rig.name()),
                     detail: detail.into(),
                     here,
                     snapshot,

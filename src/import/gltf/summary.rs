@@ -61,9 +61,7 @@ pub(super) fn late_clips(
     match (&late[..], trim) {
         ([(_, first)], false) => notes.note(
             clip_of(one),
-            format!(
-                "begins late, its first key is at {first} s; trimming (--trim) cuts what is before it"
-            ),
+            format!("begins late, its first key is at {first} s; trimming cuts what is before it"),
         ),
         ([(_, first)], true) => notes.repaired(
             clip_of(one),
@@ -80,7 +78,7 @@ pub(super) fn late_clips(
                 false => notes.note(
                     "animations",
                     format!(
-                        "{} begin late: {each}; trimming (--trim) cuts what is before their first keys",
+                        "{} begin late: {each}; trimming cuts what is before their first keys",
                         several.len()
                     ),
                 ),

@@ -5,8 +5,10 @@ use crate::kernel::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::POSE;
-use crate::playback::ids::InstanceId;
-use crate::playback::overrides::Overrides;
+use crate::playback::ids::{InstanceId, Owner};
+use crate::playback::overrides::{Overrides, Refused};
+use crate::rig::Rig;
+use crate::words::shorten;
 
 /// A range of fewer matrices is not split further: a check takes some 20 ns.
 const MATRICES: usize = 512;
@@ -53,7 +55,7 @@ impl OverrideBatch<'_> {
         overrides: &Overrides,
         parents: &[u16],
         bounds: &mut [f64],
-    ) -> Result<(), PlaybackError> {
+    ) -> Result<(), (usize, Refused)> {
         let (count, joints) = (self.instances.len(), self.joints.len());
         if count > 1 && self.locals.len() > MATRICES && rayon::current_num_threads() > 1 {
             let half = count / 2;
@@ -70,9 +72,32 @@ impl OverrideBatch<'_> {
         let all = self.instances.iter().zip(all);
         for ((instance, locals), bounds) in all.zip(bounds.chunks_exact_mut(joints)) {
             let given = (self.joints, locals);
-            overrides.check_many(parents, instance.index(), given, bounds)?;
+            let index = instance.index();
+            let checked = overrides.check_many(parents, index, given, bounds);
+            checked.map_err(|refused| (index, refused))?;
         }
         Ok(())
+    }
+}
+
+/// The error for an override of an instance.
+fn refusal(
+    rig: &Rig,
+    owner: Owner,
+    index: usize,
+    Refused { joint, fault }: Refused,
+) -> PlaybackError {
+    let joint = usize::from(joint);
+    let name = rig.skeleton().names().get(joint);
+    let quoted = shorten(rig.name());
+    PlaybackError::Override {
+        joint,
+        name: name.map_or_else(String::new, |name| shorten(name)),
+        character: match owner.is_mixers() {
+            true => format!("a mixer (\"{quoted}\")"),
+            false => format!("instance {index} of {owner} (\"{quoted}\")"),
+        },
+        fault,
     }
 }
 
@@ -89,7 +114,8 @@ impl Pool {
     ) -> Result<(), PlaybackError> {
         let parents = self.rig.skeleton().parents();
         let overrides = self.state.overrides_mut();
-        let changed = overrides.set(parents, index, joint, local)?;
+        let changed = overrides.set(parents, index, joint, local);
+        let changed = changed.map_err(|refused| refusal(&self.rig, self.owner, index, refused))?;
         self.prepare_override(joint);
         if changed {
             self.touch(index);
@@ -124,7 +150,8 @@ impl Pool {
             locals,
         };
         let parents = self.rig.skeleton().parents();
-        batch.check(self.state.overrides(), parents, bounds)?;
+        let checked = batch.check(self.state.overrides(), parents, bounds);
+        checked.map_err(|(index, refused)| refusal(&self.rig, self.owner, index, refused))?;
         let overrides = self.state.overrides_mut();
         let count = joints.len();
         let values = locals.chunks_exact(count);

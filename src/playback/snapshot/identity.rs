@@ -79,24 +79,28 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// The options of a layer differ, or one of the two has no such layer.
-    #[error("layer {layer} of {rig} has other options than in the snapshot")]
+    #[error("layer {layer} of {rig} (\"{name}\") has other options than in the snapshot")]
     Layers {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        name: String,
         /// The first layer that differs.
         layer: usize,
     },
     /// A clip of the snapshot is not loaded under its handle, or has other content.
     #[error(
-        "clip {clip} (\"{name}\") of {rig} has {}, in the snapshot {snapshot:016x}",
-        hash(here), name = shorten(.name)
+        "clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") has {}, in the snapshot {snapshot:016x}",
+        hash(here)
     )]
     Clip {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        rig_name: String,
         /// The index of the clip.
         clip: u16,
-        /// Its name in the snapshot.
+        /// Its name in the snapshot, cut short.
         name: String,
         /// The content hash here, if a clip has that handle.
         here: Option<u64>,
@@ -104,13 +108,17 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// A clip has the content of the snapshot's, but is of another kind or duration.
-    #[error("clip {clip} (\"{name}\") of {rig} is {here}, in the snapshot {snapshot}", name = shorten(.name))]
+    #[error(
+        "clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") is {here}, in the snapshot {snapshot}"
+    )]
     ClipKind {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        rig_name: String,
         /// The index of the clip.
         clip: u16,
-        /// Its name in the snapshot.
+        /// Its name in the snapshot, cut short.
         name: String,
         /// The kind here.
         here: ClipKind,
@@ -118,22 +126,26 @@ pub enum SnapshotDiffers {
         snapshot: ClipKind,
     },
     /// A blend space of the snapshot was removed, or has other clips or values.
-    #[error("blend space {space} of {rig} is not that of the snapshot")]
+    #[error("blend space {space} of {rig} (\"{name}\") is not that of the snapshot")]
     Space {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        name: String,
         /// The index of the blend space.
         space: u16,
     },
     /// The palettes of a rig, or of a detail of it that tiers ask for, have other rows, or the rig has no such detail.
     #[error(
-        "palettes of {rig}{} have {} here, in the snapshot {snapshot}",
+        "palettes of {rig} (\"{name}\"){} have {} here, in the snapshot {snapshot}",
         by_detail(*.detail),
         rows(here)
     )]
     Palettes {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        name: String,
         /// The number of the detail; 0 for the full rig.
         detail: usize,
         /// Rows from one palette to the next here, if there is such a detail.
@@ -142,10 +154,12 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// The overrides of an instance are on joints that the skeleton does not have, or multiply beyond their limit.
-    #[error("overrides in the snapshot do not fit {rig}")]
+    #[error("overrides in the snapshot do not fit {rig} (\"{name}\")")]
     Overrides {
         /// The rig.
         rig: RigId,
+        /// Its name here, cut short.
+        name: String,
     },
 }
 
@@ -231,7 +245,7 @@ impl PoolIdentity {
     /// What a pool of the identity `now` lacks or has otherwise.
     pub fn difference(&self, now: &Self, pool: &Pool) -> Option<SnapshotDiffers> {
         let rig = pool.owner.rig();
-        let name = || pool.rig.name().to_owned();
+        let name = || shorten(pool.rig.name());
         if self.structure != now.structure {
             return Some(SnapshotDiffers::Skeleton {
                 rig,
@@ -251,7 +265,11 @@ impl PoolIdentity {
         if self.layers != now.layers {
             let same = self.layers.iter().zip(&now.layers);
             let layer = same.take_while(|(a, b)| a == b).count();
-            return Some(SnapshotDiffers::Layers { rig, layer });
+            return Some(SnapshotDiffers::Layers {
+                rig,
+                name: name(),
+                layer,
+            });
         }
         self.clips.iter().find_map(|(clip, then)| {
             let now = now.clips.find(clip, self.clips.generation(clip));
@@ -264,10 +282,11 @@ impl PoolIdentity {
             if now.is_some_and(|now| then.fits(now)) || undone() {
                 return None;
             }
-            let name = then.name.clone();
+            let (rig_name, name) = (name(), shorten(&then.name));
             Some(match now {
                 Some(now) if now.hash == then.hash => SnapshotDiffers::ClipKind {
                     rig,
+                    rig_name,
                     clip,
                     name,
                     here: now.kind,
@@ -275,6 +294,7 @@ impl PoolIdentity {
                 },
                 now => SnapshotDiffers::Clip {
                     rig,
+                    rig_name,
                     clip,
                     name,
                     here: now.map(|now| now.hash),

@@ -11,6 +11,7 @@ use super::super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::super::linear_fade::LinearFade;
 use super::super::player::MAX_SPEED;
 use super::super::pool::MAX_TIME;
+use super::super::state::stands_still;
 use super::SnapshotError;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
@@ -136,13 +137,19 @@ pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, 
     if !stands {
         return Ok((layer, anchor, Wait::NONE));
     }
+    let still = stands_still(context.speed);
     let wait = Wait::of(layer.steady());
     // After each step, what had to change has changed.
-    let within = elapsed < wait.ticks() as u64;
+    let within = elapsed < wait.ticks() as u64 || still && elapsed == 0;
     match r.version() {
         1 if !within => Ok((layer, anchor, Wait::NONE)),
         _ => {
             r.needs(within, "a layer stands still for too long")?;
+            if still {
+                // Bytes of an older library count ticks, in which fades went on.
+                layer.glide(context.clock.since(anchor));
+                return Ok((layer, context.clock.now(), Wait::of(f64::INFINITY)));
+            }
             Ok((layer, anchor, wait))
         }
     }

@@ -18,6 +18,7 @@ use super::layer_state::ACTIONS_PER_LAYER;
 use super::mixer_action::Remembered;
 use super::pool::Pool;
 use super::state::State;
+use crate::words::shorten;
 pub use error::{SnapshotError, SnapshotFault};
 pub use identity::SnapshotDiffers;
 use identity::{ClipIdentity, PoolIdentity};
@@ -53,11 +54,13 @@ pub(crate) struct PoolSnapshot {
 
 impl PoolSnapshot {
     pub fn take(pool: &Pool) -> Self {
+        let mut state = pool.state.clone();
+        state.anchor_still(pool.layers.len());
         Self {
             number: pool.rig_number(),
             identity: pool.identity().clone(),
             spaces: pool.spaces.map(Space::clone),
-            state: pool.state.clone(),
+            state,
             scheduled: pool.places.due().to_vec(),
         }
     }
@@ -109,12 +112,19 @@ impl PoolSnapshot {
             let now = pool.spaces.find(space, generation);
             let undone = || pool.spaces.undone(space, generation).any(|now| now == then);
             if now != Some(then) && !undone() {
-                return differs(SnapshotDiffers::Space { rig, space });
+                return differs(SnapshotDiffers::Space {
+                    rig,
+                    name: shorten(pool.rig.name()),
+                    space,
+                });
             }
         }
         let parents = pool.rig.skeleton().parents();
         if !self.state.overrides().fit(parents) {
-            return differs(SnapshotDiffers::Overrides { rig });
+            return differs(SnapshotDiffers::Overrides {
+                rig,
+                name: shorten(pool.rig.name()),
+            });
         }
         Ok(())
     }

@@ -97,7 +97,8 @@ fn layers_masks_and_additive_clips() {
         crowd.player(i).unwrap().fade_to(3, a, 0.0, &at(0.0)),
         Err(CrowdError::UnknownLayer {
             layer: 3,
-            layers: 3
+            layers: 3,
+            ..
         })
     ));
 }

@@ -19,7 +19,11 @@ fn handles_know_their_rig() {
     };
     assert_eq!(
         crowd.play(i, a, &options),
-        Err(CrowdError::UnknownClip { clip: a, why })
+        Err(CrowdError::UnknownClip {
+            clip: a,
+            why,
+            rig: crowd.rig(two).unwrap().name().into()
+        })
     );
     crowd.remove_rig(one).unwrap();
     let again = crowd.add_rig(rig()).unwrap();
@@ -27,7 +31,10 @@ fn handles_know_their_rig() {
     let refused = crowd.play(j, a, &options).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "clip 0 belongs to rig 0, this instance is of rig 2"
+        format!(
+            "clip 0 belongs to rig 0, this instance is of rig 2 (\"{}\")",
+            crowd.rig(again).unwrap().name()
+        )
     );
 }
 
@@ -61,7 +68,8 @@ fn refused_calls_change_nothing() {
     }
     let mut world = Affine3x4::IDENTITY;
     world.rows[0][3] = f32::NAN;
-    assert_eq!(crowd.set_world(i, world), Err(CrowdError::Transform));
+    let refused = crowd.set_world(i, world).unwrap_err();
+    assert!(matches!(refused, CrowdError::Transform { instance, .. } if instance == i));
     let out = JointRefError::Index {
         joint: 20,
         joints: 20,

@@ -190,7 +190,7 @@ fn errors_name_what_differs() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the snapshot does not fit: clip 1 (\"y\") of rig 0 has the hash {here:016x}, in the \
+            "the snapshot does not fit: clip 1 (\"y\") of rig 0 (\"ruler\") has the hash {here:016x}, in the \
              snapshot {there:016x}"
         )
     );

@@ -6,6 +6,7 @@ use phalanx::math::Affine3x4;
 use phalanx::playback::{Mixer, Motion, PlaybackError};
 use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{ChannelValue, UserChannel};
+use std::sync::Arc;
 
 /// The message of a refused call.
 fn message<T, E: std::fmt::Display>(result: Result<T, E>) -> String {
@@ -56,7 +57,7 @@ fn unknown_handles_say_why() {
     let one = Handles::add(&mut crowd, &rig);
     let two = Handles::add(&mut crowd, &rig);
     let clip = one.clip.index();
-    let here = "belongs to rig 0, this instance is of rig 1";
+    let here = "belongs to rig 0, this instance is of rig 1 (\"one\")";
     let play =
         |crowd: &mut Crowd, motion: Motion| message(crowd.play(two.instance, motion, &options));
     assert_eq!(
@@ -69,7 +70,7 @@ fn unknown_handles_say_why() {
     );
     assert_eq!(
         message(crowd.add_blend_space(two.rig, &[(0.0, one.clip)])),
-        format!("clip {clip} belongs to rig 0, the blend space is of rig 1")
+        format!("clip {clip} belongs to rig 0, the blend space is of rig 1 (\"one\")")
     );
 
     // Those of another crowd, and of mixers.
@@ -103,29 +104,32 @@ fn unknown_handles_say_why() {
     // What is used, and what is gone.
     assert_eq!(
         message(crowd.remove_rig(two.rig)),
-        "rig 1 still has 1 instance"
+        "rig 1 (\"one\") still has 1 instance"
     );
     crowd.play(two.instance, two.space, &options).unwrap();
-    let used = "blend space 0 of rig 1 is still played by 1 action";
+    let used = "blend space 0 of rig 1 (\"one\") is still played by 1 action";
     assert_eq!(message(crowd.remove_blend_space(two.space)), used);
-    let used = format!("clip {clip} of rig 1 is still used by 2 actions or blend spaces");
+    let name = crowd.clip(two.clip).unwrap().name().to_owned();
+    let name = format!("clip {clip} (\"{name}\") of rig 1 (\"one\")");
+    let used = format!("{name} is still used by 2 actions or blend spaces");
     crowd.play(two.instance, two.clip, &options).unwrap();
     assert_eq!(message(crowd.unload_clip(two.clip)), used);
-    let stopped = format!("clip {clip} of rig 1 does not play on layer 0");
+    let stopped = format!("{name} does not play on layer 0");
     let mut player = crowd.player(two.instance).unwrap();
     player.stop_layer(0, 0.0).unwrap();
     assert_eq!(message(player.set_time(0, two.clip, 0.5)), stopped);
     crowd.remove_blend_space(two.space).unwrap();
     crowd.unload_clip(two.clip).unwrap();
     crowd.despawn(two.instance).unwrap();
-    let gone = "instance 0 of rig 1 was despawned";
+    let gone = "instance 0 of rig 1 (\"one\") was despawned";
     assert_eq!(message(crowd.despawn(two.instance)), gone);
-    let gone = format!("clip {clip} of rig 1 was unloaded");
+    let gone = format!("clip {clip} of rig 1 (\"one\") was unloaded");
     assert_eq!(message(crowd.clip(two.clip)), gone);
-    let gone = "blend space 0 of rig 1 was removed";
+    let gone = "blend space 0 of rig 1 (\"one\") was removed";
     assert_eq!(message(crowd.remove_blend_space(two.space)), gone);
     crowd.remove_rig(two.rig).unwrap();
     assert_eq!(message(crowd.spawn(two.rig)), "rig 1 was removed");
+    let gone = "blend space 0 of rig 1 was removed";
     assert_eq!(message(crowd.blend_space(two.space)), gone);
 }
 
@@ -140,6 +144,12 @@ fn actions_joints_and_channels_say_why() {
         "action 0 belongs to another mixer"
     );
     one.unload_clip(a).unwrap();
+    assert_eq!(
+        message(one.clip(a)),
+        "clip 0 of a mixer (\"one\") was unloaded"
+    );
+    let layer = message(one.playing().layer_speed(2));
+    assert_eq!(layer, "unknown layer 2: rig \"one\" has 1 layer");
     let gone = "action 0 is gone with its clip or blend space";
     assert_eq!(message(one.action(action)), gone);
 
@@ -150,9 +160,25 @@ fn actions_joints_and_channels_say_why() {
     let out = "joint 1 is out of range, the skeleton has 1 joint";
     assert_eq!(message(one.model_matrix(1)), out);
     assert_eq!(one.model_matrix("joint"), Ok(one.model_matrices()[0]));
+    let asked = "there is no joint \"jiont\"; did you mean \"joint\"?";
+    assert_eq!(message(one.model_matrix("jiont")), asked);
     let mut crowd = Crowd::new();
     let own = Handles::add(&mut crowd, &rig);
     assert_eq!(message(crowd.model_matrix(own.instance, 1)), out);
+    let nan = Affine3x4 {
+        rows: [[f32::NAN; 4]; 3],
+    };
+    assert_eq!(
+        message(crowd.set_world(own.instance, nan)),
+        "the world transform of instance 0 of rig 0 (\"one\") is not finite"
+    );
+    let far = Affine3x4 {
+        rows: [[2e30; 4]; 3],
+    };
+    assert_eq!(
+        message(crowd.set_world(own.instance, far)),
+        "the world transform of instance 0 of rig 0 (\"one\"): 2e30 is beyond the limit of 1e15"
+    );
     let matrix = crowd.model_matrices(own.instance).unwrap()[0];
     assert_eq!(crowd.model_matrix(own.instance, "joint"), Ok(matrix));
     let refused = crowd.set_override(own.instance, "hand", Affine3x4::IDENTITY);
@@ -166,7 +192,7 @@ fn actions_joints_and_channels_say_why() {
     let refused: Result<_, PlaybackError> = one.channel(channel);
     assert_eq!(
         message(refused),
-        "user channel 0 belongs to another skeleton"
+        "user channel 0 belongs to another skeleton than that of rig \"one\""
     );
 }
 
@@ -195,7 +221,7 @@ fn nodes_and_mirrors_say_why() {
     let gone = phalanx::scene::Hanging::Remove;
     assert_eq!(
         message(crowd.unmirror(own.instance, &mut scene, gone)),
-        "instance 0 of rig 0 is not mirrored in this scene"
+        "instance 0 of rig 0 (\"one\") is not mirrored in this scene"
     );
     let mirror = crowd.mirror(own.instance, &mut scene).unwrap();
     let joint = scene.joint(mirror, "joint").unwrap();
@@ -226,4 +252,50 @@ fn nodes_and_mirrors_say_why() {
     crowd.unmirror(own.instance, &mut scene, gone).unwrap();
     assert_eq!(message(scene.root(mirror)), "mirror 0 was removed");
     assert_eq!(message(scene.local(joint)), "node 3 was removed");
+}
+
+/// A name that no clip has is answered with those that resemble it, long ones cut.
+#[test]
+fn names_that_no_clip_has_are_answered_with_others() {
+    let mut mixer = Mixer::new(one_joint("joint")).unwrap();
+    let a = mixer.find_clip("a").unwrap();
+    assert_eq!(mixer.clip_named("a"), Ok(a));
+    let clip = mixer.clip(a).unwrap().as_ref().clone();
+    let walk = mixer.add_clip(Arc::new(clip.with_name("Walk"))).unwrap();
+    assert_eq!(mixer.clip_named("Walk"), Ok(walk));
+    let asked = "rig \"one\" has no clip \"Wlak\"; did you mean \"Walk\"?";
+    let rig = mixer.rig();
+    assert_eq!(rig.clip_named("b"), Ok(1));
+    assert_eq!(
+        message(rig.clip_named("swim")),
+        "rig \"one\" has no clip \"swim\""
+    );
+    assert_eq!(message(mixer.clip_named("Wlak")), asked);
+    let none = "rig \"one\" has no clip \"somersault\"";
+    assert_eq!(message(mixer.clip_named("somersault")), none);
+    let long = message(mixer.clip_named(&"x".repeat(1 << 20)));
+    assert!(long.len() < 200, "{long}");
+
+    let falls = message(mixer.add_blend_space(&[(0.5, a), (0.25, walk)]));
+    assert_eq!(
+        falls,
+        format!(
+            "invalid blend space: values must ascend, and that of clip {} (\"Walk\") of a mixer (\"one\") is 0.25 after 0.5",
+            walk.index()
+        )
+    );
+
+    let mut crowd = Crowd::new();
+    let rig = crowd.add_rig(one_joint("joint")).unwrap();
+    let b = crowd.find_clip(rig, "b").unwrap();
+    assert_eq!(crowd.clip_named(rig, "b"), Ok(b));
+    assert!(matches!(
+        crowd.clip_named(rig, "bb"),
+        Err(CrowdError::NoSuchClip { .. })
+    ));
+    crowd.remove_rig(rig).unwrap();
+    assert!(matches!(
+        crowd.clip_named(rig, "b"),
+        Err(CrowdError::UnknownRig { .. })
+    ));
 }

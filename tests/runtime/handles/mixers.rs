@@ -58,20 +58,30 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
     let i = crowd.spawn(id).unwrap();
     let theirs = crowd.clip_by_index(id, 0).unwrap();
     for (clip, why) in [(a, Unknown::OtherSkeleton), (theirs, Unknown::OfCrowd)] {
-        let unknown = Err(PlaybackError::UnknownClip { clip, why });
+        let rig = "one".into();
+        let unknown = Err(PlaybackError::UnknownClip { clip, why, rig });
         assert_eq!(stranger.player().play(0, clip, &options), unknown);
         assert_eq!(stranger.clip(clip).map(|_| ()), unknown);
     }
     let unknown = Err(PlaybackError::UnknownClip {
         clip: theirs,
         why: Unknown::OfCrowd,
+        rig: "one".into(),
     });
     assert_eq!(one.player().play(0, theirs, &options), unknown);
     let why = Unknown::OfMixer;
-    let unknown = Err(PlaybackError::UnknownClip { clip: a, why });
+    let rig = "one".to_owned();
+    let unknown = Err(PlaybackError::UnknownClip {
+        clip: a,
+        why,
+        rig: rig.clone(),
+    });
     assert_eq!(crowd.play(i, a, &options), unknown);
     let space = spaces[0];
-    let unknown = |why| Err(PlaybackError::UnknownSpace { space, why });
+    let unknown = |why| {
+        let rig = rig.clone();
+        Err(PlaybackError::UnknownSpace { space, why, rig })
+    };
     assert_eq!(crowd.play(i, space, &options), unknown(why));
     let unknown = unknown(Unknown::OtherSkeleton);
     assert_eq!(stranger.player().play(0, space, &options), unknown);

@@ -96,7 +96,8 @@ fn a_handle_of_the_undone_time_names_what_the_replay_spawns() {
         crowd.world(later),
         Err(CrowdError::UnknownInstance {
             instance: later,
-            why: Unknown::Gone
+            why: Unknown::Gone,
+            rig: "one".into(),
         })
     );
     assert_eq!(crowd.spawn(own.rig).unwrap(), later);

@@ -50,7 +50,8 @@ fn a_clip_never_comes_back() {
             crowd.play(i, first, &options),
             Err(CrowdError::UnknownClip {
                 clip: first,
-                why: Unknown::Gone
+                why: Unknown::Gone,
+                rig: "one".into(),
             })
         );
         crowd.unload_clip(clip).unwrap();
@@ -81,7 +82,11 @@ fn a_blend_space_and_an_action_never_come_back() {
     let why = Unknown::Gone;
     assert_eq!(
         mixer.remove_blend_space(space),
-        Err(PlaybackError::UnknownSpace { space, why })
+        Err(PlaybackError::UnknownSpace {
+            space,
+            why,
+            rig: "one".into()
+        })
     );
     assert_eq!(
         mixer.action(action).map(|_| ()),
@@ -107,7 +112,8 @@ fn a_rig_never_comes_back() {
             crowd.clip(clip).map(|_| ()),
             Err(CrowdError::UnknownClip {
                 clip,
-                why: Unknown::Gone
+                why: Unknown::Gone,
+                rig: String::new(),
             })
         );
         crowd.remove_rig(id).unwrap();

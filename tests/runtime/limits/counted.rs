@@ -61,7 +61,7 @@ fn overrides_are_counted_as_they_come_and_go() {
     let refused = |crowd: &mut Crowd, instance, joint: usize| {
         let result = crowd.set_override(instance, joint, little);
         assert!(
-            matches!(result, Err(CrowdError::Value { .. })),
+            matches!(result, Err(CrowdError::Override { joint: 2, .. })),
             "{result:?}"
         );
     };

@@ -9,7 +9,7 @@ use phalanx::import::raw::{
 };
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Mesh, Primitive};
-use phalanx::playback::Mixer;
+use phalanx::playback::{Mixer, OverrideFault};
 use phalanx::rig::{Rig, RigParts};
 use phalanx::skeleton::{
     MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS,
@@ -330,19 +330,33 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     finite(buffer.rows(), "overrides at their limit");
     let before = crowd.snapshot();
     let stretched = crowd.set_override(i, 2, scaled(half * 1.01));
-    assert!(matches!(stretched, Err(CrowdError::Value { high, .. }) if high == MAX_OVERRIDE_SCALE));
+    let Err(CrowdError::Override {
+        joint: 2,
+        fault: OverrideFault::Stretch { limit, .. },
+        ..
+    }) = stretched
+    else {
+        panic!("{stretched:?}");
+    };
+    assert_eq!(limit, MAX_OVERRIDE_SCALE);
     for bad in [MAX_OVERRIDE_LENGTH.next_up(), -f32::MAX] {
         let refused = crowd.set_override(i, 0, moved(bad));
-        let named = matches!(refused, Err(CrowdError::Beyond { value, limit, .. })
-            if value == bad && limit == MAX_OVERRIDE_LENGTH);
+        let named = matches!(
+            refused,
+            Err(CrowdError::Override { joint: 0, fault: OverrideFault::Translation { value, limit }, .. })
+                if value == bad && limit == MAX_OVERRIDE_LENGTH
+        );
         assert!(named, "{refused:?}");
     }
     let refused = crowd.set_world(i, moved(-MAX_WORLD.next_up()));
     assert!(matches!(refused, Err(CrowdError::Beyond { limit, .. }) if limit == MAX_WORLD));
-    assert_eq!(
+    assert!(matches!(
         crowd.set_override(i, 0, moved(f32::NAN)),
-        Err(CrowdError::Transform)
-    );
+        Err(CrowdError::Override {
+            fault: OverrideFault::NotFinite,
+            ..
+        })
+    ));
     assert_eq!(crowd.snapshot(), before);
     // What was cleared counts no more.
     crowd.clear_override(i, 1).unwrap();

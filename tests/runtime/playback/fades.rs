@@ -212,10 +212,10 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
     assert!(mixer.playing().action(0, one).is_err());
     assert_eq!(mixer.playing().action(0, c).unwrap().weight, 0.2);
     let no_markers = mixer.player().cross_fade(0, two, c, fade, &options);
-    assert!(matches!(
-        no_markers,
-        Err(PlaybackError::NoSyncMarkers { .. })
-    ));
+    let refused = no_markers.unwrap_err();
+    assert!(matches!(refused, PlaybackError::NoSyncMarkers { .. }));
+    let said = refused.to_string();
+    assert!(said.ends_with("\"c\" lacks \"left\", \"right\""), "{said}");
     let not_playing = mixer.player().cross_fade(0, one, c, 0.5, &options);
     assert!(matches!(not_playing, Err(PlaybackError::NotPlaying { .. })));
 }

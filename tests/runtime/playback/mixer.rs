@@ -175,11 +175,19 @@ fn actions_chain_and_keep_their_options() {
     assert!(mixer.action(action).unwrap().set_options(&bad).is_err());
     assert_eq!(mixer.action(action).unwrap().options(), Ok(faster));
     let stopped = mixer.action(other).unwrap().stop(0.0).map(|_| ());
-    let not_playing = PlaybackError::NotPlaying {
-        motion: run.into(),
-        layer: 0,
-    };
-    assert_eq!(stopped, Err(not_playing));
+    let refused = matches!(
+        &stopped,
+        Err(PlaybackError::NotPlaying { motion, layer: 0, .. }) if *motion == run.into()
+    );
+    assert!(refused, "{stopped:?}");
+    assert_eq!(
+        stopped.unwrap_err().to_string(),
+        format!(
+            "clip {} (\"Run\") of a mixer (\"{}\") does not play on layer 0",
+            run.index(),
+            mixer.rig().name()
+        )
+    );
 }
 
 /// A mixer's joints as nodes of a scene: an attached object follows the joint's model matrix.
@@ -207,4 +215,114 @@ fn joints_of_a_mixer_are_nodes_of_a_scene() {
     let have = Affine3A::from(Affine3x4::from(*scene.world(sword).unwrap()));
     assert!(have.abs_diff_eq(want, 1e-5), "{have} {want}");
     assert!(want.translation.length() > 0.5);
+}
+
+/// Overrides of a mixer are those of a crowd's instance: the same palette, and snapshots hold them.
+#[test]
+fn a_mixer_has_overrides_as_an_instance_has() {
+    use phalanx::crowd::{BoneBuffer, Crowd};
+    use phalanx::math::Affine3x4;
+    let rig = Arc::new(mannequin().unwrap());
+    let mut mixer = Mixer::new(rig.clone()).unwrap();
+    let mut crowd = Crowd::new();
+    let id = crowd.add_rig(rig.clone()).unwrap();
+    let instance = crowd.spawn(id).unwrap();
+    let options = PlayOptions::default();
+    mixer
+        .play(mixer.find_clip("Walk").unwrap(), &options)
+        .unwrap();
+    let walk = crowd.find_clip(id, "Walk").unwrap();
+    crowd.play(instance, walk, &options).unwrap();
+    let head = rig.skeleton().joint("Head").unwrap();
+    let turned = Affine3x4::from(glam::Affine3A::from_rotation_y(0.7));
+    let mut bones = BoneBuffer::new();
+    let mut same = |mixer: &mut Mixer, crowd: &mut Crowd| {
+        mixer.advance(0.1).unwrap();
+        crowd.advance(0.1).unwrap();
+        crowd.evaluate(&mut bones);
+        assert_eq!(mixer.evaluate(), bones.rows());
+        mixer.palette().to_vec()
+    };
+    let plain = same(&mut mixer, &mut crowd);
+    mixer.set_override("Head", turned).unwrap();
+    crowd.set_override(instance, "Head", turned).unwrap();
+    assert_ne!(same(&mut mixer, &mut crowd), plain);
+    // What is written for a player works for both.
+    let bend = |mut player: phalanx::playback::Player<'_>| {
+        player.clear_overrides();
+        player.set_override("Neck", turned).unwrap();
+        player.set_override("Head", turned).unwrap();
+        player.clear_override("Neck").unwrap();
+        assert!(player.clear_override("Nekc").is_err());
+        let kept: Vec<_> = player.playing().overrides().map(|o| o.0).collect();
+        assert_eq!(kept, [head]);
+    };
+    bend(mixer.player());
+    bend(crowd.player(instance).unwrap());
+    assert_ne!(same(&mut mixer, &mut crowd), plain);
+    assert_eq!(mixer.overrides().collect::<Vec<_>>(), [(head, &turned)]);
+    let snapshot = mixer.snapshot();
+    let bytes = phalanx::playback::MixerSnapshot::from_bytes(&snapshot.to_bytes()).unwrap();
+    mixer.clear_override(head).unwrap();
+    crowd.clear_override(instance, head).unwrap();
+    assert_eq!(mixer.overrides().count(), 0);
+    same(&mut mixer, &mut crowd);
+    mixer.restore(&bytes).unwrap();
+    assert_eq!(mixer.overrides().collect::<Vec<_>>(), [(head, &turned)]);
+    assert_eq!(mixer.snapshot(), snapshot);
+    mixer.clear_overrides();
+    assert_eq!(mixer.overrides().count(), 0);
+    let broken = Affine3x4 {
+        rows: [[f32::NAN; 4]; 3],
+    };
+    let refused = mixer.set_override("Head", broken).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        format!(
+            "the override of joint {head} (\"Head\") of a mixer (\"{}\"): the matrix is not finite",
+            rig.name()
+        )
+    );
+    assert!(mixer.set_override("Tail", turned).is_err());
+    assert_eq!(mixer.overrides().count(), 0);
+}
+
+/// What an action was given can be read back.
+#[test]
+fn the_state_of_an_action_has_its_options() {
+    use phalanx::playback::{AtEnd, LoopMode};
+    let mut mixer = Mixer::new(Arc::new(mannequin().unwrap())).unwrap();
+    let [idle, walk, run] = ["Idle", "Walk", "Run"].map(|name| mixer.find_clip(name).unwrap());
+    let space = mixer
+        .add_blend_space(&[(0.0, idle), (1.5, walk), (4.5, run)])
+        .unwrap();
+    for (loop_mode, repetitions, at_end) in [
+        (LoopMode::Repeat, None, AtEnd::Hold),
+        (LoopMode::Repeat, Some(3), AtEnd::Stop),
+        (LoopMode::Once, None, AtEnd::Stop),
+        (LoopMode::PingPong, Some(1), AtEnd::Hold),
+    ] {
+        for (parameter, reads) in [
+            (-1.0, 0.0),
+            (0.75, 0.75),
+            (1.5, 1.5),
+            (3.75, 3.75),
+            (9.0, 4.5),
+        ] {
+            let options = PlayOptions {
+                loop_mode,
+                repetitions,
+                at_end,
+                parameter,
+                ..PlayOptions::default()
+            };
+            mixer.player().restart(0, space, &options).unwrap();
+            let state = mixer.playing().action(0, space).unwrap();
+            let have = (state.loop_mode, state.repetitions, state.at_end);
+            assert_eq!(have, (loop_mode, repetitions, at_end));
+            assert_eq!(state.parameter, Some(reads));
+        }
+    }
+    mixer.play(walk, &PlayOptions::default()).unwrap();
+    assert_eq!(mixer.playing().action(0, walk).unwrap().parameter, None);
 }

@@ -6,6 +6,7 @@ mod events;
 mod fades;
 mod layers;
 mod layouts;
+mod leading;
 #[cfg(feature = "gltf")]
 mod mixer;
 mod model;
@@ -14,6 +15,7 @@ mod refusals;
 mod snapshots;
 mod spaces;
 mod stage;
+mod standing;
 mod stopping;
 mod stored;
 mod time;

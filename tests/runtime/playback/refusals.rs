@@ -139,7 +139,11 @@ fn strangers_and_stale_handles() {
     assert!(matches!(refused, Err(PlaybackError::ClipLayout { .. })));
     // A handle of a mixer of another skeleton.
     let theirs = Mixer::new(other.clone()).unwrap().find_clip("a").unwrap();
-    let unknown = |clip, why| Err(PlaybackError::UnknownClip { clip, why });
+    let own = mixer.rig().name().to_owned();
+    let unknown = |clip, why| {
+        let rig = own.clone();
+        Err(PlaybackError::UnknownClip { clip, why, rig })
+    };
     assert_eq!(
         mixer.player().play(0, theirs, &options),
         unknown(theirs, Unknown::OtherSkeleton)
@@ -169,6 +173,7 @@ fn strangers_and_stale_handles() {
     let layer = PlaybackError::UnknownLayer {
         layer: 1,
         layers: 1,
+        rig: own.clone(),
     };
     assert_eq!(mixer.player().play(1, clip, &options), Err(layer.clone()));
     assert_eq!(mixer.player().set_layer_speed(1, 1.0), Err(layer.clone()));
@@ -189,7 +194,11 @@ fn strangers_and_stale_handles() {
     assert_eq!(mixer.player().play(0, clip, &options), unknown(clip, why));
     assert_eq!(
         mixer.clip_action(0, clip),
-        Err(PlaybackError::UnknownClip { clip, why })
+        Err(PlaybackError::UnknownClip {
+            clip,
+            why,
+            rig: own.clone()
+        })
     );
     let skeleton = rig();
     let skeleton = skeleton.skeleton();

@@ -97,7 +97,8 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
     mixer.remove_blend_space(space).unwrap();
     let stale = mixer.player().play(0, space, &options(0.0));
     let why = Unknown::Gone;
-    assert_eq!(stale, Err(PlaybackError::UnknownSpace { space, why }));
+    let rig = mixer.rig().name().into();
+    assert_eq!(stale, Err(PlaybackError::UnknownSpace { space, why, rig }));
     assert!(mixer.unload_clip(b).is_ok());
 }
 

@@ -279,9 +279,12 @@ fn every_row_of_the_table() {
                 let mut stage = Stage::before(on, before);
                 let called = stage.call(verb, "x", S, &options());
                 let Some(row) = row(before, verb) else {
-                    let motion = stage.clip("x").into();
-                    let refused = PlaybackError::NotPlaying { motion, layer: 0 };
-                    assert_eq!(called, Err(refused), "{place}");
+                    let x = phalanx::playback::Motion::from(stage.clip("x"));
+                    let refused = matches!(
+                        called,
+                        Err(PlaybackError::NotPlaying { motion, layer: 0, .. }) if motion == x
+                    );
+                    assert!(refused, "{place}");
                     continue;
                 };
                 called.unwrap();
@@ -516,11 +519,20 @@ fn playing_reads_everything_without_a_change() {
         assert_eq!(playing.action(0, clip), Ok(*state));
     }
     assert_eq!(actions.len(), 3);
-    let unknown = PlaybackError::UnknownLayer {
-        layer: 1,
-        layers: 1,
-    };
-    assert_eq!(playing.layer_speed(1), Err(unknown.clone()));
-    assert_eq!(playing.layer_weight(1), Err(unknown.clone()));
-    assert_eq!(playing.actions(1).map(|_| ()), Err(unknown));
+    let unknown = [
+        playing.layer_speed(1).unwrap_err(),
+        playing.layer_weight(1).unwrap_err(),
+        playing.actions(1).map(|_| ()).unwrap_err(),
+    ];
+    for error in unknown {
+        let one = matches!(
+            error,
+            PlaybackError::UnknownLayer {
+                layer: 1,
+                layers: 1,
+                ..
+            }
+        );
+        assert!(one, "{error}");
+    }
 }
