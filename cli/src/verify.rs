@@ -1,6 +1,7 @@
 //! `phalanx verify`: checks that files are intact and within their stated error.
 
 use super::bake::{BakeFault, Input, Settings, expand};
+use super::binding::BindingArgs;
 use super::clips::ClipFile;
 use super::error::CliError;
 use super::import_args::{AccessArgs, ImportArgs};
@@ -10,7 +11,7 @@ use super::text;
 use clap::Args;
 use phalanx::clip::Clip;
 use phalanx::format::{Fault, Library, OpenError, Source};
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -323,7 +324,16 @@ fn measure_clips(
     let (exact, bound): (Vec<Arc<Clip>>, _) = match Settings::is_bound(&made_of.settings) {
         false => {
             let raw = input.raw(made_with.up, made_with.import)?;
-            (input.rig(raw, Some(lanes))?.clips().to_vec(), None)
+            let same = input.skeleton(&raw)?.mismatch(skeleton);
+            match same == Some(SkeletonMismatch::JointOrder) {
+                false => (input.rig(raw, Some(lanes))?.clips().to_vec(), None),
+                true => {
+                    let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
+                    let (clips, bound) = read.lay_out(skeleton, BindingArgs::default())?;
+                    let clips = clips.into_iter().map(Arc::new).collect();
+                    (clips, Some((read, bound)))
+                }
+            }
         }
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
