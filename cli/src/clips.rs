@@ -16,7 +16,7 @@ use phalanx::clip::{Clip, relane};
 use phalanx::format::{Library, OpenError};
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
-use phalanx::retarget::{BindError, BindReport, Binding, BoundClip};
+use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
@@ -165,7 +165,7 @@ impl ClipFile {
         let equal = !matches!(mismatch, Some(SkeletonMismatch::Structure(_)));
         if equal && options == BindingArgs::default() {
             let clips = self.clips.iter().map(|clip| match mismatch {
-                Some(SkeletonMismatch::JointOrder) => self.laid_out(clip, target),
+                Some(SkeletonMismatch::JointOrder) => laid_out(&self.file, clip, target),
                 _ => Ok(clip.as_ref().clone()),
             });
             return Ok((clips.collect::<Result<_, _>>()?, bound));
@@ -192,20 +192,14 @@ impl ClipFile {
         options: BindingArgs,
     ) -> Result<(Vec<Clip>, BoundFile), CliError> {
         let (clips, bound) = self.bind(target, options)?;
-        let laid = clips.par_iter().map(|clip| self.laid_out(clip, target));
+        let laid = clips
+            .par_iter()
+            .map(|clip| laid_out(&self.file, clip, target));
         Ok((laid.collect::<Result<_, _>>()?, bound))
     }
 
-    fn laid_out(&self, clip: &Clip, target: &Skeleton) -> Result<Clip, CliError> {
-        let laid = relane(clip, target, clip.relane_limit());
-        let laid = laid.map_err(|source| BakeFault::Build {
-            file: self.file.clone(),
-            source: source.into(),
-        });
-        Ok(laid?.clip)
-    }
-
-    /// How far what was made of a clip is from the file's, metres: 0 if nothing was bound.
+    /// How far what was made of a clip is from the file's, metres: 0 if it was neither bound nor are its joints in
+    /// another order.
     pub fn distance(
         &self,
         bound: &BoundFile,
@@ -213,16 +207,53 @@ impl ClipFile {
         made: &Clip,
         shell: f32,
     ) -> Result<f32, CliError> {
-        let (Some(binding), Some(from)) = (&bound.binding, self.clips.get(clip)) else {
+        let Some(from) = self.clips.get(clip) else {
             return Ok(0.0);
         };
-        let found = binding.measure(from, made, shell);
-        let found = found.map_err(|source| ClipsFault::Bind {
-            file: self.file.clone(),
-            source,
-        })?;
-        Ok(found.metres as f32)
+        match &bound.binding {
+            Some(binding) => distance(&self.file, binding, from, made, shell),
+            None => order_distance(&self.file, from, made, shell),
+        }
     }
+}
+
+/// A clip of a file in the order of lanes and joints of a skeleton.
+pub fn laid_out(file: &str, clip: &Clip, target: &Skeleton) -> Result<Clip, CliError> {
+    let laid = relane(clip, target, clip.relane_limit());
+    let laid = laid.map_err(|source| BakeFault::Build {
+        file: file.to_owned(),
+        source: source.into(),
+    });
+    Ok(laid?.clip)
+}
+
+/// How far a clip is from one of the same joints in another order, metres: 0 if the order is the same.
+pub fn order_distance(file: &str, from: &Clip, made: &Clip, shell: f32) -> Result<f32, CliError> {
+    let (source, target) = (from.skeleton(), made.skeleton());
+    if source.mismatch(target) != Some(SkeletonMismatch::JointOrder) {
+        return Ok(0.0);
+    }
+    let binding = Binding::new(source, target, &BindOptions::default());
+    let binding = binding.map_err(|source| ClipsFault::Bind {
+        file: file.to_owned(),
+        source,
+    })?;
+    distance(file, &binding, from, made, shell)
+}
+
+fn distance(
+    file: &str,
+    binding: &Binding,
+    from: &Clip,
+    made: &Clip,
+    shell: f32,
+) -> Result<f32, CliError> {
+    let found = binding.measure(from, made, shell);
+    let found = found.map_err(|source| ClipsFault::Bind {
+        file: file.to_owned(),
+        source,
+    })?;
+    Ok(found.metres as f32)
 }
 
 /// What binding left out of a clip, a line each.

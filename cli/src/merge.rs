@@ -1,6 +1,7 @@
 //! `phalanx merge`: joins the parts of a library.
 
 use super::bake::{BakeFault, Settings, is_other_type};
+use super::clips::order_distance;
 use super::error::CliError;
 use super::files::Files;
 use super::kind;
@@ -15,7 +16,7 @@ use phalanx::format::{
     ClipOrigin, FormatError, Library, LibraryWriter, Provenance, RigOptions, Section, Source,
     WriteError, save,
 };
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,8 +25,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Skeleton, skins and meshes come from the first file; clips follow in the order of the files. Files of a
 /// folder or a pattern are sorted by name. Parts of a sharded bake are sorted by number and placed where
-/// the first of them stands. Clips of a file with another lane order are converted, and the error of the
-/// conversion, if any, is added to their stated error. Rejected are: files with a different skeleton, clips
+/// the first of them stands. Clips of a file with another order of lanes or joints are converted, and the error of
+/// the conversion, if any, is added to their stated error. Rejected are: files with a different skeleton, clips
 /// with the same name in two files, and parts of a sharded bake that are incomplete or from different bakes.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -138,7 +139,9 @@ fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), 
         // Clips of one part may share a long name; each stored name is compared once.
         let mut own: HashSet<*const str> = HashSet::new();
         let (skeleton, needed) = (part.skeleton(), base.skeleton());
-        BakeFault::same_skeleton((&name(path), skeleton), (&name(first), needed), BIND)?;
+        if skeleton.mismatch(needed) != Some(SkeletonMismatch::JointOrder) {
+            BakeFault::same_skeleton((&name(path), skeleton), (&name(first), needed), BIND)?;
+        }
         for clip in (0..part.len()).filter_map(|c| part.clip_name(c)) {
             if !own.insert(clip) {
                 continue;
@@ -210,13 +213,13 @@ fn write<W: std::io::Write + std::io::Seek>(
     Ok(())
 }
 
-/// Largest error of a clip converted to another lane order, in metres, on the clip's own shell.
+/// Largest error of a clip converted to another order of lanes or joints, in metres, on the clip's own shell.
 fn distance(
     path: &Path,
     part: &Library,
     clip: usize,
     moved: (&Clip, &Skeleton),
-) -> Result<f32, BakeFault> {
+) -> Result<f32, CliError> {
     let file = path.display().to_string();
     let was = part.clip(clip).map_err(|source| BakeFault::Format {
         file: file.clone(),
@@ -227,11 +230,14 @@ fn distance(
     if let Some(shell) = origin.map(|o| o.shell).filter(|s| *s > 0.0) {
         settings.shell = shell;
     }
+    if part.skeleton().mismatch(moved.1) == Some(SkeletonMismatch::JointOrder) {
+        return order_distance(&file, &was, moved.0, settings.shell);
+    }
     match measure_error_across((&was, part.skeleton()), moved, &settings) {
         Ok(report) => Ok(report.max),
         // A clip too long to be measured was not measured by the bake either.
         Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
-        Err(source) => Err(BakeFault::Error { file, source }),
+        Err(source) => Err(BakeFault::Error { file, source }.into()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `phalanx verify`: checks that files are intact and within their stated error.
 
 use super::bake::{BakeFault, Input, Settings, expand};
+use super::binding::BindingArgs;
 use super::clips::ClipFile;
 use super::error::CliError;
 use super::import_args::{AccessArgs, ImportArgs};
@@ -12,7 +13,7 @@ use phalanx::clip::Clip;
 use phalanx::format::{Fault, Library, OpenError, Source};
 use phalanx::import::raw::RawScene;
 use phalanx::rig::Rig;
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -333,10 +334,21 @@ fn measure_clips(
     let (exact, bound): (Vec<Arc<Clip>>, _) = match Settings::is_bound(&made_of.settings) {
         false => {
             let raw = input.raw(made_with.up, made_with.import)?;
-            let rig = input.rig(raw.clone(), made_with.import, Some(lanes))?;
-            let clips = rig.clips().to_vec();
-            read = Some((raw, rig));
-            (clips, None)
+            let same = input.skeleton(&raw)?.mismatch(skeleton);
+            match same == Some(SkeletonMismatch::JointOrder) {
+                false => {
+                    let rig = input.rig(raw.clone(), made_with.import, Some(lanes))?;
+                    let clips = rig.clips().to_vec();
+                    read = Some((raw, rig));
+                    (clips, None)
+                }
+                true => {
+                    let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
+                    let (clips, bound) = read.lay_out(skeleton, BindingArgs::default())?;
+                    let clips = clips.into_iter().map(Arc::new).collect();
+                    (clips, Some((read, bound)))
+                }
+            }
         }
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;

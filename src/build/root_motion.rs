@@ -60,7 +60,9 @@ pub struct RootMotionOptions {
     pub joint: RootJoint,
     /// The axes of model space to extract, x, y and z. Default: `None`, the two horizontal ones.
     pub axes: Option<[bool; 3]>,
-    /// Whether rotation about the up axis is extracted too. Default: no.
+    /// Whether rotation about the up axis is extracted too: the tracks of the joint are then sampled, so closely that
+    /// motion and pose together are within 10^-3 of what they were, in radians and as a share of the model's size.
+    /// Default: no.
     pub rotation: bool,
     /// The up axis; importers set it to theirs. Default: Y.
     pub up: UpAxis,

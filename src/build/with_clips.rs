@@ -5,12 +5,13 @@ use super::check::BuildError;
 use super::lanes::LaneScan;
 use crate::clip::{Clip, relane};
 use crate::rig::{Rig, RigParts};
+use crate::skeleton::SkeletonMismatch;
 use std::sync::Arc;
 
 /// A rig with more clips: those of other files, bound or retargeted ones. The lane order is derived again, so that the
 /// joints that move stand first; all clips are laid out in it.
 ///
-/// The clips may have any lane order of the rig's skeleton. A crowd takes single ones by
+/// The clips may have any order of the lanes and joints of the rig's skeleton. A crowd takes single ones by
 /// [`add_clip`](crate::crowd::Crowd::add_clip), in the lane order that the rig has.
 ///
 /// # Errors
@@ -36,7 +37,12 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     let mut scan = LaneScan::default();
     let own = rig.clips().iter().map(|c| c.as_ref());
     for clip in own.clone().chain(&clips) {
-        scan.add_clip(clip);
+        match clip.skeleton().mismatch(rig.skeleton()) {
+            Some(SkeletonMismatch::JointOrder) => {
+                scan.add_clip(&relane(clip, rig.skeleton(), clip.relane_limit())?.clip)
+            }
+            _ => scan.add_clip(clip),
+        };
     }
     let skeleton = match rig.clips().is_empty() && clips.is_empty() {
         true => rig.skeleton().clone(),

@@ -4,15 +4,15 @@ use super::bind::{scalar_pairs, scalars_by_index};
 use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
-/// For every scalar of the source that of the target, by name.
-pub fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Option<usize>> {
+/// For every scalar of the source those of the target, by name.
+pub fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Vec<usize>> {
     scalar_pairs(&names(source), &names(target))
 }
 
 /// [`by_name`], or by index if no name is the same and there is one way; and whether it is by index.
-pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Option<usize>>, bool) {
+pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Vec<usize>>, bool) {
     let named = by_name(source, target);
-    if named.iter().any(Option::is_some) {
+    if named.iter().any(|places| !places.is_empty()) {
         return (named, false);
     }
     match scalars_by_index(&names(source), &names(target)) {
@@ -26,7 +26,7 @@ pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Option<usi
 pub fn tracks(
     raw: &RawClip,
     [source, target]: [&Skeleton; 2],
-    pairs: impl Fn() -> Vec<Option<usize>>,
+    pairs: impl Fn() -> Vec<Vec<usize>>,
 ) -> (Vec<RawTrack>, Vec<String>) {
     let (mut tracks, mut left) = (Vec::new(), Vec::new());
     if raw.tracks.iter().all(|t| t.node < source.len()) {

@@ -49,8 +49,12 @@ impl fmt::Display for SkeletonMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Structure(difference) => difference.fmt(f),
-            Self::LaneOrder => f.write_str("the joints are the same, in another lane order"),
-            Self::JointOrder => f.write_str("the joints are the same, in another order"),
+            Self::LaneOrder => f.write_str(
+                "the joints are the same, in another lane order; `relane` lays a clip out in it",
+            ),
+            Self::JointOrder => f.write_str(
+                "the joints are the same, in another order; `relane` lays a clip out in it",
+            ),
         }
     }
 }

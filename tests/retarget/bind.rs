@@ -4,6 +4,7 @@ use super::support::{Made, retarget};
 use glam::{Affine3A, DAffine3, DMat4, DQuat, DVec3};
 use phalanx::build::{
     AdditiveReference, BuildOptions, RootMotionOptions, build_additive, build_rig, raw_joints,
+    with_clips,
 };
 use phalanx::clip::{BlockKind, Channel, Clip};
 use phalanx::import::gltf::{ImportOptions, read_path};
@@ -977,6 +978,27 @@ fn clips_of_joints_in_another_order_keep_every_key() {
     compare_by_name("laid out", (clip, from), (&laid, to));
     let joint = laid.root_motion().unwrap().joint();
     assert_eq!(to.names()[joint], "Hips");
+    // A binding takes it as it takes clips of its source.
+    let binding = Binding::new(to, to, &BindOptions::default()).unwrap();
+    let bound = binding.clip(clip).unwrap();
+    assert!(bound.error.iter().all(|e| *e < 1e-6), "{:?}", bound.error);
+    compare_by_name("bound", (clip, from), (&bound.clip, to));
+    let joint = bound.clip.root_motion().unwrap().joint();
+    assert_eq!(to.names()[joint], "Hips");
+    let found = binding.measure(clip, &bound.clip, 0.05).unwrap();
+    assert!(found.metres < 1e-6, "{found:?}");
+    // What became of it has the order of the target.
+    let refused = binding.measure(clip, clip, 0.05).unwrap_err().to_string();
+    assert!(refused.contains("in another order; `relane`"), "{refused}");
+    // A rig has more clips in the lane order that it would have of its own.
+    let more = with_clips(&hero, vec![clip.clone()]).unwrap();
+    compare_by_name(
+        "with clips",
+        (clip, from),
+        (&more.clips()[0], more.skeleton()),
+    );
+    let own = with_clips(&hero, vec![laid.as_ref().clone()]).unwrap();
+    assert_eq!(more.skeleton().lane_of(), own.skeleton().lane_of());
 }
 
 /// A retargeting to the same body copies keys.

@@ -2,7 +2,7 @@
 //! against the tracks evaluated here in f64, by the formulas of appendix C of glTF 2.0.
 
 use super::support::{Made, Random, retarget};
-use glam::{DQuat, DVec3, Quat, Vec3};
+use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 use phalanx::build::{
     AdditiveReference, BuildOptions, RootMotionOptions, build_additive, build_rig, raw_joints,
     with_clips,
@@ -496,6 +496,61 @@ fn great_arcs_beside_splines_stay_within_their_bound() {
     assert!(worst <= ARC + KEYS, "{worst:e}");
 }
 
+/// The joint whose motion is taken out.
+const ROOT: &str = "joint 1";
+
+/// How far root motion on top of the pose may be from the file, metres and radians.
+const COMPOSED: f64 = 1e-3;
+
+/// A place and a rotation below a still joint, in model space.
+fn in_model(above: &Trs, place: DVec3, turn: DQuat) -> (DVec3, DQuat) {
+    let rotation = above.rotation.as_dquat().normalize();
+    (
+        above.translation.as_dvec3() + rotation * place,
+        rotation * turn,
+    )
+}
+
+/// The largest distance of points around joints between two clips of the same nodes, at many times.
+fn farthest(clips: [&RawClip; 2], nodes: &[RawNode], shell: f64) -> f64 {
+    let mut most = 0.0f64;
+    for step in 0..=2000 {
+        let time = f64::from(END) * f64::from(step) / 2000.0;
+        let worlds = clips.map(|clip| {
+            let mut all: Vec<DAffine3> = Vec::new();
+            for (n, node) in nodes.iter().enumerate() {
+                let of = |channel: RawChannel| {
+                    let mut tracks = clip.tracks.iter();
+                    let track = tracks.find(|t| t.node == n && t.channel == channel)?;
+                    Some(value(track, time).0)
+                };
+                let local = &node.local;
+                let three = |v: Vec<f64>| DVec3::from_slice(&v);
+                let own = DAffine3::from_scale_rotation_translation(
+                    of(RawChannel::Scale).map_or(local.scale.as_dvec3(), three),
+                    of(RawChannel::Rotation).map_or(local.rotation.as_dquat(), |v| {
+                        DQuat::from_slice(&v).normalize()
+                    }),
+                    of(RawChannel::Translation).map_or(local.translation.as_dvec3(), three),
+                );
+                let above = node.parent.map_or(DAffine3::IDENTITY, |p| all[p]);
+                all.push(above * own);
+            }
+            all
+        });
+        for (a, b) in worlds[0].iter().zip(&worlds[1]) {
+            for axis in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ZERO] {
+                let point = axis * shell;
+                most = most.max(
+                    a.transform_point3(point)
+                        .distance(b.transform_point3(point)),
+                );
+            }
+        }
+    }
+    most
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
@@ -554,6 +609,121 @@ proptest! {
         compare("without root motion", clip, moved.skeleton(), &all_but_the_root);
         let once = bound(clip, onto.skeleton(), TranslationMode::SameOffset);
         compare("bound without root motion", &once, onto.skeleton(), &all_but_the_root);
+    }
+
+    /// The motion of the root on top of its pose is the motion of the file, up to the sampling of turns.
+    #[test]
+    fn root_motion_on_top_of_the_pose_follows_the_file(seed in any::<u64>()) {
+        let mut raw = scene(seed);
+        // Nothing above the root moves.
+        raw.clips[0].tracks.retain(|t| t.node > 0);
+        let of_file = of_scene(&raw);
+        let onto = with_hat(&raw);
+        let above = raw.nodes[0].local;
+        for rotation in [false, true] {
+            let options = BuildOptions {
+                root_motion: Some(RootMotionOptions {
+                    joint: ROOT.into(),
+                    rotation,
+                    ..RootMotionOptions::default()
+                }),
+                ..BuildOptions::default()
+            };
+            let rig = build_rig(raw.clone(), &options).unwrap();
+            let clip = &rig.clips()[0];
+            let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
+            let laid = relane(clip, &other, clip.relane_limit()).unwrap().clip;
+            let once = bound(clip, onto.skeleton(), TranslationMode::SameOffset);
+            for (what, clip, skeleton) in [
+                ("built", clip.as_ref(), rig.skeleton().as_ref()),
+                ("laid out", &laid, &other),
+                ("bound", &once, onto.skeleton().as_ref()),
+            ] {
+                for time in probes() {
+                    let (place, _) = of_file(ROOT, RawChannel::Translation, time.into()).unwrap();
+                    let (turn, length) = of_file(ROOT, RawChannel::Rotation, time.into()).unwrap();
+                    if length < 0.2 {
+                        continue;
+                    }
+                    let (there, turns) = in_model(&above, DVec3::from_slice(&place), DQuat::from_slice(&turn));
+                    let pose = sample(clip, skeleton, time).unwrap();
+                    let joint = skeleton.joint(ROOT).unwrap();
+                    let own = pose.lane(usize::from(skeleton.lane_of()[joint]));
+                    let own = in_model(&above, own.translation.as_dvec3(), own.rotation.as_dquat().normalize());
+                    let motion = clip.root_motion().unwrap().at(time.into());
+                    let apart = there.distance(motion.translation + motion.rotation * own.0);
+                    let turned = super::support::angle(turns, motion.rotation * own.1) * length;
+                    assert!(
+                        apart <= COMPOSED && turned <= COMPOSED,
+                        "{what}, with turns: {rotation}: at {time} s {apart:e} m, {turned:e} rad off"
+                    );
+                }
+            }
+            // All other joints are as in the file.
+            let others = |name: &str, channel: RawChannel, time: f64| {
+                of_file(name, channel, time).filter(|_| name != ROOT || channel == RawChannel::Scale)
+            };
+            compare("beside root motion", clip, rig.skeleton(), &others);
+            compare("bound beside root motion", &once, onto.skeleton(), &others);
+        }
+    }
+
+    /// Clips of no length are a pose.
+    #[test]
+    fn clips_of_no_length_are_the_pose_of_the_file(seed in any::<u64>()) {
+        let mut raw = scene(seed);
+        add_scalars(&mut raw, seed);
+        let clip = &mut raw.clips[0];
+        clip.duration = 0.0;
+        let first = |times: &mut Vec<f32>, values: &mut Vec<f32>| {
+            values.truncate(values.len() / times.len());
+            *times = vec![0.0];
+        };
+        clip.tracks.iter_mut().for_each(|t| first(&mut t.times, &mut t.values));
+        let grip = &mut raw.channels[0].tracks[0];
+        first(&mut grip.times, &mut grip.values);
+        let expected = of_scene(&raw);
+        let rig = built(raw.clone());
+        let clip = &rig.clips()[0];
+        compare("built", clip, rig.skeleton(), &expected);
+        let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
+        let laid = relane(clip, &other, clip.relane_limit()).unwrap().clip;
+        compare("laid out", &laid, &other, &expected);
+        let onto = with_hat(&raw);
+        let once = bound(&laid, onto.skeleton(), TranslationMode::SameOffset);
+        compare("bound", &once, onto.skeleton(), &expected);
+        compare_scalars("bound", &once, onto.skeleton(), &raw);
+        assert_eq!(once.duration(), 0.0);
+        let options = BindOptions { root_scale: Some(1.0), ..BindOptions::default() };
+        let binding = Binding::new(&other, onto.skeleton(), &options).unwrap();
+        let found = binding.measure(&laid, &once, 0.05).unwrap();
+        assert!(found.metres < 2e-5, "{found:?}");
+    }
+
+    /// The distance between differences on top of the rest pose is that of the files' clips.
+    #[test]
+    fn additive_clips_are_measured_against_the_file(seed in any::<u64>()) {
+        const SHELL: f64 = 0.05;
+        let raw = scene(seed);
+        let mut two = raw.clone();
+        two.clips.extend(scene(seed ^ 0x7777).clips);
+        let rig = built(two.clone());
+        let onto = with_hat(&raw);
+        let options = BindOptions { root_scale: Some(1.0), ..BindOptions::default() };
+        let binding = Binding::new(rig.skeleton(), onto.skeleton(), &options).unwrap();
+        let added = [0, 1].map(|c| build_additive(&rig, c, AdditiveReference::Rest).unwrap());
+        let bound = [0, 1].map(|c| binding.clip(&added[c]).unwrap().clip);
+        for (from, to) in [(0, 0), (1, 1), (0, 1), (1, 0)] {
+            let found = binding.measure(&added[from], &bound[to], SHELL as f32).unwrap();
+            let most = farthest([&two.clips[from], &two.clips[to]], &raw.nodes, SHELL);
+            match from == to {
+                true => assert!(found.metres < 1e-4, "{found:?}"),
+                false => {
+                    let share = found.metres / most;
+                    assert!((0.95..1.05).contains(&share), "{found:?}, not {most}");
+                }
+            }
+        }
     }
 
     /// A joint that the target lacks stands still: the keys of those below are multiplied with a constant.

@@ -1,5 +1,6 @@
 //! Bakes all inputs, or one share of them, into one file.
 
+use super::super::binding::BindingArgs;
 use super::super::clip_names::{TakenNames, renamed};
 use super::super::clips::ClipFile;
 use super::super::error::CliError;
@@ -21,7 +22,7 @@ use phalanx::format::{
 };
 use phalanx::import::ImportReport;
 use phalanx::import::raw::RawScene;
-use phalanx::skeleton::Skeleton;
+use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -194,7 +195,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
         }
         if input.bound {
             if let Some((.., skeleton)) = &first {
-                let read = scan_bound(args, input, skeleton, &mut scan);
+                let read = scan_bound(args, args.clips.binding, input, skeleton, &mut scan);
                 faults.sift(input, read);
             }
             continue;
@@ -214,8 +215,12 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
             None => first = Some((input, raw, skeleton)),
             Some((first, _, needed)) => {
                 let (file, first) = (input.name(), first.name());
-                let same = BakeFault::same_skeleton((&file, &skeleton), (&first, needed), BIND);
-                faults.sift(input, same.map_err(CliError::from));
+                let same = match is_in_another_order(&skeleton, needed) {
+                    true => scan_bound(args, BindingArgs::default(), input, needed, &mut scan),
+                    false => BakeFault::same_skeleton((&file, &skeleton), (&first, needed), BIND)
+                        .map_err(CliError::from),
+                };
+                faults.sift(input, same);
             }
         }
     }
@@ -227,15 +232,20 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     })
 }
 
+/// Whether the joints are those of another skeleton, in another order, as exports have it: the clips are laid out.
+fn is_in_another_order(skeleton: &Skeleton, needed: &Skeleton) -> bool {
+    skeleton.mismatch(needed) == Some(SkeletonMismatch::JointOrder)
+}
+
 /// Adds the clips of an input, bound to the skeleton of the first one.
 fn scan_bound(
     args: &BakeArgs,
+    binding: BindingArgs,
     input: &Input,
     skeleton: &Skeleton,
     scan: &mut LaneScan,
 ) -> Result<(), CliError> {
-    let (clips, _) =
-        ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton, args.clips.binding)?;
+    let (clips, _) = ClipFile::read(&input.path, args.up, args.import)?.bind(skeleton, binding)?;
     for clip in &clips {
         scan.add_clip(clip);
     }
@@ -359,14 +369,22 @@ impl Job<'_> {
         }
     }
 
-    /// The clips of an input, bound to the library's skeleton.
+    /// The clips of an input, bound to the library's skeleton, or laid out for it.
     fn bound(&self, input: &Input, faults: &Faults) -> Result<Made, CliError> {
         let skeleton = self.layout.rig.skeleton();
         let read = ClipFile::read(&input.path, self.settings.up, self.settings.import)?;
-        let (clips, bound) = read.lay_out(skeleton, self.settings.binding)?;
-        let names = clips.iter();
-        let names = names.map(|clip| inputs::clip_name(input, clip.name(), self.prefix));
-        let names: Vec<String> = names.collect();
+        let binding = match input.bound {
+            true => self.settings.binding,
+            false => BindingArgs::default(),
+        };
+        let (clips, bound) = read.lay_out(skeleton, binding)?;
+        let names = clips.iter().map(Clip::name);
+        let names: Vec<String> = match input.bound {
+            true => names
+                .map(|name| inputs::clip_name(input, name, self.prefix))
+                .collect(),
+            false => self.names(input, &names.collect::<Vec<_>>()),
+        };
         let mut baked = Vec::new();
         if faults.is_empty() {
             let file = input.name();
@@ -403,7 +421,11 @@ impl Job<'_> {
             return self.bound(input, faults);
         }
         let (raw, mut report) = input.reported(self.settings.up, self.settings.import)?;
-        self.layout.check(&input.name(), &input.skeleton(&raw)?)?;
+        let skeleton = input.skeleton(&raw)?;
+        if is_in_another_order(&skeleton, self.layout.rig.skeleton()) {
+            return self.bound(input, faults);
+        }
+        self.layout.check(&input.name(), &skeleton)?;
         let rig = input.rig_reporting(
             raw,
             self.settings.import,

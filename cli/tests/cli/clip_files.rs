@@ -1,8 +1,9 @@
 //! Files of clips beside a model: skeletons that differ, names that clash, what is said of them.
 
 use super::clips::{hero, motion, written};
-use super::support::{Tested, check, json, list, one_line, output, run, scratch};
+use super::support::{Tested, check, json, list, numbers, one_line, output, run, scratch};
 use libtest_mimic::Failed;
+use phalanx_testkit::gltf_file::File;
 use serde_json::json;
 use std::fs;
 use std::process::Output;
@@ -61,6 +62,64 @@ pub fn skeletons_that_differ() -> Tested {
     }
     check(!error(&other).contains("--clips"), error(&other))?;
     check(!folder.join("a.phx").exists(), "nothing is made")
+}
+
+/// Two legs in the order that a skin lists them, of which one moves; `legs` are in that order.
+fn two_legs(name: &str, legs: [&str; 2], height: f32) -> File {
+    let mut file = File::new();
+    let mut joints = Vec::new();
+    for (leg, side) in [("Left", 0.1), ("Right", -0.1)] {
+        joints.push(file.push(
+            "nodes",
+            json!({ "name": leg, "translation": [side, -1.0, 0.0] }),
+        ));
+    }
+    let hips = json!({ "name": "Hips", "translation": [0.0, 1.0, 0.0], "children": joints });
+    let hips = file.push("nodes", hips);
+    let listed = legs.map(|leg| joints[usize::from(leg == "Right")]);
+    file.push("skins", json!({ "joints": [hips, listed[0], listed[1]] }));
+    let times = file.floats("SCALAR", &[0.0, 0.5, 1.0]);
+    let places = [0.1, -1.0, 0.0, 0.1, height, 0.3, 0.1, -1.0, 0.0];
+    let places = file.floats("VEC3", &places);
+    file.clip(joints[0], "translation", "LINEAR", times, places);
+    file.root["animations"][0]["name"] = json!(name);
+    file
+}
+
+/// Exports list the joints of a skin in an order of their own.
+pub fn joints_in_another_order() -> Tested {
+    let folder = scratch();
+    fs::write(
+        folder.join("walk.glb"),
+        two_legs("walk", ["Left", "Right"], -0.5).glb(),
+    )?;
+    fs::write(
+        folder.join("run.glb"),
+        two_legs("run", ["Right", "Left"], -0.25).glb(),
+    )?;
+    for (file, out) in [("walk.glb", "walk.phx"), ("run.glb", "run.phx")] {
+        output(&["bake", file, "--out", out])?;
+    }
+    output(&["bake", "walk.glb", "run.glb", "--out", "baked.phx"])?;
+    output(&["merge", "walk.phx", "run.phx", "--out", "merged.phx"])?;
+    for library in ["baked.phx", "merged.phx"] {
+        check(names(library)? == ["walk", "run"], library)?;
+        for (clip, height) in [("walk", -0.5), ("run", -0.25)] {
+            let pose = json(&["pose", library, "--clip", clip, "--time", "0.5", "--json"])?;
+            for (leg, expected) in [("Left", [0.1, height, 0.3]), ("Right", [-0.1, -1.0, 0.0])] {
+                let mut nodes = list(&pose, "nodes")?.iter();
+                let node = nodes.find(|n| n["name"] == leg).ok_or("no leg")?;
+                let found = numbers(&node["local"]);
+                let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+                let apart = apart.fold(0.0, f32::max);
+                check(apart < 1e-3, format!("{library}, {clip}, {leg}: {found:?}"))?;
+            }
+        }
+        let sources = ["--source", "walk.glb", "--source", "run.glb"];
+        let verified = output(&[&["verify", library][..], &sources].concat())?;
+        check(verified.contains("2 of 2"), verified)?;
+    }
+    Ok(())
 }
 
 /// A model that is read and cannot be built is named once, and no file of clips in its place.

@@ -63,6 +63,10 @@ fn main() {
         ("clips_with_import_reports", clip_files::import_reports),
         ("clips_and_units", clip_files::units),
         ("clips_in_shards", clip_files::shards),
+        (
+            "clips_of_joints_in_another_order",
+            clip_files::joints_in_another_order,
+        ),
         ("clips_of_several_bad_files", clip_files::several_bad_files),
         (
             "reading_what_is_dropped_is_told",

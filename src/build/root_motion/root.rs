@@ -8,7 +8,7 @@ use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
-use crate::math::angle;
+use crate::math::{Rigid, angle};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A clip travels if its root ends at least this fraction of the model's size from its start: above the
@@ -25,6 +25,12 @@ const MAX_HALVINGS: u32 = 8;
 /// The largest rotation between keys where rotation is extracted, radians. Within 2.5 degrees, the pose
 /// that remains is off by less than 1e-3 of the joint's height.
 const MAX_STEP: f64 = 2.5 * std::f64::consts::PI / 180.0;
+/// How far the motion on top of the pose may be between keys from where the clip has the joint: radians, and a share of
+/// the larger of the model's size and the joint's distance from the origin. A yaw of [`MAX_STEP`] leaves 2.4e-4, so that
+/// keys are added only where the yaw is faster than the joint turns: near half a turn of tipping over.
+const COMPOSED: f64 = 5e-4;
+/// How often an interval is halved for that at most: what is left takes no time that a frame could show.
+const MAX_TURN_HALVINGS: u32 = 16;
 /// How far scales along the axes may differ and still count as uniform.
 const EVEN: f64 = 1e-5;
 
@@ -166,6 +172,65 @@ impl Root {
         self.axes * (place(time) - yaw * start)
     }
 
+    /// Where the joint is in model space, without scale.
+    fn whole(&self, time: f32) -> Rigid {
+        Rigid {
+            rotation: self.model_rotation(time),
+            translation: self.above.transform_point3(self.local_translation(time)),
+        }
+    }
+
+    /// The motion at a time, and the pose that is left of the joint, in model space.
+    fn split(&self, time: f32) -> [Rigid; 2] {
+        let rotation = self.yaw(time);
+        let motion = Rigid {
+            rotation,
+            translation: self.motion(time, rotation),
+        };
+        [motion, motion.inverse().then(&self.whole(time))]
+    }
+
+    /// Whether motion and pose, each on its way from key to key, are where the clip has the joint.
+    fn follows(&self, (a, b): (f32, f32), time: f32, size: f64) -> bool {
+        let way = (f64::from(time) - f64::from(a)) / (f64::from(b) - f64::from(a));
+        let (from, to) = (self.split(a), self.split(b));
+        let [motion, pose] = [0, 1].map(|part: usize| Rigid {
+            rotation: from[part]
+                .rotation
+                .slerp(to[part].rotation, way)
+                .normalize(),
+            translation: from[part].translation.lerp(to[part].translation, way),
+        });
+        let (is, whole) = (motion.then(&pose), self.whole(time));
+        let apart = is.translation.distance(whole.translation);
+        angle(&is.rotation.to_array(), &whole.rotation.to_array()) <= COMPOSED
+            && (size <= 0.0 || apart <= COMPOSED * size)
+    }
+
+    /// Adds times between neighbours until motion and pose follow the clip. `most` are the most times.
+    fn divide(&self, times: &mut Vec<f32>, size: f64, most: usize) {
+        let mut spans: Vec<(f32, f32, u32)> = times
+            .windows(2)
+            .map(|pair| (pair[0], pair[1], MAX_TURN_HALVINGS))
+            .collect();
+        while let Some((a, b, left)) = spans.pop() {
+            let middle = 0.5 * (a + b);
+            if left == 0 || !(a < middle && middle < b) || times.len() > most {
+                continue;
+            }
+            // Also at a quarter: the middle of an S-shaped way is on its chord.
+            let quarter = 0.5 * (a + middle);
+            if ![quarter, middle]
+                .iter()
+                .all(|t| self.follows((a, b), *t, size))
+            {
+                times.push(middle);
+                spans.extend([(a, middle, left - 1), (middle, b, left - 1)]);
+            }
+        }
+        times.sort_by(f32::total_cmp);
+    }
+
     fn end(&self) -> f32 {
         let curves = self.translation.iter().chain(&self.rotation);
         curves
@@ -285,6 +350,10 @@ impl Root {
         times.retain(|t| *t >= 0.0);
         times.sort_by(f32::total_cmp);
         times.dedup();
+        if rotation {
+            let size = lengths.model.max(self.whole(0.0).translation.length());
+            self.divide(&mut times, size, limit);
+        }
         if times.len() > limit {
             return Err(RootMotionError::TooManyKeys {
                 clip: clip.name.clone().unwrap_or_default(),

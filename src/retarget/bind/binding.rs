@@ -120,8 +120,8 @@ pub struct Binding {
     source: Skeleton,
     target: Skeleton,
     routes: Vec<(Route, Carry)>,
-    /// By scalar of the source that of the target.
-    scalars: Vec<Option<usize>>,
+    /// By scalar of the source those of the target.
+    scalars: Vec<Vec<usize>>,
     /// By joint of the source and of the target, the scale of its frame in model space, at rest.
     scales: [Vec<f64>; 2],
     /// Of the target, in model space; 1 if all of its joints are in one place.
@@ -170,7 +170,7 @@ impl Binding {
         let routes = routes(source, target, &pairs)?;
         let scalars = scalars::by_name_or_index(source, target);
         report.scalars_by_index = scalars.1;
-        if routes.is_empty() && scalars.0.iter().all(Option::is_none) {
+        if routes.is_empty() && scalars.0.iter().all(Vec::is_empty) {
             return Err(nothing((source, target), &report.ambiguous));
         }
         let mut used = vec![false; source.len()];
@@ -238,7 +238,7 @@ impl Binding {
         &self.target
     }
 
-    /// Binds a clip of the source's skeleton, in any lane order. Name, duration, kind and markers are kept; the keys
+    /// Binds a clip of the source's skeleton, in any order of lanes and joints. Name, duration, kind and markers are kept; the keys
     /// of a joint that nothing is folded into are kept as they are, and so is their interpolation, unless key times of
     /// joints in one block are too many for an irregular timeline: they are then resampled, and the result says so.
     ///
@@ -246,9 +246,9 @@ impl Binding {
     /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
     /// the limits.
     pub fn clip(&self, clip: &Clip) -> Result<BoundClip, BindError> {
-        is_of(clip, &self.source)?;
         let (source, target) = (&self.source, &self.target);
-        let mut raw = raw_clip(clip, clip.skeleton());
+        let shown = Shown::new(clip, source)?;
+        let mut raw = shown.tracks();
         let additive = clip.kind() == ClipKind::Additive;
         // The difference of two quaternions is not that of their numbers.
         let channels = match additive {
@@ -259,7 +259,7 @@ impl Binding {
         let pairs = || self.scalars.clone();
         let (scalar_tracks, more) = scalars::tracks(&raw, [source, target], pairs);
         scalars_left.extend(more);
-        let locals = Locals::new(source, clip, &raw);
+        let locals = Locals::new(source, &shown, &raw);
         let made = tracks::tracks(self, &locals)?;
         let mut out = RawClip {
             name: raw.name.clone(),
@@ -287,7 +287,8 @@ impl Binding {
         };
         let motion = clip.root_motion().map(|motion| {
             let mut parts = motion.parts().clone();
-            let own = self.routes.iter().find(|(r, _)| r.source == parts.joint);
+            let joint = shown.joint_of_source(parts.joint);
+            let own = self.routes.iter().find(|(r, _)| r.source == joint);
             // Motion is in model space: the joint says only where it was taken from.
             parts.joint = own.or(self.routes.first()).map_or(0, |(r, _)| r.target);
             for v in parts.translations.iter_mut().flatten() {
@@ -323,12 +324,12 @@ impl Binding {
     /// Translations that binding takes from the target's rest pose are no error.
     ///
     /// # Errors
-    /// If a clip is of another skeleton.
+    /// If a clip is of another skeleton, or `to` has its joints in another order.
     pub fn measure(&self, from: &Clip, to: &Clip, shell: f32) -> Result<BindDistance, BindError> {
-        is_of(from, &self.source)?;
+        let shown = Shown::new(from, &self.source)?;
         is_of(to, &self.target)?;
-        let raw = raw_clip(from, from.skeleton());
-        let locals = Locals::new(&self.source, from, &raw);
+        let raw = shown.tracks();
+        let locals = Locals::new(&self.source, &shown, &raw);
         Ok(measured::distance(self, &locals, (from, to), shell.into()))
     }
 
@@ -342,6 +343,59 @@ impl Binding {
 
     pub(super) fn routes(&self) -> &[(Route, Carry)] {
         &self.routes
+    }
+}
+
+/// A clip of the source, whose joints may have another order.
+pub struct Shown<'a> {
+    clip: &'a Clip,
+    /// By joint of the source that of the clip, if they differ.
+    joints: Option<Vec<u16>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(clip: &'a Clip, source: &Skeleton) -> Result<Self, BindError> {
+        let joints = match clip.skeleton().mismatch(source) {
+            Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(source),
+            _ => None,
+        };
+        if joints.is_none() {
+            is_of(clip, source)?;
+        }
+        Ok(Self { clip, joints })
+    }
+
+    pub fn clip(&self) -> &'a Clip {
+        self.clip
+    }
+
+    /// The joint of the clip that is a joint of the source.
+    pub fn joint_of_clip(&self, joint: usize) -> usize {
+        let joints = self.joints.as_ref();
+        joints.map_or(joint, |of| of.get(joint).map_or(joint, |j| usize::from(*j)))
+    }
+
+    /// The joint of the source that is a joint of the clip.
+    fn joint_of_source(&self, joint: u16) -> u16 {
+        let joints = self.joints.iter().flatten();
+        let found = joints.copied().position(|j| j == joint);
+        found.map_or(joint, |found| found as u16)
+    }
+
+    /// Its tracks, by the joints of the source.
+    fn tracks(&self) -> RawClip {
+        let mut raw = raw_clip(self.clip, self.clip.skeleton());
+        if let Some(joints) = &self.joints {
+            let mut of_clip = vec![0; joints.len()];
+            for (own, joint) in joints.iter().enumerate() {
+                of_clip[usize::from(*joint)] = own;
+            }
+            // Scalars come after the joints.
+            for track in &mut raw.tracks {
+                track.node = of_clip.get(track.node).copied().unwrap_or(track.node);
+            }
+        }
+        raw
     }
 }
 

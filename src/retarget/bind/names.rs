@@ -152,7 +152,7 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
 
 /// For every scalar of the source that of the target by index, if each has one node with morph weights, of as many:
 /// their names say nothing then, or nothing in common.
-pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Option<usize>>> {
+pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Vec<usize>>> {
     let weights = |names: &[&str]| -> Option<Vec<usize>> {
         let of = |at: &usize| node_of(names[*at]);
         let all: Vec<usize> = (0..names.len()).filter(|at| !of(at).1.is_empty()).collect();
@@ -163,10 +163,8 @@ pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Option<u
     };
     let (from, to) = (weights(source)?, weights(target)?);
     (from.len() == to.len()).then(|| {
-        let mut found = vec![None; source.len()];
-        from.into_iter()
-            .zip(to)
-            .for_each(|(a, b)| found[a] = Some(b));
+        let mut found = vec![Vec::new(); source.len()];
+        from.into_iter().zip(to).for_each(|(a, b)| found[a].push(b));
         found
     })
 }

@@ -1,7 +1,7 @@
 //! Keys of the source as keys of the target. Where one moving joint lies on a route, its keys are multiplied with
 //! constants, which is exact for every interpolation; where several do, they are sampled (`sampled.rs`).
 
-use super::binding::{Binding, Carry, frame_scale};
+use super::binding::{Binding, Carry, Shown, frame_scale};
 use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
 use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
@@ -52,17 +52,18 @@ const R: usize = 1;
 const S: usize = 2;
 
 impl<'a> Locals<'a> {
-    /// Of a clip of the skeleton, in any lane order, and its tracks.
-    pub fn new(skeleton: &'a Skeleton, clip: &'a Clip, raw: &'a RawClip) -> Self {
+    /// Of a clip of the skeleton, and its tracks.
+    pub fn new(skeleton: &'a Skeleton, of: &Shown<'a>, raw: &'a RawClip) -> Self {
+        let clip = of.clip();
         let mut tracks: Vec<[Option<Track<'a>>; 3]> = Vec::new();
         tracks.resize_with(skeleton.len(), Default::default);
         for (index, track) in raw.tracks.iter().enumerate() {
-            let (Some(of), Some((place, channel))) =
+            let (Some(own), Some((place, channel))) =
                 (tracks.get_mut(track.node), place_of(track.channel))
             else {
                 continue;
             };
-            of[place] = shown(clip, channel, track.node).map(|shown| Track {
+            own[place] = shown(clip, channel, of.joint_of_clip(track.node)).map(|shown| Track {
                 index,
                 curve: Curve::new(track, 0),
                 shown,
