@@ -75,7 +75,28 @@ pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> 
             "{more} more {entries} of the import report (`phalanx info` shows them)"
         ));
     }
-    lines
+    lines.iter().map(|line| with_options(line)).collect()
+}
+
+/// What the import advises, with the options of the command line that do it.
+const ADVICE: [[&str; 2]; 3] = [
+    ["; trimming cuts", "; trimming (--trim) cuts"],
+    [
+        "; trimming or reading leniently moves",
+        "; trimming (--trim) or reading leniently (--lenient) moves",
+    ],
+    [
+        "; parent folders can be allowed",
+        "; parent folders can be allowed (--allow-parent-folders)",
+    ],
+];
+
+/// A line of an import report with the options that do what it advises.
+pub fn with_options(line: &str) -> String {
+    let all = ADVICE.iter();
+    all.fold(line.to_owned(), |line, [advice, with]| {
+        line.replace(advice, with)
+    })
 }
 
 /// A line of the import report with the option that does what it advises.

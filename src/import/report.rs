@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// What an import repaired, dropped or could not use, in the order it was found: values that were broken,
-/// extensions, cameras and vertex attributes that are not read, meshes and images without use, nodes outside the
-/// default scene, clips that begin late or are empty, channels that animate no node, names that occur twice, and
-/// properties of materials that pictures ignore.
+/// What an import repaired, dropped or could not use, in the order it was found: values that were broken, keys of JSON
+/// that occur twice, extensions, cameras and vertex attributes that are not read, meshes and images without use, nodes
+/// outside the default scene, clips that begin late or below 0 s, travel, jump or are empty, samplers that no channel
+/// uses, channels that animate no node, names that occur twice, and properties of materials that pictures ignore.
 ///
 /// ```
 /// use phalanx::import::{ImportReport, Severity};
@@ -31,8 +31,8 @@ pub struct ReportEntry {
     pub place: String,
     /// What was found and what was done.
     pub message: String,
-    /// All that the message counts, where it names only the first: late clips, names that occur more than once,
-    /// channels that animate no node. Else empty.
+    /// All that the message counts, where it names only the first: late clips, clips that travel, names that occur more
+    /// than once, channels that animate no node. Else empty.
     pub items: Vec<String>,
 }
 

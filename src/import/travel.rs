@@ -11,11 +11,11 @@ use glam::{DAffine3, DVec3};
 /// come back to within a few hundredths; the shortest step is a third of a body.
 const TRAVELS: f64 = 0.1;
 
-/// Of the joints, those below a joint that carries the body are at least one of this many.
+/// Of the joints of a tree of nodes, those below a joint that carries the body are at least one of this many.
 const BODY: usize = 2;
 
 /// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
-/// carries at least half of the joints, in model space.
+/// carries at least half of the joints of its body, in model space.
 pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
     let Some(rest) = Rest::of(scene) else {
         return;
@@ -59,7 +59,8 @@ struct Rest<'s> {
     models: Vec<DAffine3>,
     /// Joints at or below the node.
     below: Vec<usize>,
-    joints: usize,
+    /// The root above the node.
+    roots: Vec<usize>,
     /// The longest side of the box around all joints, metres.
     size: f64,
 }
@@ -78,6 +79,7 @@ impl<'s> Rest<'s> {
         // Parents first.
         let (mut order, mut done) = (Vec::with_capacity(nodes.len()), vec![false; nodes.len()]);
         let mut models = vec![DAffine3::IDENTITY; nodes.len()];
+        let mut roots: Vec<usize> = (0..nodes.len()).collect();
         let mut way = Vec::new();
         for node in 0..nodes.len() {
             let mut next = Some(node);
@@ -94,13 +96,13 @@ impl<'s> Rest<'s> {
                     local.translation.as_dvec3(),
                 );
                 models[n] = nodes[n].parent.map_or(own, |p| models[p] * own);
+                roots[n] = nodes[n].parent.map_or(n, |p| roots[p]);
                 order.push(n);
             }
         }
         let at = models.iter().zip(&below).filter(|(_, joint)| **joint > 0);
         let ends = at.map(|(m, _)| (m.translation, m.translation));
         let (low, high) = ends.reduce(|(a, b), (p, q)| (a.min(p), b.max(q)))?;
-        let joints = below.iter().sum();
         for &n in order.iter().rev() {
             if let Some(parent) = nodes[n].parent {
                 below[parent] += below[n];
@@ -110,13 +112,13 @@ impl<'s> Rest<'s> {
             scene,
             models,
             below,
-            joints,
+            roots,
             size: (high - low).max_element(),
         })
     }
 
     fn carries(&self, node: usize) -> bool {
-        self.below[node] * BODY >= self.joints
+        self.below[node] * BODY >= self.below[self.roots[node]]
     }
 
     /// How far apart a track's first and last keys are, along the ground.

@@ -270,8 +270,8 @@ fn keys_below_zero_refuse_their_animation_alone() {
             "animation 0 \"Early\"",
             "left out",
             "-0.5 s",
-            "--trim",
-            "--lenient",
+            "trimming",
+            "leniently",
         ],
         [
             "animation 1 \"Back\"",

@@ -88,6 +88,33 @@ fn clips_that_travel_are_noted_with_their_distance() {
     );
 }
 
+/// Each of several bodies in a file counts by itself, however many joints the others have.
+#[test]
+fn the_smaller_of_two_bodies_travels() {
+    let mut file = body();
+    let first = file.root["nodes"].as_array().unwrap().len();
+    file.push("nodes", json!({ "name": "Cat", "children": [first + 1] }));
+    file.push(
+        "nodes",
+        json!({ "name": "Tail", "translation": [0, 0.3, 0] }),
+    );
+    file.push("skins", json!({ "joints": [first, first + 1] }));
+    moves(
+        &mut file,
+        "Stroll",
+        first,
+        [0.0; 3],
+        [0.0, 0.0, 3.0],
+        "LINEAR",
+    );
+    let found = report(&file, &ImportOptions::default());
+    assert_reported(
+        &found,
+        Severity::Note,
+        &["clips", "\"Stroll\" by 3.000 m travels"],
+    );
+}
+
 /// Height, a hand, and the last centimetres of a loop are no way.
 #[test]
 fn clips_that_stay_are_not_noted() {

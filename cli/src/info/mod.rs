@@ -8,6 +8,7 @@ mod tree;
 use super::bake::proportion;
 use super::clips::ClipArgs;
 use super::error::CliError;
+use super::findings::with_options;
 use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
@@ -469,6 +470,7 @@ fn report(d: &Document, is_bvh: bool) -> String {
     line(&mut out, format_args!("\nImport report"));
     for entry in entries.iter().take(REPORT_LINES) {
         let text = format!("{}: {}: {}", entry.severity, entry.place, entry.message);
+        let text = with_options(&text);
         line(&mut out, format_args!("  {}", text::one_line(&text)));
     }
     let more = entries.len().saturating_sub(REPORT_LINES);

@@ -389,7 +389,15 @@ pub fn clips_that_begin_early() -> Tested {
         "0.5",
         "--json",
     ];
-    one_line(&run(&pose), &["Early"])?;
+    // Who asks for the clip is told why there is none.
+    let out = run(&pose);
+    let error = String::from_utf8(out.stderr)?;
+    let parts = [
+        "\"Early\": is left out",
+        "reading leniently (--lenient) moves its keys",
+    ];
+    check(out.status.code() == Some(1), error.clone())?;
+    check(parts.iter().all(|part| error.contains(part)), error)?;
     for option in ["--trim", "--lenient"] {
         let pose = json(&[&pose[..], &[option]].concat())?;
         let height = list(&pose, "nodes")?[1]["world"][13]

@@ -208,8 +208,8 @@ impl Clips<'_, '_> {
         let shift = begin.min(0.0);
         if shift < 0.0 && !self.shift {
             let message = format!(
-                "is left out: its first key is at {begin} s, below 0; trimming (--trim) or reading leniently \
-                 (--lenient) moves its keys, so that the first is at 0"
+                "is left out: its first key is at {begin} s, below 0; trimming or reading leniently moves its keys, \
+                 so that the first is at 0"
             );
             self.notes.dropped(place, message);
             return Ok(None);

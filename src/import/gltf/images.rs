@@ -85,7 +85,7 @@ impl Source {
 fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
     let text = |fault: Fault| match fault.kind() {
         kind @ Kind::ParentFolder { .. } => {
-            format!("{kind}; parent folders can be allowed (--allow-parent-folders)")
+            format!("{kind}; parent folders can be allowed")
         }
         kind => kind.to_string(),
     };

@@ -198,6 +198,16 @@ fn store() -> std::io::Result<()> {
     let uri = format!("data:application/octet-stream;base64,{uri}");
     std::fs::write(folder.join("little.gltf"), little.gltf(&uri))?;
     std::fs::write(folder.join("little.glb"), little.glb())?;
+    // Integers as floats, a key twice, a member that is null.
+    let loose = String::from_utf8(little.gltf(&uri)).map_err(std::io::Error::other)?;
+    let loose = loose
+        .replace("5126,", "5126.0,")
+        .replace("\"count\":3", "\"count\":0.3e1")
+        .replace(
+            "\"name\":\"a\"",
+            "\"name\":\"b\",\"name\":\"a\",\"mesh\":null",
+        );
+    std::fs::write(folder.join("loose.gltf"), loose)?;
     std::fs::write(folder.join("everything.glb"), made::everything())
 }
 
