@@ -392,7 +392,7 @@ impl Job<'_> {
             let all = all.map(|(at, (clip, name))| {
                 let mut made = self.settings.build(clip, skeleton, name.clone(), &file)?;
                 // The error is that against the file's clip, as binding changes it, too.
-                let off = read.distance(&bound, at, &made.clip, self.settings.shell)?;
+                let off = read.distance(&bound, at, &made.clip, made.shell)?;
                 made.report.max = made.report.max.max(off);
                 self.progress.clip(made.report.raw_bytes as u64);
                 Ok(made)
