@@ -28,7 +28,7 @@ pub enum CliError {
     #[error("{error}; {advice}")]
     Advised {
         /// The cause; the message names the file.
-        error: ImportError,
+        error: Box<ImportError>,
         /// The option, and what it does.
         advice: &'static str,
     },

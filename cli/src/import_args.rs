@@ -116,7 +116,10 @@ pub fn advise(error: ImportError) -> CliError {
         },
         _ => return error.into(),
     };
-    CliError::Advised { error, advice }
+    CliError::Advised {
+        error: Box::new(error),
+        advice,
+    }
 }
 
 const RAISES: &str = "--memory-limit SIZE raises the limit";

@@ -112,6 +112,6 @@ pub(crate) fn leader(clips: &Clips, all: &[Contender], seconds: f64) -> Option<(
     let most = candidates()
         .map(|(_, (weight, _))| weight)
         .reduce(f32::max)?;
-    let even = candidates().filter(|(_, (weight, _))| *weight >= most - EVEN);
-    even.last().map(|(a, (_, member))| (a, member))
+    let mut even = candidates().filter(|(_, (weight, _))| *weight >= most - EVEN);
+    even.next_back().map(|(a, (_, member))| (a, member))
 }

@@ -94,7 +94,7 @@ pub(super) fn lacking(clips: [&Clip; 2], names: &[&str]) -> String {
                 ("has", own.map(|m| m.name.as_str()).collect::<Vec<_>>())
             }
             _ => {
-                let missing = names.iter().filter(|name| !has(*name));
+                let missing = names.iter().filter(|name| !has(name));
                 ("lacks", missing.copied().collect())
             }
         };

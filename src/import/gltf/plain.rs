@@ -299,11 +299,12 @@ impl<'t> Scan<'t, '_> {
             if let Some(member) = open.members.last_mut() {
                 member.gone = true;
             }
-        } else if matches!(token.first(), Some(b'-' | b'0'..=b'9')) && self.is_integer() {
-            if let Some(value) = integer(token) {
-                self.memory.charge_for::<[(Range<usize>, i64); 2]>(1)?;
-                self.edits.integers.push((span, value));
-            }
+        } else if matches!(token.first(), Some(b'-' | b'0'..=b'9'))
+            && self.is_integer()
+            && let Some(value) = integer(token)
+        {
+            self.memory.charge_for::<[(Range<usize>, i64); 2]>(1)?;
+            self.edits.integers.push((span, value));
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ fn entries_hold_what_was_stored() {
     for _ in 0..20_000 {
         let at = random(200) as usize;
         let list: &mut Vec<u16> = &mut lists[at];
-        let mut layer = entries.at(at, clock);
+        let mut layer = entries.at(at, Some(clock));
         if random(2) == 0 && list.len() < ACTIONS_PER_LAYER {
             let clip = 10 * at as u16 + random(1000) as u16;
             if list.contains(&clip) {
@@ -46,7 +46,7 @@ fn entries_hold_what_was_stored() {
             layer.remove(a);
         }
         entries.store(at, &layer, clock);
-        let stored = entries.at(at, clock);
+        let stored = entries.at(at, Some(clock));
         let clips = stored.actions().iter().map(|a| a.members().0);
         assert!(clips.eq(list.iter().copied()));
         for (a, &clip) in list.iter().enumerate() {
@@ -68,7 +68,7 @@ fn crossfades_make_room_for_all() {
     let mut entries = Entries::default();
     (0..100).for_each(|_| entries.push());
     let clock = Clock::default();
-    let mut layer = entries.at(0, clock);
+    let mut layer = entries.at(0, Some(clock));
     layer.push(action(1));
     layer.push(action(2));
     entries.store(0, &layer, clock);

@@ -200,6 +200,7 @@ mod tests {
             }],
             source_left: vec![long.clone()],
             target_left: vec![long.clone()],
+            scalars_by_index: false,
             ambiguous: vec![long.clone()],
             hips: Some(HipHeights {
                 joint: long.clone(),
