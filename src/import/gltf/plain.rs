@@ -436,7 +436,7 @@ mod tests {
     #[test]
     fn the_last_of_equal_keys_is_kept_and_reported() {
         let (text, entries) = made(r#"{"n":[0,{"a":{"b":1.5},"\u0061":2}]}"#);
-        assert_eq!(text, r#"{"n":[0,{            "\u0061":2}]}"#);
+        assert_eq!(text, r#"{"n":[0,{              "\u0061":2}]}"#);
         assert_eq!(entries.len(), 1);
         assert!(
             entries[0].contains("\"/n/1/a\" occurs twice"),
