@@ -66,7 +66,7 @@ impl FileReport {
 
 /// The first of some entries, a line each, and the number of the others.
 pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> {
-    let mut lines: Vec<String> = entries.map(|e| with_option(&e.to_string())).collect();
+    let mut lines: Vec<String> = entries.map(|e| with_options(&e.to_string())).collect();
     let more = lines.len().saturating_sub(PRINTED);
     if more > 0 {
         lines.truncate(PRINTED);
@@ -75,7 +75,7 @@ pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> 
             "{more} more {entries} of the import report (`phalanx info` shows them)"
         ));
     }
-    lines.iter().map(|line| with_options(line)).collect()
+    lines
 }
 
 /// What the import advises, with the options of the command line that do it.
@@ -97,11 +97,6 @@ pub fn with_options(line: &str) -> String {
     all.fold(line.to_owned(), |line, [advice, with]| {
         line.replace(advice, with)
     })
-}
-
-/// A line of the import report with the option that does what it advises.
-fn with_option(line: &str) -> String {
-    line.replace("; trimming cuts", "; trimming (--trim) cuts")
 }
 
 /// Prints what the import dropped of a model that is drawn, played or measured. Textures that are missing are named

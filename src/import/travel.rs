@@ -36,17 +36,9 @@ pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
         return;
     }
     let shown = list(&items[..items.len().min(LISTED)], items.len());
-    let (ends, jumps) = match items.len() {
-        1 => (
-            "travels, it ends away from where it begins",
-            "it jumps back at each loop",
-        ),
-        _ => (
-            "travel, they end away from where they begin",
-            "they jump back at each loop",
-        ),
-    };
-    let message = format!("{shown} {ends}; {jumps}, unless root motion is taken out");
+    let message = format!(
+        "those that travel end away from where they begin: {shown}; each loop jumps back, unless root motion is taken out"
+    );
     report.push(Severity::Note, "clips", message);
     if let Some(last) = report.entries.last_mut().filter(|_| items.len() > 1) {
         last.items = items;

@@ -108,11 +108,7 @@ fn the_smaller_of_two_bodies_travels() {
         "LINEAR",
     );
     let found = report(&file, &ImportOptions::default());
-    assert_reported(
-        &found,
-        Severity::Note,
-        &["clips", "\"Stroll\" by 3.000 m travels"],
-    );
+    assert_reported(&found, Severity::Note, &["clips", "\"Stroll\" by 3.000 m"]);
 }
 
 /// Height, a hand, and the last centimetres of a loop are no way.

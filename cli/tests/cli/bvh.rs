@@ -62,7 +62,7 @@ pub fn every_command() -> Tested {
         let report = list(&info, "report")?;
         let travels = report
             .iter()
-            .all(|e| e["message"].to_string().contains("by 2.000 m travels"));
+            .all(|e| e["message"].to_string().contains("by 2.000 m"));
         check(report.len() == 1 && travels, format!("{report:?}"))?;
     }
     let info = json(&["info", "walk.bvh", "--json"])?;
