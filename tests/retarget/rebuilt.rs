@@ -499,8 +499,24 @@ fn great_arcs_beside_splines_stay_within_their_bound() {
 /// The joint whose motion is taken out.
 const ROOT: &str = "joint 1";
 
-/// How far root motion on top of the pose may be from the file, metres and radians.
+/// How far root motion on top of the pose may be from the file, as a share of the model's size and in radians.
 const COMPOSED: f64 = 1e-3;
+
+/// The diagonal of the box around all nodes at rest.
+fn size(nodes: &[RawNode]) -> f64 {
+    let mut all: Vec<DAffine3> = Vec::new();
+    for node in nodes {
+        let local = &node.local;
+        let own = DAffine3::from_rotation_translation(
+            local.rotation.as_dquat(),
+            local.translation.as_dvec3(),
+        );
+        all.push(node.parent.map_or(DAffine3::IDENTITY, |p| all[p]) * own);
+    }
+    let places = all.iter().map(|m| m.translation);
+    let low = places.clone().fold(DVec3::INFINITY, DVec3::min);
+    places.fold(DVec3::NEG_INFINITY, DVec3::max).distance(low)
+}
 
 /// A place and a rotation below a still joint, in model space.
 fn in_model(above: &Trs, place: DVec3, turn: DQuat) -> (DVec3, DQuat) {
@@ -620,6 +636,7 @@ proptest! {
         let of_file = of_scene(&raw);
         let onto = with_hat(&raw);
         let above = raw.nodes[0].local;
+        let size = size(&raw.nodes).max(1.0);
         for rotation in [false, true] {
             let options = BuildOptions {
                 root_motion: Some(RootMotionOptions {
@@ -654,7 +671,7 @@ proptest! {
                     let apart = there.distance(motion.translation + motion.rotation * own.0);
                     let turned = super::support::angle(turns, motion.rotation * own.1) * length;
                     assert!(
-                        apart <= COMPOSED && turned <= COMPOSED,
+                        apart <= COMPOSED * size && turned <= COMPOSED,
                         "{what}, with turns: {rotation}: at {time} s {apart:e} m, {turned:e} rad off"
                     );
                 }

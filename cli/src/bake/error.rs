@@ -63,7 +63,7 @@ pub enum BakeFault {
         output: String,
     },
     /// The skeleton of a file differs from the library's.
-    #[error("{file}: its skeleton differs from that of {first}: {mismatch}{advice}")]
+    #[error("{file}: its skeleton differs from that of {first}: {}{advice}", difference(.mismatch))]
     Structure {
         /// The file.
         file: String,
@@ -223,6 +223,14 @@ pub enum BakeFault {
         /// The file that was given.
         source_file: String,
     },
+}
+
+/// Where skeletons differ, without the call that is a cure in code.
+fn difference(mismatch: &SkeletonMismatch) -> String {
+    match mismatch {
+        SkeletonMismatch::JointOrder => "the joints are the same, in another order".to_owned(),
+        mismatch => mismatch.to_string(),
+    }
 }
 
 impl BakeFault {

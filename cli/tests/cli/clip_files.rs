@@ -102,6 +102,10 @@ pub fn joints_in_another_order() -> Tested {
     }
     output(&["bake", "walk.glb", "run.glb", "--out", "baked.phx"])?;
     output(&["merge", "walk.phx", "run.phx", "--out", "merged.phx"])?;
+    // A file of its own keeps its order, which a layout does not fit.
+    let laid = run(&["bake", "run.glb", "--layout", "walk.phx", "--out", "out"]);
+    let said = "walk.phx: the joints are the same, in another order; --clips binds clips";
+    check(error(&laid).contains(said), error(&laid))?;
     for library in ["baked.phx", "merged.phx"] {
         check(names(library)? == ["walk", "run"], library)?;
         for (clip, height) in [("walk", -0.5), ("run", -0.25)] {

@@ -185,7 +185,7 @@ pub fn refused_numbers() -> Tested {
         ),
         (
             &["bake", "a.glb", "--out", "a.phx", "--shell", "-1"],
-            "metres above 0 and at most 1000000",
+            "metres above 0 and at most 1000000, or per cent of the model's size, such as 0.005%",
         ),
         #[cfg(feature = "view")]
         (&["view", "--frames", "0"], "a whole number of at least 1"),
