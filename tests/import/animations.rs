@@ -45,6 +45,14 @@ fn the_three_interpolations_keep_their_keys() {
         .iter()
         .map(|t| (t.node, t.channel, t.interpolation, t.values.as_slice()))
         .collect();
+    // Keys of rotations are made unit length when they are read, their tangents stay as they are.
+    let mut cubic = cubic;
+    for key in cubic.chunks_exact_mut(12) {
+        let square = |v: &f32| f64::from(*v).powi(2);
+        let length = key[4..8].iter().map(square).sum::<f64>().sqrt();
+        let unit = |v: &mut f32| *v = (f64::from(*v) / length) as f32;
+        key[4..8].iter_mut().for_each(unit);
+    }
     let (plain, cubic) = (plain.as_slice(), cubic.as_slice());
     assert_eq!(
         found,
@@ -352,18 +360,15 @@ fn rotation_keys_without_a_direction_are_mended() {
     let cubic = file.floats("VEC4", &cubic);
     file.clip(0, "rotation", "CUBICSPLINE", times, cubic);
     let (scene, report) = file.read();
-    let identity = [0.0, 0.0, 0.0, 1.0];
-    // Lengths stay as they are: the clip builder normalises.
+    let (identity, unit) = ([0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]);
+    // Linear keys keep their lengths, which the clip builder makes unit length; splines' are made so here.
     assert_eq!(
         scene.clips[0].tracks[0].values,
         [identity, turned, turned].concat()
     );
     assert_eq!(
         scene.clips[1].tracks[0].values,
-        [
-            zero, turned, zero, tangent, turned, tangent, zero, turned, zero
-        ]
-        .concat()
+        [zero, unit, zero, tangent, unit, tangent, zero, unit, zero].concat()
     );
     assert_reported(
         &report,

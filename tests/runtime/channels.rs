@@ -68,11 +68,19 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
             _ => 4.0 * value,
         }
     };
+    let mut values: Vec<f32> = (0..count).map(number).collect();
+    if channel.rest.is_quaternion() && per_key == 3 {
+        // Splines are taken with the lengths of their keys; those of files are unit quaternions.
+        for key in values.chunks_exact_mut(12) {
+            let length = key[4..8].iter().map(|v| v * v).sum::<f32>().sqrt();
+            key[4..8].iter_mut().for_each(|v| *v /= length);
+        }
+    }
     Some(RawUserTrack {
         clip,
         interpolation,
         times: times.collect(),
-        values: (0..count).map(number).collect(),
+        values,
     })
 }
 

@@ -208,7 +208,8 @@ mod tests {
         assert_eq!(follows([7, 0, 0, 0], 0, true), -32_768);
         // 0.6² + 0.8² = 1.
         assert_eq!(follows([0, 19_661, 9, 0], 2, false), 26_214);
-        assert_eq!(follows([19_661, 26_214, 0, 5], 3, false), 0);
+        // 2^30 - 19,661² - 26,214² = 13,107, the square of 114.49.
+        assert_eq!(follows([19_661, 26_214, 0, 5], 3, false), 114);
         // Those beyond 1 leave nothing, also where 32 bits do not hold them.
         for bits in [16, 24, 31, 32, 33, 39] {
             for k in [1 << bits, -(1 << bits)] {

@@ -53,9 +53,16 @@ fn scene() -> RawScene {
             } else {
                 1
             };
-            let values = (0..keys * groups * width)
+            let mut values: Vec<f32> = (0..keys * groups * width)
                 .map(|_| rng.next() as f32)
                 .collect();
+            if width == 4 && groups == 3 {
+                // Splines are taken with the lengths of their keys; those of files are unit quaternions.
+                for key in values.chunks_exact_mut(12) {
+                    let length = key[4..8].iter().map(|v| v * v).sum::<f32>().sqrt();
+                    key[4..8].iter_mut().for_each(|v| *v /= length);
+                }
+            }
             tracks.push(RawTrack {
                 node,
                 channel,
