@@ -247,9 +247,10 @@ impl<'t> Scan<'t, '_> {
                 b':' | b' ' | b'\t' | b'\n' | b'\r' => {}
                 _ => {
                     let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[');
-                    let rest = &self.text[start..];
+                    // At least this byte, whatever it is: a form feed would end a token that it begins.
+                    let rest = &self.text[at..];
                     let length = rest.iter().position(|b| ends(b) || b.is_ascii_whitespace());
-                    at = start + length.unwrap_or(rest.len());
+                    at += length.unwrap_or(rest.len());
                     self.token(start..at)?;
                     self.end(at);
                 }
@@ -481,6 +482,21 @@ mod tests {
             r#"{"rotation":1.0}"#,
         ] {
             assert_eq!(made(same).0, same);
+        }
+    }
+
+    #[test]
+    fn every_byte_is_passed() {
+        for byte in 0..=u8::MAX {
+            for text in [
+                &[byte][..],
+                &[b'{', byte],
+                b"{\"a\":\x0c,\x0b\x7f".as_slice(),
+            ] {
+                let mut memory = MemoryLimit::new(text.len() as u64, None);
+                // Whatever it makes of it, it ends.
+                let _ = plain(text, &mut memory, &mut Notes::default());
+            }
         }
     }
 
