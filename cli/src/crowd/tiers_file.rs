@@ -506,7 +506,7 @@ mod tests {
             ),
             (
                 r#"{"tiers": [{"height": 1}], "shadows": 1}"#,
-                "the tier of shadows is 1; there are 1 tiers",
+                "the tier of shadows is 1; there is 1 tier",
             ),
             (
                 r#"{"tiers": [{"height": 1}], "shadows": -1}"#,
