@@ -52,10 +52,6 @@ const TOLERANCE: f32 = 1e-3;
 /// Additional tolerance relative to the skeleton's size: the source is now built in the file's lane order,
 /// where f32 rounding may differ from the order in which the clip was baked.
 const ROUNDING: f32 = 2e-7;
-/// What building may change beside the source's curves, relative to the size of skeleton and shell: translations within 2e-6 of
-/// the size and components of rotations within 1e-6 become constants at the middle, for each of some ten joints above.
-const BUILT: f32 = 2e-5;
-
 #[derive(Debug, Serialize)]
 struct Verified {
     file: String,
@@ -417,8 +413,7 @@ fn measure_clips(
                 }
             };
             verified.source_error = worse(verified.source_error, error);
-            let allowed =
-                origin.max_error * (1.0 + TOLERANCE) + BUILT * (size(skeleton) + origin.shell);
+            let allowed = origin.max_error * (1.0 + TOLERANCE) + rounding;
             let as_the_source = error <= allowed;
             if !as_the_source {
                 verified.add_fault(format!(

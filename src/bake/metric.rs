@@ -1,7 +1,7 @@
 //! The error metric: displacement of points around the joints between two clips.
 
 use super::report::{ErrorReport, TrackBytes};
-use super::shells::{Shell, extent, rounding, shells};
+use super::shells::{Shell, rounding, shells};
 use super::transforms::{Live, Local, Model, TIMES, V, apart, load, unit};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
 use crate::clip::{Block, BlockKind, Channel, Clip, Cursor, Part};
@@ -87,7 +87,7 @@ pub(super) fn measure(
     }
     let times = sample_times(raw);
     let shells = shells(raw, skeleton, settings);
-    let rounding = rounding(extent(raw, skeleton, &shells));
+    let rounding = rounding(raw, skeleton, &shells);
     let joints = skeleton.len();
     let mut measuring = Measuring {
         samplers: [Sampler::new(raw, skeleton), Sampler::new(built, other)],

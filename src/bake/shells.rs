@@ -21,6 +21,8 @@ const STEADY: f64 = 1e-4;
 /// Roundings of f32 that a point goes through between the keys and the model matrix, as a multiple of half a unit
 /// in the last place at the model's size. Measured: 2.9 over all test models, of clips with exact keys.
 const ROUNDINGS: f64 = 8.0;
+/// The same per joint of a chain, for long ones: 0.31 was measured in chains of 60 and 100 joints, 0.23 in one of 800.
+const PER_JOINT: f64 = 0.5;
 
 /// The shell of a joint in a clip.
 #[derive(Clone, Copy, Debug)]
@@ -128,14 +130,26 @@ pub(super) fn magnitudes([low, high]: [f64; 2]) -> [f64; 2] {
     [least, low.abs().max(high.abs())]
 }
 
-/// Bound of the f32 rounding errors of points that are up to `extent` metres along the chain of joints from the
-/// model's origin, metres.
-pub(super) fn rounding(extent: f64) -> f64 {
-    ROUNDINGS * 0.5 * f64::from(f32::EPSILON) * extent
+/// Bound of the f32 rounding errors of points between the keys and the model matrices, metres: of each joint by the
+/// length of the chain from the origin to its shell, and by the number of joints in it.
+pub(super) fn rounding(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
+    let deepest = depth(skeleton.parents());
+    let roundings = ROUNDINGS.max(PER_JOINT * deepest as f64);
+    roundings * 0.5 * f64::from(f32::EPSILON) * extent(clip, skeleton, shells)
 }
 
-/// Per joint an upper bound of the length of the chain of joints from the origin to its shell, metres.
-pub(super) fn extent(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
+/// The most joints in a chain.
+fn depth(parents: &[u16]) -> usize {
+    let mut depths: Vec<usize> = Vec::with_capacity(parents.len());
+    for &parent in parents {
+        let above = depths.get(usize::from(parent)).copied().unwrap_or(0);
+        depths.push(above + 1);
+    }
+    depths.into_iter().max().unwrap_or(0)
+}
+
+/// An upper bound of the length of the chain of joints from the origin to a shell, metres.
+fn extent(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
     let mut ends: Vec<f64> = Vec::with_capacity(shells.len());
     let mut extent = 0.0f64;
     for (joint, &parent) in skeleton.parents().iter().enumerate() {

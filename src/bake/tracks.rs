@@ -3,7 +3,7 @@
 use super::locals::{Locals, Normalise};
 use super::metric::key_times;
 use super::reference::{locate, value};
-use super::shells::{LEAST_LENGTH, Shell, extent, magnitudes, rounding, shells};
+use super::shells::{LEAST_LENGTH, Shell, magnitudes, rounding, shells};
 use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
@@ -182,7 +182,7 @@ impl Tracks {
             times,
         };
         let shells = shells(clip, skeleton, settings);
-        tracks.rounding = rounding(extent(clip, skeleton, &shells));
+        tracks.rounding = rounding(clip, skeleton, &shells);
         for (joint, shell) in shells.into_iter().enumerate() {
             let track = tracks.joint(clip, skeleton, joint, shell);
             tracks.joints.push(track);

@@ -426,6 +426,7 @@ impl Job<'_> {
             return self.bound(input, faults);
         }
         self.layout.check(&input.name(), &skeleton)?;
+        let animations = one::animations(&raw);
         let rig = input.rig_reporting(
             raw,
             self.settings.import,
@@ -435,7 +436,12 @@ impl Job<'_> {
         let clips: Vec<&str> = rig.clips().iter().map(|clip| clip.name()).collect();
         let names = self.names(input, &clips);
         let baked = match faults.is_empty() {
-            true => one::clips((input, &names), &rig, self.settings, self.progress)?,
+            true => one::clips(
+                (input, &names),
+                (&animations, &rig),
+                self.settings,
+                self.progress,
+            )?,
             false => Vec::new(),
         };
         self.progress.file();

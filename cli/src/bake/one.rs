@@ -11,6 +11,7 @@ use super::proportion;
 use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, remove_leftovers, save};
+use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportReport, UpAxis};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
@@ -89,6 +90,7 @@ pub fn bake(
         return Ok((skipped, None));
     }
     let (raw, mut report) = input.reported(settings.up, settings.import)?;
+    let animations = animations(&raw);
     let rig = match layout {
         None => input.rig_reporting(raw, settings.import, None, &mut report)?,
         Some(layout) => {
@@ -98,7 +100,7 @@ pub fn bake(
         }
     };
     let names: Vec<String> = rig.clips().iter().map(|c| c.name().to_owned()).collect();
-    let baked = clips((input, &names), &rig, settings, progress)?;
+    let baked = clips((input, &names), (&animations, &rig), settings, progress)?;
     if let Some(folder) = path.parent() {
         make_folder(folder)?;
     }
@@ -117,16 +119,29 @@ pub fn make_folder(folder: &Path) -> Result<(), CliError> {
     })
 }
 
-/// Bakes the clips of a rig under other names.
+/// The nodes and animations of a scene, which becomes a rig.
+pub fn animations(raw: &RawScene) -> RawScene {
+    RawScene {
+        nodes: raw.nodes.clone(),
+        clips: raw.clips.clone(),
+        ..RawScene::default()
+    }
+}
+
+/// Bakes the clips of a rig under other names. The error that is stated is the larger of the baker's, and that against
+/// the animations of the file, which building has changed, too.
 pub fn clips(
     (input, names): (&Input, &[String]),
-    rig: &Rig,
+    (animations, rig): (&RawScene, &Rig),
     settings: &Settings,
     progress: &Progress,
 ) -> Result<Vec<Baked>, CliError> {
     let file = input.name();
-    let built = rig.clips().par_iter().zip(names).map(|(clip, name)| {
-        let baked = settings.build(clip, rig.skeleton(), name.clone(), &file)?;
+    let all = rig.clips().par_iter().zip(names).enumerate();
+    let built = all.map(|(at, (clip, name))| {
+        let mut baked = settings.build(clip, rig.skeleton(), name.clone(), &file)?;
+        let error = settings.measure_source((animations, at), &baked.clip, rig, &file)?;
+        baked.report.max = baked.report.max.max(error);
         progress.clip(baked.report.raw_bytes as u64);
         Ok(baked)
     });

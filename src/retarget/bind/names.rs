@@ -254,10 +254,20 @@ fn copies(
     if found.iter().all(Option::is_some) {
         return;
     }
-    let [from, to] = [source, target].map(|skeleton| -> Vec<Option<String>> {
+    let keys = |skeleton: &Skeleton| -> Vec<Option<String>> {
         let names = skeleton.names().iter();
         names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
+    };
+    let (from, own) = (keys(source), keys(target));
+    // Blender gives copies of a name numbers, which are left out where the source lacks the name as it is.
+    let known: HashSet<&str> = from.iter().flatten().map(String::as_str).collect();
+    let to = target.names().iter().zip(&own).map(|(name, own)| {
+        let own = own.as_deref()?;
+        let stem = key(unnumbered(name));
+        let is_copy = !known.contains(own) && known.contains(stem.as_str());
+        Some(if is_copy { stem } else { own.to_owned() })
     });
+    let to: Vec<Option<String>> = to.collect();
     let from_above = above(source, &from, &to);
     let to_above = above(target, &to, &from);
     // By name and joint above: the joint, and how many there are.
@@ -268,19 +278,19 @@ fn copies(
         }
     }
     let mut counts: HashMap<(&str, Option<u16>), usize> = HashMap::new();
-    for (name, &above) in to.iter().zip(&to_above) {
+    for (name, &above) in own.iter().zip(&to_above) {
         if let Some(name) = name {
             *counts.entry((name, above)).or_default() += 1;
         }
     }
     // Parents come first.
     for joint in 0..target.len() {
-        let (None, Some(name)) = (found[joint], &to[joint]) else {
+        let (None, Some(name), Some(own)) = (found[joint], &to[joint], &own[joint]) else {
             continue;
         };
         let above = match to_above[joint] {
             None => None,
-            Some(_) if counts[&(name.as_str(), to_above[joint])] > 1 => continue,
+            Some(_) if counts[&(own.as_str(), to_above[joint])] > 1 => continue,
             Some(above) => match found[usize::from(above)] {
                 Some((above, _)) => Some(above),
                 None => continue,
