@@ -15,6 +15,10 @@ pub(crate) struct Arena<T> {
     stayed: Vec<Stayed<T>>,
 }
 
+/// The most values of undone times that are kept: 17 s of one new clip a frame. The oldest are dropped, and snapshots that
+/// hold them are refused from then on, as if they had been unloaded. They are looked through one by one.
+const MAX_STAYED: usize = 1024;
+
 /// A value of an undone time.
 #[derive(Clone, Debug, PartialEq)]
 struct Stayed<T> {
@@ -202,7 +206,13 @@ impl<T> Arena<T> {
         }
         let named = |s: &Stayed<T>| s.index == index && s.named;
         let at = self.stayed.iter().rposition(named)?;
-        Some(self.stayed.remove(at).value)
+        let stayed = self.stayed.remove(at);
+        // The same handle named the values of the times that were undone before.
+        let older = |s: &mut Stayed<T>| {
+            s.named &= s.index != index || s.generation > stayed.generation;
+        };
+        self.stayed.iter_mut().for_each(older);
+        Some(stayed.value)
     }
 
     /// The same indices and generations with mapped values, without those of undone times.
@@ -243,6 +253,8 @@ impl<T> Arena<T> {
             })
         });
         self.stayed.extend(left);
+        let dropped = self.stayed.len().saturating_sub(MAX_STAYED);
+        self.stayed.drain(..dropped);
         for stayed in &mut self.stayed {
             // Older handles are stale there.
             let place = then.places.get(usize::from(stayed.index));

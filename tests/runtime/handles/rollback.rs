@@ -197,6 +197,50 @@ fn a_snapshot_after_a_rollback_brings_the_same_handles() {
     }
 }
 
+/// Clips of two undone times had one handle; unloading the later does not give it to the earlier.
+fn unloaded<H: Host>() {
+    let rig = one_joint("joint");
+    let clips = more(&rig);
+    let mut host = H::new(&rig);
+    let before = host.snapshot();
+    let a = host.add_clip(clips[0].clone()).unwrap();
+    host.restore(&before).unwrap();
+    assert_eq!(host.add_clip(clips[1].clone()), Ok(a));
+    host.restore(&before).unwrap();
+    let gone = host.unload(a).unwrap();
+    assert_eq!(gone.name(), clips[1].name());
+    assert!(host.play(a).is_err());
+    assert!(host.unload(a).is_err());
+    assert!(host.snapshot() == before);
+    assert_eq!(host.add_clip(clips[0].clone()), Ok(a));
+    assert_eq!(host.find(clips[0].name()), Some(a));
+}
+
+#[test]
+fn an_unloaded_clip_of_an_undone_time_leaves_no_handle() {
+    unloaded::<OfCrowd>();
+    unloaded::<Mixer>();
+}
+
+/// A clip of its own in every frame that is undone: they do not stay for ever.
+#[test]
+fn clips_of_undone_times_are_bounded() {
+    let rig = one_joint("joint");
+    let clip = more(&rig).remove(0);
+    let mut mixer = Mixer::new(rig).unwrap();
+    let before = mixer.snapshot();
+    let mut made = Vec::new();
+    for n in 0..1500 {
+        let clip = Arc::new((*clip).clone().with_name(format!("made {n}")));
+        made.push(Arc::downgrade(&clip));
+        mixer.add_clip(clip).unwrap();
+        mixer.restore(&before).unwrap();
+    }
+    let alive = made.iter().filter(|clip| clip.strong_count() > 0).count();
+    assert!((1000..1100).contains(&alive), "{alive}");
+    assert!(made.last().is_some_and(|last| last.strong_count() > 0));
+}
+
 /// A handle of the undone time that is used without being added again is of the state from then on.
 fn used<H: Host>() {
     let rig = one_joint("joint");
