@@ -300,8 +300,11 @@ impl Visit<'_> {
         for (action, passage) in actions.zip(&mut passages) {
             let mut now = *action;
             now.glide(since);
-            all.push(Contender::new(now));
             let (from, to) = (action.place_after(since), action.place_after(after));
+            all.push(match to == from {
+                true => Contender::standing(now),
+                false => Contender::new(now),
+            });
             *passage = (to != from).then(|| Passage {
                 interval: TimeInterval {
                     from,
@@ -380,12 +383,17 @@ impl Visit<'_> {
             warp: warped.map(|warp| (warp, seconds)),
         });
         let mut until = f64::INFINITY;
+        let mut contender = Contender::standing(before);
         if let Some(passage) = &passage {
+            contender = Contender::new(before);
             let TimeInterval { to, finished, .. } = passage.interval;
             action.put(to);
             action.advanced(finished);
+            if finished {
+                contender.leads = passage.moment(action.course().distance(before.place(), to));
+            }
             if finished && action.stops_at_end() {
-                until = passage.moment(action.course().distance(before.place(), to));
+                until = contender.leads;
             }
         }
         action.weight.advance(self.step.seconds);
@@ -393,10 +401,8 @@ impl Visit<'_> {
         if faded_out && action.ending() {
             until = until.min(before.weight.left());
         }
-        let contender = Contender {
-            action: before,
-            until,
-        };
+        contender.until = until;
+        contender.leads = contender.leads.min(until);
         (contender, passage)
     }
 

@@ -78,10 +78,11 @@ pub struct Event {
     /// space) of the clips that carry markers. Of equal weights, that of the action that began later leads; of the two
     /// clips of a blend space the first.
     ///
-    /// So of clips that play in step, every footstep is heard once, in any blend and crossfade. Weights are those at the
-    /// moment of the event within the step, so that the length of steps does not matter; those nearer than 1 / 16,384
-    /// are equal. A clip whose weight is 0 and does not fade leads nothing, nor does one without markers. The weight of
-    /// the layer does not count.
+    /// So of clips that play in step and have their markers at the same phases, every footstep is heard once, in any blend
+    /// and crossfade. Weights are those at the moment of the event within the step, so that the length of steps does not
+    /// matter; those nearer than 1 / 16,384 are equal. A clip whose weight is 0 and does not fade leads nothing, nor does
+    /// one without markers, or one that stands still: it is paused, or has finished. The weight of the layer does not
+    /// count.
     pub leading: bool,
 }
 

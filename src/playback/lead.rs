@@ -26,6 +26,8 @@ pub(crate) struct Contender {
     pub action: Action,
     /// The seconds of the step after which it stops.
     pub until: f64,
+    /// The seconds of the step after which it leads nothing, as it stands still: it is paused, has finished or stops.
+    pub leads: f64,
 }
 
 /// A clip of an action.
@@ -59,6 +61,15 @@ impl Contender {
         Self {
             action,
             until: f64::INFINITY,
+            leads: f64::INFINITY,
+        }
+    }
+
+    /// An action that stands still.
+    pub fn standing(action: Action) -> Self {
+        Self {
+            leads: f64::NEG_INFINITY,
+            ..Self::new(action)
         }
     }
 
@@ -66,7 +77,7 @@ impl Contender {
     fn at(&self, clips: &Clips, seconds: f64) -> Option<(f32, Member)> {
         let fade = &self.action.weight;
         let weight = fade.after(seconds).abs();
-        if seconds > self.until || weight == 0.0 && fade.left() <= seconds {
+        if seconds > self.leads || weight == 0.0 && fade.left() <= seconds {
             return None;
         }
         let marked = |clip: u16| clips.get(clip).is_some_and(|c| !c.markers().is_empty());

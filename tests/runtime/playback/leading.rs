@@ -295,6 +295,36 @@ fn what_has_stopped_or_no_weight_leads_nothing() {
     assert_eq!(heard(&mixer), [(run, 0)]);
 }
 
+/// An attack that has finished and is held, or a run that is paused, is seen more than the walk, which goes on.
+#[test]
+fn what_stands_still_leads_nothing() {
+    for dt in [1.0 / 64.0, 0.5, 8.0] {
+        for paused in [false, true] {
+            let (mut mixer, walk, run, _) = gaits();
+            let held = PlayOptions {
+                weight: 0.6,
+                loop_mode: LoopMode::Once,
+                at_end: AtEnd::Hold,
+                ..PlayOptions::default()
+            };
+            let walking = PlayOptions {
+                weight: 0.4,
+                ..PlayOptions::default()
+            };
+            mixer.player().add(0, walk, &walking).unwrap();
+            mixer.player().add(0, run, &held).unwrap();
+            if paused {
+                mixer.player().set_paused(0, run, true).unwrap();
+            }
+            let steps = run_for(&mut mixer, 8.0, dt);
+            let walked = steps.iter().filter(|s| s.0 == walk).count();
+            // Two steps of each pass of 2 s, but for the second that the run takes.
+            let expected = if paused { 8 } else { 7 };
+            assert_eq!(walked, expected, "{dt} {paused}: {steps:?}");
+        }
+    }
+}
+
 #[test]
 fn crowds_lead_as_mixers_do_whatever_is_listened_to() {
     let (mut mixer, walk, run, _) = gaits();
