@@ -782,6 +782,50 @@ fn bind_of(source: &Rig, target: &Skeleton) -> Result<Binding, BindError> {
     Binding::new(source.skeleton(), target, &BindOptions::default())
 }
 
+/// Blender numbers the names of a copied armature, or that of its root alone.
+#[test]
+fn copies_with_numbers_are_driven() {
+    let mut source = body();
+    source.nodes.push(node("Armature", None, [0.0; 3]));
+    source.nodes[0].parent = Some(BODY.len());
+    let source = with_skin(RawScene {
+        nodes: source.nodes,
+        ..RawScene::default()
+    });
+    let mut moving = source.clone();
+    add_clip(&mut moving, 3, Interpolation::Linear, &[0], &[]);
+    let from = rig(moving);
+    let size = BODY.len() + 1;
+    for all in [false, true] {
+        let mut many = source.nodes.clone();
+        many.extend(source.nodes.iter().cloned().enumerate().map(|(i, mut n)| {
+            n.parent = n.parent.map(|p| p + size);
+            if all || i == size - 1 {
+                n.name = n.name.map(|name| format!("{name}.001"));
+            }
+            n
+        }));
+        let many = rig(with_skin(RawScene {
+            nodes: many,
+            ..RawScene::default()
+        }));
+        let (bound, report) =
+            bind(&from.clips()[0], many.skeleton(), &BindOptions::default()).unwrap();
+        assert_eq!(report.bound.len(), 2 * size, "{all}: {report}");
+        let pose = sample::sample(&bound.clip, many.skeleton(), 0.3).unwrap();
+        let hips = many.skeleton().names().iter().enumerate();
+        let hips = hips.filter(|(_, n)| n.starts_with("Hips"));
+        let places: Vec<_> = hips
+            .map(|(joint, _)| {
+                let lane = usize::from(many.skeleton().lane_of()[joint]);
+                pose.lane(lane).translation
+            })
+            .collect();
+        assert_eq!(places.len(), 2);
+        assert_eq!(places[0], places[1], "{all}");
+    }
+}
+
 /// Outfits: the same names in copies below nodes of their own, and as roots. The hips move below a root in each.
 #[test]
 fn every_copy_of_a_skeleton_is_driven() {

@@ -259,12 +259,24 @@ fn copies(
         names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
     };
     let (from, own) = (keys(source), keys(target));
-    // Blender gives copies of a name numbers, which are left out where the source lacks the name as it is.
-    let known: HashSet<&str> = from.iter().flatten().map(String::as_str).collect();
+    // Blender gives copies of a name numbers. They are left out beside the name without number, where the source has that
+    // alone: numbers of its own tell joints apart.
+    let set =
+        |keys: &[Option<String>]| -> HashSet<String> { keys.iter().flatten().cloned().collect() };
+    let (known, beside) = (set(&from), set(&own));
+    let numbers: HashSet<String> = source
+        .names()
+        .iter()
+        .filter(|n| unnumbered(n).len() < n.len())
+        .map(|n| key(unnumbered(n)))
+        .collect();
     let to = target.names().iter().zip(&own).map(|(name, own)| {
         let own = own.as_deref()?;
         let stem = key(unnumbered(name));
-        let is_copy = !known.contains(own) && known.contains(stem.as_str());
+        let is_copy = !known.contains(own)
+            && known.contains(&stem)
+            && beside.contains(&stem)
+            && !numbers.contains(&stem);
         Some(if is_copy { stem } else { own.to_owned() })
     });
     let to: Vec<Option<String>> = to.collect();
