@@ -3,6 +3,7 @@
 use super::bake::{bake, copies, folder, mannequin, text};
 use super::support::{Tested, check, json, list, one_line, one_line_beside, output, run};
 use libtest_mimic::Failed;
+use phalanx::bake::model_size;
 use phalanx::format::Library;
 use phalanx_testkit::seal;
 use phalanx_testkit::trials::needed;
@@ -463,9 +464,13 @@ pub fn any_model(file: &str) -> Tested {
     let folder = folder(&format!("model-{file}"))?;
     let (source, out) = (needed(file)?, folder.join("out.phx"));
     let summary = bake(&source, &out, &[])?;
+    // The error is that against the file. Building makes tracks constant that vary by 2e-6 of the model's size, which
+    // is 0.0003 of the fox's units.
+    let size = model_size(Library::open(&out)?.skeleton());
+    let most = 1e-4 + 2e-6 * f64::from(size);
     for clip in list(&summary["files"][0], "clips")? {
         let error = clip["max_error"].as_f64().ok_or("no error")?;
-        check((0.0..=1e-4).contains(&error), clip.to_string())?;
+        check((0.0..=most).contains(&error), clip.to_string())?;
     }
     output(&["verify", text(&out), "--source", text(&source)])?;
     let crowd = folder.join("crowd.json");
