@@ -12,9 +12,11 @@ pub(crate) fn shorten(text: &str) -> String {
 }
 
 /// The most characters of another reader's message.
+#[cfg(feature = "gltf")]
 const MESSAGE: usize = 300;
 
 /// A message of another reader, which may repeat what it read whole.
+#[cfg(feature = "gltf")]
 pub(crate) fn brief(message: &impl std::fmt::Display) -> String {
     let message = message.to_string();
     match message.char_indices().nth(MESSAGE) {
@@ -83,6 +85,7 @@ mod tests {
         assert_eq!(shorten(&format!("{name}é")), format!("{name}…"));
     }
 
+    #[cfg(feature = "gltf")]
     #[test]
     fn messages_keep_their_ends() {
         assert_eq!(brief(&"é".repeat(300)), "é".repeat(300));
