@@ -22,8 +22,9 @@ use std::sync::Arc;
 ///
 /// Exits with status 1 if a file is damaged, or if a clip differs from its source by more than the file
 /// states or cannot be measured. It is compared with the clip as it was built from the source, and, unless it
-/// was bound to another skeleton, with the curves of the source itself. A file of another kind is reported as such. For morph weights no error is
-/// stated; they may differ by what baking allows, a ten-thousandth of their range or of 1.
+/// was bound to another skeleton, with the curves of the source itself. A file of another kind is reported as
+/// such. For morph weights no error is stated; they may differ by what baking allows, a ten-thousandth of their
+/// range or of 1.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct VerifyArgs {
