@@ -245,12 +245,15 @@ impl Life {
                 if !self.cast[at].clips.contains(&clip) {
                     self.cast[at].clips.push(clip);
                 }
+                self.drop_stale(at);
+                assert!(self.cast[at].clips.contains(&clip));
             }
             1 => {
                 if let Some(clip) = self.pick(|l| &l.cast[at].clips) {
                     let unloaded = self.crowd.unload_clip(clip);
                     if self.note("unload_clip", unloaded).is_some() {
                         self.cast[at].clips.retain(|c| *c != clip);
+                        self.drop_stale(at);
                     }
                 }
             }
@@ -261,16 +264,27 @@ impl Life {
                 if !self.cast[at].spaces.contains(&space) {
                     self.cast[at].spaces.push(space);
                 }
+                self.drop_stale(at);
+                assert!(self.cast[at].spaces.contains(&space));
             }
             _ => {
                 if let Some(space) = self.pick(|l| &l.cast[at].spaces) {
                     let removed = self.crowd.remove_blend_space(space);
                     if self.note("remove_blend_space", removed).is_some() {
                         self.cast[at].spaces.retain(|s| *s != space);
+                        self.drop_stale(at);
                     }
                 }
             }
         }
+    }
+
+    /// A clip or blend space that takes or leaves the place of one that a restore has undone makes the handles of the
+    /// latter stale.
+    fn drop_stale(&mut self, at: usize) {
+        let (crowd, cast) = (&self.crowd, &mut self.cast[at]);
+        cast.clips.retain(|&c| crowd.clip(c).is_ok());
+        cast.spaces.retain(|&s| crowd.blend_space(s).is_ok());
     }
 
     fn clip(&mut self, at: usize) -> ClipId {
@@ -419,6 +433,7 @@ impl Life {
             for (cast, instances) in self.cast.iter_mut().zip(saved.instances) {
                 cast.instances = instances;
             }
+            (0..self.cast.len()).for_each(|at| self.drop_stale(at));
         }
     }
 
