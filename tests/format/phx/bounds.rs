@@ -57,6 +57,9 @@ pub fn refused() -> Tested {
     let u32s = |n: u32| n.to_le_bytes().to_vec();
     let float = |v: f32| v.to_le_bytes().to_vec();
     let bounds = "the bounds of clip 0";
+    // The empty box has no points: its corners are infinitely far beyond each other.
+    let ends = [f32::INFINITY, f32::NEG_INFINITY];
+    let empty: Vec<u8> = ends.iter().flat_map(|&v| float(v).repeat(3)).collect();
     let cases: Vec<Case> = vec![
         (b"BNDS", 0, 4000u16.to_le_bytes().to_vec(), "the anchor"),
         (b"BNDS", 2, vec![1], "padding"),
@@ -76,6 +79,8 @@ pub fn refused() -> Tested {
         (b"BNDS", 24, float(-900.0), bounds),
         (b"BNDS", 36, float(900.0), bounds),
         (b"BNDS", 56, float(-900.0), bounds),
+        (b"BNDS", 12, empty.clone(), bounds),
+        (b"BNDS", 36, empty, bounds),
         // A box that is said not to be there.
         (b"BNDS", 8, u32s(2), bounds),
     ];

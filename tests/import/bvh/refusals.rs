@@ -37,6 +37,9 @@ fn columns_behind_a_byte_order_mark() {
     ] {
         assert_eq!(marked(text), error(text));
     }
+    // CR LF ends one line, two CRs end two.
+    assert!(error("\r\n HIERARCHY\r\n  ROT a").starts_with("line 3, column 3: "));
+    assert!(error("\rHIERARCHY\r\r ROT a").starts_with("line 4, column 2: "));
     assert!(marked("HIERARCHY ROT a").starts_with("line 1, column 11: "));
     assert!(marked("HIERARCHY\nROT a").starts_with("line 2, column 1: "));
     // The mark is one at the beginning alone.
