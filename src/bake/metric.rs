@@ -184,7 +184,7 @@ impl Measuring<'_> {
 }
 
 /// Further times around those of the largest errors: between two measured times the error may rise above both.
-fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f32> {
+pub(super) fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f32> {
     let mut peaks: Vec<f32> = errors
         .chunks(joints.max(1))
         .map(|all| all.iter().copied().fold(0.0, f32::max))

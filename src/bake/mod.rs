@@ -287,7 +287,7 @@ fn attempt(
         if !built.reached {
             break;
         }
-        target *= 0.95 * f64::from(settings.max_error / weighted);
+        target *= 0.985 * f64::from(settings.max_error / weighted);
     }
     Ok(None)
 }

@@ -1,7 +1,7 @@
 //! Packs the values of the optimiser into a clip.
 
 use super::BakeOptions;
-use super::optimise::{Built, fits};
+use super::optimise::{Built, fits, steps};
 use super::tracks::{CHANNELS, ChannelForm, Tracks, stored_lanes};
 use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
@@ -235,7 +235,7 @@ impl Packer<'_> {
         if self.tracks.joints[joint].forms[which] == ChannelForm::Kept {
             return None;
         }
-        let step = step(self.built.codes[joint][which]);
+        let step = steps(&self.tracks.joints[joint], self.built.codes[joint])[which];
         let times = &self.tracks.timelines[b.timeline as usize].at;
         let values = &self.built.values[joint];
         let mut multiples = Vec::with_capacity(times.len() * width);

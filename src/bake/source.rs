@@ -1,7 +1,7 @@
 //! The error of a clip against the file that it was made from: the tracks of the file, evaluated in f64 as glTF defines
 //! them. What a build dropped or rebuilt is seen here, and nowhere where two clips are compared.
 
-use super::metric::{BETWEEN, Sampler, key_times};
+use super::metric::{BETWEEN, Sampler, key_times, near_peaks};
 use super::shells::{rounding, shells};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
 use crate::clip::Clip;
@@ -72,11 +72,11 @@ pub fn measure_source(
     let mut sampler = Sampler::new(built, skeleton);
     let mut wanted = vec![IDENTITY; scene.nodes.len()];
     let mut shown: Vec<Matrix> = Vec::with_capacity(skeleton.len());
-    let mut worst = 0.0f64;
-    for time in times.into_iter().step_by(stride) {
+    let mut square_at = |time: f32| -> Result<f64, BakeError> {
         nodes.evaluate(time.into(), &mut wanted);
         sampler.sample(time)?;
         shown.clear();
+        let mut worst = 0.0f64;
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
             let local = composed(&sampler.local(joint).map(f64::from));
             let model = match shown.get(usize::from(parent)) {
@@ -93,13 +93,20 @@ pub fn measure_source(
                 }
                 let moved =
                     |r: usize| (model[r][axis] - raw[r][axis]) * offset + (model[r][3] - raw[r][3]);
-                let square: f64 = (0..3).map(|r| moved(r).powi(2)).sum();
-                worst = match square.is_nan() || square > worst {
-                    true => square,
-                    false => worst,
-                };
+                worst = worse((0..3).map(|r| moved(r).powi(2)).sum(), worst);
             }
         }
+        Ok(worst)
+    };
+    let times: Vec<f32> = times.into_iter().step_by(stride).collect();
+    let squares: Vec<f64> = times
+        .iter()
+        .map(|&t| square_at(t))
+        .collect::<Result<_, _>>()?;
+    let mut worst = squares.iter().copied().fold(0.0, worse);
+    let errors: Vec<f32> = squares.iter().map(|s| s.sqrt() as f32).collect();
+    for time in near_peaks(&times, &errors, 1) {
+        worst = worse(square_at(time)?, worst);
     }
     let rounding = rounding(built, skeleton, &shells);
     Ok((worst.sqrt() * (1.0 + BETWEEN) + rounding) as f32)
@@ -118,7 +125,13 @@ fn times(animation: &RawClip, built: &Clip) -> Vec<f32> {
         let [a, b] = [pair[0], pair[1]].map(f64::from);
         times.extend(BESIDE.map(|part| (a + (b - a) * part) as f32));
     }
+    times.sort_by(f32::total_cmp);
     times
+}
+
+/// The larger of two squares; NaN is the largest.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
 }
 
 /// The nodes of a scene with the tracks of an animation, parents first.

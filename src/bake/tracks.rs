@@ -6,12 +6,12 @@ use super::reference::{locate, value};
 use super::shells::{LEAST_LENGTH, Shell, magnitudes, rounding, shells};
 use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
-use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
+use crate::clip::lattice::{MAX_MULTIPLE, code_below, step, unit as unit_of};
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
 use crate::math::LANES;
 use crate::math::angle;
 use crate::simd::{SimdLevel, dispatch, each};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Frames, Skeleton};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
@@ -62,8 +62,38 @@ pub(super) struct JointTrack {
     keeps_keys: bool,
     /// Per channel: the code of the finest step for which 16 bits hold the range.
     pub finest: [u16; 3],
+    /// Per channel: what steps are divided by.
+    pub units: [f64; 3],
+    /// Per channel: what is left of its keys.
+    pub left: [Left; 3],
     /// The joint's rest pose, if the clip is additive.
     pub base: Option<[f64; 10]>,
+}
+
+/// What is left of the keys of a channel if each is predicted from those before it.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Left {
+    /// Number of keys; 0 for channels that do not move.
+    pub keys: f64,
+    /// The mean size of the rest, by component.
+    pub sizes: [f64; 4],
+}
+
+impl Left {
+    fn new(raw: &Locals, which: usize, at: &[usize]) -> Self {
+        let mut sizes = [0.0; 4];
+        let width = CHANNELS[which].0.components();
+        for three in at.windows(3) {
+            let [a, b, c] = [0, 1, 2].map(|i| raw.at(which, three[i]));
+            for (i, size) in sizes.iter_mut().enumerate().take(width) {
+                *size += (a[i] - 2.0 * b[i] + c[i]).abs() / at.len() as f64;
+            }
+        }
+        Self {
+            keys: at.len() as f64,
+            sizes,
+        }
+    }
 }
 
 impl JointTrack {
@@ -105,9 +135,10 @@ impl JointTrack {
             false => self.levers[which],
         };
         if widest * lever > STILL * max_error {
-            let exact = code_below(farthest / MAX_MULTIPLE) + 1;
-            let narrow = exact.max(code_below(widest / MAX_RANGE) + 1);
-            let fine = |code: u16| step(code) * self.levers[which] <= coarsest * max_error;
+            let unit = self.units[which];
+            let exact = code_below(farthest * unit / MAX_MULTIPLE) + 1;
+            let narrow = exact.max(code_below(widest * unit / MAX_RANGE) + 1);
+            let fine = |code: u16| step(code) / unit * self.levers[which] <= coarsest * max_error;
             match [narrow, exact].into_iter().find(|&code| fine(code)) {
                 Some(code) => self.finest[which] = code,
                 None => {
@@ -183,14 +214,19 @@ impl Tracks {
         };
         let shells = shells(clip, skeleton, settings);
         tracks.rounding = rounding(clip, skeleton, &shells);
+        let frames = Frames::of_rest(skeleton);
         for (joint, shell) in shells.into_iter().enumerate() {
-            let track = tracks.joint(clip, skeleton, joint, shell);
+            let track = tracks.joint(clip, (skeleton, &frames), joint, shell);
             tracks.joints.push(track);
         }
         set_levers(&mut tracks.joints);
         for track in &mut tracks.joints {
             for which in 0..CHANNELS.len() {
                 track.settle(which, max_error / track.weight, coarsest);
+                if let ChannelForm::Moving { timeline, .. } = track.forms[which] {
+                    track.left[which] =
+                        Left::new(&track.raw, which, &tracks.timelines[timeline].at);
+                }
             }
         }
         tracks
@@ -206,7 +242,13 @@ impl Tracks {
         self.times.len().div_ceil(TIMES)
     }
 
-    fn joint(&self, clip: &Clip, skeleton: &Skeleton, joint: usize, shell: Shell) -> JointTrack {
+    fn joint(
+        &self,
+        clip: &Clip,
+        (skeleton, frames): (&Skeleton, &Frames),
+        joint: usize,
+        shell: Shell,
+    ) -> JointTrack {
         let lane = usize::from(skeleton.lane_of()[joint]);
         let (block, l) = split_lane(lane);
         let rest = skeleton.rest(joint).to_array().map(f64::from);
@@ -248,6 +290,8 @@ impl Tracks {
             levers: [1.0; 3],
             keeps_keys,
             finest: [0; 3],
+            left: [Left::default(); 3],
+            units: [unit_of(frames, joint), 1.0, 1.0],
             base,
         }
     }

@@ -1,7 +1,14 @@
 //! Lattice steps: baked keys are integer multiples of a step.
 //!
 //! A step is a power of two times a five-bit number. Its multiples below 2^19 are therefore exact in f32,
-//! so values have the same bits however they are computed.
+//! so values have the same bits however they are computed. Translations in a frame of another [unit](unit) have such steps
+//! in model space; their multiples are rounded to f32 once.
+
+#[cfg(feature = "phx")]
+use crate::math::LANES;
+use crate::skeleton::Frames;
+#[cfg(feature = "phx")]
+use crate::skeleton::{NO_JOINT, Skeleton};
 
 /// Steps per octave.
 const PER_OCTAVE: i32 = 16;
@@ -33,11 +40,39 @@ pub(crate) fn code_below(value: f64) -> u16 {
     low
 }
 
-/// The multiple of `step` that equals a value, if there is one below [`MAX_MULTIPLE`].
+/// What the steps of a joint's translations are divided by, so that the same positions in model space are stored below
+/// nodes of any scale: the scale of the frame that they are in, without its power of two.
+pub(crate) fn unit(frames: &Frames, joint: usize) -> f64 {
+    const FRACTION: u64 = (1 << 52) - 1;
+    let unit = f64::from_bits(frames.above(joint).to_bits() & FRACTION | 1023 << 52);
+    // Scales of 1 are often off by rounding.
+    match (1.0 + NEAR_ONE..2.0 - NEAR_ONE).contains(&unit) {
+        true => unit,
+        false => 1.0,
+    }
+}
+
+/// Units this near to a power of two are one.
+const NEAR_ONE: f64 = 1e-4;
+
+/// The [unit] of the translations of every lane.
+#[cfg(feature = "phx")]
+pub(crate) fn units(skeleton: &Skeleton) -> Vec<f64> {
+    let frames = Frames::of_rest(skeleton);
+    let mut units = vec![1.0; skeleton.blocks() * LANES];
+    for (unit_of, &joint) in units.iter_mut().zip(skeleton.joint_of()) {
+        if joint != NO_JOINT {
+            *unit_of = unit(&frames, joint.into());
+        }
+    }
+    units
+}
+
+/// The multiple of `step` that is a value in f32, if there is one below [`MAX_MULTIPLE`].
 #[cfg(feature = "phx")]
 pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
-    let k = f64::from(value) / step;
-    (k.fract() == 0.0 && k.abs() < MAX_MULTIPLE).then_some(k as i32)
+    let k = (f64::from(value) / step).round();
+    (k.abs() < MAX_MULTIPLE && (k * step) as f32 == value).then_some(k as i32)
 }
 
 /// 1.5 × 2^52: adding a number to it rounds the number to an integer.

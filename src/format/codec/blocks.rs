@@ -128,6 +128,7 @@ impl BlockModels {
         w.grow(count, 0)?;
         w.room(count)?;
         for l in 0..LANES {
+            self.lanes.unit = w.unit(channel, b, l);
             let defaults = w.defaults(channel, b, l);
             let rows = &mut w.parts.rows.to_mut()[first..][..count];
             let values = &mut w.values[..count];
@@ -158,6 +159,7 @@ impl BlockModels {
         w.grow(width + 1, keys * width * lanes)?;
         w.room(keys * width)?;
         for l in 0..LANES {
+            self.lanes.unit = w.unit(channel, b, l);
             let defaults = w.defaults(channel, b, l);
             let rows = &mut w.parts.rows.to_mut()[b.first_row as usize..][..width + 1];
             let packed = &mut w.parts.packed.to_mut()[first as usize..][..keys * width * lanes];

@@ -22,6 +22,8 @@ pub(super) struct ClipCoder<'a, C> {
     skeleton: &'a Skeleton,
     /// Values of lanes without keys: the rest pose, or the identity for additive clips.
     rest: Cow<'a, Pose>,
+    /// By lane, what the steps of translations are divided by.
+    units: Vec<f64>,
     /// Scratch space for the values of one lane.
     pub values: Vec<f32>,
     pub numbers: Vec<i64>,
@@ -29,12 +31,14 @@ pub(super) struct ClipCoder<'a, C> {
 }
 
 impl<'a, C: Coder> ClipCoder<'a, C> {
-    pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton) -> Self {
+    /// With the units of the skeleton's lanes; without any in version 1.
+    pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton, units: Vec<f64>) -> Self {
         Self {
             c,
             parts,
             skeleton,
             rest: Cow::Owned(Pose::default()),
+            units,
             values: Vec::new(),
             numbers: Vec::new(),
             integers: Vec::new(),
@@ -157,6 +161,15 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
             *value = row.0[lane];
         }
         out
+    }
+
+    /// What the steps of a lane are divided by.
+    pub fn unit(&self, channel: Channel, b: &Block, lane: usize) -> f64 {
+        let lane = usize::from(b.block) * LANES + lane;
+        match channel {
+            Channel::Translation => self.units.get(lane).copied().unwrap_or(1.0),
+            _ => 1.0,
+        }
     }
 
     /// Appends zero rows and integers to the clip when decoding; charges their memory.

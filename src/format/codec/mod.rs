@@ -22,14 +22,16 @@ mod values;
 
 pub use error::CodecError;
 
+use crate::clip::lattice::units;
 use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
 use clip_coder::{ClipCoder, folded};
 use range::{RangeDecoder, Writer};
 
-/// The version, stored in the first byte; other versions are rejected.
-pub const VERSION: u8 = 1;
+/// The newest version, stored in the first byte; 0 and newer ones are rejected. In version 1 steps of translations are those
+/// of local units; clips are written in it if no other units are in the skeleton.
+pub const VERSION: u8 = 2;
 
 /// Memory that a decoded clip may take, in bytes per encoded byte. [`encode`] pads clips that compress
 /// better with zeros. Measured: 4 for walk cycles, 60 for clips of held poses.
@@ -52,11 +54,13 @@ pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
         });
     }
     let mut writer = Writer::new();
-    ClipCoder::new(&mut writer, canonical(clip), skeleton).run()?;
+    let units = units(skeleton);
+    let plain = units.iter().all(|&unit| unit == 1.0);
+    ClipCoder::new(&mut writer, canonical(clip), skeleton, units).run()?;
     let (coded, memory) = writer.finish();
     let wanted = memory.saturating_sub(MEMORY_BASE).div_ceil(EXPANSION);
     let mut filling = wanted.saturating_sub(coded.len());
-    let mut out = vec![VERSION];
+    let mut out = vec![if plain { 1 } else { VERSION }];
     let zeros = filling;
     while filling >= 0x80 {
         out.push(filling as u8 | 0x80);
@@ -79,7 +83,7 @@ pub fn decode(
     name: String,
     markers: Vec<Marker>,
 ) -> Result<Clip, CodecError> {
-    let start = head(bytes)?;
+    let (version, start) = head(bytes)?;
     let limit = bytes.len().saturating_mul(EXPANSION);
     let mut reader = RangeDecoder::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
     let empty = ClipParts {
@@ -87,7 +91,11 @@ pub fn decode(
         markers,
         ..ClipParts::default()
     };
-    let mut coder = ClipCoder::new(&mut reader, empty, skeleton);
+    let units = match version {
+        1 => Vec::new(),
+        _ => units(skeleton),
+    };
+    let mut coder = ClipCoder::new(&mut reader, empty, skeleton, units);
     coder.run()?;
     let mut parts = coder.parts;
     let offset = reader.position();
@@ -99,8 +107,8 @@ pub fn decode(
     Clip::new(parts, skeleton).map_err(|error| CodecError::Clip { offset, error })
 }
 
-/// Start of the range-coded part: after version and padding.
-fn head(bytes: &[u8]) -> Result<usize, CodecError> {
+/// The version, and the start of the range-coded part: after version and padding.
+fn head(bytes: &[u8]) -> Result<(u8, usize), CodecError> {
     let short = |offset: usize| CodecError::Short {
         offset,
         needed: offset + 1,
@@ -113,7 +121,7 @@ fn head(bytes: &[u8]) -> Result<usize, CodecError> {
         limit,
     };
     let version = *bytes.first().ok_or(short(0))?;
-    if version != VERSION {
+    if !(1..=VERSION).contains(&version) {
         let (found, known) = (version.into(), VERSION.into());
         return Err(limit(0, "the version", found, known));
     }
@@ -141,5 +149,5 @@ fn head(bytes: &[u8]) -> Result<usize, CodecError> {
     if let Some(i) = zeros.iter().position(|&b| b != 0) {
         return Err(limit(at + i, "a byte of the padding", zeros[i].into(), 0));
     }
-    Ok(at + filling)
+    Ok((version, at + filling))
 }

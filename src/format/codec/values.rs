@@ -24,6 +24,8 @@ pub(super) struct LaneModels {
     last: [u16; 2],
     multiples: [Residuals; 2],
     bits: [Residuals; 2],
+    /// What steps are divided by.
+    pub unit: f64,
 }
 
 impl LaneModels {
@@ -39,6 +41,7 @@ impl LaneModels {
             last: [FIRST_CODE; 2],
             multiples: residuals(),
             bits: residuals(),
+            unit: 1.0,
         }
     }
 
@@ -101,7 +104,7 @@ impl LaneModels {
         numbers.clear();
         if on_lattice {
             let code = self.code(c, moves, code.unwrap_or(0))?;
-            let step = lattice::step(code);
+            let step = self.step(code);
             let multiples = values.iter().map(|&v| multiple_of(v, step).unwrap_or(0));
             numbers.extend(multiples.map(i64::from));
             self.multiples(c, moves, defaults, code, numbers)?;
@@ -137,7 +140,7 @@ impl LaneModels {
         let multiples = if C::READS {
             None
         } else {
-            multiples(range, integers)
+            self.least_multiples(range, integers)
         };
         numbers.clear();
         if c.bit(&mut self.regular, multiples.is_some())? {
@@ -147,7 +150,7 @@ impl LaneModels {
             let all = integers.iter().enumerate();
             numbers.extend(all.map(|(i, &k)| least(i) + i64::from(k)));
             self.multiples(c, true, defaults, code, numbers)?;
-            return place(c, code, range, numbers, integers);
+            return place(c, self.step(code), range, numbers, integers);
         }
         for value in range {
             *value = f32::from_bits(c.raw(value.to_bits().into(), 32)? as u32);
@@ -183,7 +186,7 @@ impl LaneModels {
         code: u16,
         keys: &mut [i64],
     ) -> Result<(), CodecError> {
-        let step = lattice::step(code);
+        let step = self.step(code);
         let mut start = [0; MAX_WIDTH];
         for (start, &v) in start.iter_mut().zip(defaults) {
             let k = (f64::from(v) / step).round();
@@ -223,7 +226,7 @@ impl LaneModels {
     /// The last lattice if it holds the values exactly, otherwise the coarsest that does.
     fn find(&self, moves: bool, values: &[f32]) -> Option<u16> {
         let holds = |code: u16| {
-            let step = lattice::step(code);
+            let step = self.step(code);
             let exact = |&v: &f32| {
                 let k = multiple_of(v, step);
                 k.is_some_and(|k| ((f64::from(k) * step) as f32).to_bits() == v.to_bits())
@@ -236,30 +239,34 @@ impl LaneModels {
         }
         (0..STEPS).rev().find(|&code| holds(code))
     }
-}
 
-/// The code of a range's step and its least multiples. `None` if the range is not on a lattice, or its
-/// lowest integer is not 0.
-fn multiples(range: &[f32], integers: &[u16]) -> Option<(u16, [i64; 4])> {
-    let (&step, least) = range.split_last()?;
-    let code = lattice::code_below(step.into());
-    let exact = lattice::step(code);
-    if (exact as f32).to_bits() != step.to_bits() {
-        return None;
+    /// The step of a code, in the unit of the lane.
+    fn step(&self, code: u16) -> f64 {
+        lattice::step(code) / self.unit
     }
-    let mut multiples = [0; 4];
-    for (i, (multiple, &value)) in multiples.iter_mut().zip(least).enumerate() {
-        let k = multiple_of(value, exact)?;
-        let lowest = integers.iter().skip(i).step_by(least.len()).min();
-        if (f64::from(k) * exact) as f32 != value
-            || value.to_bits() == MINUS_ZERO
-            || lowest != Some(&0)
-        {
+
+    /// The code of a range's step and its least multiples. `None` if the range is not on a lattice, or its
+    /// lowest integer is not 0.
+    fn least_multiples(&self, range: &[f32], integers: &[u16]) -> Option<(u16, [i64; 4])> {
+        let (&stored, least) = range.split_last()?;
+        // The step may have been rounded down to f32.
+        let code =
+            lattice::code_below(f64::from(stored) * self.unit * (1.0 + f64::from(f32::EPSILON)));
+        let step = self.step(code);
+        if (step as f32).to_bits() != stored.to_bits() {
             return None;
         }
-        *multiple = k.into();
+        let mut multiples = [0; 4];
+        for (i, (multiple, &value)) in multiples.iter_mut().zip(least).enumerate() {
+            let k = multiple_of(value, step)?;
+            let lowest = integers.iter().skip(i).step_by(least.len()).min();
+            if value.to_bits() == MINUS_ZERO || lowest != Some(&0) {
+                return None;
+            }
+            *multiple = k.into();
+        }
+        Some((code, multiples))
     }
-    Some((code, multiples))
 }
 
 const MINUS_ZERO: u32 = 1 << 31;
@@ -267,12 +274,11 @@ const MINUS_ZERO: u32 = 1 << 31;
 /// Computes the range of multiples, and the integers relative to it.
 fn place<C: Coder>(
     c: &C,
-    code: u16,
+    step: f64,
     range: &mut [f32],
     numbers: &[i64],
     integers: &mut [u16],
 ) -> Result<(), CodecError> {
-    let step = lattice::step(code);
     let width = range.len() - 1;
     range[width] = step as f32;
     for (i, place) in range[..width].iter_mut().enumerate() {

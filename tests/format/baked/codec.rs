@@ -51,6 +51,29 @@ pub fn model(file: &str) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Below an armature of scale 0.01 steps are those of model space: the same numbers are coded as without it, and the first byte
+/// says so.
+pub fn units() -> Result<(), Failed> {
+    let coded = |scale: f32| -> Result<(Vec<u8>, Clip), Failed> {
+        let rig = super::scaled::wandering(scale)?;
+        let (skeleton, raw) = (rig.skeleton(), &rig.clips()[0]);
+        let baked = bake(raw, skeleton, &BakeOptions::default())?.0;
+        let bytes = encode(&baked, skeleton)?;
+        same(&back(&bytes, &baked, skeleton)?, &baked);
+        Ok((bytes, baked))
+    };
+    let (plain, wanted) = coded(1.0)?;
+    assert_eq!(plain[0], 1);
+    for scale in [0.01, 100.0, 0.0254] {
+        let (bytes, baked) = coded(scale)?;
+        assert_eq!(bytes[0], 2, "{scale}");
+        assert_eq!(baked.packed(), wanted.packed(), "{scale}");
+        // The codes of steps differ by whole octaves.
+        assert!(bytes.len().abs_diff(plain.len()) <= 4, "{scale}");
+    }
+    Ok(())
+}
+
 /// The made clips, of all kinds of blocks, full and additive.
 pub fn every_kind() -> Result<(), Failed> {
     let rig = made::rig();

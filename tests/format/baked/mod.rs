@@ -110,8 +110,9 @@ pub fn trials() -> Vec<Trial> {
     for (name, file, test) in models {
         trials.push(trials::trial(name, &[file], test));
     }
-    let plain: [(&str, Plain); 12] = [
+    let plain: [(&str, Plain); 13] = [
         ("every kind of track", error::every_kind),
+        ("codec: units of model space", codec::units),
         ("below any scales", scaled::scales),
         ("hidden at first", scaled::hidden_at_first),
         ("wide turns", scaled::wide_turns),

@@ -15,9 +15,10 @@ use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use phalanx_testkit::{baked, carried, trials};
 
-/// How near in size clips in other units are. Steps of translations are a sixteenth of an octave of local units apart, so
-/// other steps are chosen; 1.1% was measured (pab at a thousandth), 0.5% and less for the other scales of the mannequin.
-const SAME_SIZE: f64 = 0.015;
+/// How near in size clips in other units are. Steps are those of model space, but lengths divided by a number that is not a
+/// power of two round otherwise: a few numbers fall to the other side of a half step, and the search goes another way.
+/// 0.9% was measured.
+const SAME_SIZE: f64 = 0.01;
 
 /// A scene below a node of a scale, with all lengths divided by it: in model space nothing changes.
 fn below(scene: &RawScene, scale: f32) -> RawScene {
@@ -68,8 +69,8 @@ fn bakes(scene: RawScene) -> Result<(Vec<ErrorReport>, usize), Failed> {
     Ok((reports, bytes))
 }
 
-/// Whole models: for powers of two the report has equal bits; for others equal sizes, and errors as far as other steps
-/// move them.
+/// Whole models: for powers of two the report has equal bits; for others sizes are equal within a hundredth, and errors keep
+/// the same bound.
 pub fn models(file: &str) -> Result<(), Failed> {
     let (scene, _) = read_path(&trials::needed(file)?, &ImportOptions::default())?;
     let (wanted, bytes) = bakes(below(&scene, 1.0))?;
@@ -89,7 +90,7 @@ pub fn models(file: &str) -> Result<(), Failed> {
             return Err(format!("{scale}: {size} and {bytes} bytes").into());
         }
         for (found, wanted) in found.iter().zip(&wanted) {
-            // The same bound is reached from below with other steps.
+            // Which of all errors is the largest depends on single numbers.
             assert!(
                 found.max <= 1e-4,
                 "{scale}: {} and {}",
@@ -163,6 +164,24 @@ fn chain_in(
         ..BuildOptions::default()
     };
     Ok(build_rig(scene, &options)?)
+}
+
+/// A chain below a node of a scale, whose second joint wanders and whose third turns.
+pub fn wandering(scale: f32) -> Result<Rig, Failed> {
+    let times = keys(31);
+    let wander = |t: f32| {
+        vec![
+            0.2 * t.sin() / scale,
+            (0.5 + 0.1 * t * t) / scale,
+            0.3 * t / scale,
+        ]
+    };
+    let turn = |t: f32| Quat::from_rotation_x((3.0 * t).sin()).to_array().to_vec();
+    let tracks = vec![
+        track(1, RawChannel::Translation, &times, wander),
+        track(2, RawChannel::Rotation, &times, turn),
+    ];
+    chain(&[Vec3::splat(scale), Vec3::ONE, Vec3::ONE], tracks, 1.0)
 }
 
 /// The largest displacement of shells between a clip in f64 and what frames show of another, at many times. Between keys

@@ -431,8 +431,8 @@ pub fn coded_values() -> Tested {
     let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
     check(clip[1] == 0, "the clip is filled up")?;
     let cases: Vec<Case> = vec![
-        (b"CLIP", 0, vec![0], "the version is 0, the limit is 1"),
-        (b"CLIP", 0, vec![2], "the version is 2, the limit is 1"),
+        (b"CLIP", 0, vec![0], "the version is 0, the limit is 2"),
+        (b"CLIP", 0, vec![3], "the version is 3, the limit is 2"),
         (b"CLIP", 1, vec![0xff; 6], "bits of the padding's length"),
         (b"CLIP", 1, vec![0xff, 0x7f], "bytes are needed"),
         (b"CLIP", 1, vec![1, 7], "a byte of the padding is 7"),

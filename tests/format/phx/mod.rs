@@ -54,6 +54,7 @@ pub fn trials() -> Vec<Trial> {
         ("files_without_bounds", bounds::files_without),
         ("malformed_bounds", bounds::refused),
         ("coded_clips_of_stored_files", coded::stored),
+        ("coded_clips_without_units", coded::without_units),
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),
         ("files_cut_after_opening", ways::cut_after_opening),
