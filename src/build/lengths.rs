@@ -15,6 +15,8 @@ pub(crate) struct Lengths {
     /// The diagonal of the box around all joints in the rest pose, in the file's unit.
     pub model: f64,
     frames: Vec<f64>,
+    /// By node, the size that its translation's noise is measured by.
+    sizes: Vec<f64>,
 }
 
 impl Lengths {
@@ -59,9 +61,13 @@ impl Lengths {
     fn new(skeleton: &Skeleton, joint_of: &[u16], scales: &[f64]) -> Self {
         let frames = Frames::new(skeleton.parents().to_vec(), |joint| scales[joint]);
         let frame = |&joint: &u16| frames.above(joint.into());
+        let model = model_size(skeleton);
+        let sizes = sizes(skeleton, model);
+        let size = |&joint: &u16| sizes.get(usize::from(joint)).copied().unwrap_or(model);
         Self {
-            model: model_size(skeleton),
+            model,
             frames: joint_of.iter().map(frame).collect(),
+            sizes: joint_of.iter().map(size).collect(),
         }
     }
 
@@ -70,9 +76,9 @@ impl Lengths {
         self.frames.get(node).copied().unwrap_or(1.0)
     }
 
-    /// The model's size in the frame of a node's translation.
+    /// The size that the noise of a node's translation is measured by, in the frame of the translation.
     pub fn local(&self, node: usize) -> f64 {
-        self.model / self.frame(node)
+        self.sizes.get(node).copied().unwrap_or(self.model) / self.frame(node)
     }
 }
 
@@ -83,9 +89,35 @@ impl Lengths {
         Self {
             model,
             frames: Vec::new(),
+            sizes: Vec::new(),
         }
     }
 }
+
+/// By joint, the model's size, or less where that comes from joints far from all others: exporters round positions of the
+/// joint and of those above it.
+fn sizes(skeleton: &Skeleton, model: f64) -> Vec<f64> {
+    let models = skeleton.rest_models();
+    let away: Vec<f64> = models
+        .iter()
+        .map(|m| m.translation.length().into())
+        .collect();
+    let mut sorted = away.clone();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
+    let mut farthest: Vec<f64> = Vec::with_capacity(away.len());
+    for (&own, &parent) in away.iter().zip(skeleton.parents()) {
+        let above = farthest.get(usize::from(parent)).copied();
+        farthest.push(above.unwrap_or(middle).max(own));
+    }
+    farthest
+        .into_iter()
+        .map(|far| model.min(WIDE * far))
+        .collect()
+}
+
+/// A model more than this many times as large as a joint is away from the origin is large by other joints.
+const WIDE: f64 = 3.0;
 
 fn joints(skeleton: &Skeleton) -> Vec<u16> {
     (0..skeleton.len()).map(|j| j as u16).collect()

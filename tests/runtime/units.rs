@@ -92,6 +92,22 @@ fn motions_of_millimetres_below_any_scale_are_kept() {
     }
 }
 
+/// A lamp a kilometre away makes no noise of what the hips do; its own is that of a kilometre.
+#[test]
+fn joints_far_away_hide_nothing_of_the_others() {
+    for (mover, moves) in [(1, 1), (3, 0)] {
+        let mut raw = bob(1.0, 0.0019);
+        raw.nodes.push(node("lamp", None, [0.0, 0.0, 1000.0], 1.0));
+        raw.scenes = vec![vec![0, 3]];
+        let still = raw.clips[0].tracks[1].clone();
+        raw.clips[0].tracks.push(RawTrack { node: 3, ..still });
+        raw.clips[0].tracks[0].node = mover;
+        let rig = built(raw);
+        let tracks = rig.clips()[0].tracks(Channel::Translation);
+        assert_eq!(tracks.animated, moves, "joint {mover}");
+    }
+}
+
 /// Two millionths of two metres are 4 µm.
 #[test]
 fn noise_of_micrometres_below_any_scale_is_constant() {

@@ -445,10 +445,11 @@ impl Job<'_> {
             false => Vec::new(),
         };
         self.progress.file();
+        let missed = proportion::missed(self.settings, &input.name(), &rig, &baked);
         Ok(Made {
             names,
             baked,
-            notes: Vec::new(),
+            notes: missed.into_iter().collect(),
             import: Some(FileReport::new(&input.name(), &report)),
         })
     }

@@ -105,9 +105,11 @@ pub fn bake(
         make_folder(folder)?;
     }
     write(&path, &rig, &baked, settings, sources)?;
+    let missed = proportion::missed(settings, &input.name(), &rig, &baked);
     let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
     let mut made = FileSummary::made(&path, &Library::open(&path)?, &reports);
     made.notes = proportion::notes(settings, &input.name(), &rig);
+    made.notes.extend(missed);
     Ok((made, Some(FileReport::new(&input.name(), &report))))
 }
 

@@ -1,6 +1,8 @@
 //! What a bake's error and shell are beside a model's size: metres by default, whatever the unit of the model is.
 
 use super::Settings;
+use super::settings::Baked;
+use crate::text;
 use phalanx::bake::BakeOptions;
 use phalanx::rig::{Aabb, Rig};
 use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
@@ -41,6 +43,32 @@ pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Which clips of a file state more than the max error: what building took for noise and f32 rounds is part of what they
+/// state, and the baker has no part of it. Nothing of exact ones, and of those with settings of single joints.
+pub fn missed(settings: &Settings, file: &str, rig: &Rig, baked: &[Baked]) -> Option<String> {
+    let asked = settings.max_error.metres(rig.skeleton(), file).ok()?;
+    if settings.exact || !settings.quality.is_empty() {
+        return None;
+    }
+    let over = baked.iter().filter(|b| b.report.max > asked);
+    let worst = over
+        .clone()
+        .max_by(|a, b| a.report.max.total_cmp(&b.report.max))?;
+    Some(format!(
+        "{}: {} of {} more than the max error, {}: up to {}, clip {}; rounding of f32 and motions that import takes for \
+         noise are part of it",
+        file,
+        over.count(),
+        match baked.len() {
+            1 => "1 clip states".to_owned(),
+            clips => format!("{clips} clips state"),
+        },
+        length(asked),
+        length(worst.report.max),
+        text::name(Some(&worst.name))
+    ))
 }
 
 fn of_size([max_error, distance]: [f32; 2], file: &str, longest: f32) -> Vec<String> {

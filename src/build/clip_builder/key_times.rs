@@ -170,6 +170,7 @@ fn sampled(lane: &Lane, times: &[f32]) -> Lane {
     Lane {
         lane: lane.lane,
         frame: lane.frame,
+        size: lane.size,
         curve: Curve {
             interpolation: match curve.interpolation {
                 Interpolation::Step => Interpolation::Step,

@@ -76,6 +76,8 @@ struct Lane {
     lane: usize,
     /// The scale of the frame that a translation is in; 1 of other channels.
     frame: f64,
+    /// The size that the noise of a translation is measured by; of other channels the model's.
+    size: f64,
     curve: Curve,
     variation: Variation,
 }
@@ -188,6 +190,7 @@ impl ClipBuilder<'_> {
                     Channel::Translation => self.lengths.frame(track.node),
                     _ => 1.0,
                 },
+                size: self.lengths.local(track.node),
                 curve,
                 variation,
             });
@@ -280,6 +283,7 @@ impl ClipBuilder<'_> {
             lanes.push(Lane {
                 lane,
                 frame: 1.0,
+                size: self.lengths.model,
                 curve,
                 variation,
             });
@@ -309,7 +313,7 @@ impl ClipBuilder<'_> {
                 Variation::Animated => counts.animated += 1,
                 Variation::Constant(mut value) => {
                     let default = defaults.value(channel, lane.lane).map(f64::from);
-                    if self.is_default((channel, lane.frame), &default, &mut value) {
+                    if self.is_default((channel, lane.size), &default, &mut value) {
                         continue;
                     }
                     counts.constant += 1;
@@ -448,7 +452,7 @@ impl ClipBuilder<'_> {
     /// Whether a constant is the default within the channel's tolerance; rotations up to sign.
     fn is_default(
         &self,
-        (channel, frame): (Channel, f64),
+        (channel, size): (Channel, f64),
         default: &[f64; 4],
         value: &mut [f64; 4],
     ) -> bool {
@@ -462,7 +466,7 @@ impl ClipBuilder<'_> {
         if channel == Channel::Rotation && dot < 0.0 {
             value.iter_mut().for_each(|v| *v = -*v);
         }
-        let tolerance = tolerance(raw, self.lengths.model / frame, || default.map(f64::abs));
+        let tolerance = tolerance(raw, size, || default.map(f64::abs));
         let mut all = value.iter().zip(default).zip(tolerance);
         all.all(|((a, b), tolerance)| (a - b).abs() <= tolerance)
     }

@@ -103,8 +103,8 @@ pub fn stored() -> Tested {
     Ok(())
 }
 
-/// A clip below a node of scale 0.01 in version 1 of the code, whose steps are those of local units. It was written with
-/// version 0.1.0, which wrote the same clip as rows with this hash.
+/// A clip below a node of scale 0.01 in version 1 of the code, whose steps are those of local units. It was written before
+/// there were units, by a baker that wrote the same clip as rows with this hash.
 pub fn without_units() -> Tested {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/coded-units-1.phx");
     let library = Library::open(&path)?;
