@@ -141,7 +141,13 @@ pub fn tiny_models_are_spoken_of() -> Tested {
     // Of a model of 45 units the shell is nothing.
     let error = bake("1", &[])?;
     check(
-        error.contains("the shell, 30 mm, is 0.0667% of") && !error.contains("max error"),
+        error.contains("the shell, 30 mm, is 0.0667% of")
+            && !error.contains("the max error, 0.1 mm, is"),
+        error.clone(),
+    )?;
+    // But f32 rounds 45 m to more than a tenth of a millimetre.
+    check(
+        error.contains("1 of 1 clip states more than the max error, 0.1 mm: up to 0.1"),
         error,
     )?;
     let error = bake("cm", &[])?;
