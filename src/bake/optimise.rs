@@ -15,9 +15,11 @@ use std::ops::Range;
 
 /// Rounds that measure the error and correct the shares in both directions.
 const ROUNDS: usize = 6;
-/// Further rounds at most, which begin beyond the target by this factor and lower the shares of the joints that are.
-const CLOSER: usize = 8;
+/// Factor by which the chosen shares are beyond the target when the next rounds begin.
 const BEYOND: f64 = 1.15;
+/// Rounds that lower the shares of those joints alone that are beyond the target, and of the joints above these: one joint
+/// does not cost all others bits.
+const LOCAL: usize = 8;
 /// Further rounds, which refine all steps by the missing factor. Measured: 4 where the bound is reachable.
 const FINER: usize = 8;
 /// Final rounds, which halve all shares: from the largest share to a thousandth of the target.
@@ -46,7 +48,7 @@ pub(super) struct Built {
 
 /// Finds steps for which no error at the key times is above `target` metres.
 ///
-/// The work is bounded for any input: `ROUNDS + CLOSER + FINER + HALVED` passes over all times and joints.
+/// The work is bounded for any input: `ROUNDS + LOCAL + FINER + HALVED` passes over all times and joints.
 pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     let (state, reached) = search(tracks, target);
     Built {
@@ -79,7 +81,8 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
         }
     }
     if let Some((_, over, best)) = best {
-        shares = closer(&mut state, best, over, target);
+        let scaled = |share: f64| (share * BEYOND / over).min(LARGEST_SHARE * target);
+        shares = best.into_iter().map(scaled).collect();
     }
     let mut round = 0;
     loop {
@@ -87,36 +90,26 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
         let worst = below.iter().copied().fold(0.0, f64::max);
         let reached = worst <= target;
         round += 1;
-        if reached || round == FINER + HALVED {
+        if reached || round == LOCAL + FINER + HALVED {
             return (state, reached);
         }
-        let missing = if round < FINER { worst } else { f64::INFINITY };
+        if round <= LOCAL {
+            for (share, &error) in shares.iter_mut().zip(&below) {
+                if error > target {
+                    *share *= (0.98 * target / error).max(0.5);
+                }
+            }
+            continue;
+        }
+        let missing = if round < LOCAL + FINER {
+            worst
+        } else {
+            f64::INFINITY
+        };
         for share in &mut shares {
             *share *= (0.97 * target / missing).clamp(0.5, 0.97);
         }
     }
-}
-
-/// Shares that about keep to the target: all are scaled together to beyond it, then those of the joints that are beyond it,
-/// and of the joints above these, are lowered. One joint does not cost all others bits.
-fn closer(state: &mut State<'_>, mut shares: Vec<f64>, over: f64, target: f64) -> Vec<f64> {
-    for share in &mut shares {
-        *share = (*share * BEYOND / over).min(LARGEST_SHARE * target);
-    }
-    for _ in 0..CLOSER {
-        let below = state.evaluate(&shares, false);
-        let mut reached = true;
-        for (share, &error) in shares.iter_mut().zip(&below) {
-            if error > target {
-                *share *= (0.98 * target / error).max(0.5);
-                reached = false;
-            }
-        }
-        if reached {
-            break;
-        }
-    }
-    shares
 }
 
 /// The code of the step of a channel for a share of the error, metres.
@@ -129,7 +122,7 @@ fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
     code_below(share * part / lever * track.units[which]).max(track.finest[which])
 }
 
-/// The steps of a joint's channels, in their own units.
+/// The steps of these codes, in the units of a joint's channels.
 pub(super) fn steps(track: &JointTrack, codes: [u16; 3]) -> [f64; 3] {
     std::array::from_fn(|which| step(codes[which]) / track.units[which])
 }
@@ -191,21 +184,21 @@ impl<'a> State<'a> {
 }
 
 impl State<'_> {
-    /// How many numbers the keys are.
+    /// Number of numbers that all moving keys have.
     fn numbers(&self) -> f64 {
         let tracks = self.tracks.joints.iter();
-        let all = tracks.flat_map(|track| track.left.iter().zip(CHANNELS));
-        let numbers = all.map(|(left, (channel, _))| left.keys * channel.components() as f64);
+        let all = tracks.flat_map(|track| track.residuals.iter().zip(CHANNELS));
+        let numbers = all.map(|(own, (channel, _))| own.keys * channel.components() as f64);
         numbers.sum()
     }
 
-    /// About the bits that they take in steps of the last evaluation, as the coder predicts each from those before it.
+    /// Estimate of the bits that these numbers take on disk, in the steps of the last evaluation.
     fn bits(&self) -> f64 {
         let mut bits = 0.0;
         for (track, &codes) in self.tracks.joints.iter().zip(&self.codes) {
-            for (left, step) in track.left.iter().zip(steps(track, codes)) {
-                let number = left.sizes.map(|size| (1.0 + size / step).log2());
-                bits += left.keys * number.iter().sum::<f64>();
+            for (own, step) in track.residuals.iter().zip(steps(track, codes)) {
+                let number = own.sizes.map(|size| (1.0 + size / step).log2());
+                bits += own.keys * number.iter().sum::<f64>();
             }
         }
         bits

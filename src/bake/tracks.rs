@@ -62,24 +62,25 @@ pub(super) struct JointTrack {
     keeps_keys: bool,
     /// Per channel: the code of the finest step for which 16 bits hold the range.
     pub finest: [u16; 3],
-    /// Per channel: what steps are divided by.
+    /// Per channel: the divisor of its steps, see [`unit_of`].
     pub units: [f64; 3],
-    /// Per channel: what is left of its keys.
-    pub left: [Left; 3],
+    /// Per channel: the residuals of its keys.
+    pub residuals: [Residuals; 3],
     /// The joint's rest pose, if the clip is additive.
     pub base: Option<[f64; 10]>,
 }
 
-/// What is left of the keys of a channel if each is predicted from those before it.
+/// The residuals of a channel's keys, each predicted by the line through the two before it: an estimate of what the coder
+/// of clips has to store.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Left {
+pub(super) struct Residuals {
     /// Number of keys; 0 for channels that do not move.
     pub keys: f64,
-    /// The mean size of the rest, by component.
+    /// Mean magnitude by component, in the unit of the channel.
     pub sizes: [f64; 4],
 }
 
-impl Left {
+impl Residuals {
     fn new(raw: &Locals, which: usize, at: &[usize]) -> Self {
         let mut sizes = [0.0; 4];
         let width = CHANNELS[which].0.components();
@@ -224,8 +225,8 @@ impl Tracks {
             for which in 0..CHANNELS.len() {
                 track.settle(which, max_error / track.weight, coarsest);
                 if let ChannelForm::Moving { timeline, .. } = track.forms[which] {
-                    track.left[which] =
-                        Left::new(&track.raw, which, &tracks.timelines[timeline].at);
+                    let at = &tracks.timelines[timeline].at;
+                    track.residuals[which] = Residuals::new(&track.raw, which, at);
                 }
             }
         }
@@ -290,7 +291,7 @@ impl Tracks {
             levers: [1.0; 3],
             keeps_keys,
             finest: [0; 3],
-            left: [Left::default(); 3],
+            residuals: [Residuals::default(); 3],
             units: [unit_of(frames, joint), 1.0, 1.0],
             base,
         }

@@ -15,7 +15,7 @@ pub(crate) struct Lengths {
     /// The diagonal of the box around all joints in the rest pose, in the file's unit.
     pub model: f64,
     frames: Vec<f64>,
-    /// By node, the size that its translation's noise is measured by.
+    /// The sizes that the noise of translations is measured by, one per node, in the file's unit.
     sizes: Vec<f64>,
 }
 

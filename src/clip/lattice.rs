@@ -1,7 +1,7 @@
 //! Lattice steps: baked keys are integer multiples of a step.
 //!
 //! A step is a power of two times a five-bit number. Its multiples below 2^19 are therefore exact in f32,
-//! so values have the same bits however they are computed. Translations in a frame of another [unit](unit) have such steps
+//! so values have the same bits however they are computed. Translations in a frame of another [`unit`] have such steps
 //! in model space; their multiples are rounded to f32 once.
 
 #[cfg(feature = "phx")]
@@ -40,8 +40,8 @@ pub(crate) fn code_below(value: f64) -> u16 {
     low
 }
 
-/// What the steps of a joint's translations are divided by, so that the same positions in model space are stored below
-/// nodes of any scale: the scale of the frame that they are in, without its power of two.
+/// The divisor of the steps of a joint's translations, 1 to 2: the scale of the frame that they are in, without its power of
+/// two. The same positions in model space are stored below nodes of any scale. Changing it breaks the coded form.
 pub(crate) fn unit(frames: &Frames, joint: usize) -> f64 {
     const FRACTION: u64 = (1 << 52) - 1;
     let unit = f64::from_bits(frames.above(joint).to_bits() & FRACTION | 1023 << 52);
@@ -55,7 +55,7 @@ pub(crate) fn unit(frames: &Frames, joint: usize) -> f64 {
 /// Units this near to a power of two are one.
 const NEAR_ONE: f64 = 1e-4;
 
-/// The [unit] of the translations of every lane.
+/// The [`unit`] of the translations of every lane.
 #[cfg(feature = "phx")]
 pub(crate) fn units(skeleton: &Skeleton) -> Vec<f64> {
     let frames = Frames::of_rest(skeleton);
@@ -68,11 +68,13 @@ pub(crate) fn units(skeleton: &Skeleton) -> Vec<f64> {
     units
 }
 
-/// The multiple of `step` that is a value in f32, if there is one below [`MAX_MULTIPLE`].
+/// The multiple of `step` that has the bits of a value in f32, if there is one below [`MAX_MULTIPLE`]. Minus zero is none.
 #[cfg(feature = "phx")]
 pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
     let k = (f64::from(value) / step).round();
-    (k.abs() < MAX_MULTIPLE && (k * step) as f32 == value).then_some(k as i32)
+    let multiple = k as i32;
+    let stored = (f64::from(multiple) * step) as f32;
+    (k.abs() < MAX_MULTIPLE && stored.to_bits() == value.to_bits()).then_some(multiple)
 }
 
 /// 1.5 × 2^52: adding a number to it rounds the number to an integer.

@@ -61,10 +61,10 @@ fn rounds_are_bounded() {
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {
             let (state, reached) = search(&tracks, target);
             assert!(
-                state.rounds <= ROUNDS + CLOSER + FINER + HALVED,
+                state.rounds <= ROUNDS + LOCAL + FINER + HALVED,
                 "{scale} {way} {target}"
             );
-            missed += usize::from(!reached && state.rounds >= ROUNDS + FINER + HALVED);
+            missed += usize::from(!reached && state.rounds == ROUNDS + LOCAL + FINER + HALVED);
         }
         let (built, report) = bake(clip, skeleton, &settings).expect("the clip fits");
         assert!(built == **clip || report.max <= settings.max_error);

@@ -22,7 +22,7 @@ pub(super) struct ClipCoder<'a, C> {
     skeleton: &'a Skeleton,
     /// Values of lanes without keys: the rest pose, or the identity for additive clips.
     rest: Cow<'a, Pose>,
-    /// By lane, what the steps of translations are divided by.
+    /// Divisors of the steps of translations, by lane; empty in version 1, where all are 1.
     units: Vec<f64>,
     /// Scratch space for the values of one lane.
     pub values: Vec<f32>,
@@ -31,7 +31,6 @@ pub(super) struct ClipCoder<'a, C> {
 }
 
 impl<'a, C: Coder> ClipCoder<'a, C> {
-    /// With the units of the skeleton's lanes; without any in version 1.
     pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton, units: Vec<f64>) -> Self {
         Self {
             c,
@@ -163,7 +162,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         out
     }
 
-    /// What the steps of a lane are divided by.
+    /// The divisor of the steps of a lane.
     pub fn unit(&self, channel: Channel, b: &Block, lane: usize) -> f64 {
         let lane = usize::from(b.block) * LANES + lane;
         match channel {

@@ -24,7 +24,7 @@ pub(super) struct LaneModels {
     last: [u16; 2],
     multiples: [Residuals; 2],
     bits: [Residuals; 2],
-    /// What steps are divided by.
+    /// Divisor of the steps of the lane that is coded next.
     pub unit: f64,
 }
 
@@ -227,11 +227,7 @@ impl LaneModels {
     fn find(&self, moves: bool, values: &[f32]) -> Option<u16> {
         let holds = |code: u16| {
             let step = self.step(code);
-            let exact = |&v: &f32| {
-                let k = multiple_of(v, step);
-                k.is_some_and(|k| ((f64::from(k) * step) as f32).to_bits() == v.to_bits())
-            };
-            values.iter().all(exact)
+            values.iter().all(|&v| multiple_of(v, step).is_some())
         };
         let last = self.last[usize::from(moves)];
         if holds(last) {
@@ -260,7 +256,7 @@ impl LaneModels {
         for (i, (multiple, &value)) in multiples.iter_mut().zip(least).enumerate() {
             let k = multiple_of(value, step)?;
             let lowest = integers.iter().skip(i).step_by(least.len()).min();
-            if value.to_bits() == MINUS_ZERO || lowest != Some(&0) {
+            if lowest != Some(&0) {
                 return None;
             }
             *multiple = k.into();
@@ -268,8 +264,6 @@ impl LaneModels {
         Some((code, multiples))
     }
 }
-
-const MINUS_ZERO: u32 = 1 << 31;
 
 /// Computes the range of multiples, and the integers relative to it.
 fn place<C: Coder>(

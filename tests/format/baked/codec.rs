@@ -71,6 +71,10 @@ pub fn units() -> Result<(), Failed> {
         // The codes of steps differ by whole octaves.
         assert!(bytes.len().abs_diff(plain.len()) <= 4, "{scale}");
     }
+    // Scales next to powers of two are rounded ones.
+    for (scale, version) in [(1.00005, 1), (1.99995, 1), (1.0005, 2), (1.999, 2)] {
+        assert_eq!(coded(scale)?.0[0], version, "{scale}");
+    }
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use phalanx::skeleton::Skeleton;
 use phalanx_testkit::baked::{apart, lane, times};
 
 /// Where the oracle looks between keys, besides where the library measures.
-const BETWEEN: [f64; 8] = [0.11, 0.21, 0.36, 0.5, 0.64, 0.79, 0.89, JUST_BEFORE];
+const BETWEEN: [f64; 8] = [0.11, 0.21, 0.36, 0.5, 0.64, 0.83, 0.89, JUST_BEFORE];
 /// Of the way to a key whose steps are not taken yet.
 const JUST_BEFORE: f64 = 0.999_99;
 
