@@ -108,6 +108,25 @@ fn joints_far_away_hide_nothing_of_the_others() {
     }
 }
 
+/// Beside such a lamp a joint at the origin still has the noise of a model of its other joints' size.
+#[test]
+fn joints_at_the_origin_have_the_noise_of_the_model() {
+    for (rise, moves) in [(2e-6, 0), (1e-4, 1)] {
+        let mut raw = bob(1.0, 0.0);
+        raw.nodes.push(node("lamp", None, [0.0, 0.0, 1000.0], 1.0));
+        raw.scenes = vec![vec![0, 3]];
+        for moved in [0, 3] {
+            let mut still = raw.clips[0].tracks[1].clone();
+            still.node = moved;
+            raw.clips[0].tracks.push(still);
+        }
+        let keys = [(0.0, [0.0; 3]), (0.5, [0.0, rise, 0.0]), (1.0, [0.0; 3])];
+        raw.clips[0].tracks[0] = track(0, RawChannel::Translation, &keys);
+        let tracks = built(raw).clips()[0].tracks(Channel::Translation);
+        assert_eq!(tracks.animated, moves, "{rise} m");
+    }
+}
+
 /// Two millionths of two metres are 4 µm.
 #[test]
 fn noise_of_micrometres_below_any_scale_is_constant() {
