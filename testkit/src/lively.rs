@@ -145,6 +145,13 @@ impl Lively {
         all
     }
 
+    /// The names of all clips.
+    pub fn clip_names(&self) -> Vec<String> {
+        let clips = self.clips.iter().flatten().chain(&self.added);
+        let named = clips.filter_map(|&clip| self.crowd.clip(clip).ok());
+        named.map(|clip| clip.name().to_owned()).collect()
+    }
+
     /// Takes over the handles of another crowd, after a restore of its snapshot.
     pub fn adopt(&mut self, other: &Self) {
         self.rigs.clone_from(&other.rigs);

@@ -17,6 +17,9 @@ use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
 use crate::clip::ClipKind;
 
+/// The version from which on no ticks are counted for characters that stand still.
+const NO_TICKS_SINCE: u16 = 3;
+
 /// The index of no blend space.
 const NO_SPACE: u16 = u16::MAX;
 
@@ -146,7 +149,9 @@ pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, 
         _ => {
             r.needs(within, "a layer stands still for too long")?;
             if still {
-                // Bytes of an older library count ticks, in which fades went on.
+                let counts = r.version() < NO_TICKS_SINCE;
+                r.needs(counts || elapsed == 0, "a character stands still and ages")?;
+                // They are those in which fades went on.
                 layer.glide(context.clock.since(anchor));
                 return Ok((layer, context.clock.now(), Wait::of(f64::INFINITY)));
             }

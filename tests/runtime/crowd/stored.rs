@@ -338,6 +338,53 @@ impl StopEverything for Crowd {
     }
 }
 
+/// Fades of a character of speed 0 stand still. Before version 3 they went on.
+#[test]
+fn bytes_of_characters_that_stand_count_no_ticks() {
+    const SPEED: f32 = 1.5;
+    let (mut crowd, all) = stored();
+    let stands = PlayOptions {
+        speed: 0.0,
+        ..PlayOptions::default()
+    };
+    let [walk, run] = [0, 1].map(|c| crowd.clip_by_index(all[0].rig(), c).unwrap());
+    crowd.play(all[0], walk, &stands).unwrap();
+    crowd.fade_to(all[0], run, 1.0, &stands).unwrap();
+    crowd
+        .player(all[0])
+        .unwrap()
+        .set_character_speed(SPEED)
+        .unwrap();
+    // A visit after which it stands still, and ticks since then.
+    crowd.advance(STEP).unwrap();
+    crowd.advance(3.0 * STEP).unwrap();
+    let mut bytes = crowd.snapshot().to_bytes();
+    let mut places = bytes.windows(4).enumerate();
+    let mut places = places.by_ref().filter(|(_, b)| *b == SPEED.to_le_bytes());
+    let (at, next) = (places.next().unwrap().0, places.next());
+    assert!(next.is_none());
+    bytes[at..at + 4].fill(0);
+    seal_snapshot(&mut bytes);
+    let refused = CrowdSnapshot::from_bytes(&bytes).unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .ends_with("a character stands still and ages"),
+        "{refused}"
+    );
+    // Version 2 ends before the flags of tiers.
+    bytes[8] = 2;
+    bytes.pop();
+    seal_snapshot(&mut bytes);
+    crowd
+        .restore(&CrowdSnapshot::from_bytes(&bytes).unwrap())
+        .unwrap();
+    crowd.advance(1.0).unwrap();
+    let playing = crowd.playing(all[0]).unwrap();
+    let weights: Vec<f32> = playing.actions(0).unwrap().map(|(_, a)| a.weight).collect();
+    assert_eq!(weights, [0.75, 0.25]);
+}
+
 /// Where an instance stood that is gone is neither state nor stored: who compares two sides for differences gets none.
 #[test]
 fn snapshots_are_equal_if_their_bytes_are() {
