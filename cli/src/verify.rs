@@ -291,6 +291,10 @@ fn measure(
                 source_file,
                 have: given.hash,
                 needed,
+                advice: match !source.access.allow_parent_folders && input.leaves_its_folder() {
+                    true => "; --allow-parent-folders reads the files of other folders that it refers to",
+                    false => "",
+                },
             },
             None => BakeFault::NoSource { file, source_file },
         });

@@ -123,7 +123,7 @@ pub enum BakeFault {
     /// A source has changed since the file was baked.
     #[error(
         "{file}: {source_file} has hash {have:016x}, but this file was baked from a source with hash \
-         {needed:016x}"
+         {needed:016x}{advice}"
     )]
     OtherSource {
         /// The .phx file.
@@ -134,6 +134,8 @@ pub enum BakeFault {
         have: u64,
         /// Hash stated in the .phx file.
         needed: u64,
+        /// An option to try.
+        advice: &'static str,
     },
     /// A clip cannot be baked within its error limit, or its error cannot be measured.
     #[error("{file}: {source}")]

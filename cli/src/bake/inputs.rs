@@ -80,6 +80,20 @@ impl Input {
         })
     }
 
+    /// Whether it refers to files of parent folders.
+    pub fn leaves_its_folder(&self) -> bool {
+        let (bytes, folder) = (read(&self.path), self.path.parent());
+        let [within, all] = [false, true].map(|parent_folders| {
+            let options = ImportOptions {
+                parent_folders,
+                ..ImportOptions::default()
+            };
+            let bytes = bytes.as_deref().unwrap_or_default();
+            external_files(bytes, folder.unwrap_or(Path::new("")), &options).len()
+        });
+        all > within
+    }
+
     /// Reads the file. Clips that are trimmed know by how much.
     pub fn raw(&self, up: UpAxis, import: ImportArgs) -> Result<RawScene, CliError> {
         self.reported(up, import).map(|(raw, _)| raw)

@@ -400,10 +400,11 @@ impl Job<'_> {
             baked = all.collect::<Result<Vec<Baked>, CliError>>()?;
         }
         self.progress.file();
+        let missed = proportion::missed(self.settings, &input.name(), skeleton, &baked);
         Ok(Made {
             names,
             baked,
-            notes: bound.lines(),
+            notes: bound.lines().into_iter().chain(missed).collect(),
             // The lines have what the import says.
             import: Some(FileReport::quiet(&input.name(), &read.report)),
         })
@@ -445,7 +446,7 @@ impl Job<'_> {
             false => Vec::new(),
         };
         self.progress.file();
-        let missed = proportion::missed(self.settings, &input.name(), &rig, &baked);
+        let missed = proportion::missed(self.settings, &input.name(), rig.skeleton(), &baked);
         Ok(Made {
             names,
             baked,

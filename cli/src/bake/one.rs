@@ -105,7 +105,7 @@ pub fn bake(
         make_folder(folder)?;
     }
     write(&path, &rig, &baked, settings, sources)?;
-    let missed = proportion::missed(settings, &input.name(), &rig, &baked);
+    let missed = proportion::missed(settings, &input.name(), rig.skeleton(), &baked);
     let reports: Vec<_> = baked.into_iter().map(|b| b.report).collect();
     let mut made = FileSummary::made(&path, &Library::open(&path)?, &reports);
     made.notes = proportion::notes(settings, &input.name(), &rig);

@@ -6,6 +6,7 @@ use crate::text;
 use phalanx::bake::BakeOptions;
 use phalanx::rig::{Aabb, Rig};
 use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use phalanx::skeleton::Skeleton;
 
 /// An error that is a larger share of the model's longest side can be seen: 0.1 mm of 2 cm.
 const LARGE_ERROR: f32 = 0.005;
@@ -46,9 +47,15 @@ pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
 }
 
 /// Which clips of a file state more than the max error: what building took for noise and f32 rounds is part of what they
-/// state, and the baker has no part of it. Nothing of exact ones, and of those with settings of single joints.
-pub fn missed(settings: &Settings, file: &str, rig: &Rig, baked: &[Baked]) -> Option<String> {
-    let asked = settings.max_error.metres(rig.skeleton(), file).ok()?;
+/// state, as is what binding changed, and the baker has no part of it. Nothing of exact ones, and of those with settings
+/// of single joints.
+pub fn missed(
+    settings: &Settings,
+    file: &str,
+    skeleton: &Skeleton,
+    baked: &[Baked],
+) -> Option<String> {
+    let asked = settings.max_error.metres(skeleton, file).ok()?;
     if settings.exact || !settings.quality.is_empty() {
         return None;
     }
@@ -57,8 +64,8 @@ pub fn missed(settings: &Settings, file: &str, rig: &Rig, baked: &[Baked]) -> Op
         .clone()
         .max_by(|a, b| a.report.max.total_cmp(&b.report.max))?;
     Some(format!(
-        "{}: {} of {} more than the max error, {}: up to {}, clip {}; rounding of f32 and motions that import takes for \
-         noise are part of it",
+        "{}: {} of {} more than the max error, {}: up to {}, clip {}; rounding of f32, what binding changes and \
+         motions that import takes for noise are part of it",
         file,
         over.count(),
         match baked.len() {

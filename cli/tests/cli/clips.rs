@@ -512,5 +512,13 @@ pub fn cubic_keys_at_other_times() -> Tested {
             format!("{out}: {stated} stated, {measured} measured"),
         )?;
     }
-    Ok(())
+    // What binding and f32 round is more than was asked.
+    let bake = ["bake", &hero, "--clips", &motion, "--out", "fine.phx"];
+    let said = run(&[&bake[..], &["--max-error", "1e-8"]].concat());
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    check(
+        said.status.success()
+            && text.contains("two_cubic_motion.glb: 1 of 1 clip states more than the max error"),
+        text,
+    )
 }

@@ -295,6 +295,9 @@ pub fn parent_folders() -> Tested {
     output(&["pose", file, open])?;
     output(&["bake", file, open, "--out", "up.phx"])?;
     output(&["verify", "up.phx", "--source", file, open])?;
+    let closed = run(&["verify", "up.phx", "--source", file]);
+    let advice = "; --allow-parent-folders reads the files of other folders that it refers to";
+    one_line(&closed, &["models/up.gltf has hash", advice])?;
     // The buffer is part of the input: with another, the output is made anew.
     let args = ["bake", file, open, "--json", "--out", "out"];
     let skipped = |args: &[&str]| -> Result<bool, libtest_mimic::Failed> {
