@@ -37,11 +37,15 @@ pub(crate) fn brief(message: &impl std::fmt::Display) -> String {
 /// The decimal exponents between which a number is shown without one.
 const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
 
-/// A number as short as it is exact: `0.25`, `1e-320`.
+/// A number as short as it is exact: `0.25`, `1e-320`. Numbers of f32 have its digits: `0.1`.
 pub(crate) fn number(value: f64) -> String {
-    match value == 0.0 || !value.is_finite() || PLAIN.contains(&value.abs()) {
-        true => value.to_string(),
-        false => format!("{value:e}"),
+    let narrow = value as f32;
+    let plain = value == 0.0 || !value.is_finite() || PLAIN.contains(&value.abs());
+    match (f64::from(narrow) == value, plain) {
+        (true, true) => narrow.to_string(),
+        (true, false) => format!("{narrow:e}"),
+        (false, true) => value.to_string(),
+        (false, false) => format!("{value:e}"),
     }
 }
 

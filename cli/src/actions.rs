@@ -3,8 +3,7 @@
 
 use super::error::CliError;
 use super::model::Model;
-use super::table::shorten;
-use super::text::one_line;
+use super::text;
 use clap::{Args, ValueEnum};
 use phalanx::playback::{LoopMode, PoseAction};
 use std::str::FromStr;
@@ -91,7 +90,7 @@ const REPEATED: usize = 40;
 
 /// An argument for an error, on one line and shortened.
 fn quoted(argument: &str) -> String {
-    shorten(&one_line(argument), REPEATED)
+    text::shorten(&text::one_line(argument), REPEATED)
 }
 
 /// Parses a time in seconds.
@@ -140,7 +139,7 @@ impl ActionArgs {
             let name = found.map(|c| c.name()).filter(|name| !name.is_empty());
             Ok(Action {
                 clip,
-                name: name.map_or_else(|| format!("clip {clip}"), one_line),
+                name: name.map_or_else(|| format!("clip {clip}"), text::short),
                 start,
                 weight,
                 duration: found.map_or(0.0, |c| c.duration()).into(),

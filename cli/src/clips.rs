@@ -4,7 +4,7 @@ use super::bake::{BakeFault, Faults, expand};
 use super::binding::BindingArgs;
 use super::clip_names::{TakenNames, renamed};
 use super::error::CliError;
-use super::findings;
+use super::findings::{self, print_dropped};
 use super::import_args::ImportArgs;
 use super::kind;
 use super::model::Model;
@@ -132,6 +132,8 @@ impl ClipFile {
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if clips.is_empty() {
+            // They may have been left out.
+            print_dropped(&file, &report);
             return Err(ClipsFault::None { file }.into());
         }
         if let [only] = &mut clips[..] {
@@ -274,11 +276,19 @@ fn notes(made: &BoundClip) -> Vec<String> {
             plural(made.scales_left, "joint")
         ));
     }
-    if !made.scalars_left.is_empty() {
+    let (nameless, named): (Vec<&String>, _) =
+        (made.scalars_left.iter()).partition(|name| name.starts_with(".weights["));
+    if let Some(first) = named.first() {
         notes.push(format!(
-            "clip \"{name}\": morph weights and user channels that are not in the model: {}, such as \"{}\"",
-            made.scalars_left.len(),
-            shorten(&made.scalars_left[0], SHOWN)
+            "clip \"{name}\": morph weights and user channels whose names are not in the model: {}, such as \"{}\"",
+            named.len(),
+            shorten(first, SHOWN)
+        ));
+    }
+    if !nameless.is_empty() {
+        notes.push(format!(
+            "clip \"{name}\": {} of meshes without names, which are bound if clip and model have one mesh with as many",
+            plural(nameless.len(), "morph weight")
         ));
     }
     if made.sampled > 0 {

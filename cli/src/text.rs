@@ -5,9 +5,23 @@ use std::fmt::Write;
 pub use super::escape::{lines, one_line, write_json};
 pub use super::table::{has_column, paragraphs, shorten, table, table_of, table_of_words};
 
-/// A name in quotes, or a dash if there is none.
+/// The longest name on a line, and the longest message of a reader, in columns.
+const NAME: usize = 80;
+const MESSAGE: usize = 300;
+
+/// A name of a file's on one line, cut short.
+pub fn short(name: &str) -> String {
+    shorten(&one_line(name), NAME)
+}
+
+/// A message of a reader, which may repeat what it read, on one line, cut short.
+pub fn brief(message: &impl std::fmt::Display) -> String {
+    shorten(&one_line(&message.to_string()), MESSAGE)
+}
+
+/// A name in quotes, cut short, or a dash if there is none.
 pub fn name(name: Option<&str>) -> String {
-    name.map_or_else(|| "-".into(), |n| format!("\"{}\"", one_line(n)))
+    name.map_or_else(|| "-".into(), |n| format!("\"{}\"", short(n)))
 }
 
 /// A whole number with thousands separators.

@@ -1,5 +1,6 @@
 //! Warnings about textures that a model refers to but that cannot be drawn.
 
+use super::findings::with_options;
 use super::model::Model;
 use phalanx::import::{ReportEntry, Severity};
 use phalanx::mesh::ImageData;
@@ -25,7 +26,7 @@ pub fn missing(model: &Model) -> Option<String> {
             rest.is_some_and(|r| r.is_empty() || r.starts_with(' '))
         };
         match dropped().find(here) {
-            Some(e) => format!("{}: {}", e.place, e.message),
+            Some(e) => with_options(&format!("{}: {}", e.place, e.message)),
             // A .phx file stores no reasons.
             None => format!("{place}: the file contains no usable image"),
         }

@@ -23,7 +23,10 @@ pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFault> {
         return Err(ReadFault::Long(info.len()));
     }
     let file = File::open(path).map_err(ReadFault::Io)?;
-    let mut bytes = Vec::with_capacity(usize::try_from(info.len()).unwrap_or(0));
+    let mut bytes = Vec::new();
+    let size = usize::try_from(info.len()).unwrap_or(usize::MAX);
+    let room = bytes.try_reserve_exact(size);
+    room.map_err(|_| ReadFault::Io(io::ErrorKind::OutOfMemory.into()))?;
     // A file that grows while it is read stays within the limit too.
     let read = file.take(limit).read_to_end(&mut bytes);
     read.map_err(ReadFault::Io)?;

@@ -120,7 +120,7 @@ impl Space {
         }
     }
 
-    /// The parameter at which two neighbours have these shares, or a clip plays alone.
+    /// The first parameter at which two neighbours have these shares, or a clip plays alone.
     pub(super) fn parameter(&self, (clip, other): (u16, Option<(u16, f32)>)) -> Option<f32> {
         let Some((other, mix)) = other else {
             let alone = self.points.iter().find(|p| p.clip == clip);

@@ -39,7 +39,8 @@ pub struct ActionState {
     pub repetitions: Option<u32>,
     /// What happens after the last pass.
     pub at_end: AtEnd,
-    /// The parameter of a blend space, within its ends, up to rounding; `None` for a clip.
+    /// The parameter of a blend space, within its ends, up to rounding; `None` for a clip. Of a space that has the same
+    /// clips at several values, the first value at which they play alike.
     pub parameter: Option<f32>,
     /// True if the action is paused.
     pub paused: bool,

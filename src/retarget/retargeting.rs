@@ -199,7 +199,7 @@ impl Retargeting {
         }
         let skeletons: [&Skeleton; 2] = [&self.source.skeleton, &self.target.skeleton];
         let (weights, scalars_dropped) = scalars::tracks(&raw, skeletons, || {
-            scalars::by_name(skeletons[0], skeletons[1])
+            scalars::by_name_or_index(skeletons[0], skeletons[1]).0
         });
         let scalars_kept = weights.len();
         let mut tracks = tracks.list();

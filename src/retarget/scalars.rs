@@ -5,7 +5,7 @@ use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
 /// For every scalar of the source those of the target, by name.
-pub fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Vec<usize>> {
+fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Vec<usize>> {
     scalar_pairs(&names(source), &names(target))
 }
 

@@ -497,6 +497,72 @@ fn bound_armatures_of_other_units() {
     }
 }
 
+/// Whatever the unit of an armature, translations mean the same in space.
+#[test]
+fn translations_of_every_mode_are_in_metres() {
+    let of = |unit: f32, longer: f32| {
+        let mut nodes = vec![node("Armature", None, [0.0; 3])];
+        nodes[0].local.scale = glam::Vec3::splat(unit);
+        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
+            let parent = Some(parent.map_or(0, |p| p + 1));
+            node(name, parent, at.map(|v| v * longer / unit))
+        }));
+        let arm = nodes[6].local.translation;
+        let mut raw = with_skin(RawScene {
+            nodes,
+            ..RawScene::default()
+        });
+        walk(
+            &mut raw,
+            6,
+            arm.to_array(),
+            [arm.x, arm.y + 0.3 / unit, arm.z],
+        );
+        rig(raw)
+    };
+    for translations in [
+        TranslationMode::SameOffset,
+        TranslationMode::Skeleton,
+        TranslationMode::Animation,
+        TranslationMode::AnimationScaled,
+        TranslationMode::AnimationRelative,
+    ] {
+        let options = BindOptions {
+            translations,
+            ..BindOptions::default()
+        };
+        let place = |units: [f32; 2], longer: f32, additive: bool| {
+            let (from, to) = (of(units[0], 1.0), of(units[1], longer));
+            let reference = AdditiveReference::Rest;
+            let clip = match additive {
+                false => Clip::clone(&from.clips()[0]),
+                true => build_additive(&from, 0, reference).unwrap(),
+            };
+            let (bound, _) = bind(&clip, to.skeleton(), &options).unwrap();
+            let arm = to.skeleton().joint("LeftArm").unwrap();
+            let pose = sample::sample(&bound.clip, to.skeleton(), 1.0).unwrap();
+            let lane = usize::from(to.skeleton().lane_of()[arm]);
+            pose.lane(lane).translation.as_dvec3() * f64::from(units[1])
+        };
+        for (longer, additive) in [(1.0, false), (1.5, false), (1.0, true), (1.5, true)] {
+            let expected = place([1.0, 1.0], longer, additive);
+            for units in [
+                [0.01, 1.0],
+                [1.0, 0.01],
+                [0.01, 0.02],
+                [1e-3, 1e3],
+                [1e3, 1e-3],
+            ] {
+                let found = place(units, longer, additive);
+                assert!(
+                    found.distance(expected) < 1e-5,
+                    "{translations:?}, {units:?}, {longer}, {additive}: {found}, not {expected}"
+                );
+            }
+        }
+    }
+}
+
 /// Differences of rest poses and of what is left out are in metres, whatever the units of the armatures.
 #[test]
 fn differences_are_in_metres_below_scaled_armatures() {
@@ -780,6 +846,74 @@ fn long_ways_end_at_a_limit() {
 
 fn bind_of(source: &Rig, target: &Skeleton) -> Result<Binding, BindError> {
     Binding::new(source.skeleton(), target, &BindOptions::default())
+}
+
+/// Copies whose roots have names of their own, of which the clips' may have one.
+#[test]
+fn copies_below_other_roots_are_driven() {
+    let of = |roots: &[&str], name: &dyn Fn(usize, &str) -> String| {
+        let mut nodes = Vec::new();
+        for (copy, root) in roots.iter().enumerate() {
+            let first = nodes.len();
+            nodes.push(node(root, None, [0.0; 3]));
+            nodes.extend(BODY.iter().map(|&(n, parent, at)| {
+                let parent = first + parent.map_or(0, |p| p + 1);
+                node(&name(copy, n), Some(parent), at)
+            }));
+        }
+        with_skin(RawScene {
+            nodes,
+            ..RawScene::default()
+        })
+    };
+    let plain = |_: usize, name: &str| name.to_owned();
+    let prefixed = |_: usize, name: &str| format!("mixamorig:{name}");
+    let numbered = |copy: usize, name: &str| format!("{name}.00{}", copy + 1);
+    let counted = |copy: usize, name: &str| match copy {
+        0 => name.to_owned(),
+        copy => format!("{name}_{copy}"),
+    };
+    let namespaces = |copy: usize, name: &str| match copy {
+        0 => format!("mixamorig:{name}"),
+        copy => format!("mixamorig{copy}:{name}"),
+    };
+    type Name<'a> = &'a dyn Fn(usize, &str) -> String;
+    let cases: [(Name<'_>, Name<'_>); 6] = [
+        (&plain, &plain),
+        (&prefixed, &plain),
+        (&prefixed, &namespaces),
+        (&plain, &namespaces),
+        (&plain, &numbered),
+        (&plain, &counted),
+    ];
+    for (case, (own, copies)) in cases.into_iter().enumerate() {
+        let mut source = of(&["Armature"], own);
+        add_clip(&mut source, 3, Interpolation::Linear, &[1], &["Armature"]);
+        let from = rig(source);
+        for roots in [
+            ["Armature", "Outfit"],
+            ["Outfit", "Armature"],
+            ["Hero", "Outfit"],
+            ["Armature", "Armature"],
+        ] {
+            let to = rig(of(&roots, copies));
+            let (bound, report) =
+                bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap();
+            let size = BODY.len() + 1;
+            let places = models(&bound.clip, to.skeleton(), 0.4);
+            for joint in 1..size {
+                let (a, b) = (places[joint], places[joint + size]);
+                let apart = a.translation.distance(b.translation);
+                let turned = turn(&a).angle_between(turn(&b));
+                assert!(
+                    apart < 1e-6 && turned < 1e-6,
+                    "{case}, {roots:?}: {joint}, {report}"
+                );
+            }
+            let moved = places[1].translation.distance(DVec3::Y);
+            assert!(moved > 1e-3, "{case}, {roots:?}: {moved}");
+        }
+    }
 }
 
 /// Blender numbers the names of a copied armature, or that of its root alone.
@@ -1288,6 +1422,7 @@ fn clips_of_morph_weights_alone_are_bound_by_name_or_index() {
         ("Face", "rig:Face", false),
         ("Head_mesh", "Face", true),
         ("", "Face", true),
+        ("", "", false),
     ] {
         let (from, to) = (clip(source, 1), hero(target, 2));
         let (bound, report) =
@@ -1301,6 +1436,21 @@ fn clips_of_morph_weights_alone_are_bound_by_name_or_index() {
                 .translation
         );
     }
+    // Two nodes without names are not told apart.
+    let mut two = body();
+    for count in [2, 3] {
+        two.nodes.push(RawNode {
+            weights: vec![0.0; count],
+            ..node("", Some(4), [0.0; 3])
+        });
+    }
+    let two = rig(two);
+    let refused = bind(
+        &clip("", 1).clips()[0],
+        two.skeleton(),
+        &BindOptions::default(),
+    );
+    assert!(refused.unwrap_err().to_string().contains("by index"));
     // Of as many weights only, and of one node.
     for (faces, count) in [(1, 3), (2, 2)] {
         let (from, to) = (clip("Head_mesh", faces), hero("Face", count));

@@ -1,5 +1,6 @@
 //! [`BakeFault`]: why files cannot be baked, joined or compared.
 
+use super::super::text::{brief, short};
 use super::Length;
 use glob::PatternError;
 use phalanx::bake::BakeError;
@@ -166,7 +167,7 @@ pub enum BakeFault {
         length: Length,
     },
     /// A file of per-joint settings is invalid.
-    #[error("{file}: {source}")]
+    #[error("{file}: {}", brief(source))]
     Quality {
         /// The file.
         file: String,
@@ -184,7 +185,11 @@ pub enum BakeFault {
         near: String,
     },
     /// Settings name one joint twice, by name and by path.
-    #[error("{file}: the settings name one joint twice, as \"{other}\" and as \"{name}\"")]
+    #[error(
+        "{file}: the settings name one joint twice, as \"{}\" and as \"{}\"",
+        short(other),
+        short(name)
+    )]
     JointTwice {
         /// The file.
         file: String,

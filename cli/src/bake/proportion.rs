@@ -64,7 +64,7 @@ pub fn missed(
         .clone()
         .max_by(|a, b| a.report.max.total_cmp(&b.report.max))?;
     Some(format!(
-        "{}: {} of {} more than the max error, {}: up to {}, clip {}; rounding of f32, what binding changes and \
+        "{}: {} of {} more than the max error, {}: up to {}, {} more, clip {}; rounding of f32, what binding changes and \
          motions that import takes for noise are part of it",
         file,
         over.count(),
@@ -74,6 +74,7 @@ pub fn missed(
         },
         length(asked),
         length(worst.report.max),
+        share(worst.report.max / asked - 1.0),
         text::name(Some(&worst.name))
     ))
 }

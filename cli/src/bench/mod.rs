@@ -184,6 +184,13 @@ fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliErro
             source: JointRefError::Name { name: wanted, .. },
             ..
         } => model().and_then(|model| model.find_joint(wanted)),
+        SubjectError::NoClips { .. } => {
+            // They may have been left out.
+            if let Ok(model) = model() {
+                print_dropped(&model.file, &model.report);
+            }
+            return error.into();
+        }
         _ => {
             return match error {
                 SubjectError::Read(error) => advise(*error),

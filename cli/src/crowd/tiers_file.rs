@@ -90,14 +90,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The most phases of a clip that a tier can have.
 const MAX_PHASES: u64 = 4096;
 
-/// The longest value, and the longest message of the JSON reader, that are shown whole, in columns.
+/// The longest value that is shown whole, in columns.
 const VALUE: usize = 40;
-const MESSAGE: usize = 300;
 
 /// Reads tiers.
 pub fn read(file: &Path) -> Result<Tiers, CliError> {
     let fault = |reason: String| {
-        let reason = text::shorten(&text::one_line(&reason), MESSAGE);
+        let reason = text::brief(&reason);
         CliError::Tiers(format!("{}: {reason}", file.display()))
     };
     let bytes = bounded::read(file, MAX_BYTES).map_err(|e| fault(e.to_string()))?;
@@ -482,7 +481,7 @@ mod tests {
             (r#"{"tiers": [{"height": 1}]} x"#, "trailing characters"),
             (
                 r#"{"tiers": [{"height": 1}, {"height": 1}]}"#,
-                "tier 1 begins at 1 pixels, which is not below",
+                "tier 1 begins at 1 pixel, which is not below",
             ),
             (
                 r#"{"tiers": [{"height": 1}, {"height": "a"}]}"#,

@@ -9,7 +9,7 @@ mod summary;
 use super::bake::{self, Faults, Found, phx_or_folder};
 use super::error::CliError;
 use super::files::Files;
-use super::findings::FileReport;
+use super::findings::{FileReport, print_dropped};
 use super::import_args::ImportArgs;
 use super::model::Model;
 use super::output;
@@ -324,9 +324,12 @@ fn clips(model: &Model, wanted: &[String]) -> Result<Vec<usize>, CliError> {
     let mut seen = std::collections::HashSet::new();
     clips.retain(|c| seen.insert(*c));
     match clips.is_empty() {
-        true => Err(CliError::NoClips {
-            file: model.file.clone(),
-        }),
+        true => {
+            // They may have been left out.
+            print_dropped(&model.file, &model.report);
+            let file = model.file.clone();
+            Err(CliError::NoClips { file })
+        }
         false => Ok(clips),
     }
 }

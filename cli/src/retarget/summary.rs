@@ -242,7 +242,7 @@ impl ClipSummary {
     fn figures(&self, several: bool) -> String {
         let mut figures = format!(
             "  {}: {:.3} s, {}, {}",
-            one_line(&self.name),
+            text::short(&self.name),
             self.duration,
             plural(self.keys, "key"),
             text::bytes(self.bytes as f64)
@@ -291,7 +291,8 @@ impl ClipSummary {
         }
         let mut list = |what: &str, names: &[String]| {
             if !names.is_empty() {
-                let shown: Vec<String> = names.iter().take(LISTED).map(|n| one_line(n)).collect();
+                let shown: Vec<String> =
+                    names.iter().take(LISTED).map(|n| text::short(n)).collect();
                 let more = match names.len().saturating_sub(LISTED) {
                     0 => String::new(),
                     n => format!(" and {n} more"),

@@ -3,7 +3,7 @@
 use super::shared::MAX_PHASES;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::{DetailRequest, Pool};
-use crate::words::{are, plural};
+use crate::words::{are, number, plural};
 use thiserror::Error;
 
 /// The most tiers.
@@ -152,6 +152,13 @@ impl Default for Tiers {
     }
 }
 
+/// A height with its unit.
+fn pixels(height: f32) -> String {
+    let height = number(f64::from(height));
+    let unit = if height == "1" { "pixel" } else { "pixels" };
+    format!("{height} {unit}")
+}
+
 /// Tiers, views, importances or a budget that are refused. Nothing has changed then.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -163,7 +170,7 @@ pub enum TierError {
         tiers: usize,
     },
     /// A number of a tier is outside its range.
-    #[error("tier {tier}: {what} is {value}, outside {low} to {high}")]
+    #[error("tier {tier}: {what} is {}, outside {} to {}", number(*.value), number(*.low), number(*.high))]
     Value {
         /// The tier.
         tier: usize,
@@ -186,7 +193,9 @@ pub enum TierError {
     },
     /// Heights do not descend.
     #[error(
-        "tier {tier} begins at {height} pixels, which is not below the {above} pixels of the tier before it"
+        "tier {tier} begins at {}, which is not below the {} of the tier before it",
+        pixels(*.height),
+        pixels(*.above)
     )]
     Order {
         /// The tier.
@@ -197,7 +206,7 @@ pub enum TierError {
         above: f32,
     },
     /// A setting of all tiers is outside its range.
-    #[error("{what} is {value}, outside {low} to {high}")]
+    #[error("{what} is {}, outside {} to {}", number(*.value), number(*.low), number(*.high))]
     Setting {
         /// The setting.
         what: &'static str,
@@ -217,7 +226,7 @@ pub enum TierError {
         tiers: usize,
     },
     /// A number of a view is not finite, or its height is not above 0.
-    #[error("view {view}: {what} is {value}")]
+    #[error("view {view}: {what} is {}", number(f64::from(*.value)))]
     View {
         /// The view.
         view: usize,
@@ -227,7 +236,7 @@ pub enum TierError {
         value: f32,
     },
     /// An importance is NaN or negative.
-    #[error("importance {index} is {value}; importances are at least 0")]
+    #[error("importance {index} is {}; importances are at least 0", number(f64::from(*.value)))]
     Importance {
         /// Its index.
         index: usize,

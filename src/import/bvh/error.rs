@@ -2,7 +2,7 @@
 
 use super::MAX_FILE_BYTES;
 use crate::import::read_file::ReadFault;
-use crate::words::{are, plural};
+use crate::words::{are, number, plural};
 use std::fmt;
 
 /// Why a file could not be read as BVH: the file, the line and column, and the problem, on one line.
@@ -114,8 +114,9 @@ pub enum BvhErrorKind {
     },
     /// Two frames have one time, as times of f32 are farther apart than the frames.
     #[error(
-        "frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {step} s apart there, \
-         the frame time is {frame_time} s; of the {frames} frames the first {frame} can be read"
+        "frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {} s apart there, \
+         the frame time is {} s; of the {frames} frames the first {frame} can be read",
+        number(*.step), number(*.frame_time)
     )]
     FramesMeet {
         /// The first such frame, from 0.
@@ -145,6 +146,12 @@ pub enum BvhErrorKind {
         /// The limit.
         limit: u64,
     },
+    /// The operating system cannot provide the memory that the motion takes.
+    #[error("the motion needs {needed} bytes of memory, more than there are")]
+    Memory {
+        /// Bytes needed.
+        needed: u64,
+    },
     /// A line of the motion does not have one value per channel.
     #[error(
         "frame {frame} has {}, the joints have {}",
@@ -167,13 +174,16 @@ pub enum BvhErrorKind {
         found: u64,
     },
     /// The frame time is out of range.
-    #[error("the frame time is {seconds} s, allowed are {} to {} s", super::FRAME_TIMES[0], super::FRAME_TIMES[1])]
+    #[error(
+        "the frame time is {} s, allowed are {} to {} s",
+        number(*.seconds), super::FRAME_TIMES[0], super::FRAME_TIMES[1]
+    )]
     FrameTime {
         /// The frame time in the file, seconds.
         seconds: f64,
     },
     /// The unit in the options is not a finite number above 0.
-    #[error("the unit is {unit} m, expected a finite number above 0")]
+    #[error("the unit is {} m, expected a finite number above 0", number(*.unit))]
     Unit {
         /// The unit in the options, metres.
         unit: f64,

@@ -112,7 +112,7 @@ pub(super) fn motion(
     }
     let time = |k: usize| (k as f64 * frame_time) as f32;
     for track in &mut tracks {
-        track.times = (0..frames).map(time).collect();
+        track.times.extend((0..frames).map(time));
     }
     Ok(Motion {
         frames,
@@ -177,7 +177,12 @@ fn width(track: &RawTrack) -> usize {
     }
 }
 
-/// Reserves memory for the declared frames, but for no more than the rest of the file can hold.
+/// What a rig's clip takes while it is built, beside its tracks, as a multiple of these: keys in f64, and those that are
+/// kept.
+const BUILDING: u64 = 4;
+
+/// Reserves memory for the declared frames, but for no more than the rest of the file can hold. Fails where it is too
+/// little for them and for the clip that is made of them.
 fn reserve(
     text: &Text<'_>,
     hierarchy: &Hierarchy,
@@ -199,8 +204,18 @@ fn reserve(
         }
         .into());
     }
+    let all = needed.saturating_mul(1 + BUILDING);
+    let none = |_| Kind::Memory { needed: all };
+    let mut room = Vec::<u8>::new();
+    room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX))
+        .map_err(none)?;
+    // An allocation that nobody looks at may be removed.
+    std::hint::black_box(&room);
+    drop(room);
     for track in tracks {
-        track.values.reserve_exact(frames * width(track));
+        let count = frames * width(track);
+        track.values.try_reserve_exact(count).map_err(none)?;
+        track.times.try_reserve_exact(frames).map_err(none)?;
     }
     Ok(())
 }

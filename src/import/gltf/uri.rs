@@ -80,10 +80,12 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
                 let uri = shorten(uri);
                 return Err(Kind::ParentFolder { uri }.into());
             }
-            ".." => {
-                depth = depth.saturating_sub(1);
-                path.push("..");
+            // Of what the URI itself names, whether it is there or not (RFC 3986, 5.2.4).
+            ".." if depth > 0 => {
+                depth -= 1;
+                path.pop();
             }
+            ".." => path.push(".."),
             _ => {
                 depth += 1;
                 path.push(part);
@@ -195,7 +197,7 @@ mod tests {
         };
         let path = |uri| resolve(uri, base, &options).ok();
         assert_eq!(path("a%20b.bin"), Some(base.join("a b.bin")));
-        assert_eq!(path("x/../b.bin"), Some(base.join("x/../b.bin")));
+        assert_eq!(path("x/../b.bin"), Some(base.join("b.bin")));
         for uri in ["", "/etc/x", "\\\\host\\x", "http://h/x", "file:x", "C:\\x"] {
             assert_eq!(path(uri), None, "{uri}");
             assert!(resolve(uri, base, &open).is_err(), "{uri}");

@@ -54,8 +54,8 @@ pub enum Carry {
     Rest,
     /// Scaled.
     Scaled(f64),
-    /// As differences to the source's rest, added to the target's.
-    Relative,
+    /// As differences to the source's rest, scaled and added to the target's.
+    Relative(f64),
 }
 
 /// A clip that was bound.
@@ -206,8 +206,10 @@ impl Binding {
                 }
                 TranslationMode::SameOffset | TranslationMode::Skeleton => Carry::Rest,
                 TranslationMode::Animation => Carry::Scaled(unit),
-                TranslationMode::AnimationScaled => Carry::Scaled(lengths(source, target, &route)),
-                TranslationMode::AnimationRelative => Carry::Relative,
+                TranslationMode::AnimationScaled => {
+                    Carry::Scaled(lengths(source, target, &route, unit))
+                }
+                TranslationMode::AnimationRelative => Carry::Relative(unit),
             };
             (route, carry)
         });
@@ -488,10 +490,10 @@ fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> Bi
     }
 }
 
-/// The ratio of the distances to the joint above, target to source; 1 where there is none.
-fn lengths(source: &Skeleton, target: &Skeleton, route: &Route) -> f64 {
-    let from = at_rest(source, route).translation.length();
-    ratio(target_rest(target, route).length(), from)
+/// The ratio of the distances to the joint above, target to source; the `unit` where there is none.
+fn lengths(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> f64 {
+    let from = at_rest(source, route).translation.length() * unit;
+    ratio(target_rest(target, route).length(), from) * unit
 }
 
 fn ratio(target: f64, source: f64) -> f64 {

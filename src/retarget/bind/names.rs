@@ -63,6 +63,22 @@ fn unnumbered(name: &str) -> &str {
     }
 }
 
+/// A name without the number that exporters give to copies: as Blender's, or `_1`.
+fn uncopied(name: &str) -> &str {
+    let stem = unnumbered(name);
+    match stem.rsplit_once('_') {
+        Some((before, number))
+            if stem.len() == name.len()
+                && !before.is_empty()
+                && matches!(number.len(), 1 | 2)
+                && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            before
+        }
+        _ => stem,
+    }
+}
+
 /// A name without namespaces and without the number of a copy.
 fn stripped(name: &str) -> &str {
     unnumbered(unprefixed(name))
@@ -106,7 +122,7 @@ type Key<'a> = &'a dyn Fn(&str) -> String;
 
 /// For every scalar of the source those of the target, by the names of their nodes as joints are found. Of scalars with
 /// equal names the first is that of the first, and one of the source is all of the target, which are copies; names
-/// that are equal otherwise must be single.
+/// that are equal otherwise must be single. Nodes without names are the same only if all scalars are.
 pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     let nodes = |names: &[&str]| -> Vec<String> {
         let names = names.iter();
@@ -122,13 +138,14 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
         numbered.strip(n).to_lowercase()
     }];
     let mut found: Vec<Vec<usize>> = vec![Vec::new(); source.len()];
-    let mut taken = vec![false; target.len()];
+    let says = |name: &str| source == target || !node_of(name).0.is_empty();
+    let mut taken: Vec<bool> = target.iter().map(|name| !says(name)).collect();
     for (step, key) in steps.into_iter().enumerate() {
         let mut groups: HashMap<_, [Vec<usize>; 2]> = HashMap::new();
         for (at, name) in source
             .iter()
             .enumerate()
-            .filter(|(i, _)| found[*i].is_empty())
+            .filter(|(i, name)| found[*i].is_empty() && says(name))
         {
             groups.entry(keyed(name, key)).or_default()[0].push(at);
         }
@@ -244,7 +261,8 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
 }
 
 /// Binds copies of the source's skeleton that the target has, as of outfits: a joint below one that is bound is that
-/// of its name below the same joint of the source, if both are single there. Copies of a root have none above them.
+/// of its name below the same joint of the source, if both are single there. Copies of a root have none above them, nor
+/// need those of a joint that has nothing beside it above: what it hangs on may have another name.
 fn copies(
     source: &Skeleton,
     target: &Skeleton,
@@ -259,24 +277,35 @@ fn copies(
         names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
     };
     let (from, own) = (keys(source), keys(target));
-    // Blender gives copies of a name numbers. They are left out beside the name without number, where the source has that
-    // alone: numbers of its own tell joints apart.
+    // Exporters give copies of a name numbers. They are left out where the source has the name without number alone:
+    // numbers of its own tell joints apart. So may those of the target, unless the name without number stands beside
+    // them, or half of the source's names have the number.
     let set =
         |keys: &[Option<String>]| -> HashSet<String> { keys.iter().flatten().cloned().collect() };
     let (known, beside) = (set(&from), set(&own));
+    let mut whole: HashMap<&str, HashSet<String>> = HashMap::new();
+    for name in target.names() {
+        let stem = uncopied(name);
+        let place = whole.entry(&name[stem.len()..]).or_default();
+        place.extend(Some(key(stem)).filter(|stem| known.contains(stem)));
+    }
+    let is_whole = |number: &str| {
+        let count = whole.get(number).map_or(0, HashSet::len);
+        count > 1 && 2 * count >= known.len()
+    };
     let numbers: HashSet<String> = source
         .names()
         .iter()
-        .filter(|n| unnumbered(n).len() < n.len())
-        .map(|n| key(unnumbered(n)))
+        .filter(|n| uncopied(n).len() < n.len())
+        .map(|n| key(uncopied(n)))
         .collect();
     let to = target.names().iter().zip(&own).map(|(name, own)| {
         let own = own.as_deref()?;
-        let stem = key(unnumbered(name));
+        let stem = key(uncopied(name));
         let is_copy = !known.contains(own)
             && known.contains(&stem)
-            && beside.contains(&stem)
-            && !numbers.contains(&stem);
+            && !numbers.contains(&stem)
+            && (beside.contains(&stem) || is_whole(&name[uncopied(name).len()..]));
         Some(if is_copy { stem } else { own.to_owned() })
     });
     let to: Vec<Option<String>> = to.collect();
@@ -289,29 +318,57 @@ fn copies(
             there.entry((name, above)).or_insert((joint as u16, 0)).1 += 1;
         }
     }
+    let tops = tops(source, &from);
     let mut counts: HashMap<(&str, Option<u16>), usize> = HashMap::new();
-    for (name, &above) in own.iter().zip(&to_above) {
+    for (name, &above) in to.iter().zip(&to_above) {
         if let Some(name) = name {
             *counts.entry((name, above)).or_default() += 1;
         }
     }
     // Parents come first.
     for joint in 0..target.len() {
-        let (None, Some(name), Some(own)) = (found[joint], &to[joint], &own[joint]) else {
+        let (None, Some(name)) = (found[joint], &to[joint]) else {
             continue;
         };
-        let above = match to_above[joint] {
-            None => None,
-            Some(_) if counts[&(own.as_str(), to_above[joint])] > 1 => continue,
-            Some(above) => match found[usize::from(above)] {
-                Some((above, _)) => Some(above),
-                None => continue,
-            },
+        let top = tops.get(name.as_str()).copied().flatten();
+        let single = |above| match there.get(&(name.as_str(), above)) {
+            Some(&(joint, 1)) => Some(joint),
+            _ => None,
         };
-        if let Some(&(joint_of_source, 1)) = there.get(&(name.as_str(), above)) {
-            found[joint] = Some((joint_of_source, how));
+        let of = match to_above[joint] {
+            None => single(None).or(top),
+            Some(_) if top.is_none() && counts[&(name.as_str(), to_above[joint])] > 1 => None,
+            Some(above) => found[usize::from(above)].and_then(|(above, _)| single(Some(above))),
+        };
+        if let Some(of) = of {
+            found[joint] = Some((of, how));
         }
     }
+}
+
+/// By name, the joints down to the first that has others beside it; `None` for a name that several joints have.
+fn tops<'a>(skeleton: &Skeleton, names: &'a [Option<String>]) -> HashMap<&'a str, Option<u16>> {
+    let mut children = vec![0usize; skeleton.len()];
+    for &parent in skeleton.parents() {
+        if let Some(count) = children.get_mut(usize::from(parent)) {
+            *count += 1;
+        }
+    }
+    let mut alone: Vec<bool> = Vec::with_capacity(skeleton.len());
+    let mut tops = HashMap::new();
+    for (joint, (&parent, name)) in skeleton.parents().iter().zip(names).enumerate() {
+        let parent = usize::from(parent);
+        let is_alone = alone
+            .get(parent)
+            .is_none_or(|above| *above && children[parent] == 1);
+        alone.push(is_alone);
+        if let Some(name) = name {
+            let own = is_alone.then_some(joint as u16);
+            let place = tops.entry(name.as_str());
+            place.and_modify(|top| *top = None).or_insert(own);
+        }
+    }
+    tops
 }
 
 /// Pairs joints of equal hierarchies by index where a name is missing, unless names say another order.

@@ -422,10 +422,13 @@ impl<'a> Maker<'a> {
         let at_rest = route.transform(|j| affine(&locals.rest(j))).translation;
         let own = self.target.rest(route.target.into()).translation.as_dvec3();
         let place = move |p: DVec3| match way {
-            Carry::Scaled(scale) if additive => undo.transform_vector3((p - at_rest) * scale),
-            _ if additive => undo.transform_vector3(p - at_rest),
+            Carry::Scaled(scale) | Carry::Relative(scale) if additive => {
+                undo.transform_vector3((p - at_rest) * scale)
+            }
             Carry::Scaled(scale) => undo.transform_point3(p * scale),
-            _ => own + undo.transform_vector3(p - at_rest),
+            Carry::Relative(scale) => own + undo.transform_vector3((p - at_rest) * scale),
+            Carry::Rest if additive => DVec3::ZERO,
+            Carry::Rest => own,
         };
         undo.is_finite().then_some(place)
     }

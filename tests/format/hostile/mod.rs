@@ -163,11 +163,15 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
     Ok(())
 }
 
-/// Doubles a pattern from 1,024 repetitions until it is refused or has 524,288.
+/// Doubles a pattern from 1,024 repetitions until it is refused, has 524,288 or grows no more.
 fn explode(name: &str, make: fn(usize) -> Vec<u8>) -> Result<(), Failed> {
-    let (mut accepted, mut worst) = (0, 0.0f64);
+    let (mut accepted, mut worst, mut length) = (0, 0.0f64, 0);
     for n in (10..20).map(|k| 1 << k) {
         let bytes = make(n);
+        if bytes.len() == length {
+            break;
+        }
+        length = bytes.len();
         let outcome = import(&bytes, &ImportOptions::default(), None);
         let limit = MEMORY_BASE + MEMORY_PER_BYTE * bytes.len() as u64;
         worst = worst.max(outcome.peak as f64 / limit as f64);

@@ -6,13 +6,17 @@ use phalanx::mesh::{Mesh, Primitive};
 /// Panics if a scene breaks a promise of its types.
 pub fn check(scene: &RawScene) {
     let nodes = scene.nodes.len();
-    for start in &scene.nodes {
-        let (mut at, mut steps) = (start.parent, 0);
-        while let Some(parent) = at {
-            steps += 1;
-            assert!(steps <= nodes, "a cycle among nodes");
-            at = scene.nodes[parent].parent;
+    // Whose path to the root was walked: chains are long.
+    let mut walked = vec![false; nodes];
+    for (node, start) in scene.nodes.iter().enumerate() {
+        let mut path = vec![node];
+        while let Some(parent) = scene.nodes[path[path.len() - 1]].parent
+            && !walked[parent]
+        {
+            path.push(parent);
+            assert!(path.len() <= nodes, "a cycle among nodes");
         }
+        path.into_iter().for_each(|node| walked[node] = true);
         assert!(start.local.is_finite());
         assert!((start.local.rotation.length() - 1.0).abs() < 1e-4);
         if let Some(skin) = start.skin {
