@@ -388,6 +388,18 @@ pub fn a_bake_without_memory() -> Tested {
         .output()?;
     let said = "take.bvh: baking clip \"take\" needs 288000000 bytes of memory";
     one_line(&out, &[said])?;
+    // Where not even reading has enough, too.
+    for kilobytes in [110_000, 140_000, 170_000, 200_000] {
+        let out = std::process::Command::new("sh")
+            .args(["-c", &script.replace("230000", &kilobytes.to_string())])
+            .arg(env!("CARGO_BIN_EXE_phalanx"))
+            .current_dir(&folder)
+            .output()?;
+        one_line(
+            &out,
+            &["take.bvh: ", "bytes of memory, more than there are"],
+        )?;
+    }
     let mut left: Vec<_> = fs::read_dir(&folder)?
         .map(|entry| Ok(entry?.file_name()))
         .collect::<io::Result<_>>()?;

@@ -421,5 +421,25 @@ pub fn clips_that_begin_early() -> Tested {
     }
     output(&["bake", "early.glb", "--out", "left.phx"])?;
     output(&["verify", "left.phx", "--source", "early.glb"])?;
+    // So it is if no other clip is left.
+    let animations = file.root["animations"].as_array_mut();
+    animations.ok_or("animations")?.truncate(1);
+    fs::write(folder.join("only.glb"), file.glb())?;
+    for (args, said) in [
+        (
+            &["pose", "early.glb", "--clips", "only.glb"][..],
+            "no clips",
+        ),
+        (
+            &["bake", "early.glb", "--clips", "only.glb", "--out", "b.phx"],
+            "no clips",
+        ),
+        (&["bench", "only.glb", "--count", "1"], "no clips"),
+    ] {
+        let out = run(args);
+        let error = String::from_utf8(out.stderr)?;
+        let told = error.contains(said) && parts.iter().all(|part| error.contains(part));
+        check(out.status.code() == Some(1) && told, error)?;
+    }
     Ok(())
 }
