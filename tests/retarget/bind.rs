@@ -84,6 +84,20 @@ fn body() -> RawScene {
     })
 }
 
+/// The body, `longer` times as large, below an armature of a scale: its places are in metres all the same.
+fn below_armature(unit: f32, longer: f32) -> RawScene {
+    let mut nodes = vec![node("Armature", None, [0.0; 3])];
+    nodes[0].local.scale = glam::Vec3::splat(unit);
+    nodes.extend(BODY.iter().map(|&(name, parent, at)| {
+        let parent = Some(parent.map_or(0, |p| p + 1));
+        node(name, parent, at.map(|v| v * longer / unit))
+    }));
+    with_skin(RawScene {
+        nodes,
+        ..RawScene::default()
+    })
+}
+
 /// A clip that turns every joint but those that `still` names, and moves the first of `movers`.
 fn add_clip(
     raw: &mut RawScene,
@@ -466,19 +480,7 @@ fn hips_at_end(clip: &Clip, to: &Skeleton) -> DVec3 {
 #[test]
 fn bound_armatures_of_other_units() {
     let of = |unit: f32| {
-        let mut nodes = vec![node("Armature", None, [0.0; 3])];
-        nodes[0].local.scale = glam::Vec3::splat(unit);
-        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
-            node(
-                name,
-                Some(parent.map_or(0, |p| p + 1)),
-                at.map(|v| v / unit),
-            )
-        }));
-        let mut raw = with_skin(RawScene {
-            nodes,
-            ..RawScene::default()
-        });
+        let mut raw = below_armature(unit, 1.0);
         walk(
             &mut raw,
             1,
@@ -501,17 +503,8 @@ fn bound_armatures_of_other_units() {
 #[test]
 fn translations_of_every_mode_are_in_metres() {
     let of = |unit: f32, longer: f32| {
-        let mut nodes = vec![node("Armature", None, [0.0; 3])];
-        nodes[0].local.scale = glam::Vec3::splat(unit);
-        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
-            let parent = Some(parent.map_or(0, |p| p + 1));
-            node(name, parent, at.map(|v| v * longer / unit))
-        }));
-        let arm = nodes[6].local.translation;
-        let mut raw = with_skin(RawScene {
-            nodes,
-            ..RawScene::default()
-        });
+        let mut raw = below_armature(unit, longer);
+        let arm = raw.nodes[6].local.translation;
         walk(
             &mut raw,
             6,
@@ -567,19 +560,10 @@ fn translations_of_every_mode_are_in_metres() {
 #[test]
 fn differences_are_in_metres_below_scaled_armatures() {
     let of = |unit: f32, longer: f32| {
-        let mut nodes = vec![node("Armature", None, [0.0; 3])];
-        nodes[0].local.scale = glam::Vec3::splat(unit);
-        nodes.extend(BODY.iter().map(|&(name, parent, at)| {
-            let parent = Some(parent.map_or(0, |p| p + 1));
-            node(name, parent, at.map(|v| v / unit))
-        }));
+        let mut raw = below_armature(unit, 1.0);
         // The hand lies farther out, and the clip takes it 0.3 m up.
-        nodes[7].local.translation.x += longer / unit;
-        let hand = nodes[7].local.translation;
-        let mut raw = with_skin(RawScene {
-            nodes,
-            ..RawScene::default()
-        });
+        raw.nodes[7].local.translation.x += longer / unit;
+        let hand = raw.nodes[7].local.translation;
         walk(&mut raw, 7, hand.to_array(), [hand.x, 0.3 / unit, hand.z]);
         rig(raw)
     };

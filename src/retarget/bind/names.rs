@@ -285,8 +285,8 @@ fn copies(
     let (known, beside) = (set(&from), set(&own));
     let mut whole: HashMap<&str, HashSet<String>> = HashMap::new();
     for name in target.names() {
-        let stem = uncopied(name);
-        let place = whole.entry(&name[stem.len()..]).or_default();
+        let (stem, number) = name.split_at(uncopied(name).len());
+        let place = whole.entry(number).or_default();
         place.extend(Some(key(stem)).filter(|stem| known.contains(stem)));
     }
     let is_whole = |number: &str| {
@@ -301,11 +301,12 @@ fn copies(
         .collect();
     let to = target.names().iter().zip(&own).map(|(name, own)| {
         let own = own.as_deref()?;
-        let stem = key(uncopied(name));
+        let (stem, number) = name.split_at(uncopied(name).len());
+        let stem = key(stem);
         let is_copy = !known.contains(own)
             && known.contains(&stem)
             && !numbers.contains(&stem)
-            && (beside.contains(&stem) || is_whole(&name[uncopied(name).len()..]));
+            && (beside.contains(&stem) || is_whole(number));
         Some(if is_copy { stem } else { own.to_owned() })
     });
     let to: Vec<Option<String>> = to.collect();
