@@ -1,16 +1,14 @@
 //! `Body`: a skeleton with a humanoid map in its reference pose.
 
 use super::error::RetargetError;
+use super::facing::{Stance, facing};
 use super::humanoid::{HumanBone as B, HumanoidMap, is_below};
 use super::motion::{Local, unit};
 use super::options::{Alignment, Reference};
 use super::space::Space;
 use crate::skeleton::{NO_JOINT, Skeleton};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
+use glam::{DAffine3, DQuat, DVec3};
 use std::sync::Arc;
-
-/// Facings within this of axes are those axes: hips are no spirit level. Radians.
-const FACING_SNAP: f64 = 30.0 * std::f64::consts::PI / 180.0;
 
 /// A body whose lowest foot is within this share of its height of the origin stands on the origin.
 pub(super) const SOLE: f64 = 0.25;
@@ -71,8 +69,9 @@ impl Body {
                 joints: needed,
             });
         }
+        let rest = || (0..needed).map(|j| Local::from(skeleton.rest(j)));
         let locals: Vec<Local> = match reference {
-            Reference::Rest => (0..needed).map(|j| skeleton.rest(j).into()).collect(),
+            Reference::Rest => rest().collect(),
             Reference::Pose(pose) => {
                 let have = pose.iter().filter(|t| t.is_finite()).count();
                 if have != needed || pose.len() != needed {
@@ -96,11 +95,26 @@ impl Body {
         };
         body.pose();
         body.loose = body.find_loose();
-        body.facing = body.find_facing();
+        body.facing = match reference {
+            Reference::Rest => facing(body.stance(), None),
+            Reference::Pose(_) => {
+                let mut models = body.models.clone();
+                compose(skeleton, &rest().collect::<Vec<_>>(), &mut models);
+                let (map, models) = (&body.map, &models[..]);
+                facing(Stance { map, models }, Some(body.stance()))
+            }
+        };
         body.feet = body.joints_of(&[FEET, TOES].concat());
         let (hips, foot) = body.hips_and_foot();
         body.stands = foot.abs() <= SOLE * (hips - foot);
         Ok(body)
+    }
+
+    fn stance(&self) -> Stance<'_> {
+        Stance {
+            map: &self.map,
+            models: &self.models,
+        }
     }
 
     fn find_loose(&self) -> Vec<Loose> {
@@ -143,15 +157,13 @@ impl Body {
     }
 
     fn compose(&mut self) {
+        compose(&self.skeleton, &self.locals, &mut self.models);
         for (joint, &parent) in self.skeleton.parents().iter().enumerate() {
-            let local = self.locals[joint];
-            let (mut model, mut world) = (local.to_affine(), local.rotation);
-            if parent != NO_JOINT {
-                model = self.models[usize::from(parent)] * model;
-                world = unit(self.worlds[usize::from(parent)] * world);
-            }
-            self.models[joint] = model;
-            self.worlds[joint] = world;
+            let own = self.locals[joint].rotation;
+            self.worlds[joint] = match parent {
+                NO_JOINT => own,
+                parent => unit(self.worlds[usize::from(parent)] * own),
+            };
         }
     }
 
@@ -166,31 +178,6 @@ impl Body {
     /// Up in model space.
     pub fn up(&self) -> DVec3 {
         self.facing * DVec3::Y
-    }
-
-    fn find_facing(&self) -> DQuat {
-        let pair = |left: B, right: B| Some(self.bone(left)? - self.bone(right)?);
-        let across = pair(B::LeftUpperLeg, B::RightUpperLeg)
-            .or_else(|| pair(B::LeftUpperArm, B::RightUpperArm))
-            .or_else(|| pair(B::LeftShoulder, B::RightShoulder));
-        let top = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
-        let top = top.into_iter().find_map(|b| self.bone(b));
-        let (Some(across), Some(top), Some(hips)) = (across, top, self.bone(B::Hips)) else {
-            return DQuat::IDENTITY;
-        };
-        let (Some(left), up) = (across.try_normalize(), top - hips) else {
-            return DQuat::IDENTITY;
-        };
-        let Some(up) = (up - left * left.dot(up)).try_normalize() else {
-            return DQuat::IDENTITY;
-        };
-        let exact = unit(DQuat::from_mat3(&DMat3::from_cols(
-            left,
-            up,
-            left.cross(up),
-        )));
-        let near = quarter_turns().find(|q| q.angle_between(exact) <= FACING_SNAP);
-        near.unwrap_or(exact)
     }
 
     /// The joints of those of some bones that it has; all joints if it has none of them.
@@ -227,6 +214,38 @@ impl Body {
                 .into_iter()
                 .all(|(j, local)| *local == other.locals[at(j)]);
         same.then_some(joints)
+    }
+
+    /// Fails if a joint above one of some joints has a negative scale: directions below are no rotation of what they are
+    /// in the joint.
+    pub fn check_signs(
+        &self,
+        joints: impl Iterator<Item = usize>,
+        side: &'static str,
+    ) -> Result<(), RetargetError> {
+        let mut seen = vec![false; self.skeleton.len()];
+        let parents = self.skeleton.parents();
+        let above = |joint: usize| {
+            Some(parents[joint])
+                .filter(|&p| p != NO_JOINT)
+                .map(usize::from)
+        };
+        for joint in joints {
+            let mut at = above(joint);
+            while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
+                let scale = self.locals[j].scale;
+                if scale.min_element() < 0.0 {
+                    return Err(RetargetError::Mirrored {
+                        side,
+                        joint: j,
+                        name: self.skeleton.names()[j].clone(),
+                        scale: scale.to_array(),
+                    });
+                }
+                at = above(j);
+            }
+        }
+        Ok(())
     }
 
     /// Measures the heights of the hips of two bodies alike: above the origin if both stand on it, else above the
@@ -300,6 +319,17 @@ impl Body {
     }
 }
 
+/// The transforms of all joints in model space.
+fn compose(skeleton: &Skeleton, locals: &[Local], models: &mut [DAffine3]) {
+    for (joint, &parent) in skeleton.parents().iter().enumerate() {
+        let local = locals[joint].to_affine();
+        models[joint] = match parent {
+            NO_JOINT => local,
+            parent => models[usize::from(parent)] * local,
+        };
+    }
+}
+
 /// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it
 /// is carried along in the place that it has relative to that bone.
 #[derive(Clone, Copy, Debug)]
@@ -341,29 +371,4 @@ fn pairs(alignment: Alignment) -> Vec<(B, B)> {
     }
     let pair = |end: B| Some((end.parent()?, end));
     ends.into_iter().filter_map(pair).collect()
-}
-
-/// The 24 rotations that map axes to axes.
-fn quarter_turns() -> impl Iterator<Item = DQuat> {
-    let axes = [
-        DVec3::X,
-        -DVec3::X,
-        DVec3::Y,
-        -DVec3::Y,
-        DVec3::Z,
-        -DVec3::Z,
-    ];
-    axes.into_iter().flat_map(move |left| {
-        let ups = axes.into_iter().filter(move |up| up.dot(left) == 0.0);
-        ups.map(move |up| {
-            let exact = DQuat::from_mat3(&DMat3::from_cols(left, up, left.cross(up)));
-            // Components are 0, ½, √½ or 1; rounding would tilt what stands straight.
-            let clean = exact.to_array().map(|v| {
-                let near = [0.0, 0.5, std::f64::consts::FRAC_1_SQRT_2, 1.0];
-                let size = near.into_iter().find(|n| (v.abs() - n).abs() < 0.1);
-                size.map_or(v, |size| size.copysign(v))
-            });
-            DQuat::from_array(clean)
-        })
-    })
 }

@@ -98,6 +98,21 @@ pub enum RetargetError {
         /// Its scale in the reference pose.
         scale: [f64; 3],
     },
+    /// A joint above bones has a negative scale: it mirrors or turns what is below, which no rotation of joints does.
+    #[error(
+        "joint {joint} \"{name}\" of the {side} has scale {scale:?}, which mirrors the bones below; export it with that scale \
+         applied", name = shorten(.name)
+    )]
+    Mirrored {
+        /// `source` or `target`.
+        side: &'static str,
+        /// The joint.
+        joint: usize,
+        /// Its name.
+        name: String,
+        /// Its scale in the reference pose.
+        scale: [f64; 3],
+    },
     /// A threshold of the planting of feet is out of range.
     #[error("foot planting: {what} is {value}, it must be positive and finite")]
     Feet {

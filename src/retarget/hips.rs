@@ -18,7 +18,7 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
 pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
 
-/// Times at which the height of hips is looked at.
+/// Times at which the height of feet is looked at.
 const LOOKS: usize = 64;
 
 /// The target's hips from those of the source.
@@ -26,6 +26,8 @@ pub(super) struct Hips<'a> {
     source: &'a Body,
     target: &'a Body,
     space: &'a Space,
+    /// Whether both are one body in one reference pose.
+    one_body: bool,
     /// Height of the target's hips by that of the source's.
     pub ratio: f64,
     joint: usize,
@@ -63,6 +65,7 @@ impl<'a> Hips<'a> {
         source: &'a Body,
         target: &'a Body,
         space: &'a Space,
+        one_body: bool,
     ) -> Result<Self, RetargetError> {
         // Every map has hips.
         let joint = source.map.joint(HumanBone::Hips).unwrap_or(0);
@@ -94,6 +97,7 @@ impl<'a> Hips<'a> {
             source,
             target,
             space,
+            one_body,
             ratio,
             joint,
             target_joint,
@@ -125,22 +129,21 @@ impl<'a> Hips<'a> {
 
     /// Decides where the source stands, and returns it.
     pub fn stand(&mut self, motion: &Motion<'_>, wanted: Ground, duration: f32) -> Ground {
+        let source = self.source;
         let looks = (0..LOOKS).map(|i| duration * (i as f32 / LOOKS as f32));
+        let feet = looks.map(|t| source.lowest(|j| motion.model(j, t).translation));
+        let low = feet.fold(f64::INFINITY, f64::min);
         let ground = match wanted {
-            Ground::Auto => self.find_ground(motion, looks.clone()),
+            Ground::Auto => self.find_ground(low),
             given => given,
         };
         if ground == Ground::Origin {
-            let (source, target) = (self.source, self.target);
+            let target = self.target;
             // The source's ankles and toes are above its ground; what is known of the target's ground is where its
             // own rest, unless it stands on the origin as well.
             let soles = match target.stands {
                 true => 0.0,
-                false => {
-                    let low = looks.map(|t| source.lowest(|j| motion.model(j, t).translation));
-                    let low = low.fold(f64::INFINITY, f64::min);
-                    low.clamp(0.0, SOLE * source.height)
-                }
+                false => low.clamp(0.0, SOLE * source.height),
             };
             let from = source.position(self.joint).dot(source.up()) - soles;
             let to = target.position(self.target_joint).dot(target.up());
@@ -149,17 +152,14 @@ impl<'a> Hips<'a> {
         ground
     }
 
-    /// A source whose reference pose does not stand on the origin stands there in a clip that holds its hips at the
-    /// height above the origin rather than above the reference pose's feet.
-    fn find_ground(&self, motion: &Motion<'_>, looks: impl Iterator<Item = f32>) -> Ground {
-        let (source, up) = (self.source, self.source.up());
-        if source.stands || source.same(self.target).is_some() {
+    /// A source whose reference pose does not stand on the origin stands there in a clip whose lowest foot is nearer to it
+    /// than to the reference pose's lowest foot: hips may lie, sit or jump.
+    fn find_ground(&self, low: f64) -> Ground {
+        let source = self.source;
+        if source.stands || self.one_body {
             return Ground::Reference;
         }
-        let heights = looks.map(|t| motion.model(self.joint, t).translation.dot(up));
-        let mean = heights.sum::<f64>() / LOOKS as f64;
-        let (origin, feet) = (source.height, source.ground + source.height);
-        match (mean - origin).abs() < (mean - feet).abs() {
+        match low.abs() < (low - source.ground).abs() {
             true => Ground::Origin,
             false => Ground::Reference,
         }

@@ -1,12 +1,11 @@
 //! What the report of a retargeting lists by name.
 
-use super::body::{Body, twin};
+use super::body::twin;
 use super::hips::Hips;
 use super::humanoid::HumanBone;
 use super::link::Link;
 use super::motion::{Motion, Property, path};
 use super::retargeting::Retargeting;
-use crate::skeleton::NO_JOINT;
 
 impl Retargeting {
     pub(super) fn names(&self, joints: &[usize]) -> Vec<String> {
@@ -71,28 +70,4 @@ impl Retargeting {
             names(&turns, Property::Rotation),
         )
     }
-
-    pub(super) fn mirroring(&self) -> Vec<String> {
-        let mut names = mirroring(&self.source, self.links.iter().map(|l| l.source));
-        names.extend(mirroring(&self.target, self.links.iter().map(|l| l.target)));
-        names
-    }
-}
-
-/// The names of joints, among some and those above them, with a negative product of scales.
-fn mirroring(body: &Body, joints: impl Iterator<Item = usize>) -> Vec<String> {
-    let mut seen = vec![false; body.skeleton.len()];
-    let mut names = Vec::new();
-    for joint in joints {
-        let mut at = Some(joint);
-        while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
-            let scale = body.locals[j].scale;
-            if scale.x * scale.y * scale.z < 0.0 {
-                names.push(body.skeleton.names()[j].clone());
-            }
-            let parent = body.skeleton.parents()[j];
-            at = (parent != NO_JOINT).then_some(usize::from(parent));
-        }
-    }
-    names
 }

@@ -10,6 +10,7 @@ mod bind;
 mod body;
 mod closeness;
 mod error;
+mod facing;
 mod feet;
 mod hips;
 mod humanoid;

@@ -85,8 +85,8 @@ pub enum ScaleMode {
 /// Where the source stands: the height that counts as zero when its hips are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ground {
-    /// As the reference pose, unless that does not stand on the origin and the clip holds the hips nearer to their
-    /// height above the origin than above the pose's feet, as files of motion capture do: then as `Origin`.
+    /// As the reference pose, unless that does not stand on the origin and the clip's lowest foot is nearer to the origin
+    /// than to the pose's lowest foot, as in files of motion capture: then as `Origin`.
     #[default]
     Auto,
     /// The lowest foot of the reference pose.

@@ -58,8 +58,6 @@ pub struct RetargetReport {
     pub scales_approximated: Vec<(String, f64)>,
     /// Joints of the source whose scale differs from the reference and was dropped.
     pub scales_dropped: Vec<String>,
-    /// Joints of either character with a mirroring scale (a negative product): directions below them are not kept.
-    pub mirroring: Vec<String>,
     /// Number of morph weights and numbers of user channels that were kept, by equal names.
     pub scalars_kept: usize,
     /// Morph weights and numbers of user channels that the target lacks.

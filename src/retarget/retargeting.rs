@@ -60,7 +60,9 @@ pub struct Retargeting {
     pub(super) space: Space,
     pub(super) links: Vec<Link>,
     aligned: Aligned,
-    /// By joint of the source that of the target, if they are one body: its clips need no transfer.
+    /// Whether both are one body in one reference pose.
+    one_body: bool,
+    /// By joint of the source that of the target, if they are one body whose clips need no transfer.
     same: Option<Vec<u16>>,
     options: RetargetOptions,
     targets: Vec<Target>,
@@ -107,8 +109,9 @@ impl Retargeting {
     /// Prepares a transfer: reference poses, facings, and the constants of every bone.
     ///
     /// # Errors
-    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, a threshold of
-    /// feet is out of range, or feet are to be planted and neither leg is whole.
+    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, joints with bones
+    /// below are mirrored by their scale, a threshold of feet is out of range, or feet are to be planted and neither leg
+    /// is whole.
     pub fn new(
         source: (&Arc<Skeleton>, &HumanoidMap),
         target: (&Arc<Skeleton>, &HumanoidMap),
@@ -130,11 +133,18 @@ impl Retargeting {
         {
             return Err(RetargetError::Legs { side, bone });
         }
+        // Of the poses as they are: aligning would turn what differs by rounding.
+        let same = source.same(&target);
+        let one_body = same.is_some();
         let keeps = !options.mirror && options.scale == ScaleMode::Keep;
-        let same = source.same(&target).filter(|_| keeps);
+        let same = same.filter(|_| keeps);
         let aligned = target.align(&source, &space, options.alignment);
-        Hips::new(&source, &target, &space)?;
+        Hips::new(&source, &target, &space, one_body)?;
         let links = Link::all(&source, &target, &space);
+        if same.is_none() {
+            source.check_signs(links.iter().map(|l| l.source), "source")?;
+            target.check_signs(links.iter().map(|l| l.target), "target")?;
+        }
         Ok(Self {
             targets: Target::of_joints(&target.skeleton),
             source,
@@ -142,6 +152,7 @@ impl Retargeting {
             space,
             links,
             aligned,
+            one_body,
             same,
             options,
         })
@@ -168,7 +179,7 @@ impl Retargeting {
     /// timeline and evenly spaced ones took their place.
     fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
-        let mut hips = Hips::new(&self.source, &self.target, &self.space)?;
+        let mut hips = Hips::new(&self.source, &self.target, &self.space, self.one_body)?;
         let ground = hips.stand(&motion, self.options.ground, clip.duration());
         let mut work = Work::new(room);
         if self.options.feet.is_some() {
@@ -252,7 +263,6 @@ impl Retargeting {
             scales_kept: done.scaled.kept,
             scales_approximated: done.scaled.approximated,
             scales_dropped: done.scaled.dropped,
-            mirroring: self.mirroring(),
             scalars_kept,
             scalars_dropped,
             root_motion: clip.root_motion().is_some(),

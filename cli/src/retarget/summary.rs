@@ -56,7 +56,6 @@ pub struct ClipSummary {
     scales_kept: Vec<String>,
     scales_approximated: Vec<Between>,
     scales_dropped: Vec<String>,
-    mirroring: Vec<String>,
     scalars_kept: usize,
     scalars_dropped: Vec<String>,
     root_motion: bool,
@@ -212,7 +211,6 @@ impl ClipSummary {
                 })
                 .collect(),
             scales_dropped: r.scales_dropped.clone(),
-            mirroring: r.mirroring.clone(),
             scalars_kept: r.scalars_kept,
             scalars_dropped: r.scalars_dropped.clone(),
             root_motion: r.root_motion,
@@ -312,7 +310,6 @@ impl ClipSummary {
         let between = self.scales_approximated.iter();
         let between = between.map(|b| format!("{} (axes {:.1}° apart)", b.joint, b.degrees));
         list("scale approximated of", &between.collect::<Vec<String>>());
-        list("mirroring scale at", &self.mirroring);
         list("no such weight or channel", &self.scalars_dropped);
         lines
     }

@@ -64,6 +64,8 @@ pub(super) struct Document {
 pub(super) struct Extensions {
     #[serde(rename = "VRMC_vrm")]
     pub vrm_1: Option<serde_json::Value>,
+    #[serde(rename = "VRMC_vrm_animation")]
+    pub vrm_animation: Option<serde_json::Value>,
     #[serde(rename = "VRM")]
     pub vrm_0: Option<serde_json::Value>,
 }

@@ -143,7 +143,7 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("VRMC_node_constraint", Changes(Animation)),
     ("VRMC_springBone", Changes(Animation)),
     ("VRMC_springBone_extended_collider", Changes(Animation)),
-    ("VRMC_vrm_animation", Harmless),
+    ("VRMC_vrm_animation", Only("its humanoid")),
 ];
 
 fn meaning(name: &str) -> Meaning {

@@ -1,4 +1,5 @@
-//! The humanoid of VRM files: which node is which bone (`VRMC_vrm` 1.0, `VRM` 0.x).
+//! The humanoid of VRM files: which node is which bone (`VRMC_vrm` 1.0, `VRM` 0.x, and `VRMC_vrm_animation` of .vrma
+//! files).
 
 use super::document::Extensions;
 use super::error::shorten;
@@ -36,12 +37,19 @@ pub(super) fn humanoid(
             },
         }
     };
-    if let Some(vrm) = &extensions.vrm_1 {
+    let newest = [
+        ("VRMC_vrm", &extensions.vrm_1),
+        ("VRMC_vrm_animation", &extensions.vrm_animation),
+    ];
+    let newest = newest
+        .into_iter()
+        .find_map(|(name, vrm)| Some((name, vrm.as_ref()?)));
+    if let Some((extension, vrm)) = newest {
         let table = vrm
             .pointer("/humanoid/humanBones")
             .and_then(Value::as_object);
         for (name, bone) in table.into_iter().flatten() {
-            add("VRMC_vrm", name, HumanBone::named(name), bone.get("node"));
+            add(extension, name, HumanBone::named(name), bone.get("node"));
         }
     } else if let Some(vrm) = &extensions.vrm_0 {
         let table = vrm

@@ -3,22 +3,30 @@
 use super::draft::MapDraft;
 use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
-use super::names::{are_indexed, plain, unindexed};
+use super::names::{are_indexed, plain, prefix, unindexed};
+use super::shape::{Shape, by_shape, spread};
 use super::tables::{TABLES, Table};
 use crate::retarget::bind::Numbered;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{NO_JOINT, Skeleton};
 use std::collections::HashMap;
 
-/// The least that makes a humanoid of joints with known names: what a walk needs.
-const LEAST: [HumanBone; 6] = [
+/// The least that makes a humanoid of joints with known names: a body that walks and swings its arms.
+const LEAST: [HumanBone; 10] = [
     HumanBone::Hips,
     HumanBone::Spine,
     HumanBone::LeftUpperLeg,
     HumanBone::LeftLowerLeg,
     HumanBone::RightUpperLeg,
     HumanBone::RightLowerLeg,
+    HumanBone::LeftUpperArm,
+    HumanBone::LeftLowerArm,
+    HumanBone::RightUpperArm,
+    HumanBone::RightLowerArm,
 ];
+
+/// The most prefixes, one behind the other, that are left out of names.
+const MOST_PREFIXES: usize = 3;
 
 /// The most joints of one name that are looked at: a hostile file may have 65,535, each with as many above it.
 const MOST_ALIKE: usize = 64;
@@ -33,26 +41,31 @@ struct Joints<'a> {
 }
 
 impl HumanoidMap {
-    /// Finds the humanoid of a skeleton by the names of its joints.
+    /// Finds the humanoid of a skeleton by the names of its joints, else by the shape of its rest pose.
     ///
-    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped and Poser,
-    /// and those of a few sample models. Names are compared without namespaces, prefixes, separators, case, the
-    /// indices of Sketchfab and the numbers of Blender's copies (`.001`) that tell no joints apart.
+    /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped, Poser, 3ds Max, Xsens,
+    /// Biovision, OptiTrack and VRM's add-on for Blender, and those of a few sample models. Names are compared without
+    /// namespaces, prefixes that they have in common, separators, case, the indices of Sketchfab and the numbers of
+    /// Blender's copies (`.001`) that tell no joints apart.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
     ///
+    /// Joints of other names are a humanoid if two chains go down from one of them, one goes up, and two to the sides of
+    /// that, and they are as long as those of people: [`MapOrigin::Shape`].
+    ///
     /// # Errors
-    /// If no table finds hips, spine and both legs, each with an upper and a lower bone.
+    /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose has
+    /// not that shape.
     pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
         match best_match(skeleton) {
             Some(Match {
                 whole: true,
-                table,
+                origin,
                 pairs,
-            }) => Self::new(skeleton, &pairs, MapOrigin::Names(table.name)),
+            }) => Self::new(skeleton, &pairs, origin),
             best => Err(MapError::Unknown {
                 tables: TABLES.len(),
-                best: best.as_ref().map_or("", |b| b.table.name),
+                best: best.as_ref().map_or("", |b| b.table()),
                 found: best.as_ref().map_or(0, |b| b.pairs.len()),
                 lacking: MapDraft::find(skeleton).lacking().collect(),
             }),
@@ -61,40 +74,68 @@ impl HumanoidMap {
 }
 
 impl MapDraft {
-    /// The bones that the table of names finds which finds most, as [`HumanoidMap::find`] does; they may be too few
-    /// for a map.
+    /// The bones that [`HumanoidMap::find`] finds, or those of the table of names that finds most; they may be too few for a
+    /// map.
     pub fn find(skeleton: &Skeleton) -> Self {
         let best = best_match(skeleton);
-        best.map_or_else(Self::default, |b| {
-            Self::new(b.pairs, MapOrigin::Names(b.table.name))
-        })
+        best.map_or_else(Self::default, |b| Self::new(b.pairs, b.origin))
     }
 }
 
-/// What the best table finds: one with all of [`LEAST`] before others, then the one that finds most bones.
+/// What the best table finds, else what the shape tells: one with all of [`LEAST`] before others, then the table that finds
+/// most bones.
 fn best_match(skeleton: &Skeleton) -> Option<Match> {
-    let joints = Joints::new(skeleton);
+    let indexed = are_indexed(skeleton.names());
+    let numbered = Numbered::of([skeleton.names().iter().map(String::as_str)]);
+    let own = skeleton.names().iter().map(|name| {
+        let name = if indexed { unindexed(name) } else { name };
+        numbered.strip(name).to_owned()
+    });
+    let mut names: Vec<String> = own.collect();
     let mut best: Option<Match> = None;
-    for table in TABLES {
-        let pairs = joints.matches(table);
-        let has = |bone: &HumanBone| pairs.iter().any(|p| p.0 == *bone);
-        let found = Match {
-            whole: LEAST.iter().all(has),
-            table,
-            pairs,
-        };
-        if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
-            best = Some(found);
+    for _ in 0..=MOST_PREFIXES {
+        let joints = Joints::new(skeleton, &names);
+        for table in TABLES {
+            let pairs = joints.matches(table);
+            let found = Match {
+                whole: is_whole(&pairs),
+                origin: MapOrigin::Names(table.name),
+                pairs,
+            };
+            if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
+                best = Some(found);
+            }
         }
+        let Some(prefix) = prefix(&names) else {
+            break;
+        };
+        for name in &mut names {
+            if let Some(rest) = name.strip_prefix(&prefix) {
+                *name = rest.to_owned();
+            }
+        }
+    }
+    if best.as_ref().is_none_or(|b| !b.whole)
+        && let Some(Shape { pairs, confidence }) = by_shape(skeleton)
+    {
+        best = Some(Match {
+            whole: is_whole(&pairs),
+            origin: MapOrigin::Shape(confidence),
+            pairs,
+        });
     }
     best
 }
 
-/// What a table finds.
+fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
+    LEAST.iter().all(|bone| pairs.iter().any(|p| p.0 == *bone))
+}
+
+/// What a table or the shape finds.
 struct Match {
     /// Whether it has the least that makes a humanoid.
     whole: bool,
-    table: &'static Table,
+    origin: MapOrigin,
     pairs: Vec<(HumanBone, usize)>,
 }
 
@@ -102,17 +143,21 @@ impl Match {
     fn rank(&self) -> (bool, usize) {
         (self.whole, self.pairs.len())
     }
+
+    fn table(&self) -> &'static str {
+        match self.origin {
+            MapOrigin::Names(table) => table,
+            _ => "",
+        }
+    }
 }
 
 impl<'a> Joints<'a> {
-    fn new(skeleton: &'a Skeleton) -> Self {
+    /// `names` without what they have in common.
+    fn new(skeleton: &'a Skeleton, names: &[String]) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
-        let indexed = are_indexed(skeleton.names());
-        let numbered = Numbered::of([skeleton.names().iter().map(String::as_str)]);
-        for (joint, name) in skeleton.names().iter().enumerate() {
-            let name = if indexed { unindexed(name) } else { name };
-            let name = plain(numbered.strip(name));
-            by_name.entry(name).or_default().push(joint);
+        for (joint, name) in names.iter().enumerate() {
+            by_name.entry(plain(name)).or_default().push(joint);
         }
         let mut below = vec![0usize; skeleton.len()];
         for (joint, &parent) in skeleton.parents().iter().enumerate().rev() {
@@ -146,6 +191,15 @@ impl<'a> Joints<'a> {
             let placed = above.is_none_or(|a| is_below(self.skeleton, joint, a.1));
             if placed || is_loose(bone) {
                 found.push((bone, joint));
+            }
+        }
+        // What has no arm below it may be the arm itself.
+        for (shoulder, arm) in [
+            (HumanBone::LeftShoulder, HumanBone::LeftUpperArm),
+            (HumanBone::RightShoulder, HumanBone::RightUpperArm),
+        ] {
+            if found.iter().all(|f| f.0 != arm) {
+                found.retain(|f| f.0 != shoulder);
             }
         }
         found
@@ -201,15 +255,10 @@ impl<'a> Joints<'a> {
                 best = chain;
             }
         }
-        match best.as_slice() {
-            [] => [None; 3],
-            [one] => [Some(*one), None, None],
-            [one, two] => [Some(*one), Some(*two), None],
-            [first, between @ .., last] => [
-                Some(*first),
-                between.get(between.len() / 2).copied(),
-                Some(*last),
-            ],
+        let mut bones = [None; 3];
+        for (place, (_, joint)) in bones.iter_mut().zip(spread(&best)) {
+            *place = Some(joint);
         }
+        bones
     }
 }

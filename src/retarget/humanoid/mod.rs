@@ -9,6 +9,7 @@ mod find;
 mod json;
 mod map;
 mod names;
+mod shape;
 mod tables;
 
 pub use crate::skeleton::{HUMAN_BONES, HumanBone};

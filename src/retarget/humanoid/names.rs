@@ -1,6 +1,6 @@
 //! Joint names as the tables compare them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A joint's name without namespace, prefix and separators, in lower case.
 ///
@@ -24,6 +24,25 @@ pub(super) fn plain(name: &str) -> String {
         Some(rest) if rest.starts_with(digit) => rest.trim_start_matches(digit).to_owned(),
         _ => plain,
     }
+}
+
+/// What most names begin with, up to a separator: the name of a character or a rig (`Character1_`, `Robot_`, `Biped `).
+pub(super) fn prefix(names: &[String]) -> Option<String> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let named = names.iter().filter(|n| !n.is_empty());
+    for name in named.clone() {
+        if let Some(at) = name.find([' ', '_', '-', '.', ':', '|'])
+            && at > 0
+            && at + 1 < name.len()
+        {
+            *counts.entry(&name[..=at]).or_default() += 1;
+        }
+    }
+    let (prefix, count) = counts
+        .into_iter()
+        .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)))?;
+    // The root and a few others may have names of their own.
+    (4 * count >= 3 * named.count() && count > 3).then(|| prefix.to_owned())
 }
 
 /// A name without the index that Sketchfab appends: `_0` and a number, as `Hips_01` and `LeftHand_010`.
