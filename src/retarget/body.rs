@@ -1,17 +1,20 @@
 //! `Body`: a skeleton with a humanoid map in its reference pose.
 
 use super::error::RetargetError;
-use super::facing::{Stance, facing};
+use super::facing::facing;
 use super::humanoid::{HumanBone as B, HumanoidMap, is_below};
 use super::motion::{Local, unit};
-use super::options::{Alignment, Reference};
+use super::options::Alignment;
+use super::reference::Reference;
+use super::sole::Tilts;
 use super::space::Space;
+use super::stance::{LEGS, Stance, compose};
 use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DQuat, DVec3};
 use std::sync::Arc;
 
 /// A body whose lowest foot is within this share of its height of the origin stands on the origin.
-pub(super) const SOLE: f64 = 0.25;
+const SOLE: f64 = 0.25;
 
 const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 const TOES: [B; 2] = [B::LeftToes, B::RightToes];
@@ -24,7 +27,7 @@ const ALIGNED: f64 = 1e-6;
 const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
 
 /// Bones whose directions differ in the reference poses, with the angles in radians.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Aligned {
     /// Turned into the direction of the source's.
     pub turned: Vec<(B, f64)>,
@@ -33,6 +36,7 @@ pub(super) struct Aligned {
 }
 
 /// A skeleton in its reference pose.
+#[derive(Clone)]
 pub(super) struct Body {
     pub skeleton: Arc<Skeleton>,
     pub map: HumanoidMap,
@@ -43,13 +47,16 @@ pub(super) struct Body {
     pub worlds: Vec<DQuat>,
     /// From left, up and forward to model space.
     pub facing: DQuat,
-    /// Joints of feet and toes, of which the lowest stands on the ground.
-    feet: Vec<usize>,
+    /// Joints of the left and the right foot with its toes, of which the lowest stands on the ground. All joints if it
+    /// has none.
+    pub feet: [Vec<usize>; 2],
+    /// From level soles to those of the reference pose.
+    tilts: Tilts,
     /// Whether it stands on the origin.
     pub stands: bool,
-    /// The height of the ground along `up`: of the origin if it stands there, else of the lowest foot.
-    pub ground: f64,
-    /// Of the hips; comparable with that of the other body, see [`Body::measure`].
+    /// The least height of feet and toes along `up`, and the same if its legs were straight.
+    pub low: [f64; 2],
+    /// Of the hips with straight legs; comparable with that of the other body, see [`Body::measure`].
     pub height: f64,
     pub loose: Vec<Loose>,
 }
@@ -69,9 +76,8 @@ impl Body {
                 joints: needed,
             });
         }
-        let rest = || (0..needed).map(|j| Local::from(skeleton.rest(j)));
         let locals: Vec<Local> = match reference {
-            Reference::Rest => rest().collect(),
+            Reference::Rest => rest(skeleton),
             Reference::Pose(pose) => {
                 let have = pose.iter().filter(|t| t.is_finite()).count();
                 if have != needed || pose.len() != needed {
@@ -87,34 +93,36 @@ impl Body {
             worlds: vec![DQuat::IDENTITY; needed],
             locals,
             facing: DQuat::IDENTITY,
-            feet: Vec::new(),
+            feet: Default::default(),
+            tilts: [DQuat::IDENTITY; 2],
             stands: false,
-            ground: 0.0,
+            low: [0.0; 2],
             height: 0.0,
             loose: Vec::new(),
         };
         body.pose();
         body.loose = body.find_loose();
         body.facing = match reference {
-            Reference::Rest => facing(body.stance(), None),
+            Reference::Rest => facing(body.stance(&body.models), None),
             Reference::Pose(_) => {
-                let mut models = body.models.clone();
-                compose(skeleton, &rest().collect::<Vec<_>>(), &mut models);
-                let (map, models) = (&body.map, &models[..]);
-                facing(Stance { map, models }, Some(body.stance()))
+                let models = compose(skeleton, &rest(skeleton));
+                facing(body.stance(&models), Some(body.stance(&body.models)))
             }
         };
-        body.feet = body.joints_of(&[FEET, TOES].concat());
-        let (hips, foot) = body.hips_and_foot();
+        body.feet = body.feet_of(true);
+        let (hips, foot) = (body.position(body.hips()).dot(body.up()), body.lowest(false));
         body.stands = foot.abs() <= SOLE * (hips - foot);
         Ok(body)
     }
 
-    fn stance(&self) -> Stance<'_> {
-        Stance {
-            map: &self.map,
-            models: &self.models,
-        }
+    /// The joint of the hips, which every map has.
+    pub fn hips(&self) -> usize {
+        self.map.joint(B::Hips).unwrap_or(0)
+    }
+
+    pub fn stance<'a>(&'a self, models: &'a [DAffine3]) -> Stance<'a> {
+        let map = &self.map;
+        Stance { map, models }
     }
 
     fn find_loose(&self) -> Vec<Loose> {
@@ -157,7 +165,7 @@ impl Body {
     }
 
     fn compose(&mut self) {
-        compose(&self.skeleton, &self.locals, &mut self.models);
+        self.models = compose(&self.skeleton, &self.locals);
         for (joint, &parent) in self.skeleton.parents().iter().enumerate() {
             let own = self.locals[joint].rotation;
             self.worlds[joint] = match parent {
@@ -171,7 +179,7 @@ impl Body {
         self.models[joint].translation
     }
 
-    fn bone(&self, bone: B) -> Option<DVec3> {
+    pub fn bone(&self, bone: B) -> Option<DVec3> {
         self.map.joint(bone).map(|j| self.position(j))
     }
 
@@ -180,26 +188,47 @@ impl Body {
         self.facing * DVec3::Y
     }
 
-    /// The joints of those of some bones that it has; all joints if it has none of them.
-    fn joints_of(&self, bones: &[B]) -> Vec<usize> {
-        let joints = bones.iter().filter_map(|b| self.map.joint(*b));
-        let joints: Vec<usize> = joints.collect();
-        match joints.is_empty() {
-            true => (0..self.skeleton.len()).collect(),
-            false => joints,
+    /// The joints of both feet, with or without toes; all joints if it has none.
+    fn feet_of(&self, toes: bool) -> [Vec<usize>; 2] {
+        let joint = |bone: B| self.map.joint(bone);
+        let feet = [0, 1].map(|side| {
+            let toes = Some(TOES[side]).filter(|_| toes);
+            let bones = [Some(FEET[side]), toes].into_iter().flatten();
+            bones.filter_map(joint).collect::<Vec<usize>>()
+        });
+        match feet.iter().all(Vec::is_empty) {
+            true => [(0..self.skeleton.len()).collect(), Vec::new()],
+            false => feet,
         }
     }
 
-    /// The least height of feet and toes whose places are given, along `up`.
-    pub fn lowest(&self, place: impl Fn(usize) -> DVec3) -> f64 {
-        let heights = self.feet.iter().map(|&j| place(j).dot(self.up()));
-        heights.fold(f64::INFINITY, f64::min)
+    /// The least height of feet and toes along `up`, with soles level; with legs straight down if they are to be.
+    fn lowest(&self, straight: bool) -> f64 {
+        let side = |side: usize| {
+            let ankle = self.bone(FEET[side]).unwrap_or_default();
+            let longer = match straight {
+                true => self.bend(side),
+                false => 0.0,
+            };
+            let level = self.tilts[side].conjugate();
+            let heights = self.feet[side].iter().map(move |&joint| {
+                let place = ankle + level * (self.position(joint) - ankle);
+                place.dot(self.up()) - longer
+            });
+            heights.fold(f64::INFINITY, f64::min)
+        };
+        side(0).min(side(1))
     }
 
-    /// The heights of its hips and of its lowest foot in the reference pose.
-    fn hips_and_foot(&self) -> (f64, f64) {
-        let hips = self.bone(B::Hips).map_or(0.0, |p| p.dot(self.up()));
-        (hips, self.lowest(|j| self.position(j)))
+    /// How much lower a foot would be if its leg were straight and upright; 0 if the leg is not whole.
+    fn bend(&self, side: usize) -> f64 {
+        match LEGS[side].map(|bone| self.bone(bone)) {
+            [Some(upper), Some(lower), Some(foot)] => {
+                let leg = upper.distance(lower) + lower.distance(foot);
+                leg - (upper - foot).dot(self.up())
+            }
+            _ => 0.0,
+        }
     }
 
     /// By joint that of another body, if both have the same skeleton, bones and reference pose; the order of the joints
@@ -214,6 +243,22 @@ impl Body {
                 .into_iter()
                 .all(|(j, local)| *local == other.locals[at(j)]);
         same.then_some(joints)
+    }
+
+    /// Whether toes point backwards in the reference pose.
+    pub fn is_swapped(&self) -> bool {
+        self.stance(&self.models).is_swapped(self.facing * DVec3::Z)
+    }
+
+    /// Fails if its pose lies, or has no height.
+    pub fn check_stance(&self, side: &'static str) -> Result<(), RetargetError> {
+        let stance = self.stance(&self.models);
+        match (stance.height(self.up()), stance.leg()) {
+            (Some(height), Some(leg)) if !stance.is_up(self.up()) => {
+                Err(RetargetError::Lies { side, height, leg })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Fails if a joint above one of some joints has a negative scale: directions below are no rotation of what they are
@@ -249,32 +294,39 @@ impl Body {
     }
 
     /// Measures the heights of the hips of two bodies alike: above the origin if both stand on it, else above the
-    /// lowest foot; toes count if both have some.
-    pub fn measure(source: &mut Self, target: &mut Self) {
+    /// lowest foot; toes count if both have some. If bones are aligned, legs are straight: those of one reference pose may
+    /// be spread or bent more than those of the other.
+    pub fn measure(source: &mut Self, target: &mut Self, alignment: Alignment) {
         let bodies = [source, target];
         let toes = |body: &&mut Self| TOES.iter().any(|b| body.map.joint(*b).is_some());
-        let bones = match bodies.iter().all(toes) {
-            true => [FEET, TOES].concat(),
-            false => FEET.to_vec(),
-        };
+        let toes = bodies.iter().all(toes);
         let stand = bodies.iter().all(|body| body.stands);
         for body in bodies {
-            body.feet = body.joints_of(&bones);
-            let (hips, foot) = body.hips_and_foot();
-            body.ground = if body.stands { 0.0 } else { foot };
-            body.height = if stand { hips } else { hips - foot };
+            body.feet = body.feet_of(toes);
+            body.low = [false, alignment != Alignment::None].map(|s| body.lowest(s));
+            let [low, straight] = body.low;
+            let hips = body.position(body.hips()).dot(body.up());
+            body.height = hips - straight + if stand { low } else { 0.0 };
         }
+    }
+
+    /// Sets by how much soles of the reference pose are tilted.
+    pub fn tilt(&mut self, tilts: Tilts) {
+        self.tilts = tilts;
     }
 
     /// Turns bones of the reference pose into the directions of the source's.
     pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Aligned {
         let mut aligned = Aligned::default();
-        let feet: Vec<(usize, DQuat)> = FEET
-            .into_iter()
-            .filter(|b| source.map.joint(twin(*b, space)).is_some())
-            .filter_map(|b| self.map.joint(b))
-            .map(|joint| (joint, self.worlds[joint]))
-            .collect();
+        let foot = |(side, bone): (usize, B)| {
+            let joint = self.map.joint(bone)?;
+            source.map.joint(twin(bone, space))?;
+            let other = if space.mirror { 1 - side } else { side };
+            let tilt = space.rotation(source.tilts[other]) * self.tilts[side].conjugate();
+            Some((joint, unit(tilt * self.worlds[joint])))
+        };
+        let feet = FEET.into_iter().enumerate().filter_map(foot);
+        let feet: Vec<(usize, DQuat)> = feet.collect();
         for (bone, next) in pairs(alignment) {
             let (from, from_next) = (twin(bone, space), twin(next, space));
             let (Some(a), Some(b)) = (source.bone(from), source.bone(from_next)) else {
@@ -319,15 +371,10 @@ impl Body {
     }
 }
 
-/// The transforms of all joints in model space.
-fn compose(skeleton: &Skeleton, locals: &[Local], models: &mut [DAffine3]) {
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let local = locals[joint].to_affine();
-        models[joint] = match parent {
-            NO_JOINT => local,
-            parent => models[usize::from(parent)] * local,
-        };
-    }
+/// The rest pose.
+pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {
+    let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
+    rest.collect()
 }
 
 /// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it

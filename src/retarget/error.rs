@@ -69,10 +69,42 @@ pub enum RetargetError {
         /// The clip's duration, seconds.
         duration: f32,
     },
+    /// The rest pose of a character lies, or shows its joints in a row.
+    #[error(
+        "the rest pose of the {side} does not stand: its hips are {height:.3} above its feet, its legs are {leg:.3} long; \
+         choose a pose that stands as reference"
+    )]
+    Lies {
+        /// `source` or `target`.
+        side: &'static str,
+        /// The hips above the lowest foot.
+        height: f64,
+        /// The length of its longer leg.
+        leg: f64,
+    },
+    /// A rig has no mesh with a skin that moves joints of its skeleton: there is no bind pose.
+    #[error("there is no bind pose: no skin has joints of the skeleton")]
+    NoBind,
+    /// The hips of a result are far above or below the ground, while those of the source are not: a reference pose does
+    /// not stand.
+    #[error(
+        "clip \"{clip}\": at {time} s the hips are {target_height:.1} leg lengths above the ground, in the source \
+         {source_height:.1}; choose a pose that stands as reference", clip = shorten(.clip)
+    )]
+    Far {
+        /// The clip.
+        clip: String,
+        /// The time, seconds.
+        time: f32,
+        /// Height of the source's hips, in lengths of its legs.
+        source_height: f64,
+        /// Height of the target's hips, in lengths of its legs.
+        target_height: f64,
+    },
     /// The hips of a character have no height, or the heights differ beyond all measure.
     #[error(
         "the hips are {source_height:e} above the ground in the source and {target_height:e} in the target; \
-         the ratio must be within {least:e} and {most:e}"
+         the ratio must be within {least:e} and {most:e}: choose poses that stand as reference"
     )]
     Height {
         /// Height of the source's hips.

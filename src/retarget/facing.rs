@@ -1,11 +1,8 @@
 //! Which way is up for a body, and which way it faces in a pose.
 
-use super::humanoid::{HumanBone as B, HumanoidMap};
-use glam::{DAffine3, DMat3, DQuat, DVec3};
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_6, PI};
-
-/// Trunk and legs of a body that stands are within this of up. Radians.
-const UPRIGHT: f64 = FRAC_PI_4;
+use super::stance::{Stance, axes};
+use glam::{DMat3, DQuat, DVec3};
+use std::f64::consts::{FRAC_PI_2, FRAC_PI_6, PI};
 
 /// Hips of a rest pose that alone face up to here beside an axis face along it: they are no spirit level. Radians.
 const UNEVEN: f64 = FRAC_PI_6;
@@ -16,91 +13,26 @@ const ALIKE: f64 = 0.2;
 /// Pairs that are less beside an axis than this face along it: rounding of files. Radians.
 const ROUNDED: f64 = 1e-4;
 
-/// Pairs of bones that lie within this share of their distance above each other face nowhere.
-const STEEP: f64 = 0.2;
-
-/// Pairs of bones of both sides, those of the hips first.
-const PAIRS: [[B; 2]; 3] = [
-    [B::LeftUpperLeg, B::RightUpperLeg],
-    [B::LeftUpperArm, B::RightUpperArm],
-    [B::LeftShoulder, B::RightShoulder],
-];
-
-/// The bones of a body in a pose.
-#[derive(Clone, Copy)]
-pub(super) struct Stance<'a> {
-    pub map: &'a HumanoidMap,
-    pub models: &'a [DAffine3],
-}
-
-impl Stance<'_> {
-    fn place(&self, bone: B) -> Option<DVec3> {
-        self.map.joint(bone).map(|j| self.models[j].translation)
-    }
-
-    fn way(&self, from: B, to: B) -> Option<DVec3> {
-        (self.place(to)? - self.place(from)?).try_normalize()
-    }
-
-    /// From the hips to the highest bone of the trunk.
-    fn trunk(&self) -> Option<DVec3> {
-        let tops = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
-        tops.into_iter().find_map(|top| self.way(B::Hips, top))
-    }
-
-    /// From the feet up, of both legs.
-    fn legs(&self) -> Option<DVec3> {
-        let leg =
-            |[upper, lower, foot]: [B; 3]| self.way(foot, upper).or_else(|| self.way(lower, upper));
-        let left = leg([B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot]);
-        let right = leg([B::RightUpperLeg, B::RightLowerLeg, B::RightFoot]);
-        match (left, right) {
-            (Some(left), Some(right)) => (left + right).try_normalize(),
-            (left, right) => left.or(right),
-        }
-    }
-
-    /// Whether trunk and legs go along a direction, as far as it has them.
-    pub fn stands(&self, up: DVec3) -> bool {
-        let along = |part: Option<DVec3>| part.is_none_or(|v| v.dot(up) >= UPRIGHT.cos());
-        along(self.trunk()) && along(self.legs())
-    }
-
-    /// The axis along which it stands, if it does.
-    pub fn axis(&self) -> Option<DVec3> {
-        let trunk = self.trunk()?;
-        let along = trunk + self.legs().unwrap_or(trunk);
-        let dot = |axis: &DVec3| axis.dot(along);
-        let nearest = axes().max_by(|a, b| dot(a).total_cmp(&dot(b)));
-        nearest.filter(|axis| self.stands(*axis))
-    }
-
-    /// By how much every pair of bones that it has is turned about `up` from `left`, radians; the number of the pair first.
-    fn turns(&self, [left, up]: [DVec3; 2]) -> impl Iterator<Item = (usize, f64)> {
-        let pairs = PAIRS.iter().enumerate();
-        pairs.filter_map(move |(number, &[l, r])| {
-            let across = self.way(r, l)?;
-            let flat = across - up * across.dot(up);
-            let turn = f64::atan2(flat.dot(up.cross(left)), flat.dot(left));
-            (flat.length() > STEEP).then_some((number, turn))
-        })
-    }
-}
-
 /// From left, up and forward as x, y and z to the model space of a body in a pose.
 ///
-/// Up is the axis along which the rest pose stands, y if it stands along none: what another pose leans is not taken for
-/// it. One turn about it leads to where the pose faces, as its hips do.
+/// Up is the axis along which the rest pose stands, else the one along which the pose does, else y: what another pose
+/// leans is not taken for it. One turn about it leads to where the pose faces, as its hips do.
 pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
-    let stands = rest.axis();
-    let up = stands.unwrap_or(DVec3::Y);
+    let (up, stands) = up(rest, pose);
     let left = if up.x == 0.0 { DVec3::X } else { DVec3::Y };
     let frame = [left, up];
-    let own = stands.map_or(0.0, |_| at_rest(&rest.turns(frame).collect::<Vec<_>>()));
+    let own = match stands {
+        true => at_rest(&rest.turns(frame).collect::<Vec<_>>()),
+        false => 0.0,
+    };
     let turn = match pose {
         None => own,
+        // Its sides are even, those of a rest pose of another kind are not.
+        Some(pose) if pose.is_t_or_a(up) && !rest.is_t_or_a(up) => {
+            at_rest(&pose.turns(frame).collect::<Vec<_>>())
+        }
         Some(pose) => pose.turns(frame).next().map_or(own, |(number, turn)| {
-            let mut before = rest.turns(frame).filter(|_| stands.is_some());
+            let mut before = rest.turns(frame).filter(|_| stands);
             before
                 .find(|pair| pair.0 == number)
                 .map_or(turn, |pair| turn - pair.1 + own)
@@ -139,9 +71,16 @@ fn wrapped(angle: f64) -> f64 {
     angle - (angle / (2.0 * PI)).round() * 2.0 * PI
 }
 
-fn axes() -> impl Iterator<Item = DVec3> {
-    let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-    axes.into_iter().flat_map(|axis| [axis, -axis])
+/// Up, and whether the rest pose stands along it.
+fn up(rest: Stance<'_>, pose: Option<Stance<'_>>) -> (DVec3, bool) {
+    let own = rest.axis();
+    let up = match (own, pose.and_then(|pose| pose.axis())) {
+        // A rest pose that lies beside a pose that stands, or a pose that lies beside a rest pose that stands.
+        (Some(own), Some(pose)) if own != pose && pose == DVec3::Y => pose,
+        (Some(own), _) => own,
+        (None, pose) => pose.unwrap_or(DVec3::Y),
+    };
+    (up, own == Some(up))
 }
 
 /// The rotation that maps x and y to two axes.

@@ -1,9 +1,9 @@
 //! The way of the hips: scaled by the ratio of heights.
 
-use super::body::{Body, SOLE};
+use super::body::Body;
 use super::closeness::BETWEEN;
 use super::error::RetargetError;
-use super::humanoid::HumanBone;
+use super::looks::Looks;
 use super::motion::{Motion, Property, path};
 use super::options::Ground;
 use super::sampler::evaluations;
@@ -18,8 +18,8 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
 pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
 
-/// Times at which the height of feet is looked at.
-const LOOKS: usize = 64;
+/// Hips that are within this many leg lengths of the ground in the source are so in the target.
+const FAR: f64 = 3.0;
 
 /// The target's hips from those of the source.
 pub(super) struct Hips<'a> {
@@ -35,8 +35,8 @@ pub(super) struct Hips<'a> {
     /// Of the joint above the target's hips.
     above: DAffine3,
     below: DAffine3,
-    /// What is added to the hips' height, in the target's model space.
-    lift: f64,
+    /// Heights of the ground in source and target, along their ups.
+    grounds: [f64; 2],
 }
 
 /// What moves the source's hips.
@@ -67,9 +67,7 @@ impl<'a> Hips<'a> {
         space: &'a Space,
         one_body: bool,
     ) -> Result<Self, RetargetError> {
-        // Every map has hips.
-        let joint = source.map.joint(HumanBone::Hips).unwrap_or(0);
-        let target_joint = target.map.joint(HumanBone::Hips).unwrap_or(0);
+        let (joint, target_joint) = (source.hips(), target.hips());
         let ratio = target.height / source.height;
         let [least, most] = RATIOS;
         let sound = source.height > 0.0 && (least..=most).contains(&ratio);
@@ -103,7 +101,7 @@ impl<'a> Hips<'a> {
             target_joint,
             above,
             below,
-            lift: 0.0,
+            grounds: [0.0; 2],
         })
     }
 
@@ -123,46 +121,62 @@ impl<'a> Hips<'a> {
             self.source.position(self.joint),
             self.target.position(self.target_joint),
         );
-        let place = to + self.scaled() * (hips - from) + self.target.up() * self.lift;
+        let (own, up) = (from.dot(self.source.up()), self.target.up());
+        let [ground, there] = self.grounds;
+        let height = there + self.ratio * (own - ground);
+        let place = to + self.scaled() * (hips - from) + up * (height - to.dot(up));
         self.below.transform_point3(place)
     }
 
     /// Decides where the source stands, and returns it.
-    pub fn stand(&mut self, motion: &Motion<'_>, wanted: Ground, duration: f32) -> Ground {
-        let source = self.source;
-        let looks = (0..LOOKS).map(|i| duration * (i as f32 / LOOKS as f32));
-        let feet = looks.map(|t| source.lowest(|j| motion.model(j, t).translation));
-        let low = feet.fold(f64::INFINITY, f64::min);
+    pub fn stand(&mut self, looks: &Looks, wanted: Ground) -> Ground {
+        let (source, target) = (self.source, self.target);
+        let low = looks.low();
+        let nearer = |a: f64, b: f64| (low - a).abs() < (low - b).abs();
+        // Its legs may be straight in the clip and spread in the pose.
+        let [own, straight] = source.low;
+        let own = if nearer(straight, own) { straight } else { own };
         let ground = match wanted {
-            Ground::Auto => self.find_ground(low),
+            Ground::Auto if !source.stands && !self.one_body && nearer(0.0, own) => Ground::Origin,
+            Ground::Auto => Ground::Reference,
             given => given,
         };
-        if ground == Ground::Origin {
-            let target = self.target;
-            // The source's ankles and toes are above its ground; what is known of the target's ground is where its
-            // own rest, unless it stands on the origin as well.
-            let soles = match target.stands {
-                true => 0.0,
-                false => low.clamp(0.0, SOLE * source.height),
-            };
-            let from = source.position(self.joint).dot(source.up()) - soles;
-            let to = target.position(self.target_joint).dot(target.up());
-            self.lift = target.ground + self.ratio * from - to;
-        }
+        let there = target.low[0];
+        self.grounds = match ground {
+            _ if source.stands && target.stands => [0.0; 2],
+            Ground::Origin if !source.stands => match (looks.soles(source.height), target.stands) {
+                // Thinner soles do not make feet sink.
+                (soles, true) => [
+                    0.0,
+                    soles.map_or(0.0, |soles| (there - self.ratio * soles).max(0.0)),
+                ],
+                (soles, false) => [soles.unwrap_or(0.0), there],
+            },
+            _ if source.stands => [source.low[0], there],
+            _ => [own, there],
+        };
         ground
     }
 
-    /// A source whose reference pose does not stand on the origin stands there in a clip whose lowest foot is nearer to it
-    /// than to the reference pose's lowest foot: hips may lie, sit or jump.
-    fn find_ground(&self, low: f64) -> Ground {
-        let source = self.source;
-        if source.stands || self.one_body {
-            return Ground::Reference;
+    /// Fails if hips are beyond all legs where those of the source are not.
+    pub fn check(&self, looks: &Looks, clip: &str) -> Result<(), RetargetError> {
+        let legs = [self.source, self.target].map(|body| body.stance(&body.models).leg());
+        let [Some(leg), Some(there)] = legs else {
+            return Ok(());
+        };
+        for look in looks.iter() {
+            let height = look.hips - self.grounds[0];
+            let [own, result] = [height / leg, height * self.ratio / there];
+            if own.abs() <= FAR && result.abs() > FAR {
+                return Err(RetargetError::Far {
+                    clip: clip.to_owned(),
+                    time: look.time,
+                    source_height: own,
+                    target_height: result,
+                });
+            }
         }
-        match low.abs() < (low - source.ground).abs() {
-            true => Ground::Origin,
-            false => Ground::Reference,
-        }
+        Ok(())
     }
 
     /// What moves the hips.

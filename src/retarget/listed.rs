@@ -5,9 +5,9 @@ use super::hips::Hips;
 use super::humanoid::HumanBone;
 use super::link::Link;
 use super::motion::{Motion, Property, path};
-use super::retargeting::Retargeting;
+use super::setup::Setup;
 
-impl Retargeting {
+impl Setup {
     pub(super) fn names(&self, joints: &[usize]) -> Vec<String> {
         let names = self.source.skeleton.names();
         joints.iter().map(|&j| names[j].clone()).collect()

@@ -7,6 +7,7 @@
 //! ([`relane`](crate::clip::relane)).
 
 mod bind;
+mod bind_pose;
 mod body;
 mod closeness;
 mod error;
@@ -16,17 +17,22 @@ mod hips;
 mod humanoid;
 mod link;
 mod listed;
+mod looks;
 mod loose;
 mod motion;
 mod of_rig;
 mod options;
 mod pairs;
 mod report;
+mod reference;
 mod retargeting;
 mod sampler;
 mod scalars;
+mod setup;
 mod shift;
+mod sole;
 mod space;
+mod stance;
 mod stretch;
 mod track;
 mod tracks;
@@ -39,6 +45,7 @@ pub use bind::{
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};
 pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
-pub use options::{Alignment, Ground, Reference, RetargetOptions, ScaleMode};
+pub use options::{Alignment, Ground, RetargetOptions, ScaleMode};
+pub use reference::{FoundReference, Reference, ReferenceOrigin};
 pub use report::RetargetReport;
 pub use retargeting::{Retargeted, Retargeting, mirror};

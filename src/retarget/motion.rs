@@ -1,5 +1,7 @@
 //! `Motion`: a clip in f64, joint by joint.
 
+use super::body::rest;
+use super::stance::compose;
 use crate::build::curve::Curve;
 use crate::build::raw_clip;
 use crate::clip::Clip;
@@ -81,8 +83,7 @@ impl<'a> Motion<'a> {
     /// A clip of the skeleton, and its tracks; nodes of scalars are counted from the number of joints.
     pub fn of_clip(clip: &Clip, skeleton: &'a Skeleton) -> (Self, RawClip) {
         let raw = raw_clip(clip, skeleton);
-        let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
-        let mut motion = Self::still(skeleton, rest.collect());
+        let mut motion = Self::still(skeleton, rest(skeleton));
         raw.tracks.iter().for_each(|track| motion.set(track));
         (motion, raw)
     }
@@ -165,6 +166,12 @@ impl<'a> Motion<'a> {
             at = parents[usize::from(at)];
         }
         model
+    }
+
+    /// The transforms of all joints in model space.
+    pub fn models(&self, time: f32) -> Vec<DAffine3> {
+        let locals = (0..self.still.len()).map(|j| self.local(j, time));
+        compose(self.skeleton, &locals.collect::<Vec<_>>())
     }
 
     /// A joint's rotation in model space: the product of the rotations down to it.

@@ -1,59 +1,7 @@
 //! `RetargetOptions`: what a retargeting keeps, and how poses are compared.
 
-use super::error::RetargetError;
 use super::feet::FootPlanting;
-use super::motion::Motion;
-use crate::clip::Clip;
-use crate::skeleton::{Skeleton, Trs};
-use glam::{Quat, Vec3};
-
-/// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
-const ROUNDED: f32 = 5e-4;
-
-/// The pose in which two characters stand alike; rotations are transferred as differences to it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub enum Reference {
-    /// The rest pose.
-    #[default]
-    Rest,
-    /// Local transforms in joint order.
-    Pose(Vec<Trs>),
-}
-
-impl Reference {
-    /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond is its end, as
-    /// durations are printed in milliseconds.
-    ///
-    /// # Errors
-    /// If the clip is additive or of another skeleton, or the time is not finite or beyond the clip.
-    pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
-        RetargetError::check(clip, skeleton)?;
-        if !time.is_finite() {
-            return Err(RetargetError::Time { time });
-        }
-        let duration = clip.duration();
-        if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
-            let clip = clip.name().to_owned();
-            return Err(RetargetError::Beyond {
-                clip,
-                time,
-                duration,
-            });
-        }
-        let time = time.clamp(0.0, duration);
-        let (motion, _) = Motion::of_clip(clip, skeleton);
-        let local = |joint: usize| {
-            let local = motion.local(joint, time);
-            let narrow = |v: glam::DVec3| Vec3::from_array(v.to_array().map(|v| v as f32));
-            Trs {
-                translation: narrow(local.translation),
-                rotation: Quat::from_array(local.rotation.to_array().map(|v| v as f32)),
-                scale: narrow(local.scale),
-            }
-        };
-        Ok(Self::Pose((0..skeleton.len()).map(local).collect()))
-    }
-}
+use super::reference::Reference;
 
 /// Which bones of the target's reference pose are turned into the directions of the source's.
 ///

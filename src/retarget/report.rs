@@ -27,8 +27,14 @@ pub struct RetargetReport {
     pub not_aligned: Vec<(HumanBone, f64)>,
     /// Bones of the target that hang elsewhere than below the bone above them; they are carried along.
     pub carried: Vec<HumanBone>,
-    /// Heights of the hips, source and target, in the units of their files: above the origin if both reference poses
-    /// stand on it, else above the lowest foot or toe.
+    /// Whether the soles of the source's reference pose were taken to be turned along with its spread legs: then its feet
+    /// are level in the clip, while they stand.
+    pub tilted: bool,
+    /// Whether toes point backwards in the reference poses of source and target: the joints of the left side are those of
+    /// the right.
+    pub swapped: [bool; 2],
+    /// Heights of the hips with straight legs, source and target, in the units of their files: above the origin if both
+    /// reference poses stand on it, else above the lowest foot or toe. Without alignment, legs are as in those poses.
     pub heights: [f64; 2],
     /// What distances were multiplied with: the ratio of the heights.
     pub ratio: f64,

@@ -1,19 +1,20 @@
 //! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
 
-use super::body::{Aligned, Body};
+use super::body::Body;
 use super::closeness::{Room, above, tolerances};
 use super::error::RetargetError;
-use super::feet::{least_work, missing, plant};
+use super::feet::{least_work, plant};
 use super::hips::Hips;
 use super::humanoid::HumanoidMap;
-use super::link::Link;
+use super::looks::Looks;
 use super::loose::carried;
 use super::motion::{Motion, Property, path};
 use super::options::{RetargetOptions, ScaleMode};
 use super::report::RetargetReport;
 use super::scalars;
+use super::setup::Setup;
 use super::shift::shifts;
-use super::space::Space;
+use super::sole::{Tilts, are_tilted};
 use super::stretch::{ScaleNames, scaled, scales};
 use super::track::{rotations, track};
 use super::tracks::Tracks;
@@ -55,15 +56,10 @@ use std::sync::Arc;
 ///
 /// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository has the differences.
 pub struct Retargeting {
-    pub(super) source: Body,
-    pub(super) target: Body,
-    pub(super) space: Space,
-    pub(super) links: Vec<Link>,
-    aligned: Aligned,
-    /// Whether both are one body in one reference pose.
-    one_body: bool,
-    /// By joint of the source that of the target, if they are one body whose clips need no transfer.
-    same: Option<Vec<u16>>,
+    /// With the source's soles level in its reference pose.
+    level: Setup,
+    /// With soles that are turned along with spread legs.
+    tilted: Option<(Setup, Tilts)>,
     options: RetargetOptions,
     targets: Vec<Target>,
 }
@@ -120,42 +116,21 @@ impl Retargeting {
         if let Some(feet) = &options.feet {
             feet.check()?;
         }
-        let mut source = Body::new(source.0, source.1, &options.source_reference, "source")?;
-        let mut target = Body::new(target.0, target.1, &options.target_reference, "target")?;
-        Body::measure(&mut source, &mut target);
-        let space = Space {
-            from: source.facing,
-            to: target.facing,
-            mirror: options.mirror,
-        };
-        if options.feet.is_some()
-            && let [(side, bone), _] = missing(&source, &target, &space)[..]
-        {
-            return Err(RetargetError::Legs { side, bone });
-        }
-        // Of the poses as they are: aligning would turn what differs by rounding.
-        let same = source.same(&target);
-        let one_body = same.is_some();
-        let keeps = !options.mirror && options.scale == ScaleMode::Keep;
-        let same = same.filter(|_| keeps);
-        let aligned = target.align(&source, &space, options.alignment);
-        Hips::new(&source, &target, &space, one_body)?;
-        let links = Link::all(&source, &target, &space);
-        if same.is_none() {
-            source.check_signs(links.iter().map(|l| l.source), "source")?;
-            target.check_signs(links.iter().map(|l| l.target), "target")?;
-        }
+        let (level, tilted) = Setup::all((source, target), &options)?;
         Ok(Self {
-            targets: Target::of_joints(&target.skeleton),
-            source,
-            target,
-            space,
-            links,
-            aligned,
-            one_body,
-            same,
+            targets: Target::of_joints(&level.target.skeleton),
+            level,
+            tilted,
             options,
         })
+    }
+
+    /// The setup of a clip, by what its feet do while they stand.
+    fn setup(&self, motion: &Motion<'_>, looks: &Looks) -> &Setup {
+        match &self.tilted {
+            Some((setup, tilts)) if are_tilted(&self.level.source, tilts, motion, looks) => setup,
+            _ => &self.level,
+        }
     }
 
     /// Transfers a clip of the source.
@@ -163,7 +138,7 @@ impl Retargeting {
     /// # Errors
     /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
-        RetargetError::check(clip, &self.source.skeleton)?;
+        RetargetError::check(clip, &self.level.source.skeleton)?;
         // Keys that were inserted at different times in the 16 joints of a block may add up.
         for room in [Room::Half, Room::Block] {
             match self.transfer(clip, room) {
@@ -178,37 +153,41 @@ impl Retargeting {
     /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a
     /// timeline and evenly spaced ones took their place.
     fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
-        let (motion, raw) = Motion::of_clip(clip, &self.source.skeleton);
-        let mut hips = Hips::new(&self.source, &self.target, &self.space, self.one_body)?;
-        let ground = hips.stand(&motion, self.options.ground, clip.duration());
+        let (motion, raw) = Motion::of_clip(clip, &self.level.source.skeleton);
+        let looks = Looks::new(&self.level.source, &motion, clip.duration());
+        let setup = self.setup(&motion, &looks);
+        let (source, target) = (&setup.source, &setup.target);
+        let mut hips = Hips::new(source, target, &setup.space, setup.one_body)?;
+        let ground = hips.stand(&looks, self.options.ground);
+        if setup.same.is_none() {
+            hips.check(&looks, clip.name())?;
+        }
         let mut work = Work::new(room);
         if self.options.feet.is_some() {
-            let bodies = (&self.source, &self.target);
-            work.check(least_work(bodies, &motion, clip.duration()))?;
+            work.check(least_work((source, target), &motion, clip.duration()))?;
         }
-        let (mut tracks, mut done) = match &self.same {
-            Some(joints) => self.copy(joints, &motion, &raw, &hips),
-            None => self.follow(&motion, &hips, &mut work)?,
+        let (mut tracks, mut done) = match &setup.same {
+            Some(joints) => setup.copy(joints, &motion, &raw, &hips),
+            None => setup.follow(&motion, &hips, self.options.scale, &mut work)?,
         };
         let feet = match &self.options.feet {
             None => None,
             Some(options) => {
-                let bodies = (&self.source, &self.target);
-                let scale = self.space.matrix() * hips.ratio;
-                let space = (&self.space, scale);
+                let scale = setup.space.matrix() * hips.ratio;
+                let space = (&setup.space, scale);
                 let sides = (&motion, &mut tracks);
-                Some(plant(options, bodies, space, sides, clip, &mut work)?)
+                Some(plant(options, (source, target), space, sides, clip, &mut work)?)
             }
         };
         // Of the same body they are where the clip has them, unless legs were bent.
-        let moved = self.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
-        for loose in self.target.loose.iter().filter(|_| moved) {
+        let moved = setup.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
+        for loose in target.loose.iter().filter(|_| moved) {
             let (carried, gap) =
-                carried(loose, &self.target, &self.links, &tracks.motion, &mut work)?;
+                carried(loose, target, &setup.links, &tracks.motion, &mut work)?;
             done.between = done.between.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
-        let skeletons: [&Skeleton; 2] = [&self.source.skeleton, &self.target.skeleton];
+        let skeletons: [&Skeleton; 2] = [&source.skeleton, &target.skeleton];
         let (weights, scalars_dropped) = scalars::tracks(&raw, skeletons, || {
             scalars::by_name_or_index(skeletons[0], skeletons[1]).0
         });
@@ -224,13 +203,13 @@ impl Retargeting {
             ..RawClip::default()
         };
         let builder = ClipBuilder {
-            skeleton: &self.target.skeleton,
+            skeleton: &target.skeleton,
             targets: &self.targets,
-            lengths: &Lengths::of_joints(&self.target.skeleton, &result, false),
+            lengths: &Lengths::of_joints(&target.skeleton, &result, false),
             max_bytes: self.options.max_clip_bytes,
             channels: &[],
         };
-        let root_motion = clip.root_motion().map(|m| match &self.same {
+        let root_motion = clip.root_motion().map(|m| match &setup.same {
             Some(joints) => {
                 let mut parts = m.parts().clone();
                 parts.joint = joints[usize::from(parts.joint)];
@@ -242,23 +221,25 @@ impl Retargeting {
             builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
         let report = RetargetReport {
             clip: clip.name().to_owned(),
-            maps: [self.source.map.origin(), self.target.map.origin()],
-            bones: self.bones(),
-            by_name: self.by_name(),
-            passed_on: self.passed_on(),
-            kept: self.kept(),
-            aligned: self.aligned.turned.clone(),
-            not_aligned: self.aligned.refused.clone(),
-            carried: (self.target.loose.iter())
-                .filter_map(|l| self.target.map.bone(l.joint))
+            maps: [source.map.origin(), target.map.origin()],
+            bones: setup.bones(),
+            by_name: setup.by_name(),
+            passed_on: setup.passed_on(),
+            kept: setup.kept(),
+            aligned: setup.aligned.turned.clone(),
+            not_aligned: setup.aligned.refused.clone(),
+            carried: (target.loose.iter())
+                .filter_map(|l| target.map.bone(l.joint))
                 .collect(),
-            heights: [self.source.height, self.target.height],
+            tilted: setup.tilted,
+            swapped: [source, target].map(Body::is_swapped),
+            heights: [source.height, target.height],
             ratio: hips.ratio,
             ground,
             keys,
             between_keys: done.between,
             left: done.left,
-            translations_kept: self.names(&done.shifted),
+            translations_kept: setup.names(&done.shifted),
             translations_dropped: done.dropped,
             scales_kept: done.scaled.kept,
             scales_approximated: done.scaled.approximated,
@@ -275,11 +256,15 @@ impl Retargeting {
         Ok((done, resampled.is_empty()))
     }
 
+}
+
+impl Setup {
     /// The tracks of bones that follow those of the source.
     fn follow(
         &self,
         motion: &Motion<'_>,
         hips: &Hips<'_>,
+        scale: ScaleMode,
         work: &mut Work,
     ) -> Result<(Tracks<'_>, Done), RetargetError> {
         work.take_links(&self.links, motion)?;
@@ -300,7 +285,7 @@ impl Retargeting {
             tracks.set(track);
         }
         let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
-        let scaled = scales(bodies, links, motion, self.options.scale);
+        let scaled = scales(bodies, links, motion, scale);
         let shifted = shifts(bodies, links, motion, hips.target_joint);
         let (dropped, left) = self.unused(motion, hips, &shifted.kept);
         let all = scaled.tracks.into_iter().chain(shifted.tracks);

@@ -1,0 +1,86 @@
+//! `Looks`: the source of a clip at some times: how high hips and feet are, and whether it stands.
+
+use super::body::Body;
+use super::motion::Motion;
+use glam::DVec3;
+
+/// Times of a clip that are looked at.
+const LOOKS: usize = 64;
+
+/// A foot that stands is within this share of the hips' height of the lowest place of feet.
+const LOW: f64 = 0.05;
+
+/// Feet that stand on the origin have their joints at most this high above it, as a share of the hips' height.
+const SOLE: f64 = 0.15;
+
+/// The source at a time.
+pub(super) struct Look {
+    pub time: f32,
+    /// Along up.
+    pub hips: f64,
+    /// Along up, of both feet with their toes.
+    feet: [f64; 2],
+    stands: bool,
+}
+
+/// The source at evenly spaced times of a clip.
+pub(super) struct Looks(Vec<Look>);
+
+impl Looks {
+    pub fn new(source: &Body, motion: &Motion<'_>, duration: f32) -> Self {
+        let up = source.up();
+        let look = |i: usize| {
+            let time = duration * (i as f32 / LOOKS as f32);
+            let models = motion.models(time);
+            let height = |joint: usize| models[joint].translation.dot(up);
+            let least = |joints: &[usize]| {
+                let heights = joints.iter().map(|&j| height(j));
+                heights.fold(f64::INFINITY, f64::min)
+            };
+            Look {
+                time,
+                hips: height(source.hips()),
+                feet: [0, 1].map(|side| least(&source.feet[side])),
+                stands: source.stance(&models).stands(up),
+            }
+        };
+        let all = if duration > 0.0 { LOOKS } else { 1 };
+        Self((0..all).map(look).collect())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Look> {
+        self.0.iter()
+    }
+
+    /// The lowest place of feet.
+    pub fn low(&self) -> f64 {
+        lowest(self.iter())
+    }
+
+    fn standing(&self) -> impl Iterator<Item = &Look> {
+        self.iter().filter(|look| look.stands)
+    }
+
+    /// How high feet are that stand on the origin, for hips of a height. `None` if none does.
+    pub fn soles(&self, height: f64) -> Option<f64> {
+        let low = lowest(self.standing());
+        (low <= SOLE * height).then_some(low.max(0.0))
+    }
+
+    /// Times at which a foot is low and the body stands.
+    pub fn on_ground(&self, side: usize, height: f64) -> impl Iterator<Item = f32> {
+        let low = lowest(self.standing()) + LOW * height;
+        let low = move |look: &&Look| look.feet[side] <= low;
+        self.standing().filter(low).map(|look| look.time)
+    }
+}
+
+fn lowest<'a>(looks: impl Iterator<Item = &'a Look>) -> f64 {
+    let feet = looks.flat_map(|look| look.feet);
+    feet.fold(f64::INFINITY, f64::min)
+}
+
+/// How much a rotation tilts what is level, radians.
+pub(super) fn tilt(rotation: glam::DQuat, up: DVec3) -> f64 {
+    (rotation * up).angle_between(up)
+}

@@ -1,0 +1,182 @@
+//! `Stance`: what the places of a body's bones tell of a pose: whether it stands, along which axis, and whether it shows a
+//! T or an A.
+
+use super::humanoid::{HumanBone as B, HumanoidMap};
+use super::motion::Local;
+use crate::skeleton::{NO_JOINT, Skeleton};
+use glam::{DAffine3, DVec3};
+
+/// Trunk and legs of a body that stands are within this of up; that of one that at least does not lie is within
+/// `STOOPED`. Radians.
+const UPRIGHT: f64 = 45.0 * DEGREE;
+const STOOPED: f64 = 60.0 * DEGREE;
+const DEGREE: f64 = std::f64::consts::PI / 180.0;
+
+/// Hips of a body that stands are at least this high above its lowest foot, as a share of its legs' length.
+const LEAST_HEIGHT: f64 = 0.5;
+
+/// Pairs of bones that lie within this share of their distance above each other face nowhere.
+const STEEP: f64 = 0.2;
+
+/// In a T- or A-pose arms and legs are straight within this, legs are this near to down, and arms this far from it
+/// and from the plane between left and right. Radians.
+const STRAIGHT: f64 = 25.0 * DEGREE;
+const SPREAD: f64 = 25.0 * DEGREE;
+
+/// Pairs of bones of both sides, those of the hips first.
+const PAIRS: [[B; 2]; 3] = [
+    [B::LeftUpperLeg, B::RightUpperLeg],
+    [B::LeftUpperArm, B::RightUpperArm],
+    [B::LeftShoulder, B::RightShoulder],
+];
+
+pub(super) const LEGS: [[B; 3]; 2] = [
+    [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot],
+    [B::RightUpperLeg, B::RightLowerLeg, B::RightFoot],
+];
+const ARMS: [[B; 3]; 2] = [
+    [B::LeftUpperArm, B::LeftLowerArm, B::LeftHand],
+    [B::RightUpperArm, B::RightLowerArm, B::RightHand],
+];
+
+/// The bones of a body in a pose.
+#[derive(Clone, Copy)]
+pub(super) struct Stance<'a> {
+    pub map: &'a HumanoidMap,
+    pub models: &'a [DAffine3],
+}
+
+impl Stance<'_> {
+    fn place(&self, bone: B) -> Option<DVec3> {
+        self.map.joint(bone).map(|j| self.models[j].translation)
+    }
+
+    fn way(&self, from: B, to: B) -> Option<DVec3> {
+        (self.place(to)? - self.place(from)?).try_normalize()
+    }
+
+    /// From the hips to the highest bone of the trunk.
+    fn trunk(&self) -> Option<DVec3> {
+        let tops = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
+        tops.into_iter().find_map(|top| self.way(B::Hips, top))
+    }
+
+    /// From the feet up, of both legs.
+    fn legs(&self) -> Option<DVec3> {
+        let leg =
+            |[upper, lower, foot]: [B; 3]| self.way(foot, upper).or_else(|| self.way(lower, upper));
+        let [left, right] = LEGS.map(leg);
+        match (left, right) {
+            (Some(left), Some(right)) => (left + right).try_normalize(),
+            (left, right) => left.or(right),
+        }
+    }
+
+    /// The length of the longer leg, if one is whole.
+    pub fn leg(&self) -> Option<f64> {
+        let leg = |[upper, lower, foot]: [B; 3]| {
+            let [a, b, c] = [self.place(upper)?, self.place(lower)?, self.place(foot)?];
+            Some(a.distance(b) + b.distance(c))
+        };
+        let legs = LEGS.into_iter().filter_map(leg);
+        legs.reduce(f64::max).filter(|leg| *leg > 0.0)
+    }
+
+    /// The hips above the lowest foot along a direction.
+    pub fn height(&self, up: DVec3) -> Option<f64> {
+        let feet = LEGS.iter().filter_map(|leg| self.place(leg[2]));
+        let low = feet.map(|place| place.dot(up)).reduce(f64::min)?;
+        Some(self.place(B::Hips)?.dot(up) - low)
+    }
+
+    /// Whether trunk and legs go along a direction and the hips are above the feet, as far as it has them.
+    pub fn stands(&self, up: DVec3) -> bool {
+        let along = |part: Option<DVec3>| part.is_none_or(|v| v.dot(up) >= UPRIGHT.cos());
+        along(self.trunk()) && along(self.legs()) && self.is_high(up)
+    }
+
+    /// Whether it stands or stoops, but does not lie.
+    pub fn is_up(&self, up: DVec3) -> bool {
+        self.trunk().is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_high(up)
+    }
+
+    fn is_high(&self, up: DVec3) -> bool {
+        match (self.height(up), self.leg()) {
+            (Some(height), Some(leg)) => height >= LEAST_HEIGHT * leg,
+            _ => true,
+        }
+    }
+
+    /// The axis along which it stands, if it does.
+    pub fn axis(&self) -> Option<DVec3> {
+        let trunk = self.trunk()?;
+        let along = trunk + self.legs().unwrap_or(trunk);
+        let dot = |axis: &DVec3| axis.dot(along);
+        let nearest = axes().max_by(|a, b| dot(a).total_cmp(&dot(b)));
+        nearest.filter(|axis| self.stands(*axis))
+    }
+
+    /// Whether it stands along a direction with straight legs and straight arms that are spread to the sides.
+    pub fn is_t_or_a(&self, up: DVec3) -> bool {
+        let straight = |[upper, lower, end]: [B; 3]| {
+            let [a, b] = [self.way(upper, lower)?, self.way(lower, end)?];
+            Some(a.dot(b) >= STRAIGHT.cos())
+        };
+        let down = |leg: [B; 3]| Some(self.way(leg[0], leg[2])?.dot(up) <= -STRAIGHT.cos());
+        let across = self.way(B::RightUpperArm, B::LeftUpperArm);
+        let spread = |(arm, side): ([B; 3], f64)| {
+            let arm = self.way(arm[0], arm[2])?;
+            let out = arm.dot(across?) * side;
+            let ahead = arm.dot(across?.cross(up)).abs();
+            Some(out >= SPREAD.sin() && ahead <= SPREAD.sin())
+        };
+        let limbs = LEGS.into_iter().chain(ARMS).map(straight);
+        let all = limbs.chain(LEGS.map(down));
+        let mut all = all.chain([(ARMS[0], 1.0), (ARMS[1], -1.0)].map(spread));
+        self.stands(up) && all.all(|is| is == Some(true))
+    }
+
+    /// By how much every pair of bones that it has is turned about `up` from `left`, radians; the number of the pair first.
+    pub fn turns(&self, [left, up]: [DVec3; 2]) -> impl Iterator<Item = (usize, f64)> {
+        let pairs = PAIRS.iter().enumerate();
+        pairs.filter_map(move |(number, &[l, r])| {
+            let across = self.way(r, l)?;
+            let flat = across - up * across.dot(up);
+            let turn = f64::atan2(flat.dot(up.cross(left)), flat.dot(left));
+            (flat.length() > STEEP).then_some((number, turn))
+        })
+    }
+
+    /// Whether toes point backwards, as they do if the joints of the left side are called right.
+    pub fn is_swapped(&self, forward: DVec3) -> bool {
+        let toes = [
+            [B::LeftFoot, B::LeftToes],
+            [B::RightFoot, B::RightToes],
+        ];
+        let mut ahead = toes
+            .into_iter()
+            .filter_map(|[foot, toes]| self.way(foot, toes))
+            .map(|toes| toes.dot(forward))
+            .peekable();
+        ahead.peek().is_some() && ahead.all(|dot| dot < -0.5)
+    }
+}
+
+/// The six directions of the axes.
+pub(super) fn axes() -> impl Iterator<Item = DVec3> {
+    let axes = [DVec3::X, DVec3::Y, DVec3::Z];
+    axes.into_iter().flat_map(|axis| [axis, -axis])
+}
+
+/// The transforms of all joints in model space.
+pub(super) fn compose(skeleton: &Skeleton, locals: &[Local]) -> Vec<DAffine3> {
+    let mut models: Vec<DAffine3> = Vec::with_capacity(locals.len());
+    for (local, &parent) in locals.iter().zip(skeleton.parents()) {
+        let local = local.to_affine();
+        models.push(match parent {
+            NO_JOINT => local,
+            parent => models[usize::from(parent)] * local,
+        });
+    }
+    models
+}
