@@ -123,12 +123,14 @@ pub enum CliError {
         advice: &'static str,
     },
     /// A clip cannot be retargeted.
-    #[error("{file}: {source}")]
+    #[error("{file}: {source}{advice}")]
     Retarget {
         /// The file of the clip.
         file: String,
         /// The cause.
         source: Box<RetargetError>,
+        /// The option that helps, in parentheses, or nothing.
+        advice: &'static str,
     },
     /// Retargeted clips of one output have different skeletons.
     #[error(
@@ -349,6 +351,24 @@ impl From<BakeFault> for CliError {
 }
 
 impl CliError {
+    /// The error of a retargeting, with the option that helps.
+    pub fn retarget(file: String, source: RetargetError) -> Self {
+        let advice = match &source {
+            RetargetError::Lies { side: "target", .. } => " (--onto-reference CLIP:TIME)",
+            RetargetError::Lies { .. } => " (--reference CLIP:TIME)",
+            RetargetError::Far { .. } | RetargetError::Height { .. } => {
+                " (--reference or --onto-reference CLIP:TIME)"
+            }
+            RetargetError::NoBind => " (--reference rest takes the rest pose)",
+            _ => "",
+        };
+        Self::Retarget {
+            file,
+            source: Box::new(source),
+            advice,
+        }
+    }
+
     /// The lines printed for this error.
     pub fn lines(&self) -> Vec<String> {
         match self {

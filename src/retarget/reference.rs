@@ -69,12 +69,16 @@ impl Reference {
     /// The pose of a rig to compare with that of another one: its rest pose, if that stands.
     ///
     /// The bind pose takes its place if that alone shows a T or an A, or alone stands. If neither stands, it is the first
-    /// frame of its clips that does. A rest pose that stands along x or z lies if no clip stands along that axis and one
+    /// frame of its clips that does. `side` is the rig's name in errors: `source` or `target`. A rest pose that stands along x or z lies if no clip stands along that axis and one
     /// does along another.
     ///
     /// # Errors
     /// [`RetargetError::Lies`] if no pose stands. [`Reference::Pose`] with the rest pose takes that as it is.
-    pub fn find(rig: &Rig, map: &HumanoidMap) -> Result<FoundReference, RetargetError> {
+    pub fn find(
+        rig: &Rig,
+        map: &HumanoidMap,
+        side: &'static str,
+    ) -> Result<FoundReference, RetargetError> {
         let (skeleton, stance) = (rig.skeleton(), |models| Stance { map, models });
         let own = rest(skeleton);
         let models = compose(skeleton, &own);
@@ -114,7 +118,7 @@ impl Reference {
             _ => {
                 let stance = stance(&models);
                 let (clip, time) = frames.first().ok_or(RetargetError::Lies {
-                    side: "model",
+                    side,
                     height: stance.height(DVec3::Y).unwrap_or(0.0),
                     leg: stance.leg().unwrap_or(0.0),
                 })?;

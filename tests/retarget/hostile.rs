@@ -293,7 +293,10 @@ fn ready_chain(delay: f32) -> (Rig, Retargeting) {
     let mut nodes = vec![node("hips".into(), None, 1.0)];
     let below = -1.0 / CHAIN as f32;
     nodes.extend((0..CHAIN).map(|j| node(format!("j{j}"), Some(j), below)));
-    nodes.extend(bones.map(|b| node(b.name().into(), Some(CHAIN), 0.0)));
+    // The trunk goes up from the hips.
+    let heights = [2.0, 0.0, 0.0].into_iter();
+    let ends = bones.into_iter().zip(heights);
+    nodes.extend(ends.map(|(b, y)| node(b.name().into(), Some(CHAIN), y)));
     let turn = |k: usize| glam::Quat::from_rotation_x(0.1 * (k % 2) as f32).to_array();
     let track = |node: usize| RawTrack {
         node,

@@ -4,6 +4,7 @@
 
 mod between;
 mod bind;
+mod edges;
 mod feet;
 mod hostile;
 mod maps;

@@ -127,7 +127,7 @@ pub const LIMBS: [(B, B); 8] = [
 ];
 
 /// Joints of a made humanoid: bone, Mixamo's name, index of the parent, place in the T-pose of a body of 1 m.
-const BODY: [(Option<B>, &str, usize, [f64; 3]); 25] = [
+pub const BODY: [(Option<B>, &str, usize, [f64; 3]); 25] = [
     (None, "Armature", 0, [0.0, 0.0, 0.0]),
     (Some(B::Hips), "Hips", 0, [0.0, 0.55, 0.0]),
     (Some(B::Spine), "Spine", 1, [0.0, 0.62, 0.01]),
@@ -235,7 +235,7 @@ impl Random {
     }
 }
 
-fn narrow(q: DQuat) -> Quat {
+pub fn narrow(q: DQuat) -> Quat {
     Quat::from_array(q.to_array().map(|v| v as f32))
 }
 

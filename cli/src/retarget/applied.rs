@@ -1,10 +1,11 @@
 //! What a retargeting was asked for and found, as the report and the written file name it.
 
+use super::super::text::one_line;
 use super::RetargetArgs;
-use super::character::{Character, Pose};
+use super::character::{Character, Chosen};
 use clap::Args;
 use phalanx::retarget::{
-    Alignment, FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, ScaleMode,
+    Alignment, FootPlanting, Ground, HumanoidMap, MapOrigin, RetargetOptions, ScaleMode,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -46,6 +47,9 @@ fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Bind poses that differ by more from the rest pose are offered. Degrees.
+const BIND: f64 = 5.0;
+
 /// The settings of an input's clips.
 #[derive(Clone, Debug, Serialize)]
 pub struct Applied {
@@ -54,11 +58,17 @@ pub struct Applied {
     /// Where the humanoids come from: a file, the model's extension, or a table of names.
     map: String,
     onto_map: String,
-    /// `rest`, or a clip and its time.
+    /// `rest`, `bind`, or a clip and its time.
     reference: String,
     onto_reference: String,
+    /// Whether these were found, and not asked for.
+    references_found: [bool; 2],
+    /// The largest angles of a bone between rest and bind poses that were not chosen, degrees.
+    bind_degrees: [f64; 2],
     align: &'static str,
     scale: &'static str,
+    /// `auto`, `reference` or `origin`.
+    ground: &'static str,
     mirror: bool,
     /// Null without planting.
     plant_feet: Option<Planting>,
@@ -80,11 +90,8 @@ impl Applied {
         args: &RetargetArgs,
         options: &RetargetOptions,
         (from, onto): (&Character, &Character),
+        poses: &[Chosen; 2],
     ) -> Self {
-        let pose = |pose: &Option<Pose>| match pose {
-            Some(pose) => pose.to_string(),
-            None => "rest".to_owned(),
-        };
         // On its own character the map of the files is that of both.
         let onto_map = match args.onto {
             Some(_) => &args.onto_map,
@@ -94,8 +101,10 @@ impl Applied {
             onto: onto.model.file.clone(),
             map: origin(&from.map, args.map.as_deref()),
             onto_map: origin(&onto.map, onto_map.as_deref()),
-            reference: pose(&args.reference),
-            onto_reference: pose(&args.onto_reference),
+            reference: poses[0].name.clone(),
+            onto_reference: poses[1].name.clone(),
+            references_found: [0, 1].map(|side| !poses[side].given),
+            bind_degrees: [0, 1].map(|side| poses[side].bind_angle.to_degrees()),
             align: match options.alignment {
                 Alignment::None => "none",
                 Alignment::Limbs => "limbs",
@@ -104,6 +113,11 @@ impl Applied {
             scale: match options.scale {
                 ScaleMode::Keep => "keep",
                 ScaleMode::Drop => "drop",
+            },
+            ground: match options.ground {
+                Ground::Auto => "auto",
+                Ground::Reference => "reference",
+                Ground::Origin => "origin",
             },
             mirror: options.mirror,
             plant_feet: options.feet.as_ref().map(|feet| Planting {
@@ -117,6 +131,33 @@ impl Applied {
     /// The maps of source and target.
     pub fn maps(&self) -> [&str; 2] {
         [&self.map, &self.onto_map]
+    }
+
+    /// Lines about reference poses that were found, and about bind poses that differ.
+    pub fn remarks(&self) -> Vec<String> {
+        let sides = [
+            ("source", "--reference", &self.reference),
+            ("target", "--onto-reference", &self.onto_reference),
+        ];
+        let mut lines = Vec::new();
+        for (side, (name, option, reference)) in sides.into_iter().enumerate() {
+            let degrees = self.bind_degrees[side];
+            match (self.references_found[side], reference.as_str()) {
+                (true, "rest") if degrees > BIND => lines.push(format!(
+                    "bind and rest pose of the {name} differ by up to {degrees:.0}°; {option} bind takes the bind pose"
+                )),
+                (true, "rest") => {}
+                (true, "bind") => lines.push(format!(
+                    "the reference of the {name} is its bind pose; {option} rest takes the rest pose"
+                )),
+                (true, found) => lines.push(format!(
+                    "the rest pose of the {name} does not stand; its reference is {found}",
+                    found = one_line(found)
+                )),
+                _ => {}
+            }
+        }
+        lines
     }
 
     /// All of it on one line, as `NAME=VALUE`.
@@ -135,6 +176,7 @@ impl Applied {
             ("onto-reference", &*self.onto_reference),
             ("align", self.align),
             ("scale", self.scale),
+            ("ground", self.ground),
         ];
         let mut words: Vec<String> = pairs
             .iter()

@@ -8,7 +8,7 @@ use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::map_file::{MapFile, refused};
 use phalanx::import::UpAxis;
-use phalanx::retarget::{HumanoidMap, Reference};
+use phalanx::retarget::{HumanoidMap, Reference, ReferenceOrigin};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -56,32 +56,67 @@ impl Character {
         FileReport::new(&self.model.file, &self.model.report)
     }
 
-    /// The pose of a clip at a time, or the rest pose.
-    pub fn reference(&self, pose: Option<&Pose>) -> Result<Reference, CliError> {
-        let Some(pose) = pose else {
-            return Ok(Reference::Rest);
+    /// The pose that is asked for, else the one that is found. `side`: `source` or `target`.
+    pub fn reference(&self, pose: Option<&Pose>, side: &'static str) -> Result<Chosen, CliError> {
+        let rig = &self.model.rig;
+        let given = |reference| Chosen {
+            reference,
+            name: pose.map_or_else(String::new, Pose::to_string),
+            given: true,
+            bind_angle: 0.0,
         };
-        let clip = self.model.find_clip(&pose.clip)?;
-        let (rig, time) = (&self.model.rig, pose.time as f32);
-        Reference::of_clip(&rig.clips()[clip], rig.skeleton(), time).map_err(|source| {
-            CliError::Retarget {
-                file: self.model.file.clone(),
-                source: Box::new(source),
+        let chosen = match pose {
+            None => Reference::find(rig, &self.map, side).map(|found| Chosen {
+                name: match &found.origin {
+                    ReferenceOrigin::Rest => "rest".to_owned(),
+                    ReferenceOrigin::Bind => "bind".to_owned(),
+                    ReferenceOrigin::Frame { clip, time } => format!("{clip}:{time}"),
+                },
+                reference: found.reference,
+                given: false,
+                bind_angle: found.bind_angle,
+            }),
+            Some(Pose::Rest) => {
+                let skeleton = rig.skeleton();
+                let rest = (0..skeleton.len()).map(|joint| skeleton.rest(joint));
+                Ok(given(Reference::Pose(rest.collect())))
             }
-        })
+            Some(Pose::Bind) => Reference::bind(rig).map(given),
+            Some(Pose::Clip { clip, time }) => {
+                let clip = &rig.clips()[self.model.find_clip(clip)?];
+                Reference::of_clip(clip, rig.skeleton(), *time as f32).map(given)
+            }
+        };
+        chosen.map_err(|source| CliError::retarget(self.model.file.clone(), source))
     }
 }
 
-/// An argument in the form `CLIP:TIME`; the last colon separates.
+/// A reference pose.
+pub struct Chosen {
+    pub reference: Reference,
+    /// As the option names it.
+    pub name: String,
+    /// Whether it was asked for.
+    pub given: bool,
+    /// The largest angle of a bone between the rest pose and a bind pose that was not chosen, radians.
+    pub bind_angle: f64,
+}
+
+/// An argument in the form `CLIP:TIME`, of which the last colon separates, `rest` or `bind`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pose {
-    clip: String,
-    time: f64,
+pub enum Pose {
+    Rest,
+    Bind,
+    Clip { clip: String, time: f64 },
 }
 
 impl fmt::Display for Pose {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.clip, self.time)
+        match self {
+            Self::Rest => f.write_str("rest"),
+            Self::Bind => f.write_str("bind"),
+            Self::Clip { clip, time } => write!(f, "{clip}:{time}"),
+        }
     }
 }
 
@@ -89,12 +124,14 @@ impl FromStr for Pose {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text.rsplit_once(':') {
-            Some((clip, time)) if !clip.is_empty() => Ok(Self {
+        match (text, text.rsplit_once(':')) {
+            ("rest", _) => Ok(Self::Rest),
+            ("bind", _) => Ok(Self::Bind),
+            (_, Some((clip, time))) if !clip.is_empty() => Ok(Self::Clip {
                 clip: clip.to_owned(),
                 time: seconds(time)?,
             }),
-            _ => Err("expected CLIP:TIME, of which the last colon separates".into()),
+            _ => Err("expected CLIP:TIME, of which the last colon separates, rest or bind".into()),
         }
     }
 }
@@ -105,8 +142,9 @@ mod tests {
 
     #[test]
     fn poses_are_split_from_the_right() {
-        let pose: Pose = "a:b:1.5".parse().unwrap();
-        assert_eq!((pose.clip.as_str(), pose.time), ("a:b", 1.5));
+        let (clip, time) = ("a:b".to_owned(), 1.5);
+        assert_eq!("a:b:1.5".parse(), Ok(Pose::Clip { clip, time }));
+        assert_eq!("bind".parse(), Ok(Pose::Bind));
         for bad in ["", "Walk", ":1", "Walk:", "Walk:x", "Walk:nan"] {
             assert!(bad.parse::<Pose>().is_err(), "{bad}");
         }

@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use map_file::MapFile;
 use one::{Job, Made};
-use phalanx::retarget::{Alignment, RetargetOptions, ScaleMode};
+use phalanx::retarget::{Alignment, Ground, RetargetOptions, ScaleMode};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Summary;
@@ -66,12 +66,16 @@ pub struct RetargetArgs {
     /// Bones of the character that are turned where those of the source point in the rest pose
     #[arg(long, value_name = "BONES", default_value = "limbs")]
     align: Align,
-    /// A pose of the source in which it stands as the character does, instead of its rest pose; seconds within the clip
-    #[arg(long, value_name = "CLIP:TIME")]
+    /// A pose of the source in which it stands as the character does: a clip and seconds within it, rest, or bind (the
+    /// pose of its inverse bind matrices). Default: the rest pose if it stands
+    #[arg(long, value_name = "CLIP:TIME|rest|bind")]
     reference: Option<Pose>,
-    /// A pose of the character in which it stands as the source does, instead of its rest pose; seconds within the clip
-    #[arg(long, value_name = "CLIP:TIME")]
+    /// The same for the character
+    #[arg(long, value_name = "CLIP:TIME|rest|bind")]
     onto_reference: Option<Pose>,
+    /// Where the feet of the source stand
+    #[arg(long, value_name = "WHERE", default_value = "auto")]
+    ground: GroundArg,
     /// Drop animated scales, which are kept otherwise
     #[arg(long)]
     drop_scale: bool,
@@ -122,6 +126,27 @@ impl From<Align> for Alignment {
             Align::None => Self::None,
             Align::Limbs => Self::Limbs,
             Align::Fingers => Self::LimbsAndFingers,
+        }
+    }
+}
+
+/// Where the source stands.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum GroundArg {
+    /// On the origin if its lowest foot in the clip is nearer to it than to that of the reference pose
+    Auto,
+    /// Where the reference pose stands
+    Reference,
+    /// On height 0
+    Origin,
+}
+
+impl From<GroundArg> for Ground {
+    fn from(ground: GroundArg) -> Self {
+        match ground {
+            GroundArg::Auto => Self::Auto,
+            GroundArg::Reference => Self::Reference,
+            GroundArg::Origin => Self::Origin,
         }
     }
 }
@@ -200,6 +225,7 @@ fn options(args: &RetargetArgs) -> RetargetOptions {
         } else {
             ScaleMode::Keep
         },
+        ground: args.ground.into(),
         mirror: args.mirror,
         feet: args.plant.planting(),
         ..RetargetOptions::default()

@@ -59,21 +59,23 @@ impl Job<'_> {
         };
         let onto = self.onto.unwrap_or(&from);
         let wanted = clips(&from.model, &self.args.clip)?;
+        let poses = [
+            from.reference(self.args.reference.as_ref(), "source")?,
+            onto.reference(self.args.onto_reference.as_ref(), "target")?,
+        ];
+        let [source_reference, target_reference] = [&poses[0], &poses[1]].map(|p| p.reference.clone());
         let options = RetargetOptions {
-            source_reference: from.reference(self.args.reference.as_ref())?,
-            target_reference: onto.reference(self.args.onto_reference.as_ref())?,
+            source_reference,
+            target_reference,
             ..self.options.clone()
         };
-        let applied = Applied::new(self.args, &options, (&from, onto));
+        let applied = Applied::new(self.args, &options, (&from, onto), &poses);
         // Either of them may be the cause.
         let file = match from.model.file == onto.model.file {
             true => from.model.file.clone(),
             false => format!("{} onto {}", from.model.file, onto.model.file),
         };
-        let refused = |source| CliError::Retarget {
-            file: file.clone(),
-            source: Box::new(source),
-        };
+        let refused = |source| CliError::retarget(file.clone(), source);
         let (source, target) = (&from.model.rig, &onto.model.rig);
         let sides = (
             (source.skeleton(), &from.map),

@@ -45,6 +45,10 @@ pub struct ClipSummary {
     carried: Vec<String>,
     aligned: Vec<Aligned>,
     not_aligned: Vec<Aligned>,
+    /// Whether the soles of the source's reference pose are turned along with its spread legs.
+    tilted: bool,
+    /// Whether toes of source and target point backwards.
+    swapped: [bool; 2],
     heights: [f64; 2],
     ratio: f64,
     ground: &'static str,
@@ -193,6 +197,8 @@ impl ClipSummary {
             carried: names(&r.carried),
             aligned: aligned(&r.aligned),
             not_aligned: aligned(&r.not_aligned),
+            tilted: r.tilted,
+            swapped: r.swapped,
             heights: r.heights,
             ratio: r.ratio,
             ground: match r.ground {
@@ -232,8 +238,14 @@ impl ClipSummary {
         );
         let turned = self::turned("rest poses differ, aligned", &self.aligned);
         let left = self::turned("rest poses differ too much, not aligned", &self.not_aligned);
-        let lines = [Some(settings), Some(first), turned, left];
-        lines.into_iter().flatten().collect()
+        let mut lines = vec![settings, first];
+        lines.extend(self.settings.remarks());
+        let sides = self.swapped.iter().zip(["source", "target"]);
+        lines.extend(sides.filter(|s| *s.0).map(|(_, side)| {
+            format!("the sides of the {side} are swapped: its toes point backwards if its left side is on the left")
+        }));
+        lines.extend([turned, left].into_iter().flatten());
+        lines
     }
 
     /// The line of the clip; with its input if there are several.
@@ -274,6 +286,9 @@ impl ClipSummary {
         }
         if self.ground == "origin" {
             lines.push("the source stands on the origin (ground: origin)".to_owned());
+        }
+        if self.tilted {
+            lines.push("the soles of the source's reference pose are turned along with its spread legs".to_owned());
         }
         if self.root_motion {
             lines.push("root motion scaled".to_owned());
