@@ -9,6 +9,7 @@ mod clashes;
 mod clip_files;
 mod clips;
 mod crowd;
+mod edges;
 mod errors;
 mod hostile;
 mod info;
@@ -261,6 +262,9 @@ fn main() {
         &[clips::CUBIC_HERO, clips::CUBIC_MOTION],
         clips::cubic_keys_at_other_times,
     ));
+    for (name, test) in edges::TRIALS {
+        trials.push(trial(name, &edges::NEEDS, test));
+    }
     trials.push(trial(
         "verify_measures_morph_weights",
         &["MorphStressTest.gltf"],
