@@ -202,15 +202,14 @@ impl Body {
         }
     }
 
-    /// The least height of feet and toes along `up`, with soles level; with legs straight down if they are to be.
+    /// The least height of feet and toes along `up`; if legs are to be straight, with level soles.
     fn lowest(&self, straight: bool) -> f64 {
         let side = |side: usize| {
             let ankle = self.bone(FEET[side]).unwrap_or_default();
-            let longer = match straight {
-                true => self.bend(side),
-                false => 0.0,
+            let (longer, level) = match straight {
+                true => (self.bend(side), self.tilts[side].conjugate()),
+                false => (0.0, DQuat::IDENTITY),
             };
-            let level = self.tilts[side].conjugate();
             let heights = self.feet[side].iter().map(move |&joint| {
                 let place = ankle + level * (self.position(joint) - ankle);
                 place.dot(self.up()) - longer

@@ -41,7 +41,7 @@ impl Looks {
                 time,
                 hips: height(source.hips()),
                 feet: [0, 1].map(|side| least(&source.feet[side])),
-                stands: source.stance(&models).stands(up),
+                stands: source.stance(&models).is_erect(up),
             }
         };
         let all = if duration > 0.0 { LOOKS } else { 1 };

@@ -238,11 +238,11 @@ impl<'a> Frames<'a> {
         seen.peek().is_some() && seen.all(|frame| frame.axis != up)
     }
 
-    /// The first frame that stands: at the height of legs, else along y, else along any axis.
+    /// The first frame that stands: at the height of legs, else along y. What is along another axis and low, lies.
     fn first(&mut self) -> Option<(usize, f32)> {
         let seen = self.seen();
         let rank = |frame: &Frame| (frame.high, frame.axis == DVec3::Y);
-        let best = seen.iter().map(rank).max()?;
+        let best = seen.iter().map(rank).max().filter(|best| *best != (false, false))?;
         let first = seen.iter().find(|frame| rank(frame) == best);
         first.map(|frame| (frame.clip, frame.time))
     }

@@ -14,6 +14,8 @@ const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
 /// Hips of a body that stands are at least this high above its lowest foot, as a share of its legs' length.
 const LEAST_HEIGHT: f64 = 0.5;
+/// The same for one that neither crouches nor sits.
+const ERECT: f64 = 0.8;
 
 /// Pairs of bones that lie within this share of their distance above each other face nowhere.
 const STEEP: f64 = 0.2;
@@ -92,17 +94,23 @@ impl Stance<'_> {
     /// Whether trunk and legs go along a direction and the hips are above the feet, as far as it has them.
     pub fn stands(&self, up: DVec3) -> bool {
         let along = |part: Option<DVec3>| part.is_none_or(|v| v.dot(up) >= UPRIGHT.cos());
-        along(self.trunk()) && along(self.legs()) && self.is_high(up)
+        along(self.trunk()) && along(self.legs()) && self.is_high(up, LEAST_HEIGHT)
+    }
+
+    /// Whether it stands with legs that are nearly straight.
+    pub fn is_erect(&self, up: DVec3) -> bool {
+        self.stands(up) && self.is_high(up, ERECT)
     }
 
     /// Whether it stands or stoops, but does not lie.
     pub fn is_up(&self, up: DVec3) -> bool {
-        self.trunk().is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_high(up)
+        let trunk = self.trunk();
+        trunk.is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_high(up, LEAST_HEIGHT)
     }
 
-    fn is_high(&self, up: DVec3) -> bool {
+    fn is_high(&self, up: DVec3, least: f64) -> bool {
         match (self.height(up), self.leg()) {
-            (Some(height), Some(leg)) => height >= LEAST_HEIGHT * leg,
+            (Some(height), Some(leg)) => height >= least * leg,
             _ => true,
         }
     }

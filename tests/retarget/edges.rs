@@ -252,11 +252,12 @@ fn follows(actor: &Actor, to: &Rig, options: RetargetOptions, space: DQuat) -> R
     for (k, pose) in actor.frames.iter().enumerate() {
         let result = there(k);
         for (bone, joint) in map.bones() {
-            let wanted = space * pose.turns[at(bone)] * space.inverse() * rest.turns[joint];
+            let wanted = space * pose.turns[at(bone)] * rest.turns[joint];
             let error = angle(result.turns[joint], wanted);
-            // Limbs of both are aligned: they point alike, but for twist.
+            // Limbs of both are aligned: they point alike, but for twist, and hands follow them.
             let limb = LIMBS.iter().any(|limb| limb.0 == bone);
-            assert!(limb || error < 2e-3, "{bone} in frame {k}: {error}");
+            let hand = below(at(bone), B::LeftHand) || below(at(bone), B::RightHand);
+            assert!(limb || hand || error < 2e-3, "{bone} in frame {k}: {error}");
         }
         for limb in LIMBS {
             let wanted = space * pose.direction(limb);
