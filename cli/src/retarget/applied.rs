@@ -51,7 +51,7 @@ fn positive(text: &str) -> Result<f64, String> {
 pub struct Applied {
     /// The character's file.
     onto: String,
-    /// Where the humanoids come from: a file, the model's extension, or a table of names.
+    /// Where the humanoids come from: a file, the model's extension, a table of names, or the shape.
     map: String,
     onto_map: String,
     /// `rest`, or a clip and its time.
