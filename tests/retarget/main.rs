@@ -11,5 +11,6 @@ mod mirrored;
 mod models;
 mod rebuilt;
 mod scales;
+mod shape;
 mod support;
 mod transfer;

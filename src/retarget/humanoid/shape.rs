@@ -238,7 +238,7 @@ impl<'a> Tree<'a> {
         let end = (2..chain.len())
             .find(|&at| share(at) <= ANKLE || share(at) <= TURNED_ANKLE && turned(at))?;
         let first = (0..end - 1).find(|&at| down(at + 1) >= UPRIGHT)?;
-        let limb = self.limb(chain, 0..first + 1, end, |_| 0.0)?;
+        let limb = self.limb(chain, first..first + 1, end, |_| 0.0)?.1;
         let way = (place(limb.end) - place(limb.upper)).try_normalize()?;
         let apart = chain[limb.end];
         let apart = self.distance(apart[0], apart[1]) > 0.05 * self.size(chain, limb);
@@ -268,43 +268,48 @@ impl<'a> Tree<'a> {
             return vec![hand];
         }
         let longest = segments.iter().copied().fold(0.0, f64::max);
-        let last = |short: f64| (2..chain.len()).rfind(|&at| segments[at] >= short * longest);
-        // What marks the end of a hand is shorter than half of an arm that twist joints halve.
-        [0.6, 0.8].into_iter().filter_map(last).collect()
+        let last = |is_long: &dyn Fn(usize) -> bool| (2..chain.len()).rfind(|&at| is_long(at));
+        // What marks the end of a hand is shorter than an arm, but halves of an arm are short, too.
+        let ends = [
+            last(&|at| segments[at] >= 0.6 * longest),
+            last(&|at| segments[at] >= 0.8 * longest),
+            last(&|at| segments[at] >= 0.6 * segments[at - 1]),
+        ];
+        ends.into_iter().flatten().collect()
     }
 
-    /// Upper, middle and end joint of a limb that ends at an index of its chain: bones of one length, which are most of it,
-    /// with a bend between them.
+    /// Upper, middle and end joint of a limb that ends at an index of its chain, and their cost: bones of one length, which
+    /// are most of it, with a bend between them.
     fn limb(
         &self,
         chain: &[[usize; 2]],
         uppers: std::ops::Range<usize>,
         end: usize,
         cost: impl Fn(usize) -> f64,
-    ) -> Option<Limb> {
-        let to_end = |from: usize| -> f64 {
-            let segments = from + 1..=end;
+    ) -> Option<(f64, Limb)> {
+        let length = |segments: std::ops::Range<usize>| -> f64 {
             segments.map(|at| self.segment(chain, at)).sum()
         };
-        let mut best: Option<(f64, Limb)> = None;
-        for upper in uppers {
-            for middle in upper + 1..end {
-                let [a, b] = [[upper, middle], [middle, end]]
-                    .map(|[from, to]| self.span(chain[from], chain[to]));
+        let all = length(1..chain.len());
+        let limbs = uppers.filter_map(|upper| {
+            let middles = (upper + 1..end).map(|middle| {
+                let limb = Limb { upper, middle, end };
+                let [a, b] = self.bones_of(chain, limb);
                 let bend = (0..2).map(|side| {
                     let [u, m, e] = [upper, middle, end].map(|at| self.places[chain[at][side]]);
                     let way = (e - u).normalize_or_zero();
                     (m - u - way * (m - u).dot(way)).length() / (a + b)
                 });
                 let bend = (0.5 * bend.sum::<f64>()).min(0.1);
-                let left_out = 1.0 - to_end(upper) / to_end(0);
-                let cost = (a / b).ln().abs() + 0.4 * left_out - 4.0 * bend + cost(upper);
-                if cost.is_finite() && best.as_ref().is_none_or(|best| cost < best.0) {
-                    best = Some((cost, Limb { upper, middle, end }));
-                }
-            }
-        }
-        best.map(|b| b.1)
+                let unlike = (a / b).ln().abs();
+                (unlike - 4.0 * bend, unlike, limb)
+            });
+            let (_, unlike, limb) = middles.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let left_out = 1.0 - length(upper + 1..end + 1) / all;
+            Some((unlike + 0.4 * left_out + cost(upper), limb))
+        });
+        let best = limbs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        best.0.is_finite().then_some(best)
     }
 
     /// Neck and head of what is above the arms: the head is the first joint with pairs of others (eyes, ears) or many
@@ -330,15 +335,21 @@ impl<'a> Tree<'a> {
             let mut pairs = children.iter().enumerate();
             children.len() > 2 || pairs.any(|(n, &a)| children[n + 1..].iter().any(|&b| twin(a, b)))
         };
-        let last = match chain[..] {
-            [_, ref rest @ ..] if rest.is_empty() => 0,
-            [_, tip] if self.is_tip(tip) => 0,
-            [_, _] => 1,
-            // A segment as short as this is one of the neck.
-            [_, a, b] if !self.is_tip(b) && self.distance(a, b) < 0.08 * leg => 2,
-            _ => chain.len() - 2,
-        };
-        match chain.iter().position(|j| paired(j)).unwrap_or(last) {
+        let last = chain.len() - 1;
+        let length = last
+            .checked_sub(1)
+            .map_or(0.0, |before| self.distance(chain[before], chain[last]));
+        // A short segment is one of the neck; the top of the head is farther away.
+        let long = if last > 1 { 0.08 } else { 0.15 };
+        let tip = last > 0 && (self.is_tip(chain[last]) || length >= long * leg);
+        let mut at = chain
+            .iter()
+            .position(paired)
+            .unwrap_or(last - usize::from(tip));
+        while at > 0 && self.distance(chain[at - 1], chain[at]) < 0.01 * leg {
+            at -= 1;
+        }
+        match at {
             0 => vec![(B::Head, first)],
             at => vec![(B::Neck, first), (B::Head, chain[at])],
         }
@@ -415,11 +426,7 @@ impl Parts<'_> {
             }
         };
         let hands = tree.hands(&arms.chain).into_iter();
-        let arm = hands.filter_map(|end| {
-            let limb = tree.limb(&arms.chain, 0..end - 1, end, narrow)?;
-            let [a, b] = tree.bones_of(&arms.chain, limb);
-            Some(((a / b).ln().abs(), limb))
-        });
+        let arm = hands.filter_map(|end| tree.limb(&arms.chain, 0..end - 1, end, narrow));
         let arm = arm.min_by(|a, b| a.0.total_cmp(&b.0))?.1;
         let shoulders = tree.middle(arms.chain[arm.upper]);
         let spine = (shoulders - pelvis).try_normalize()?;
@@ -461,7 +468,7 @@ impl Parts<'_> {
             B::LeftShoulder,
         ];
         let arm_joints = [arm.upper, arm.middle, arm.end].map(|at| arms.chain[at]);
-        let shoulder = arm.upper.checked_sub(1).map(|at| &arms.chain[at]);
+        let shoulder = (arm.upper > 0).then(|| &arms.chain[0]);
         let arm_joints = arm_joints.iter().chain(shoulder);
         let limbs = leg_bones
             .into_iter()

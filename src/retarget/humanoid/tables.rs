@@ -212,8 +212,8 @@ pub(super) const TABLES: &[Table] = &[
         spine: &["spine", "spine1", "spine2", "spine3", "spine4"],
         rows: with_fingers!(&[
             (B::Hips, &["pelvis"]),
-            (B::Neck, &["neck"]),
-            (B::Head, &["head"]),
+            (B::Neck, &["neck", "neck1"]),
+            (B::Head, &["head", "head1"]),
             (B::LeftUpperLeg, &["~thigh"]),
             (B::LeftLowerLeg, &["~calf"]),
             (B::LeftFoot, &["~foot"]),
