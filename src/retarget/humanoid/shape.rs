@@ -29,8 +29,11 @@ const FINGERS: f64 = 0.4;
 /// People's upper and lower arms, and their trunk from hips to shoulders, as shares of upper and lower legs.
 const ARMS: f64 = 0.62;
 const TRUNK: f64 = 0.55;
+/// Costs of sides that names or toes tell, and of those that only the usual axes tell.
+const TOLD: f64 = 0.02;
+const GUESSED: f64 = 0.2;
 /// The least confidence with which a shape is offered.
-const LEAST: f64 = 0.5;
+const LEAST: f64 = 0.4;
 
 /// What a shape tells.
 pub(super) struct Shape {
@@ -294,7 +297,8 @@ impl<'a> Tree<'a> {
         let limbs = uppers.filter_map(|upper| {
             let middles = (upper + 1..end).map(|middle| {
                 let limb = Limb { upper, middle, end };
-                let [a, b] = self.bones_of(chain, limb);
+                // Along the chain, as it is in all poses.
+                let [a, b] = [upper + 1..middle + 1, middle + 1..end + 1].map(length);
                 let bend = (0..2).map(|side| {
                     let [u, m, e] = [upper, middle, end].map(|at| self.places[chain[at][side]]);
                     let way = (e - u).normalize_or_zero();
@@ -453,7 +457,8 @@ impl Parts<'_> {
             let way = tree.way(&legs.chain, leg.end + 1);
             (way - up * way.dot(up)).length() > 0.3 && !tree.is_tip(toes[0])
         });
-        let forward = self.forward().try_normalize()?;
+        let (forward, unsure) = self.forward();
+        let forward = forward.try_normalize()?;
         let left = up.cross(forward);
         let first =
             |pair: [usize; 2]| (tree.places[pair[0]] - tree.places[pair[1]]).dot(left) > 0.0;
@@ -492,7 +497,9 @@ impl Parts<'_> {
             let side = sides(&skeleton.names()[joint]).into_iter().next();
             side.map_or(0, |side| if side.left == left { 1 } else { -1 })
         });
-        let swapped = agree.sum::<i32>() < 0;
+        let agree = agree.sum::<i32>();
+        let swapped = agree < 0;
+        let unsure = if agree == 0 { unsure } else { TOLD };
         pairs.extend(limbs.into_iter().map(|(bone, joint)| match swapped {
             true => (bone.mirrored(), joint),
             false => (bone, joint),
@@ -511,6 +518,7 @@ impl Parts<'_> {
             off(thigh, shin, 0.2),
             off(upper, lower, 0.2),
             1.0 - spine.dot(up),
+            unsure,
             // Hair and capes hang down in the middle.
             (0.5 - beside(arms.chain[arm.end])).max(0.0),
         ];
@@ -519,7 +527,8 @@ impl Parts<'_> {
     }
 
     /// Where the body faces: where toes point, else where knees are bent to, else z, as glTF has it, or -y where z is up.
-    fn forward(&self) -> DVec3 {
+    /// The cost tells how unsure that is.
+    fn forward(&self) -> (DVec3, f64) {
         let Self {
             tree,
             up,
@@ -533,15 +542,15 @@ impl Parts<'_> {
         let toes = legs.chain.len() - 1;
         let toes = flat(place(toes) - place(leg.end));
         if toes.length() > 0.05 * size {
-            return toes;
+            return (toes, TOLD);
         }
         let [hip, knee, ankle] = [leg.upper, leg.middle, leg.end].map(place);
         let way = (ankle - hip).normalize_or_zero();
         let knee = flat(knee - hip - way * (knee - hip).dot(way));
         match (knee.length() > 0.01 * size, up.z.abs() > 0.5) {
-            (true, _) => knee,
-            (false, true) => -DVec3::Y,
-            (false, false) => DVec3::Z,
+            (true, _) => (knee, 2.0 * TOLD),
+            (false, true) => (-DVec3::Y, GUESSED),
+            (false, false) => (DVec3::Z, GUESSED),
         }
     }
 }
