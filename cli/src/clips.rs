@@ -25,12 +25,12 @@ use std::sync::Arc;
 use thiserror::Error;
 
 /// File extensions of clips.
-pub const WITH_CLIPS: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
+pub const WITH_CLIPS: [&str; 6] = ["gltf", "glb", "vrm", "vrma", "bvh", "phx"];
 
 /// Option of all commands that play, draw or measure clips.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ClipArgs {
-    /// File (.glb, .gltf, .bvh or .phx), folder or pattern in quotes ("anims/*.glb") whose clips play on the model,
+    /// File (.glb, .gltf, .vrm, .vrma, .bvh or .phx), folder or pattern in quotes ("anims/*.glb") whose clips play on the model,
     /// bound by the names of their joints, without names by index; of a name that is taken a clip becomes FILE/NAME;
     /// repeatable
     #[arg(id = "clips", long = "clips", value_name = "FILE")]

@@ -75,7 +75,7 @@ Examples:
   phalanx view fox.glb --count 500
   phalanx bench fox.glb --baseline last.json
 
-Models are .glb, .gltf, .bvh and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
+Models are .glb, .gltf, .vrm, .bvh and .phx files. Without FILE, crowd, info, pose, render, view and bench use the \
 built-in character.
 
 An error prints one line to standard error (one per file if several fail) and exits with status 1; a usage \

@@ -120,7 +120,7 @@ impl Model {
     /// The extension of a name that ends as those of models do, in lower case.
     pub fn extension(path: &Path) -> Option<String> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        ["glb", "gltf", "bvh", "phx"]
+        ["glb", "gltf", "vrm", "vrma", "bvh", "phx"]
             .contains(&extension.as_str())
             .then_some(extension)
     }

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is
-/// animated, and all their ancestors. `None` if the parents form a cycle.
+/// animated, bones of the humanoid, and all their ancestors; without skins also what is below these bones. `None` if the parents form a cycle.
 ///
 /// Parents come first. Among such orders it is the one that follows the slots of the largest skin, so
 /// that its palette is written front to back.
@@ -20,7 +20,26 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
         .flat_map(|c| &c.tracks)
         .filter(|t| t.channel != RawChannel::Weights)
         .map(|t| t.node);
-    for node in skins.chain(animated) {
+    let bones = raw.humanoid.iter().map(|bone| bone.1);
+    let mut below = Vec::new();
+    if raw.skins.is_empty() && !raw.humanoid.is_empty() {
+        let mut children = vec![Vec::new(); count];
+        for node in 0..count {
+            if let Some(parent) = parent(node) {
+                children[parent].push(node);
+            }
+        }
+        let mut seen = vec![false; count];
+        below.extend(bones.clone());
+        let mut at = 0;
+        while let Some(&node) = below.get(at) {
+            at += 1;
+            if node < count && !std::mem::replace(&mut seen[node], true) {
+                below.extend(&children[node]);
+            }
+        }
+    }
+    for node in skins.chain(animated).chain(bones).chain(below) {
         let mut at = Some(node).filter(|&n| n < count);
         while let Some(n) = at.filter(|&n| !wanted[n]) {
             wanted[n] = true;

@@ -35,7 +35,7 @@ pub struct RawScene {
     pub scenes: Vec<Vec<usize>>,
     /// The scene to show: the file's, else its first; `None` if it has none, and all nodes are shown.
     pub default_scene: Option<usize>,
-    /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`). Of a bone or a node that
+    /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`). Of a bone or a node that
     /// occurs twice, the first counts.
     pub humanoid: Vec<(HumanBone, usize)>,
 }

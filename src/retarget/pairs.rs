@@ -1,7 +1,7 @@
 //! Pairs of joints that rotate alike: by their bones, and below bones by their names.
 
 use super::body::{Body, twin};
-use super::humanoid::HumanBone;
+use super::humanoid::{HumanBone, sides};
 use super::space::Space;
 use crate::skeleton::NO_JOINT;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -52,9 +52,12 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
             };
         }
         let name = target.skeleton.names()[joint].as_str();
-        let other = if space.mirror { other_side(name) } else { None };
         // What has no twin is in the middle.
-        let other = other.filter(|other| by_name.contains_key(other.as_str()));
+        let twin = |name| {
+            let mut others = sides(name).into_iter().map(|side| side.other());
+            others.find(|other| by_name.contains_key(other.as_str()))
+        };
+        let other = if space.mirror { twin(name) } else { None };
         let name = other.as_deref().unwrap_or(name);
         let (Some(above), false) = (near[joint], name.is_empty()) else {
             continue;
@@ -81,78 +84,4 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
         }
     }
     pairs
-}
-
-/// The name of the other side: `Left` and `Right` in any case of the first letter, 左 and 右, else `L` and `R` as a word of
-/// their own (`hair.L`, `EarL`, `LThumb`). `None` if the name has no side.
-fn other_side(name: &str) -> Option<String> {
-    let words = [
-        ("Left", "Right"),
-        ("left", "right"),
-        ("LEFT", "RIGHT"),
-        ("左", "右"),
-    ];
-    for (left, right) in words {
-        for (from, to) in [(left, right), (right, left)] {
-            if name.contains(from) {
-                return Some(name.replacen(from, to, 1));
-            }
-        }
-    }
-    let letters = name.char_indices().find(|&(at, c)| {
-        let mut after = name[at + c.len_utf8()..].chars();
-        let around = [name[..at].chars().next_back(), after.next(), after.next()];
-        matches!(c, 'l' | 'r' | 'L' | 'R') && is_word(c, around)
-    });
-    let (at, c) = letters?;
-    let other = match c {
-        'l' => 'r',
-        'r' => 'l',
-        'L' => 'R',
-        _ => 'L',
-    };
-    Some(format!("{}{other}{}", &name[..at], &name[at + 1..]))
-}
-
-/// Whether a letter is a word of its own, by the character before it and the two behind it: it stands apart, or is a
-/// capital that ends a word of small letters (`EarL`, `EarL2`) or begins one (`LThumb`).
-fn is_word(c: char, [before, after, next]: [Option<char>; 3]) -> bool {
-    let apart = |c: Option<char>| c.is_none_or(|c| matches!(c, '.' | '_' | '-' | ' ' | ':'));
-    let small = |c: Option<char>| c.is_some_and(char::is_lowercase);
-    let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    let ends = apart(after) || digit(after);
-    let begins = apart(before) && after.is_some_and(char::is_uppercase) && small(next);
-    match c.is_uppercase() {
-        true => (apart(before) || small(before)) && ends || begins,
-        false => apart(before) && apart(after),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::other_side;
-
-    #[test]
-    fn names_have_another_side() {
-        for (name, other) in [
-            ("upperarm_twist_l", Some("upperarm_twist_r")),
-            ("LeftHandPinky1", Some("RightHandPinky1")),
-            ("Bip01 R Toe0Nub", Some("Bip01 L Toe0Nub")),
-            ("hair.L.001", Some("hair.R.001")),
-            ("r_ear", Some("l_ear")),
-            ("EarL", Some("EarR")),
-            ("EarR_01", Some("EarL_01")),
-            ("HairR2", Some("HairL2")),
-            ("LThumb", Some("RThumb")),
-            ("左耳", Some("右耳")),
-            ("RGBCurve", None),
-            ("ABR", None),
-            ("LEAF", None),
-            ("Tail", None),
-            ("roll", None),
-            ("Größe", None),
-        ] {
-            assert_eq!(other_side(name).as_deref(), other, "{name}");
-        }
-    }
 }

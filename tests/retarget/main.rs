@@ -12,5 +12,6 @@ mod mirrored;
 mod models;
 mod rebuilt;
 mod scales;
+mod shape;
 mod support;
 mod transfer;

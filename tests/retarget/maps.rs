@@ -672,3 +672,74 @@ fn extensions_of_files_are_read() {
             .eq([(B::Hips, joint("c")), (B::Spine, joint("b"))])
     );
 }
+
+/// A .vrma file has a humanoid and neither skin nor mesh: bones without motion are joints, too, and what hangs on them.
+#[test]
+fn humanoids_of_motions_are_read() {
+    use phalanx::import::{ImportOptions, import_slice};
+    use phalanx_testkit::gltf_file::File;
+    use serde_json::json;
+    for (extension, moves) in [("VRMC_vrm_animation", true), ("VRMC_vrm", false)] {
+        let mut file = File::new();
+        for name in ["above", "n0", "n1", "n2", "below", "prop"] {
+            file.push("nodes", json!({ "name": name }));
+        }
+        for (node, children) in [(0, json!([1])), (1, json!([2, 3])), (3, json!([4]))] {
+            file.root["nodes"][node]["children"] = children;
+        }
+        if moves {
+            let times = file.floats("SCALAR", &[0.0, 1.0]);
+            let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0]);
+            file.clip(2, "rotation", "LINEAR", times, turns);
+        }
+        file.root["extensionsUsed"] = json!([extension]);
+        file.root["extensions"] = json!({ extension: { "specVersion": "1.0", "humanoid": { "humanBones": {
+            "hips": { "node": 1 }, "spine": { "node": 2 }, "leftUpperLeg": { "node": 3 } } } } });
+        let imported = import_slice(&file.glb(), "test", None, &ImportOptions::default()).unwrap();
+        let rig = &imported.rigs[0];
+        let names = rig.skeleton().names();
+        assert_eq!(names, ["above", "n0", "n1", "n2", "below"], "{extension}");
+        let map = HumanoidMap::of_rig(rig).unwrap();
+        assert_eq!(map.origin(), MapOrigin::Extension);
+        let bones = [B::Hips, B::Spine, B::LeftUpperLeg].map(|b| map.joint(b));
+        assert_eq!(bones, [Some(1), Some(2), Some(3)], "{extension}");
+    }
+}
+
+/// A joint with a name of the shoulder and of the arm is the arm.
+#[test]
+fn an_upper_arm_is_no_shoulder() {
+    let s = skeleton(&[
+        ("pelvis", None),
+        ("spine", Some(0)),
+        ("head", Some(1)),
+        ("hip_l", Some(0)),
+        ("knee_l", Some(3)),
+        ("hip_r", Some(0)),
+        ("knee_r", Some(5)),
+        ("shoulder_l", Some(1)),
+        ("elbow_l", Some(7)),
+        ("shoulder_r", Some(1)),
+        ("elbow_r", Some(9)),
+    ]);
+    let map = HumanoidMap::find(&s).unwrap();
+    assert_eq!(map.joint(B::LeftShoulder), None);
+    assert_eq!(map.joint(B::LeftUpperArm), Some(7));
+    // Without arms there is no map.
+    let armless: Vec<(&str, Option<usize>)> = (0..7)
+        .map(|j| {
+            (
+                s.names()[j].as_str(),
+                (s.parents()[j] != NO_JOINT).then(|| s.parents()[j].into()),
+            )
+        })
+        .collect();
+    let refused = HumanoidMap::find(&skeleton(&armless))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        refused.contains("leftUpperArm, leftLowerArm")
+            && refused.contains("give the map as a file"),
+        "{refused}"
+    );
+}

@@ -1,8 +1,11 @@
 //! Left and right swapped.
 
 use crate::support::*;
-use glam::{DQuat, DVec3};
+use glam::{DQuat, DVec3, Quat, Vec3};
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::mirror;
+use phalanx::skeleton::Trs;
 
 /// Every bone does what its twin did, seen in a mirror; twice is the clip itself.
 #[test]
@@ -63,5 +66,80 @@ fn pab_walks_with_the_other_foot_first() {
         let wanted = source.direction(&map, B::LeftUpperLeg, B::LeftLowerLeg);
         let have = result.direction(&map, B::RightUpperLeg, B::RightLowerLeg);
         assert!((have - DVec3::new(-wanted.x, wanted.y, wanted.z)).length() < 1e-4);
+    }
+}
+
+/// Joints without a bone go to those of the other side by their names, however these state it; without a twin they stay.
+#[test]
+fn extra_joints_swap_by_their_names() {
+    let twins = [
+        ("EarL", "EarR"),
+        ("左角", "右角"),
+        ("LHorn", "RHorn"),
+        ("lWing1", "rWing1"),
+        ("hair.L.001", "hair.R.001"),
+        ("TailL", "TailL"),
+    ];
+    let body = [
+        ("Hips", 0, [0.0, 1.0, 0.0]),
+        ("Spine", 0, [0.0, 0.1, 0.0]),
+        ("Head", 1, [0.0, 0.5, 0.0]),
+        ("LeftUpLeg", 0, [0.1, 0.0, 0.0]),
+        ("LeftLeg", 3, [0.0, -0.45, 0.0]),
+        ("RightUpLeg", 0, [-0.1, 0.0, 0.0]),
+        ("RightLeg", 5, [0.0, -0.45, 0.0]),
+        ("LeftArm", 1, [0.2, 0.3, 0.0]),
+        ("LeftForeArm", 7, [0.3, 0.0, 0.0]),
+        ("RightArm", 1, [-0.2, 0.3, 0.0]),
+        ("RightForeArm", 9, [-0.3, 0.0, 0.0]),
+    ];
+    let extra = twins.iter().flat_map(|&(l, r)| {
+        let both = [(l, 2, [0.1, 0.1, 0.0]), (r, 2, [-0.1, 0.1, 0.0])];
+        both.into_iter().take(if l == r { 1 } else { 2 })
+    });
+    let joints: Vec<_> = body.into_iter().chain(extra).collect();
+    let node = |(at, &(name, parent, place)): (usize, &(&str, usize, [f32; 3]))| RawNode {
+        source: at,
+        name: Some(name.into()),
+        parent: (at > 0).then_some(parent),
+        local: Trs {
+            translation: Vec3::from_array(place),
+            ..Trs::IDENTITY
+        },
+        ..RawNode::default()
+    };
+    let turn = |node: usize| Quat::from_euler(glam::EulerRot::XYZ, 0.1 * node as f32, 0.4, -0.3);
+    let track = |node: usize| RawTrack {
+        node,
+        channel: RawChannel::Rotation,
+        interpolation: Interpolation::Linear,
+        times: vec![0.0, 1.0],
+        values: [Quat::IDENTITY.to_array(), turn(node).to_array()].concat(),
+    };
+    let raw = RawScene {
+        name: "made".into(),
+        nodes: joints.iter().enumerate().map(node).collect(),
+        clips: vec![RawClip {
+            name: Some("moves".into()),
+            duration: 1.0,
+            tracks: (0..joints.len()).map(track).collect(),
+            ..RawClip::default()
+        }],
+        ..RawScene::default()
+    };
+    let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+    let done = mirror(&rig.clips()[0], rig.skeleton(), &map(&rig)).unwrap();
+    let [source, result] = [&rig.clips()[0], &done.clip].map(|c| Posed::at(rig.skeleton(), c, 1.0));
+    let turn = |pose: &Posed, name: &str| {
+        let joint = rig.skeleton().joint(name).unwrap();
+        pose.locals[joint].rotation.as_dquat()
+    };
+    for (l, r) in twins {
+        for (from, to) in [(l, r), (r, l)] {
+            let q = turn(&source, from);
+            let wanted = DQuat::from_xyzw(q.x, -q.y, -q.z, q.w);
+            let error = angle(turn(&result, to), wanted);
+            assert!(error < 1e-4, "{from} on {to}: {error:e}");
+        }
     }
 }

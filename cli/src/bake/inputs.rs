@@ -176,7 +176,7 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
 }
 
 /// File extensions of bake inputs.
-pub const BAKED: [&str; 3] = ["gltf", "glb", "bvh"];
+pub const BAKED: [&str; 5] = ["gltf", "glb", "vrm", "vrma", "bvh"];
 
 /// Finds the inputs of a bake.
 pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {

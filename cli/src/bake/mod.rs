@@ -52,7 +52,7 @@ use summary::Summary;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BakeArgs {
-    /// .gltf, .glb and .bvh files, folders of them, or patterns such as "clips/**/*.glb"
+    /// .gltf, .glb, .vrm, .vrma and .bvh files, folders of them, or patterns such as "clips/**/*.glb"
     #[arg(required = true)]
     files: Vec<String>,
     /// Output: a folder, or a library's name that ends in .phx

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct BenchArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     pub file: Option<PathBuf>,
     /// Number of characters; repeat for several rows [default: 1, 1000 and 10000]. With --live: of the largest
     /// crowds, at least 200, once; the others have 2/5 and 1/10 of it [default: 10000]

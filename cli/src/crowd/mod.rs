@@ -41,7 +41,7 @@ use tiers_file::BudgetArg;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CrowdArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     /// Number of characters
     #[arg(

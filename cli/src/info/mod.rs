@@ -25,7 +25,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct InfoArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     /// Print JSON, with every joint and the whole import report
     #[arg(long)]

@@ -20,7 +20,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PoseArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     #[command(flatten)]
     actions: ActionArgs,

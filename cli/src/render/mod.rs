@@ -35,7 +35,7 @@ use times::{Span, Times, Wanted};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenderArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     #[command(flatten)]
     actions: ActionArgs,

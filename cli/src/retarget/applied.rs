@@ -55,7 +55,7 @@ const BIND: f64 = 5.0;
 pub struct Applied {
     /// The character's file.
     onto: String,
-    /// Where the humanoids come from: a file, the model's extension, or a table of names.
+    /// Where the humanoids come from: a file, the model's extension, a table of names, or the shape.
     map: String,
     onto_map: String,
     /// `rest`, `bind`, or a clip and its time.

@@ -4,7 +4,7 @@ use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::Model;
 use super::super::output;
-use phalanx::retarget::{HumanoidMap, MapDraft, MapError};
+use phalanx::retarget::{HumanoidMap, MapDraft, MapError, MapOrigin};
 use phalanx::skeleton::Skeleton;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -87,10 +87,16 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     };
     let fault = fault.map(|fault| match fault {
         // What it lacks follows.
-        MapError::Unknown { .. } => "no humanoid is known by these joints".to_owned(),
+        MapError::Unknown { .. } => {
+            "no humanoid is known by the names or the shape of these joints".to_owned()
+        }
         fault => format!("{fault} (--map would refuse this map as it is)"),
     });
-    let parts = [fault, lacking];
+    let shape = match draft.origin() {
+        MapOrigin::Shape(_) => Some(format!("found by {}; check left and right", draft.origin())),
+        _ => None,
+    };
+    let parts = [fault, shape, lacking];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
         output::tell(&format!("{}: {}", model.file, parts.join("; ")));

@@ -26,8 +26,9 @@ use summary::Summary;
 
 /// Put clips of one humanoid onto another: other names, proportions and rest poses
 ///
-/// Joints are matched as the bones of VRM's humanoid: by the file's extension, else by tables of names (Mixamo,
-/// CMU, LAFAN1, VRM, VRoid, Unreal, Rigify, Biped, Poser), else by a map that you give. Rotations are taken over
+/// Joints are matched as the bones of VRM's humanoid: by a map that you give, else by what a VRM file states,
+/// else by tables of names (Mixamo, CMU, LAFAN1, VRM, VRoid, Unreal, Rigify, Biped, Poser and others), else by the
+/// shape of the rest pose. Rotations are taken over
 /// in space, hips are scaled by the ratio of heights, and an A-pose is aligned with a T-pose. The result is a .phx
 /// file of the target with the clips of the source.
 ///
@@ -36,7 +37,7 @@ use summary::Summary;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RetargetArgs {
-    /// .gltf, .glb, .bvh and .phx files with clips, folders of them, or patterns such as "clips/**/*.glb"
+    /// .gltf, .glb, .vrm, .vrma, .bvh and .phx files with clips, folders of them, or patterns such as "clips/**/*.glb"
     #[arg(required = true)]
     files: Vec<String>,
     /// The character to put the clips onto; default with --mirror: each file's own
@@ -152,7 +153,7 @@ impl From<GroundArg> for Ground {
 }
 
 /// Extensions of files with clips.
-const SOURCES: [&str; 4] = ["gltf", "glb", "bvh", "phx"];
+const SOURCES: [&str; 6] = ["gltf", "glb", "vrm", "vrma", "bvh", "phx"];
 
 /// Retargets and prints the summary, or prints a map.
 pub fn run(args: &RetargetArgs) -> Result<(), CliError> {

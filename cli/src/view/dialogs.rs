@@ -121,7 +121,7 @@ fn open(ui: &mut Ui, browser: &Browser, height: f32, commands: &mut Vec<Command>
     let scroll = scroll.max_height((height - 70.0).clamp(60.0, 400.0));
     scroll.show(ui, |ui| {
         if rows == 0 {
-            ui.weak("no folder or model (.glb, .gltf, .bvh, .phx) of that name");
+            ui.weak("no folder or model (.glb, .gltf, .vrm, .vrma, .bvh, .phx) of that name");
         }
         for (index, entry) in entries.into_iter().enumerate() {
             let name = match entry.is_folder {

@@ -48,7 +48,7 @@ use winit::event_loop::EventLoop;
 #[derive(Debug, Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", keys::help()))]
 pub struct ViewArgs {
-    /// A .gltf, .glb, .bvh or .phx file; default: the built-in character
+    /// A .gltf, .glb, .vrm, .bvh or .phx file; default: the built-in character
     file: Option<PathBuf>,
     /// First clip, by exact name or index; default: the first one
     #[arg(long, value_name = "NAME|INDEX")]

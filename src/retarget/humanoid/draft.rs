@@ -16,12 +16,12 @@ use crate::skeleton::HumanBone;
 /// use phalanx::skeleton::{Joint, Skeleton, Trs};
 ///
 /// let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Trs::IDENTITY };
-/// let joints = [joint("Root", None), joint("Spine", Some(0)), joint("Head", Some(1))];
+/// let joints = [joint("Base", None), joint("Spine", Some(0)), joint("Head", Some(1))];
 /// let skeleton = Skeleton::new(&joints, None, Vec::new())?;
 /// assert!(HumanoidMap::find(&skeleton).is_err());
 /// let text = MapDraft::find(&skeleton).to_json(&skeleton);
 /// assert!(text.contains("\"hips\": null") && text.contains("\"head\": \"Head\""));
-/// let map = HumanoidMap::from_json(&text.replacen("null", "\"Root\"", 1), &skeleton)?;
+/// let map = HumanoidMap::from_json(&text.replacen("null", "\"Base\"", 1), &skeleton)?;
 /// assert_eq!(map.bones().count(), 3);
 /// # Ok(())
 /// # }

@@ -77,10 +77,10 @@ pub enum MapError {
         /// The joint of the bone above.
         above_joint: String,
     },
-    /// The names of the joints are those of no known humanoid.
+    /// The joints have neither the names nor the shape of a humanoid with legs and arms.
     #[error(
-        "no humanoid is known by these joints: the best of {tables} name tables, {best}, finds {} \
-         and lacks {}, which VRM requires; give the map as a file",
+        "no humanoid is known by the names or the shape of these joints: the best of {tables} name tables, {best}, \
+         finds {} and lacks {}, which VRM requires; give the map as a file",
         plural(*.found as u64, "bone"),
         list(lacking)
     )]
@@ -91,7 +91,8 @@ pub enum MapError {
         best: &'static str,
         /// Bones that it finds.
         found: usize,
-        /// The bones that VRM 1.0 requires and that it lacks. Other bones than those of hips, spine and legs may be missing.
+        /// The bones that VRM 1.0 requires and that it lacks. Hips, spine, and upper and
+        /// lower legs and arms must be found; the others may be missing.
         lacking: Vec<HumanBone>,
     },
     /// The JSON of a map cannot be read.

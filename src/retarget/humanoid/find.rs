@@ -3,12 +3,12 @@
 use super::draft::MapDraft;
 use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
-use super::names::{are_indexed, plain, prefix, unindexed};
+use super::names::{are_indexed, cut_affixes, plain, sides, unindexed, without_middle};
 use super::shape::{Shape, by_shape, spread};
-use super::tables::{TABLES, Table};
+use super::tables::{SIDES, TABLES, Table};
 use crate::retarget::bind::Numbered;
 use crate::skeleton::HumanBone;
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use std::collections::HashMap;
 
 /// The least that makes a humanoid of joints with known names: a body that walks and swings its arms.
@@ -26,7 +26,7 @@ const LEAST: [HumanBone; 10] = [
 ];
 
 /// The most prefixes, one behind the other, that are left out of names.
-const MOST_PREFIXES: usize = 3;
+const MOST_PREFIXES: usize = 4;
 
 /// The most joints of one name that are looked at: a hostile file may have 65,535, each with as many above it.
 const MOST_ALIKE: usize = 64;
@@ -44,32 +44,44 @@ impl HumanoidMap {
     /// Finds the humanoid of a skeleton by the names of its joints, else by the shape of its rest pose.
     ///
     /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped, Poser, 3ds Max, Xsens,
-    /// Biovision, OptiTrack and VRM's add-on for Blender, and those of a few sample models. Names are compared without
-    /// namespaces, prefixes that they have in common, separators, case, the indices of Sketchfab and the numbers of
+    /// Biovision, OptiTrack and VRM's add-on for Blender, those of a few sample models, and the usual words for parts of
+    /// the body, as SMPL, Kinect, Second Life, Daz, Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko and MMD have
+    /// them. Names are compared without
+    /// namespaces, what most of them begin or end with, separators, case, the indices of Sketchfab and the numbers of
     /// Blender's copies (`.001`) that tell no joints apart.
     /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
     /// and hands may hang elsewhere.
     ///
-    /// Joints of other names are a humanoid if two chains go down from one of them, one goes up, and two to the sides of
-    /// that, and they are as long as those of people: [`MapOrigin::Shape`].
+    /// Joints of other names are a humanoid if two equal chains go down from one of them, one goes up, and two equal
+    /// ones hang on that: [`MapOrigin::Shape`]. Left and right are told by names that say so, else by where toes
+    /// point and knees are bent to; a body without these faces z, or -y where z is up.
     ///
     /// # Errors
-    /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose has
-    /// not that shape.
+    /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose
+    /// does not have that shape.
     pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
-        match best_match(skeleton) {
-            Some(Match {
-                whole: true,
-                origin,
-                pairs,
-            }) => Self::new(skeleton, &pairs, origin),
-            best => Err(MapError::Unknown {
-                tables: TABLES.len(),
-                best: best.as_ref().map_or("", |b| b.table()),
-                found: best.as_ref().map_or(0, |b| b.pairs.len()),
-                lacking: MapDraft::find(skeleton).lacking().collect(),
-            }),
+        Self::find_in_pose(skeleton, &rest(skeleton))
+    }
+
+    /// As [`HumanoidMap::find`], by the shape of another pose than the rest pose: one in which the body stands, as that
+    /// of the meshes or of a clip. Local transforms, in joint order.
+    ///
+    /// # Errors
+    /// As [`HumanoidMap::find`]. A pose with another number of joints, or that is not finite, has no shape.
+    pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Result<Self, MapError> {
+        let best = best_match(skeleton, pose);
+        if best.whole {
+            return Self::new(skeleton, &best.pairs, best.origin);
         }
+        Err(MapError::Unknown {
+            tables: TABLES.len(),
+            best: match best.origin {
+                MapOrigin::Names(table) => table,
+                _ => "",
+            },
+            found: best.pairs.len(),
+            lacking: MapDraft::new(best.pairs, best.origin).lacking().collect(),
+        })
     }
 }
 
@@ -77,14 +89,23 @@ impl MapDraft {
     /// The bones that [`HumanoidMap::find`] finds, or those of the table of names that finds most; they may be too few for a
     /// map.
     pub fn find(skeleton: &Skeleton) -> Self {
-        let best = best_match(skeleton);
-        best.map_or_else(Self::default, |b| Self::new(b.pairs, b.origin))
+        Self::find_in_pose(skeleton, &rest(skeleton))
     }
+
+    /// As [`MapDraft::find`], by the shape of another pose, as [`HumanoidMap::find_in_pose`].
+    pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Self {
+        let best = best_match(skeleton, pose);
+        Self::new(best.pairs, best.origin)
+    }
+}
+
+fn rest(skeleton: &Skeleton) -> Vec<Trs> {
+    (0..skeleton.len()).map(|j| skeleton.rest(j)).collect()
 }
 
 /// What the best table finds, else what the shape tells: one with all of [`LEAST`] before others, then the table that finds
 /// most bones.
-fn best_match(skeleton: &Skeleton) -> Option<Match> {
+fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
     let indexed = are_indexed(skeleton.names());
     let numbered = Numbered::of([skeleton.names().iter().map(String::as_str)]);
     let own = skeleton.names().iter().map(|name| {
@@ -92,7 +113,7 @@ fn best_match(skeleton: &Skeleton) -> Option<Match> {
         numbered.strip(name).to_owned()
     });
     let mut names: Vec<String> = own.collect();
-    let mut best: Option<Match> = None;
+    let mut best = Match::default();
     for _ in 0..=MOST_PREFIXES {
         let joints = Joints::new(skeleton, &names);
         for table in TABLES {
@@ -102,27 +123,23 @@ fn best_match(skeleton: &Skeleton) -> Option<Match> {
                 origin: MapOrigin::Names(table.name),
                 pairs,
             };
-            if best.as_ref().is_none_or(|b| found.rank() > b.rank()) {
-                best = Some(found);
+            if best.origin == MapOrigin::Given || found.rank() > best.rank() {
+                best = found;
             }
         }
-        let Some(prefix) = prefix(&names) else {
+        if !cut_affixes(&mut names) {
             break;
-        };
-        for name in &mut names {
-            if let Some(rest) = name.strip_prefix(&prefix) {
-                *name = rest.to_owned();
-            }
         }
     }
-    if best.as_ref().is_none_or(|b| !b.whole)
-        && let Some(Shape { pairs, confidence }) = by_shape(skeleton)
+    if !best.whole
+        && let Some(Shape { pairs, confidence }) = by_shape(skeleton, pose)
+        && is_whole(&pairs)
     {
-        best = Some(Match {
-            whole: is_whole(&pairs),
+        best = Match {
+            whole: true,
             origin: MapOrigin::Shape(confidence),
             pairs,
-        });
+        };
     }
     best
 }
@@ -132,6 +149,7 @@ fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
 }
 
 /// What a table or the shape finds.
+#[derive(Default)]
 struct Match {
     /// Whether it has the least that makes a humanoid.
     whole: bool,
@@ -143,13 +161,6 @@ impl Match {
     fn rank(&self) -> (bool, usize) {
         (self.whole, self.pairs.len())
     }
-
-    fn table(&self) -> &'static str {
-        match self.origin {
-            MapOrigin::Names(table) => table,
-            _ => "",
-        }
-    }
 }
 
 impl<'a> Joints<'a> {
@@ -157,7 +168,19 @@ impl<'a> Joints<'a> {
     fn new(skeleton: &'a Skeleton, names: &[String]) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (joint, name) in names.iter().enumerate() {
-            by_name.entry(plain(name)).or_default().push(joint);
+            let mut add = |name| by_name.entry(name).or_default().push(joint);
+            add(plain(name));
+            let sides = sides(name);
+            for side in &sides {
+                add(format!(
+                    "{}{}",
+                    SIDES[usize::from(!side.left)],
+                    plain(&side.stem())
+                ));
+            }
+            if let (Some(name), true) = (without_middle(name), sides.is_empty()) {
+                add(plain(&name));
+            }
         }
         let mut below = vec![0usize; skeleton.len()];
         for (joint, &parent) in skeleton.parents().iter().enumerate().rev() {
@@ -179,13 +202,21 @@ impl<'a> Joints<'a> {
         for bone in HumanBone::all() {
             let above = std::iter::successors(bone.parent(), |b| b.parent())
                 .find_map(|b| found.iter().find(|f| f.0 == b));
+            let arm = match bone {
+                HumanBone::LeftShoulder => Some(HumanBone::LeftUpperArm),
+                HumanBone::RightShoulder => Some(HumanBone::RightUpperArm),
+                _ => None,
+            };
+            // A joint with names of both is the arm.
+            let arm = arm.and_then(|arm| self.named(table, arm, above.map(|a| a.1)));
             let joint = match bone {
                 HumanBone::Spine => spine[0],
                 HumanBone::Chest => spine[1],
                 HumanBone::UpperChest => spine[2],
                 _ => self.named(table, bone, above.map(|a| a.1)),
             };
-            let Some(joint) = joint.filter(|j| found.iter().all(|f| f.1 != *j)) else {
+            let free = |j: &usize| arm != Some(*j) && found.iter().all(|f| f.1 != *j);
+            let Some(joint) = joint.filter(free) else {
                 continue;
             };
             let placed = above.is_none_or(|a| is_below(self.skeleton, joint, a.1));

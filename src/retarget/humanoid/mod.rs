@@ -17,4 +17,4 @@ pub use draft::MapDraft;
 pub use error::MapError;
 pub(crate) use map::is_below;
 pub use map::{HumanoidMap, MapOrigin};
-pub(super) use names::unindexed;
+pub(super) use names::{sides, unindexed};

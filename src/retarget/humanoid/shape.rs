@@ -1,63 +1,76 @@
-//! A humanoid by the shape of its rest pose, whatever its joints are called: two chains that go down, one that goes up,
-//! two that go to the sides.
+//! A humanoid by its shape in a pose, whatever its joints are called: two equal chains that go down, one that goes up,
+//! and two equal ones that hang on that.
+//!
+//! Lengths of segments are the same in all poses, so equal chains are found by them. Directions tell legs from arms,
+//! and which way is up.
 
 use super::map::is_below;
+use super::names::sides;
 use crate::skeleton::HumanBone as B;
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DVec3};
 
-/// The most ends of chains that are looked at in pairs.
-const MOST_ENDS: usize = 96;
-
-/// Lengths of a body are shares of its height from the lowest joint to the highest. Hips are at least this high.
-const LEAST_DROP: f64 = 0.25;
-/// Feet are within this share of the hips' height of the lowest joint.
-const FOOT: f64 = 0.2;
-/// An arm has at least this length.
-const LEAST_ARM: f64 = 0.15;
-/// Lengths of both sides differ by at most this share.
-const UNEVEN: f64 = 0.15;
-/// A segment below this share of the longest one of its chain is no part of the limb: fingers.
-const SHORT: f64 = 0.35;
-/// A bone is at most this much longer than the other of its limb.
-const UNLIKE: f64 = 2.2;
+/// The most pairs of joints that are compared: a hostile file has 65,535 joints. A body of 500 joints needs some 10,000.
+const MOST_COMPARED: usize = 1 << 18;
+/// The most joints of a limb, with fingers or toes.
+const MOST_DEEP: usize = 32;
+/// Segments of both sides differ by at most this share of the longer one.
+const UNEVEN: f64 = 0.2;
+/// Cosine of the largest angle between trunk or legs and up: 50°.
+const UPRIGHT: f64 = 0.64;
+/// Ankles are below this share of the leg's height.
+const ANKLE: f64 = 0.2;
+/// Ankles of feet that turn away from the leg are below this share.
+const TURNED_ANKLE: f64 = 0.35;
+/// Hands hang at least this share of the legs' length above the ankles; front legs of animals do not.
+const HANDS: f64 = 0.2;
+/// What is behind the hand is at most this share of the arm.
+const FINGERS: f64 = 0.4;
+/// People's upper and lower arms, and their trunk from hips to shoulders, as shares of upper and lower legs.
+const ARMS: f64 = 0.62;
+const TRUNK: f64 = 0.55;
+/// Costs of sides that names or toes tell, and of those that only the usual axes tell.
+const TOLD: f64 = 0.02;
+const GUESSED: f64 = 0.2;
 /// The least confidence with which a shape is offered.
-const LEAST: f64 = 0.5;
+const LEAST: f64 = 0.4;
 
 /// What a shape tells.
 pub(super) struct Shape {
     pub pairs: Vec<(B, usize)>,
-    /// Per cent: how alike the sides are, and how near proportions are to those of people.
+    /// Per cent.
     pub confidence: u8,
 }
 
-/// The humanoid of a skeleton's rest pose, if it has the shape of one.
-pub(super) fn by_shape(skeleton: &Skeleton) -> Option<Shape> {
-    let tree = Tree::new(skeleton)?;
-    // Files whose z points up are rare: of equals the first is taken.
-    let found = [DVec3::Y, DVec3::Z]
-        .into_iter()
-        .filter_map(|up| tree.body(up));
-    found.reduce(|a, b| if b.confidence > a.confidence { b } else { a })
+/// The humanoid of a skeleton in a pose, if it has the shape of one.
+pub(super) fn by_shape(skeleton: &Skeleton, pose: &[Trs]) -> Option<Shape> {
+    let tree = Tree::new(skeleton, pose)?;
+    let twins = tree.twins();
+    let axes = [DVec3::Y, DVec3::Z, DVec3::X];
+    let axes = axes.into_iter().chain(axes.map(|axis| -axis));
+    let (cost, pairs) = axes
+        .filter_map(|up| tree.body(&twins, up))
+        .min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let confidence = (-cost).exp();
+    (confidence >= LEAST).then_some(Shape {
+        pairs,
+        confidence: (100.0 * confidence).round() as u8,
+    })
 }
 
 struct Tree<'a> {
     skeleton: &'a Skeleton,
     places: Vec<DVec3>,
     children: Vec<Vec<usize>>,
-    /// Joints without others below.
-    ends: Vec<usize>,
 }
 
-/// Two chains from one joint, of both sides; without that joint.
-struct Chains {
+/// Two chains of equal segments from one joint; without that joint.
+struct Twins {
     from: usize,
-    sides: [Vec<usize>; 2],
-    /// By how much they differ, as a share.
-    uneven: f64,
+    chain: Vec<[usize; 2]>,
 }
 
-/// Three joints of a limb in a chain, by their indices in it.
+/// Three joints of a limb by their indices in its chain.
 #[derive(Clone, Copy)]
 struct Limb {
     upper: usize,
@@ -66,16 +79,14 @@ struct Limb {
 }
 
 impl<'a> Tree<'a> {
-    fn new(skeleton: &'a Skeleton) -> Option<Self> {
-        let count = skeleton.len();
-        let mut models: Vec<DAffine3> = Vec::with_capacity(count);
-        let mut children = vec![Vec::new(); count];
-        for (joint, &parent) in skeleton.parents().iter().enumerate() {
-            let rest = skeleton.rest(joint);
+    fn new(skeleton: &'a Skeleton, pose: &[Trs]) -> Option<Self> {
+        let mut models: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
+        let mut children = vec![Vec::new(); skeleton.len()];
+        for (joint, (&parent, local)) in skeleton.parents().iter().zip(pose).enumerate() {
             let mut model = DAffine3::from_scale_rotation_translation(
-                rest.scale.as_dvec3(),
-                rest.rotation.as_dquat(),
-                rest.translation.as_dvec3(),
+                local.scale.as_dvec3(),
+                local.rotation.as_dquat(),
+                local.translation.as_dvec3(),
             );
             if parent != NO_JOINT {
                 model = models[usize::from(parent)] * model;
@@ -84,267 +95,479 @@ impl<'a> Tree<'a> {
             models.push(model);
         }
         let places: Vec<DVec3> = models.iter().map(|m| m.translation).collect();
-        let mut ends: Vec<usize> = (0..count).filter(|&j| children[j].is_empty()).collect();
-        // A body has some twenty; of crowds of props those nearest to the root are taken.
-        ends.truncate(MOST_ENDS);
-        let sound = places.iter().all(|p| p.is_finite());
+        let sound = places.len() == skeleton.len() && places.iter().all(|p| p.is_finite());
         sound.then_some(Self {
             skeleton,
             places,
             children,
-            ends,
         })
     }
 
-    fn above(&self, joint: usize) -> Option<usize> {
-        let parent = self.skeleton.parents()[joint];
-        (parent != NO_JOINT).then_some(usize::from(parent))
+    /// All pairs of equal chains of three joints or more.
+    fn twins(&self) -> Vec<Twins> {
+        let mut left = MOST_COMPARED;
+        let mut all = Vec::new();
+        for (from, children) in self.children.iter().enumerate() {
+            for (n, &a) in children.iter().enumerate() {
+                for &b in &children[n + 1..] {
+                    let Some(less) = left.checked_sub(1) else {
+                        return all;
+                    };
+                    left = less;
+                    if !alike(self.distance(from, a), self.distance(from, b)) {
+                        continue;
+                    }
+                    let mut chain = self.zip([a, b], MOST_DEEP, &mut left).1;
+                    chain.reverse();
+                    if chain.len() >= 3 {
+                        all.push(Twins { from, chain });
+                    }
+                }
+            }
+        }
+        all
     }
 
-    /// The joints from one to another below it, the first left out.
-    fn chain(&self, from: usize, to: usize) -> Vec<usize> {
-        let up = std::iter::successors(Some(to), |&j| self.above(j));
-        let mut chain: Vec<usize> = up.take_while(|&j| j != from).collect();
-        chain.reverse();
-        chain
-    }
-
-    /// The lowest joint that has both below it, or is one of them.
-    fn common(&self, a: usize, b: usize) -> Option<usize> {
-        let mut up = std::iter::successors(Some(a), |&j| self.above(j));
-        up.find(|&j| j == b || is_below(self.skeleton, b, j))
-    }
-
-    fn length(&self, from: usize, chain: &[usize]) -> f64 {
-        let starts = std::iter::once(&from).chain(chain);
-        let segments = starts.zip(chain);
-        segments.map(|(&a, &b)| self.distance(a, b)).sum()
+    /// The longest equal chains that begin at two joints, the last joints first.
+    fn zip(&self, [a, b]: [usize; 2], deep: usize, left: &mut usize) -> (f64, Vec<[usize; 2]>) {
+        let mut best = (0.0, Vec::new());
+        for &x in self.children[a].iter().filter(|_| deep > 0) {
+            for &y in &self.children[b] {
+                let Some(less) = left.checked_sub(1) else {
+                    break;
+                };
+                *left = less;
+                let lengths = [self.distance(a, x), self.distance(b, y)];
+                if !alike(lengths[0], lengths[1]) {
+                    continue;
+                }
+                let (length, chain) = self.zip([x, y], deep - 1, left);
+                // Of equally long ones those that differ least.
+                let apart = (lengths[0] - lengths[1]).abs();
+                let length = length + 0.5 * (lengths[0] + lengths[1]) - apart;
+                if length > best.0 || best.1.is_empty() {
+                    best = (length, chain);
+                }
+            }
+        }
+        best.1.push([a, b]);
+        best
     }
 
     fn distance(&self, a: usize, b: usize) -> f64 {
         self.places[a].distance(self.places[b])
     }
 
-    /// The best pair of chains to ends from among some, by `rank`, which may refuse one.
-    fn chains(
-        &self,
-        ends: &[usize],
-        across: impl Fn(DVec3) -> f64,
-        rank: impl Fn(&Chains) -> Option<f64>,
-    ) -> Option<Chains> {
-        let mut best: Option<(f64, Chains)> = None;
-        for (n, &a) in ends.iter().enumerate() {
-            for &b in &ends[n + 1..] {
-                let Some(from) = self.common(a, b) else {
-                    continue;
-                };
-                let sides = [a, b].map(|end| self.chain(from, end));
-                let [left, right] = [0, 1].map(|s| self.length(from, &sides[s]));
-                let ways = [a, b].map(|end| across(self.places[end] - self.places[from]));
-                let uneven = (left - right).abs() / left.max(right);
-                let both = sides.iter().all(|side| !side.is_empty());
-                if !both || uneven.is_nan() || uneven > UNEVEN || ways[0] * ways[1] > 0.0 {
-                    continue;
-                }
-                let found = Chains {
-                    from,
-                    sides,
-                    uneven,
-                };
-                // Fingers and toes make many: the most even of them.
-                if let Some(rank) = rank(&found).map(|rank| rank * (1.0 - uneven))
-                    && best.as_ref().is_none_or(|b| rank > b.0)
-                {
-                    best = Some((rank, found));
-                }
-            }
-        }
-        best.map(|b| b.1)
+    /// The middle between two joints.
+    fn middle(&self, [a, b]: [usize; 2]) -> DVec3 {
+        0.5 * (self.places[a] + self.places[b])
     }
 
-    /// The body of a pose with this up.
-    fn body(&self, up: DVec3) -> Option<Shape> {
-        let height = |joint: usize| self.places[joint].dot(up);
-        let heights = (0..self.places.len()).map(height);
-        let lowest = heights.clone().fold(f64::INFINITY, f64::min);
-        let size = heights.fold(f64::NEG_INFINITY, f64::max) - lowest;
-        if size.is_nan() || size <= 0.0 {
-            return None;
-        }
-        let drop = |chains: &Chains| {
-            let ends = chains.sides.iter().filter_map(|side| side.last());
-            let low = ends
-                .map(|&end| height(end))
-                .fold(f64::NEG_INFINITY, f64::max);
-            height(chains.from) - low
+    /// The mean length of both sides from one pair to another.
+    fn span(&self, a: [usize; 2], b: [usize; 2]) -> f64 {
+        0.5 * (self.distance(a[0], b[0]) + self.distance(a[1], b[1]))
+    }
+
+    /// The mean length of a segment, by the index of its end.
+    fn segment(&self, chain: &[[usize; 2]], at: usize) -> f64 {
+        at.checked_sub(1)
+            .map_or(0.0, |before| self.span(chain[before], chain[at]))
+    }
+
+    /// By how much the sides differ, as a share of their length.
+    fn uneven(&self, chain: &[[usize; 2]], to: usize) -> f64 {
+        let side = |s: usize| -> f64 {
+            let segments = chain[..=to].windows(2);
+            segments.map(|w| self.distance(w[0][s], w[1][s])).sum()
         };
-        // Of ends at the same depth those that are far apart: feet, not the seam of a coat.
-        let legs = self.chains(
-            &self.ends,
-            |_| 0.0,
-            |chains| {
-                let low = chains.sides.iter().filter_map(|side| side.last());
-                let on_ground = low.clone().all(|&end| height(end) - lowest <= FOOT * size);
-                let apart = self.distance(*chains.sides[0].last()?, *chains.sides[1].last()?);
-                let drop = drop(chains);
-                (on_ground && drop >= LEAST_DROP * size && apart > 0.02 * size).then_some(drop)
-            },
-        )?;
-        let flat = |v: DVec3| v - up * v.dot(up);
-        let tops = [0, 1].map(|side| self.places[legs.sides[side][0]]);
-        let ends = [0, 1].map(|s| self.places[*legs.sides[s].last().unwrap_or(&legs.from)]);
-        let across = flat(tops[0] - tops[1]).try_normalize();
-        let across = across.or_else(|| flat(ends[0] - ends[1]).try_normalize())?;
-        let beside = |v: DVec3| v.dot(across);
-        let middle = beside(self.places[legs.from]);
-        // The head is above the legs, in the middle.
-        let in_legs = |joint: usize| {
-            let mut sides = legs.sides.iter();
-            sides.any(|side| joint == side[0] || is_below(self.skeleton, joint, side[0]))
-        };
-        let free: Vec<usize> = self.ends.iter().copied().filter(|&e| !in_legs(e)).collect();
-        let central = |joint: usize| (beside(self.places[joint]) - middle).abs() < 0.08 * size;
-        let heads = free.iter().copied().filter(|&end| central(end));
-        let top = heads.max_by(|&a, &b| height(a).total_cmp(&height(b)))?;
-        let hips = self.common(legs.from, top)?;
-        let spine = self.chain(hips, top);
-        let arms = self.chains(&free, beside, |chains| {
-            let length = self.length(chains.from, &chains.sides[0]);
-            let on_spine = spine.contains(&chains.from);
-            (on_spine && length >= LEAST_ARM * size).then_some(length)
-        })?;
-        let neck = self.chain(arms.from, top);
-        let trunk = self.chain(hips, arms.from);
-        if neck.is_empty() || height(hips) - lowest < LEAST_DROP * size {
-            return None;
-        }
-        let mut pairs = vec![(B::Hips, hips)];
-        pairs.extend(spread(&trunk));
-        pairs.extend(self.head(&neck));
-        let mut feet = Vec::new();
-        let mut limbs = Vec::new();
-        for side in &legs.sides {
-            let chain = self.chain(hips, *side.last()?);
-            let ankle = chain
-                .iter()
-                .position(|&j| height(j) - lowest <= FOOT * (height(hips) - lowest));
-            let leg = self.limb(hips, &chain, ankle?)?;
-            let foot = chain[leg.end];
-            let toes = self.children[foot].iter().copied();
-            let ahead = |joint: usize| flat(self.places[joint] - self.places[foot]).length();
-            let toes = toes.max_by(|&a, &b| ahead(a).total_cmp(&ahead(b)));
-            let toes = toes.filter(|&t| ahead(t) > 0.02 * size);
-            feet.push((foot, toes));
-            limbs.push((chain, leg));
-        }
-        // Toes point forward; of bodies without them z does, as glTF has it.
-        let ahead: DVec3 = feet
-            .iter()
-            .filter_map(|&(foot, toes)| Some(flat(self.places[toes?] - self.places[foot])))
-            .sum();
-        let forward = ahead.try_normalize().unwrap_or(match up.z == 0.0 {
-            true => DVec3::Z,
-            false => -DVec3::Y,
+        let [a, b] = [side(0), side(1)];
+        (a - b).abs() / a.max(b)
+    }
+
+    /// The best body of which `up` is up, and its cost: 0 for one with the proportions of people.
+    fn body(&self, twins: &[Twins], up: DVec3) -> Option<(f64, Vec<(B, usize)>)> {
+        let height = |place: DVec3| place.dot(up);
+        let legs = twins.iter().filter_map(|legs| {
+            let limb = self.leg(&legs.chain, up)?;
+            Some((legs, limb, height(self.middle(legs.chain[limb.end]))))
         });
-        let left = up.cross(forward);
-        let is_left = |joint: usize| (self.places[joint] - self.places[hips]).dot(left) > 0.0;
-        for ((chain, leg), (foot, toes)) in limbs.iter().zip(feet) {
-            let side = sided(is_left(foot));
-            let bones = [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot];
-            let joints = [leg.upper, leg.middle, leg.end].map(|at| chain[at]);
-            pairs.extend(bones.into_iter().map(side).zip(joints));
-            let toes = toes.filter(|&t| !self.is_tip(t));
-            pairs.extend(toes.map(|toes| (side(B::LeftToes), toes)));
-        }
-        for chain in &arms.sides {
-            let hand = self.hand(arms.from, chain);
-            let arm = self.limb(arms.from, chain, hand)?;
-            let side = sided(is_left(chain[arm.end]));
-            let bones = [B::LeftUpperArm, B::LeftLowerArm, B::LeftHand];
-            let joints = [arm.upper, arm.middle, arm.end].map(|at| chain[at]);
-            pairs.extend(bones.into_iter().map(side).zip(joints));
-            let shoulder = arm.upper.checked_sub(1).map(|at| chain[at]);
-            pairs.extend(shoulder.map(|joint| (side(B::LeftShoulder), joint)));
-        }
-        pairs.sort_by_key(|p| p.0);
-        if pairs.windows(2).any(|two| two[0].0 == two[1].0) {
-            return None;
-        }
-        // People's hips are at half of their height, and their arms are nearly as long.
-        let share = (height(hips) - lowest) / size;
-        let reach = self.length(arms.from, &arms.sides[0]) / size;
-        let off = [
-            2.0 * legs.uneven,
-            2.0 * arms.uneven,
-            ((share - 0.55).abs() - 0.1).max(0.0),
-            ((reach - 0.45).abs() - 0.15).max(0.0),
-        ];
-        let confidence = 1.0 - off.iter().sum::<f64>();
-        (confidence >= LEAST).then_some(Shape {
-            pairs,
-            confidence: (100.0 * confidence).round() as u8,
-        })
-    }
-
-    /// Neck and head of what is above the arms: the head is the first joint that several others hang on, else the last
-    /// but its tip.
-    fn head(&self, chain: &[usize]) -> Vec<(B, usize)> {
-        let &[first, ref rest @ ..] = chain else {
-            return Vec::new();
-        };
-        let several = rest.iter().position(|&j| self.children[j].len() > 1);
-        let tip = rest.last().is_some_and(|&j| self.is_tip(j)) || rest.len() > 2;
-        let last = (rest.len() - usize::from(tip && !rest.is_empty())).checked_sub(1);
-        match several.or(last).map(|at| rest[at]) {
-            Some(head) => vec![(B::Neck, first), (B::Head, head)],
-            None => vec![(B::Head, first)],
-        }
-    }
-
-    /// The index of the hand in an arm's chain: what fingers hang on, else the last joint that is not near to the one
-    /// before it.
-    fn hand(&self, from: usize, chain: &[usize]) -> usize {
-        if let Some(hand) = chain.iter().position(|&j| self.children[j].len() > 2) {
-            return hand;
-        }
-        let start = |at: usize| if at == 0 { from } else { chain[at - 1] };
-        let segment = |at: usize| self.distance(start(at), chain[at]);
-        let longest = (0..chain.len()).map(segment).fold(0.0, f64::max);
-        let tips = chain.iter().rev().take_while(|&&j| self.is_tip(j)).count();
-        let mut hand = (chain.len() - tips).saturating_sub(1);
-        while hand > 0 && segment(hand) < SHORT * longest {
-            hand -= 1;
-        }
-        hand
-    }
-
-    /// Upper, middle and end joint of a limb that ends at an index of its chain: the bones are of one length, and begin
-    /// near to the body.
-    fn limb(&self, from: usize, chain: &[usize], end: usize) -> Option<Limb> {
-        let mut best: Option<(f64, Limb)> = None;
-        for upper in 0..end {
-            for middle in upper + 1..end {
-                let [a, b] = [[upper, middle], [middle, end]]
-                    .map(|[from, to]| self.distance(chain[from], chain[to]));
-                let unlike = (a / b).max(b / a);
-                let before = self.distance(from, chain[upper]);
-                let late = if before > a { 0.5 } else { 0.0 };
-                let rank = unlike.ln() + late + 0.1 * upper as f64;
-                let sound = a > 0.0 && b > 0.0 && unlike <= UNLIKE;
-                if sound && best.as_ref().is_none_or(|best| rank < best.0) {
-                    best = Some((rank, Limb { upper, middle, end }));
+        let legs: Vec<_> = legs.collect();
+        let lowest = legs.iter().map(|l| l.2).fold(f64::INFINITY, f64::min);
+        let mut best: Option<(f64, Vec<(B, usize)>)> = None;
+        for (legs, leg, low) in &legs {
+            for arms in twins {
+                let body = Parts {
+                    tree: self,
+                    up,
+                    legs,
+                    leg: *leg,
+                    arms,
+                };
+                let Some((cost, pairs)) = body.bones() else {
+                    continue;
+                };
+                // Legs reach the ground; skirts and coats do not.
+                let cost = cost + (low - lowest) / self.size(&legs.chain, *leg);
+                if best.as_ref().is_none_or(|b| cost < b.0) {
+                    best = Some((cost, pairs));
                 }
             }
         }
-        best.map(|b| b.1)
+        best
+    }
+
+    /// The lengths of upper and lower bone.
+    fn bones_of(&self, chain: &[[usize; 2]], limb: Limb) -> [f64; 2] {
+        let [upper, middle, end] = [limb.upper, limb.middle, limb.end].map(|at| chain[at]);
+        [self.span(upper, middle), self.span(middle, end)]
+    }
+
+    /// The length of a limb.
+    fn size(&self, chain: &[[usize; 2]], limb: Limb) -> f64 {
+        self.bones_of(chain, limb).iter().sum()
+    }
+
+    /// The bones of a leg: it goes down to the ankle.
+    fn leg(&self, chain: &[[usize; 2]], up: DVec3) -> Option<Limb> {
+        let place = |at: usize| self.middle(chain[at]);
+        let heights: Vec<f64> = (0..chain.len()).map(|at| place(at).dot(up)).collect();
+        let lowest = heights.iter().copied().fold(f64::INFINITY, f64::min);
+        let share = |at: usize| (heights[at] - lowest) / (heights[0] - lowest);
+        let down = |at: usize| {
+            let way = self.way(chain, at);
+            -way.dot(up)
+        };
+        let turned = |at: usize| at + 1 < chain.len() && down(at + 1) < UPRIGHT;
+        let end = (2..chain.len())
+            .find(|&at| share(at) <= ANKLE || share(at) <= TURNED_ANKLE && turned(at))?;
+        let first = (0..end - 1).find(|&at| down(at + 1) >= UPRIGHT)?;
+        let limb = self.limb(chain, first..first + 1, end, |_| 0.0)?.1;
+        let way = (place(limb.end) - place(limb.upper)).try_normalize()?;
+        let apart = chain[limb.end];
+        let apart = self.distance(apart[0], apart[1]) > 0.05 * self.size(chain, limb);
+        (way.dot(up) <= -UPRIGHT && apart).then_some(limb)
+    }
+
+    /// The mean direction of a segment, by the index of its end.
+    fn way(&self, chain: &[[usize; 2]], at: usize) -> DVec3 {
+        let way = |side: usize| {
+            let [from, to] = [chain[at - 1][side], chain[at][side]];
+            (self.places[to] - self.places[from]).normalize_or_zero()
+        };
+        0.5 * (way(0) + way(1))
+    }
+
+    /// The index of the hand in an arm's chain: what fingers hang on, else the last joint but those of short segments.
+    fn hands(&self, chain: &[[usize; 2]]) -> Vec<usize> {
+        let segments: Vec<f64> = (0..chain.len()).map(|at| self.segment(chain, at)).collect();
+        let all: f64 = segments.iter().sum();
+        let behind = |at: usize| segments[at + 1..].iter().sum::<f64>();
+        let deep = |joint: usize| {
+            let children = self.children[joint].iter();
+            children.filter(|&&c| !self.children[c].is_empty()).count()
+        };
+        let fingers = |&at: &usize| deep(chain[at][0]) >= 2 && behind(at) <= FINGERS * all;
+        if let Some(hand) = (2..chain.len()).find(fingers) {
+            return vec![hand];
+        }
+        let longest = segments.iter().copied().fold(0.0, f64::max);
+        let last = |is_long: &dyn Fn(usize) -> bool| (2..chain.len()).rfind(|&at| is_long(at));
+        // What marks the end of a hand is shorter than an arm, but halves of an arm are short, too.
+        let ends = [
+            last(&|at| segments[at] >= 0.6 * longest),
+            last(&|at| segments[at] >= 0.8 * longest),
+            last(&|at| segments[at] >= 0.6 * segments[at - 1]),
+        ];
+        ends.into_iter().flatten().collect()
+    }
+
+    /// Upper, middle and end joint of a limb that ends at an index of its chain, and their cost: bones of one length, which
+    /// are most of it, with a bend between them.
+    fn limb(
+        &self,
+        chain: &[[usize; 2]],
+        uppers: std::ops::Range<usize>,
+        end: usize,
+        cost: impl Fn(usize) -> f64,
+    ) -> Option<(f64, Limb)> {
+        let length = |segments: std::ops::Range<usize>| -> f64 {
+            segments.map(|at| self.segment(chain, at)).sum()
+        };
+        let all = length(1..chain.len());
+        let limbs = uppers.filter_map(|upper| {
+            let middles = (upper + 1..end).map(|middle| {
+                let limb = Limb { upper, middle, end };
+                // Along the chain, as it is in all poses.
+                let [a, b] = [upper + 1..middle + 1, middle + 1..end + 1].map(length);
+                let bend = (0..2).map(|side| {
+                    let [u, m, e] = [upper, middle, end].map(|at| self.places[chain[at][side]]);
+                    let way = (e - u).normalize_or_zero();
+                    (m - u - way * (m - u).dot(way)).length() / (a + b)
+                });
+                let bend = (0.5 * bend.sum::<f64>()).min(0.1);
+                let unlike = (a / b).ln().abs();
+                (unlike - 4.0 * bend, unlike, limb)
+            });
+            let (_, unlike, limb) = middles.min_by(|a, b| a.0.total_cmp(&b.0))?;
+            let left_out = 1.0 - length(upper + 1..end + 1) / all;
+            Some((unlike + 0.4 * left_out + cost(upper), limb))
+        });
+        let best = limbs.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        best.0.is_finite().then_some(best)
+    }
+
+    /// Neck and head of what is above the arms: the head is the first joint with pairs of others (eyes, ears) or many
+    /// (hair), else the last but the top.
+    fn head(&self, first: usize, up: DVec3, leg: f64) -> Vec<(B, usize)> {
+        let top = |joint: usize| self.top(joint, up);
+        let next = |&joint: &usize| {
+            let children = self.children[joint].iter().copied();
+            children.max_by(|&a, &b| top(a).total_cmp(&top(b)))
+        };
+        let chain: Vec<usize> = std::iter::successors(Some(first), next)
+            .take(MOST_DEEP)
+            .collect();
+        let paired = |&joint: &usize| {
+            let children = &self.children[joint];
+            let places = |c: usize| self.places[c] - self.places[joint];
+            let twin = |a: usize, b: usize| {
+                let [a, b] = [places(a), places(b)];
+                a.length() > 0.0
+                    && alike(a.length(), b.length())
+                    && a.distance(b) > 0.2 * a.length()
+            };
+            let mut pairs = children.iter().enumerate();
+            children.len() > 2 || pairs.any(|(n, &a)| children[n + 1..].iter().any(|&b| twin(a, b)))
+        };
+        let last = chain.len() - 1;
+        let length = last
+            .checked_sub(1)
+            .map_or(0.0, |before| self.distance(chain[before], chain[last]));
+        // A short segment is one of the neck; the top of the head is farther away.
+        let long = if last > 1 { 0.08 } else { 0.15 };
+        let tip = last > 0 && (self.is_tip(chain[last]) || length >= long * leg);
+        let mut at = chain
+            .iter()
+            .position(paired)
+            .unwrap_or(last - usize::from(tip));
+        while at > 0 && self.distance(chain[at - 1], chain[at]) < 0.01 * leg {
+            at -= 1;
+        }
+        match at {
+            0 => vec![(B::Head, first)],
+            at => vec![(B::Neck, first), (B::Head, chain[at])],
+        }
+    }
+
+    /// The height of the highest joint on the way up from a joint.
+    fn top(&self, joint: usize, up: DVec3) -> f64 {
+        let mut top = f64::NEG_INFINITY;
+        let mut open = vec![(joint, 0)];
+        while let Some((joint, deep)) = open.pop() {
+            top = top.max(self.places[joint].dot(up));
+            if deep < MOST_DEEP {
+                open.extend(self.children[joint].iter().map(|&c| (c, deep + 1)));
+            }
+        }
+        top
     }
 
     /// Whether a joint marks the end of the one above it.
     fn is_tip(&self, joint: usize) -> bool {
         let name = self.skeleton.names()[joint].to_lowercase();
-        let words = ["end", "nub", "tip", "site", "leaf", "effector"];
-        self.children[joint].is_empty() && words.iter().any(|word| name.contains(word))
+        let words = ["end", "nub", "tip", "top", "site", "leaf", "effector"];
+        self.children[joint].is_empty()
+            && (name.is_empty() || words.iter().any(|word| name.contains(word)))
     }
+}
+
+/// Legs and arms that may be those of one body.
+struct Parts<'a> {
+    tree: &'a Tree<'a>,
+    up: DVec3,
+    legs: &'a Twins,
+    leg: Limb,
+    arms: &'a Twins,
+}
+
+impl Parts<'_> {
+    /// The cost of the body and its bones, if it is one.
+    fn bones(&self) -> Option<(f64, Vec<(B, usize)>)> {
+        let Self {
+            tree,
+            up,
+            legs,
+            leg,
+            arms,
+        } = *self;
+        let chest = arms.from;
+        let skeleton = tree.skeleton;
+        let within = |joint: usize, root: usize| joint == root || is_below(skeleton, joint, root);
+        let above = |&joint: &usize| {
+            let parent = skeleton.parents()[joint];
+            (parent != NO_JOINT).then_some(usize::from(parent))
+        };
+        let mut trunk: Vec<usize> = std::iter::successors(Some(chest), above)
+            .take_while(|&j| !within(legs.from, j))
+            .collect();
+        trunk.reverse();
+        let hips = above(trunk.first()?)?;
+        if legs.chain[0].iter().any(|&top| within(chest, top)) {
+            return None;
+        }
+        let tops = legs.chain[leg.upper];
+        let [pelvis, ankles] = [leg.upper, leg.end].map(|at| tree.middle(legs.chain[at]));
+        let size = tree.size(&legs.chain, leg);
+        let width = tree.distance(tops[0], tops[1]);
+        let axis = arms_axis(tree, arms);
+        // Shoulders are about as wide as hips, where collarbones begin is not.
+        let narrow = |at: usize| {
+            let [a, b] = arms.chain[at].map(|j| tree.places[j].dot(axis));
+            if (a - b).abs() < 0.7 * width {
+                0.3
+            } else {
+                0.0
+            }
+        };
+        let hands = tree.hands(&arms.chain).into_iter();
+        let arm = hands.filter_map(|end| tree.limb(&arms.chain, 0..end - 1, end, narrow));
+        let arm = arm.min_by(|a, b| a.0.total_cmp(&b.0))?.1;
+        let shoulders = tree.middle(arms.chain[arm.upper]);
+        let spine = (shoulders - pelvis).try_normalize()?;
+        let hand = tree.middle(arms.chain[arm.end]);
+        if spine.dot(up) < UPRIGHT || (hand - ankles).dot(up) < HANDS * size {
+            return None;
+        }
+        let heads = tree.children[chest].iter().copied();
+        let heads = heads.filter(|joint| {
+            let aside = (tree.places[*joint] - tree.places[chest]).dot(axis).abs();
+            !arms.chain[0].contains(joint) && aside < 0.5 * width.max(0.1 * size)
+        });
+        let neck = heads.max_by(|&a, &b| tree.top(a, up).total_cmp(&tree.top(b, up)))?;
+        let head = tree.head(neck, up, size);
+        let top = tree.places[head.last()?.1];
+        if (top - shoulders).dot(up) <= 0.0 || head.is_empty() {
+            return None;
+        }
+
+        let mut pairs = vec![(B::Hips, hips)];
+        pairs.extend(spread(&trunk));
+        pairs.extend(head);
+        let toes = legs.chain.get(leg.end + 1).filter(|toes| {
+            let way = tree.way(&legs.chain, leg.end + 1);
+            (way - up * way.dot(up)).length() > 0.3 && !tree.is_tip(toes[0])
+        });
+        let (forward, unsure) = self.forward();
+        let forward = forward.try_normalize()?;
+        let left = up.cross(forward);
+        let first =
+            |pair: [usize; 2]| (tree.places[pair[0]] - tree.places[pair[1]]).dot(left) > 0.0;
+        let [legs_first, arms_first] = [tops, arms.chain[arm.upper]].map(first);
+        let leg_bones = [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes];
+        let leg_joints = [leg.upper, leg.middle, leg.end].map(|at| legs.chain[at]);
+        let leg_joints = leg_joints.iter().chain(toes);
+        let arm_bones = [
+            B::LeftUpperArm,
+            B::LeftLowerArm,
+            B::LeftHand,
+            B::LeftShoulder,
+        ];
+        let arm_joints = [arm.upper, arm.middle, arm.end].map(|at| arms.chain[at]);
+        let shoulder = (arm.upper > 0).then(|| &arms.chain[0]);
+        let arm_joints = arm_joints.iter().chain(shoulder);
+        let limbs = leg_bones
+            .into_iter()
+            .zip(leg_joints)
+            .map(|l| (l, legs_first));
+        let limbs = limbs.chain(
+            arm_bones
+                .into_iter()
+                .zip(arm_joints)
+                .map(|a| (a, arms_first)),
+        );
+        let limbs: Vec<_> = limbs
+            .flat_map(|((bone, pair), first)| {
+                let [left, right] = if first { *pair } else { [pair[1], pair[0]] };
+                [(bone, left), (bone.mirrored(), right)]
+            })
+            .collect();
+        // What names say plainly counts more than which way a body seems to face.
+        let agree = limbs.iter().map(|&(bone, joint)| {
+            let left = bone.name().starts_with("left");
+            let side = sides(&skeleton.names()[joint]).into_iter().next();
+            side.map_or(0, |side| if side.left == left { 1 } else { -1 })
+        });
+        let agree = agree.sum::<i32>();
+        let swapped = agree < 0;
+        let unsure = if agree == 0 { unsure } else { TOLD };
+        pairs.extend(limbs.into_iter().map(|(bone, joint)| match swapped {
+            true => (bone.mirrored(), joint),
+            false => (bone, joint),
+        }));
+
+        let off = |value: f64, usual: f64, free: f64| ((value / usual).ln().abs() - free).max(0.0);
+        let reach = tree.size(&arms.chain, arm);
+        let [thigh, shin] = tree.bones_of(&legs.chain, leg);
+        let [upper, lower] = tree.bones_of(&arms.chain, arm);
+        let beside = |pair: [usize; 2]| tree.distance(pair[0], pair[1]) / (2.0 * reach);
+        let cost = [
+            2.0 * tree.uneven(&legs.chain, leg.end),
+            2.0 * tree.uneven(&arms.chain, arm.end),
+            0.5 * off(reach / size, ARMS, 0.3),
+            0.5 * off((shoulders - pelvis).length() / size, TRUNK, 0.4),
+            off(thigh, shin, 0.2),
+            off(upper, lower, 0.2),
+            1.0 - spine.dot(up),
+            unsure,
+            // Hair and capes hang down in the middle.
+            (0.5 - beside(arms.chain[arm.end])).max(0.0),
+        ];
+        let cost: f64 = cost.iter().sum();
+        cost.is_finite().then_some((cost, pairs))
+    }
+
+    /// Where the body faces: where toes point, else where knees are bent to, else z, as glTF has it, or -y where z is up.
+    /// The cost tells how unsure that is.
+    fn forward(&self) -> (DVec3, f64) {
+        let Self {
+            tree,
+            up,
+            legs,
+            leg,
+            ..
+        } = *self;
+        let flat = |v: DVec3| v - up * v.dot(up);
+        let place = |at: usize| tree.middle(legs.chain[at]);
+        let size = tree.size(&legs.chain, leg);
+        let toes = legs.chain.len() - 1;
+        let toes = flat(place(toes) - place(leg.end));
+        if toes.length() > 0.05 * size {
+            return (toes, TOLD);
+        }
+        let [hip, knee, ankle] = [leg.upper, leg.middle, leg.end].map(place);
+        let way = (ankle - hip).normalize_or_zero();
+        let knee = flat(knee - hip - way * (knee - hip).dot(way));
+        match (knee.length() > 0.01 * size, up.z.abs() > 0.5) {
+            (true, _) => (knee, 2.0 * TOLD),
+            (false, true) => (-DVec3::Y, GUESSED),
+            (false, false) => (DVec3::Z, GUESSED),
+        }
+    }
+}
+
+/// From one side to the other, by the first joints of the arms that are apart.
+fn arms_axis(tree: &Tree<'_>, arms: &Twins) -> DVec3 {
+    let ways = arms
+        .chain
+        .iter()
+        .map(|&[a, b]| tree.places[a] - tree.places[b]);
+    let mut ways = ways.filter_map(DVec3::try_normalize);
+    ways.next().unwrap_or(DVec3::X)
+}
+
+/// Whether lengths of both sides are equal but for the inaccuracy of bodies.
+fn alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= UNEVEN * a.max(b)
 }
 
 /// Spine, chest and upper chest of the joints from the hips to the one that the arms hang on.
@@ -359,9 +582,4 @@ pub(super) fn spread(joints: &[usize]) -> Vec<(B, usize)> {
             (B::UpperChest, last),
         ],
     }
-}
-
-/// Gives a bone of the left side that of one side.
-fn sided(left: bool) -> impl Fn(B) -> B + Copy {
-    move |bone| if left { bone } else { bone.mirrored() }
 }
