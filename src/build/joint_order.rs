@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is
-/// animated, bones of the humanoid, and all their ancestors; without skins also what is below these bones. `None` if the parents form a cycle.
+/// animated, bones of the humanoid, and all their ancestors; without skins also what is below these bones. `None` if the
+/// parents form a cycle.
 ///
 /// Parents come first. Among such orders it is the one that follows the slots of the largest skin, so
 /// that its palette is written front to back.

@@ -26,7 +26,11 @@ pub(super) fn bind_pose(rig: &Rig) -> Option<Vec<Local>> {
         let matrices = skin.inverse_bind().iter();
         let binds = skin.joints().iter().zip(matrices).map(|(&joint, matrix)| {
             let [x, y, z] = matrix.rows.map(|row| row.map(f64::from));
-            let rows = DMat3::from_cols_array_2d(&[[x[0], x[1], x[2]], [y[0], y[1], y[2]], [z[0], z[1], z[2]]]);
+            let rows = DMat3::from_cols_array_2d(&[
+                [x[0], x[1], x[2]],
+                [y[0], y[1], y[2]],
+                [z[0], z[1], z[2]],
+            ]);
             let place = DVec3::new(x[3], y[3], z[3]);
             let inverse = DAffine3::from_mat3_translation(rows.transpose(), place);
             (usize::from(joint), inverse.inverse())

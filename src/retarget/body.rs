@@ -110,7 +110,10 @@ impl Body {
             }
         };
         body.feet = body.feet_of(true);
-        let (hips, foot) = (body.position(body.hips()).dot(body.up()), body.lowest(false));
+        let (hips, foot) = (
+            body.position(body.hips()).dot(body.up()),
+            body.lowest(false),
+        );
         body.stands = foot.abs() <= SOLE * (hips - foot);
         Ok(body)
     }

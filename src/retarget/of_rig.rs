@@ -1,31 +1,56 @@
 //! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from what a model's file states, else by names or shape.
 
 use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
+use super::reference::Reference;
 use crate::rig::Rig;
+use crate::skeleton::Trs;
+
+/// Clips, and frames of each, that are looked at for one with the shape of a humanoid.
+const CLIPS: usize = 8;
+const FRAMES: usize = 8;
 
 impl HumanoidMap {
-    /// The humanoid of a rig: that of its file's extension (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`) if it has one, else the
-    /// one that [`HumanoidMap::find`] finds by names or by the shape of the rest pose.
+    /// The humanoid of a rig: that of its file's extension (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`) if it has one, else
+    /// the one that [`HumanoidMap::find`] finds by names or by the shape of the rest pose, else by the shape of the bind
+    /// pose or of some frames of its clips: rest poses may lie.
     ///
     /// # Errors
-    /// If the extension's table is refused by [`HumanoidMap::new`], or neither names nor the rest pose are those of a
-    /// humanoid.
+    /// If the extension's table is refused by [`HumanoidMap::new`], no table of names fits, and no pose has the shape.
     pub fn of_rig(rig: &Rig) -> Result<Self, MapError> {
-        if rig.humanoid().is_empty() {
-            return Self::find(rig.skeleton());
+        if !rig.humanoid().is_empty() {
+            return Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension);
         }
-        Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension)
+        Self::find(rig.skeleton()).or_else(|refused| {
+            let found = Self::of_shapes(rig.skeleton(), poses(rig));
+            found.ok_or(refused)
+        })
     }
 }
 
 impl MapDraft {
-    /// The bones that the file's extension states if it has one, else those that [`MapDraft::find`] finds.
+    /// The bones that the file's extension states if it has one, else those of [`HumanoidMap::of_rig`], else those that
+    /// [`MapDraft::find`] finds by names.
     pub fn of_rig(rig: &Rig) -> Self {
         match rig.humanoid().is_empty() {
-            true => Self::find(rig.skeleton()),
+            true => HumanoidMap::of_rig(rig)
+                .map_or_else(|_| Self::find(rig.skeleton()), |map| Self::from(&map)),
             false => Self::new(stated(rig), MapOrigin::Extension),
         }
     }
+}
+
+/// The bind pose, and frames of clips.
+fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
+    let clips = rig.clips().iter().take(CLIPS);
+    let frames = clips.flat_map(|clip| {
+        let time = |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
+        (0..FRAMES).map(move |k| Reference::of_clip(clip, rig.skeleton(), time(k)))
+    });
+    let all = std::iter::once_with(|| Reference::bind(rig)).chain(frames);
+    all.filter_map(|pose| match pose {
+        Ok(Reference::Pose(pose)) => Some(pose),
+        _ => None,
+    })
 }
 
 fn stated(rig: &Rig) -> Vec<(HumanBone, usize)> {

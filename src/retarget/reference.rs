@@ -101,14 +101,14 @@ impl Reference {
         };
         let bind_up = bind.as_ref().and_then(|bind| stance(&bind.0).axis());
         match bind {
-            Some((there, bind))
-                if shows(&there, bind_up) && (lies || !shows(&models, up)) =>
-            {
+            Some((there, bind)) if shows(&there, bind_up) && (lies || !shows(&models, up)) => {
                 Ok(of_bind(bind))
             }
             bind if !lies => {
                 let apart = bind.map_or(0.0, |(_, bind)| {
-                    let pairs = map.bones().map(|(_, j)| (own[j].rotation, bind[j].rotation));
+                    let pairs = map
+                        .bones()
+                        .map(|(_, j)| (own[j].rotation, bind[j].rotation));
                     let angles = pairs.map(|(a, b)| angle(&a.to_array(), &b.to_array()));
                     angles.fold(0.0, f64::max)
                 });
@@ -242,7 +242,11 @@ impl<'a> Frames<'a> {
     fn first(&mut self) -> Option<(usize, f32)> {
         let seen = self.seen();
         let rank = |frame: &Frame| (frame.high, frame.axis == DVec3::Y);
-        let best = seen.iter().map(rank).max().filter(|best| *best != (false, false))?;
+        let best = seen
+            .iter()
+            .map(rank)
+            .max()
+            .filter(|best| *best != (false, false))?;
         let first = seen.iter().find(|frame| rank(frame) == best);
         first.map(|frame| (frame.clip, frame.time))
     }

@@ -176,14 +176,20 @@ impl Retargeting {
                 let scale = setup.space.matrix() * hips.ratio;
                 let space = (&setup.space, scale);
                 let sides = (&motion, &mut tracks);
-                Some(plant(options, (source, target), space, sides, clip, &mut work)?)
+                Some(plant(
+                    options,
+                    (source, target),
+                    space,
+                    sides,
+                    clip,
+                    &mut work,
+                )?)
             }
         };
         // Of the same body they are where the clip has them, unless legs were bent.
         let moved = setup.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in target.loose.iter().filter(|_| moved) {
-            let (carried, gap) =
-                carried(loose, target, &setup.links, &tracks.motion, &mut work)?;
+            let (carried, gap) = carried(loose, target, &setup.links, &tracks.motion, &mut work)?;
             done.between = done.between.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
@@ -255,7 +261,6 @@ impl Retargeting {
         };
         Ok((done, resampled.is_empty()))
     }
-
 }
 
 impl Setup {

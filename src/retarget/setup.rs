@@ -75,7 +75,15 @@ impl Setup {
                 target.tilt(tilts);
             }
             let made = Self::new((source, target), (&space, one_body), None, options);
-            made.map(|made| (Self { tilted: true, ..made }, tilts))
+            made.map(|made| {
+                (
+                    Self {
+                        tilted: true,
+                        ..made
+                    },
+                    tilts,
+                )
+            })
         });
         let level = Self::new((source, target), (&space, one_body), same, options)?;
         Ok((level, tilted.transpose()?))

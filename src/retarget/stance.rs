@@ -157,10 +157,7 @@ impl Stance<'_> {
 
     /// Whether toes point backwards, as they do if the joints of the left side are called right.
     pub fn is_swapped(&self, forward: DVec3) -> bool {
-        let toes = [
-            [B::LeftFoot, B::LeftToes],
-            [B::RightFoot, B::RightToes],
-        ];
+        let toes = [[B::LeftFoot, B::LeftToes], [B::RightFoot, B::RightToes]];
         let mut ahead = toes
             .into_iter()
             .filter_map(|[foot, toes]| self.way(foot, toes))

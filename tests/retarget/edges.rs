@@ -72,8 +72,11 @@ impl Pose {
     fn spread(self, angle: f64, follow: bool) -> Self {
         let until = |foot| Some(foot).filter(|_| !follow);
         let left = DQuat::from_rotation_z(angle);
-        self.with(B::LeftUpperLeg, until(B::LeftFoot), left)
-            .with(B::RightUpperLeg, until(B::RightFoot), left.inverse())
+        self.with(B::LeftUpperLeg, until(B::LeftFoot), left).with(
+            B::RightUpperLeg,
+            until(B::RightFoot),
+            left.inverse(),
+        )
     }
 
     /// From a bone to the next one, in the T-pose.
@@ -161,11 +164,17 @@ impl Actor {
                     0 => world(pose, index),
                     above => world(pose, above).inverse() * world(pose, index),
                 };
-                let values = self.frames.iter().flat_map(|pose| narrow(local(pose)).to_array());
+                let values = self
+                    .frames
+                    .iter()
+                    .flat_map(|pose| narrow(local(pose)).to_array());
                 track(index, RawChannel::Rotation, values.collect())
             })
             .collect();
-        let hips = self.frames.iter().flat_map(|pose| vector(pose.hips * self.size).to_array());
+        let hips = self
+            .frames
+            .iter()
+            .flat_map(|pose| vector(pose.hips * self.size).to_array());
         tracks.push(track(at(B::Hips), RawChannel::Translation, hips.collect()));
         let clip = RawClip {
             name: Some("take".into()),
@@ -304,7 +313,12 @@ fn uneven_hips_do_not_turn_the_body() {
     // Chest and legs are where they are.
     let actor = Actor::new(rest, dance(6));
     let from = actor.rig();
-    let done = retarget(&from, &target().rig(), clip(&from, "take"), RetargetOptions::default());
+    let done = retarget(
+        &from,
+        &target().rig(),
+        clip(&from, "take"),
+        RetargetOptions::default(),
+    );
     let (to, map) = (target().rig(), map(&target().rig()));
     for (k, pose) in actor.frames.iter().enumerate() {
         let result = Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0);
@@ -355,14 +369,18 @@ fn lying() -> [(&'static str, Pose); 4] {
         row.turns[index] = along_x(index);
     }
     let forward = DQuat::from_rotation_x(-FRAC_PI_2);
-    let flat = Pose::stands()
-        .with(B::LeftUpperLeg, None, forward)
-        .with(B::RightUpperLeg, None, forward);
+    let flat =
+        Pose::stands()
+            .with(B::LeftUpperLeg, None, forward)
+            .with(B::RightUpperLeg, None, forward);
     [
         ("row", row),
         ("flat legs", flat),
         ("back", Pose::stands().turned(forward)),
-        ("side", Pose::stands().turned(DQuat::from_rotation_z(FRAC_PI_2))),
+        (
+            "side",
+            Pose::stands().turned(DQuat::from_rotation_z(FRAC_PI_2)),
+        ),
     ]
 }
 
@@ -380,17 +398,28 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
         let actor = Actor::new(rest, frames);
         let from = actor.rig();
         let map = map(&from);
-        let found = Reference::find(&from, &map, "source").unwrap_or_else(|e| panic!("{name}: {e}"));
+        let found =
+            Reference::find(&from, &map, "source").unwrap_or_else(|e| panic!("{name}: {e}"));
         let ReferenceOrigin::Frame { clip, time } = &found.origin else {
             panic!("{name}: {:?}", found.origin);
         };
         // Within the steps of frames that are looked at.
-        assert!(*clip == "take" && (0.05..0.08).contains(time), "{name}: {time}");
+        assert!(
+            *clip == "take" && (0.05..0.08).contains(time),
+            "{name}: {time}"
+        );
         // Exact if it shows what the target's rest pose shows.
         let third = Reference::of_clip(&from.clips()[0], from.skeleton(), 2.0 / 30.0).unwrap();
-        let actor = Actor { frames: actor.frames[2..].to_vec(), ..actor };
+        let actor = Actor {
+            frames: actor.frames[2..].to_vec(),
+            ..actor
+        };
         let report = follows(&actor, &to, options(third), DQuat::IDENTITY);
-        assert!((report.ratio - 0.5).abs() < 5e-3, "{name}: {}", report.ratio);
+        assert!(
+            (report.ratio - 0.5).abs() < 5e-3,
+            "{name}: {}",
+            report.ratio
+        );
     }
 }
 
@@ -401,7 +430,11 @@ fn rest_poses_that_lie_are_refused() {
     for (name, rest) in lying() {
         let mut lies = Pose::stands().with(B::Hips, None, DQuat::from_rotation_x(-1.2));
         lies.hips.y = 0.1;
-        let lies = if name == "back" || name == "side" { dance(3) } else { vec![lies; 3] };
+        let lies = if name == "back" || name == "side" {
+            dance(3)
+        } else {
+            vec![lies; 3]
+        };
         let actor = Actor::new(rest, lies);
         let from = actor.rig();
         let (own, map_to) = (map(&from), map(&to));
@@ -410,15 +443,26 @@ fn rest_poses_that_lie_are_refused() {
         // A body that lies along an axis may be one whose up is that axis: clips tell.
         if name == "back" || name == "side" {
             let found = Reference::find(&from, &own, "source").unwrap();
-            assert!(matches!(found.origin, ReferenceOrigin::Frame { .. }), "{name}");
+            assert!(
+                matches!(found.origin, ReferenceOrigin::Frame { .. }),
+                "{name}"
+            );
             continue;
         }
-        let Err(RetargetError::Lies { side: "source", height, leg }) = refused.map(|_| ()) else {
+        let Err(RetargetError::Lies {
+            side: "source",
+            height,
+            leg,
+        }) = refused.map(|_| ())
+        else {
             panic!("{name}");
         };
         assert!(height < 0.5 * leg, "{name}: {height} {leg}");
         let refused = Reference::find(&from, &own, "source").map(|found| found.origin);
-        assert!(matches!(refused, Err(RetargetError::Lies { .. })), "{name}: {refused:?}");
+        assert!(
+            matches!(refused, Err(RetargetError::Lies { .. })),
+            "{name}: {refused:?}"
+        );
         // Asked for, it is taken; but hips do not leave the ground by lengths of legs.
         let rest = (0..from.skeleton().len()).map(|j| from.skeleton().rest(j));
         let asked = options(Reference::Pose(rest.collect()));
@@ -426,8 +470,15 @@ fn rest_poses_that_lie_are_refused() {
             Err(RetargetError::Height { .. }) => {}
             Err(error) => panic!("{name}: {error}"),
             Ok(ready) => match ready.retarget(&from.clips()[0]) {
-                Err(RetargetError::Far { source_height, target_height, .. }) => {
-                    assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0, "{name}");
+                Err(RetargetError::Far {
+                    source_height,
+                    target_height,
+                    ..
+                }) => {
+                    assert!(
+                        source_height.abs() <= 3.0 && target_height.abs() > 3.0,
+                        "{name}"
+                    );
                 }
                 Err(error) => panic!("{name}: {error}"),
                 Ok(done) => {
@@ -453,7 +504,12 @@ fn other_ups_stand() {
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
     assert_eq!(found.origin, ReferenceOrigin::Rest);
-    follows(&actor, &target().rig(), options(found.reference), up.inverse());
+    follows(
+        &actor,
+        &target().rig(),
+        options(found.reference),
+        up.inverse(),
+    );
 }
 
 /// An idle pose: arms down, a knee bent, the head turned, hips twisted.
@@ -495,7 +551,11 @@ fn bind_poses_are_references() {
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
     assert_eq!(found.origin, ReferenceOrigin::Rest);
-    assert!((found.bind_angle - 0.2).abs() < 1e-4, "{}", found.bind_angle);
+    assert!(
+        (found.bind_angle - 0.2).abs() < 1e-4,
+        "{}",
+        found.bind_angle
+    );
     // Without skins there is none.
     actor.bind = None;
     assert_eq!(Reference::bind(&actor.rig()), Err(RetargetError::NoBind));
@@ -507,7 +567,9 @@ fn heights(actor: &Actor, to: &Rig, options: RetargetOptions) -> (Vec<f64>, Reta
     let done = retarget(&from, to, clip(&from, "take"), options);
     let map = map(to);
     let height = |k: usize| {
-        Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0).place(&map, B::Hips).y
+        Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0)
+            .place(&map, B::Hips)
+            .y
     };
     ((0..actor.frames.len()).map(height).collect(), done.report)
 }
@@ -531,17 +593,30 @@ fn clips_that_lie_or_sit_keep_their_height() {
         vec![pose(&lies, 0.12), pose(&lies, 0.07)],
         vec![pose(&sits, 0.32), pose(&sits, 0.3)],
         vec![pose(&stands, 0.55), pose(&lies, 0.2), pose(&lies, 0.07)],
-        vec![pose(&stands, 0.55), pose(&stands, 0.95), pose(&stands, 0.55)],
+        vec![
+            pose(&stands, 0.55),
+            pose(&stands, 0.95),
+            pose(&stands, 0.55),
+        ],
         vec![pose(&stands, 0.95), pose(&stands, 1.0)],
     ] {
         for hips in [DVec3::ZERO, HIPS] {
-            let actor = Actor::new(Pose { hips, ..Pose::stands() }, frames.clone());
+            let actor = Actor::new(
+                Pose {
+                    hips,
+                    ..Pose::stands()
+                },
+                frames.clone(),
+            );
             let (heights, report) = heights(&actor, &to, RetargetOptions::default());
             // Both bodies have the same proportions but for 4 mm of a metre.
             assert!((report.ratio - 0.5).abs() < 6e-3, "{}", report.ratio);
             for (height, pose) in heights.iter().zip(&frames) {
                 let wanted = pose.hips.y * actor.size * 0.5;
-                assert!((height - wanted).abs() < 8e-3, "{hips}: {height} for {wanted}");
+                assert!(
+                    (height - wanted).abs() < 8e-3,
+                    "{hips}: {height} for {wanted}"
+                );
             }
             let origin = hips == DVec3::ZERO;
             assert_eq!(report.ground == Ground::Origin, origin);
@@ -578,7 +653,13 @@ fn soles_of_the_source_are_no_height() {
     frames.iter_mut().for_each(|pose| pose.hips.y += 0.03);
     let actor = Actor {
         size: 1.0,
-        ..Actor::new(Pose { hips: DVec3::ZERO, ..Pose::stands() }, frames)
+        ..Actor::new(
+            Pose {
+                hips: DVec3::ZERO,
+                ..Pose::stands()
+            },
+            frames,
+        )
     };
     let (heights, report) = heights(&actor, &to, RetargetOptions::default());
     assert_eq!(report.ground, Ground::Origin);
@@ -605,7 +686,11 @@ fn soles_are_level_below_spread_legs() {
                 let mut spread = Pose::stands().spread(degrees.to_radians(), follow);
                 let low = spread.place(B::LeftToes).y;
                 // Its hips are the origin, or its toes stand on the ground.
-                spread.hips.y = if lift > 0.0 { spread.hips.y - low + SOLE } else { 0.0 };
+                spread.hips.y = if lift > 0.0 {
+                    spread.hips.y - low + SOLE
+                } else {
+                    0.0
+                };
                 let mut frames = vec![Pose::stands(); 2];
                 let step = DQuat::from_rotation_x(-0.5);
                 frames.extend([
@@ -700,7 +785,10 @@ fn swapped_sides_are_said() {
         Some(rest) => format!("Right{rest}"),
         None => name.replace("Right", "Left"),
     };
-    for (names, expected) in [(swapped as fn(&str) -> String, true), (str::to_owned, false)] {
+    for (names, expected) in [
+        (swapped as fn(&str) -> String, true),
+        (str::to_owned, false),
+    ] {
         let actor = Actor {
             names,
             ..Actor::new(Pose::stands(), dance(3))
@@ -716,11 +804,19 @@ fn swapped_sides_are_said() {
 #[test]
 fn heights_without_alignment_are_those_of_the_poses() {
     let bent = |angle: f64| {
-        let knees = [(B::LeftUpperLeg, B::LeftLowerLeg), (B::RightUpperLeg, B::RightLowerLeg)];
-        knees.into_iter().fold(Pose::stands(), |pose, (thigh, shin)| {
-            pose.with(thigh, None, DQuat::from_rotation_x(-angle))
-                .with(shin, None, DQuat::from_rotation_x(2.0 * angle))
-        })
+        let knees = [
+            (B::LeftUpperLeg, B::LeftLowerLeg),
+            (B::RightUpperLeg, B::RightLowerLeg),
+        ];
+        knees
+            .into_iter()
+            .fold(Pose::stands(), |pose, (thigh, shin)| {
+                pose.with(thigh, None, DQuat::from_rotation_x(-angle)).with(
+                    shin,
+                    None,
+                    DQuat::from_rotation_x(2.0 * angle),
+                )
+            })
     };
     let actor = Actor::new(bent(0.5), dance(2));
     let to = Made::default().rig();

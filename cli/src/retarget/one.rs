@@ -63,7 +63,8 @@ impl Job<'_> {
             from.reference(self.args.reference.as_ref(), "source")?,
             onto.reference(self.args.onto_reference.as_ref(), "target")?,
         ];
-        let [source_reference, target_reference] = [&poses[0], &poses[1]].map(|p| p.reference.clone());
+        let [source_reference, target_reference] =
+            [&poses[0], &poses[1]].map(|p| p.reference.clone());
         let options = RetargetOptions {
             source_reference,
             target_reference,

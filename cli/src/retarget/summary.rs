@@ -288,7 +288,10 @@ impl ClipSummary {
             lines.push("the source stands on the origin (ground: origin)".to_owned());
         }
         if self.tilted {
-            lines.push("the soles of the source's reference pose are turned along with its spread legs".to_owned());
+            lines.push(
+                "the soles of the source's reference pose are turned along with its spread legs"
+                    .to_owned(),
+            );
         }
         if self.root_motion {
             lines.push("root motion scaled".to_owned());

@@ -85,6 +85,17 @@ impl HumanoidMap {
     }
 }
 
+impl HumanoidMap {
+    /// The humanoid of the first of some poses that have the shape of one.
+    pub(in crate::retarget) fn of_shapes(
+        skeleton: &Skeleton,
+        poses: impl Iterator<Item = Vec<Trs>>,
+    ) -> Option<Self> {
+        let mut found = poses.filter_map(|pose| shape_match(skeleton, &pose));
+        found.find_map(|found| Self::new(skeleton, &found.pairs, found.origin).ok())
+    }
+}
+
 impl MapDraft {
     /// The bones that [`HumanoidMap::find`] finds, or those of the table of names that finds most; they may be too few for a
     /// map.
@@ -131,17 +142,21 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
             break;
         }
     }
-    if !best.whole
-        && let Some(Shape { pairs, confidence }) = by_shape(skeleton, pose)
-        && is_whole(&pairs)
-    {
-        best = Match {
-            whole: true,
-            origin: MapOrigin::Shape(confidence),
-            pairs,
-        };
+    match best.whole {
+        true => best,
+        false => shape_match(skeleton, pose).unwrap_or(best),
     }
-    best
+}
+
+/// What the shape of a pose tells, if that is whole.
+fn shape_match(skeleton: &Skeleton, pose: &[Trs]) -> Option<Match> {
+    let Shape { pairs, confidence } = by_shape(skeleton, pose)?;
+    let whole = is_whole(&pairs);
+    whole.then_some(Match {
+        whole,
+        origin: MapOrigin::Shape(confidence),
+        pairs,
+    })
 }
 
 fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
