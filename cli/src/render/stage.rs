@@ -4,7 +4,8 @@
 use super::super::actions::Actions;
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::times::Times;
+use super::times::{Span, Times};
+use glam::Vec3;
 use phalanx::crowd::{ACTIONS_PER_LAYER, BoneBuffer, Crowd, InstanceId, PlayOptions};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{LoopMode, PoseAction};
@@ -12,12 +13,15 @@ use phalanx::rig::{Aabb, Rig};
 use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
-/// Largest distance that a part of the model moves between two moments, relative to its size, for both to
-/// count as the same pose. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.
-const SAME_POSE: f32 = 0.08;
+/// Largest distance between the first and the last pose of a loop, as a share of the farthest that the movement leads
+/// away from the first. A turn to one side and not back has 1.
+const CLOSED: f32 = 0.01;
 
-/// Largest difference of morph weights between two moments that count as the same pose.
-const SAME_WEIGHT: f32 = 0.05;
+/// Distances below this share of the model's size are rounding.
+const ROUNDING: f32 = 1e-5;
+
+/// Moments at which a movement is looked at, to see how far it leads.
+const LOOKS: u32 = 32;
 
 /// A character.
 struct Actor {
@@ -113,35 +117,41 @@ impl Stage {
         self.actors.iter().map(|a| &a.rig)
     }
 
-    /// True if both moments show the same pose, as the ends of a loop do.
-    pub fn same_pose(&mut self, a: f64, b: f64) -> Result<bool, CliError> {
+    /// True if the movement of a span is a loop: its last pose is its first, by the measure of how far
+    /// each actor moves in between. A movement of which nothing moves is one. `round` is the time after which the
+    /// clips repeat.
+    pub fn is_loop(&mut self, span: Span, round: f64) -> Result<bool, CliError> {
+        let Span(start, end) = span;
         let mut buffer = BoneBuffer::new();
         let mut shown = |time: f64| -> Result<SampledFrame, CliError> {
             self.at(time)?.0.evaluate(&mut buffer);
             self.crowd.update_scene(&mut self.scene);
             self.frame(time, &buffer)
         };
-        let (a, b) = (shown(a)?, shown(b)?);
-        let mut size = Aabb::EMPTY;
-        let mut gap = 0.0f32;
-        for ((actor, a_of), b_of) in self.actors.iter().zip(&a.actors).zip(&b.actors) {
-            let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
-            for (slot, bounds) in boxes.filter(|(_, bounds)| !bounds.is_empty()) {
-                let place = |frame: &SampledFrame, of: &Posed, p| {
-                    let row = frame.palette.get(of.first_row + slot);
-                    let p = row.map_or(p, |row| row.transform_point3(p));
-                    of.world.transform_point3(p)
-                };
-                for corner in [bounds.min, bounds.max] {
-                    let (a, b) = (place(&a, a_of, corner), place(&b, b_of, corner));
-                    size.add(a);
-                    gap = gap.max(a.distance(b));
-                }
-            }
-        }
-        let weights = a.weights.iter().zip(&b.weights);
-        let weights = weights.fold(0.0f32, |gap, (a, b)| gap.max((a - b).abs()));
-        Ok(gap <= SAME_POSE * 2.0 * size.half_size().length() && weights <= SAME_WEIGHT)
+        let (first, last) = (shown(start)?, shown(end)?);
+        let step = (end - start).min(round) / f64::from(LOOKS);
+        let between = (1..LOOKS).map(|k| shown(start + step * f64::from(k)));
+        let between = between.collect::<Result<Vec<_>, CliError>>()?;
+        let closed = |gap: f32, ways: &mut dyn Iterator<Item = f32>, size: f32| {
+            gap <= (CLOSED * ways.fold(gap, f32::max)).max(ROUNDING * size)
+        };
+        let weights = |frame: &SampledFrame| {
+            let pairs = first.weights.iter().zip(&frame.weights);
+            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+        };
+        let bodies = self.actors.iter().enumerate().all(|(i, actor)| {
+            let from = points(actor, &first, i);
+            let mut size = Aabb::EMPTY;
+            from.iter().for_each(|&p| size.add(p));
+            let way = |frame: &SampledFrame| {
+                let pairs = from.iter().zip(points(actor, frame, i));
+                pairs.map(|(a, b)| a.distance(b)).fold(0.0, f32::max)
+            };
+            let mut ways = between.iter().map(way);
+            closed(way(&last), &mut ways, 2.0 * size.half_size().length())
+        });
+        let mut ways = between.iter().map(weights);
+        Ok(bodies && closed(weights(&last), &mut ways, 1.0))
     }
 
     /// Evaluates all frames.
@@ -193,6 +203,21 @@ impl Stage {
         }
         Ok(frame)
     }
+}
+
+/// The corners of what follows each joint of an actor, in the world.
+fn points(actor: &Actor, frame: &SampledFrame, index: usize) -> Vec<Vec3> {
+    let Some(posed) = frame.actors.get(index) else {
+        return Vec::new();
+    };
+    let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
+    let boxes = boxes.filter(|(_, bounds)| !bounds.is_empty());
+    let corners = boxes.flat_map(|(slot, bounds)| {
+        let row = frame.palette.get(posed.first_row + slot);
+        let row = row.copied().unwrap_or(Affine3x4::IDENTITY);
+        [bounds.min, bounds.max].map(|p| row.transform_point3(p))
+    });
+    corners.map(|p| posed.world.transform_point3(p)).collect()
 }
 
 fn duration(rig: &Rig, clip: usize) -> f64 {

@@ -205,6 +205,31 @@ pub fn odd_meshes_look_alike() {
     );
 }
 
+/// Tubes whose joints mirror in turn. In the left ones the weights change smoothly, so that rows between two joints are
+/// singular; in the right ones every vertex follows one joint, so that triangles lie between two.
+pub fn triangles_between_mirrored_and_plain_joints_look_alike() {
+    let smooth = tube(5, 1.7, 0.3, 4);
+    let mut sharp = tube(5, 1.7, 0.3, 4);
+    let weights = &mut sharp.parts[0].0.influences.weights;
+    weights.iter_mut().for_each(|w| *w = w.round());
+    let mut crowd = Crowd::new(vec![vec![(smooth, 0.0)], vec![(sharp, 0.0)]], 4, |_, _| {
+        Quat::IDENTITY
+    });
+    // A reflection at an upright plane through the axis, which keeps the tube's outline.
+    let turn = Quat::from_rotation_y(0.7);
+    let across = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, Vec3::ZERO);
+    let back = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn.inverse(), Vec3::ZERO);
+    let flip = Vec3::new(-1.0, 1.0, 1.0);
+    let flip = Affine3x4::from_scale_rotation_translation(flip, Quat::IDENTITY, Vec3::ZERO);
+    let mirror = across.mul(&flip).mul(&back);
+    for (i, row) in crowd.palette.iter_mut().enumerate() {
+        if i % 5 % 2 == 1 {
+            *row = mirror.mul(row);
+        }
+    }
+    check("mirrored beside plain", &mut crowd);
+}
+
 pub fn pages_change_nothing() {
     let long = vec![(tube(5, 1.7, 0.16, 4), 0.0)];
     let short = vec![(tube(3, 1.1, 0.25, 4), 0.0)];
