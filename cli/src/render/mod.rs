@@ -33,8 +33,7 @@ use times::{Span, Times, Wanted};
 ///
 /// The camera is fixed and shows the whole movement. Frames are evenly spaced. Of a loop the end is left out, so
 /// that a looping clip gives a looping GIF; other clips are shown from beginning to end. A clip is a loop if its last
-/// pose is nearer to its first than a hundredth of the way that the clip leads from there. Every frame of a sheet has
-/// the clip's name and time on it.
+/// pose is nearer to its first than a hundredth of its way. Every frame of a sheet has the clip's name and time on it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenderArgs {

@@ -13,9 +13,12 @@ use phalanx::rig::{Aabb, Rig};
 use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
-/// Largest distance between the first and the last pose of a loop, as a share of the farthest that the movement leads
-/// away from the first. A turn to one side and not back has 1.
+/// Largest distance between the first and the last pose of a loop, as a share of the way of the point that goes
+/// farthest. A turn to one side and not back has 1, CesiumMan's walk 0.0095.
 const CLOSED: f32 = 0.01;
+
+/// The same as a share of the farthest that a point is away from its first place, for long clips that go to and fro.
+const NEAR: f32 = 0.04;
 
 /// Distances below this share of the model's size are rounding.
 const ROUNDING: f32 = 1e-5;
@@ -117,9 +120,8 @@ impl Stage {
         self.actors.iter().map(|a| &a.rig)
     }
 
-    /// True if the movement of a span is a loop: its last pose is its first, by the measure of how far
-    /// each actor moves in between. A movement of which nothing moves is one. `round` is the time after which the
-    /// clips repeat.
+    /// True if the movement of a span is a loop: its last pose is its first, by the measure of each actor's own way. A
+    /// movement in which nothing moves is one. `round` is the time after which the clips repeat.
     pub fn is_loop(&mut self, span: Span, round: f64) -> Result<bool, CliError> {
         let Span(start, end) = span;
         let mut buffer = BoneBuffer::new();
@@ -128,30 +130,20 @@ impl Stage {
             self.crowd.update_scene(&mut self.scene);
             self.frame(time, &buffer)
         };
-        let (first, last) = (shown(start)?, shown(end)?);
         let step = (end - start).min(round) / f64::from(LOOKS);
-        let between = (1..LOOKS).map(|k| shown(start + step * f64::from(k)));
-        let between = between.collect::<Result<Vec<_>, CliError>>()?;
-        let closed = |gap: f32, ways: &mut dyn Iterator<Item = f32>, size: f32| {
-            gap <= (CLOSED * ways.fold(gap, f32::max)).max(ROUNDING * size)
-        };
-        let weights = |frame: &SampledFrame| {
-            let pairs = first.weights.iter().zip(&frame.weights);
-            pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
-        };
+        let frames = (0..=LOOKS).map(|k| shown(start + step * f64::from(k)));
+        let frames = frames.collect::<Result<Vec<_>, CliError>>()?;
+        let last = shown(end)?;
         let bodies = self.actors.iter().enumerate().all(|(i, actor)| {
-            let from = points(actor, &first, i);
+            let poses: Vec<_> = frames.iter().map(|f| points(actor, f, i)).collect();
             let mut size = Aabb::EMPTY;
-            from.iter().for_each(|&p| size.add(p));
-            let way = |frame: &SampledFrame| {
-                let pairs = from.iter().zip(points(actor, frame, i));
-                pairs.map(|(a, b)| a.distance(b)).fold(0.0, f32::max)
-            };
-            let mut ways = between.iter().map(way);
-            closed(way(&last), &mut ways, 2.0 * size.half_size().length())
+            poses.iter().flatten().for_each(|&p| size.add(p));
+            let rounding = ROUNDING * 2.0 * size.half_size().length();
+            returns(&poses, &points(actor, &last, i), rounding)
         });
-        let mut ways = between.iter().map(weights);
-        Ok(bodies && closed(weights(&last), &mut ways, 1.0))
+        let weights = |f: &SampledFrame| f.weights.iter().map(|w| Vec3::X * *w).collect();
+        let morphs: Vec<_> = frames.iter().map(weights).collect();
+        Ok(bodies && returns(&morphs, &weights(&last), ROUNDING))
     }
 
     /// Evaluates all frames.
@@ -203,6 +195,26 @@ impl Stage {
         }
         Ok(frame)
     }
+}
+
+/// Whether points that go through `poses` are back where they began in a last pose. Distances up to `rounding` are none.
+fn returns(poses: &[Vec<Vec3>], last: &[Vec3], rounding: f32) -> bool {
+    let Some(first) = poses.first() else {
+        return true;
+    };
+    let farthest = |to: &[Vec3]| {
+        let pairs = first.iter().zip(to);
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+    };
+    let reach = poses.iter().map(|p| farthest(p)).fold(0.0, f32::max);
+    let mut ways = vec![0.0; first.len()];
+    for (from, to) in poses.iter().zip(poses.iter().skip(1)) {
+        for (way, (a, b)) in ways.iter_mut().zip(from.iter().zip(to)) {
+            *way += a.distance(*b);
+        }
+    }
+    let way = ways.into_iter().fold(0.0, f32::max);
+    farthest(last) <= (CLOSED * way).min(NEAR * reach).max(rounding)
 }
 
 /// The corners of what follows each joint of an actor, in the world.
