@@ -14,7 +14,7 @@ use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
 /// Largest distance between the first and the last pose of a loop, as a share of the way of the point that goes
-/// farthest. A turn to one side and not back has 1, CesiumMan's walk 0.0095.
+/// farthest. A turn to one side and not back has 1.
 const CLOSED: f32 = 0.01;
 
 /// The same as a share of the farthest that a point is away from its first place, for long clips that go to and fro.
