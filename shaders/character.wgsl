@@ -45,7 +45,24 @@ struct Fragment {
     @location(2) uv: vec2<f32>,
     @location(3) color: vec4<f32>,
     @location(4) openness: f32,
-    @location(5) @interpolate(flat) turned: u32, // the rows of the triangle's first vertex mirror
+    @location(5) side: f32, // 1: the rows keep the winding, -1: they mirror it
+}
+
+// Determinants this near to 0, of rows whose largest entry is 1, are no sign of a side.
+const LEAST_VOLUME: f32 = 1e-4;
+
+// The least amount of a side that decides. Between a mirrored and a plain vertex all but the corners are below it.
+const SURE: f32 = 0.99;
+
+// Whether rows keep the winding of triangles: 1, or mirror it: -1; between them where they are singular.
+fn side(rows: Rows) -> f32 {
+    let sizes = max(max(abs(rows.x.xyz), abs(rows.y.xyz)), abs(rows.z.xyz));
+    let largest = max(max(sizes.x, sizes.y), sizes.z);
+    if !(largest > 0.0) {
+        return 0.0;
+    }
+    let volume = dot(rows.x.xyz / largest, cross(rows.y.xyz / largest, rows.z.xyz / largest));
+    return clamp(volume / LEAST_VOLUME, -1.0, 1.0);
 }
 
 struct Placed {
@@ -84,7 +101,7 @@ fn body(surface: Surface, instance: Instance, vertex: u32, rows: Rows) -> Fragme
     let color = mesh.base_color * surface.color;
     out.color = vec4<f32>(color.rgb * tint, color.a);
     out.openness = openness(p.position.y - view.ground.y, instance.size.x * view.ground.w);
-    out.turned = u32(mirroring(rows) < 0.0);
+    out.side = side(rows);
     return out;
 }
 
@@ -197,16 +214,23 @@ fn cut_shadow_skin8(
     return cut_shadow(s, shadow(s, i, v, skin8_rows(i, joints_a, weights_a, joints_b, weights_b)));
 }
 
-// The colour of a side, and the alpha of the base colour.
-fn side_color(in: Fragment, front: bool) -> vec4<f32> {
+// What is seen of a surface. Between mirrored and plain vertices there is no front: both sides are drawn, with the
+// normal of the triangle.
+struct Seen {
+    front: bool,
+    between: bool,
+}
+
+// The colour of what is seen, and the alpha of the base colour.
+fn seen_color(in: Fragment, seen: Seen) -> vec4<f32> {
     // Outside of any branch: derivatives need uniform control flow.
     let face = cross(dpdxFine(in.position), dpdyFine(in.position));
     let texel = textureSample(base_texture, base_sampler, in.uv);
     var normal = normalize(in.normal);
-    if mesh.flat_shading != 0u {
+    if mesh.flat_shading != 0u || seen.between {
         // The eye is the origin, so the side that is seen faces against the position.
         normal = normalize(select(face, -face, dot(face, in.position) > 0.0));
-    } else if !front {
+    } else if !seen.front {
         normal = -normal;
     }
     let albedo = in.color * mix(vec4<f32>(1.0), texel, mesh.textured);
@@ -217,13 +241,18 @@ fn side_color(in: Fragment, front: bool) -> vec4<f32> {
     return vec4<f32>(hazed(color, length(in.position)), albedo.a);
 }
 
-// Of meshes whose rows may mirror: which side is the front is known only here.
-fn front_by_rows(in: Fragment, facing: bool) -> bool {
-    return facing != (in.turned != 0u);
+// Of meshes whose rows all have one side.
+fn side_color(in: Fragment, front: bool) -> vec4<f32> {
+    return seen_color(in, Seen(front, false));
 }
 
-fn hidden(front: bool) -> bool {
-    return !front && mesh.double_sided == 0u;
+// Of meshes whose rows may mirror: which side is the front is known only here.
+fn seen_by_rows(in: Fragment, facing: bool) -> Seen {
+    return Seen(facing == (in.side > 0.0), abs(in.side) < SURE);
+}
+
+fn hidden(seen: Seen) -> bool {
+    return !seen.front && !seen.between && mesh.double_sided == 0u;
 }
 
 @fragment
@@ -233,9 +262,9 @@ fn body_color(in: Fragment, @builtin(front_facing) front: bool) -> @location(0) 
 
 @fragment
 fn body_color_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
-    let front = front_by_rows(in, facing);
-    let color = side_color(in, front);
-    if hidden(front) {
+    let seen = seen_by_rows(in, facing);
+    let color = seen_color(in, seen);
+    if hidden(seen) {
         discard;
     }
     return vec4<f32>(color.rgb, 1.0);
@@ -253,9 +282,9 @@ fn body_masked(in: Fragment, @builtin(front_facing) front: bool) -> @location(0)
 
 @fragment
 fn body_masked_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
-    let front = front_by_rows(in, facing);
-    let color = side_color(in, front);
-    if hidden(front) || color.a < mesh.alpha_cutoff {
+    let seen = seen_by_rows(in, facing);
+    let color = seen_color(in, seen);
+    if hidden(seen) || color.a < mesh.alpha_cutoff {
         discard;
     }
     return vec4<f32>(color.rgb, 1.0);
@@ -269,9 +298,9 @@ fn body_blended(in: Fragment, @builtin(front_facing) front: bool) -> @location(0
 
 @fragment
 fn body_blended_by_rows(in: Fragment, @builtin(front_facing) facing: bool) -> @location(0) vec4<f32> {
-    let front = front_by_rows(in, facing);
-    let color = side_color(in, front);
-    if hidden(front) {
+    let seen = seen_by_rows(in, facing);
+    let color = seen_color(in, seen);
+    if hidden(seen) {
         discard;
     }
     return saturate(color);

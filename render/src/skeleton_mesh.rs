@@ -27,8 +27,15 @@ const MOST_RADIUS: f32 = 0.25;
 /// Size of the octahedron of a joint without children, as a share of its distance from its parent.
 const LEAF: f32 = 0.16;
 
-/// The same for a joint that is where its parent is, as a share of the longest distance.
+/// The least size of such an octahedron, as a share of the longest bone.
 const LEAST: f32 = 0.04;
+
+/// A longer bone than this many times the median is the way to a place far from the origin, and no measure of other
+/// bones. A thigh has 12 times the length of a finger's bone.
+const FAR: f32 = 32.0;
+
+/// Offsets below this share of the longest are rounding, and no bones.
+const ROUNDING: f32 = 1e-6;
 
 /// Base colour, linear: that of bones.
 const COLOR: [f32; 4] = [0.74, 0.68, 0.55, 1.0];
@@ -106,29 +113,45 @@ enum Shape {
 /// The shapes of all joints.
 fn shapes(rig: &Rig) -> Vec<(u16, Shape)> {
     let offsets = offsets(rig);
-    let longest = offsets.iter().map(|o| o.length()).fold(0.0, f32::max);
+    let nodes = || rig.nodes().iter().zip(&offsets).enumerate();
+    let bones: Vec<(usize, u16, Vec3)> = nodes()
+        .filter_map(|(_, (node, &offset))| {
+            let parent = node.parent?;
+            let joint = rig.nodes().get(parent)?.joint?;
+            Some((parent, joint, offset))
+        })
+        .collect();
+    let longest = longest(bones.iter().map(|(_, _, offset)| offset.length()).collect());
     let mut shapes = Vec::new();
     let mut has_bone = vec![false; rig.nodes().len()];
-    let nodes = || rig.nodes().iter().zip(&offsets);
-    for (node, &offset) in nodes() {
-        let Some(parent) = node.parent else { continue };
-        let joint = rig.nodes().get(parent).and_then(|p| p.joint);
-        if let Some(joint) = joint.filter(|_| offset.length() > 1e-4 * longest) {
+    for (parent, joint, offset) in bones {
+        let length = offset.length();
+        if length > 1e-4 * longest {
             has_bone[parent] = true;
-            let length = offset.length();
-            let radius = (RADIUS * length).max(LEAST_RADIUS * longest);
+            let radius = (RADIUS * length).clamp(LEAST_RADIUS * longest, RADIUS * longest);
             let radius = radius.min(MOST_RADIUS * length);
             shapes.push((joint, Shape::Bone(offset, radius)));
         }
     }
-    for (n, (node, &offset)) in nodes().enumerate() {
+    for (n, (node, offset)) in nodes() {
         if let Some(joint) = node.joint.filter(|_| !has_bone[n]) {
-            let inner = node.parent.is_some();
-            let near = if inner { LEAF * offset.length() } else { 0.0 };
-            shapes.push((joint, Shape::Leaf(near.max(LEAST * longest))));
+            let near = node.parent.map_or(0.0, |_| LEAF * offset.length());
+            let size = near.clamp(LEAST * longest, LEAF * longest);
+            shapes.push((joint, Shape::Leaf(size)));
         }
     }
     shapes
+}
+
+/// The longest of lengths that is not far above the others; 1 m if there is none.
+fn longest(mut lengths: Vec<f32>) -> f32 {
+    let most = lengths.iter().copied().fold(0.0, f32::max);
+    lengths.retain(|&length| length > ROUNDING * most);
+    lengths.sort_by(f32::total_cmp);
+    let median = lengths.get(lengths.len().saturating_sub(1) / 2).copied();
+    let most = FAR * median.unwrap_or(0.0);
+    let usual = lengths.into_iter().rfind(|&length| length <= most);
+    usual.unwrap_or(1.0)
 }
 
 /// Every node's place in the space of its parent.
@@ -252,6 +275,47 @@ mod tests {
             assert!(away > 0.0, "{corners:?}");
         }
         assert!(with_skeleton_mesh(&shown).unwrap().is_none());
+    }
+
+    /// The greatest extent of what follows a joint.
+    fn size(rig: &Rig, joint: u16) -> f32 {
+        let shown = with_skeleton_mesh(rig).unwrap().unwrap();
+        let mesh = &shown.meshes()[0].mesh.primitives[0];
+        let of = mesh.influences.joints.chunks(4).zip(&mesh.positions);
+        let of = of.filter(|(slot, _)| slot[0] == joint);
+        of.flat_map(|(_, p)| *p).fold(0.0, |a, v| a.max(v.abs()))
+    }
+
+    #[test]
+    fn ends_far_from_the_origin_are_small() {
+        // The root is far away: its own offset is no bone.
+        assert!(size(&placed(&[500.0, 0.4, 0.3, 0.0]), 3) < 0.1);
+        // A joint at the origin has the whole character far away as its child.
+        let far = placed(&[0.0, 500.0, 0.4, 0.3, 0.0]);
+        assert!(size(&far, 4) < 0.1, "{}", size(&far, 4));
+        assert_eq!(size(&far, 2), 0.3);
+        // The end itself is far away, on its own.
+        assert!(size(&placed(&[0.0, 0.4, 0.3, 500.0]), 3) < 0.1);
+        assert!(size(&placed(&[500.0]), 0) < 0.1);
+    }
+
+    /// A chain of joints, each this far from the one before.
+    fn placed(offsets: &[f32]) -> Rig {
+        let at = |(i, &x): (usize, &f32)| RawNode {
+            source: i,
+            ..node(&format!("joint{i}"), i.checked_sub(1), x)
+        };
+        let joints = 0..offsets.len();
+        let raw = RawScene {
+            nodes: offsets.iter().enumerate().map(at).collect(),
+            skins: vec![RawSkin {
+                name: None,
+                inverse_bind: vec![glam::Mat4::IDENTITY.to_cols_array(); joints.len()],
+                joints: joints.collect(),
+            }],
+            ..RawScene::default()
+        };
+        build_rig(raw, &BuildOptions::default()).unwrap()
     }
 
     #[test]

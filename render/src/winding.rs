@@ -15,8 +15,9 @@ pub enum Winding {
     Kept,
     /// All rows mirror: front faces are clockwise.
     Turned,
-    /// Each row may mirror at any time. Every triangle checks the rows of its first vertex when it is drawn.
-    /// This is correct in all cases, but back faces are shaded before they are discarded.
+    /// Each row may mirror at any time. The rows of each vertex are checked when it is drawn. This is correct in
+    /// all cases, but back faces are shaded before they are discarded. A triangle between mirrored and plain
+    /// vertices has no front: both sides are drawn, lit by the normal of the triangle.
     #[default]
     ByRows,
 }

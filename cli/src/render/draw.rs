@@ -2,6 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::frame_renderer::{FrameRenderer, Shot};
+use super::beside::{Arranged, Sight, Unseen, arrange};
 use super::framing::Framing;
 use super::stage::{Posed, SampledFrame, Stage};
 use glam::{Affine3A, Vec3};
@@ -29,6 +30,8 @@ const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 /// The frames, and the background without a model.
 pub struct Drawn {
     pub frames: Vec<RgbaImage>,
+    /// Of every frame, which of the actors side by side are not seen in it.
+    pub unseen: Vec<Vec<(usize, Unseen)>>,
     pub background: Option<RgbaImage>,
 }
 
@@ -42,6 +45,17 @@ pub struct Setup {
     pub background: bool,
     /// How many of the last actors stand beside the others.
     pub beside: usize,
+    /// Those beside are scaled to the height of the first and stand on its ground.
+    pub fit_each: bool,
+}
+
+impl Setup {
+    /// Indices of the actors that stand side by side, if there are several; others are attached to the first.
+    pub fn alone(&self, actors: usize) -> impl Iterator<Item = usize> {
+        let first = actors.saturating_sub(self.beside);
+        let main = 0..usize::from(self.beside > 0 && first > 0);
+        main.chain(first..actors)
+    }
 }
 
 /// Draws all frames; shows a progress bar if standard error is a terminal.
@@ -68,13 +82,24 @@ pub fn draw(
         .iter()
         .map(|details| DrawModel { details })
         .collect();
-    arrange(&meshes, frames, setup.beside)?;
+    let Arranged { shown, ground } = arrange(&meshes, frames, setup)?;
     let frames = &*frames;
     let mut framing = Framing::new(size.aspect(), setup.headroom);
-    vertices(&meshes, frames, 0..meshes.len(), |p| framing.add(p))?;
+    for (actor, shown) in shown.iter().enumerate() {
+        let add = |p: Vec3| {
+            if p.clamp(shown.min, shown.max) == p {
+                framing.add(p);
+            }
+        };
+        vertices(&meshes, frames, actor..actor + 1, add)?;
+    }
     let (place, min, max) = place(framing.extent());
     let camera = framing.camera(&place, min, max);
-    let look = Look::over(min, max, camera.eye);
+    let mut look = Look::over(min, max, camera.eye);
+    if let Some(ground) = ground {
+        look.ground = Some(place.transform_point3(Vec3::Y * ground).y);
+    }
+    let sight = Sight::new(&place, &camera, &look, size)?;
     let tint = |model: usize| {
         if shapes[model].has_tint() {
             TINT
@@ -85,8 +110,18 @@ pub fn draw(
 
     let bar = bar(frames.len());
     let mut pictures = Vec::with_capacity(frames.len());
+    let mut unseen = Vec::with_capacity(frames.len());
     for frame in frames {
-        let actors = frame.actors.iter().enumerate();
+        let mut missing = Vec::new();
+        for actor in setup.alone(meshes.len()) {
+            let why = sight.misses(&meshes, frame, actor)?;
+            missing.extend(why.map(|why| (actor, why)));
+        }
+        let outside = |actor: &usize| missing.contains(&(*actor, Unseen::Outside));
+        let drawn: Vec<usize> = (0..meshes.len()).filter(|actor| !outside(actor)).collect();
+        let actors = drawn
+            .iter()
+            .filter_map(|&a| Some((a, frame.actors.get(a)?)));
         let instance = |(model, actor): (usize, &Posed)| DrawInstance {
             model: model as u32,
             world: place.mul(&actor.world),
@@ -105,7 +140,9 @@ pub fn draw(
             look,
         };
         let (crowd, ids) = stage.at(frame.time)?;
+        let ids: Vec<_> = drawn.iter().filter_map(|&a| ids.get(a).copied()).collect();
         pictures.push(renderer.draw(crowd, &ids, shot, size)?.0);
+        unseen.push(missing);
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -123,6 +160,7 @@ pub fn draw(
     }
     Ok(Drawn {
         frames: pictures,
+        unseen,
         background,
     })
 }
@@ -135,49 +173,8 @@ fn bar(frames: usize) -> ProgressBar {
     }
 }
 
-/// Gap between models side by side, relative to the height of the first.
-const GAP: f32 = 0.15;
-
-/// Heights relative to the first model's that are shown as they are.
-const ALIKE: std::ops::RangeInclusive<f32> = 0.5..=2.0;
-
-/// Moves the last `beside` actors to the right of those before them, on one ground.
-fn arrange(
-    meshes: &[Vec<DrawMesh>],
-    frames: &mut [SampledFrame],
-    beside: usize,
-) -> Result<(), CliError> {
-    let first = meshes.len().saturating_sub(beside);
-    let mut main = Aabb::EMPTY;
-    vertices(meshes, frames, 0..first, |p| main.add(p))?;
-    let mut end = main.max.x;
-    for actor in first..meshes.len() {
-        let mut extent = Aabb::EMPTY;
-        vertices(meshes, frames, actor..actor + 1, |p| extent.add(p))?;
-        if main.is_empty() || extent.is_empty() {
-            continue;
-        }
-        let height = main.max.y - main.min.y;
-        let ratio = (extent.max.y - extent.min.y) / height;
-        let alike = ALIKE.contains(&ratio) || !(1.0 / ratio).is_normal();
-        let scale = if alike { 1.0 } else { 1.0 / ratio };
-        let foot = Vec3::new(extent.min.x, extent.min.y, extent.center().z);
-        let place = Vec3::new(end + GAP * height, main.min.y, main.center().z);
-        let moved = Affine3A::from_translation(place)
-            * Affine3A::from_scale(Vec3::splat(scale))
-            * Affine3A::from_translation(-foot);
-        let moved = Affine3x4::from(moved);
-        for frame in &mut *frames {
-            let posed = &mut frame.actors[actor];
-            posed.world = moved.mul(&posed.world);
-        }
-        end += GAP * height + (extent.max.x - extent.min.x) * scale;
-    }
-    Ok(())
-}
-
 /// Visits all vertices of some actors in all frames.
-fn vertices(
+pub fn vertices(
     meshes: &[Vec<DrawMesh>],
     frames: &[SampledFrame],
     actors: std::ops::Range<usize>,

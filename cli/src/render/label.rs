@@ -1,4 +1,4 @@
-//! Writes a clip's name and time on a frame.
+//! Writes a clip's name and time on a frame, and which models are not in it.
 
 use font8x8::{BASIC_FONTS, GREEK_FONTS, LATIN_FONTS, UnicodeFonts};
 use image::{Rgba, RgbaImage};
@@ -44,11 +44,31 @@ pub fn write(frame: &mut RgbaImage, name: &str, time: Option<f64>) {
     if strip == 0 {
         return;
     }
+    let time = time.map_or_else(String::new, |t| format!("{t:.2} s"));
+    line(frame, 0, name, &time);
+}
+
+/// Writes at the lower left what is the matter with models, given by name, on a line each. Lines that would reach
+/// the upper half are left out.
+pub fn write_below(frame: &mut RgbaImage, matters: &[(&str, &str)]) {
+    let (width, height) = frame.dimensions();
+    let strip = self::height(PictureSize { width, height });
+    let tops = (1..).map(|k| height.saturating_sub(k * strip));
+    let tops = tops.take_while(|&top| strip > 0 && top >= height / 2);
+    for (&(name, matter), top) in matters.iter().zip(tops) {
+        line(frame, top, name, matter);
+    }
+}
+
+/// Writes a line whose upper edge is at `top`. The frame is large enough for one.
+fn line(frame: &mut RgbaImage, top: u32, name: &str, rest: &str) {
+    let (width, height) = frame.dimensions();
+    let strip = self::height(PictureSize { width, height });
     let scale = scale(width, height);
     let room = (width / scale).saturating_sub(2 * MARGIN) / LETTER;
-    let text = fitted(name, time, room as usize);
+    let text = fitted(name, rest, room as usize);
     let end = (text.chars().count() as u32 * LETTER + 2 * MARGIN) * scale;
-    for y in 0..strip {
+    for y in top..(top + strip).min(height) {
         for x in 0..end.min(width) {
             let pixel = frame.get_pixel_mut(x, y);
             let dim = |c: u8| (u32::from(c) * DIMMED / 256) as u8;
@@ -67,7 +87,7 @@ pub fn write(frame: &mut RgbaImage, name: &str, time: Option<f64>) {
                 fill(
                     frame,
                     (left + column) * scale,
-                    (MARGIN + row) * scale,
+                    top + (MARGIN + row) * scale,
                     scale,
                 );
             }
@@ -76,11 +96,10 @@ pub fn write(frame: &mut RgbaImage, name: &str, time: Option<f64>) {
 }
 
 /// The text, of at most `room` letters.
-fn fitted(name: &str, time: Option<f64>, room: usize) -> String {
-    let time = time.map_or_else(String::new, |t| format!("{t:.2} s"));
-    let beside = match time.is_empty() {
+fn fitted(name: &str, rest: &str, room: usize) -> String {
+    let beside = match rest.is_empty() {
         true => 0,
-        false => time.chars().count() + 1,
+        false => rest.chars().count() + 1,
     };
     let name: Vec<char> = name.chars().collect();
     let left = room.saturating_sub(beside);
@@ -90,9 +109,9 @@ fn fitted(name: &str, time: Option<f64>, room: usize) -> String {
         false if left > 2 => name[..left - 1].iter().chain(&['.']).collect(),
         false => String::new(),
     };
-    let text = match (name.is_empty(), time.is_empty()) {
-        (false, false) => format!("{name} {time}"),
-        _ => name + &time,
+    let text = match (name.is_empty(), rest.is_empty()) {
+        (false, false) => format!("{name} {rest}"),
+        _ => name + rest,
     };
     text.chars().take(room).collect()
 }
@@ -144,13 +163,37 @@ mod tests {
 
     #[test]
     fn long_names_give_way_to_the_time() {
-        assert_eq!(fitted("Walk", Some(1.0), 20), "Walk 1.00 s");
-        assert_eq!(fitted("Walk_RootMotion", Some(0.5), 12), "Walk. 0.50 s");
-        assert_eq!(fitted("Walk_RootMotion", Some(0.5), 7), "0.50 s");
-        assert_eq!(fitted("rest pose", None, 20), "rest pose");
-        assert_eq!(fitted("rest pose", None, 5), "rest.");
-        assert_eq!(fitted("", Some(123.456), 4), "123.");
+        assert_eq!(fitted("Walk", "1.00 s", 20), "Walk 1.00 s");
+        assert_eq!(fitted("Walk_RootMotion", "0.50 s", 12), "Walk. 0.50 s");
+        assert_eq!(fitted("Walk_RootMotion", "0.50 s", 7), "0.50 s");
+        assert_eq!(fitted("rest pose", "", 20), "rest pose");
+        assert_eq!(fitted("rest pose", "", 5), "rest.");
+        assert_eq!(fitted("", "123.46 s", 4), "123.");
     }
+
+    #[test]
+    fn matters_are_written_below_one_another_in_the_lower_half() {
+        let plain = RgbaImage::from_pixel(240, 100, Rgba([100, 100, 100, 255]));
+        let rows = |matters: &[(&str, &str)]| {
+            let mut frame = plain.clone();
+            write_below(&mut frame, matters);
+            let changed = |y: &u32| {
+                frame
+                    .rows()
+                    .nth(*y as usize)
+                    .unwrap()
+                    .any(|p| p.0[0] != 100)
+            };
+            (0..100).filter(changed).collect::<Vec<u32>>()
+        };
+        assert!(rows(&[]).is_empty());
+        assert_eq!(rows(&[("a.phx", OUT)]), (88..100).collect::<Vec<_>>());
+        assert_eq!(rows(&[("a.phx", OUT); 2]), (76..100).collect::<Vec<_>>());
+        assert_eq!(rows(&[("a.phx", OUT); 99]), (52..100).collect::<Vec<_>>());
+        write_below(&mut RgbaImage::new(8, 8), &[("a.phx", OUT)]);
+    }
+
+    const OUT: &str = "is out of the picture";
 
     #[test]
     fn every_character_has_a_glyph() {

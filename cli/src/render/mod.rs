@@ -1,5 +1,6 @@
 //! `phalanx render`: draws a clip as a contact sheet or an animated GIF.
 
+mod beside;
 mod draw;
 mod framing;
 mod gif;
@@ -19,8 +20,9 @@ use super::model::Model;
 use super::numbers::{whole, within};
 use super::output::{self, Output};
 use super::text;
+use beside::Unseen;
 use clap::Args;
-use draw::Setup;
+use draw::{Drawn, Setup};
 use phalanx_render::{Backend, PictureSize};
 use stage::Stage;
 use std::path::PathBuf;
@@ -29,9 +31,9 @@ use times::{Span, Times, Wanted};
 
 /// Draw a clip: a contact sheet (.png) or an animated GIF
 ///
-/// The camera is fixed and shows the whole movement. Frames are evenly spaced. Of a loop, a clip whose last
-/// pose is its first, the end is left out, so that a looping clip gives a looping GIF; other clips are shown
-/// from beginning to end. Every frame of a sheet has the clip's name and time on it.
+/// The camera is fixed and shows the whole movement. Frames are evenly spaced. Of a loop the end is left out, so
+/// that a looping clip gives a looping GIF; other clips are shown from beginning to end. A clip is a loop if its last
+/// pose is nearer to its first than a hundredth of its way. Every frame of a sheet has the clip's name and time on it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct RenderArgs {
@@ -47,9 +49,13 @@ pub struct RenderArgs {
     #[arg(long, value_name = "FILE@JOINT")]
     attach: Vec<AttachArg>,
     /// A model to show beside it, such as the same clip on another character; may be repeated. It plays its clip
-    /// of the same name, or else its first clip, in step. One of half or twice the height, or beyond, is scaled
+    /// of the same name, or else its first clip, in step. All stand on one ground and have one scale. A model that is
+    /// out of the picture, or too small, is marked there and named on standard error
     #[arg(long, value_name = "FILE")]
     beside: Vec<PathBuf>,
+    /// Scale each model of --beside to the height of the first, and put it on the ground
+    #[arg(long, requires = "beside")]
+    fit_each: bool,
     /// Frames per second
     #[arg(
         long,
@@ -108,6 +114,7 @@ Examples:
   phalanx render --blend Walk:0:0.5 --blend Jog:0:0.5 --in-step --out mix.gif
   phalanx render man.glb --clip attack --attach sword.glb@hand_R --out attack.gif
   phalanx render walk.glb --clip Walk --beside hero_walk.phx --out both.png
+  phalanx render walk.bvh --clip 0 --beside walk.glb --fit-each --out alike.png
   phalanx render --clip Attack --time 0.2..0.8 --frames 4 --out blow.png";
 
 /// Largest number of frames: more than a minute of a GIF.
@@ -195,15 +202,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     args.clips.check_files(models, args.import)?;
     let mut stage = Stage::new(&model, actions.clone(), &attached, &beside)?;
     let span = args.time.unwrap_or(Span(0.0, actions.duration()));
+    let round = actions.duration();
     let times = Times::new(&Wanted {
         span,
-        loops: span.0 < span.1 && stage.same_pose(span.0, span.1)?,
-        duration: actions.duration(),
+        loops: span.0 < span.1 && stage.is_loop(span, round)?,
+        duration: round,
         frames: args.frames,
         fps: args.fps,
         gif: args.out.gif,
     });
-    let round = actions.duration();
     if actions.repeats() && times.aliases(round) {
         output::tell(&format!(
             "warning: the frames are {:.3} s apart and the clip repeats every {round:.3} s, so it seems to stand \
@@ -240,8 +247,15 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         },
         background: !args.out.gif && sheet::has_unused(times.count, columns),
         beside: beside.len(),
+        fit_each: args.fit_each,
     };
     let mut drawn = draw::draw(&mut stage, &mut frames, setup, &mut renderer)?;
+    let actors = 1 + attached.len() + beside.len();
+    let named = std::iter::once(&model)
+        .chain(&beside)
+        .map(|m| file_name(&m.file));
+    let named: Vec<(usize, &str)> = setup.alone(actors).zip(named).collect();
+    mark_unseen(&mut drawn, &named, args.fit_each);
     let (bytes, form) = if args.out.gif {
         (gif::encode(&drawn.frames, &times)?, "GIF".to_owned())
     } else {
@@ -258,6 +272,41 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let (clips, drawn_by) = (actions.name(), renderer.name());
     let shown = shown(frames.iter().filter_map(|f| actions.shown_time(f.time)));
     output::print(&format!("{summary}{clips}{shown}\ndrawn by {drawn_by}\n"))
+}
+
+/// The last part of a path.
+fn file_name(path: &str) -> &str {
+    let name = std::path::Path::new(path).file_name();
+    name.and_then(|name| name.to_str()).unwrap_or(path)
+}
+
+/// Marks in the frames which actors are not seen there, and says it once of each.
+fn mark_unseen(drawn: &mut Drawn, named: &[(usize, &str)], fit_each: bool) {
+    for (picture, unseen) in drawn.frames.iter_mut().zip(&drawn.unseen) {
+        let matters = named.iter().flat_map(|&(actor, name)| {
+            let unseen = unseen.iter().filter(move |(a, _)| *a == actor);
+            unseen.map(move |(_, why)| (name, why.words()))
+        });
+        label::write_below(picture, &matters.collect::<Vec<_>>());
+    }
+    let all = drawn.unseen.len();
+    for &(actor, name) in named {
+        for why in [Unseen::Outside, Unseen::Small] {
+            let frames = drawn.unseen.iter();
+            let count = frames.filter(|f| f.contains(&(actor, why))).count();
+            if count > 0 {
+                let hint = match fit_each {
+                    true => "",
+                    false => "; --fit-each scales each model to the height of the first",
+                };
+                output::tell(&format!(
+                    "warning: {name} {} in {count} of {}{hint}",
+                    why.words(),
+                    text::plural(all, "frame")
+                ));
+            }
+        }
+    }
 }
 
 /// The times on the cells: from the least to the greatest, in seconds. None for the rest pose.

@@ -4,7 +4,8 @@
 use super::super::actions::Actions;
 use super::super::error::CliError;
 use super::super::model::Model;
-use super::times::Times;
+use super::times::{Span, Times};
+use glam::Vec3;
 use phalanx::crowd::{ACTIONS_PER_LAYER, BoneBuffer, Crowd, InstanceId, PlayOptions};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{LoopMode, PoseAction};
@@ -12,12 +13,18 @@ use phalanx::rig::{Aabb, Rig};
 use phalanx::scene::SceneGraph;
 use std::sync::Arc;
 
-/// Largest distance that a part of the model moves between two moments, relative to its size, for both to
-/// count as the same pose. Loops of the test models stay below 0.02; a stride or a fall is above 0.2.
-const SAME_POSE: f32 = 0.08;
+/// Largest distance between the first and the last pose of a loop, as a share of the way of the point that goes
+/// farthest. A turn to one side and not back has 1.
+const CLOSED: f32 = 0.01;
 
-/// Largest difference of morph weights between two moments that count as the same pose.
-const SAME_WEIGHT: f32 = 0.05;
+/// The same as a share of the farthest that a point is away from its first place, for long clips that go to and fro.
+const NEAR: f32 = 0.04;
+
+/// Distances below this share of the model's size are rounding.
+const ROUNDING: f32 = 1e-5;
+
+/// Moments at which a movement is looked at, to see how far it leads.
+const LOOKS: u32 = 32;
 
 /// A character.
 struct Actor {
@@ -113,35 +120,30 @@ impl Stage {
         self.actors.iter().map(|a| &a.rig)
     }
 
-    /// True if both moments show the same pose, as the ends of a loop do.
-    pub fn same_pose(&mut self, a: f64, b: f64) -> Result<bool, CliError> {
+    /// True if the movement of a span is a loop: its last pose is its first, by the measure of each actor's own way. A
+    /// movement in which nothing moves is one. `round` is the time after which the clips repeat.
+    pub fn is_loop(&mut self, span: Span, round: f64) -> Result<bool, CliError> {
+        let Span(start, end) = span;
         let mut buffer = BoneBuffer::new();
         let mut shown = |time: f64| -> Result<SampledFrame, CliError> {
             self.at(time)?.0.evaluate(&mut buffer);
             self.crowd.update_scene(&mut self.scene);
             self.frame(time, &buffer)
         };
-        let (a, b) = (shown(a)?, shown(b)?);
-        let mut size = Aabb::EMPTY;
-        let mut gap = 0.0f32;
-        for ((actor, a_of), b_of) in self.actors.iter().zip(&a.actors).zip(&b.actors) {
-            let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
-            for (slot, bounds) in boxes.filter(|(_, bounds)| !bounds.is_empty()) {
-                let place = |frame: &SampledFrame, of: &Posed, p| {
-                    let row = frame.palette.get(of.first_row + slot);
-                    let p = row.map_or(p, |row| row.transform_point3(p));
-                    of.world.transform_point3(p)
-                };
-                for corner in [bounds.min, bounds.max] {
-                    let (a, b) = (place(&a, a_of, corner), place(&b, b_of, corner));
-                    size.add(a);
-                    gap = gap.max(a.distance(b));
-                }
-            }
-        }
-        let weights = a.weights.iter().zip(&b.weights);
-        let weights = weights.fold(0.0f32, |gap, (a, b)| gap.max((a - b).abs()));
-        Ok(gap <= SAME_POSE * 2.0 * size.half_size().length() && weights <= SAME_WEIGHT)
+        let step = (end - start).min(round) / f64::from(LOOKS);
+        let frames = (0..=LOOKS).map(|k| shown(start + step * f64::from(k)));
+        let frames = frames.collect::<Result<Vec<_>, CliError>>()?;
+        let last = shown(end)?;
+        let bodies = self.actors.iter().enumerate().all(|(i, actor)| {
+            let poses: Vec<_> = frames.iter().map(|f| points(actor, f, i)).collect();
+            let mut size = Aabb::EMPTY;
+            poses.iter().flatten().for_each(|&p| size.add(p));
+            let rounding = ROUNDING * 2.0 * size.half_size().length();
+            returns(&poses, &points(actor, &last, i), rounding)
+        });
+        let weights = |f: &SampledFrame| f.weights.iter().map(|w| Vec3::X * *w).collect();
+        let morphs: Vec<_> = frames.iter().map(weights).collect();
+        Ok(bodies && returns(&morphs, &weights(&last), ROUNDING))
     }
 
     /// Evaluates all frames.
@@ -193,6 +195,41 @@ impl Stage {
         }
         Ok(frame)
     }
+}
+
+/// Whether points that go through `poses` are back where they began in a last pose. Distances up to `rounding` are none.
+fn returns(poses: &[Vec<Vec3>], last: &[Vec3], rounding: f32) -> bool {
+    let Some(first) = poses.first() else {
+        return true;
+    };
+    let farthest = |to: &[Vec3]| {
+        let pairs = first.iter().zip(to);
+        pairs.map(|(a, b)| a.distance(*b)).fold(0.0, f32::max)
+    };
+    let reach = poses.iter().map(|p| farthest(p)).fold(0.0, f32::max);
+    let mut ways = vec![0.0; first.len()];
+    for (from, to) in poses.iter().zip(poses.iter().skip(1)) {
+        for (way, (a, b)) in ways.iter_mut().zip(from.iter().zip(to)) {
+            *way += a.distance(*b);
+        }
+    }
+    let way = ways.into_iter().fold(0.0, f32::max);
+    farthest(last) <= (CLOSED * way).min(NEAR * reach).max(rounding)
+}
+
+/// The corners of what follows each joint of an actor, in the world.
+fn points(actor: &Actor, frame: &SampledFrame, index: usize) -> Vec<Vec3> {
+    let Some(posed) = frame.actors.get(index) else {
+        return Vec::new();
+    };
+    let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
+    let boxes = boxes.filter(|(_, bounds)| !bounds.is_empty());
+    let corners = boxes.flat_map(|(slot, bounds)| {
+        let row = frame.palette.get(posed.first_row + slot);
+        let row = row.copied().unwrap_or(Affine3x4::IDENTITY);
+        [bounds.min, bounds.max].map(|p| row.transform_point3(p))
+    });
+    corners.map(|p| posed.world.transform_point3(p)).collect()
 }
 
 fn duration(rig: &Rig, clip: usize) -> f64 {

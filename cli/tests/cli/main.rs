@@ -87,6 +87,8 @@ fn main() {
         ("drivers_are_not_heard", chatter::none_on_success),
         ("errors_of_drivers_are_printed", chatter::errors_are_printed),
         ("render_ends", render::ends),
+        ("render_nods", render::nods),
+        ("render_beside", render::beside),
         ("render_rounds", render::rounds),
         (
             "info_begins_with_size_and_clips",

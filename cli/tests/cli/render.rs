@@ -155,6 +155,104 @@ pub fn ends() -> Tested {
     Ok(())
 }
 
+/// A nod is a loop if its end is its beginning, by the measure of the nod itself.
+pub fn nods() -> Tested {
+    for (degrees, last) in [
+        ([0.0, 1.25, 2.5, 3.75, 5.0], "1.000"),
+        ([0.0, 2.5, 5.0, 2.5, 0.2], "1.000"),
+        ([0.0, 2.5, 5.0, 2.5, 0.04], "0.750"),
+        ([0.0, 0.05, 0.1, 0.05, 0.0], "0.750"),
+        ([0.0; 5], "0.750"),
+    ] {
+        let frames: String = degrees.iter().map(|d| format!("0 0 0 0 0 {d}\n")).collect();
+        let text = format!(
+            "HIERARCHY\nROOT neck\n{{\n OFFSET 0 0 0\n CHANNELS 6 Xposition Yposition Zposition Zrotation \
+             Yrotation Xrotation\n End Site\n {{\n OFFSET 0 1 0\n }}\n}}\nMOTION\nFrames: 5\n\
+             Frame Time: 0.25\n{frames}"
+        );
+        fs::write(scratch().join("nod.bvh"), text)?;
+        let text = render(&["nod.bvh", "--clip", "0", "--frames", "4"], "nod.png")?;
+        let wanted = format!(", 0.000 to {last} s");
+        check(text.contains(&wanted), format!("{degrees:?}: {text}"))?;
+    }
+    // A part of a loop is none.
+    let part = ["--clip", "Walk", "--time", "0..0.02", "--frames", "2"];
+    let text = render(&part, "part.png")?;
+    check(text.contains(", 0.000 to 0.020 s"), text)
+}
+
+/// Models side by side have one ground and one scale, or are fitted; those that are not seen are named.
+pub fn beside() -> Tested {
+    let named = |name: &str, scale: f32, y: f32| {
+        let node =
+            format!(r#"[{{"mesh":0,"scale":[{scale},{scale},{scale}],"translation":[0,{y},0]}}]"#);
+        write_gltf(&format!("{name}.gltf"), &node)
+    };
+    named("plain", 1.0, 0.0)?;
+    let shown = |name: &str, fit: bool, warned: &str| -> Result<RgbImage, Failed> {
+        let (file, out) = (format!("{name}.gltf"), format!("{name}_{fit}.png"));
+        let mut args = vec!["render", "plain.gltf", "--beside", &file, "--out", &out];
+        args.extend(["--renderer", "software", "--size", "320x240"]);
+        args.extend(fit.then_some("--fit-each"));
+        let done = run(&args);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        check(done.status.success(), said.clone())?;
+        let lines = usize::from(!warned.is_empty());
+        check(said.lines().count() == lines, format!("{name}: {said}"))?;
+        check(said.contains(warned), format!("{name}: {said}"))?;
+        check(said.is_empty() || said.contains(&file), said)?;
+        picture(&out)
+    };
+    let alike = shown("plain", false, "")?;
+    check(
+        difference(&shown("plain", true, "")?, &alike).0 < 0.01,
+        "models of one height are fitted as they are",
+    )?;
+    for (name, scale, y, warned) in [
+        ("small", 0.4, 0.0, ""),
+        ("large", 2.5, 0.0, ""),
+        ("high", 1.0, 0.5, ""),
+        (
+            "giant",
+            100.0,
+            0.0,
+            "is out of the picture in 1 of 1 frame; --fit-each",
+        ),
+        (
+            "away",
+            1.0,
+            90.0,
+            "is out of the picture in 1 of 1 frame; --fit-each",
+        ),
+        (
+            "under",
+            1.0,
+            -3.0,
+            "is out of the picture in 1 of 1 frame; --fit-each",
+        ),
+        (
+            "dwarf",
+            0.004,
+            0.0,
+            "is too small to be seen in 1 of 1 frame; --fit-each",
+        ),
+    ] {
+        named(name, scale, y)?;
+        let (as_it_is, fitted) = (shown(name, false, warned)?, shown(name, true, "")?);
+        let (mean, _) = difference(&fitted, &alike);
+        check(mean < 0.05, format!("{name}, fitted, differs by {mean}"))?;
+        let (mean, _) = difference(&as_it_is, &alike);
+        check(mean > 1.0, format!("{name} differs by {mean} only"))?;
+        let lower = image::imageops::crop_imm(&as_it_is, 0, 228, 320, 12).to_image();
+        let marked = lower.pixels().any(|p| p.0 == [255; 3]);
+        check(
+            marked != warned.is_empty(),
+            format!("{name}: marked is {marked}"),
+        )?;
+    }
+    Ok(())
+}
+
 pub fn blends() -> Tested {
     // All of the weight for the second clip is that clip, in step, frame by frame.
     let frames = ["--frames", "3", "--columns", "3"];
@@ -343,6 +441,7 @@ pub fn refusals() -> Tested {
         &["render"],
         &["render", "--out", "a.bmp"],
         &["render", "--out", "a"],
+        &["render", "--fit-each", "--out", "a.png"],
         &["render", "--out", "a.png", "--size", "0x5"],
         &["render", "--out", "a.png", "--size", "16384x16384"],
         &["render", "--out", "a.png", "--fps", "0"],

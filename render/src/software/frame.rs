@@ -60,7 +60,7 @@ impl<'a> Framebuffer<'a> {
                     cutoff.map(|cutoff| (Paint::new(eye, character, shape, chains), cutoff));
                 for_each_triangle(eye, shape, |three, corners| {
                     let paint = paint.as_ref().map(|(paint, cutoff)| {
-                        let surface = paint.surface(three, corners, true);
+                        let surface = paint.surface(three, corners);
                         move |hit: &Hit| paint.albedo(&surface, hit.share).w >= *cutoff
                     });
                     triangle(corners, width, rows.clone(), |hit| {
@@ -89,7 +89,10 @@ impl<'a> Framebuffer<'a> {
     /// Blends characters with what is behind them, in their order. They cover nothing that follows.
     pub fn blend(&mut self, characters: &[Character], chains: &Chains) {
         self.draw(characters, chains, |pixel, hit, shade| {
-            mix(pixel, hit, || shade().0);
+            mix(pixel, hit, || {
+                let (color, visible) = shade();
+                if visible { color } else { Vec4::ZERO }
+            });
         });
     }
 
@@ -107,11 +110,17 @@ impl<'a> Framebuffer<'a> {
             for_each_shape(characters, &rows, |character, shape| {
                 let paint = Paint::new(eye, character, shape, chains);
                 for_each_triangle(eye, shape, |three, corners| {
-                    let front = (area(corners) > 0) != shape.mirrors(three[0].0);
-                    if !front && !shape.mesh.material.double_sided {
+                    let facing = (area(corners) > 0) != shape.mirrored;
+                    let sides = three.map(|(v, _)| shape.sides.get(v).copied().unwrap_or(1.0));
+                    let one_side = sides.iter().all(|side| *side == sides[0]);
+                    if one_side && paint.hides(Seen::new(facing, sides[0])) {
                         return;
                     }
-                    let surface = paint.surface(three, corners, front);
+                    let surface = Surface {
+                        facing,
+                        sides: Vec3::from_array(sides),
+                        ..paint.surface(three, corners)
+                    };
                     triangle(corners, width, rows.clone(), |hit| {
                         let at = (hit.y - rows.start) * width + hit.x;
                         if let Some(pixel) = samples.get_mut(at) {
@@ -302,10 +311,38 @@ struct Paint<'a> {
     texture: Texture,
 }
 
+/// The least amount of a side that decides, as in `shaders/character.wgsl`.
+const SURE: f32 = 0.99;
+
+/// What is seen of a surface, as in `shaders/character.wgsl`.
+#[derive(Clone, Copy)]
+enum Seen {
+    Front,
+    Back,
+    /// Between mirrored and plain vertices there is no front: both sides are drawn, with the normal of the triangle.
+    Between,
+}
+
+impl Seen {
+    fn new(facing: bool, side: f32) -> Self {
+        match facing == (side > 0.0) {
+            _ if side.abs() < SURE => Self::Between,
+            true => Self::Front,
+            false => Self::Back,
+        }
+    }
+}
+
 /// The values to interpolate over one triangle.
 struct Surface {
     positions: [Vec3; 3],
     normals: [Vec3; 3],
+    /// The normal of the triangle, towards the eye.
+    face: Vec3,
+    /// The triangle is counter-clockwise in the picture, or clockwise in a mirrored shape.
+    facing: bool,
+    /// The vertices' sides.
+    sides: Vec3,
     openness: Vec3,
     colors: [Vec4; 3],
     uvs: [Vec2; 3],
@@ -330,17 +367,15 @@ impl<'a> Paint<'a> {
         }
     }
 
-    fn surface(&self, three: [(usize, &Vertex); 3], corners: &[Corner; 3], front: bool) -> Surface {
+    fn hides(&self, seen: Seen) -> bool {
+        matches!(seen, Seen::Back) && !self.shape.mesh.material.double_sided
+    }
+
+    fn surface(&self, three: [(usize, &Vertex); 3], corners: &[Corner; 3]) -> Surface {
         let p = self.shape.mesh.primitive;
         let positions = three.map(|(_, v)| v.position);
-        let mut normals = three.map(|(_, v)| v.normal);
-        if p.normals.is_empty() {
-            let [a, b, c] = positions;
-            let face = (b - a).cross(c - a).normalize_or_zero();
-            normals = [if face.dot(a) > 0.0 { -face } else { face }; 3];
-        } else if !front {
-            normals = normals.map(|n| -n);
-        }
+        let [a, b, c] = positions;
+        let face = (b - a).cross(c - a).normalize_or_zero();
         let colors = three.map(|(i, _)| {
             let color = p.colors.get(i);
             color.map_or(Vec4::ONE, |&color| Vec4::from_array(color))
@@ -352,7 +387,10 @@ impl<'a> Paint<'a> {
         });
         Surface {
             positions,
-            normals,
+            normals: three.map(|(_, v)| v.normal),
+            face: if face.dot(a) > 0.0 { -face } else { face },
+            facing: true,
+            sides: Vec3::ONE,
             openness: Vec3::from_array(three.map(|(_, v)| v.openness)),
             colors,
             uvs,
@@ -384,19 +422,26 @@ impl<'a> Paint<'a> {
         albedo
     }
 
-    /// The colour with its alpha, and whether the surface is there: a masked one may not be.
+    /// The colour with its alpha, and whether the surface is there: a masked one may not be, and back faces are not.
     fn color(&self, s: &Surface, share: Vec3) -> (Vec4, bool) {
         let mix = |v: &[Vec3; 3]| v[0] * share.x + v[1] * share.y + v[2] * share.z;
         let albedo = self.albedo(s, share);
-        let material = self.shape.mesh.material;
-        if material.alpha_mode == AlphaMode::Mask && albedo.w < material.alpha_cutoff {
+        let (p, material) = (self.shape.mesh.primitive, self.shape.mesh.material);
+        let cut = material.alpha_mode == AlphaMode::Mask && albedo.w < material.alpha_cutoff;
+        let seen = Seen::new(s.facing, s.sides.dot(share));
+        if cut || self.hides(seen) {
             return (albedo, false);
         }
         let (rgb, position) = (albedo.truncate(), mix(&s.positions));
         let color = if material.unlit {
             hazed(self.eye, rgb, position.length())
         } else {
-            let normal = mix(&s.normals).normalize_or_zero();
+            let normal = match seen {
+                _ if p.normals.is_empty() => s.face,
+                Seen::Front => mix(&s.normals).normalize_or_zero(),
+                Seen::Back => -mix(&s.normals).normalize_or_zero(),
+                Seen::Between => s.face,
+            };
             lit(self.eye, rgb, normal, position, s.openness.dot(share))
         };
         (color.extend(albedo.w), true)

@@ -2,7 +2,6 @@
 
 use glam::Vec3;
 
-use super::super::scene::mirrors;
 use super::super::{DrawMesh, Placement, Winding};
 use phalanx::math::Affine3x4;
 use phalanx::runtime::{JobError, SkinningJob};
@@ -49,8 +48,8 @@ pub(super) fn skin_vertices(
     Ok(out)
 }
 
-/// Whether the blended row of each vertex mirrors, for meshes with [`Winding::ByRows`]; empty for others.
-pub(super) fn turned_vertices(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<bool> {
+/// The side of each vertex's blended row, for meshes with [`Winding::ByRows`]; empty for others.
+pub(super) fn vertex_sides(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<f32> {
     let Placement::Skinned {
         first_slot,
         winding: Winding::ByRows,
@@ -60,12 +59,26 @@ pub(super) fn turned_vertices(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<bool> 
     };
     let palette = rows.get(first_slot as usize..).unwrap_or(&[]);
     let p = mesh.primitive;
-    let turned = |v| {
-        p.influences
-            .blended_row(palette, v)
-            .is_some_and(|row| mirrors(&row))
+    let of = |v| {
+        let row = p.influences.blended_row(palette, v);
+        row.map_or(1.0, |row| side(&row))
     };
-    (0..p.positions.len()).map(turned).collect()
+    (0..p.positions.len()).map(of).collect()
+}
+
+/// Determinants this near to 0, of rows whose largest entry is 1, are no sign of a side.
+const LEAST_VOLUME: f32 = 1e-4;
+
+/// Whether a transform keeps the winding of triangles: 1, or mirrors it: -1; between them where it is singular. `side`
+/// of `shaders/character.wgsl`.
+fn side(m: &Affine3x4) -> f32 {
+    let [x, y, z] = m.rows.map(|[a, b, c, _]| Vec3::new(a, b, c));
+    let largest = x.abs().max(y.abs()).max(z.abs()).max_element();
+    if largest <= 0.0 {
+        return 0.0;
+    }
+    let volume = (x / largest).dot((y / largest).cross(z / largest));
+    (volume / LEAST_VOLUME).clamp(-1.0, 1.0)
 }
 
 /// Transforms a normal by the inverse transpose, up to a positive factor: `transform_normal` of

@@ -9,7 +9,7 @@ use super::super::view::Eye;
 use super::super::{DrawMesh, PictureSize, Scene, Winding};
 use super::raster::{Corner, SUBPIXELS};
 use super::shade::openness;
-use super::skin::{skin_vertices, transform_normal, turned_vertices};
+use super::skin::{skin_vertices, transform_normal, vertex_sides};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::AlphaMode;
 use phalanx::runtime::{JobError, LerpPaletteJob};
@@ -45,17 +45,10 @@ pub(super) enum Projection {
 pub(super) struct Shape<'a> {
     pub mesh: &'a DrawMesh<'a>,
     pub vertices: Vec<Vertex>,
-    /// Front faces are clockwise, except where `turned` inverts this.
+    /// Front faces are clockwise, except where `sides` inverts this.
     pub mirrored: bool,
-    /// By first vertex of a triangle; empty if no triangle is inverted.
-    pub turned: Vec<bool>,
-}
-
-impl Shape<'_> {
-    /// Whether front faces are clockwise for a triangle with this first vertex.
-    pub fn mirrors(&self, first: usize) -> bool {
-        self.mirrored ^ self.turned.get(first).is_some_and(|&turned| turned)
-    }
+    /// By vertex: 1, or -1 where its rows mirror; between them where they are singular. Empty if no row mirrors.
+    pub sides: Vec<f32>,
 }
 
 /// A skinned character, with the pixel rows that it can touch.
@@ -162,7 +155,7 @@ impl<'a> Character<'a> {
                 mesh,
                 vertices,
                 mirrored: visible.world_mirrors ^ (mesh.winding() == Winding::Turned),
-                turned: turned_vertices(mesh, &rows),
+                sides: vertex_sides(mesh, &rows),
             });
         }
         // Casts from floats saturate, at zero and at the largest `usize`.

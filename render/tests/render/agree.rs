@@ -205,6 +205,50 @@ pub fn odd_meshes_look_alike() {
     );
 }
 
+/// Tubes whose joints mirror in turn. In the left ones the weights change smoothly, so that rows between two joints are
+/// singular; in the right ones every vertex follows one joint, so that triangles lie between two. Each triangle begins
+/// with the vertex `first`.
+fn mirrored_in_turn(first: usize) -> Crowd {
+    let smooth = tube(5, 1.7, 0.3, 4);
+    let mut sharp = tube(5, 1.7, 0.3, 4);
+    let weights = &mut sharp.parts[0].0.influences.weights;
+    weights.iter_mut().for_each(|w| *w = w.round());
+    let mut models = [smooth, sharp];
+    for model in &mut models {
+        let triangles = model.parts[0].0.indices.chunks_mut(3);
+        triangles.for_each(|t| t.rotate_left(first));
+    }
+    let models = models.map(|model| vec![(model, 0.0)]).into();
+    let mut crowd = Crowd::new(models, 4, |_, _| Quat::IDENTITY);
+    // A reflection at an upright plane through the axis, which keeps the tube's outline.
+    let turn = Quat::from_rotation_y(0.7);
+    let across = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, Vec3::ZERO);
+    let back = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn.inverse(), Vec3::ZERO);
+    let flip = Vec3::new(-1.0, 1.0, 1.0);
+    let flip = Affine3x4::from_scale_rotation_translation(flip, Quat::IDENTITY, Vec3::ZERO);
+    let mirror = across.mul(&flip).mul(&back);
+    for (i, row) in crowd.palette.iter_mut().enumerate() {
+        if i % 5 % 2 == 1 {
+            *row = mirror.mul(row);
+        }
+    }
+    crowd
+}
+
+/// On all devices, whichever vertex of a triangle they take flat values from: GL takes the last, Vulkan the first.
+pub fn triangles_between_mirrored_and_plain_joints_look_alike() {
+    check("mirrored beside plain", &mut mirrored_in_turn(0));
+}
+
+/// No vertex of a triangle decides alone which side is its front.
+pub fn the_first_vertex_decides_nothing() {
+    let pictures = [0, 1, 2].map(|first| mirrored_in_turn(first).software().image);
+    for other in &pictures[1..] {
+        let share = differing(&pictures[0], other, 2);
+        assert!(share < 0.001, "{share} of the pixels differ");
+    }
+}
+
 pub fn pages_change_nothing() {
     let long = vec![(tube(5, 1.7, 0.16, 4), 0.0)];
     let short = vec![(tube(3, 1.1, 0.25, 4), 0.0)];

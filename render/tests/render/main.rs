@@ -89,6 +89,14 @@ fn main() {
             "rigid_mirrored_and_flat_meshes_look_alike",
             agree::odd_meshes_look_alike,
         ),
+        gpu(
+            "triangles_between_mirrored_and_plain_joints_look_alike",
+            agree::triangles_between_mirrored_and_plain_joints_look_alike,
+        ),
+        cpu(
+            "the_first_vertex_decides_nothing",
+            agree::the_first_vertex_decides_nothing,
+        ),
         gpu("pages_change_nothing", agree::pages_change_nothing),
         gpu("mannequins_look_alike", agree::mannequins_look_alike)
             .with_ignored_flag(!models || missing.is_some() && !required),
