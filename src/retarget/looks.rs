@@ -13,6 +13,9 @@ const LOW: f64 = 0.05;
 /// Feet that stand on the origin have their joints at most this high above it, as a share of the hips' height.
 const SOLE: f64 = 0.15;
 
+/// The lower foot of a body that stands or walks keeps its height within this share of the hips', most of the time.
+const EVEN: f64 = 0.02;
+
 /// The source at a time.
 pub(super) struct Look {
     pub time: f32,
@@ -61,10 +64,15 @@ impl Looks {
         self.iter().filter(|look| look.stands)
     }
 
-    /// How high feet are that stand on the origin, for hips of a height. `None` if none does.
+    /// How high feet are that stand on the origin, for hips of a height. `None` if they do not stand there.
     pub fn soles(&self, height: f64) -> Option<f64> {
-        let low = lowest(self.standing());
-        (low <= SOLE * height).then_some(low.max(0.0))
+        let lower = |look: &Look| look.feet[0].min(look.feet[1]);
+        let mut low: Vec<f64> = self.standing().map(lower).collect();
+        low.sort_by(f64::total_cmp);
+        // Some may be in the air, or below the ground by the capture's errors.
+        let [least, most] = [low.get(low.len() / 4)?, low.get(low.len() / 2)?];
+        let stands = most - least <= EVEN * height && *least <= SOLE * height;
+        stands.then(|| least.max(0.0))
     }
 
     /// Times at which a foot is low and the body stands.
@@ -78,9 +86,4 @@ impl Looks {
 fn lowest<'a>(looks: impl Iterator<Item = &'a Look>) -> f64 {
     let feet = looks.flat_map(|look| look.feet);
     feet.fold(f64::INFINITY, f64::min)
-}
-
-/// How much a rotation tilts what is level, radians.
-pub(super) fn tilt(rotation: glam::DQuat, up: DVec3) -> f64 {
-    (rotation * up).angle_between(up)
 }

@@ -42,11 +42,11 @@ impl MapDraft {
 /// The bind pose, and frames of clips.
 fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
     let clips = rig.clips().iter().take(CLIPS);
-    let frames = clips.flat_map(|clip| {
-        let time = |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
+    let frames = clips.flat_map(move |clip| {
+        let time = move |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
         (0..FRAMES).map(move |k| Reference::of_clip(clip, rig.skeleton(), time(k)))
     });
-    let all = std::iter::once_with(|| Reference::bind(rig)).chain(frames);
+    let all = std::iter::once_with(move || Reference::bind(rig)).chain(frames);
     all.filter_map(|pose| match pose {
         Ok(Reference::Pose(pose)) => Some(pose),
         _ => None,

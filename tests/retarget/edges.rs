@@ -592,7 +592,13 @@ fn clips_that_lie_or_sit_keep_their_height() {
     for frames in [
         vec![pose(&lies, 0.12), pose(&lies, 0.07)],
         vec![pose(&sits, 0.32), pose(&sits, 0.3)],
-        vec![pose(&stands, 0.55), pose(&lies, 0.2), pose(&lies, 0.07)],
+        vec![
+            pose(&stands, 0.55),
+            pose(&stands, 0.55),
+            pose(&stands, 0.55),
+            pose(&lies, 0.2),
+            pose(&lies, 0.07),
+        ],
         vec![
             pose(&stands, 0.55),
             pose(&stands, 0.95),

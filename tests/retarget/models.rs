@@ -11,6 +11,28 @@ const MODELS: [(&str, &str); 5] = [
     ("CesiumMan.glb", ""),
 ];
 
+/// The height of hips above the origin, if legs were straight and the lowest foot or toe stayed where it is.
+fn standing(rest: &Posed, map: &HumanoidMap) -> f64 {
+    let sides = [
+        [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes],
+        [
+            B::RightUpperLeg,
+            B::RightLowerLeg,
+            B::RightFoot,
+            B::RightToes,
+        ],
+    ];
+    let feet = sides.map(|[upper, lower, foot, toes]| {
+        let [upper, lower, foot] = [upper, lower, foot].map(|b| rest.place(map, b));
+        let tip = map.joint(toes).map_or(foot, |joint| rest.places[joint]);
+        let low = foot.y.min(tip.y);
+        let longer = upper.distance(lower) + lower.distance(foot) - (upper.y - foot.y);
+        (low, low - longer)
+    });
+    let least = |get: fn(&(f64, f64)) -> f64| get(&feet[0]).min(get(&feet[1]));
+    rest.place(map, B::Hips).y + least(|f| f.0) - least(|f| f.1)
+}
+
 /// Limbs point where those of the source do, and hips are where the ratio of heights puts them, in every clip of
 /// every model on every other one.
 #[test]
@@ -41,11 +63,25 @@ fn each_walks_as_each() {
                     }
                 }
                 let way = source.place(&map_a, B::Hips) - rest_a.place(&map_a, B::Hips);
-                let wanted = rest_b.place(&map_b, B::Hips) + way * done.report.ratio;
+                let mut wanted = rest_b.place(&map_b, B::Hips) + way * done.report.ratio;
+                // All of them stand on the origin.
+                wanted.y = source.place(&map_a, B::Hips).y * done.report.ratio;
                 hips = hips.max(
                     (result.place(&map_b, B::Hips) - wanted).length() / done.report.heights[1],
                 );
             }
+            let heights = [standing(&rest_a, &map_a), standing(&rest_b, &map_b)];
+            for (height, have) in heights.into_iter().zip(done.report.heights) {
+                assert!(
+                    (height / have - 1.0).abs() < 1e-6,
+                    "{from} on {to}: {height} {have}"
+                );
+            }
+            let ratio = heights[1] / heights[0];
+            assert!(
+                (done.report.ratio / ratio - 1.0).abs() < 1e-6,
+                "{from} on {to}"
+            );
             println!(
                 "{from} on {to}: {worst:.1e} at {at}, hips {hips:.1e}, ratio {:.4}, heights {:?}, aligned {:?}, between {:.1e}",
                 done.report.ratio,
