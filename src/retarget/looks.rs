@@ -2,7 +2,6 @@
 
 use super::body::Body;
 use super::motion::Motion;
-use glam::DVec3;
 
 /// Times of a clip that are looked at.
 const LOOKS: usize = 64;
