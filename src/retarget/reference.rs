@@ -185,6 +185,8 @@ struct Frame {
     axis: DVec3,
     /// Whether the hips are as high above the origin along that axis as legs are long, nearly.
     high: bool,
+    /// Whether it neither crouches nor sits.
+    erect: bool,
 }
 
 impl<'a> Frames<'a> {
@@ -224,6 +226,7 @@ impl<'a> Frames<'a> {
                         time,
                         axis,
                         high,
+                        erect: stance.is_erect(axis),
                     });
                 }
             }
@@ -238,15 +241,13 @@ impl<'a> Frames<'a> {
         seen.peek().is_some() && seen.all(|frame| frame.axis != up)
     }
 
-    /// The first frame that stands: at the height of legs, else along y. What is along another axis and low, lies.
+    /// The first frame that stands: at the height of legs, else along y; with straight legs, if there is one. What is along
+    /// another axis and low, lies.
     fn first(&mut self) -> Option<(usize, f32)> {
         let seen = self.seen();
-        let rank = |frame: &Frame| (frame.high, frame.axis == DVec3::Y);
-        let best = seen
-            .iter()
-            .map(rank)
-            .max()
-            .filter(|best| *best != (false, false))?;
+        let rank = |frame: &Frame| (frame.high, frame.axis == DVec3::Y, frame.erect);
+        let stands = |rank: &(bool, bool, bool)| rank.0 || rank.1;
+        let best = seen.iter().map(rank).max().filter(stands)?;
         let first = seen.iter().find(|frame| rank(frame) == best);
         first.map(|frame| (frame.clip, frame.time))
     }

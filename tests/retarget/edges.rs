@@ -875,7 +875,16 @@ fn mirrored_root_motion_turns_the_other_way() {
         .collect();
     let actor = Actor::new(Pose::stands(), frames.clone());
     let from = rooted(&actor, [true, false, true]);
-    let to = target().rig();
+    // Its hips are another joint: there is one more above.
+    let to = {
+        let mut raw = Actor::new(Pose::stands(), dance(2)).raw();
+        for node in &mut raw.nodes {
+            node.parent = Some(node.parent.map_or(0, |parent| parent + 1));
+        }
+        raw.nodes.insert(0, RawNode::default());
+        raw.clips[0].tracks.iter_mut().for_each(|t| t.node += 1);
+        build_rig(raw, &BuildOptions::default()).unwrap()
+    };
     for mirror in [false, true] {
         let options = RetargetOptions {
             mirror,
@@ -883,6 +892,7 @@ fn mirrored_root_motion_turns_the_other_way() {
         };
         let done = retarget(&from, &to, clip(&from, "take"), options);
         let motion = done.clip.root_motion().unwrap();
+        assert_eq!(Some(motion.joint()), map(&to).joint(B::Hips), "{mirror}");
         let side = if mirror { -1.0 } else { 1.0 };
         let ratio = done.report.ratio;
         for (k, pose) in frames.iter().enumerate() {

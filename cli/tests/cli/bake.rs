@@ -489,7 +489,7 @@ pub fn refusals() -> Tested {
     let refused = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
     refused(
         &["bake", text(&empty), "--out", out],
-        &["empty", "no .gltf, .glb or .bvh file found"],
+        &["empty", "no .gltf, .glb, .vrm, .vrma or .bvh file found"],
     )?;
     refused(&["bake", "missing.glb", "--out", out], &["missing.glb"])?;
     let pattern = folder.join("[");

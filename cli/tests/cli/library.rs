@@ -310,7 +310,7 @@ pub fn verify_many() -> Tested {
     fs::create_dir(&empty)?;
     one_line(&run(&["verify", text(&empty)]), &["no .phx file found"])?;
     let args = ["bake", text(&empty), "--out", text(&out)];
-    one_line(&run(&args), &["no .gltf, .glb or .bvh file"])
+    one_line(&run(&args), &["no .gltf, .glb, .vrm, .vrma or .bvh file"])
 }
 
 /// What verify was asked to measure and cannot is a fault of the file; faults of several files are a line

@@ -232,6 +232,7 @@ fn main() {
         ("retarget_onto_another", retarget::onto_another),
         ("retarget_maps", retarget::maps_are_printed_and_read),
         ("retarget_maps_completed", retarget::maps_are_completed),
+        ("retarget_maps_by_shape", retarget::maps_by_shape),
         ("retarget_maps_bounded", retarget::maps_are_bounded),
         ("retarget_two_skeletons", retarget::two_skeletons),
         (

@@ -142,9 +142,15 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
             break;
         }
     }
-    match best.whole {
-        true => best,
-        false => shape_match(skeleton, pose).unwrap_or(best),
+    if best.whole {
+        return best;
+    }
+    match shape_match(skeleton, pose) {
+        None => best,
+        Some(mut found) => {
+            found.join(best, skeleton);
+            found
+        }
     }
 }
 
@@ -175,6 +181,24 @@ struct Match {
 impl Match {
     fn rank(&self) -> (bool, usize) {
         (self.whole, self.pairs.len())
+    }
+
+    /// Takes over what names find beside it, such as fingers, if they contradict it nowhere.
+    fn join(&mut self, names: Self, skeleton: &Skeleton) {
+        let known = |pair: &&(HumanBone, usize)| {
+            let mut own = self.pairs.iter();
+            own.any(|p| p.0 == pair.0 || p.1 == pair.1)
+        };
+        let mut shared = names.pairs.iter().filter(known);
+        if shared.any(|pair| !self.pairs.contains(pair)) {
+            return;
+        }
+        let more = names.pairs.iter().filter(|pair| !known(pair));
+        let mut pairs = self.pairs.clone();
+        pairs.extend(more);
+        if HumanoidMap::new(skeleton, &pairs, self.origin).is_ok() {
+            self.pairs = pairs;
+        }
     }
 }
 
