@@ -679,6 +679,40 @@ fn soles_of_the_source_are_no_height() {
     assert!((heights[0] - wanted).abs() < 1e-4, "{heights:?} {wanted}");
 }
 
+/// The height of the toes above where those of the rest pose are, frame by frame.
+fn sunk(actor: &Actor, to: &Rig) -> Vec<f64> {
+    let from = actor.rig();
+    let done = retarget(&from, to, clip(&from, "take"), RetargetOptions::default());
+    let map = map(to);
+    let toes = |posed: Posed| posed.place(&map, B::LeftToes).y;
+    let rest = toes(Posed::rest(to.skeleton()));
+    let frames = 0..actor.frames.len();
+    frames
+        .map(|k| toes(Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0)) - rest)
+        .collect()
+}
+
+/// Feet stand as high as those of the target, if those of the source are lower, and where the legs of a rest pose in the
+/// origin are spread and those of the clip are not.
+#[test]
+fn feet_do_not_sink() {
+    let to = Made::default().rig();
+    let origin = Pose {
+        hips: DVec3::ZERO,
+        ..Pose::stands()
+    };
+    let mut frames = vec![Pose::stands(); 3];
+    frames.iter_mut().for_each(|pose| pose.hips.y -= SOLE);
+    let flat = sunk(&Actor::new(origin.clone(), frames), &to);
+    assert!(flat.iter().all(|off| off.abs() < 1e-4), "{flat:?}");
+    // In place: hips stay in the origin.
+    for follow in [false, true] {
+        let spread = origin.clone().spread(0.4, follow);
+        let still = sunk(&Actor::new(spread, vec![origin.clone(); 3]), &to);
+        assert!(still.iter().all(|off| off.abs() < 1e-3), "{still:?}");
+    }
+}
+
 /// Legs that are spread in the rest pose alone: soles are level and toes at their height where the motion has them so,
 /// whether the feet of the rest pose are turned along with the legs or not.
 #[test]
@@ -938,7 +972,11 @@ fn treadmill(seconds: f64, drift: f64) -> Actor {
         pose.hips.z += drift * time / seconds;
         pose
     });
-    Actor::new(Pose::stands(), frames.collect())
+    // Hips of another height than 1.
+    Actor {
+        size: 3.2,
+        ..Actor::new(Pose::stands(), frames.collect())
+    }
 }
 
 fn planting(from: &Rig) -> phalanx::retarget::FeetReport {
@@ -967,9 +1005,9 @@ fn hips_travel_by_their_way_in_all_the_time() {
         let speed = DVec3::from_array(feet.ground_velocity).length();
         assert_eq!(speed == 0.0, travels, "{seconds} s, {share}: {feet:?}");
         // Back, at the speed of the leg: 0.7 of its length in 0.6 s, and the drift.
-        let back = -0.7 * 0.47 * 1.8 / 0.6;
+        let back = -0.7 * 0.47 * 3.2 / 0.6;
         let off = feet.ground_velocity[2] - back;
-        assert!(travels || off.abs() < 0.35, "{feet:?}");
+        assert!(travels || off.abs() < 0.6, "{feet:?}");
     }
 }
 
