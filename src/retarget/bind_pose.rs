@@ -7,95 +7,138 @@ use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Skin};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
-/// The topmost joint of a skin is turned by less between bind and rest pose, unless its mesh is in another space. Radians.
-const TURNED: f64 = std::f64::consts::FRAC_PI_4;
-
 /// Scales of one space differ by at most this share.
 const SAME: f64 = 0.01;
 
-/// Local transforms in joint order; `None` without a skin of joints.
-pub(super) fn bind_pose(rig: &Rig) -> Option<Vec<Local>> {
-    let skeleton = rig.skeleton();
-    let own = rest(skeleton);
-    let models = compose(skeleton, &own);
-    let mut skins: Vec<(usize, &Skin)> = rig.file_skins().iter().enumerate().collect();
+/// Local transforms in joint order; `None` without a skin of joints. The spaces in which skins may have been bound are those
+/// whose pose stands as the caller knows bodies of the rig to stand.
+pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<Vec<Local>> {
+    let own = rest(rig.skeleton());
+    let models = compose(rig.skeleton(), &own);
+    let mut skins: Vec<Bound> = rig
+        .file_skins()
+        .iter()
+        .enumerate()
+        .filter_map(|(index, skin)| Bound::new(index, skin))
+        .collect();
     // The body's comes before those of what it wears.
-    skins.sort_by_key(|(_, skin)| std::cmp::Reverse(skin.joints().len()));
-    let mut bound: Vec<Option<DAffine3>> = vec![None; skeleton.len()];
-    for (index, skin) in skins {
-        let matrices = skin.inverse_bind().iter();
-        let binds = skin.joints().iter().zip(matrices).map(|(&joint, matrix)| {
-            let [x, y, z] = matrix.rows.map(|row| row.map(f64::from));
-            let rows = DMat3::from_cols_array_2d(&[
-                [x[0], x[1], x[2]],
-                [y[0], y[1], y[2]],
-                [z[0], z[1], z[2]],
-            ]);
-            let place = DVec3::new(x[3], y[3], z[3]);
-            let inverse = DAffine3::from_mat3_translation(rows.transpose(), place);
+    skins.sort_by_key(|skin| std::cmp::Reverse(skin.binds.len()));
+    let mut bound: Vec<Option<DAffine3>> = vec![None; own.len()];
+    for (rank, skin) in skins.iter().enumerate() {
+        let exact = skin.exact(&models);
+        let alone = |space: &DAffine3| {
+            let mut bound = vec![None; own.len()];
+            skin.put(*space, &mut bound);
+            pose(rig, &bound)
+        };
+        let mut spaces = spaces(rig, skin, &models, exact);
+        // What is worn need not show how a body stands.
+        spaces.retain(|space| rank > 0 || stands(&alone(space)));
+        let turned = |space: &DAffine3| rotation(exact).angle_between(rotation(*space));
+        let nearest = spaces
+            .into_iter()
+            .min_by(|a, b| turned(a).total_cmp(&turned(b)));
+        skin.put(nearest.unwrap_or(exact), &mut bound);
+    }
+    bound.iter().any(Option::is_some).then(|| pose(rig, &bound))
+}
+
+/// A skin whose joints have bind matrices.
+struct Bound {
+    index: usize,
+    /// Joints with their transforms in the space of the skin's meshes.
+    binds: Vec<(usize, DAffine3)>,
+    top: (usize, DAffine3),
+}
+
+impl Bound {
+    fn new(index: usize, skin: &Skin) -> Option<Self> {
+        let binds = skin.joints().iter().zip(skin.inverse_bind());
+        let binds = binds.map(|(&joint, matrix)| {
+            let column = |c: usize| DVec3::from_array(matrix.rows.map(|row| f64::from(row[c])));
+            let linear = DMat3::from_cols(column(0), column(1), column(2));
+            let inverse = DAffine3::from_mat3_translation(linear, column(3));
             (usize::from(joint), inverse.inverse())
         });
         let binds: Vec<_> = binds.filter(|(_, bind)| bind.is_finite()).collect();
         // Parents come first.
-        let Some(&(top, bind)) = binds.iter().min_by_key(|b| b.0) else {
-            continue;
-        };
-        let space = space(rig, index, models[top], bind);
-        for (joint, bind) in binds.into_iter().filter(|_| space.is_finite()) {
+        let top = *binds.iter().min_by_key(|bind| bind.0)?;
+        Some(Self { index, binds, top })
+    }
+
+    /// The space in which the topmost joint is where it rests.
+    fn exact(&self, models: &[DAffine3]) -> DAffine3 {
+        models[self.top.0] * self.top.1.inverse()
+    }
+
+    /// Puts the model transforms of its joints that have none.
+    fn put(&self, space: DAffine3, bound: &mut [Option<DAffine3>]) {
+        for &(joint, bind) in self.binds.iter().filter(|_| space.is_finite()) {
             bound[joint].get_or_insert(space * bind);
         }
     }
-    bound.iter().any(Option::is_some).then(|| {
-        let mut models: Vec<DAffine3> = Vec::with_capacity(own.len());
-        let mut locals = own;
-        for (joint, local) in locals.iter_mut().enumerate() {
-            let above = match skeleton.parents()[joint] {
-                NO_JOINT => DAffine3::IDENTITY,
-                parent => models[usize::from(parent)],
-            };
-            let there = bound[joint].map(|model| above.inverse() * model);
-            if let Some(there) = there.filter(|t| t.is_finite() && size(*t) > 0.0) {
-                let (scale, rotation, translation) = there.to_scale_rotation_translation();
-                *local = Local {
-                    translation,
-                    rotation: super::motion::unit(rotation),
-                    scale,
-                };
-            }
-            models.push(above * local.to_affine());
-        }
-        locals
-    })
 }
 
-/// From the space of a skin's meshes to model space: as their node stands, or as they are, or, if the skin's topmost joint
-/// would be turned or scaled far from its rest pose there, by the quarter turns that bring it near to that.
-fn space(rig: &Rig, skin: usize, rest: DAffine3, bind: DAffine3) -> DAffine3 {
-    let exact = rest * bind.inverse();
-    let meshes = rig.meshes().iter().filter(|mesh| mesh.skin == skin);
-    let nodes = meshes.take(1).map(|mesh| {
+/// The pose in which joints are where they are bound; others rest below the joint above.
+fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
+    let skeleton = rig.skeleton();
+    let mut locals = rest(skeleton);
+    let mut models: Vec<DAffine3> = Vec::with_capacity(locals.len());
+    for (joint, local) in locals.iter_mut().enumerate() {
+        let above = match skeleton.parents()[joint] {
+            NO_JOINT => DAffine3::IDENTITY,
+            parent => models[usize::from(parent)],
+        };
+        let there = bound[joint].map(|model| above.inverse() * model);
+        if let Some(there) = there.filter(|t| t.is_finite() && size(*t) > 0.0) {
+            let (scale, rotation, translation) = there.to_scale_rotation_translation();
+            *local = Local {
+                translation,
+                rotation: super::motion::unit(rotation),
+                scale,
+            };
+        }
+        models.push(above * local.to_affine());
+    }
+    locals
+}
+
+/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, that of the joint above the
+/// skin's; and quarter turns of these about where the topmost joint is.
+fn spaces(rig: &Rig, skin: &Bound, models: &[DAffine3], exact: DAffine3) -> Vec<DAffine3> {
+    let mut meshes = rig.meshes().iter().filter(|mesh| mesh.skin == skin.index);
+    let node = meshes.next().map(|mesh| {
         let nodes = rig.nodes();
         let up = std::iter::successors(Some(mesh.node), |&node| nodes[node].parent);
         let locals = up.map(|node| Local::from(nodes[node].local).to_affine());
         locals.fold(DAffine3::IDENTITY, |below, local| local * below)
     });
-    let near = |space: &DAffine3| {
-        let rest = size(exact);
-        let turn = rotation(exact).conjugate() * rotation(*space);
-        let alike = (size(*space) / rest).cbrt() - 1.0;
-        alike.abs() <= SAME && turn.angle_between(DQuat::IDENTITY) < TURNED
+    let above = match rig.skeleton().parents()[skin.top.0] {
+        NO_JOINT => None,
+        parent => Some(models[usize::from(parent)]),
     };
-    let mut spaces = nodes.chain([DAffine3::IDENTITY]);
-    spaces.find(near).unwrap_or_else(|| {
-        let axis = |v: DVec3| axes().find(|axis| axis.dot(v) > TURNED.cos());
-        let turn = rotation(exact);
-        let turned = [turn * DVec3::X, turn * DVec3::Y].map(axis);
-        let [Some(x), Some(y)] = turned else {
-            return exact;
-        };
-        let turn = DMat3::from_cols(x, y, x.cross(y)) * size(exact).cbrt();
-        let place = rest.translation - turn * bind.translation;
-        DAffine3::from_mat3_translation(turn, place)
+    let alike = |space: &DAffine3| {
+        let scale = (size(*space) / size(exact)).cbrt();
+        (scale - 1.0).abs() <= SAME
+    };
+    let known = [Some(DAffine3::IDENTITY), node, above];
+    let mut spaces: Vec<DAffine3> = known.into_iter().flatten().filter(alike).collect();
+    if spaces.is_empty() {
+        let scale = size(exact).cbrt();
+        let place = models[skin.top.0].translation;
+        spaces.extend(quarter_turns().map(|turn| {
+            let turn = turn * scale;
+            DAffine3::from_mat3_translation(turn, place - turn * skin.top.1.translation)
+        }));
+    }
+    spaces
+}
+
+/// The 24 rotations that map axes to axes.
+fn quarter_turns() -> impl Iterator<Item = DMat3> {
+    axes().flat_map(|x| {
+        let others = axes().filter(move |y| y.dot(x) == 0.0);
+        others.map(move |y| DMat3::from_cols(x, y, x.cross(y)))
     })
 }
 

@@ -13,8 +13,10 @@ use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DQuat, DVec3};
 use std::sync::Arc;
 
-/// A body whose lowest foot is within this share of its height of the origin stands on the origin.
-const SOLE: f64 = 0.25;
+/// A body whose lowest foot is at most this share of its height above the origin stands on it: toes are low, ankles are not.
+const SOLES: [f64; 2] = [0.1, 0.25];
+/// The same below the origin.
+const SUNK: f64 = 0.03;
 
 const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 const TOES: [B; 2] = [B::LeftToes, B::RightToes];
@@ -50,6 +52,8 @@ pub(super) struct Body {
     /// Joints of the left and the right foot with its toes, of which the lowest stands on the ground. All joints if it
     /// has none.
     pub feet: [Vec<usize>; 2],
+    /// Whether toes are among them.
+    pub on_toes: bool,
     /// From level soles to those of the reference pose.
     tilts: Tilts,
     /// Whether it stands on the origin.
@@ -94,6 +98,7 @@ impl Body {
             locals,
             facing: DQuat::IDENTITY,
             feet: Default::default(),
+            on_toes: false,
             tilts: [DQuat::IDENTITY; 2],
             stands: false,
             low: [0.0; 2],
@@ -114,7 +119,9 @@ impl Body {
             body.position(body.hips()).dot(body.up()),
             body.lowest(false),
         );
-        body.stands = foot.abs() <= SOLE * (hips - foot);
+        let toes = TOES.iter().any(|toes| map.joint(*toes).is_some());
+        let sole = SOLES[usize::from(!toes)];
+        body.stands = (-SUNK..=sole).contains(&(foot / (hips - foot)));
         Ok(body)
     }
 
@@ -219,7 +226,12 @@ impl Body {
             });
             heights.fold(f64::INFINITY, f64::min)
         };
-        side(0).min(side(1))
+        let [left, right] = [side(0), side(1)];
+        // A foot that is lifted and points down reaches lower than one that stands.
+        match straight && left.is_finite() && right.is_finite() {
+            true => left.max(right),
+            false => left.min(right),
+        }
     }
 
     /// How much lower a foot would be if its leg were straight and upright; 0 if the leg is not whole.
@@ -252,11 +264,16 @@ impl Body {
         self.stance(&self.models).is_swapped(self.facing * DVec3::Z)
     }
 
+    /// Whether its pose does not stand.
+    pub fn is_lying(&self) -> bool {
+        !self.stance(&self.models).is_up(self.up())
+    }
+
     /// Fails if its pose lies, or has no height.
     pub fn check_stance(&self, side: &'static str) -> Result<(), RetargetError> {
         let stance = self.stance(&self.models);
         match (stance.height(self.up()), stance.leg()) {
-            (Some(height), Some(leg)) if !stance.is_up(self.up()) => {
+            (Some(height), Some(leg)) if self.is_lying() => {
                 Err(RetargetError::Lies { side, height, leg })
             }
             _ => Ok(()),
@@ -305,6 +322,7 @@ impl Body {
         let stand = bodies.iter().all(|body| body.stands);
         for body in bodies {
             body.feet = body.feet_of(toes);
+            body.on_toes = toes;
             body.low = [false, alignment != Alignment::None].map(|s| body.lowest(s));
             let [low, straight] = body.low;
             let hips = body.position(body.hips()).dot(body.up());

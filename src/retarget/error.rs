@@ -59,7 +59,7 @@ pub enum RetargetError {
     },
     /// The time of a reference pose is not within its clip.
     #[error(
-        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration} s", clip = shorten(.clip)
+        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration:.3} s", clip = shorten(.clip)
     )]
     Beyond {
         /// The clip.
@@ -103,7 +103,7 @@ pub enum RetargetError {
     },
     /// The hips of a character have no height, or the heights differ beyond all measure.
     #[error(
-        "the hips are {source_height:e} above the ground in the source and {target_height:e} in the target; \
+        "the hips are {source_height:.3} above the ground in the source and {target_height:.3} in the target; \
          the ratio must be within {least:e} and {most:e}: choose poses that stand as reference"
     )]
     Height {
@@ -132,7 +132,7 @@ pub enum RetargetError {
     },
     /// A joint above bones has a negative scale: it mirrors or turns what is below, which no rotation of joints does.
     #[error(
-        "joint {joint} \"{name}\" of the {side} has scale {scale:?}, which mirrors the bones below; export it with that scale \
+        "joint {joint} \"{name}\" of the {side} has scale {scale:?}, which mirrors or turns the bones below; export it with that scale \
          applied", name = shorten(.name)
     )]
     Mirrored {

@@ -2,41 +2,40 @@
 
 use super::stance::{Stance, axes};
 use glam::{DMat3, DQuat, DVec3};
-use std::f64::consts::{FRAC_PI_2, FRAC_PI_6, PI};
+use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Hips of a rest pose that alone face up to here beside an axis face along it: they are no spirit level. Radians.
-const UNEVEN: f64 = FRAC_PI_6;
+/// Parts of a body that are turned alike within this are turned as a whole; what is less beside an axis is rounding. Radians.
+const RIGID: f64 = 0.5 * PI / 180.0;
 
-/// A body is turned as a whole if its pairs of bones are turned alike up to this share of their turn.
-const ALIKE: f64 = 0.2;
+/// Others face along an axis if they are this near to it: bodies are not quite even. Radians.
+const UNEVEN: f64 = 3.0 * PI / 180.0;
 
-/// Pairs that are less beside an axis than this face along it: rounding of files. Radians.
+/// A turn that is less beside an axis goes along it: rounding of files. Radians.
 const ROUNDED: f64 = 1e-4;
 
 /// From left, up and forward as x, y and z to the model space of a body in a pose.
 ///
 /// Up is the axis along which the rest pose stands, else the one along which the pose does, else y: what another pose
-/// leans is not taken for it. One turn about it leads to where the pose faces, as its hips do.
+/// leans is not taken for it. One turn about it leads to where hips, shoulders and feet face, or most of them.
 pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     let (up, stands) = up(rest, pose);
     let left = if up.x == 0.0 { DVec3::X } else { DVec3::Y };
     let frame = [left, up];
-    let own = match stands {
-        true => at_rest(&rest.turns(frame).collect::<Vec<_>>()),
-        false => 0.0,
-    };
+    let before: Vec<_> = rest.turns(frame).filter(|_| stands).collect();
+    let own = at_rest(before.iter().map(|turn| turn.1).collect());
     let turn = match pose {
         None => own,
         // Its sides are even, those of a rest pose of another kind are not.
         Some(pose) if pose.is_t_or_a(up) && !rest.is_t_or_a(up) => {
-            at_rest(&pose.turns(frame).collect::<Vec<_>>())
+            at_rest(pose.turns(frame).map(|turn| turn.1).collect())
         }
-        Some(pose) => pose.turns(frame).next().map_or(own, |(number, turn)| {
-            let mut before = rest.turns(frame).filter(|_| stands);
-            before
-                .find(|pair| pair.0 == number)
-                .map_or(turn, |pair| turn - pair.1 + own)
-        }),
+        Some(pose) => {
+            let turned = pose.turns(frame).map(|(part, turn)| {
+                let before = before.iter().find(|before| before.0 == part);
+                before.map_or(turn, |before| turn - before.1 + own)
+            });
+            most(&turned.collect::<Vec<_>>()).unwrap_or(own)
+        }
     };
     let quarters = (turn / FRAC_PI_2).round();
     let rest = turn - quarters * FRAC_PI_2;
@@ -51,19 +50,24 @@ pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     }
 }
 
-/// The turn of a rest pose: that of its hips, but of an axis if its pairs do not agree that it is turned.
-fn at_rest(turns: &[(usize, f64)]) -> f64 {
-    let Some(&(_, hips)) = turns.first() else {
+/// The turn of a pose whose sides are even, by those of its parts.
+fn at_rest(turns: Vec<f64>) -> f64 {
+    let Some(turn) = most(&turns) else {
         return 0.0;
     };
-    let axis = (hips / FRAC_PI_2).round() * FRAC_PI_2;
-    let off = hips - axis;
-    let alike = |turn: f64| wrapped(turn - hips).abs() <= ALIKE * off.abs();
-    let whole = turns.len() > 1 && turns.iter().all(|pair| alike(pair.1));
-    match whole || off.abs() > UNEVEN {
-        true => hips,
+    let axis = (turn / FRAC_PI_2).round() * FRAC_PI_2;
+    let rigid = turns.len() > 1 && turns.iter().all(|t| wrapped(t - turn).abs() <= RIGID);
+    match (turn - axis).abs() > if rigid { RIGID } else { UNEVEN } {
+        true => turn,
         false => axis,
     }
+}
+
+/// The turn from which the others are least far in sum: a part that alone is turned does not count. The first of equals.
+fn most(turns: &[f64]) -> Option<f64> {
+    let far = |turn: &f64| -> f64 { turns.iter().map(|t| wrapped(t - turn).abs()).sum() };
+    let turns = turns.iter().copied();
+    turns.min_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
 /// An angle between −π and π.
@@ -74,11 +78,19 @@ fn wrapped(angle: f64) -> f64 {
 /// Up, and whether the rest pose stands along it.
 fn up(rest: Stance<'_>, pose: Option<Stance<'_>>) -> (DVec3, bool) {
     let own = rest.axis();
-    let up = match (own, pose.and_then(|pose| pose.axis())) {
-        // A rest pose that lies beside a pose that stands, or a pose that lies beside a rest pose that stands.
-        (Some(own), Some(pose)) if own != pose && pose == DVec3::Y => pose,
+    let there = pose.and_then(|pose| Some((pose, pose.axis()?)));
+    let up = match (own, there) {
+        // One of them lies: a rest pose beside a frame that stands, or a pose beside a rest pose that stands.
+        (Some(own), Some((pose, up))) if own != up => {
+            let own_is_up = match [own, up].map(|axis| pose.is_high(axis)) {
+                [true, false] => true,
+                [false, true] => false,
+                _ => rest.is_high(own),
+            };
+            if own_is_up { own } else { up }
+        }
         (Some(own), _) => own,
-        (None, pose) => pose.unwrap_or(DVec3::Y),
+        (None, there) => there.map_or(DVec3::Y, |there| there.1),
     };
     (up, own == Some(up))
 }
@@ -102,16 +114,17 @@ mod tests {
     #[test]
     fn uneven_hips_are_no_turn_of_the_body() {
         let degrees = |all: &[f64]| -> f64 {
-            let turns = all.iter().enumerate();
-            let turns: Vec<_> = turns.map(|(n, d)| (n, d.to_radians())).collect();
-            at_rest(&turns).to_degrees()
+            at_rest(all.iter().map(|d| d.to_radians()).collect()).to_degrees()
         };
         for (pairs, expected) in [
             (&[3.0, 0.0][..], 0.0),
             (&[3.0, 2.9, 3.1], 3.0),
             (&[25.0, 24.0], 25.0),
-            (&[25.0, 10.0], 0.0),
-            (&[25.0], 0.0),
+            (&[11.0, 8.0, 8.1, 7.6], 8.0),
+            (&[31.0, 0.0, 0.2, -0.1], 0.0),
+            (&[0.0, 0.1, -0.2, 180.0], 0.0),
+            (&[2.0], 0.0),
+            (&[25.0], 25.0),
             (&[40.0], 40.0),
             (&[-92.0, -90.0], -90.0),
             (&[178.0, -178.0], 180.0),

@@ -18,6 +18,10 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
 pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
 
+/// Toes of a rest pose on the origin are within this share of the hips' height of where they stand in the clip, and
+/// ankles, which rise with the heel.
+const SOLES: [f64; 2] = [0.02, 0.1];
+
 /// Hips that are within this many leg lengths of the ground in the source are so in the target.
 const FAR: f64 = 3.0;
 
@@ -28,6 +32,8 @@ pub(super) struct Hips<'a> {
     space: &'a Space,
     /// Whether both are one body in one reference pose.
     one_body: bool,
+    /// Of the hips, source and target.
+    pub heights: [f64; 2],
     /// Height of the target's hips by that of the source's.
     pub ratio: f64,
     joint: usize,
@@ -96,6 +102,7 @@ impl<'a> Hips<'a> {
             target,
             space,
             one_body,
+            heights: [source.height, target.height],
             ratio,
             joint,
             target_joint,
@@ -131,28 +138,39 @@ impl<'a> Hips<'a> {
     /// Decides where the source stands, and returns it.
     pub fn stand(&mut self, looks: &Looks, wanted: Ground) -> Ground {
         let (source, target) = (self.source, self.target);
-        let low = looks.low();
-        let nearer = |a: f64, b: f64| (low - a).abs() < (low - b).abs();
+        let soles = looks.soles(source.height);
+        // Its rest pose may be sunk or lifted against the ground of its clip.
+        let sole = if source.on_toes { SOLES[0] } else { SOLES[1] };
+        let apart = |soles: f64| (soles - source.low[0]).abs() > sole * source.height;
+        let stands = source.stands && (self.one_body || !soles.is_some_and(apart));
+        if !stands && source.stands && target.stands {
+            self.heights = [source, target].map(|body| body.height - body.low[0]);
+            self.ratio = self.heights[1] / self.heights[0];
+        }
         // Its legs may be straight in the clip and spread in the pose.
+        let low = looks.low();
         let [own, straight] = source.low;
-        let own = if nearer(straight, own) { straight } else { own };
+        let nearer = (low - straight).abs() < (low - own).abs();
+        let own = if nearer { straight } else { own };
         let ground = match wanted {
-            Ground::Auto if !source.stands && !self.one_body && nearer(0.0, own) => Ground::Origin,
+            Ground::Auto if !stands && !self.one_body && looks.on_origin(own, source.height) => {
+                Ground::Origin
+            }
             Ground::Auto => Ground::Reference,
             given => given,
         };
         let there = target.low[0];
         self.grounds = match ground {
-            _ if source.stands && target.stands => [0.0; 2],
-            Ground::Origin if !source.stands => match (looks.soles(source.height), target.stands) {
+            _ if stands && target.stands => [0.0; 2],
+            Ground::Origin if !stands => match target.stands {
                 // Thinner soles do not make feet sink.
-                (soles, true) => [
-                    0.0,
-                    soles.map_or(0.0, |soles| (there - self.ratio * soles).max(0.0)),
-                ],
-                (soles, false) => [soles.unwrap_or(0.0), there],
+                true => {
+                    let soles = soles.map(|soles| there - self.ratio * soles.max(0.0));
+                    [0.0, soles.map_or(0.0, |lift| lift.max(0.0))]
+                }
+                false => [soles.unwrap_or(0.0).max(0.0), there],
             },
-            _ if source.stands => [source.low[0], there],
+            _ if stands => [source.low[0], there],
             _ => [own, there],
         };
         ground

@@ -25,6 +25,12 @@ pub(super) struct Look {
     stands: bool,
 }
 
+impl Look {
+    fn low(&self) -> f64 {
+        self.feet[0].min(self.feet[1])
+    }
+}
+
 /// The source at evenly spaced times of a clip.
 pub(super) struct Looks(Vec<Look>);
 
@@ -63,15 +69,26 @@ impl Looks {
         self.iter().filter(|look| look.stands)
     }
 
-    /// How high feet are that stand on the origin, for hips of a height. `None` if they do not stand there.
+    /// How high feet are that stand near the origin, for hips of a height. `None` if they do not stand there.
     pub fn soles(&self, height: f64) -> Option<f64> {
-        let lower = |look: &Look| look.feet[0].min(look.feet[1]);
-        let mut low: Vec<f64> = self.standing().map(lower).collect();
+        let mut low: Vec<f64> = self.standing().map(Look::low).collect();
         low.sort_by(f64::total_cmp);
         // Some may be in the air, or below the ground by the capture's errors.
-        let [least, most] = [low.get(low.len() / 4)?, low.get(low.len() / 2)?];
-        let stands = most - least <= EVEN * height && *least <= SOLE * height;
-        stands.then(|| least.max(0.0))
+        let [least, most] = [*low.get(low.len() / 4)?, *low.get(low.len() / 2)?];
+        let stands = most - least <= EVEN * height && least.abs() <= SOLE * height;
+        stands.then_some(least)
+    }
+
+    /// Whether the clip begins on the origin rather than on feet of another height: by the first time at which a foot is
+    /// near to one of them, else by the lowest foot.
+    pub fn on_origin(&self, other: f64, height: f64) -> bool {
+        let near = |low: f64| [low, low - other].map(|off| off.abs() <= SOLE * height);
+        let first = self
+            .iter()
+            .map(Look::low)
+            .find(|low| near(*low) != [false; 2]);
+        let low = first.unwrap_or_else(|| self.low());
+        low.abs() < (low - other).abs()
     }
 
     /// Times at which a foot is low and the body stands.

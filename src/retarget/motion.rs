@@ -168,6 +168,23 @@ impl<'a> Motion<'a> {
         model
     }
 
+    /// At most so many times, evenly spaced: times of keys, where there are some nearby.
+    pub fn frames(&self, duration: f32, count: usize) -> Vec<f32> {
+        let curves = self.curves.iter().flatten().flatten();
+        let densest = curves.max_by_key(|curve| curve.times.len());
+        let keys = densest.map_or(&[][..], |curve| &curve.times[..]);
+        let step = duration / count as f32;
+        let near = |time: f32| {
+            let after = keys.partition_point(|&key| key < time);
+            let key = keys.get(after).copied();
+            key.filter(|key| key - time < step && *key <= duration)
+                .unwrap_or(time)
+        };
+        let mut times: Vec<f32> = (0..count).map(|k| near(step * k as f32)).collect();
+        times.dedup();
+        times
+    }
+
     /// The transforms of all joints in model space.
     pub fn models(&self, time: f32) -> Vec<DAffine3> {
         let locals = (0..self.still.len()).map(|j| self.local(j, time));

@@ -46,7 +46,7 @@ fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
         let time = move |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
         (0..FRAMES).map(move |k| Reference::of_clip(clip, rig.skeleton(), time(k)))
     });
-    let all = std::iter::once_with(move || Reference::bind(rig)).chain(frames);
+    let all = std::iter::once_with(move || Reference::bound(rig)).chain(frames);
     all.filter_map(|pose| match pose {
         Ok(Reference::Pose(pose)) => Some(pose),
         _ => None,

@@ -3,20 +3,23 @@
 use super::bind_pose::bind_pose;
 use super::body::rest;
 use super::error::RetargetError;
-use super::humanoid::{HumanBone, HumanoidMap};
+use super::humanoid::HumanoidMap;
 use super::motion::{Local, Motion};
 use super::stance::{Stance, compose};
 use crate::clip::{Clip, ClipKind};
 use crate::math::angle;
 use crate::rig::Rig;
 use crate::skeleton::{Skeleton, Trs};
-use glam::{DVec3, Quat, Vec3};
+use glam::{DAffine3, DVec3, Quat, Vec3};
+use std::cell::OnceCell;
 
 /// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
 const ROUNDED: f32 = 5e-4;
 
 /// Frames of a clip that are looked at for one that stands.
 const FRAMES: usize = 64;
+/// A frame stands straight if the angles by which it does not add up to less. Radians.
+const STRAIGHT: f64 = 40.0 * std::f64::consts::PI / 180.0;
 /// The most joints of frames that are looked at, unless there are more clips.
 const MOST_JOINTS: usize = 1 << 22;
 
@@ -61,16 +64,21 @@ impl Reference {
     ///
     /// # Errors
     /// [`RetargetError::NoBind`] if no skin of its file has a joint of the skeleton.
-    pub fn bind(rig: &Rig) -> Result<Self, RetargetError> {
-        let locals = bind_pose(rig).ok_or(RetargetError::NoBind)?;
+    pub fn bind(rig: &Rig, map: &HumanoidMap) -> Result<Self, RetargetError> {
+        let up = Frames::new(rig, map).up();
+        let locals = bind_pose(rig, |pose| up.is_none() || axis(rig, map, pose) == up);
+        let locals = locals.ok_or(RetargetError::NoBind)?;
         Ok(Self::of_locals(locals.into_iter()))
     }
 
     /// The pose of a rig to compare with that of another one: its rest pose, if that stands.
     ///
     /// The bind pose takes its place if that alone shows a T or an A, or alone stands. If neither stands, it is the first
-    /// frame of its clips that does. `side` is the rig's name in errors: `source` or `target`. A rest pose that stands along x or z lies if no clip stands along that axis and one
-    /// does along another.
+    /// frame of its clips that does, with straight legs below hips and shoulders that face one way; or the one that comes
+    /// nearest to that. `side` is the rig's name in errors: `source` or `target`.
+    ///
+    /// A rest pose along x or z lies, unless its hips, or those of frames along that axis, are at the height of legs above
+    /// the origin. One along y lies if all frames stand along another axis.
     ///
     /// # Errors
     /// [`RetargetError::Lies`] if no pose stands. [`Reference::Pose`] with the rest pose takes that as it is.
@@ -79,57 +87,64 @@ impl Reference {
         map: &HumanoidMap,
         side: &'static str,
     ) -> Result<FoundReference, RetargetError> {
-        let (skeleton, stance) = (rig.skeleton(), |models| Stance { map, models });
+        fn stance<'a>(map: &'a HumanoidMap, models: &'a [DAffine3]) -> Stance<'a> {
+            Stance { map, models }
+        }
+        let skeleton = rig.skeleton();
         let own = rest(skeleton);
         let models = compose(skeleton, &own);
-        let bind = bind_pose(rig).map(|bind| (compose(skeleton, &bind), bind));
-        let mut frames = Frames::new(rig, map);
-        let up = stance(&models).axis();
-        let lies = match up {
-            Some(up) => up != DVec3::Y && frames.refute(up),
-            None => !stance(&models).is_up(DVec3::Y),
-        };
-        let shows = |models, up: Option<DVec3>| up.is_some_and(|up| stance(models).is_t_or_a(up));
+        let frames = Frames::new(rig, map);
+        let up = frames.up();
         let found = |reference, origin, bind_angle| FoundReference {
             reference,
             origin,
             bind_angle,
         };
-        let of_bind = |bind: Vec<Local>| {
-            let reference = Self::of_locals(bind.into_iter());
-            found(reference, ReferenceOrigin::Bind, 0.0)
+        let shows = |models: &[_]| up.is_some_and(|up| stance(map, models).is_t_or_a(up));
+        let lies = match stance(map, &models).axis() {
+            Some(axis) => up != Some(axis),
+            None => !stance(map, &models).is_up(up.unwrap_or(DVec3::Y)),
         };
-        let bind_up = bind.as_ref().and_then(|bind| stance(&bind.0).axis());
-        match bind {
-            Some((there, bind)) if shows(&there, bind_up) && (lies || !shows(&models, up)) => {
-                Ok(of_bind(bind))
+        // One that is the rest pose adds nothing.
+        let bind = bind_pose(rig, |pose| up.is_some() && axis(rig, map, pose) == up)
+            .map(|bind| (compose(skeleton, &bind), bind))
+            .filter(|(there, _)| up.is_some_and(|up| stance(map, there).axis() == Some(up)));
+        if let Some((there, bind)) = bind {
+            if lies || shows(&there) && !shows(&models) {
+                let reference = Self::of_locals(bind.into_iter());
+                return Ok(found(reference, ReferenceOrigin::Bind, 0.0));
             }
-            bind if !lies => {
-                let apart = bind.map_or(0.0, |(_, bind)| {
-                    let pairs = map
-                        .bones()
-                        .map(|(_, j)| (own[j].rotation, bind[j].rotation));
-                    let angles = pairs.map(|(a, b)| angle(&a.to_array(), &b.to_array()));
-                    angles.fold(0.0, f64::max)
-                });
-                Ok(found(Self::Rest, ReferenceOrigin::Rest, apart))
-            }
-            Some((_, bind)) if bind_up.is_some() => Ok(of_bind(bind)),
-            _ => {
-                let stance = stance(&models);
-                let (clip, time) = frames.first().ok_or(RetargetError::Lies {
-                    side,
-                    height: stance.height(DVec3::Y).unwrap_or(0.0),
-                    leg: stance.leg().unwrap_or(0.0),
-                })?;
-                let clip = &rig.clips()[clip];
-                let origin = ReferenceOrigin::Frame {
-                    clip: clip.name().to_owned(),
-                    time,
-                };
-                Ok(found(Self::of_clip(clip, skeleton, time)?, origin, 0.0))
-            }
+            let joints = map.bones().map(|(_, joint)| joint);
+            let angles = joints.map(|j| {
+                let [a, b] = [own[j].rotation, bind[j].rotation];
+                angle(&a.to_array(), &b.to_array())
+            });
+            let apart = angles.fold(0.0, f64::max);
+            return Ok(found(Self::Rest, ReferenceOrigin::Rest, apart));
         }
+        if !lies {
+            return Ok(found(Self::Rest, ReferenceOrigin::Rest, 0.0));
+        }
+        let stance = stance(map, &models);
+        let frame = up.and_then(|up| frames.best(up));
+        let frame = frame.ok_or_else(|| RetargetError::Lies {
+            side,
+            height: stance.height(DVec3::Y).unwrap_or(0.0),
+            leg: stance.leg().unwrap_or(0.0),
+        })?;
+        let clip = &rig.clips()[frame.clip];
+        let origin = ReferenceOrigin::Frame {
+            clip: clip.name().to_owned(),
+            time: frame.time,
+        };
+        let reference = Self::of_clip(clip, skeleton, frame.time)?;
+        Ok(found(reference, origin, 0.0))
+    }
+
+    /// The bind pose of a rig whose bones are not known.
+    pub(super) fn bound(rig: &Rig) -> Result<Self, RetargetError> {
+        let locals = bind_pose(rig, |_| true).ok_or(RetargetError::NoBind)?;
+        Ok(Self::of_locals(locals.into_iter()))
     }
 
     fn of_locals(locals: impl Iterator<Item = Local>) -> Self {
@@ -171,84 +186,130 @@ pub enum ReferenceOrigin {
     },
 }
 
+/// The axis along which a rig stands in a pose.
+fn axis(rig: &Rig, map: &HumanoidMap, pose: &[Local]) -> Option<DVec3> {
+    let models = &compose(rig.skeleton(), pose)[..];
+    Stance { map, models }.axis()
+}
+
 /// Frames of a rig's clips, looked at when they are asked for.
 struct Frames<'a> {
     rig: &'a Rig,
     map: &'a HumanoidMap,
-    seen: Option<Vec<Frame>>,
+    seen: OnceCell<Vec<Frame>>,
 }
 
-/// A frame that stands along an axis.
+/// A frame, and the axis along which it stands.
 struct Frame {
     clip: usize,
     time: f32,
-    axis: DVec3,
-    /// Whether the hips are as high above the origin along that axis as legs are long, nearly.
+    axis: Option<DVec3>,
+    /// Whether the hips are at the height of legs above the origin, along that axis.
     high: bool,
     /// Whether it neither crouches nor sits.
     erect: bool,
+    /// [`Stance::strain`].
+    strain: f64,
 }
 
 impl<'a> Frames<'a> {
     fn new(rig: &'a Rig, map: &'a HumanoidMap) -> Self {
-        Self {
-            rig,
-            map,
-            seen: None,
+        let seen = OnceCell::new();
+        Self { rig, map, seen }
+    }
+
+    fn seen(&self) -> &[Frame] {
+        self.seen.get_or_init(|| self.look())
+    }
+
+    fn look(&self) -> Vec<Frame> {
+        let (rig, map) = (self.rig, self.map);
+        let skeleton = rig.skeleton();
+        let joints = skeleton.len() * rig.clips().len().max(1);
+        let each = (MOST_JOINTS / joints.max(1)).clamp(1, FRAMES);
+        let mut seen = Vec::new();
+        for (clip, own) in rig.clips().iter().enumerate() {
+            if own.kind() == ClipKind::Additive {
+                continue;
+            }
+            let (motion, _) = Motion::of_clip(own, skeleton);
+            for time in motion.frames(own.duration(), each) {
+                let models = &motion.models(time)[..];
+                let stance = Stance { map, models };
+                let axis = stance.axis();
+                let up = axis.unwrap_or(DVec3::Y);
+                let left = if up.x == 0.0 { DVec3::X } else { DVec3::Y };
+                seen.push(Frame {
+                    clip,
+                    time,
+                    axis,
+                    high: axis.is_some() && stance.is_high(up),
+                    erect: axis.is_some() && stance.is_erect(up),
+                    strain: stance.strain([left, up]),
+                });
+            }
+        }
+        seen
+    }
+
+    /// The axis that is up: that of the rest pose, unless it lies; else that of frames that stand at the height of legs,
+    /// else y, if frames stand along it.
+    fn up(&self) -> Option<DVec3> {
+        let skeleton = self.rig.skeleton();
+        let models = &compose(skeleton, &rest(skeleton))[..];
+        let map = self.map;
+        let own = Stance { map, models };
+        let high = || self.seen().iter().filter(|frame| frame.high);
+        let other = |up: DVec3| {
+            high()
+                .filter_map(|frame| frame.axis)
+                .find(|axis| *axis != up)
+        };
+        match own.axis() {
+            Some(DVec3::Y) if own.is_high(DVec3::Y) => Some(DVec3::Y),
+            // A clip that lies may do so at any distance from the origin, but hardly all along and along one axis.
+            Some(DVec3::Y) => {
+                let seen = self.seen().iter();
+                let another = other(DVec3::Y);
+                let all = |axis| {
+                    seen.clone()
+                        .all(|f| f.high && f.erect && f.axis == Some(axis))
+                };
+                another
+                    .filter(|axis| !own.is_high(DVec3::Y) && all(*axis))
+                    .or(Some(DVec3::Y))
+            }
+            Some(up) => {
+                let stands = high().any(|frame| frame.axis == Some(up));
+                match other(up) {
+                    None if stands || own.is_high(up) => Some(up),
+                    _ if stands => Some(up),
+                    Some(other) => Some(other),
+                    None => self.in_place(),
+                }
+            }
+            None if own.is_up(DVec3::Y) => Some(DVec3::Y),
+            None => high()
+                .find_map(|frame| frame.axis)
+                .or_else(|| self.in_place()),
         }
     }
 
-    fn seen(&mut self) -> &[Frame] {
-        let (rig, map) = (self.rig, self.map);
-        self.seen.get_or_insert_with(|| {
-            let skeleton = rig.skeleton();
-            let joints = skeleton.len() * rig.clips().len().max(1);
-            let each = (MOST_JOINTS / joints.max(1)).clamp(1, FRAMES);
-            let mut seen = Vec::new();
-            for (clip, own) in rig.clips().iter().enumerate() {
-                if own.kind() == ClipKind::Additive {
-                    continue;
-                }
-                let (motion, _) = Motion::of_clip(own, skeleton);
-                let count = if own.duration() > 0.0 { each } else { 1 };
-                for k in 0..count {
-                    let time = own.duration() * (k as f32 / each as f32);
-                    let models = motion.models(time);
-                    let models = &models[..];
-                    let stance = Stance { map, models };
-                    let Some(axis) = stance.axis() else { continue };
-                    let hips = map.joint(HumanBone::Hips).unwrap_or(0);
-                    let height = models[hips].translation.dot(axis);
-                    let leg = stance.leg().unwrap_or(0.0);
-                    let high = (0.5 * leg..=1.5 * leg).contains(&height);
-                    seen.push(Frame {
-                        clip,
-                        time,
-                        axis,
-                        high,
-                        erect: stance.is_erect(axis),
-                    });
-                }
-            }
-            seen
+    /// Y, if frames stand along it with straight legs, wherever their hips are.
+    fn in_place(&self) -> Option<DVec3> {
+        let stands = |frame: &Frame| frame.erect && frame.axis == Some(DVec3::Y);
+        self.seen().iter().any(stands).then_some(DVec3::Y)
+    }
+
+    /// The first frame that stands straight, else the one that comes nearest to it.
+    fn best(&self, up: DVec3) -> Option<&Frame> {
+        let seen = || self.seen().iter().filter(|frame| frame.axis == Some(up));
+        let high = seen().any(|frame| frame.high);
+        let fit = || seen().filter(move |frame| frame.high || !high);
+        let straight = fit().find(|frame| frame.erect && frame.strain <= STRAIGHT);
+        straight.or_else(|| {
+            let key = |frame: &&Frame| (!frame.erect, frame.strain);
+            fit().min_by(|a, b| key(a).0.cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)))
         })
-    }
-
-    /// Whether frames stand along another axis, at the height of legs, and none along this one.
-    fn refute(&mut self, up: DVec3) -> bool {
-        let high = |frame: &&Frame| frame.high;
-        let mut seen = self.seen().iter().filter(high).peekable();
-        seen.peek().is_some() && seen.all(|frame| frame.axis != up)
-    }
-
-    /// The first frame that stands: at the height of legs, else along y; with straight legs, if there is one. What is along
-    /// another axis and low, lies.
-    fn first(&mut self) -> Option<(usize, f32)> {
-        let seen = self.seen();
-        let rank = |frame: &Frame| (frame.high, frame.axis == DVec3::Y, frame.erect);
-        let stands = |rank: &(bool, bool, bool)| rank.0 || rank.1;
-        let best = seen.iter().map(rank).max().filter(stands)?;
-        let first = seen.iter().find(|frame| rank(frame) == best);
-        first.map(|frame| (frame.clip, frame.time))
     }
 }

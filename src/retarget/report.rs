@@ -33,6 +33,8 @@ pub struct RetargetReport {
     /// Whether toes point backwards in the reference poses of source and target: the joints of the left side are those of
     /// the right.
     pub swapped: [bool; 2],
+    /// Whether the reference poses of source and target do not stand.
+    pub lying: [bool; 2],
     /// Heights of the hips with straight legs, source and target, in the units of their files: above the origin if both
     /// reference poses stand on it, else above the lowest foot or toe. Without alignment, legs are as in those poses.
     pub heights: [f64; 2],

@@ -5,12 +5,13 @@ use super::humanoid::{HumanBone as B, HumanoidMap};
 use super::motion::Local;
 use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DVec3};
+use std::f64::consts::PI;
 
 /// Trunk and legs of a body that stands are within this of up; that of one that at least does not lie is within
 /// `STOOPED`. Radians.
 const UPRIGHT: f64 = 45.0 * DEGREE;
 const STOOPED: f64 = 60.0 * DEGREE;
-const DEGREE: f64 = std::f64::consts::PI / 180.0;
+const DEGREE: f64 = PI / 180.0;
 
 /// Hips of a body that stands are at least this high above its lowest foot, as a share of its legs' length.
 const LEAST_HEIGHT: f64 = 0.5;
@@ -32,6 +33,7 @@ const PAIRS: [[B; 2]; 3] = [
     [B::LeftShoulder, B::RightShoulder],
 ];
 
+const TOES: [[B; 2]; 2] = [[B::LeftFoot, B::LeftToes], [B::RightFoot, B::RightToes]];
 pub(super) const LEGS: [[B; 3]; 2] = [
     [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot],
     [B::RightUpperLeg, B::RightLowerLeg, B::RightFoot],
@@ -94,21 +96,49 @@ impl Stance<'_> {
     /// Whether trunk and legs go along a direction and the hips are above the feet, as far as it has them.
     pub fn stands(&self, up: DVec3) -> bool {
         let along = |part: Option<DVec3>| part.is_none_or(|v| v.dot(up) >= UPRIGHT.cos());
-        along(self.trunk()) && along(self.legs()) && self.is_high(up, LEAST_HEIGHT)
+        along(self.trunk()) && along(self.legs()) && self.is_above(up, LEAST_HEIGHT)
     }
 
     /// Whether it stands with legs that are nearly straight.
     pub fn is_erect(&self, up: DVec3) -> bool {
-        self.stands(up) && self.is_high(up, ERECT)
+        self.stands(up) && self.is_above(up, ERECT)
     }
 
     /// Whether it stands or stoops, but does not lie.
     pub fn is_up(&self, up: DVec3) -> bool {
         let trunk = self.trunk();
-        trunk.is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_high(up, LEAST_HEIGHT)
+        trunk.is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_above(up, LEAST_HEIGHT)
     }
 
-    fn is_high(&self, up: DVec3, least: f64) -> bool {
+    /// Whether the hips are as high above the origin along a direction as legs are long, nearly.
+    pub fn is_high(&self, up: DVec3) -> bool {
+        let (Some(hips), Some(leg)) = (self.place(B::Hips), self.leg()) else {
+            return false;
+        };
+        (0.5 * leg..=1.5 * leg).contains(&hips.dot(up))
+    }
+
+    /// By how much a pose that stands differs from one with an upright trunk, both legs straight down, feet that are
+    /// pitched alike, and hips, shoulders and feet that face one way: the sum of angles, radians.
+    pub fn strain(&self, [left, up]: [DVec3; 2]) -> f64 {
+        let legs = LEGS
+            .into_iter()
+            .flat_map(|[upper, lower, foot]| [self.way(lower, upper), self.way(foot, lower)]);
+        let bent = legs.flatten().map(|bone| bone.angle_between(up));
+        let turns: Vec<f64> = self.turns([left, up]).map(|turn| turn.1).collect();
+        let twist = turns.iter().map(|turn| {
+            let off = turn - turns[0];
+            (off - (off / (2.0 * PI)).round() * 2.0 * PI).abs()
+        });
+        let lean = self.trunk().map_or(0.0, |trunk| trunk.angle_between(up));
+        let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
+        let pitch = l.zip(r).map_or(0.0, |(l, r)| {
+            (l.angle_between(up) - r.angle_between(up)).abs()
+        });
+        bent.sum::<f64>() + twist.sum::<f64>() + lean + pitch
+    }
+
+    fn is_above(&self, up: DVec3, least: f64) -> bool {
         match (self.height(up), self.leg()) {
             (Some(height), Some(leg)) => height >= least * leg,
             _ => true,
@@ -144,21 +174,24 @@ impl Stance<'_> {
         self.stands(up) && all.all(|is| is == Some(true))
     }
 
-    /// By how much every pair of bones that it has is turned about `up` from `left`, radians; the number of the pair first.
+    /// By how much hips, arms, shoulders and feet are turned about `up` from `left`, radians; the number of the part first.
     pub fn turns(&self, [left, up]: [DVec3; 2]) -> impl Iterator<Item = (usize, f64)> {
-        let pairs = PAIRS.iter().enumerate();
-        pairs.filter_map(move |(number, &[l, r])| {
-            let across = self.way(r, l)?;
-            let flat = across - up * across.dot(up);
-            let turn = f64::atan2(flat.dot(up.cross(left)), flat.dot(left));
-            (flat.length() > STEEP).then_some((number, turn))
+        let forward = left.cross(up);
+        let pairs = PAIRS.map(|[l, r]| Some((self.way(r, l)?, [left, -forward])));
+        let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
+        let feet = l.zip(r).map(|(l, r)| ((l + r) * 0.5, [forward, left]));
+        let parts = pairs.into_iter().chain([feet]).enumerate();
+        parts.filter_map(move |(part, way)| {
+            let (way, [ahead, beside]) = way?;
+            let flat = way - up * way.dot(up);
+            let turn = f64::atan2(flat.dot(beside), flat.dot(ahead));
+            (flat.length() > STEEP).then_some((part, turn))
         })
     }
 
     /// Whether toes point backwards, as they do if the joints of the left side are called right.
     pub fn is_swapped(&self, forward: DVec3) -> bool {
-        let toes = [[B::LeftFoot, B::LeftToes], [B::RightFoot, B::RightToes]];
-        let mut ahead = toes
+        let mut ahead = TOES
             .into_iter()
             .filter_map(|[foot, toes]| self.way(foot, toes))
             .map(|toes| toes.dot(forward))

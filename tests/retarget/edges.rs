@@ -541,7 +541,7 @@ fn bind_poses_are_references() {
         assert_eq!(found.origin, ReferenceOrigin::Bind, "{space}");
         let report = follows(&actor, &to, options(found.reference), DQuat::IDENTITY);
         assert!((report.ratio - 0.5).abs() < 5e-3, "{}", report.ratio);
-        let asked = Reference::bind(&from).unwrap();
+        let asked = Reference::bind(&from, &map(&from)).unwrap();
         follows(&actor, &to, options(asked), DQuat::IDENTITY);
     }
     // Of two poses of that kind the rest pose is taken, and the other offered.
@@ -558,7 +558,9 @@ fn bind_poses_are_references() {
     );
     // Without skins there is none.
     actor.bind = None;
-    assert_eq!(Reference::bind(&actor.rig()), Err(RetargetError::NoBind));
+    let plain = actor.rig();
+    let none = Reference::bind(&plain, &map(&plain));
+    assert_eq!(none, Err(RetargetError::NoBind));
 }
 
 /// Heights of the hips in a clip of the target, frame by frame.
@@ -858,7 +860,10 @@ fn heights_without_alignment_are_those_of_the_poses() {
                 )
             })
     };
-    let actor = Actor::new(bent(0.5), dance(2));
+    // Its toes are on the ground.
+    let mut rest = bent(0.5);
+    rest.hips.y -= rest.place(B::LeftToes).y - SOLE;
+    let actor = Actor::new(rest, dance(2));
     let to = Made::default().rig();
     let from = actor.rig();
     let rest = Posed::rest(from.skeleton());

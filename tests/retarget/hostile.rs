@@ -105,7 +105,7 @@ fn times_beyond_a_clip_are_refused() {
         let error = at(time).unwrap_err();
         assert!(matches!(error, RetargetError::Beyond { .. }), "{error}");
         let text = format!(
-            "the time of the reference pose is {time} s, clip \"dance\" goes from 0 to 1 s"
+            "the time of the reference pose is {time} s, clip \"dance\" goes from 0 to 1.000 s"
         );
         assert_eq!(error.to_string(), text);
     }

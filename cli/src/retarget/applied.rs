@@ -62,6 +62,7 @@ pub struct Applied {
     reference: String,
     onto_reference: String,
     /// Whether these were found, and not asked for.
+    #[serde(skip)]
     references_found: [bool; 2],
     /// The largest angles of a bone between rest and bind poses that were not chosen, degrees.
     bind_degrees: [f64; 2],

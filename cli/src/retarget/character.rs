@@ -81,7 +81,7 @@ impl Character {
                 let rest = (0..skeleton.len()).map(|joint| skeleton.rest(joint));
                 Ok(given(Reference::Pose(rest.collect())))
             }
-            Some(Pose::Bind) => Reference::bind(rig).map(given),
+            Some(Pose::Bind) => Reference::bind(rig, &self.map).map(given),
             Some(Pose::Clip { clip, time }) => {
                 let clip = &rig.clips()[self.model.find_clip(clip)?];
                 Reference::of_clip(clip, rig.skeleton(), *time as f32).map(given)

@@ -49,6 +49,8 @@ pub struct ClipSummary {
     tilted: bool,
     /// Whether toes of source and target point backwards.
     swapped: [bool; 2],
+    /// Whether reference poses of source and target do not stand.
+    lying: [bool; 2],
     heights: [f64; 2],
     ratio: f64,
     ground: &'static str,
@@ -199,6 +201,7 @@ impl ClipSummary {
             not_aligned: aligned(&r.not_aligned),
             tilted: r.tilted,
             swapped: r.swapped,
+            lying: r.lying,
             heights: r.heights,
             ratio: r.ratio,
             ground: match r.ground {
@@ -240,7 +243,12 @@ impl ClipSummary {
         let left = self::turned("rest poses differ too much, not aligned", &self.not_aligned);
         let mut lines = vec![settings, first];
         lines.extend(self.settings.remarks());
-        let sides = self.swapped.iter().zip(["source", "target"]);
+        let names = ["source", "target"];
+        let lying = self.lying.iter().zip(names).filter(|side| *side.0);
+        lines.extend(
+            lying.map(|(_, side)| format!("the reference pose of the {side} does not stand")),
+        );
+        let sides = self.swapped.iter().zip(names);
         lines.extend(sides.filter(|s| *s.0).map(|(_, side)| {
             format!("the sides of the {side} are swapped: its toes point backwards if its left side is on the left")
         }));

@@ -421,7 +421,7 @@ pub fn settings_are_named() -> Tested {
         let line = format!("retarget man.glb --onto man.glb --out x.phx {option} Walk:{time}");
         one_line_beside(
             &run(&words(&line)),
-            &["man.glb", "reference pose is", "\"Walk\"", "0 to 1 s"],
+            &["man.glb", "reference pose is", "\"Walk\"", "0 to 1.000 s"],
         )?;
     }
     check(!scratch().join("x.phx").exists(), "a file was written")

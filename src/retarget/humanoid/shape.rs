@@ -33,7 +33,7 @@ const TRUNK: f64 = 0.55;
 const TOLD: f64 = 0.02;
 const GUESSED: f64 = 0.2;
 /// The least confidence with which a shape is offered.
-const LEAST: f64 = 0.4;
+const LEAST: f64 = 0.6;
 
 /// What a shape tells.
 pub(super) struct Shape {
@@ -202,6 +202,7 @@ impl<'a> Tree<'a> {
                     legs,
                     leg: *leg,
                     arms,
+                    twins,
                 };
                 let Some((cost, pairs)) = body.bones() else {
                     continue;
@@ -388,6 +389,8 @@ struct Parts<'a> {
     legs: &'a Twins,
     leg: Limb,
     arms: &'a Twins,
+    /// All of the skeleton.
+    twins: &'a [Twins],
 }
 
 impl Parts<'_> {
@@ -399,6 +402,7 @@ impl Parts<'_> {
             legs,
             leg,
             arms,
+            ..
         } = *self;
         let chest = arms.from;
         let skeleton = tree.skeleton;
@@ -441,7 +445,14 @@ impl Parts<'_> {
         let heads = tree.children[chest].iter().copied();
         let heads = heads.filter(|joint| {
             let aside = (tree.places[*joint] - tree.places[chest]).dot(axis).abs();
-            !arms.chain[0].contains(joint) && aside < 0.5 * width.max(0.1 * size)
+            // Wings are equal, and no neck is equal to something else.
+            let twin = |other: &Twins| {
+                let equal = tree.uneven(&other.chain, other.chain.len() - 1) < 0.05;
+                other.from == chest && other.chain[0].contains(joint) && equal
+            };
+            !arms.chain[0].contains(joint)
+                && !self.twins.iter().any(twin)
+                && aside < 0.5 * width.max(0.1 * size)
         });
         let neck = heads.max_by(|&a, &b| tree.top(a, up).total_cmp(&tree.top(b, up)))?;
         let head = tree.head(neck, up, size);
