@@ -274,7 +274,13 @@ impl Body {
         let stance = self.stance(&self.models);
         match (stance.height(self.up()), stance.leg()) {
             (Some(height), Some(leg)) if self.is_lying() => {
-                Err(RetargetError::Lies { side, height, leg })
+                let lean = stance.lean(self.up()).to_degrees();
+                Err(RetargetError::Lies {
+                    side,
+                    lean,
+                    height,
+                    leg,
+                })
             }
             _ => Ok(()),
         }

@@ -71,12 +71,14 @@ pub enum RetargetError {
     },
     /// The rest pose of a character lies, or shows its joints in a row.
     #[error(
-        "the rest pose of the {side} does not stand: its hips are {height:.3} above its feet, its legs are {leg:.3} long; \
-         choose a pose that stands as reference"
+        "the rest pose of the {side} does not stand: its trunk leans by {lean:.0}°, its hips are {height:.3} above its feet, \
+         and its legs are {leg:.3} long; choose a pose that stands as reference"
     )]
     Lies {
         /// `source` or `target`.
         side: &'static str,
+        /// The angle of its trunk from up, degrees.
+        lean: f64,
         /// The hips above the lowest foot.
         height: f64,
         /// The length of its longer leg.

@@ -129,6 +129,7 @@ impl Reference {
         let frame = up.and_then(|up| frames.best(up));
         let frame = frame.ok_or_else(|| RetargetError::Lies {
             side,
+            lean: stance.lean(DVec3::Y).to_degrees(),
             height: stance.height(DVec3::Y).unwrap_or(0.0),
             leg: stance.leg().unwrap_or(0.0),
         })?;

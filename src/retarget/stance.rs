@@ -76,6 +76,11 @@ impl Stance<'_> {
         }
     }
 
+    /// The angle of the trunk from up, radians.
+    pub fn lean(&self, up: DVec3) -> f64 {
+        self.trunk().map_or(0.0, |trunk| trunk.angle_between(up))
+    }
+
     /// The length of the longer leg, if one is whole.
     pub fn leg(&self) -> Option<f64> {
         let leg = |[upper, lower, foot]: [B; 3]| {
@@ -130,12 +135,11 @@ impl Stance<'_> {
             let off = turn - turns[0];
             (off - (off / (2.0 * PI)).round() * 2.0 * PI).abs()
         });
-        let lean = self.trunk().map_or(0.0, |trunk| trunk.angle_between(up));
         let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
         let pitch = l.zip(r).map_or(0.0, |(l, r)| {
             (l.angle_between(up) - r.angle_between(up)).abs()
         });
-        bent.sum::<f64>() + twist.sum::<f64>() + lean + pitch
+        bent.sum::<f64>() + twist.sum::<f64>() + self.lean(up) + pitch
     }
 
     fn is_above(&self, up: DVec3, least: f64) -> bool {

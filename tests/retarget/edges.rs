@@ -305,26 +305,42 @@ fn references_are_turned_as_a_whole() {
     }
 }
 
-/// Hips whose joints are not level do not turn the body.
+/// Limbs and way of the target, where those of the motion are in another space.
+fn limbs_follow(actor: &Actor, to: &Rig, options: RetargetOptions, space: DQuat) {
+    let from = actor.rig();
+    let done = retarget(&from, to, clip(&from, "take"), options);
+    let map = map(to);
+    let there = |k: usize| Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0);
+    let first = there(0).place(&map, B::Hips);
+    for (k, pose) in actor.frames.iter().enumerate() {
+        for limb in LIMBS {
+            let wanted = space * pose.direction(limb);
+            let error = (there(k).direction(&map, limb.0, limb.1) - wanted).length();
+            assert!(error < 2e-4, "{} in frame {k}: {error}", limb.0);
+        }
+        let way = space * (pose.hips - actor.frames[0].hips) * actor.size * done.report.ratio;
+        let error = (there(k).place(&map, B::Hips) - first - way).length();
+        assert!(error < 1e-5, "hips in frame {k}: {error}");
+    }
+}
+
+/// Hips whose joints are not level do not turn the body, in a rest pose or in another reference.
 #[test]
 fn uneven_hips_do_not_turn_the_body() {
-    let mut rest = Pose::stands();
-    rest.turns[at(B::Hips)] = yaw(4.0);
-    // Chest and legs are where they are.
-    let actor = Actor::new(rest, dance(6));
-    let from = actor.rig();
-    let done = retarget(
-        &from,
-        &target().rig(),
-        clip(&from, "take"),
-        RetargetOptions::default(),
-    );
-    let (to, map) = (target().rig(), map(&target().rig()));
-    for (k, pose) in actor.frames.iter().enumerate() {
-        let result = Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0);
-        for limb in LIMBS {
-            let error = (result.direction(&map, limb.0, limb.1) - pose.direction(limb)).length();
-            assert!(error < 2e-4, "{} in frame {k}: {error}", limb.0);
+    let to = target().rig();
+    for degrees in [0.0, 8.0, 12.0, 28.0, 75.0, 102.0] {
+        for uneven in [4.0, -9.0, 25.0] {
+            let mut rest = Pose::stands().turned(yaw(degrees));
+            // Chest and legs are where they are.
+            rest.turns[at(B::Hips)] = yaw(degrees + uneven);
+            let actor = Actor::new(rest, all(dance(6), yaw(degrees)));
+            limbs_follow(&actor, &to, RetargetOptions::default(), yaw(-degrees));
+            let mut frames = all(dance(6), yaw(degrees));
+            frames[0].turns[at(B::Hips)] = yaw(degrees + uneven);
+            let actor = Actor::new(Pose::stands(), frames);
+            let from = actor.rig();
+            let first = Reference::of_clip(clip(&from, "take"), from.skeleton(), 0.0).unwrap();
+            limbs_follow(&actor, &to, options(first), yaw(-degrees));
         }
     }
 }
@@ -342,16 +358,19 @@ fn references_that_lean_keep_paths_level() {
                 pose.hips += DVec3::new(0.0, 0.0, 0.3) * f64::from(k);
                 pose
             });
-            let actor = Actor::new(Pose::stands(), frames.collect());
-            let from = actor.rig();
-            let first = Reference::of_clip(clip(&from, "take"), from.skeleton(), 0.0).unwrap();
-            let done = retarget(&from, &to, clip(&from, "take"), options(first));
-            let place = |k: usize| {
-                Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0).place(&map, B::Hips)
-            };
-            let way = DVec3::Z * (1.5 * actor.size * done.report.ratio);
-            let error = (place(5) - place(0) - way).length();
-            assert!(error < 1e-5, "{degrees} about {axis}: {error}");
+            let frames: Vec<Pose> = frames.collect();
+            for file in [0.0, 1.0, -1.0].map(|q| DQuat::from_rotation_x(q * FRAC_PI_2)) {
+                let actor = Actor::new(Pose::stands().turned(file), all(frames.clone(), file));
+                let from = actor.rig();
+                let first = Reference::of_clip(clip(&from, "take"), from.skeleton(), 0.0).unwrap();
+                let done = retarget(&from, &to, clip(&from, "take"), options(first));
+                let place = |k: usize| {
+                    Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0).place(&map, B::Hips)
+                };
+                let way = DVec3::Z * (1.5 * actor.size * done.report.ratio);
+                let error = (place(5) - place(0) - way).length();
+                assert!(error < 1e-5, "{degrees} about {axis}: {error}");
+            }
         }
     }
 }
@@ -395,7 +414,9 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
         first.hips.y = 0.1;
         let mut frames = vec![first.clone(), first];
         frames.extend(dance(6));
-        let actor = Actor::new(rest, frames);
+        let mut actor = Actor::new(rest.clone(), frames);
+        // As files of motion capture are read: bound in their rest pose.
+        actor.bind = Some((rest, DMat4::IDENTITY));
         let from = actor.rig();
         let map = map(&from);
         let found =
@@ -453,6 +474,7 @@ fn rest_poses_that_lie_are_refused() {
             side: "source",
             height,
             leg,
+            ..
         }) = refused.map(|_| ())
         else {
             panic!("{name}");
@@ -544,6 +566,15 @@ fn bind_poses_are_references() {
         let asked = Reference::bind(&from, &map(&from)).unwrap();
         follows(&actor, &to, options(asked), DQuat::IDENTITY);
     }
+    // Where the rest pose faces does not matter.
+    for degrees in [30.0, 60.0, 135.0, 180.0] {
+        let mut actor = Actor::new(idle().turned(yaw(degrees)), dance(6));
+        actor.bind = Some((Pose::stands(), DMat4::IDENTITY));
+        let from = actor.rig();
+        let found = Reference::find(&from, &map(&from), "source").unwrap();
+        assert_eq!(found.origin, ReferenceOrigin::Bind);
+        follows(&actor, &to, options(found.reference), DQuat::IDENTITY);
+    }
     // Of two poses of that kind the rest pose is taken, and the other offered.
     let mut actor = Actor::new(Pose::stands(), dance(3));
     let lowered = Pose::stands().with(B::LeftUpperArm, None, DQuat::from_rotation_z(-0.2));
@@ -607,6 +638,9 @@ fn clips_that_lie_or_sit_keep_their_height() {
             pose(&stands, 0.55),
         ],
         vec![pose(&stands, 0.95), pose(&stands, 1.0)],
+        (0..12)
+            .map(|k| pose(&stands, 0.55 - 0.09 * f64::from(k)))
+            .collect(),
     ] {
         for hips in [DVec3::ZERO, HIPS] {
             let actor = Actor::new(
@@ -707,6 +741,15 @@ fn feet_do_not_sink() {
     frames.iter_mut().for_each(|pose| pose.hips.y -= SOLE);
     let flat = sunk(&Actor::new(origin.clone(), frames), &to);
     assert!(flat.iter().all(|off| off.abs() < 1e-4), "{flat:?}");
+    // A rest pose that is sunk or lifted against the ground of its clip.
+    for off in [-0.2, -0.1, -0.03, 0.03, 0.05, 0.1, 0.2, 0.3] {
+        let rest = Pose {
+            hips: HIPS + DVec3::Y * off,
+            ..Pose::stands()
+        };
+        let stale = sunk(&Actor::new(rest, vec![Pose::stands(); 3]), &to);
+        assert!(stale.iter().all(|off| off.abs() < 1e-3), "{off}: {stale:?}");
+    }
     // In place: hips stay in the origin.
     for follow in [false, true] {
         let spread = origin.clone().spread(0.4, follow);

@@ -11,7 +11,8 @@ const MODELS: [(&str, &str); 5] = [
     ("CesiumMan.glb", ""),
 ];
 
-/// The height of hips above the origin, if legs were straight and the lowest foot or toe stayed where it is.
+/// The height of hips above the origin, if legs were straight and the lowest foot or toe stayed where it is; of the foot
+/// that points down less.
 fn standing(rest: &Posed, map: &HumanoidMap) -> f64 {
     let sides = [
         [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes],
@@ -29,8 +30,8 @@ fn standing(rest: &Posed, map: &HumanoidMap) -> f64 {
         let longer = upper.distance(lower) + lower.distance(foot) - (upper.y - foot.y);
         (low, low - longer)
     });
-    let least = |get: fn(&(f64, f64)) -> f64| get(&feet[0]).min(get(&feet[1]));
-    rest.place(map, B::Hips).y + least(|f| f.0) - least(|f| f.1)
+    let low = feet[0].0.min(feet[1].0);
+    rest.place(map, B::Hips).y + low - feet[0].1.max(feet[1].1)
 }
 
 /// Limbs point where those of the source do, and hips are where the ratio of heights puts them, in every clip of

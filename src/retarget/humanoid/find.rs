@@ -25,6 +25,14 @@ const LEAST: [HumanBone; 10] = [
     HumanBone::RightLowerArm,
 ];
 
+/// The ends of arms and legs.
+const ENDS: [HumanBone; 4] = [
+    HumanBone::LeftFoot,
+    HumanBone::RightFoot,
+    HumanBone::LeftHand,
+    HumanBone::RightHand,
+];
+
 /// The most prefixes, one behind the other, that are left out of names.
 const MOST_PREFIXES: usize = 4;
 
@@ -142,14 +150,22 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
             break;
         }
     }
-    if best.whole {
+    let has = |bone: &HumanBone| best.pairs.iter().any(|pair| pair.0 == *bone);
+    if best.whole && ENDS.iter().all(has) {
         return best;
     }
     match shape_match(skeleton, pose) {
         None => best,
-        Some(mut found) => {
-            found.join(best, skeleton);
-            found
+        // Names that tell arms and legs may not tell what is at their ends.
+        Some(mut shape) if best.whole => {
+            let limb = |bone: HumanBone| ENDS.contains(&bone) || LEAST[2..].contains(&bone);
+            shape.pairs.retain(|pair| limb(pair.0));
+            best.join(shape, skeleton);
+            best
+        }
+        Some(mut shape) => {
+            shape.join(best, skeleton);
+            shape
         }
     }
 }
@@ -183,17 +199,17 @@ impl Match {
         (self.whole, self.pairs.len())
     }
 
-    /// Takes over what names find beside it, such as fingers, if they contradict it nowhere.
-    fn join(&mut self, names: Self, skeleton: &Skeleton) {
+    /// Takes over what is found in another way, such as fingers by names, if that contradicts it nowhere.
+    fn join(&mut self, other: Self, skeleton: &Skeleton) {
         let known = |pair: &&(HumanBone, usize)| {
             let mut own = self.pairs.iter();
             own.any(|p| p.0 == pair.0 || p.1 == pair.1)
         };
-        let mut shared = names.pairs.iter().filter(known);
+        let mut shared = other.pairs.iter().filter(known);
         if shared.any(|pair| !self.pairs.contains(pair)) {
             return;
         }
-        let more = names.pairs.iter().filter(|pair| !known(pair));
+        let more = other.pairs.iter().filter(|pair| !known(pair));
         let mut pairs = self.pairs.clone();
         pairs.extend(more);
         if HumanoidMap::new(skeleton, &pairs, self.origin).is_ok() {
