@@ -54,7 +54,7 @@ fn body(text: &str, sides: [&str; 2]) -> Vec<Row> {
             .iter()
             .take_while(|l| sided && l.0 > depth)
             .count();
-        for side in 0..1 + usize::from(sided) {
+        for (side, word) in sides.iter().enumerate().take(1 + usize::from(sided)) {
             for (depth, words) in &lines[at..=at + more] {
                 open.retain(|o| o.0 < *depth);
                 let number = |n: usize| words[n].parse::<f64>().unwrap() / 100.0;
@@ -62,7 +62,7 @@ fn body(text: &str, sides: [&str; 2]) -> Vec<Row> {
                 let place = DVec3::new(mirror * number(1), number(2), number(3));
                 let bone = words.get(4).map(|b| HumanBone::named(b).unwrap());
                 let bone = bone.map(|b| if side == 1 { b.mirrored() } else { b });
-                let name = words[0].replace('~', sides[side]);
+                let name = words[0].replace('~', word);
                 rows.push((name, open.last().map(|o| o.1), place, bone));
                 open.push((*depth, rows.len() - 1));
             }

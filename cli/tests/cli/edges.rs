@@ -22,7 +22,9 @@ pub const NEEDS: [&str; 13] = [
     "../reports/c27_vrm1.vrm",
 ];
 
-pub const TRIALS: [(&str, fn() -> Tested); 6] = [
+type Test = fn() -> Tested;
+
+pub const TRIALS: [(&str, Test); 6] = [
     ("retarget_poses_that_do_not_stand", poses_that_do_not_stand),
     (
         "retarget_heights_of_clips_that_lie",
