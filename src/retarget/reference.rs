@@ -94,7 +94,9 @@ impl Reference {
         let own = rest(skeleton);
         let models = compose(skeleton, &own);
         let frames = Frames::new(rig, map);
-        let up = frames.up();
+        let upright = |pose: &[Local]| axis(rig, map, pose) == Some(DVec3::Y);
+        let bound = || bind_pose(rig, upright).filter(|bind| upright(bind));
+        let up = frames.up().or_else(|| bound().map(|_| DVec3::Y));
         let found = |reference, origin, bind_angle| FoundReference {
             reference,
             origin,
@@ -105,7 +107,7 @@ impl Reference {
             Some(axis) => up != Some(axis),
             None => !stance(map, &models).is_up(up.unwrap_or(DVec3::Y)),
         };
-        // One that is the rest pose adds nothing.
+        // One that lies as well adds nothing.
         let bind = bind_pose(rig, |pose| up.is_some() && axis(rig, map, pose) == up)
             .map(|bind| (compose(skeleton, &bind), bind))
             .filter(|(there, _)| up.is_some_and(|up| stance(map, there).axis() == Some(up)));
