@@ -117,7 +117,7 @@ mod tests {
             at_rest(all.iter().map(|d| d.to_radians()).collect()).to_degrees()
         };
         for (pairs, expected) in [
-            (&[3.0, 0.0][..], 0.0),
+            (&[2.9, 0.0][..], 0.0),
             (&[3.0, 2.9, 3.1], 3.0),
             (&[25.0, 24.0], 25.0),
             (&[11.0, 8.0, 8.0, 7.6], 8.0),

@@ -33,6 +33,9 @@ const ENDS: [HumanBone; 4] = [
     HumanBone::RightHand,
 ];
 
+/// Bones of the head that no shape tells.
+const FACE: [HumanBone; 3] = [HumanBone::LeftEye, HumanBone::RightEye, HumanBone::Jaw];
+
 /// The most prefixes, one behind the other, that are left out of names.
 const MOST_PREFIXES: usize = 4;
 
@@ -164,6 +167,8 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
             best
         }
         Some(mut shape) => {
+            let small = |bone: HumanBone| bone.is_finger() || FACE.contains(&bone);
+            best.pairs.retain(|pair| small(pair.0));
             shape.join(best, skeleton);
             shape
         }
