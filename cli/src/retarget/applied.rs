@@ -65,7 +65,8 @@ pub struct Applied {
     #[serde(skip)]
     references_found: [bool; 2],
     /// The largest angles of a bone between rest and bind poses that were not chosen, degrees.
-    bind_degrees: [f64; 2],
+    #[serde(skip)]
+    pub bind_degrees: [f64; 2],
     align: &'static str,
     scale: &'static str,
     /// `auto`, `reference` or `origin`.

@@ -45,6 +45,8 @@ pub struct ClipSummary {
     carried: Vec<String>,
     aligned: Vec<Aligned>,
     not_aligned: Vec<Aligned>,
+    /// The largest angles of a bone between rest and bind poses of source and target that were not chosen.
+    bind_degrees: [f64; 2],
     /// Whether the soles of the source's reference pose are turned along with its spread legs.
     tilted: bool,
     /// Whether toes of source and target point backwards.
@@ -199,6 +201,7 @@ impl ClipSummary {
             carried: names(&r.carried),
             aligned: aligned(&r.aligned),
             not_aligned: aligned(&r.not_aligned),
+            bind_degrees: applied.bind_degrees,
             tilted: r.tilted,
             swapped: r.swapped,
             lying: r.lying,

@@ -392,6 +392,7 @@ pub fn settings_are_named() -> Tested {
         "onto_reference": "Wave:0",
         "align": "none",
         "scale": "drop",
+        "ground": "auto",
         "mirror": true,
         "plant_feet": { "height": 0.0625, "speed": 0.5, "fade": 0.1 },
     });

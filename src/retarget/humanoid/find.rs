@@ -36,6 +36,9 @@ const ENDS: [HumanBone; 4] = [
 /// Bones of the head that no shape tells.
 const FACE: [HumanBone; 3] = [HumanBone::LeftEye, HumanBone::RightEye, HumanBone::Jaw];
 
+/// Bones that the table of general words must find more than another.
+const GENERAL: usize = 3;
+
 /// The most prefixes, one behind the other, that are left out of names.
 const MOST_PREFIXES: usize = 4;
 
@@ -200,8 +203,12 @@ struct Match {
 }
 
 impl Match {
+    /// The words of the last table mean one bone in one rig and another in another, so that a few more of them count less.
     fn rank(&self) -> (bool, usize) {
-        (self.whole, self.pairs.len())
+        let last = TABLES.last().map(|table| table.name);
+        let general = self.origin == MapOrigin::Names(last.unwrap_or(""));
+        let counted = if general { GENERAL } else { 0 };
+        (self.whole, self.pairs.len().saturating_sub(counted))
     }
 
     /// Takes over what is found in another way, such as fingers by names, if that contradicts it nowhere.
