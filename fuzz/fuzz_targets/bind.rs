@@ -11,7 +11,8 @@ use phalanx::build::{BuildOptions, build_rig, with_clips};
 use phalanx::clip::relane;
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{
-    BindOptions, Binding, HumanoidMap, RetargetOptions, Retargeting, TranslationMode, mirror,
+    BindOptions, Binding, HumanoidMap, Reference, RetargetOptions, Retargeting, TranslationMode,
+    mirror,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
@@ -225,7 +226,12 @@ fuzz_target!(|bytes: &[u8]| {
     });
     if let [Some(a), Some(b)] = &maps {
         let sides = ((from.skeleton(), a), (onto.skeleton(), b));
-        if let Ok(retargeting) = Retargeting::new(sides.0, sides.1, RetargetOptions::default()) {
+        let found = Reference::find(&from, a, "source").map(|found| found.reference);
+        let options = RetargetOptions {
+            source_reference: found.unwrap_or(Reference::Rest),
+            ..RetargetOptions::default()
+        };
+        if let Ok(retargeting) = Retargeting::new(sides.0, sides.1, options) {
             for clip in from.clips() {
                 clips.extend(retargeting.retarget(clip).map(|made| made.clip));
             }

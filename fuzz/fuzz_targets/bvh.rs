@@ -24,7 +24,11 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert!(report.entries.len() <= 3, "entries are few: {report:?}");
     for track in scene.clips.iter().flat_map(|c| &c.tracks) {
-        let finite = track.values.iter().chain(&track.times).all(|v| v.is_finite());
+        let finite = track
+            .values
+            .iter()
+            .chain(&track.times)
+            .all(|v| v.is_finite());
         assert!(finite, "tracks of a file that was read are finite");
     }
     let build = BuildOptions {

@@ -21,7 +21,10 @@ const CHECKSUM: std::ops::Range<usize> = 24..32;
 
 /// A snapshot has one form; one of an older version is written in the newest.
 fn check_form(bytes: &[u8], written: &[u8]) {
-    assert!(written == bytes || written[VERSION] != bytes[VERSION], "a snapshot has one form");
+    assert!(
+        written == bytes || written[VERSION] != bytes[VERSION],
+        "a snapshot has one form"
+    );
 }
 
 /// Whether a restored crowd gives the bytes that it was restored from. Clips keep the `names` that they have here, and
@@ -52,7 +55,12 @@ fn crowd(bytes: &[u8]) {
     alloc::start();
     let read = CrowdSnapshot::from_bytes(bytes);
     let allowed = MEMORY_BASE + SNAPSHOT_MEMORY_PER_BYTE * bytes.len() as u64;
-    assert!(alloc::peak() <= allowed, "{} bytes for {}", alloc::peak(), bytes.len());
+    assert!(
+        alloc::peak() <= allowed,
+        "{} bytes for {}",
+        alloc::peak(),
+        bytes.len()
+    );
     let Ok(read) = read else { return };
     let newest = read.to_bytes();
     check_form(bytes, &newest);
@@ -60,7 +68,10 @@ fn crowd(bytes: &[u8]) {
     let mut lively = Lively::new();
     let (before, names) = (lively.crowd.snapshot(), lively.clip_names());
     if lively.crowd.restore(&read).is_err() {
-        assert!(lively.crowd.snapshot() == before, "a restore that fails changes nothing");
+        assert!(
+            lively.crowd.snapshot() == before,
+            "a restore that fails changes nothing"
+        );
         return;
     }
     let after = lively.crowd.snapshot();
