@@ -513,6 +513,31 @@ fn rest_poses_that_lie_are_refused() {
     }
 }
 
+/// Heights of poses that are taken as they are may have no sense: hips that leave the ground by lengths of legs are refused.
+#[test]
+fn hips_beyond_all_legs_are_refused() {
+    let to = target().rig();
+    let [_, (_, flat), ..] = lying();
+    let actor = Actor::new(flat, vec![Pose::stands(); 3]);
+    let from = actor.rig();
+    let rest = (0..from.skeleton().len()).map(|j| from.skeleton().rest(j));
+    let as_they_are = RetargetOptions {
+        alignment: Alignment::None,
+        ..options(Reference::Pose(rest.collect()))
+    };
+    let (own, map_to) = (map(&from), map(&to));
+    let sides = ((from.skeleton(), &own), (to.skeleton(), &map_to));
+    let ready = Retargeting::new(sides.0, sides.1, as_they_are).unwrap();
+    match ready.retarget(&from.clips()[0]).map(|done| done.report) {
+        Err(RetargetError::Far {
+            source_height,
+            target_height,
+            ..
+        }) => assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Files whose up is another axis stand.
 #[test]
 fn other_ups_stand() {
