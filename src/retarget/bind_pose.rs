@@ -103,8 +103,8 @@ fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
     locals
 }
 
-/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, that of the joint above the
-/// skin's; and quarter turns of these about where the topmost joint is.
+/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, and that of the joint above the
+/// skin's, if they have the scale of the rest pose; else quarter turns that leave the topmost joint where it rests.
 fn spaces(rig: &Rig, skin: &Bound, models: &[DAffine3], exact: DAffine3) -> Vec<DAffine3> {
     let mut meshes = rig.meshes().iter().filter(|mesh| mesh.skin == skin.index);
     let node = meshes.next().map(|mesh| {

@@ -29,7 +29,7 @@ const ALIGNED: f64 = 1e-6;
 const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
 
 /// Bones whose directions differ in the reference poses, with the angles in radians.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(super) struct Aligned {
     /// Turned into the direction of the source's.
     pub turned: Vec<(B, f64)>,

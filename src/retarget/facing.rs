@@ -1,6 +1,6 @@
 //! Which way is up for a body, and which way it faces in a pose.
 
-use super::stance::{Stance, axes};
+use super::stance::{Stance, axes, left_of, wrapped};
 use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
@@ -19,18 +19,17 @@ const ROUNDED: f64 = 1e-4;
 /// leans is not taken for it. One turn about it leads to where hips, shoulders and feet face, or most of them.
 pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     let (up, stands) = up(rest, pose);
-    let left = if up.x == 0.0 { DVec3::X } else { DVec3::Y };
-    let frame = [left, up];
-    let before: Vec<_> = rest.turns(frame).filter(|_| stands).collect();
+    let left = left_of(up);
+    let before: Vec<_> = rest.turns(up).filter(|_| stands).collect();
     let own = at_rest(before.iter().map(|turn| turn.1).collect());
     let turn = match pose {
         None => own,
         // Its sides are even, those of a rest pose of another kind are not.
         Some(pose) if pose.is_t_or_a(up) && !rest.is_t_or_a(up) => {
-            at_rest(pose.turns(frame).map(|turn| turn.1).collect())
+            at_rest(pose.turns(up).map(|turn| turn.1).collect())
         }
         Some(pose) => {
-            let turned = pose.turns(frame).map(|(part, turn)| {
+            let turned = pose.turns(up).map(|(part, turn)| {
                 let before = before.iter().find(|before| before.0 == part);
                 before.map_or(turn, |before| turn - before.1 + own)
             });
@@ -68,11 +67,6 @@ fn most(turns: &[f64]) -> Option<f64> {
     let far = |turn: &f64| -> f64 { turns.iter().map(|t| wrapped(t - turn).abs()).sum() };
     let turns = turns.iter().copied();
     turns.min_by(|a, b| far(a).total_cmp(&far(b)))
-}
-
-/// An angle between −π and π.
-fn wrapped(angle: f64) -> f64 {
-    angle - (angle / (2.0 * PI)).round() * 2.0 * PI
 }
 
 /// Up, and whether the rest pose stands along it.

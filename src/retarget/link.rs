@@ -16,7 +16,6 @@ use glam::DQuat;
 /// local rotations from p's joint down takes the place of q, so that joints without a bone, and bones that the
 /// target lacks, pass their rotation on. What is constant is one product on each side:
 /// q′ = left · q₁ q₂ … qₙ · right.
-#[derive(Clone)]
 pub(super) struct Link {
     /// `None` for a joint that is matched by its name.
     pub bone: Option<HumanBone>,

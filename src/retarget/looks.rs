@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::motion::Motion;
+use super::stance::Stance;
 
 /// Times of a clip that are looked at.
 const LOOKS: usize = 64;
@@ -37,9 +38,13 @@ pub(super) struct Looks(Vec<Look>);
 impl Looks {
     pub fn new(source: &Body, motion: &Motion<'_>, duration: f32) -> Self {
         let up = source.up();
-        let look = |i: usize| {
+        let bones = Stance::bones().filter_map(|bone| source.map.joint(bone));
+        let feet = source.feet.iter().flatten().copied();
+        let joints = motion.with_above(bones.chain(feet));
+        let mut models = source.models.clone();
+        let mut look = |i: usize| {
             let time = duration * (i as f32 / LOOKS as f32);
-            let models = motion.models(time);
+            motion.models_of(&joints, time, &mut models);
             let height = |joint: usize| models[joint].translation.dot(up);
             let least = |joints: &[usize]| {
                 let heights = joints.iter().map(|&j| height(j));
@@ -53,7 +58,7 @@ impl Looks {
             }
         };
         let all = if duration > 0.0 { LOOKS } else { 1 };
-        Self((0..all).map(look).collect())
+        Self((0..all).map(&mut look).collect())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Look> {

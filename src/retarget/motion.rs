@@ -191,6 +191,29 @@ impl<'a> Motion<'a> {
         compose(self.skeleton, &locals.collect::<Vec<_>>())
     }
 
+    /// Some joints and all that are above them, ascending.
+    pub fn with_above(&self, joints: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut wanted = vec![false; self.still.len()];
+        for joint in joints {
+            let mut at = Some(joint);
+            while let Some(j) = at.filter(|&j| !std::mem::replace(&mut wanted[j], true)) {
+                at = self.parent(j);
+            }
+        }
+        (0..wanted.len()).filter(|&j| wanted[j]).collect()
+    }
+
+    /// Puts the transforms in model space of joints that [`Motion::with_above`] gave.
+    pub fn models_of(&self, joints: &[usize], time: f32, models: &mut [DAffine3]) {
+        for &joint in joints {
+            let local = self.local(joint, time).to_affine();
+            models[joint] = match self.parent(joint) {
+                Some(parent) => models[parent] * local,
+                None => local,
+            };
+        }
+    }
+
     /// A joint's rotation in model space: the product of the rotations down to it.
     pub fn model_rotation(&self, joint: usize, time: f32) -> DQuat {
         let parents = self.skeleton.parents();

@@ -10,7 +10,7 @@ use crate::clip::{Clip, ClipKind};
 use crate::math::angle;
 use crate::rig::Rig;
 use crate::skeleton::{Skeleton, Trs};
-use glam::{DAffine3, DVec3, Quat, Vec3};
+use glam::{DVec3, Quat, Vec3};
 use std::cell::OnceCell;
 
 /// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
@@ -87,32 +87,30 @@ impl Reference {
         map: &HumanoidMap,
         side: &'static str,
     ) -> Result<FoundReference, RetargetError> {
-        fn stance<'a>(map: &'a HumanoidMap, models: &'a [DAffine3]) -> Stance<'a> {
-            Stance { map, models }
-        }
         let skeleton = rig.skeleton();
         let own = rest(skeleton);
-        let models = compose(skeleton, &own);
+        let models = &compose(skeleton, &own)[..];
+        let stance = Stance { map, models };
         let frames = Frames::new(rig, map);
-        let upright = |pose: &[Local]| axis(rig, map, pose) == Some(DVec3::Y);
-        let bound = || bind_pose(rig, upright).filter(|bind| upright(bind));
-        let up = frames.up().or_else(|| bound().map(|_| DVec3::Y));
+        // A bind pose that lies as well adds nothing.
+        let bound = |up: DVec3| {
+            let along = |pose: &[Local]| axis(rig, map, pose) == Some(up);
+            bind_pose(rig, along).filter(|bind| along(bind))
+        };
+        let up = frames.up().or_else(|| bound(DVec3::Y).map(|_| DVec3::Y));
         let found = |reference, origin, bind_angle| FoundReference {
             reference,
             origin,
             bind_angle,
         };
-        let shows = |models: &[_]| up.is_some_and(|up| stance(map, models).is_t_or_a(up));
-        let lies = match stance(map, &models).axis() {
+        let shows = |stance: Stance<'_>| up.is_some_and(|up| stance.is_t_or_a(up));
+        let lies = match stance.axis() {
             Some(axis) => up != Some(axis),
-            None => !stance(map, &models).is_up(up.unwrap_or(DVec3::Y)),
+            None => !stance.is_up(up.unwrap_or(DVec3::Y)),
         };
-        // One that lies as well adds nothing.
-        let bind = bind_pose(rig, |pose| up.is_some() && axis(rig, map, pose) == up)
-            .map(|bind| (compose(skeleton, &bind), bind))
-            .filter(|(there, _)| up.is_some_and(|up| stance(map, there).axis() == Some(up)));
-        if let Some((there, bind)) = bind {
-            if lies || shows(&there) && !shows(&models) {
+        if let Some(bind) = up.and_then(bound) {
+            let models = &compose(skeleton, &bind)[..];
+            if lies || shows(Stance { map, models }) && !shows(stance) {
                 let reference = Self::of_locals(bind.into_iter());
                 return Ok(found(reference, ReferenceOrigin::Bind, 0.0));
             }
@@ -127,7 +125,6 @@ impl Reference {
         if !lies {
             return Ok(found(Self::Rest, ReferenceOrigin::Rest, 0.0));
         }
-        let stance = stance(map, &models);
         let frame = up.and_then(|up| frames.best(up));
         let frame = frame.ok_or_else(|| RetargetError::Lies {
             side,
@@ -241,14 +238,13 @@ impl<'a> Frames<'a> {
                 let stance = Stance { map, models };
                 let axis = stance.axis();
                 let up = axis.unwrap_or(DVec3::Y);
-                let left = if up.x == 0.0 { DVec3::X } else { DVec3::Y };
                 seen.push(Frame {
                     clip,
                     time,
                     axis,
                     high: axis.is_some() && stance.is_high(up),
                     erect: axis.is_some() && stance.is_erect(up),
-                    strain: stance.strain([left, up]),
+                    strain: stance.strain(up),
                 });
             }
         }
@@ -272,25 +268,16 @@ impl<'a> Frames<'a> {
             Some(DVec3::Y) if own.is_high(DVec3::Y) => Some(DVec3::Y),
             // A clip that lies may do so at any distance from the origin, but hardly all along and along one axis.
             Some(DVec3::Y) => {
-                let seen = self.seen().iter();
-                let another = other(DVec3::Y);
-                let all = |axis| {
-                    seen.clone()
-                        .all(|f| f.high && f.erect && f.axis == Some(axis))
-                };
-                another
-                    .filter(|axis| !own.is_high(DVec3::Y) && all(*axis))
-                    .or(Some(DVec3::Y))
+                let along = |f: &Frame, axis| f.high && f.erect && f.axis == Some(axis);
+                let all = |axis: &DVec3| self.seen().iter().all(|frame| along(frame, *axis));
+                other(DVec3::Y).filter(all).or(Some(DVec3::Y))
             }
-            Some(up) => {
-                let stands = high().any(|frame| frame.axis == Some(up));
-                match other(up) {
-                    None if stands || own.is_high(up) => Some(up),
-                    _ if stands => Some(up),
-                    Some(other) => Some(other),
-                    None => self.in_place(),
-                }
-            }
+            Some(up) if high().any(|frame| frame.axis == Some(up)) => Some(up),
+            Some(up) => match other(up) {
+                None if own.is_high(up) => Some(up),
+                None => self.in_place(),
+                other => other,
+            },
             None if own.is_up(DVec3::Y) => Some(DVec3::Y),
             None => high()
                 .find_map(|frame| frame.axis)

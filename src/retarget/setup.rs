@@ -14,7 +14,6 @@ use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
 /// What is constant in a transfer.
-#[derive(Clone)]
 pub(super) struct Setup {
     pub source: Body,
     pub target: Body,

@@ -50,7 +50,16 @@ pub(super) struct Stance<'a> {
     pub models: &'a [DAffine3],
 }
 
+/// Bones of the trunk, from its top.
+const TRUNK: [B; 5] = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
+
 impl Stance<'_> {
+    /// Bones that tell whether a body stands.
+    pub fn bones() -> impl Iterator<Item = B> {
+        let legs = LEGS.into_iter().flatten();
+        legs.chain(TRUNK).chain([B::Hips])
+    }
+
     fn place(&self, bone: B) -> Option<DVec3> {
         self.map.joint(bone).map(|j| self.models[j].translation)
     }
@@ -61,8 +70,7 @@ impl Stance<'_> {
 
     /// From the hips to the highest bone of the trunk.
     fn trunk(&self) -> Option<DVec3> {
-        let tops = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
-        tops.into_iter().find_map(|top| self.way(B::Hips, top))
+        TRUNK.into_iter().find_map(|top| self.way(B::Hips, top))
     }
 
     /// From the feet up, of both legs.
@@ -125,16 +133,13 @@ impl Stance<'_> {
 
     /// By how much a pose that stands differs from one with an upright trunk, both legs straight down, feet that are
     /// pitched alike, and hips, shoulders and feet that face one way: the sum of angles, radians.
-    pub fn strain(&self, [left, up]: [DVec3; 2]) -> f64 {
+    pub fn strain(&self, up: DVec3) -> f64 {
         let legs = LEGS
             .into_iter()
             .flat_map(|[upper, lower, foot]| [self.way(lower, upper), self.way(foot, lower)]);
         let bent = legs.flatten().map(|bone| bone.angle_between(up));
-        let turns: Vec<f64> = self.turns([left, up]).map(|turn| turn.1).collect();
-        let twist = turns.iter().map(|turn| {
-            let off = turn - turns[0];
-            (off - (off / (2.0 * PI)).round() * 2.0 * PI).abs()
-        });
+        let turns: Vec<f64> = self.turns(up).map(|turn| turn.1).collect();
+        let twist = turns.iter().map(|turn| wrapped(turn - turns[0]).abs());
         let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
         let pitch = l.zip(r).map_or(0.0, |(l, r)| {
             (l.angle_between(up) - r.angle_between(up)).abs()
@@ -178,8 +183,10 @@ impl Stance<'_> {
         self.stands(up) && all.all(|is| is == Some(true))
     }
 
-    /// By how much hips, arms, shoulders and feet are turned about `up` from `left`, radians; the number of the part first.
-    pub fn turns(&self, [left, up]: [DVec3; 2]) -> impl Iterator<Item = (usize, f64)> {
+    /// By how much hips, arms, shoulders and feet are turned about `up` from [`left_of`] it, radians; the number of the part
+    /// first.
+    pub fn turns(&self, up: DVec3) -> impl Iterator<Item = (usize, f64)> {
+        let left = left_of(up);
         let forward = left.cross(up);
         let pairs = PAIRS.map(|[l, r]| Some((self.way(r, l)?, [left, -forward])));
         let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
@@ -202,6 +209,16 @@ impl Stance<'_> {
             .peekable();
         ahead.peek().is_some() && ahead.all(|dot| dot < -0.5)
     }
+}
+
+/// The axis that is left for an up that is an axis, of a body that is not turned.
+pub(super) fn left_of(up: DVec3) -> DVec3 {
+    if up.x == 0.0 { DVec3::X } else { DVec3::Y }
+}
+
+/// An angle between −π and π.
+pub(super) fn wrapped(angle: f64) -> f64 {
+    angle - (angle / (2.0 * PI)).round() * 2.0 * PI
 }
 
 /// The six directions of the axes.

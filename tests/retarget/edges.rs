@@ -1084,6 +1084,20 @@ fn hips_travel_by_their_way_in_all_the_time() {
     }
 }
 
+/// Hips that rise do not travel: their way is that along the ground.
+#[test]
+fn hips_that_rise_do_not_travel() {
+    let mut actor = treadmill(0.5, 0.0);
+    let most = 0.35 * HIPS.y * 0.5;
+    let last = actor.frames.len() - 1;
+    for (k, pose) in actor.frames.iter_mut().enumerate() {
+        // At the end alone: before it, feet are low.
+        pose.hips.y += if k == last { 1.5 * most } else { 0.0 };
+    }
+    let feet = planting(&actor.rig());
+    assert!(feet.ground_velocity[2] < -0.5, "{feet:?}");
+}
+
 /// A body that stands, lifts both feet one after the other and stands again, somewhere else by `end`.
 fn steps(end: impl Fn(f64) -> Pose) -> Actor {
     let frames = (0..=30).map(|k| {

@@ -30,7 +30,7 @@ const TINT: [f32; 4] = [0.055, 0.13, 0.36, 1.0];
 /// The frames, and the background without a model.
 pub struct Drawn {
     pub frames: Vec<RgbaImage>,
-    /// Of every frame, which of the actors side by side are not seen in it.
+    /// Actors side by side that a frame does not show, frame by frame.
     pub unseen: Vec<Vec<(usize, Unseen)>>,
     pub background: Option<RgbaImage>,
 }

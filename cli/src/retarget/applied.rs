@@ -116,11 +116,7 @@ impl Applied {
                 ScaleMode::Keep => "keep",
                 ScaleMode::Drop => "drop",
             },
-            ground: match options.ground {
-                Ground::Auto => "auto",
-                Ground::Reference => "reference",
-                Ground::Origin => "origin",
-            },
+            ground: ground(options.ground),
             mirror: options.mirror,
             plant_feet: options.feet.as_ref().map(|feet| Planting {
                 height: feet.height,
@@ -187,6 +183,15 @@ impl Applied {
         words.extend(self.mirror.then(|| "mirror".to_owned()));
         words.extend(planting);
         words.join(" ")
+    }
+}
+
+/// Where a source stands, as the option names it.
+pub fn ground(ground: Ground) -> &'static str {
+    match ground {
+        Ground::Auto => "auto",
+        Ground::Reference => "reference",
+        Ground::Origin => "origin",
     }
 }
 

@@ -3,9 +3,9 @@
 use super::super::bake::Faults;
 use super::super::findings::FileReport;
 use super::super::text::{self, line, one_line, plural};
-use super::applied::Applied;
+use super::applied::{Applied, ground};
 use phalanx::clip::Clip;
-use phalanx::retarget::{FeetReport, Ground, RetargetReport};
+use phalanx::retarget::{FeetReport, RetargetReport};
 use serde::Serialize;
 
 /// Everything that was written.
@@ -207,10 +207,7 @@ impl ClipSummary {
             lying: r.lying,
             heights: r.heights,
             ratio: r.ratio,
-            ground: match r.ground {
-                Ground::Origin => "origin",
-                _ => "reference",
-            },
+            ground: ground(r.ground),
             between_keys: r.between_keys,
             left: r.left.clone(),
             translations_kept: r.translations_kept.clone(),

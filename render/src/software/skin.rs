@@ -66,7 +66,7 @@ pub(super) fn vertex_sides(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<f32> {
     (0..p.positions.len()).map(of).collect()
 }
 
-/// Determinants this near to 0, of rows whose largest entry is 1, are no sign of a side.
+/// A determinant this near to 0, of rows whose largest entry is 1, tells no side.
 const LEAST_VOLUME: f32 = 1e-4;
 
 /// Whether a transform keeps the winding of triangles: 1, or mirrors it: -1; between them where it is singular. `side`
