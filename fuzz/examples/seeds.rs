@@ -333,16 +333,12 @@ fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Crowds after few and many calls, without and with tiers, and a mixer.
-fn snapshots() -> [(&'static str, Vec<u8>); 6] {
-    let crowd = |rounds: usize, tiers: bool| {
+/// Crowds after few and many calls, and a mixer.
+fn snapshots() -> [(&'static str, Vec<u8>); 4] {
+    let crowd = |rounds: usize| {
         let (mut dice, mut buffer) = (Dice(4), BoneBuffer::new());
         let mut lively = Lively::new();
-        if tiers {
-            lively.rank();
-        }
         for _ in 0..rounds {
-            lively.heights(&mut dice);
             lively.round(&mut dice, &mut buffer);
         }
         lively.crowd.snapshot().to_bytes()
@@ -358,11 +354,9 @@ fn snapshots() -> [(&'static str, Vec<u8>); 6] {
     }
     let mixer = mixer.snapshot().to_bytes();
     [
-        ("empty", crowd(0, false)),
-        ("few", crowd(6, false)),
-        ("many", crowd(40, false)),
-        ("tiers", crowd(9, true)),
-        ("many_tiers", crowd(60, true)),
+        ("empty", crowd(0)),
+        ("few", crowd(6)),
+        ("many", crowd(40)),
         ("mixer", mixer),
     ]
 }

@@ -14,18 +14,8 @@ static ALLOCATOR: alloc::Counting = alloc::Counting;
 /// What an error and an empty snapshot may take.
 const MEMORY_BASE: u64 = 64 << 10;
 
-/// Where the version of the format stands.
-const VERSION: std::ops::Range<usize> = 8..10;
-/// Where its checksum stands.
+/// Where the checksum stands.
 const CHECKSUM: std::ops::Range<usize> = 24..32;
-
-/// A snapshot has one form; one of an older version is written in the newest.
-fn check_form(bytes: &[u8], written: &[u8]) {
-    assert!(
-        written == bytes || written[VERSION] != bytes[VERSION],
-        "a snapshot has one form"
-    );
-}
 
 /// Whether a restored crowd gives the bytes that it was restored from. Clips keep the `names` that they have here, and
 /// those that the bytes lack stay: texts of names may differ, and bytes of other lengths are not compared.
@@ -62,10 +52,15 @@ fn crowd(bytes: &[u8]) {
         bytes.len()
     );
     let Ok(read) = read else { return };
-    let newest = read.to_bytes();
-    check_form(bytes, &newest);
-    assert!(CrowdSnapshot::from_bytes(&newest).is_ok_and(|again| again == read));
+    assert!(read.to_bytes() == bytes, "a snapshot has one form");
+    let (mut dice, mut buffer) = (Dice(bytes.len() as u32), BoneBuffer::new());
     let mut lively = Lively::new();
+    if bytes.len() % 2 == 1 {
+        // It shows something.
+        lively.rank();
+        lively.heights(&mut dice);
+        lively.crowd.evaluate(&mut buffer);
+    }
     let (before, names) = (lively.crowd.snapshot(), lively.clip_names());
     if lively.crowd.restore(&read).is_err() {
         assert!(
@@ -75,11 +70,10 @@ fn crowd(bytes: &[u8]) {
         return;
     }
     let after = lively.crowd.snapshot();
-    assert!(is_restored(&after.to_bytes(), &newest, &names));
+    assert!(is_restored(&after.to_bytes(), bytes, &names));
     let mut other = Lively::new();
     other.crowd.restore(&after).expect("it is of this crowd");
     assert!(other.crowd.snapshot().to_bytes() == after.to_bytes());
-    let (mut dice, mut buffer) = (Dice(bytes.len() as u32), BoneBuffer::new());
     lively.crowd.evaluate(&mut buffer);
     for _ in 0..4 {
         lively.heights(&mut dice);
@@ -96,7 +90,7 @@ fn mixer(bytes: &[u8]) {
     let Ok(read) = MixerSnapshot::from_bytes(bytes) else {
         return;
     };
-    check_form(bytes, &read.to_bytes());
+    assert!(read.to_bytes() == bytes, "a snapshot has one form");
     let rig = travelling();
     let mut mixer = Mixer::with_layers(rig.clone(), layers(&rig)).expect("the rig is valid");
     if mixer.restore(&read).is_ok() {

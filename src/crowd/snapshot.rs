@@ -1,7 +1,6 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::Crowd;
-use super::tiers::TieringSnapshot;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::ids::MAX_RIGS_GIVEN;
 use crate::playback::lent::Lent;
@@ -10,15 +9,15 @@ use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
 use crate::playback::{MAX_TAG, SnapshotDiffers, SnapshotError};
 
-/// The version from which on bytes hold tiers.
-const TIERS_SINCE: u16 = 3;
+/// A snapshot of a moment that lies farther from the crowd's than this counts as one of another crowd: palettes that stay
+/// would be of times that far away. Seconds; rollback over a network goes back by some tenths.
+const CLOSE: f64 = 1.0;
 
-/// The state of a crowd at a moment: times, weights, fades, transforms, handles, and which instances are
-/// scheduled. It refers to rigs and clips by hash and does not own them.
+/// The playback of a crowd at a moment: what plays with its times, weights and fades, transforms, overrides, handles, and
+/// which instances are scheduled. It refers to rigs and clips by hash and does not own them.
 ///
-/// It holds the [tiers](Crowd::set_tiers) of the crowd with what they keep, and so do its bytes; views and importances are
-/// the host's. Restoring a snapshot without tiers restarts the tiers of a crowd
-/// that has them.
+/// What is shown is not part of it, as it follows from what plays: tiers, views, importances and the budget are those of the
+/// crowd that a snapshot is restored in.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
 /// for rollback over a network. Two snapshots are equal if their bytes are: `==` makes them, so whoever looks for
@@ -56,7 +55,6 @@ pub struct CrowdSnapshot {
     /// The number of rigs added in the life of the crowd.
     rigs: usize,
     pools: Vec<Option<Box<PoolSnapshot>>>,
-    tiering: Option<Box<TieringSnapshot>>,
 }
 
 impl CrowdSnapshot {
@@ -72,10 +70,6 @@ impl CrowdSnapshot {
                 pool.write(&mut w);
             }
         }
-        w.flags([self.tiering.is_some()]);
-        if let Some(tiering) = &self.tiering {
-            tiering.write(&mut w);
-        }
         w.finish()
     }
 
@@ -84,7 +78,7 @@ impl CrowdSnapshot {
     /// it fits a crowd is checked by [`Crowd::restore`].
     ///
     /// # Errors
-    /// If the bytes are no snapshot of a crowd, of a newer version, cut, changed, or contradict themselves.
+    /// If the bytes are no snapshot of a crowd, of another version, cut, changed, or contradict themselves.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut r = Reader::new(bytes, Kind::Crowd)?;
         let tag = r.u16("tag")?;
@@ -112,35 +106,15 @@ impl CrowdSnapshot {
         numbers.sort_unstable();
         let once = numbers.windows(2).all(|pair| pair[0] != pair[1]);
         r.needs(once, "two rigs have one number")?;
-        let mut tiering = None;
-        if r.version() >= TIERS_SINCE {
-            let [tiers] = r.flags("flags of tiers")?;
-            if tiers {
-                tiering = Some(Box::new(TieringSnapshot::read(&mut r, &pools)?));
-            }
-        }
         r.finish()?;
         let rigs = rigs as usize;
-        Ok(Self {
-            tag,
-            rigs,
-            pools,
-            tiering,
-        })
+        Ok(Self { tag, rigs, pools })
     }
 }
 
 impl PartialEq for CrowdSnapshot {
     fn eq(&self, other: &Self) -> bool {
         (self.tag, self.rigs) == (other.tag, other.rigs) && self.to_bytes() == other.to_bytes()
-    }
-}
-
-#[cfg(test)]
-impl CrowdSnapshot {
-    /// The tiers, which it has.
-    pub(super) fn tiering_mut(&mut self) -> &mut TieringSnapshot {
-        self.tiering.as_mut().unwrap()
     }
 }
 
@@ -154,12 +128,16 @@ impl Crowd {
             pools: pools
                 .map(|pool| pool.as_ref().map(|p| Box::new(PoolSnapshot::take(p))))
                 .collect(),
-            tiering: TieringSnapshot::take(self).map(Box::new),
         }
     }
 
-    /// Restores a snapshot: the same calls then give the same bits and the same handles, every time. The next frame
-    /// evaluates every visible instance, scheduled or not.
+    /// Restores a snapshot: the same calls then give the same playback, events and handles, every time, and the same bits
+    /// in palettes that are an instance's own and updated in every frame.
+    ///
+    /// Without tiers the next frame evaluates every visible instance, scheduled or not. With [tiers](Self::set_tiers),
+    /// instances whose playback differs from the snapshot's count as changed by a call; the others keep their palettes until
+    /// their next update, and shared ones may be of other phases than when the snapshot was taken. A rollback by a few
+    /// frames changes few. A snapshot of another crowd, or of a moment more than a second away, changes all.
     ///
     /// A handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
     /// with the same handle, and then identifies that one. So it is with clips and blend spaces that were added after the
@@ -173,8 +151,7 @@ impl Crowd {
     /// unknown.
     ///
     /// # Errors
-    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot, or, with tiers, palettes have
-    /// other rows. The crowd is then unchanged.
+    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot. The crowd is then unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         self.settle_parts();
         let slots = self.pools.len().max(snapshot.pools.len());
@@ -192,32 +169,56 @@ impl Crowd {
                 }
             }
         }
-        let tiering = snapshot.tiering.as_deref();
-        let plan = tiering
-            .map(|tiering| tiering.check(&self.pools))
-            .transpose()?;
+        let before = self.seconds_before(snapshot);
         self.passages.clear();
         self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
         let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number())));
-        let Self { pools, rigs, .. } = self;
+        let Self {
+            pools,
+            rigs,
+            tiering,
+            ..
+        } = self;
+        if let Some(tiering) = tiering {
+            tiering.rewind(before);
+        }
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
-        for (pool, then) in pools.iter_mut().zip(&snapshot.pools) {
+        for (slot, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {
             if let (Some(pool), Some(then)) = (pool, then) {
                 if snapshot.tag != pool.owner.rig().tag() {
                     pool.owner = rigs.owner(then.number());
                 }
-                then.restore(pool);
+                let clips = then.restore(pool, before.is_some());
+                if let Some(tiering) = tiering {
+                    tiering.replace(slot, pool.state.len(), &clips);
+                }
             }
         }
-        self.frame = None;
-        match tiering.zip(plan) {
-            Some((tiering, plan)) => tiering.restore(plan, self),
-            None => self.restart_tiers(),
+        if self.tiering.is_none() {
+            self.frame = None;
         }
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
         let (crowd, mirrors) = lent.split();
         mirrors.undo(|instance| crowd.instance(instance).is_err());
         Ok(())
+    }
+
+    /// The seconds by which a snapshot lies before the crowd, if it is of this crowd and [`CLOSE`]. Its rigs are those of
+    /// the crowd.
+    fn seconds_before(&self, snapshot: &CrowdSnapshot) -> Option<f64> {
+        if snapshot.tag != self.rigs.tag() {
+            return None;
+        }
+        let mut before = 0.0;
+        for (now, then) in self.pools.iter().zip(&snapshot.pools) {
+            if let (Some(now), Some(then)) = (now, then) {
+                before = then.seconds_before(now)?;
+                if before.abs() > CLOSE {
+                    return None;
+                }
+            }
+        }
+        Some(before)
     }
 }

@@ -38,7 +38,7 @@ impl Changes {
     /// Records a change of an instance.
     #[inline]
     pub fn mark(&mut self, index: usize, what: u8) {
-        if self.on {
+        if self.on && what != 0 {
             self.mark_on(index, what);
         }
     }
@@ -64,6 +64,12 @@ impl Changes {
     #[inline]
     pub fn of(&self, index: usize) -> u8 {
         self.what.get(index).copied().unwrap_or(0)
+    }
+
+    /// Forgets the changes of instances from an index on.
+    pub fn truncate(&mut self, instances: usize) {
+        self.what.truncate(instances);
+        self.list.retain(|&index| (index as usize) < instances);
     }
 
     /// Forgets all changes.

@@ -344,6 +344,17 @@ impl Entries {
         (load(entry, block, at % BLOCK), entry.anchor, entry.wait)
     }
 
+    /// Whether an entry plays the same as another pool's: at any clock if it is `anchored` alike, else as it stood at its
+    /// anchor.
+    pub fn plays_alike(&self, other: &Self, at: usize, anchored: bool) -> bool {
+        let (one, two) = (&self.entries[at], &other.entries[at]);
+        if anchored && one.anchor != two.anchor {
+            return false;
+        }
+        let ((one, _, wait), (two, _, other)) = (self.stored(at), other.stored(at));
+        one == two && wait == other
+    }
+
     /// Stores an entry as it [was](Self::stored). [`call_all`](Self::call_all) has to follow.
     pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
         self.make_first_room(at, layer.len() > 1, layer.warps());

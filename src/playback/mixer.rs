@@ -345,7 +345,7 @@ impl Mixer {
     /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
-        snapshot.pool.restore(&mut self.pool);
+        snapshot.pool.restore(&mut self.pool, false);
         self.actions.clone_from(&snapshot.actions);
         self.events.clear();
         Ok(())

@@ -36,7 +36,7 @@ mod watch;
 pub(crate) use ahead::{Ask, STATE, STEPS};
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
-pub(crate) use details::{DetailPlan, DetailRequest, PoolDetails};
+pub(crate) use details::{DetailRequest, PoolDetails};
 pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
@@ -415,6 +415,19 @@ impl Pool {
         self.changes.mark(index, POSE);
     }
 
+    /// Marks the instances whose state another one will replace by one that differs; all of them unless the other is
+    /// `close`.
+    pub fn mark_differences(&mut self, other: &State, close: bool) {
+        if self.changes.is_on() {
+            self.changes.truncate(other.len());
+            for index in 0..other.len() {
+                let difference = self.state.difference(other, index, self.layers.len());
+                let all = if close { 0 } else { POSE | WORLD };
+                self.changes.mark(index, difference | all);
+            }
+        }
+    }
+
     /// Sets the world transform of an instance.
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
@@ -459,12 +472,6 @@ impl Pool {
         for action in state.all_actions() {
             programs.require(rig, clips, action);
         }
-        self.details.follow(&self.programs, &self.clips);
-    }
-
-    /// Makes the program of a clip by its index, unless it is there.
-    pub fn require_clip(&mut self, clip: u16) {
-        self.programs.require_clip(&self.rig, &self.clips, clip);
         self.details.follow(&self.programs, &self.clips);
     }
 

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::advance::{Advance, Stage};
+use super::changes::{NEW, POSE, WORLD};
 use super::clock::Clock;
 use super::entries::{Entries, make_room};
 use super::error::PlaybackError;
@@ -240,6 +241,27 @@ impl State {
     /// The actions of all instances, as they stood at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
+    }
+
+    /// What of an instance differs from another state with as many layers, as [changes](super::changes).
+    pub fn difference(&self, other: &Self, index: usize, layers: usize) -> u8 {
+        let alive = |state: &Self| state.alive.get(index) == Some(&true);
+        let same = match (alive(self), alive(other)) {
+            (false, false) => return 0,
+            (true, true) => self.generation[index] == other.generation[index],
+            _ => false,
+        };
+        if !same || self.visible[index] != other.visible[index] {
+            return POSE | WORLD | if same { 0 } else { NEW };
+        }
+        let speed = self.speed[index];
+        let anchored = !stands_still(speed);
+        let mut entries = index * layers..(index + 1) * layers;
+        let pose = speed == other.speed[index]
+            && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
+            && self.overrides.of(index) == other.overrides.of(index);
+        let world = self.world[index] == other.world[index];
+        (if pose { 0 } else { POSE }) | if world { 0 } else { WORLD }
     }
 
     /// The factor of an instance on the speed of its layers.

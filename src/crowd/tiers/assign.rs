@@ -304,6 +304,27 @@ impl Tiering {
         ranked.shared = SharedPhases::default();
     }
 
+    /// Takes back what the instances of a pool have from an index on: there are none any more.
+    pub(super) fn truncate(&mut self, number: usize, len: usize) {
+        let Self {
+            pools,
+            banks,
+            tiers,
+            instances,
+            ..
+        } = self;
+        let Some(ranked) = pools.get_mut(number).filter(|r| r.tier.len() > len) else {
+            return;
+        };
+        ranked.spheres.truncate(len);
+        for (tier, cell) in ranked.tier.drain(len..).zip(ranked.cell.drain(len..)) {
+            if tier != OUT {
+                instances[usize::from(tier)] -= 1;
+            }
+            release(banks, tiers, cell);
+        }
+    }
+
     /// To be called when the rig of a pool was removed: nothing of its instances is left.
     pub(in crate::crowd) fn remove(&mut self, number: usize) {
         self.forget(number);

@@ -357,7 +357,7 @@ impl Crowd {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
         for (number, ranked) in tiering.pools.iter_mut().enumerate() {
-            // A restore may have left those of a rig that is gone.
+            // They may be of a rig that is gone.
             let pool = pools.get(number).and_then(Option::as_ref);
             if ranked.given_for != pool.map(Pool::rig_number) {
                 ranked.importance.clear();

@@ -74,22 +74,12 @@ impl PhaseClock {
     pub fn new(clip: u16, turn: u32, rate: f64) -> Self {
         // Finite numbers are below the largest exponent, so the carry of the rounding stays within the number.
         let bits = rate.to_bits() + (1 << 15);
-        Self::of_bits(clip, turn, ((bits >> 32) as u32, (bits >> 16) as u16))
-    }
-
-    /// A clock with these [bits](Self::rate_bits) of the rate.
-    pub fn of_bits(clip: u16, turn: u32, (high, low): (u32, u16)) -> Self {
         Self {
             turn,
-            high,
-            low,
+            high: (bits >> 32) as u32,
+            low: (bits >> 16) as u16,
             clip,
         }
-    }
-
-    /// The upper 32 bits of the rate and the next 16.
-    pub fn rate_bits(self) -> (u32, u16) {
-        (self.high, self.low)
     }
 
     /// Passes per second of the pool's clock; rounded to 48 bits, so off by 2^-37 of it at most.
@@ -143,7 +133,7 @@ impl PhaseClocks {
 }
 
 impl<'a> ChunkClocks<'a> {
-    /// The clocks of a chunk, with those that are too old or run the other way forgotten.
+    /// The clocks of a chunk, with those that are too far away or run the other way forgotten.
     pub fn new(
         number: usize,
         all: &'a mut [PhaseClock],
@@ -152,10 +142,11 @@ impl<'a> ChunkClocks<'a> {
     ) -> Self {
         let longest = LONGEST + (number % GROUPS) as f64 * APART;
         let elapsed = match *origin {
+            // Negative after a rollback.
             Some((from, sign)) if sign == clock.sign() => clock.since(from),
             _ => f64::INFINITY,
         };
-        if elapsed <= longest {
+        if elapsed.abs() <= longest {
             return Self { all, elapsed };
         }
         *origin = Some((clock.now(), clock.sign()));
@@ -357,11 +348,6 @@ mod tests {
                 1 => crowd.unwatch(*id, &[3]).unwrap(),
                 2 => self.saved = crowd.snapshot(),
                 3 | 4 => {
-                    if dice.below(4) == 0 {
-                        // Without tiers: all instances are ranked again.
-                        let bytes = self.saved.to_bytes();
-                        self.saved = CrowdSnapshot::from_bytes(&bytes).unwrap();
-                    }
                     crowd.restore(&self.saved).unwrap();
                     self.all = crowd.instances().collect();
                 }

@@ -1,5 +1,5 @@
-//! `CellInput`: what a palette was evaluated from, so that it can be evaluated again after memory was lost or a snapshot
-//! restored: with the same bits.
+//! `CellInput`: what a palette was evaluated from, so that it can be evaluated again, with the same bits, after memory was
+//! lost.
 
 use crate::kernel::{ActionInput, LayerInput, Scratch};
 

@@ -54,16 +54,6 @@ struct Phases {
     cells: Vec<u32>,
 }
 
-/// Into how many phases a clip is divided: what a snapshot holds of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Division {
-    pub clip: u16,
-    /// Intervals, a power of two.
-    pub count: u16,
-    /// Per tier the phases to one of its own, a power of two; 0 if it does not share the clip.
-    pub steps: [u16; MAX_TIERS],
-}
-
 /// The shared palettes of a pool.
 #[derive(Debug, Default)]
 pub(super) struct SharedPhases {
@@ -75,18 +65,6 @@ pub(super) struct SharedPhases {
     looked: Vec<AtomicU32>,
     /// The pool's count of clip changes for which this was made.
     made_for: Option<u64>,
-}
-
-impl Clone for SharedPhases {
-    fn clone(&self) -> Self {
-        let looked = self.looked.iter();
-        Self {
-            clips: self.clips.clone(),
-            rest: self.rest.clone(),
-            looked: looked.map(|l| l.load(Ordering::Relaxed).into()).collect(),
-            made_for: self.made_for,
-        }
-    }
 }
 
 impl Phases {
@@ -118,12 +96,8 @@ impl Phases {
         }
         let count = counts.into_iter().max().unwrap_or(0);
         let steps = counts.map(|n| count.checked_div(n).unwrap_or(0));
-        Some(Self::new(clip, count, steps))
-    }
-
-    fn new(clip: &Clip, count: u16, steps: [u16; MAX_TIERS]) -> Self {
         let seconds = clip.duration();
-        Self {
+        Some(Self {
             count,
             steps,
             rate: if seconds > 0.0 {
@@ -132,7 +106,7 @@ impl Phases {
                 0.0
             },
             cells: Vec::new(),
-        }
+        })
     }
 }
 
@@ -160,35 +134,6 @@ impl SharedPhases {
         let phases = self.clips.get_mut(usize::from(clip)).and_then(Option::take);
         let cells = phases.map(|p| p.cells).unwrap_or_default();
         cells.into_iter().filter(|&cell| cell != NONE)
-    }
-
-    /// The divisions of the clips of which there are palettes, in the order of the clips: the others follow from the clips.
-    pub fn divisions(&self) -> impl Iterator<Item = Division> + '_ {
-        let all = (0..).zip(&self.clips);
-        all.filter_map(|(clip, phases)| {
-            let phases = phases.as_ref()?;
-            phases.cells.iter().any(|&c| c != NONE).then_some(Division {
-                clip,
-                count: phases.count,
-                steps: phases.steps,
-            })
-        })
-    }
-
-    /// The divisions of a snapshot, without cells. The pool has its clips.
-    pub fn of_divisions(pool: &Pool, divisions: &[Division]) -> Self {
-        let mut shared = Self::default();
-        for division in divisions {
-            let Some(clip) = pool.loaded_at(division.clip) else {
-                continue;
-            };
-            let at = usize::from(division.clip);
-            if shared.clips.len() <= at {
-                shared.clips.resize(at + 1, None);
-            }
-            shared.clips[at] = Some(Phases::new(clip, division.count, division.steps));
-        }
-        shared
     }
 
     /// The phases of a clip, and how many of them are one of a tier's; `None` if the tier does not share the clip.

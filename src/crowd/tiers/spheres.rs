@@ -51,18 +51,9 @@ impl Spheres {
         radius.resize(registers, f32x8::splat(HIDDEN));
     }
 
-    /// The centre, the radius and the size of a visible instance.
-    pub fn get(&self, index: usize) -> Option<[f32; 5]> {
-        let (register, lane) = (index / LANES, index % LANES);
-        let value = |all: &[f32x8]| all.get(register).map(|v| v.as_array_ref()[lane]);
-        let radius = value(&self.radius).filter(|&radius| radius >= 0.0)?;
-        let [x, y, z, size] = [&self.x, &self.y, &self.z, &self.size].map(|all| value(all));
-        Some([x?, y?, z?, radius, size?])
-    }
-
-    /// Sets what [`get`](Self::get) returns.
-    pub fn put(&mut self, index: usize, [x, y, z, radius, size]: [f32; 5]) {
-        self.set(index, Some(([x, y, z], radius, size)));
+    /// Hides the instances from an index on.
+    pub fn truncate(&mut self, instances: usize) {
+        (instances..self.radius.len() * LANES).for_each(|index| self.set(index, None));
     }
 
     pub fn eight(&self, register: usize) -> Eight {

@@ -19,7 +19,7 @@ const UNRANKED: f64 = 7200.0;
 pub(super) const OUT: u8 = u8::MAX;
 
 /// Of a pool's instances, by index.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub spheres: Spheres,
     /// The tier, or [`OUT`].
@@ -144,6 +144,24 @@ impl Tiering {
             last + (length.min(2.0 * last) - last) / 8.0
         };
         self.step = if self.backwards { -step } else { step };
+    }
+
+    /// To be called when the playback of the crowd is replaced by that of a moment so many seconds before; `None` for any
+    /// other.
+    pub fn rewind(&mut self, seconds: Option<f64>) {
+        match seconds {
+            Some(seconds) => self.time -= seconds,
+            None => self.pools.iter_mut().for_each(|p| p.clocks.forget_all()),
+        }
+    }
+
+    /// To be called when the playback of a pool has been replaced: it has so many instances now, and other clips at some
+    /// indices.
+    pub fn replace(&mut self, number: usize, instances: usize, clips: &[u16]) {
+        for &clip in clips {
+            self.unload(number, clip);
+        }
+        self.truncate(number, instances);
     }
 
     /// The cell of an instance.

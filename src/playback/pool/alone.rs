@@ -103,11 +103,6 @@ impl Pool {
         self.clips.iter()
     }
 
-    /// The clip with an index, if it is loaded.
-    pub fn loaded_at(&self, index: u16) -> Option<&Arc<Clip>> {
-        self.clips.get(index)
-    }
-
     /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1 if
     /// that is a point.
     pub fn longest_side(&self) -> f32 {
@@ -155,7 +150,12 @@ impl Pool {
     /// play.
     pub fn need_speeds(&mut self, needed: bool) {
         self.needs_speeds = needed;
-        if !needed {
+        self.require_speeds();
+    }
+
+    /// Finds the speeds of the clips that play, if they are needed.
+    pub fn require_speeds(&mut self) {
+        if !self.needs_speeds {
             return;
         }
         let mut clips: Vec<u16> = Vec::new();

@@ -27,20 +27,6 @@ pub(crate) struct PoolDetails {
     all: Vec<PoolDetail>,
 }
 
-/// Details to be taken over.
-#[derive(Debug, Default)]
-pub(crate) struct DetailPlan {
-    of_tier: Vec<u8>,
-    all: Vec<Planned>,
-}
-
-#[derive(Debug)]
-enum Planned {
-    /// One that the pool has, by its place.
-    There(usize),
-    New(PoolDetail),
-}
-
 /// A detail, with the programs of the clips that have played.
 #[derive(Debug)]
 struct PoolDetail {
@@ -185,68 +171,36 @@ impl PoolDetails {
 impl Pool {
     /// Makes the details that tiers ask for, one per tier; `None` for the full rig. Those that there are already stay.
     pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<DetailRequest<'a>>>) {
-        let plan = self.plan_details(asked);
-        self.take_details(plan);
-    }
-
-    /// What [`set_details`](Self::set_details) would make. Nothing changes before [`take_details`](Self::take_details).
-    pub fn plan_details<'a>(
-        &self,
-        asked: impl Iterator<Item = Option<DetailRequest<'a>>>,
-    ) -> DetailPlan {
-        let mut plan = DetailPlan::default();
+        let mut old = std::mem::take(&mut self.details.all);
+        let mut made = PoolDetails::default();
         // With the number of the detail; 0 if the rig refuses.
         let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
         for asked in asked {
             let Some(DetailRequest { level, leave_out }) = asked else {
-                plan.of_tier.push(0);
+                made.of_tier.push(0);
                 continue;
             };
             let level = level.min(self.rig.lod_count() - 1);
             let listed = joints(self.rig.skeleton(), leave_out);
             if let Some(k) = known.iter().find(|k| k.0 == level && k.1 == listed) {
-                plan.of_tier.push(k.2);
+                made.of_tier.push(k.2);
                 continue;
             }
             let same = |d: &PoolDetail| d.level == level && d.listed == listed;
-            let detail = match self.details.all.iter().position(same) {
-                Some(at) => Some(Planned::There(at)),
-                None => PoolDetail::new(&self.rig, level, &listed).map(Planned::New),
+            let detail = match old.iter().position(same) {
+                Some(at) => Some(old.swap_remove(at)),
+                None => PoolDetail::new(&self.rig, level, &listed),
             };
             let found = detail.is_some();
-            plan.all.extend(detail);
+            made.all.extend(detail);
             // There are fewer tiers than numbers.
-            let number = if found { plan.all.len() as u8 } else { 0 };
-            plan.of_tier.push(number);
+            let number = if found { made.all.len() as u8 } else { 0 };
+            made.of_tier.push(number);
             known.push((level, listed, number));
         }
-        plan
-    }
-
-    /// Takes over the details of a plan that was made since they last changed.
-    pub fn take_details(&mut self, plan: DetailPlan) {
-        let old = std::mem::take(&mut self.details.all).into_iter();
-        let mut old: Vec<Option<PoolDetail>> = old.map(Some).collect();
-        let all = plan.all.into_iter().filter_map(|planned| match planned {
-            Planned::There(at) => old.get_mut(at)?.take(),
-            Planned::New(detail) => Some(detail),
-        });
-        self.details.all = all.collect();
-        self.details.of_tier = plan.of_tier;
+        self.details = made;
         self.watch_details();
         self.fit_details();
-    }
-
-    /// The rows of a palette by a detail of a plan; `None` if the plan has no such detail.
-    pub fn planned_rows(&self, plan: &DetailPlan, number: u8) -> Option<usize> {
-        let Some(at) = usize::from(number).checked_sub(1) else {
-            return Some(self.rig.palette_len());
-        };
-        let detail = match plan.all.get(at)? {
-            Planned::There(at) => self.details.all.get(*at)?,
-            Planned::New(detail) => detail,
-        };
-        Some(detail.rig.palette_len())
     }
 
     /// The full rig for all tiers.
@@ -269,14 +223,6 @@ impl Pool {
             self.fit_details();
         }
         changed
-    }
-
-    /// Whether [`watch_details`](Self::watch_details) would change a detail.
-    pub fn details_lack_watched(&self) -> bool {
-        let watched: Vec<u16> = self.watch.shared().collect();
-        let all = &self.details.all;
-        all.iter()
-            .any(|detail| detail.with_watched(&watched).is_some())
     }
 
     fn fit_details(&mut self) {

@@ -102,7 +102,6 @@ impl Writer {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    version: u16,
     /// Where the last value begins.
     last: usize,
 }
@@ -113,7 +112,6 @@ impl<'a> Reader<'a> {
         let mut r = Self {
             bytes,
             at: 0,
-            version: 0,
             last: 0,
         };
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
@@ -121,12 +119,11 @@ impl<'a> Reader<'a> {
             return Err(r.fault(SnapshotFault::Magic));
         }
         r.take(MAGIC.len(), "the head")?;
-        // The version is checked first: a newer head may be longer.
+        // The version is checked first: another head may be longer.
         let (have, known) = (r.u16("the head")?, SNAPSHOT_VERSION);
-        if have == 0 || have > known {
+        if have != known {
             return Err(r.fault(SnapshotFault::Version { have, known }));
         }
-        r.version = have;
         let kind = r.u8("the head")?;
         let kind_fault = r.fault(SnapshotFault::Kind {
             have: kind,
@@ -152,11 +149,6 @@ impl<'a> Reader<'a> {
             return Err(kind_fault);
         }
         Ok(r)
-    }
-
-    /// The version of the bytes.
-    pub fn version(&self) -> u16 {
-        self.version
     }
 
     /// Checks that no bytes are left.
@@ -185,11 +177,6 @@ impl<'a> Reader<'a> {
             true => Ok(()),
             false => Err(self.fault(SnapshotFault::Contradiction(otherwise))),
         }
-    }
-
-    /// The error of a last value that contradicts others.
-    pub fn contradiction(&self, what: &'static str) -> SnapshotError {
-        self.fault(SnapshotFault::Contradiction(what))
     }
 
     fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], SnapshotError> {

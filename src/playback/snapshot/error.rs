@@ -19,12 +19,12 @@ pub enum SnapshotFault {
     /// The first bytes are not those of a snapshot.
     #[error("this is not a snapshot")]
     Magic,
-    /// The version is 0 or newer than [`SNAPSHOT_VERSION`](super::SNAPSHOT_VERSION).
-    #[error("the snapshot has version {have}, supported are versions 1 to {known}")]
+    /// The version is not [`SNAPSHOT_VERSION`](super::SNAPSHOT_VERSION).
+    #[error("the snapshot has version {have}, supported is version {known}")]
     Version {
         /// Version of the snapshot.
         have: u16,
-        /// Newest supported version.
+        /// The supported version.
         known: u16,
     },
     /// The snapshot is of a mixer where that of a crowd is needed, or the reverse.

@@ -135,24 +135,6 @@ pub enum SnapshotDiffers {
         /// The index of the blend space.
         space: u16,
     },
-    /// The palettes of a rig, or of a detail of it that tiers ask for, have other rows, or the rig has no such detail.
-    #[error(
-        "palettes of {rig} (\"{name}\"){} have {} here, in the snapshot {snapshot}",
-        by_detail(*.detail),
-        rows(here)
-    )]
-    Palettes {
-        /// The rig.
-        rig: RigId,
-        /// Its name here, cut short.
-        name: String,
-        /// The number of the detail; 0 for the full rig.
-        detail: usize,
-        /// Rows from one palette to the next here, if there is such a detail.
-        here: Option<u64>,
-        /// Rows from one palette to the next in the snapshot.
-        snapshot: u64,
-    },
     /// The overrides of an instance are on joints that the skeleton does not have, or multiply beyond their limit.
     #[error("overrides in the snapshot do not fit {rig} (\"{name}\")")]
     Overrides {
@@ -171,17 +153,6 @@ fn hash(here: &Option<u64>) -> String {
     here.map_or("been unloaded".into(), |hash| {
         format!("the hash {hash:016x}")
     })
-}
-
-fn by_detail(number: usize) -> String {
-    match number {
-        0 => String::new(),
-        number => format!(" by detail {number}"),
-    }
-}
-
-fn rows(here: &Option<u64>) -> String {
-    here.map_or("no rows".into(), |rows| format!("{rows} rows"))
 }
 
 impl ClipIdentity {

@@ -17,9 +17,6 @@ use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
 use crate::clip::ClipKind;
 
-/// The version from which on no ticks are counted for characters that stand still.
-const NO_TICKS_SINCE: u16 = 3;
-
 /// The index of no blend space.
 const NO_SPACE: u16 = u16::MAX;
 
@@ -114,19 +111,7 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
 pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, SnapshotError> {
     let most = LONGEST_WAIT as u64;
     let elapsed = r.up_to("ticks since a layer changed", most)?;
-    let (runs, stands) = match r.version() {
-        // It stood still until the next event, too.
-        1 => {
-            let due = r.up_to("ticks until a layer is visited", most)?;
-            r.limit("ticks since a layer changed", elapsed, due)?;
-            let [runs] = r.flags("flags of a layer")?;
-            (runs, due > 0)
-        }
-        _ => {
-            let [runs, stands] = r.flags("flags of a layer")?;
-            (runs, stands)
-        }
-    };
+    let [runs, stands] = r.flags("flags of a layer")?;
     let weight = read_fade(r, runs, "weight of a layer", context.weights())?;
     let speed = r.f32("speed of a layer", -MAX_SPEED, MAX_SPEED)?;
     let mut layer = LayerState::new(weight, speed);
@@ -144,20 +129,12 @@ pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, 
     let wait = Wait::of(layer.steady());
     // After each step, what had to change has changed.
     let within = elapsed < wait.ticks() as u64 || still && elapsed == 0;
-    match r.version() {
-        1 if !within => Ok((layer, anchor, Wait::NONE)),
-        _ => {
-            r.needs(within, "a layer stands still for too long")?;
-            if still {
-                let counts = r.version() < NO_TICKS_SINCE;
-                r.needs(counts || elapsed == 0, "a character stands still and ages")?;
-                // They are those in which fades went on.
-                layer.glide(context.clock.since(anchor));
-                return Ok((layer, context.clock.now(), Wait::of(f64::INFINITY)));
-            }
-            Ok((layer, anchor, wait))
-        }
+    r.needs(within, "a layer stands still for too long")?;
+    if still {
+        r.needs(elapsed == 0, "a character stands still and ages")?;
+        return Ok((layer, anchor, Wait::of(f64::INFINITY)));
     }
+    Ok((layer, anchor, wait))
 }
 
 /// Reads an action and appends it.

@@ -47,7 +47,7 @@ impl MixerSnapshot {
     /// mixer is checked by [`Mixer::restore`](crate::playback::Mixer::restore).
     ///
     /// # Errors
-    /// If the bytes are no snapshot of a mixer, of a newer version, cut, changed, or contradict themselves.
+    /// If the bytes are no snapshot of a mixer, of another version, cut, changed, or contradict themselves.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
         let mut r = Reader::new(bytes, Kind::Mixer)?;
         let pool = PoolSnapshot::read(&mut r)?;

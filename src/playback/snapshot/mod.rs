@@ -1,7 +1,7 @@
 //! The state of one rig's instances at a moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
 //!
 //! `identity` says which rig, layers and clips a snapshot is of; `bytes`, `pool`, `instance` and `layer` are the stored
-//! form, which FORMAT.md describes; `mixer` is that of mixers. The tiers of a crowd are in `crowd/tiers/stored`.
+//! form, which FORMAT.md describes; `mixer` is that of mixers.
 
 pub(crate) mod bytes;
 mod error;
@@ -14,18 +14,17 @@ mod pool;
 use super::arena::Arena;
 use super::blend_space::{Point, Space};
 use super::error::PlaybackError;
-use super::layer_state::ACTIONS_PER_LAYER;
 use super::mixer_action::Remembered;
 use super::pool::Pool;
 use super::state::State;
 use crate::words::shorten;
 pub use error::{SnapshotError, SnapshotFault};
+use identity::PoolIdentity;
 pub use identity::SnapshotDiffers;
-use identity::{ClipIdentity, PoolIdentity};
 use std::sync::Arc;
 
-/// The version of the stored form of snapshots. Newer ones are rejected.
-pub const SNAPSHOT_VERSION: u16 = 3;
+/// The version of the stored form of snapshots. Others are rejected.
+pub const SNAPSHOT_VERSION: u16 = 1;
 
 /// Bytes of memory that reading a snapshot takes at most, per byte of it.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
@@ -70,24 +69,11 @@ impl PoolSnapshot {
         self.number
     }
 
-    /// The instances.
-    pub fn state(&self) -> &State {
-        &self.state
-    }
-
-    /// The clip at an index, if it is loaded.
-    pub fn clip(&self, index: u16) -> Option<&ClipIdentity> {
-        self.identity.clips.get(index)
-    }
-
-    /// For every layer whether it is additive.
-    pub fn layers(&self) -> impl ExactSizeIterator<Item = bool> {
-        self.identity.layers.iter().map(|layer| layer.additive)
-    }
-
-    /// The most clips that play on a layer at once.
-    pub fn clips_per_layer(&self) -> usize {
-        ACTIONS_PER_LAYER * (1 + usize::from(!self.spaces.is_empty()))
+    /// The seconds by which the snapshot lies before a pool's clock, negative if it lies behind. `None` unless time runs
+    /// the same way in both.
+    pub fn seconds_before(&self, pool: &Pool) -> Option<f64> {
+        let (now, then) = (pool.state.clock(), self.state.clock());
+        (now.sign() == then.sign()).then(|| now.since(then.now()))
     }
 
     /// Checks that a pool has the rig, layers, clips and blend spaces of the snapshot.
@@ -129,8 +115,10 @@ impl PoolSnapshot {
         Ok(())
     }
 
-    /// Restores a pool that was [checked](Self::check) to the state of the snapshot.
-    pub fn restore(&self, pool: &mut Pool) {
+    /// Restores a pool that was [checked](Self::check) to the state of the snapshot. Instances whose playback differs are
+    /// marked as changed; all of them unless the snapshot is `close` to what the pool shows. Returns the indices of clips
+    /// that are others than before.
+    pub fn restore(&self, pool: &mut Pool, close: bool) -> Vec<u16> {
         let now = pool.identity().clone();
         let loaded = |pool: &Pool| -> Vec<_> {
             let indices = 0..pool.clips.extent();
@@ -146,9 +134,12 @@ impl PoolSnapshot {
         pool.spaces.rewind(&self.spaces, |a, b, _| a == b);
         let after = loaded(pool);
         let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();
-        let changed = |p: &Point| clip(&before, p.clip) != clip(&after, p.clip);
-        pool.spaces.disown(|space| space.points.iter().any(changed));
+        let changed = |index: u16| clip(&before, index) != clip(&after, index);
+        let member = |p: &Point| changed(p.clip);
+        pool.spaces.disown(|space| space.points.iter().any(member));
+        pool.mark_differences(&self.state, close);
         pool.state.clone_from(&self.state);
+        pool.state.expect_few(pool.changes.is_on());
         pool.state.call_all();
         pool.hints.clear();
         pool.fit_hints_len();
@@ -156,8 +147,11 @@ impl PoolSnapshot {
         pool.watch.reset();
         pool.fit_clips();
         pool.require_all();
+        pool.require_speeds();
         pool.prepare_overrides();
         let moves = pool.take_moves();
         pool.settle(moves);
+        let others = (0..).zip(&before).filter(|&(index, _)| changed(index));
+        others.map(|(index, _)| index).collect()
     }
 }

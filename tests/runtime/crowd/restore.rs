@@ -46,7 +46,6 @@ pub(crate) fn differing(differs: &SnapshotDiffers) -> &'static str {
         SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
         SnapshotDiffers::Space { .. } => "blend spaces",
         SnapshotDiffers::Overrides { .. } => "overrides",
-        SnapshotDiffers::Palettes { .. } => "palettes",
     }
 }
 

@@ -1,15 +1,16 @@
-//! Tiers in the bytes of snapshots: a crowd that is restored from them goes on with the same bits and the same rows.
+//! Crowds with tiers that are restored: they go on as they did, and what is shown follows.
 
-use super::{DT, at, chains, one, palettes};
+use super::{DT, apart, at, chains, exact, one, palettes};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Sharing, Tier, TierDetail,
     Tiers, View,
 };
 use phalanx::import::mannequin;
-use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::math::Affine3x4;
 use phalanx::playback::{AtEnd, LoopMode};
 use phalanx_testkit::chain::rig;
-use phalanx_testkit::lively::{Dice, seal_snapshot};
+use phalanx_testkit::lively::Dice;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -67,23 +68,44 @@ fn like(crowd: &Crowd, tag: u16) -> (Crowd, [RigId; 2]) {
     (other, rigs)
 }
 
-/// What a frame shows: of every instance the tier, the ranges and the rows.
-fn shown(crowd: &Crowd, bones: &BoneBuffer) -> u64 {
-    let mut hash = Fnv1a::default();
-    for instance in crowd.instances() {
-        hash.write_u64(instance.to_bits());
-        let Some(pair) = crowd.palette_pair(instance) else {
-            assert_eq!(crowd.palette_range(instance), None);
-            continue;
-        };
-        hash.write(format!("{:?}", crowd.tier(instance)).as_bytes());
-        hash.write(format!("{pair:?} {:?}", crowd.palette_range(instance)).as_bytes());
-        for row in bones.rows()[pair.from].iter().chain(&bones.rows()[pair.to]) {
-            let numbers = row.rows.as_flattened().iter();
-            numbers.for_each(|v| hash.write(&v.to_le_bytes()));
+/// What a frame shows: the palettes of instances in the first tier, which have one of their own that is updated in every
+/// frame, by handle; what plays, and what was passed.
+#[derive(PartialEq)]
+struct Shown {
+    own: BTreeMap<u64, Vec<Affine3x4>>,
+    playback: String,
+}
+
+impl Shown {
+    fn of(crowd: &Crowd, bones: &BoneBuffer) -> Self {
+        let first = |&i: &InstanceId| crowd.tier(i) == Some(0);
+        let rows = |i| bones.rows()[crowd.palette_range(i).unwrap()].to_vec();
+        let own = crowd.instances().filter(first);
+        let mut playback = format!("{:?}", crowd.events());
+        for instance in crowd.instances() {
+            let playing = crowd.playing(instance).unwrap();
+            let state = playing.actions(0).unwrap().map(|(_, state)| state);
+            playback += &format!("{instance:?} {:?}", state.collect::<Vec<_>>());
+        }
+        Self {
+            own: own.map(|i| (i.to_bits(), rows(i))).collect(),
+            playback,
         }
     }
-    hash.finish()
+
+    /// Whether the same plays, and palettes that are an instance's own here and there are the same. Returns their number.
+    fn agrees(&self, other: &Self) -> Option<usize> {
+        let mut both = 0;
+        for (instance, rows) in &self.own {
+            if let Some(there) = other.own.get(instance) {
+                both += 1;
+                if rows != there {
+                    return None;
+                }
+            }
+        }
+        (self.playback == other.playback).then_some(both)
+    }
 }
 
 fn camera(frame: usize) -> View {
@@ -116,10 +138,6 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
         1 => crowd.set_views(&[camera(frame), shadows]).unwrap(),
         _ => crowd.set_views(&[]).unwrap(),
     }
-    // Rows of the first tier are updated in every frame, and are not held before they were stored for the budget.
-    crowd
-        .set_budget(Some([20, 4, 60, 0, 1000][frame / 7 % 5]))
-        .unwrap();
     for id in rigs {
         let places = crowd.view(id).unwrap().len();
         let height = |n: usize| match (frame / 30 % 3, n % 5) {
@@ -162,7 +180,6 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
             (4, _) => crowd
                 .set_world(i, at([dice.below(20) as f32 - 9.0, 0.0, -5.0]))
                 .unwrap(),
-            (5, _) => crowd.set_scheduled(i, dice.below(3) > 0).unwrap(),
             (6, _) => crowd.player(i).unwrap().stop_all(0.1).unwrap(),
             (7, Some(clip)) => crowd.play(i, clip, &options).unwrap(),
             (_, Some(clip)) => crowd.fade_to(i, clip, 0.15, &options).unwrap(),
@@ -189,7 +206,7 @@ fn run(
     rigs: [RigId; 2],
     bones: &mut BoneBuffer,
     frames: Range<usize>,
-) -> Vec<u64> {
+) -> Vec<Shown> {
     let frame = |frame: usize| {
         calls(crowd, rigs, frame);
         let dt = match frame % 61 {
@@ -200,7 +217,7 @@ fn run(
         };
         crowd.advance(dt).unwrap();
         crowd.evaluate(bones);
-        shown(crowd, bones)
+        Shown::of(crowd, bones)
     };
     frames.map(frame).collect()
 }
@@ -216,53 +233,56 @@ fn stored(crowd: &Crowd) -> Vec<u8> {
 
 /// From any frame on, in the same crowd, from memory and from bytes, and in another crowd.
 #[test]
-fn crowds_go_on_from_bytes() {
+fn restored_crowds_play_on_and_full_rate_palettes_are_equal() {
     let (mut crowd, rigs) = empty(9);
     crowd.set_tiers(Some(tiers())).unwrap();
     let mut bones = BoneBuffer::new();
-    let mut all = Vec::new();
-    let mut seen = 0;
+    let (mut frames, mut seen, mut compared) = (0, 0, 0);
     for first in [1, 2, 9, 30, 47, 64, 90, 111, 150, 203] {
-        all.extend(run(&mut crowd, rigs, &mut bones, all.len()..first));
+        run(&mut crowd, rigs, &mut bones, frames..first);
+        frames = first;
         // In the middle of a frame's calls, too.
-        let half = first % 2 == 1;
-        if half {
+        if first % 2 == 1 {
             calls(&mut crowd, rigs, 1000 + first);
         }
         let snapshot = crowd.snapshot();
         let bytes = stored(&crowd);
         let read = CrowdSnapshot::from_bytes(&bytes).unwrap();
         let [(mut other, its), (mut third, _), (mut again, _)] = [5, 6, 9].map(|n| like(&crowd, n));
-        if first % 3 == 0 {
-            // One with a past, and other tiers.
-            other.set_tiers(Some(super::shared(16))).unwrap();
-            run(&mut other, its, &mut BoneBuffer::new(), 0..9);
+        for crowd in [&mut other, &mut third, &mut again] {
+            crowd.set_tiers(Some(tiers())).unwrap();
         }
+        // One with a past.
+        let mut memory = BoneBuffer::new();
+        run(&mut other, its, &mut memory, 0..9);
         let next = first..first + 40;
         let wanted = run(&mut crowd, rigs, &mut bones, next.clone());
         let end = stored(&crowd);
-        let mut check = |crowd: &mut Crowd, snapshot| {
+        let mut check = |crowd: &mut Crowd, snapshot, memory: &mut BoneBuffer| {
             crowd.restore(snapshot).unwrap();
             assert!(stored(crowd) == bytes, "{first}");
-            let mut memory = BoneBuffer::new();
-            let shown = run(crowd, rigs, &mut memory, next.clone());
-            let differs = shown.iter().zip(&wanted).position(|(a, b)| a != b);
-            assert_eq!(differs, None, "{first}");
+            let shown = run(crowd, rigs, memory, next.clone());
+            for (frame, (a, b)) in shown.iter().zip(&wanted).enumerate() {
+                let agrees = a.agrees(b);
+                assert!(agrees.is_some(), "{first} + {frame}");
+                compared += agrees.unwrap_or(0);
+            }
             assert!(stored(crowd) == end, "{first}");
             let tiers = crowd.tier_stats().unwrap().tiers.iter().enumerate();
             let full = tiers.map(|(n, t)| usize::from(t.instances > 0) << n);
             seen |= full.sum::<usize>();
         };
-        check(&mut other, &read);
-        check(&mut third, &snapshot);
+        check(&mut other, &read, &mut memory);
+        check(&mut third, &snapshot, &mut BoneBuffer::new());
         // A clip that was unloaded since is another one.
         if !next.clone().any(unloads) {
-            check(&mut crowd, &read);
+            check(&mut crowd, &read, &mut bones);
         }
         again.restore(&read).unwrap();
         (crowd, bones) = (again, BoneBuffer::new());
     }
     assert_eq!(seen, 0b111_1111, "{seen:b}");
+    assert!(compared > 1000, "{compared}");
 }
 
 /// Whatever the number of workers is, before and after.
@@ -277,87 +297,125 @@ fn the_number_of_workers_does_not_change_a_bit() {
             let mut bones = BoneBuffer::new();
             run(&mut crowd, rigs, &mut bones, 0..70);
             let bytes = stored(&crowd);
-            let (mut other, _) = like(&crowd, 5);
-            other
+            crowd
                 .restore(&CrowdSnapshot::from_bytes(&bytes).unwrap())
                 .unwrap();
-            let after = run(&mut other, rigs, &mut BoneBuffer::new(), 70..120);
-            assert!(run(&mut crowd, rigs, &mut bones, 70..120) == after);
-            (bytes, after)
+            run(&mut crowd, rigs, &mut bones, 70..120);
+            (bytes, bones.hash())
         });
         results.push(result);
     }
     assert!(results.iter().all(|result| *result == results[0]));
 }
 
-/// Every byte in turn: it is refused, or read as something that is written so, and plays on.
-#[test]
-fn changed_bytes_are_refused_or_play_on() {
-    let (mut crowd, rigs) = empty(9);
-    crowd.set_tiers(Some(tiers())).unwrap();
-    run(&mut crowd, rigs, &mut BoneBuffer::new(), 0..33);
-    calls(&mut crowd, rigs, 500);
-    let bytes = stored(&crowd);
-    let before = crowd.snapshot();
-    let mut bare = crowd;
-    bare.set_tiers(None).unwrap();
-    // All but whether there are tiers is the same.
-    let first = stored(&bare).len() - 1;
-    let (mut crowd, _) = like(&bare, 9);
-    crowd.restore(&before).unwrap();
-    let mut dice = Dice(11);
-    let (mut accepted, mut restored) = (0, 0);
-    for at in first..bytes.len() {
-        // Zeros that stand for rows are many.
-        let mut changed = bytes.clone();
-        if bytes[at.saturating_sub(8)..at].iter().all(|&b| b == 0) && dice.below(10) > 0 {
-            continue;
-        }
-        changed[at] = match dice.below(4) {
-            0 => !changed[at],
-            1 => changed[at].wrapping_add(1),
-            2 => changed[at] ^ (1 << dice.below(8)),
-            _ => dice.below(256) as u8,
-        };
-        seal_snapshot(&mut changed);
-        let Ok(read) = CrowdSnapshot::from_bytes(&changed) else {
-            continue;
-        };
-        assert!(read.to_bytes() == changed, "two forms of one snapshot");
-        accepted += 1;
-        if accepted % 7 != 0 {
-            continue;
-        }
-        if crowd.restore(&read).is_ok() {
-            restored += 1;
-            assert!(crowd.snapshot().to_bytes() == changed);
-            let mut bones = BoneBuffer::new();
-            run(&mut crowd, rigs, &mut bones, 33..36);
-            assert!(bones.rows().iter().all(|row| row.is_finite()));
-            crowd.restore(&before).unwrap();
-        } else {
-            assert!(
-                crowd.snapshot() == before,
-                "a restore that fails changes nothing"
-            );
-        }
+/// A crowd of chains in a tier of a low rate, after some frames, with a snapshot and some calls behind it.
+fn rolled_back(tier: Tier) -> (Crowd, Vec<InstanceId>, BoneBuffer, CrowdSnapshot) {
+    let (mut crowd, all, id, _) = chains(1600);
+    crowd.set_tiers(Some(one(tier))).unwrap();
+    let mut bones = BoneBuffer::new();
+    let frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(bones);
+    };
+    (0..40).for_each(|_| frame(&mut crowd, &mut bones));
+    let snapshot = crowd.snapshot();
+    let clip = crowd.clip_by_index(id, 1).unwrap();
+    for n in 0..8 {
+        let i = all[n * 7];
+        crowd.play(i, clip, &PlayOptions::default()).unwrap();
+        frame(&mut crowd, &mut bones);
     }
-    assert!(accepted > 500 && restored > 50, "{accepted} {restored}");
+    (crowd, all, bones, snapshot)
 }
 
-/// Versions without tiers are read; they restart the tiers of the crowd.
 #[test]
-fn snapshots_without_tiers_start_them_anew() {
-    let (mut crowd, all, ..) = chains(20);
-    let plain = CrowdSnapshot::from_bytes(&crowd.snapshot().to_bytes()).unwrap();
-    crowd.set_tiers(Some(super::every(4, false))).unwrap();
-    let mut bones = BoneBuffer::new();
-    crowd.advance(DT).unwrap();
-    crowd.evaluate(&mut bones);
-    crowd.restore(&plain).unwrap();
-    assert!(crowd.tiers().is_some());
-    assert_eq!(crowd.tier(all[3]), None);
-    assert_eq!(crowd.evaluate(&mut bones).instances, 20);
+fn rollback_by_a_few_frames_evaluates_few() {
+    for interpolate in [false, true] {
+        let (mut crowd, all, mut bones, snapshot) = rolled_back(Tier {
+            rate: 16,
+            interpolate,
+            ..Tier::default()
+        });
+        crowd.restore(&snapshot).unwrap();
+        crowd.advance(DT).unwrap();
+        let evaluated = crowd.evaluate(&mut bones).instances;
+        // Those of the frame's turn, and the eight that were called.
+        assert!((108..=120).contains(&evaluated), "{evaluated}");
+        let changed: Vec<InstanceId> = (0..8).map(|n| all[n * 7]).collect();
+        let rig = rig();
+        let wanted = exact(&crowd, &rig, &changed);
+        assert!(palettes(&crowd, &bones, &changed) == wanted);
+        // After a round everybody is where it belongs.
+        for _ in 0..16 {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(&mut bones);
+        }
+        let shown = palettes(&crowd, &bones, &all);
+        let wanted = exact(&crowd, &rig, &all);
+        let error = shown.iter().zip(&wanted).map(|(a, b)| apart(a, b));
+        let error = error.fold(0.0, f32::max);
+        let most = if interpolate { 0.05 } else { 1.0 };
+        assert!(error < most, "{interpolate}: {error}");
+    }
+}
+
+/// A saved game, from farther away than a rollback, shows nothing of what was there.
+#[test]
+fn snapshots_from_farther_away_change_everything() {
+    let (mut crowd, all, mut bones, snapshot) = rolled_back(Tier {
+        rate: 16,
+        ..Tier::default()
+    });
+    for _ in 0..100 {
+        crowd.advance(DT).unwrap();
+    }
+    crowd.restore(&snapshot).unwrap();
+    assert_eq!(crowd.evaluate(&mut bones).instances, 1600);
+    assert!(palettes(&crowd, &bones, &all) == exact(&crowd, &rig(), &all));
+}
+
+/// Instances that were spawned after the snapshot leave their palettes, and those that are back have theirs.
+#[test]
+fn rollback_over_spawns_and_despawns() {
+    for sharing in [Sharing::None, Sharing::Phases(64)] {
+        let (mut crowd, all, id, clip) = chains(100);
+        let tier = Tier {
+            rate: 4,
+            sharing,
+            ..Tier::default()
+        };
+        crowd.set_tiers(Some(one(tier))).unwrap();
+        let mut bones = BoneBuffer::new();
+        let frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
+            crowd.advance(DT).unwrap();
+            crowd.evaluate(bones);
+        };
+        frame(&mut crowd, &mut bones);
+        let snapshot = crowd.snapshot();
+        let rows = bones.rows().len();
+        for _ in 0..20 {
+            crowd.despawn_many(&all[90..]).unwrap();
+            let mut new = Vec::new();
+            crowd.spawn_many(id, 50, &mut new).unwrap();
+            for &i in &new {
+                crowd.play(i, clip, &PlayOptions::default()).unwrap();
+            }
+            (0..3).for_each(|_| frame(&mut crowd, &mut bones));
+            assert_eq!(crowd.tier_stats().unwrap().tiers[0].instances, 140);
+            crowd.restore(&snapshot).unwrap();
+            assert!(new.iter().all(|&i| crowd.palette_range(i).is_none()));
+            assert_eq!(crowd.palette_range(all[95]), None);
+            frame(&mut crowd, &mut bones);
+            assert_eq!(crowd.tier_stats().unwrap().tiers[0].instances, 100);
+            assert_eq!(crowd.tier_stats().unwrap().out, 0);
+            let back = palettes(&crowd, &bones, &all[90..]);
+            let wanted = exact(&crowd, &rig(), &all[90..]);
+            let error = back.iter().zip(&wanted).map(|(a, b)| apart(a, b));
+            assert!(error.fold(0.0, f32::max) < 0.1);
+        }
+        // Nothing is left behind by those that are gone.
+        assert!(bones.rows().len() < 3 * rows);
+    }
 }
 
 /// The palette of a chain that plays nothing.
@@ -399,23 +457,13 @@ fn unloaded_clips_leave_no_palettes() {
                 break taken;
             }
         };
-        let saved = CrowdSnapshot::from_bytes(&crowd.snapshot().to_bytes()).unwrap();
-        let mut other = Crowd::new();
-        let own = other.add_rig(rig()).unwrap();
-        let mine = other.clip_by_index(own, 0).unwrap();
-        other.unload_clip(mine).unwrap();
-        other.restore(&saved).unwrap();
-        let mut memory = BoneBuffer::new();
-        for crowd in [(&mut crowd, &mut bones), (&mut other, &mut memory)] {
-            let (crowd, bones) = crowd;
-            // Another clip, which may have its index.
-            crowd.add_clip(id, taken.clone()).unwrap();
-            crowd.advance(DT).unwrap();
-            crowd.evaluate(bones);
-            let rest = rest_pose();
-            for shown in palettes(crowd, bones, &all) {
-                assert!(shown == rest, "{sharing:?}");
-            }
+        // Another clip, which may have its index.
+        crowd.add_clip(id, taken).unwrap();
+        crowd.advance(DT).unwrap();
+        crowd.evaluate(&mut bones);
+        let rest = rest_pose();
+        for shown in palettes(&crowd, &bones, &all) {
+            assert!(shown == rest, "{sharing:?}");
         }
     }
 }
