@@ -1,6 +1,5 @@
 //! Section IMAG: one image, decoded or with the bytes of its source.
 
-use super::container::FEATURE_ENCODED_IMAGES;
 use super::error::{Fault, FormatError};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -30,15 +29,6 @@ const PNG_TYPE: &str = "image/png";
 /// Memory for decoding a PNG in addition to the image, bytes: tables and a row.
 #[cfg(feature = "images")]
 const DECODER_BYTES: u64 = 1 << 20;
-
-/// The required feature of a form; 0 for none.
-pub(super) fn feature(form: u32) -> u64 {
-    if form == ENCODED {
-        FEATURE_ENCODED_IMAGES
-    } else {
-        0
-    }
-}
 
 /// Writes an image: the form and the bytes of its section.
 pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {

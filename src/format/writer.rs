@@ -77,8 +77,6 @@ pub struct LibraryWriter<W> {
     /// The rig, without images, and buffers: they measure the clips that are added behind it.
     measuring: Option<(Rig, ClipBoundsScratch)>,
     bounds: Vec<Option<ClipBounds>>,
-    /// Feature bits that the written sections require.
-    required: u64,
 }
 
 impl<W: Write + Seek> LibraryWriter<W> {
@@ -99,7 +97,6 @@ impl<W: Write + Seek> LibraryWriter<W> {
             skeleton: skeleton.clone(),
             measuring: None,
             bounds: Vec::new(),
-            required: 0,
         };
         let bytes = skeleton::write(skeleton, &mut writer.names);
         writer.section(Section::Skeleton, &bytes)?;
@@ -128,7 +125,6 @@ impl<W: Write + Seek> LibraryWriter<W> {
         }
         for image in rig.images() {
             let (form, bytes) = images::write(image.as_ref());
-            self.required |= images::feature(form);
             let entry = Entry {
                 code: Section::Image.code(),
                 form,
@@ -154,7 +150,6 @@ impl<W: Write + Seek> LibraryWriter<W> {
             name: name.to_owned(),
             source,
         })?;
-        self.required |= form.feature();
         let entry = Entry {
             code: Section::Clip.code(),
             form: form.code(),
@@ -215,11 +210,9 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.out.write_all(table)?;
         let header = Header {
             magic: MAGIC,
-            major: VERSION.0,
-            minor: VERSION.1,
+            version: VERSION,
             sections: self.entries.len() as u32,
-            required: self.required,
-            optional: 0,
+            zero: [0; 2],
             file_bytes: self.end + (self.entries.len() * ENTRY) as u64,
             table: self.end,
             table_checksum: hash_bytes(table),
