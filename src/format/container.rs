@@ -17,7 +17,7 @@ pub const MAGIC: [u8; 8] = *b"\x89PHX\r\n\x1a\n";
 pub const VERSION: u32 = 1;
 
 /// Alignment of sections, and of rows within them, in bytes.
-pub const ALIGNMENT: usize = 64;
+pub(super) const ALIGNMENT: usize = 64;
 
 /// XXH3, 64 bits, seed 0: the checksum of sections and the hash of source files.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {

@@ -107,13 +107,7 @@ fn read_encoded(
     };
     let image = match mode {
         ImageMode::Skip => None,
-        ImageMode::Encoded => {
-            r.charge(stored + mime.len())?;
-            Some(ImageData::Encoded(EncodedImage {
-                mime,
-                bytes: bytes.to_vec(),
-            }))
-        }
+        ImageMode::Encoded => Some(kept(&mut r, mime, bytes)?),
         #[cfg(feature = "images")]
         ImageMode::Decoded => {
             let survey = Survey::new(bytes).map_err(|e| r.fault(Fault::Picture(e)))?;
@@ -159,13 +153,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
         }
         PNG => match mode {
             ImageMode::Skip => None,
-            ImageMode::Encoded => {
-                r.charge(stored + PNG_TYPE.len())?;
-                Some(ImageData::Encoded(EncodedImage {
-                    mime: PNG_TYPE.into(),
-                    bytes: bytes.to_vec(),
-                }))
-            }
+            ImageMode::Encoded => Some(kept(&mut r, PNG_TYPE.into(), bytes)?),
             #[cfg(feature = "images")]
             ImageMode::Decoded => {
                 // The decoder's copy and the result.
@@ -186,6 +174,13 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
     };
     r.finish()?;
     Ok(image)
+}
+
+/// The bytes of an image file; their memory is charged.
+fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageData, FormatError> {
+    r.charge(bytes.len() + mime.len())?;
+    let bytes = bytes.to_vec();
+    Ok(ImageData::Encoded(EncodedImage { mime, bytes }))
 }
 
 #[cfg(feature = "images")]

@@ -125,13 +125,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
         }
         for image in rig.images() {
             let (form, bytes) = images::write(image.as_ref());
-            let entry = Entry {
-                code: Section::Image.code(),
-                form,
-                name: NO_NAME,
-                ..Entry::zeroed()
-            };
-            self.put(entry, &bytes)?;
+            let image = entry(Section::Image);
+            self.put(Entry { form, ..image }, &bytes)?;
         }
         let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
         self.measuring = drawn.then(|| (rig.without_images(), ClipBoundsScratch::new(rig)));
@@ -151,11 +146,10 @@ impl<W: Write + Seek> LibraryWriter<W> {
             source,
         })?;
         let entry = Entry {
-            code: Section::Clip.code(),
             form: form.code(),
             name: self.names.add(Some(name)),
             value: clip.duration().to_bits(),
-            ..Entry::zeroed()
+            ..entry(Section::Clip)
         };
         self.put(entry, &bytes)?;
         events::add(
@@ -225,12 +219,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     }
 
     fn section(&mut self, section: Section, bytes: &[u8]) -> Result<(), WriteError> {
-        let entry = Entry {
-            code: section.code(),
-            name: NO_NAME,
-            ..Entry::zeroed()
-        };
-        self.put(entry, bytes)
+        self.put(entry(section), bytes)
     }
 
     fn put(&mut self, mut entry: Entry, bytes: &[u8]) -> Result<(), WriteError> {
@@ -260,6 +249,15 @@ impl<W: Write + Seek> LibraryWriter<W> {
                 mismatch,
             }),
         }
+    }
+}
+
+/// The table entry of a section of form 0 without a name; its place is set when it is written.
+fn entry(section: Section) -> Entry {
+    Entry {
+        code: section.code(),
+        name: NO_NAME,
+        ..Entry::zeroed()
     }
 }
 

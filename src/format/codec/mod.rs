@@ -27,7 +27,7 @@ use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
 use clip_coder::{ClipCoder, folded};
-use range::{RangeDecoder, Writer};
+use range::{Coder, RangeDecoder, Writer};
 
 /// Memory that a decoded clip may take, in bytes per encoded byte. [`encode`] pads clips that compress
 /// better with zeros. Measured: 4 for walk cycles, 60 for clips of held poses.
