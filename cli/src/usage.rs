@@ -4,15 +4,12 @@ use super::error::CliError;
 use super::output;
 use super::text::{lines, one_line, shorten};
 use clap::Error;
-use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue};
 use std::ffi::OsStr;
 use std::io::Write;
 
 /// Prints help, the version or a usage error, and ends the program.
-pub fn exit(mut error: Error) -> ! {
-    let advice = advice(&error);
-    suggest(&mut error, advice);
+pub fn exit(error: Error) -> ! {
     let fits = |a: &str| a.len() <= LONGEST_ARGUMENT && one_line(a) == a;
     let harmless = |argument: &OsStr| argument.to_str().is_some_and(fits);
     if !error.use_stderr() {
@@ -29,7 +26,7 @@ pub fn exit(mut error: Error) -> ! {
         error.exit();
     }
     // Nothing can be done if standard error is closed.
-    let _ = write!(std::io::stderr(), "{}", text(error, advice));
+    let _ = write!(std::io::stderr(), "{}", text(error));
     std::process::exit(2)
 }
 
@@ -40,27 +37,8 @@ fn shown(argument: &str) -> String {
     shorten(&one_line(argument), LONGEST_ARGUMENT)
 }
 
-/// What replaces an option of an earlier version.
-fn advice(error: &Error) -> Option<&'static str> {
-    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else {
-        return None;
-    };
-    match argument.as_str() {
-        "--model" => Some("the model is an argument without an option: phalanx COMMAND FILE"),
-        _ => None,
-    }
-}
-
-fn suggest(error: &mut Error, advice: Option<&'static str>) {
-    if let Some(advice) = advice {
-        let advice = vec![StyledStr::from(advice)];
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(advice));
-    }
-}
-
 /// The error without colours, with invisible characters escaped.
-fn text(mut error: Error, advice: Option<&'static str>) -> String {
+fn text(mut error: Error) -> String {
     let escaped = |(kind, value): (ContextKind, &ContextValue)| {
         let value = match value {
             // Spans several lines and contains no arguments.
@@ -79,6 +57,5 @@ fn text(mut error: Error, advice: Option<&'static str>) -> String {
     }
     // Contains an argument between colour codes, which cannot be separated from the argument's own codes.
     error.remove(ContextKind::Suggested);
-    suggest(&mut error, advice);
     lines(&error.render().to_string())
 }

@@ -2,7 +2,7 @@
 
 use super::error::{Fault, FormatError};
 use super::read::SectionReader;
-use super::write::Bytes;
+use super::write::{Bytes, bit};
 use crate::rig::{Aabb, ClipBounds};
 use crate::skeleton::NO_JOINT;
 use bytemuck::{Pod, Zeroable};
@@ -39,7 +39,7 @@ pub(super) fn write(bounds: &Bounds) -> Vec<u8> {
     let corners = |b: &Aabb| [b.min.to_array(), b.max.to_array()];
     for clip in &bounds.clips {
         let stored = clip.as_ref().map_or(Stored::zeroed(), |b| Stored {
-            flags: MEASURED | if b.mesh.is_empty() { 0 } else { DRAWN },
+            flags: MEASURED | bit(!b.mesh.is_empty(), DRAWN),
             mesh: match b.mesh.is_empty() {
                 true => [[0.0; 3]; 2],
                 false => corners(&b.mesh),
@@ -65,8 +65,7 @@ pub(super) fn read(
     r.pad(4)?;
     let count = r.count("the number of bounds", size_of::<Stored>())?;
     if count != clips {
-        let (what, found, limit) = ("the number of bounds", count as u64, clips as u64);
-        return Err(r.fault(Fault::Limit { what, found, limit }));
+        return Err(r.limit("the number of bounds", count as u64, clips as u64));
     }
     let mut all = Vec::new();
     for _ in 0..count {

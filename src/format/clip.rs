@@ -5,14 +5,14 @@
 //! form 1  [bytes of `codec`]
 //! ```
 
-use super::codec::{self, CodecError};
-use super::container::{ALIGNMENT, FEATURE_CODED};
+use super::codec::{self, CodecError, KINDS};
+use super::container::ALIGNMENT;
 use super::error::{Fault, FormatError};
 use super::read::SectionReader;
-use super::write::Bytes;
+use super::write::{Bytes, place};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts,
-    SharedBytes, Store, TrackCounts,
+    Block, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts, SharedBytes,
+    Store, TrackCounts,
 };
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
@@ -47,18 +47,7 @@ impl ClipForm {
     pub(super) fn of_code(code: u32) -> Option<Self> {
         Self::ALL.get(code as usize).copied()
     }
-
-    /// The feature that files with such clips require; 0 for none.
-    pub(super) const fn feature(self) -> u64 {
-        match self {
-            Self::Rows => 0,
-            Self::Coded => FEATURE_CODED,
-        }
-    }
 }
-
-/// The most keys of a timeline or a root motion in files of version 1. Later versions have the limits of clips.
-const VERSION_1_KEYS: usize = 65_535;
 
 const KINDS_OF_CLIPS: [ClipKind; 2] = [ClipKind::Full, ClipKind::Additive];
 
@@ -99,13 +88,6 @@ struct StoredBlock {
     first: u32,
 }
 
-const KINDS: [BlockKind; 4] = [
-    BlockKind::Constant,
-    BlockKind::Linear,
-    BlockKind::Slerp,
-    BlockKind::Cubic,
-];
-
 pub(super) fn write(
     clip: &Clip,
     skeleton: &Skeleton,
@@ -123,10 +105,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
     let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     out.one(Head {
-        kind: KINDS_OF_CLIPS
-            .iter()
-            .position(|&k| k == clip.kind())
-            .unwrap_or(0) as u32,
+        kind: place(&KINDS_OF_CLIPS, clip.kind()) as u32,
         duration: clip.duration(),
         structure: clip.structure_hash(),
         layout: clip.layout_hash(),
@@ -156,7 +135,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
         };
         out.one(StoredBlock {
             block: b.block,
-            kind: KINDS.iter().position(|&k| k == b.kind).unwrap_or(0) as u8,
+            kind: place(&KINDS, b.kind) as u8,
             lanes,
             hold: b.hold,
             zero: 0,
@@ -201,19 +180,13 @@ fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), F
     let (found, entry) = (found.to_bits(), entry.to_bits());
     match found == entry {
         true => Ok(()),
-        false => Err(limit(r, "the bits of the duration", found, entry)),
+        false => Err(r.limit("the bits of the duration", found, entry)),
     }
 }
 
-/// Checks the length of a timeline in files of version 1: its readers know no longer ones. The length is at
-/// byte `at` of the section.
-fn check_keys(r: &SectionReader<'_>, at: usize, keys: usize) -> Result<(), FormatError> {
-    if r.version > 1 || keys <= VERSION_1_KEYS {
-        return Ok(());
-    }
-    let what = "the number of keys of a timeline";
-    let (found, limit) = (keys as u64, VERSION_1_KEYS as u64);
-    Err(r.fault_at(at, Fault::Limit { what, found, limit }))
+/// Number of blocks that a clip of the skeleton can have.
+fn blocks_of(skeleton: &Skeleton) -> usize {
+    skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks()
 }
 
 fn read_coded(
@@ -221,18 +194,13 @@ fn read_coded(
     skeleton: &Skeleton,
     entry: ClipEntry,
 ) -> Result<Clip, FormatError> {
-    let blocks = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
-    let seen = r.memory.look_through(blocks);
+    let seen = r.memory.look_through(blocks_of(skeleton));
     seen.map_err(|fault| r.whole(fault))?;
     let bytes = r.rest();
     // The codec bounds its allocations by the number of bytes, so the charge can follow.
     let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
     let clip = decoded.map_err(|e| r.whole(e))?;
     r.charge(clip.bytes())?;
-    let timelines = clip.timelines().iter().map(|t| t.len as usize);
-    let motion = clip.root_motion().map(|m| m.parts().times.len());
-    let longest = timelines.chain(motion).max().unwrap_or(0);
-    check_keys(&r, 0, longest)?;
     check_duration(&r, clip.duration(), entry.duration)?;
     Ok(clip)
 }
@@ -245,7 +213,7 @@ fn read_rows(
 ) -> Result<Clip, FormatError> {
     let head: Head = r.one("the header of a clip")?;
     let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
-        return Err(limit(&r, "the kind of a clip", head.kind, 1));
+        return Err(r.limit("the kind of a clip", head.kind, 1u32));
     };
     check_duration(&r, head.duration, entry.duration)?;
     let have = head.structure;
@@ -261,15 +229,9 @@ fn read_rows(
         }));
     }
     if head.motion_turns > 1 {
-        let found = head.motion_turns.into();
-        return Err(limit(&r, "the flag of root rotations", found, 1));
+        return Err(r.limit("the flag of root rotations", head.motion_turns, 1u32));
     }
     let lens = r.each::<u32>(head.timelines as usize, "lengths of timelines")?;
-    let motion_at = offset_of!(Head, motion_keys);
-    check_keys(&r, motion_at, head.motion_keys as usize)?;
-    for (i, len) in lens.clone().enumerate() {
-        check_keys(&r, size_of::<Head>() + 4 * i, len as usize)?;
-    }
     let total = lens.clone().map(u64::from).sum::<u64>();
     if total != u64::from(head.times) {
         let (what, found, limit) = (
@@ -299,8 +261,7 @@ fn read_rows(
     let rows = typed_slice(&mut r, owner, head.rows, "rows")?;
     let packed = typed_slice(&mut r, owner, head.packed, "packed keys")?;
     // The block lookup of the clip, 2 bytes per block, and a fixed allowance.
-    let places = skeleton.blocks() * 3 + skeleton.rest_pose().scalar_blocks();
-    r.charge(2 * places + 4096)?;
+    r.charge(2 * blocks_of(skeleton) + 4096)?;
     let parts = ClipParts {
         name: entry.name,
         duration: entry.duration,
@@ -331,15 +292,15 @@ fn typed_slice<T: AnyBitPattern + NoUninit>(
     let at = r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
     let store = Store::shared(owner, at..at + bytes.len());
-    store.ok_or_else(|| limit(r, "the misalignment of rows", (at % ALIGNMENT) as u32, 0))
+    store.ok_or_else(|| r.limit("the misalignment of rows", (at % ALIGNMENT) as u64, 0u32))
 }
 
 fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     let kind = KINDS.get(usize::from(b.kind)).copied();
-    let kind = kind.ok_or_else(|| limit(r, "the kind of a block", b.kind.into(), 3))?;
+    let kind = kind.ok_or_else(|| r.limit("the kind of a block", b.kind, 3u32))?;
     let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
     if unused != 0 {
-        return Err(limit(r, "an unused field of a block", unused, 0));
+        return Err(r.limit("an unused field of a block", unused, 0u32));
     }
     Ok(Block {
         block: b.block,
@@ -380,11 +341,6 @@ fn motion(r: &mut SectionReader<'_>, head: &Head) -> Result<Option<RootMotionPar
     }))
 }
 
-fn limit(r: &SectionReader<'_>, what: &'static str, found: u32, limit: u32) -> FormatError {
-    let (found, limit) = (found.into(), limit.into());
-    r.fault(Fault::Limit { what, found, limit })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::container::Entry;
@@ -411,7 +367,7 @@ mod tests {
         let memory = MemoryLimit::new(0);
         let (owner, entry) = (source::copy(&[]), Entry::zeroed());
         let read = || {
-            let reader = SectionReader::new(&[], &entry, 2, &memory);
+            let reader = SectionReader::new(&[], &entry, &memory);
             let fault = read(reader, &skeleton, stated(), &owner).map(|_| ());
             fault.expect_err("a clip needs bytes").fault
         };

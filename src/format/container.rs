@@ -13,17 +13,11 @@ use twox_hash::XxHash3_64;
 /// The first eight bytes of a file. As in PNG, a non-ASCII byte and line ends expose text-mode transfers.
 pub const MAGIC: [u8; 8] = *b"\x89PHX\r\n\x1a\n";
 
-/// Major and minor version that is written. Older major versions are read, newer ones are rejected.
-pub const VERSION: (u16, u16) = (2, 0);
+/// The version of the file. Files of other versions are rejected.
+pub const VERSION: u32 = 1;
 
 /// Alignment of sections, and of rows within them, in bytes.
-pub const ALIGNMENT: usize = 64;
-
-/// Bits of required features: a reader rejects bits it does not recognise. This one: clips of form 1.
-pub(super) const FEATURE_CODED: u64 = 1;
-/// Images of form 1: bytes as in their source.
-pub(super) const FEATURE_ENCODED_IMAGES: u64 = 2;
-pub(super) const KNOWN_FEATURES: u64 = FEATURE_CODED | FEATURE_ENCODED_IMAGES;
+pub(super) const ALIGNMENT: usize = 64;
 
 /// XXH3, 64 bits, seed 0: the checksum of sections and the hash of source files.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
@@ -119,11 +113,9 @@ impl fmt::Display for Section {
 #[repr(C)]
 pub(super) struct Header {
     pub magic: [u8; 8],
-    pub major: u16,
-    pub minor: u16,
+    pub version: u32,
     pub sections: u32,
-    pub required: u64,
-    pub optional: u64,
+    pub zero: [u64; 2],
     pub file_bytes: u64,
     pub table: u64,
     pub table_checksum: u64,
@@ -180,14 +172,14 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), FormatError>
         needed,
         have,
     };
-    let Some(version) = bytes.get(8..10) else {
+    let Some(version) = bytes.get(8..12) else {
         return fail(8, short(HEADER as u64));
     };
     // The version is checked first: a newer header may be longer.
-    let major = u16::from_le_bytes([version[0], version[1]]);
-    if major == 0 || major > VERSION.0 {
-        let known = VERSION.0;
-        return fail(8, Fault::Version { have: major, known });
+    let version = bytemuck::pod_read_unaligned(version);
+    if version != VERSION {
+        let (have, known) = (version, VERSION);
+        return fail(8, Fault::Version { have, known });
     }
     let Some(head) = bytes.get(..HEADER) else {
         return fail(8, short(HEADER as u64));
@@ -198,10 +190,9 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), FormatError>
         let stated = header.checksum;
         return fail(56, Fault::Checksum { stated, found });
     }
-    if header.required & !KNOWN_FEATURES != 0 {
-        let known = KNOWN_FEATURES;
-        let have = header.required;
-        return fail(16, Fault::Features { have, known });
+    if let Some(&found) = header.zero.iter().find(|&&zero| zero != 0) {
+        let (what, limit) = ("a reserved field", 0);
+        return fail(16, Fault::Limit { what, found, limit });
     }
     if header.file_bytes > have {
         let needed = header.file_bytes;

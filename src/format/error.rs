@@ -28,29 +28,13 @@ pub enum Fault {
     /// The first bytes are not those of a .phx file.
     #[error("this is not a .phx file")]
     Magic,
-    /// The major version is 0 or newer than [`VERSION`](super::VERSION).
-    #[error("the file has version {have}, supported are versions 1 to {known}")]
+    /// The version is not [`VERSION`](super::VERSION).
+    #[error("the file has version {have}, this library reads version {known}")]
     Version {
         /// Version of the file.
-        have: u16,
-        /// Newest supported version.
-        known: u16,
-    },
-    /// The file requires features that this version does not support.
-    #[error("the file requires features {have:#x}, supported are {known:#x}")]
-    Features {
-        /// Feature bits of the file.
-        have: u64,
-        /// Supported feature bits.
-        known: u64,
-    },
-    /// A section uses a feature that the header does not state.
-    #[error("the form requires features {needed:#x}, the header states {have:#x}")]
-    Unstated {
-        /// Feature bits of the header.
-        have: u64,
-        /// Feature bits required.
-        needed: u64,
+        have: u32,
+        /// The supported version.
+        known: u32,
     },
     /// The data ends too early.
     #[error("{what}: {} {} needed, {have} {} available", plural(*.needed, "byte"), are(*.needed), are(*.have))]

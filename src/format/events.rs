@@ -1,6 +1,6 @@
 //! Section EVNT: the markers of all clips.
 
-use super::error::{Fault, FormatError};
+use super::error::FormatError;
 use super::names::{NO_NAME, NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -44,12 +44,8 @@ pub(super) fn read(
     let mut last = 0;
     for e in &events {
         if e.clip < last {
-            let (what, found, limit) = (
-                "a marker's clip, in ascending order,",
-                e.clip.into(),
-                last.into(),
-            );
-            return Err(r.fault(Fault::Limit { what, found, limit }));
+            let what = "a marker's clip, in ascending order,";
+            return Err(r.limit(what, e.clip, last));
         }
         last = e.clip;
         r.index("a marker's clip", e.clip, clips)?;

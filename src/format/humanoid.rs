@@ -40,8 +40,7 @@ pub(super) fn read(
         // `index` has checked the place.
         let Some(bone) = HumanBone::all().nth(place).filter(|_| place >= least) else {
             let what = "a bone, in ascending order,";
-            let (found, limit) = (place as u64, least as u64);
-            return Err(r.fault(Fault::Limit { what, found, limit }));
+            return Err(r.limit(what, place as u64, least as u64));
         };
         let joint = r.index("the joint of a bone", stored.joint.into(), skeleton.len())?;
         if let Some(&(first, _)) = bones.iter().find(|b| b.1 == stored.joint) {

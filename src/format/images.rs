@@ -1,6 +1,5 @@
 //! Section IMAG: one image, decoded or with the bytes of its source.
 
-use super::container::FEATURE_ENCODED_IMAGES;
 use super::error::{Fault, FormatError};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -30,15 +29,6 @@ const PNG_TYPE: &str = "image/png";
 /// Memory for decoding a PNG in addition to the image, bytes: tables and a row.
 #[cfg(feature = "images")]
 const DECODER_BYTES: u64 = 1 << 20;
-
-/// The required feature of a form; 0 for none.
-pub(super) fn feature(form: u32) -> u64 {
-    if form == ENCODED {
-        FEATURE_ENCODED_IMAGES
-    } else {
-        0
-    }
-}
 
 /// Writes an image: the form and the bytes of its section.
 pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
@@ -117,13 +107,7 @@ fn read_encoded(
     };
     let image = match mode {
         ImageMode::Skip => None,
-        ImageMode::Encoded => {
-            r.charge(stored + mime.len())?;
-            Some(ImageData::Encoded(EncodedImage {
-                mime,
-                bytes: bytes.to_vec(),
-            }))
-        }
+        ImageMode::Encoded => Some(kept(&mut r, mime, bytes)?),
         #[cfg(feature = "images")]
         ImageMode::Decoded => {
             let survey = Survey::new(bytes).map_err(|e| r.fault(Fault::Picture(e)))?;
@@ -169,13 +153,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
         }
         PNG => match mode {
             ImageMode::Skip => None,
-            ImageMode::Encoded => {
-                r.charge(stored + PNG_TYPE.len())?;
-                Some(ImageData::Encoded(EncodedImage {
-                    mime: PNG_TYPE.into(),
-                    bytes: bytes.to_vec(),
-                }))
-            }
+            ImageMode::Encoded => Some(kept(&mut r, PNG_TYPE.into(), bytes)?),
             #[cfg(feature = "images")]
             ImageMode::Decoded => {
                 // The decoder's copy and the result.
@@ -196,6 +174,13 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
     };
     r.finish()?;
     Ok(image)
+}
+
+/// The bytes of an image file; their memory is charged.
+fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageData, FormatError> {
+    r.charge(bytes.len() + mime.len())?;
+    let bytes = bytes.to_vec();
+    Ok(ImageData::Encoded(EncodedImage { mime, bytes }))
 }
 
 #[cfg(feature = "images")]

@@ -14,7 +14,7 @@ use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins}
 use crate::clip::{Clip, ClipOrigin, Marker, relane};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
-use crate::skeleton::{HumanBone, Skeleton};
+use crate::skeleton::Skeleton;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Library {
     pub(super) source: Source,
-    version: (u16, u16),
     /// The checksum of the table, which has those of all sections.
     table: u64,
     entries: Vec<Entry>,
@@ -140,68 +139,37 @@ impl Library {
 
     fn new(source: Source) -> Result<Self, FormatError> {
         let (header, entries) = container::read(&source)?;
-        let major = header.major;
         let memory = MemoryLimit::new(bytes_of(&source));
+        let sections = Sections {
+            source: &source,
+            entries: &entries,
+            memory: &memory,
+        };
         let named = the_one(&entries, Section::Names)?;
-        let bytes = source.section(named)?;
-        let names = Names::read(SectionReader::new(&bytes, named, major, &memory))?;
+        let names = sections.read(named, Names::read)?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
         for (place, e) in entries.iter().enumerate() {
             let at = header.table + (place * container::ENTRY) as u64;
-            check_entry(e, at, names.len(), header.required)?;
+            check_entry(e, at, names.len())?;
         }
         let bones = the_one(&entries, Section::Skeleton)?;
-        let bytes = source.section(bones)?;
-        let skeleton = skeleton::read(SectionReader::new(&bytes, bones, major, &memory), &names)?;
-        let events = match at_most_one(&entries, Section::Events)? {
-            Some(e) => {
-                let bytes = source.section(e)?;
-                events::read(
-                    SectionReader::new(&bytes, e, major, &memory),
-                    &names,
-                    clips.len(),
-                )?
-            }
-            None => Vec::new(),
-        };
-        let provenance = match at_most_one(&entries, Section::Provenance)? {
-            Some(e) => {
-                let bytes = source.section(e)?;
-                provenance::read(
-                    SectionReader::new(&bytes, e, major, &memory),
-                    &names,
-                    clips.len(),
-                )?
-            }
-            None => Provenance::default(),
-        };
+        let skeleton = sections.read(bones, |r| skeleton::read(r, &names))?;
+        let count = clips.len();
+        let events = sections.one(Section::Events, |r| events::read(r, &names, count))?;
+        let read = |r: SectionReader<'_>| provenance::read(r, &names, count);
+        let provenance = sections.one(Section::Provenance, read)?;
         let by_name = by_name(&names, &clips);
         Ok(Self {
-            version: (header.major, header.minor),
             table: header.table_checksum,
             entries,
             clips,
             by_name,
             names,
             skeleton: Arc::new(skeleton),
-            events,
-            provenance,
+            events: events.unwrap_or_default(),
+            provenance: provenance.unwrap_or_default(),
             source,
         })
-    }
-
-    /// Major and minor version of the file.
-    pub fn version(&self) -> (u16, u16) {
-        self.version
-    }
-
-    fn reader<'a>(
-        &self,
-        bytes: &'a [u8],
-        entry: &Entry,
-        memory: &'a MemoryLimit,
-    ) -> SectionReader<'a> {
-        SectionReader::new(bytes, entry, self.version.0, memory)
     }
 
     /// The skeleton, shared by all clips.
@@ -252,17 +220,12 @@ impl Library {
 
     fn clip_within(&self, clip: usize, memory: &MemoryLimit) -> Result<Clip, FormatError> {
         let Some(entry) = self.clips.get(clip) else {
-            return Err(Section::Table.fault(
-                0,
-                Fault::Limit {
-                    what: "the index of a clip",
-                    found: clip as u64,
-                    limit: self.clips.len().saturating_sub(1) as u64,
-                },
-            ));
+            let (what, found) = ("the index of a clip", clip as u64);
+            let limit = self.clips.len().saturating_sub(1) as u64;
+            return Err(Section::Table.fault(0, Fault::Limit { what, found, limit }));
         };
         let bytes = self.source.section(entry)?;
-        let mut r = self.reader(&bytes, entry, memory);
+        let mut r = SectionReader::new(&bytes, entry, memory);
         let name = r.name(&self.names, entry.name)?.unwrap_or_default();
         let mut markers = Vec::new();
         for e in events::of_clip(&self.events, clip) {
@@ -310,45 +273,28 @@ impl Library {
     /// file's size allows.
     pub fn rig(&self, options: &RigOptions) -> Result<Rig, FormatError> {
         let memory = MemoryLimit::new(self.byte_len());
-        let (skins, file_skins) = match at_most_one(&self.entries, Section::Skins)? {
-            Some(e) => {
-                let bytes = self.source.section(e)?;
-                let r = self.reader(&bytes, e, &memory);
-                skins::read(r, &self.names, self.skeleton.len())?
-            }
-            None => (Vec::new(), 0),
+        let sections = Sections {
+            source: &self.source,
+            entries: &self.entries,
+            memory: &memory,
         };
+        let (names, joints) = (&self.names, self.skeleton.len());
+        let skins = sections.one(Section::Skins, |r| skins::read(r, names, joints))?;
+        let (skins, file_skins) = skins.unwrap_or_default();
         let mut shared: Vec<Arc<Mesh>> = Vec::new();
         for e in of_kind(&self.entries, Section::Mesh) {
-            let bytes = self.source.section(e)?;
-            let mesh = meshes::read(self.reader(&bytes, e, &memory), &self.names)?;
-            shared.push(Arc::new(mesh));
+            shared.push(Arc::new(sections.read(e, |r| meshes::read(r, names))?));
         }
-        let materials = match at_most_one(&self.entries, Section::Materials)? {
-            Some(e) => {
-                let bytes = self.source.section(e)?;
-                materials::read(self.reader(&bytes, e, &memory), &self.names)?
-            }
-            None => Vec::new(),
-        };
+        let materials = sections.one(Section::Materials, |r| materials::read(r, names))?;
         let mut images: Vec<Option<ImageData>> = Vec::new();
         for e in of_kind(&self.entries, Section::Image) {
-            let bytes = self.source.section(e)?;
-            let r = self.reader(&bytes, e, &memory);
-            images.push(images::read(r, e.form, options.images)?);
+            images.push(sections.read(e, |r| images::read(r, e.form, options.images))?);
         }
-        let nodes_at = at_most_one(&self.entries, Section::Nodes)?;
-        let nodes = match nodes_at {
-            Some(e) => {
-                let bytes = self.source.section(e)?;
-                nodes::read(self.reader(&bytes, e, &memory), &self.names, &shared)?
-            }
-            None => nodes::Nodes::default(),
-        };
-        let clips = if options.clips {
-            self.clips_within(&memory)?
-        } else {
-            Vec::new()
+        let nodes = sections.one(Section::Nodes, |r| nodes::read(r, names, &shared))?;
+        let nodes = nodes.unwrap_or_default();
+        let clips = match options.clips {
+            true => self.clips_within(&memory)?,
+            false => Vec::new(),
         };
         let parts = RigParts {
             name: nodes.name,
@@ -359,17 +305,17 @@ impl Library {
             nodes: nodes.nodes,
             roots: nodes.roots,
             meshes: nodes.meshes,
-            materials,
+            materials: materials.unwrap_or_default(),
             images,
             morphs: nodes.morphs,
         };
+        let nodes_at = of_kind(&self.entries, Section::Nodes).next();
         let offset = nodes_at.map_or(0, |e| e.offset);
         let mut rig = Rig::new(parts).map_err(|e| Section::Nodes.fault(offset, e))?;
-        rig.humanoid = self.humanoid(&memory)?;
-        if let Some(e) = at_most_one(&self.entries, Section::Bounds)? {
-            let bytes = self.source.section(e)?;
-            let r = self.reader(&bytes, e, &memory);
-            let bounds = bounds::read(r, self.clips.len(), self.skeleton.len())?;
+        let humanoid = sections.one(Section::Humanoid, |r| humanoid::read(r, &self.skeleton))?;
+        rig.humanoid = humanoid.unwrap_or_default();
+        let count = self.clips.len();
+        if let Some(bounds) = sections.one(Section::Bounds, |r| bounds::read(r, count, joints))? {
             // Those of another anchor are of no use: the clips are measured when they are needed.
             if rig.set_anchor(bounds.anchor) {
                 rig.clip_bounds = bounds.clips;
@@ -377,15 +323,6 @@ impl Library {
             }
         }
         Ok(rig)
-    }
-
-    /// The human bones of the joints; none if the file does not state them.
-    fn humanoid(&self, memory: &MemoryLimit) -> Result<Vec<(HumanBone, u16)>, FormatError> {
-        let Some(e) = at_most_one(&self.entries, Section::Humanoid)? else {
-            return Ok(Vec::new());
-        };
-        let bytes = self.source.section(e)?;
-        humanoid::read(self.reader(&bytes, e, memory), &self.skeleton)
     }
 
     /// Reads all clips, in parallel on rayon's current pool.
@@ -444,6 +381,35 @@ impl Library {
     /// Size of the file in bytes, when it was opened.
     pub fn byte_len(&self) -> usize {
         bytes_of(&self.source)
+    }
+}
+
+/// The sections that one call reads, within its memory.
+#[derive(Clone, Copy)]
+struct Sections<'a> {
+    source: &'a Source,
+    entries: &'a [Entry],
+    memory: &'a MemoryLimit,
+}
+
+impl Sections<'_> {
+    fn read<T>(
+        self,
+        entry: &Entry,
+        read: impl FnOnce(SectionReader<'_>) -> Result<T, FormatError>,
+    ) -> Result<T, FormatError> {
+        let bytes = self.source.section(entry)?;
+        read(SectionReader::new(&bytes, entry, self.memory))
+    }
+
+    /// Reads the only section of a kind; `None` if there is none.
+    fn one<T>(
+        self,
+        kind: Section,
+        read: impl FnOnce(SectionReader<'_>) -> Result<T, FormatError>,
+    ) -> Result<Option<T>, FormatError> {
+        let entry = at_most_one(self.entries, kind)?;
+        entry.map(|e| self.read(e, read)).transpose()
     }
 }
 

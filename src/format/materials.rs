@@ -1,14 +1,13 @@
 //! Section MATL: all materials.
 //!
 //! ```text
-//! version 1  [count] then each [name][base colour][image][flags]
-//! version 2  [count] then each [numbers, 60 bytes] [texture, 32 bytes] …, those that its bits name
+//! [count] then each [numbers, 60 bytes] [texture, 32 bytes] …, those that its bits name
 //! ```
 
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
-use super::write::Bytes;
+use super::write::{Bytes, bit, place};
 use crate::mesh::{
     AlphaMode, MagFilter, Material, MinFilter, Sampler, Texture, TextureTransform, Wrap,
 };
@@ -63,14 +62,6 @@ fn textures(m: &Material) -> [&Option<Texture>; TEXTURES] {
     ]
 }
 
-fn bit(set: bool, bit: u32) -> u32 {
-    if set { bit } else { 0 }
-}
-
-fn place<T: PartialEq>(all: &[T], value: T) -> usize {
-    all.iter().position(|v| *v == value).unwrap_or(0)
-}
-
 pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
     out.count(materials.len());
@@ -120,49 +111,16 @@ fn stored(t: &Texture) -> StoredTexture {
     }
 }
 
-/// Reads the materials of either version. [`Rig::new`](crate::rig::Rig::new) checks ranges and images.
-pub(super) fn read(r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
-    match r.version {
-        1 => read_list(r, 28, |r| version_1(r, names)),
-        _ => read_list(r, size_of::<Head>(), |r| material(r, names)),
-    }
-}
-
-/// Reads the count and as many materials, of at least `least` bytes each.
-fn read_list(
-    mut r: SectionReader<'_>,
-    least: usize,
-    one: impl Fn(&mut SectionReader<'_>) -> Result<Material, FormatError>,
-) -> Result<Vec<Material>, FormatError> {
-    let count = r.count("the number of materials", least)?;
+/// Reads the materials. [`Rig::new`](crate::rig::Rig::new) checks ranges and images.
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
+    let count = r.count("the number of materials", size_of::<Head>())?;
     let mut out = Vec::new();
     for _ in 0..count {
         r.charge(size_of::<Material>())?;
-        out.push(one(&mut r)?);
+        out.push(material(&mut r, names)?);
     }
     r.finish()?;
     Ok(out)
-}
-
-fn version_1(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, FormatError> {
-    let name = r.one("the name of a material")?;
-    let name = r.name(names, name)?;
-    let base_color: Vec<[f32; 4]> = r.floats(1, "base colour")?;
-    let [image, flags]: [u32; 2] = r.one("the image of a material")?;
-    if flags > 1 {
-        return Err(r.zero("a material's flags above the first", flags.into()));
-    }
-    let image = (image != u32::MAX).then_some(image as usize);
-    Ok(Material {
-        name,
-        base_color: base_color.first().copied().unwrap_or([1.0; 4]),
-        base_color_texture: image.map(|image| Texture {
-            image,
-            ..Texture::default()
-        }),
-        double_sided: flags == 1,
-        ..Material::DEFAULT
-    })
 }
 
 fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, FormatError> {
@@ -177,20 +135,12 @@ fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, Format
     ];
     finite(r, "numbers of a material", numbers.into_iter().flatten())?;
     let known = DOUBLE_SIDED | UNLIT | ALPHA_MODE;
-    if head.flags & !known != 0 {
-        return Err(bits(r, "the flags of a material", head.flags, known));
-    }
+    r.bits("the flags of a material", head.flags, known)?;
     let alpha_mode = (head.flags & ALPHA_MODE) >> ALPHA_MODE_SHIFT;
-    let alpha_mode = pick(
-        r,
-        "the alpha mode of a material",
-        &AlphaMode::ALL,
-        alpha_mode,
-    )?;
+    let what = "the alpha mode of a material";
+    let alpha_mode = pick(r, what, &AlphaMode::ALL, alpha_mode)?;
     let known = (1 << TEXTURES) - 1;
-    if head.textures & !known != 0 {
-        return Err(bits(r, "the bit set of textures", head.textures, known));
-    }
+    r.bits("the bit set of textures", head.textures, known)?;
     let mut textures: [Option<Texture>; TEXTURES] = [None; TEXTURES];
     for (bit, place) in textures.iter_mut().enumerate() {
         if (head.textures >> bit) & 1 != 0 {
@@ -250,11 +200,6 @@ fn finite<'v>(
         Some(index) => Err(r.fault(Fault::NotFinite { what, index })),
         None => Ok(()),
     }
-}
-
-fn bits(r: &SectionReader<'_>, what: &'static str, found: u32, known: u32) -> FormatError {
-    let (found, limit) = (found.into(), known.into());
-    r.fault(Fault::Limit { what, found, limit })
 }
 
 /// The value of a number.

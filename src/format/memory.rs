@@ -16,10 +16,10 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 
 /// Blocks of the skeleton that decoding coded clips may visit, per byte of the file. A coded clip visits
 /// every block, and an absent block takes almost no bytes.
-pub const BLOCKS_PER_BYTE: u64 = 64;
+pub(super) const BLOCKS_PER_BYTE: u64 = 64;
 
 /// Blocks that may be visited in addition, whatever the file's size: those of 5,461 clips of 65,535 joints.
-pub const BLOCKS_BASE: u64 = 1 << 26;
+pub(super) const BLOCKS_BASE: u64 = 1 << 26;
 
 /// Memory and blocks used by one call. Shared by the threads that read its clips.
 #[derive(Debug)]

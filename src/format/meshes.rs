@@ -3,7 +3,7 @@
 use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
-use super::write::Bytes;
+use super::write::{Bytes, bit};
 use crate::mesh::{Influences, Mesh, MorphTarget, Primitive};
 
 /// Bits of the optional streams that a primitive or a morph target has.
@@ -12,12 +12,7 @@ const TANGENTS: u32 = 2;
 const UVS: u32 = 4;
 const COLORS: u32 = 8;
 const POSITIONS: u32 = 16;
-/// From version 2 on.
 const UVS1: u32 = 32;
-
-fn bit(has: bool, bit: u32) -> u32 {
-    if has { bit } else { 0 }
-}
 
 pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
@@ -85,13 +80,11 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, Form
 
 fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     let vertices = r.count("the number of vertices", 12)?;
-    let second = if r.version > 1 { UVS1 } else { 0 };
-    let streams = flags(r, NORMALS | TANGENTS | UVS | COLORS | second)?;
+    let streams = streams_of(r, NORMALS | TANGENTS | UVS | COLORS | UVS1)?;
     let indices = r.count("the number of indices", 4)?;
     if !indices.is_multiple_of(3) {
         let (what, found) = ("the number of indices, a multiple of 3,", indices as u64);
-        let limit = found / 3 * 3;
-        return Err(r.fault(Fault::Limit { what, found, limit }));
+        return Err(r.limit(what, found, found / 3 * 3));
     }
     let per_vertex = r.count("the number of influences per vertex", 6)?;
     let targets = r.count("the number of morph targets", 4)?;
@@ -115,7 +108,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     let mut list = Vec::new();
     for _ in 0..targets {
         r.charge(size_of::<MorphTarget>())?;
-        let streams = flags(r, POSITIONS | NORMALS | TANGENTS)?;
+        let streams = streams_of(r, POSITIONS | NORMALS | TANGENTS)?;
         list.push(MorphTarget {
             positions: r.floats(of(streams, POSITIONS), "positions of a target")?,
             normals: r.floats(of(streams, NORMALS), "normals of a target")?,
@@ -140,11 +133,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     })
 }
 
-fn flags(r: &mut SectionReader<'_>, known: u32) -> Result<u32, FormatError> {
-    let flags: u32 = r.one("the bit set of streams")?;
-    if flags & !known == 0 {
-        return Ok(flags);
-    }
-    let (what, found, limit) = ("the bit set of streams", flags.into(), known.into());
-    Err(r.fault(Fault::Limit { what, found, limit }))
+fn streams_of(r: &mut SectionReader<'_>, known: u32) -> Result<u32, FormatError> {
+    let streams = r.one("the bit set of streams")?;
+    r.bits("the bit set of streams", streams, known)
 }

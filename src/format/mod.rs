@@ -35,10 +35,10 @@ mod writer;
 
 pub use clip::ClipForm;
 pub use codec::CodecError;
-pub use container::{ALIGNMENT, MAGIC, Section, VERSION, hash_bytes};
+pub use container::{MAGIC, Section, VERSION, hash_bytes};
 pub use error::{Fault, FormatError, OpenError};
 pub use library::{Library, RigOptions, SectionInfo};
-pub use memory::{BLOCKS_BASE, BLOCKS_PER_BYTE, MEMORY_BASE, MEMORY_PER_BYTE};
+pub use memory::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use provenance::{ClipOrigin, Provenance, Source};
 pub use save::{NewFile, SaveError, remove_leftovers, save};
 pub use writer::{LibraryWriter, WriteError};

@@ -78,9 +78,7 @@ pub(super) fn read(
         let [source, name, parent]: [u32; 3] = r.one("a node")?;
         let name = r.name(names, name)?;
         let [joint, flags]: [u16; 2] = r.one("the joint of a node")?;
-        if flags > 1 {
-            return Err(r.zero("a node's flags above the first", flags.into()));
-        }
+        r.bits("the flags of a node", flags.into(), 1)?;
         if flags == 1 {
             matrices.push(node);
         }

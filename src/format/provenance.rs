@@ -106,7 +106,7 @@ pub(super) fn read(
 ) -> Result<Provenance, FormatError> {
     let [tool, zero]: [u32; 2] = r.one("the tool")?;
     if zero != 0 {
-        return Err(r.zero("the reserved field", zero.into()));
+        return Err(r.limit("the reserved field", zero, 0u32));
     }
     let mut out = Provenance {
         tool: r.name(names, tool)?.unwrap_or_default(),
@@ -115,8 +115,8 @@ pub(super) fn read(
     let sources = r.count("the number of sources", 24)?;
     let origins = r.count("the number of clip origins", 16)?;
     if origins != clips && origins != 0 {
-        let (what, found, limit) = ("the number of clip origins", origins as u64, clips as u64);
-        return Err(r.fault(Fault::Limit { what, found, limit }));
+        let what = "the number of clip origins";
+        return Err(r.limit(what, origins as u64, clips as u64));
     }
     for _ in 0..sources {
         r.charge(size_of::<Source>())?;

@@ -16,21 +16,18 @@ pub(super) struct SectionReader<'a> {
     section: Section,
     /// Start of the section in the file, in bytes.
     offset: u64,
-    /// Major version of the file.
-    pub version: u16,
     pub memory: &'a MemoryLimit,
 }
 
 impl<'a> SectionReader<'a> {
-    /// Begins to read a section of a file of this major version.
-    pub fn new(bytes: &'a [u8], entry: &Entry, version: u16, memory: &'a MemoryLimit) -> Self {
+    /// Begins to read a section.
+    pub fn new(bytes: &'a [u8], entry: &Entry, memory: &'a MemoryLimit) -> Self {
         Self {
             bytes,
             at: 0,
             last: 0,
             section: entry.section(),
             offset: entry.offset,
-            version,
             memory,
         }
     }
@@ -129,13 +126,12 @@ impl<'a> SectionReader<'a> {
 
     /// Reads a number of elements. Each takes at least `each` bytes of the section, which bounds the number.
     pub fn count(&mut self, what: &'static str, each: usize) -> Result<usize, FormatError> {
-        let found = self.one::<u32>(what)?;
-        let limit = (self.bytes.len() / each.max(1)) as u64;
-        if u64::from(found) > limit {
-            let found = u64::from(found);
-            return Err(self.fault(Fault::Limit { what, found, limit }));
+        let found = self.one::<u32>(what)? as usize;
+        let limit = self.bytes.len() / each.max(1);
+        if found > limit {
+            return Err(self.limit(what, found as u64, limit as u64));
         }
-        Ok(found as usize)
+        Ok(found)
     }
 
     /// Skips padding up to a multiple of `alignment`; every byte must be 0.
@@ -144,14 +140,27 @@ impl<'a> SectionReader<'a> {
         let padding = self.take(count, "padding")?;
         match padding.iter().find(|&&b| b != 0) {
             None => Ok(()),
-            Some(&found) => Err(self.zero("a byte of padding", u64::from(found))),
+            Some(&found) => Err(self.limit("a byte of padding", found, 0u8)),
         }
     }
 
-    /// The error for a value that must be zero.
-    pub fn zero(&self, what: &'static str, found: u64) -> FormatError {
-        let limit = 0;
+    /// The error for the last value read; `limit` is the nearest allowed value.
+    pub fn limit(
+        &self,
+        what: &'static str,
+        found: impl Into<u64>,
+        limit: impl Into<u64>,
+    ) -> FormatError {
+        let (found, limit) = (found.into(), limit.into());
         self.fault(Fault::Limit { what, found, limit })
+    }
+
+    /// Checks that no bits but the `known` ones are set.
+    pub fn bits(&self, what: &'static str, found: u32, known: u32) -> Result<u32, FormatError> {
+        match found & !known {
+            0 => Ok(found),
+            _ => Err(self.limit(what, found, known)),
+        }
     }
 
     /// Checks that an index is less than `have`.
@@ -159,11 +168,7 @@ impl<'a> SectionReader<'a> {
         if (index as usize) < have {
             return Ok(index as usize);
         }
-        Err(self.fault(Fault::Limit {
-            what,
-            found: u64::from(index),
-            limit: (have as u64).saturating_sub(1),
-        }))
+        Err(self.limit(what, index, (have as u64).saturating_sub(1)))
     }
 
     /// Copies a name, with its memory charged. `None` for the index that stands for no name.

@@ -61,7 +61,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     let channels = r.count("the number of user channels", 24)?;
     let zero: u32 = r.one("the reserved field")?;
     if zero != 0 {
-        return Err(r.zero("the reserved field", zero.into()));
+        return Err(r.limit("the reserved field", zero, 0u32));
     }
     let structure: u64 = r.one("the structure's hash")?;
     let layout: u64 = r.one("the layout's hash")?;
@@ -107,7 +107,8 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         };
         let unused = v[rest.width()..].iter().find(|v| v.to_bits() != 0);
         if let Some(unused) = unused {
-            return Err(r.zero("an unused component of a channel", unused.to_bits().into()));
+            let what = "an unused component of a channel";
+            return Err(r.limit(what, unused.to_bits(), 0u32));
         }
         user.push(UserChannel { name, rest });
     }

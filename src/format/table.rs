@@ -49,14 +49,8 @@ pub(super) fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
     order
 }
 
-/// Checks the table entry of a known section. The entry is at byte `at` of the file; the header states
-/// the required `features`.
-pub(super) fn check_entry(
-    e: &Entry,
-    at: u64,
-    names: usize,
-    features: u64,
-) -> Result<(), FormatError> {
+/// Checks the table entry of a known section. The entry is at byte `at` of the file.
+pub(super) fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), FormatError> {
     let section = e.section();
     if matches!(section, Section::Unknown(_)) {
         return Ok(());
@@ -67,38 +61,22 @@ pub(super) fn check_entry(
         Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
     };
     let clip = section == Section::Clip;
-    let field = offset_of!(Entry, form);
-    let (forms, needed) = match section {
-        Section::Clip => {
-            let form = ClipForm::of_code(e.form);
-            (
-                ClipForm::ALL.len() as u64,
-                form.map_or(0, ClipForm::feature),
-            )
-        }
-        Section::Image => (images::FORMS, images::feature(e.form)),
-        _ => (1, 0),
+    let forms = match section {
+        Section::Clip => ClipForm::ALL.len() as u64,
+        Section::Image => images::FORMS,
+        _ => 1,
     };
     if u64::from(e.form) >= forms {
+        let field = offset_of!(Entry, form);
         return fail(field, "the form of a section", e.form, forms - 1);
     }
-    if needed & !features != 0 {
-        let have = features;
-        let fault = Fault::Unstated { have, needed };
-        return Err(Section::Table.fault(at + field as u64, fault));
-    }
     if e.name != NO_NAME && (e.name as usize >= names || !clip) {
-        let last = if clip {
-            (names as u64).saturating_sub(1)
-        } else {
-            NO_NAME.into()
+        let last = match clip {
+            true => (names as u64).saturating_sub(1),
+            false => NO_NAME.into(),
         };
-        return fail(
-            offset_of!(Entry, name),
-            "the name of a section",
-            e.name,
-            last,
-        );
+        let field = offset_of!(Entry, name);
+        return fail(field, "the name of a section", e.name, last);
     }
     if !clip && e.value != 0 {
         let field = offset_of!(Entry, value);

@@ -31,3 +31,13 @@ impl Bytes {
         self.0.resize(end, 0);
     }
 }
+
+/// A bit of a set; 0 if it is not in it.
+pub(super) fn bit(set: bool, bit: u32) -> u32 {
+    if set { bit } else { 0 }
+}
+
+/// The number that stands for a value: its place in a list of all.
+pub(super) fn place<T: PartialEq>(all: &[T], value: T) -> usize {
+    all.iter().position(|v| *v == value).unwrap_or(0)
+}

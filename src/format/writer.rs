@@ -77,8 +77,6 @@ pub struct LibraryWriter<W> {
     /// The rig, without images, and buffers: they measure the clips that are added behind it.
     measuring: Option<(Rig, ClipBoundsScratch)>,
     bounds: Vec<Option<ClipBounds>>,
-    /// Feature bits that the written sections require.
-    required: u64,
 }
 
 impl<W: Write + Seek> LibraryWriter<W> {
@@ -99,7 +97,6 @@ impl<W: Write + Seek> LibraryWriter<W> {
             skeleton: skeleton.clone(),
             measuring: None,
             bounds: Vec::new(),
-            required: 0,
         };
         let bytes = skeleton::write(skeleton, &mut writer.names);
         writer.section(Section::Skeleton, &bytes)?;
@@ -128,14 +125,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
         }
         for image in rig.images() {
             let (form, bytes) = images::write(image.as_ref());
-            self.required |= images::feature(form);
-            let entry = Entry {
-                code: Section::Image.code(),
-                form,
-                name: NO_NAME,
-                ..Entry::zeroed()
-            };
-            self.put(entry, &bytes)?;
+            let image = entry(Section::Image);
+            self.put(Entry { form, ..image }, &bytes)?;
         }
         let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
         self.measuring = drawn.then(|| (rig.without_images(), ClipBoundsScratch::new(rig)));
@@ -154,13 +145,11 @@ impl<W: Write + Seek> LibraryWriter<W> {
             name: name.to_owned(),
             source,
         })?;
-        self.required |= form.feature();
         let entry = Entry {
-            code: Section::Clip.code(),
             form: form.code(),
             name: self.names.add(Some(name)),
             value: clip.duration().to_bits(),
-            ..Entry::zeroed()
+            ..entry(Section::Clip)
         };
         self.put(entry, &bytes)?;
         events::add(
@@ -215,11 +204,9 @@ impl<W: Write + Seek> LibraryWriter<W> {
         self.out.write_all(table)?;
         let header = Header {
             magic: MAGIC,
-            major: VERSION.0,
-            minor: VERSION.1,
+            version: VERSION,
             sections: self.entries.len() as u32,
-            required: self.required,
-            optional: 0,
+            zero: [0; 2],
             file_bytes: self.end + (self.entries.len() * ENTRY) as u64,
             table: self.end,
             table_checksum: hash_bytes(table),
@@ -232,12 +219,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     }
 
     fn section(&mut self, section: Section, bytes: &[u8]) -> Result<(), WriteError> {
-        let entry = Entry {
-            code: section.code(),
-            name: NO_NAME,
-            ..Entry::zeroed()
-        };
-        self.put(entry, bytes)
+        self.put(entry(section), bytes)
     }
 
     fn put(&mut self, mut entry: Entry, bytes: &[u8]) -> Result<(), WriteError> {
@@ -267,6 +249,15 @@ impl<W: Write + Seek> LibraryWriter<W> {
                 mismatch,
             }),
         }
+    }
+}
+
+/// The table entry of a section of form 0 without a name; its place is set when it is written.
+fn entry(section: Section) -> Entry {
+    Entry {
+        code: section.code(),
+        name: NO_NAME,
+        ..Entry::zeroed()
     }
 }
 

@@ -41,13 +41,8 @@ pub fn parts(file: &[u8]) -> Vec<Part> {
         .collect()
 }
 
-/// Builds a file of the newest version from sections, with valid checksums.
+/// Builds a file from sections, with valid checksums.
 pub fn file(parts: &[Part]) -> Vec<u8> {
-    file_of(2, parts)
-}
-
-/// Builds a file of a major version from sections, with valid checksums.
-pub fn file_of(version: u16, parts: &[Part]) -> Vec<u8> {
     let mut out = vec![0; HEADER];
     let mut table = Vec::new();
     for p in parts {
@@ -65,9 +60,7 @@ pub fn file_of(version: u16, parts: &[Part]) -> Vec<u8> {
     let place = out.len() as u64;
     out.extend_from_slice(&table);
     out[..8].copy_from_slice(b"\x89PHX\r\n\x1a\n");
-    out[8..10].copy_from_slice(&version.to_le_bytes());
-    let coded = parts.iter().any(|p| p.code == *b"CLIP" && p.form == 1);
-    out[16] = u8::from(coded);
+    out[8] = 1;
     out[12..16].copy_from_slice(&(parts.len() as u32).to_le_bytes());
     let len = out.len() as u64;
     out[32..40].copy_from_slice(&len.to_le_bytes());

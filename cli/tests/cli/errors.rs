@@ -127,27 +127,6 @@ pub fn usage_errors() -> Tested {
     Ok(())
 }
 
-/// Options that are written otherwise now: the error says how.
-pub fn earlier_options() -> Tested {
-    for (args, advice) in [
-        (&["crowd", "--model", "fox.glb"][..], "phalanx COMMAND FILE"),
-        (
-            &["render", "--model=fox.glb", "--out", "a.png"],
-            "phalanx COMMAND FILE",
-        ),
-        // A hidden character among the arguments does not hide the advice.
-        (&["crowd", "--model", "\u{202e}"], "phalanx COMMAND FILE"),
-    ] {
-        let out = run(args);
-        let error = String::from_utf8_lossy(&out.stderr);
-        check(
-            out.status.code() == Some(2) && error.contains(advice),
-            format!("{args:?}: {:?} {error}", out.status),
-        )?;
-    }
-    Ok(())
-}
-
 /// What a number should have been, in words and without the ends of a machine's types.
 pub fn refused_numbers() -> Tested {
     let cases: &[(&[&str], &str)] = &[

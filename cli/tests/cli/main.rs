@@ -38,7 +38,6 @@ fn main() {
         #[cfg(not(feature = "view"))]
         ("no_window_without_the_feature", errors::no_window),
         ("usage_errors_exit_with_2", errors::usage_errors),
-        ("options_of_earlier_versions", errors::earlier_options),
         ("reading_required_extensions", reading::required_extensions),
         ("reading_trimmed_clips", reading::trimmed_clips),
         ("reading_parent_folders", reading::parent_folders),

@@ -1,5 +1,6 @@
 //! Codes the blocks of a channel, lane by lane.
 
+use super::super::write::place;
 use super::CodecError;
 use super::clip_coder::ClipCoder;
 use super::model::{Bit, Number};
@@ -9,7 +10,8 @@ use super::values::{Lane, LaneModels};
 use crate::clip::{Block, BlockKind, Channel, Encoding};
 use crate::math::LANES;
 
-const KINDS: [BlockKind; 4] = [
+/// Kinds of blocks, in the order of their numbers in files.
+pub(in crate::format) const KINDS: [BlockKind; 4] = [
     BlockKind::Constant,
     BlockKind::Linear,
     BlockKind::Slerp,
@@ -79,7 +81,7 @@ impl BlockModels {
         channel: Channel,
         b: &mut Block,
     ) -> Result<(), CodecError> {
-        let wanted = KINDS.iter().position(|&k| k == b.kind).unwrap_or(0);
+        let wanted = place(&KINDS, b.kind);
         let mut kind = 0;
         while kind < self.kind.len() && w.c.bit(&mut self.kind[kind], kind < wanted)? {
             kind += 1;

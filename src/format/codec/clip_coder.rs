@@ -7,6 +7,7 @@ use super::range::Coder;
 use super::residuals::MAX_WIDTH;
 use super::times::TimeModels;
 use super::values::LaneModels;
+use crate::clip::lattice::units;
 use crate::clip::{Block, BlockKind, Channel, ClipKind, ClipParts, RootMotionParts};
 use crate::math::{LANES, Row};
 use crate::skeleton::{Pose, Skeleton};
@@ -22,7 +23,7 @@ pub(super) struct ClipCoder<'a, C> {
     skeleton: &'a Skeleton,
     /// Values of lanes without keys: the rest pose, or the identity for additive clips.
     rest: Cow<'a, Pose>,
-    /// Divisors of the steps of translations, by lane; empty in version 1, where all are 1.
+    /// Divisors of the steps of translations, by lane.
     units: Vec<f64>,
     /// Scratch space for the values of one lane.
     pub values: Vec<f32>,
@@ -31,13 +32,13 @@ pub(super) struct ClipCoder<'a, C> {
 }
 
 impl<'a, C: Coder> ClipCoder<'a, C> {
-    pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton, units: Vec<f64>) -> Self {
+    pub fn new(c: &'a mut C, parts: ClipParts, skeleton: &'a Skeleton) -> Self {
         Self {
             c,
             parts,
             skeleton,
             rest: Cow::Owned(Pose::default()),
-            units,
+            units: units(skeleton),
             values: Vec::new(),
             numbers: Vec::new(),
             integers: Vec::new(),

@@ -7,7 +7,7 @@
 //! it is allocated.
 //!
 //! ```text
-//! [version: u8][length of the padding: LEB128][padding: zeros][range-coded clip]
+//! [length of the padding: LEB128][padding: zeros][range-coded clip]
 //! ```
 
 mod blocks;
@@ -20,18 +20,14 @@ mod residuals;
 mod times;
 mod values;
 
+pub(super) use blocks::KINDS;
 pub use error::CodecError;
 
-use crate::clip::lattice::units;
 use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
 use clip_coder::{ClipCoder, folded};
-use range::{RangeDecoder, Writer};
-
-/// The newest version, stored in the first byte; 0 and newer ones are rejected. In version 1 steps of translations are those
-/// of local units; clips are written in it if no other units are in the skeleton.
-pub const VERSION: u8 = 2;
+use range::{Coder, RangeDecoder, Writer};
 
 /// Memory that a decoded clip may take, in bytes per encoded byte. [`encode`] pads clips that compress
 /// better with zeros. Measured: 4 for walk cycles, 60 for clips of held poses.
@@ -54,13 +50,11 @@ pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
         });
     }
     let mut writer = Writer::new();
-    let units = units(skeleton);
-    let plain = units.iter().all(|&unit| unit == 1.0);
-    ClipCoder::new(&mut writer, canonical(clip), skeleton, units).run()?;
+    ClipCoder::new(&mut writer, canonical(clip), skeleton).run()?;
     let (coded, memory) = writer.finish();
     let wanted = memory.saturating_sub(MEMORY_BASE).div_ceil(EXPANSION);
     let mut filling = wanted.saturating_sub(coded.len());
-    let mut out = vec![if plain { 1 } else { VERSION }];
+    let mut out = Vec::new();
     let zeros = filling;
     while filling >= 0x80 {
         out.push(filling as u8 | 0x80);
@@ -83,7 +77,7 @@ pub fn decode(
     name: String,
     markers: Vec<Marker>,
 ) -> Result<Clip, CodecError> {
-    let (version, start) = head(bytes)?;
+    let start = skip_padding(bytes)?;
     let limit = bytes.len().saturating_mul(EXPANSION);
     let mut reader = RangeDecoder::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
     let empty = ClipParts {
@@ -91,11 +85,7 @@ pub fn decode(
         markers,
         ..ClipParts::default()
     };
-    let units = match version {
-        1 => Vec::new(),
-        _ => units(skeleton),
-    };
-    let mut coder = ClipCoder::new(&mut reader, empty, skeleton, units);
+    let mut coder = ClipCoder::new(&mut reader, empty, skeleton);
     coder.run()?;
     let mut parts = coder.parts;
     let offset = reader.position();
@@ -107,8 +97,8 @@ pub fn decode(
     Clip::new(parts, skeleton).map_err(|error| CodecError::Clip { offset, error })
 }
 
-/// The version, and the start of the range-coded part: after version and padding.
-fn head(bytes: &[u8]) -> Result<(u8, usize), CodecError> {
+/// The start of the range-coded part.
+fn skip_padding(bytes: &[u8]) -> Result<usize, CodecError> {
     let short = |offset: usize| CodecError::Short {
         offset,
         needed: offset + 1,
@@ -120,12 +110,7 @@ fn head(bytes: &[u8]) -> Result<(u8, usize), CodecError> {
         found,
         limit,
     };
-    let version = *bytes.first().ok_or(short(0))?;
-    if !(1..=VERSION).contains(&version) {
-        let (found, known) = (version.into(), VERSION.into());
-        return Err(limit(0, "the version", found, known));
-    }
-    let (mut filling, mut shift, mut at) = (0usize, 0, 1);
+    let (mut filling, mut shift, mut at) = (0usize, 0, 0);
     loop {
         let byte = *bytes.get(at).ok_or(short(at))?;
         at += 1;
@@ -135,12 +120,8 @@ fn head(bytes: &[u8]) -> Result<(u8, usize), CodecError> {
         }
         shift += 7;
         if shift > 28 {
-            return Err(limit(
-                at,
-                "the bits of the padding's length",
-                shift as u64,
-                28,
-            ));
+            let what = "the bits of the padding's length";
+            return Err(limit(at, what, shift, 28));
         }
     }
     let Some(zeros) = bytes[at..].get(..filling) else {
@@ -149,5 +130,5 @@ fn head(bytes: &[u8]) -> Result<(u8, usize), CodecError> {
     if let Some(i) = zeros.iter().position(|&b| b != 0) {
         return Err(limit(at + i, "a byte of the padding", zeros[i].into(), 0));
     }
-    Ok((version, at + filling))
+    Ok(at + filling)
 }

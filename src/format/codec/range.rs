@@ -26,8 +26,18 @@ pub(super) trait Coder {
     /// Charges memory of the decoded clip before it is allocated.
     fn charge(&mut self, bytes: usize) -> Result<(), CodecError>;
 
+    /// Number of bytes written or read; the decoder counts from the start of its slice.
+    fn position(&self) -> usize;
+
     /// The error for a number that is out of range.
-    fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError;
+    fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError {
+        CodecError::Limit {
+            offset: self.position(),
+            what,
+            found,
+            limit,
+        }
+    }
 
     /// Codes any number of bits without a model.
     fn raw(&mut self, value: u64, bits: u32) -> Result<u64, CodecError> {
@@ -125,14 +135,8 @@ impl Coder for Writer {
         Ok(())
     }
 
-    fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError {
-        let offset = self.out.len();
-        CodecError::Limit {
-            offset,
-            what,
-            found,
-            limit,
-        }
+    fn position(&self) -> usize {
+        self.out.len()
     }
 }
 
@@ -161,11 +165,6 @@ impl<'a> RangeDecoder<'a> {
             reader.code = reader.code << 8 | reader.next()?;
         }
         Ok(reader)
-    }
-
-    /// Number of bytes read, counted from the start of the slice.
-    pub fn position(&self) -> usize {
-        self.at
     }
 
     fn next(&mut self) -> Result<u32, CodecError> {
@@ -228,13 +227,7 @@ impl Coder for RangeDecoder<'_> {
         Ok(())
     }
 
-    fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError {
-        let offset = self.at;
-        CodecError::Limit {
-            offset,
-            what,
-            found,
-            limit,
-        }
+    fn position(&self) -> usize {
+        self.at
     }
 }

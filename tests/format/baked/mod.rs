@@ -6,7 +6,7 @@ mod carried;
 mod codec;
 mod error;
 pub mod made;
-mod scaled;
+pub mod scaled;
 mod settings;
 mod sizes;
 mod support;
@@ -121,7 +121,7 @@ pub fn trials() -> Vec<Trial> {
         ("what is refused", settings::refusals),
         ("codec: every kind of block", codec::every_kind),
         (
-            "codec: truncated, extended, of another version",
+            "codec: truncated, extended, of another skeleton",
             codec::quartet,
         ),
         ("codec: filled up", codec::filling),

@@ -1,7 +1,7 @@
 //! Section BNDS: bounds are those that were measured, and what contradicts itself is refused.
 
 use super::Tested;
-use super::damage::{Case, refused_in};
+use super::damage::{self, Case};
 use super::roundtrip::{check, same_rig};
 use phalanx::format::{Library, RigOptions};
 use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
@@ -84,5 +84,5 @@ pub fn refused() -> Tested {
         // A box that is said not to be there.
         (b"BNDS", 8, u32s(2), bounds),
     ];
-    refused_in(2, &parts, cases)
+    damage::refused(&parts, cases)
 }

@@ -4,14 +4,11 @@ use super::Tested;
 use super::roundtrip::check;
 use image::{ImageFormat, RgbaImage};
 use phalanx::build::{BuildOptions, build_rig};
-use phalanx::format::{ClipForm, Fault, FormatError, Library, RigOptions, Section};
+use phalanx::format::{ClipForm, FormatError, Library, RigOptions, Section};
 use phalanx::mesh::{EncodedImage, Image, ImageData, ImageMode};
 use phalanx::rig::Rig;
 use phalanx_testkit::{made, seal};
 use std::io::Cursor;
-
-/// The bit of the header's required features.
-const FEATURE: u64 = 2;
 
 fn pixels() -> Image {
     Image {
@@ -53,7 +50,6 @@ fn options(images: ImageMode) -> RigOptions {
 pub fn encoded() -> Tested {
     let rig = rig()?;
     let bytes = made::library_in(&rig, ClipForm::Rows);
-    check(seal::u64_at(&bytes, 16) == FEATURE, "the feature is stated")?;
     let library = Library::from_bytes(&bytes)?;
     let read = library.rig(&options(ImageMode::Encoded))?;
     check(read.images() == rig.images(), "the bytes and their type")?;
@@ -76,12 +72,7 @@ pub fn encoded() -> Tested {
         let image = Some(ImageData::Decoded(pixels()));
         check(decoded.images() == [image.clone(), None, image], "pixels")?;
     }
-    // Images of known size alone need no feature.
-    let plain = made::library_in(&made::rig(), ClipForm::Rows);
-    check(
-        seal::u64_at(&plain, 16) == 0,
-        "a feature that is not needed",
-    )
+    Ok(())
 }
 
 /// The fault of a library whose image section has these bytes, and where it lies.
@@ -89,10 +80,7 @@ fn fault(image: &[u8], mode: ImageMode) -> Result<FormatError, Box<dyn std::erro
     let mut parts = seal::parts(&made::library_in(&rig()?, ClipForm::Rows));
     let place = seal::find(&parts, b"IMAG");
     parts[place].bytes = image.to_vec();
-    let mut file = seal::file(&parts);
-    file[16] = FEATURE as u8;
-    seal::seal_header(&mut file);
-    match Library::from_bytes(&file)?.rig(&options(mode)) {
+    match Library::from_bytes(&seal::file(&parts))?.rig(&options(mode)) {
         Ok(_) => Err("it was taken".into()),
         Err(error) => Ok(error),
     }
@@ -163,21 +151,8 @@ pub fn damaged() -> Tested {
     #[cfg(feature = "images")]
     {
         let error = fault(&section(b"image/png", 8, file), ImageMode::Decoded)?;
-        check(matches!(error.fault, Fault::Picture(_)), error.to_string())?;
+        let picture = matches!(error.fault, phalanx::format::Fault::Picture(_));
+        check(picture, error.to_string())?;
     }
-    // A header that does not state the feature.
-    let mut unstated = made::library_in(&rig()?, ClipForm::Rows);
-    unstated[16] = 0;
-    seal::seal_header(&mut unstated);
-    match Library::from_bytes(&unstated) {
-        Err(error) => check(
-            error.fault
-                == Fault::Unstated {
-                    have: 0,
-                    needed: FEATURE,
-                },
-            error.to_string(),
-        ),
-        Ok(_) => Err("it was opened".into()),
-    }
+    Ok(())
 }

@@ -10,7 +10,6 @@ mod models;
 mod quartet;
 mod roundtrip;
 mod stored;
-mod versions;
 mod ways;
 
 use libtest_mimic::Trial;
@@ -34,7 +33,7 @@ pub fn trials() -> Vec<Trial> {
         ("truncations", quartet::truncations),
         ("extra_bytes", quartet::extra_bytes),
         ("every_byte_is_looked_at", quartet::every_byte),
-        ("unknown_versions_and_features", quartet::versions),
+        ("other_versions_and_damaged_headers", quartet::headers),
         ("unknown_sections", quartet::unknown_sections),
         ("sections_cut_short_and_drawn_long", quartet::sections),
         ("malformed_values_of_every_section", damage::values),
@@ -46,15 +45,10 @@ pub fn trials() -> Vec<Trial> {
         ("malformed_packed_blocks", damage::packed_values),
         ("damaged_variants", damage::variants),
         ("the_stored_file_of_version_1", stored::version_1),
-        ("the_stored_file_of_version_2", stored::version_2),
-        ("sections_of_another_version", versions::mixed),
-        ("sections_of_version_1_cut_short", versions::lengths),
-        ("malformed_values_of_version_1", versions::values),
         ("bounds_are_those_measured", bounds::read_as_measured),
         ("files_without_bounds", bounds::files_without),
         ("malformed_bounds", bounds::refused),
         ("coded_clips_of_stored_files", coded::stored),
-        ("coded_clips_without_units", coded::without_units),
         ("saved_files_are_whole", stored::saving),
         ("saved_files_and_links", stored::saving_beside_links),
         ("files_cut_after_opening", ways::cut_after_opening),
