@@ -13,7 +13,7 @@ pub use sources::{Files, read};
 
 use entries::{Class, Entry, entries};
 use sources::{Marks, Sources};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Longest line of the page; longer ones go on in the next, indented.
@@ -85,18 +85,19 @@ pub fn page(name: &str, renewal: &str, files: &Files) -> String {
     )
 }
 
-/// The first lines in which two pages differ.
+/// The first lines that one of two pages has alone.
 pub fn difference(stored: &str, listed: &str) -> Option<String> {
-    let (stored, listed): (Vec<_>, Vec<_>) = (stored.lines().collect(), listed.lines().collect());
-    let longest = stored.len().max(listed.len());
-    let first = (0..longest).find(|&i| stored.get(i) != listed.get(i))?;
-    let mut said = format!("line {}:\n", first + 1);
-    for (sign, page) in [('-', stored), ('+', listed)] {
-        for line in page.iter().skip(first).take(3) {
+    let mut said = String::new();
+    for (sign, page, other) in [('-', stored, listed), ('+', listed, stored)] {
+        let other: BTreeSet<_> = other.lines().collect();
+        for line in page.lines().filter(|l| !other.contains(l)).take(12) {
             let _ = writeln!(said, "{sign} {line}");
         }
     }
-    Some(said)
+    if said.is_empty() && stored != listed {
+        said = "the same lines in another order".into();
+    }
+    (!said.is_empty()).then_some(said)
 }
 
 fn list(entry: &Entry, shared: &Marks, out: &mut String) {

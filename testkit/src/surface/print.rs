@@ -22,12 +22,14 @@ pub fn compact(tokens: impl quote::ToTokens) -> String {
         let word = words[i];
         let trailing = word == "," && matches!(next(i), ">" | ")" | "]" | "");
         if !trailing {
-            let spaced = matches!(word, "->" | "=" | "+")
-                || matches!(last, "->" | "=" | "+" | "," | ":" | ";");
-            let spaced = spaced || matches!((last, word), ("mut", "[" | "("));
-            let spaced = spaced || last.starts_with('\'') && matches!(word, "[" | "(");
-            let apart = is_word(word) && (is_word(last) || matches!(last, ">" | ")" | "]"));
-            if !out.is_empty() && (spaced || apart) {
+            let spaced = match (last, word) {
+                ("", _) => false,
+                ("->" | "=" | "+" | "," | ":" | ";", _) | (_, "->" | "=" | "+") => true,
+                ("mut", "[" | "(") => true,
+                (_, "[" | "(") => last.starts_with('\''),
+                _ => is_word(word) && (is_word(last) || matches!(last, ">" | ")" | "]")),
+            };
+            if spaced {
                 out.push(' ');
             }
             out += word;
