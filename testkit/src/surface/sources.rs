@@ -103,7 +103,7 @@ impl Sources {
                 Item::Use(item) => flatten(&item.tree, &mut Vec::new(), &mut meanings),
                 Item::Impl(item) => self.modules[this].impls.push((item, marks.clone())),
                 Item::Mod(item) => {
-                    let path = [&path[..], &[ident.clone()]].concat();
+                    let path = [&path[..], std::slice::from_ref(&ident)].concat();
                     let items = item.content.map(|(_, items)| items).unwrap_or_else(|| {
                         let file = path.join("/");
                         let parsed = parse(files, &format!("{file}.rs"));
