@@ -34,4 +34,5 @@ pub mod sample;
 pub mod scaled;
 #[cfg(feature = "phx")]
 pub mod seal;
+pub mod surface;
 pub mod trials;
