@@ -200,10 +200,10 @@ fn errors_name_what_differs() {
 
 const STEP: f64 = 1.0 / 16.0;
 
-/// What the stored file was made of: a crowd of the rig in `version-1.phx`.
+/// What the stored file was made of: a crowd of the rig in `library-1.phx`.
 fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let library = Library::open(&data.join("version-1.phx")).unwrap();
+    let library = Library::open(&data.join("library-1.phx")).unwrap();
     let rig = Arc::new(library.rig(&RigOptions::default()).unwrap());
     let mut crowd = Crowd::with_tag(5).unwrap();
     let id = crowd.add_rig(rig).unwrap();
