@@ -6,6 +6,7 @@ mod bake;
 mod bench;
 mod binding;
 mod bounded;
+mod budget;
 mod clip_names;
 mod clips;
 mod crowd;

@@ -38,8 +38,8 @@ pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
 pub use tiers::{
-    BudgetController, ControllerOptions, MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierDetail,
-    TierError, TierFrame, TierStats, Tiers, View,
+    MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierDetail, TierError, TierFrame, TierStats,
+    Tiers, View,
 };
 pub use view::{PlayingAction, RigView};
 pub use watch::WatchedJoints;

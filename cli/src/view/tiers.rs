@@ -1,10 +1,9 @@
 //! [`WindowTiers`]: the tiers of the window's crowd, the colours that show them, and the budget.
 
+use super::super::budget::Budget;
 use super::super::crowd::tiers_file::BudgetArg;
 use super::super::error::CliError;
-use phalanx::crowd::{
-    BudgetController, ControllerOptions, Crowd, InstanceId, RATES, TierError, TierFrame, Tiers,
-};
+use phalanx::crowd::{Crowd, InstanceId, RATES, TierError, TierFrame, Tiers};
 use std::time::Duration;
 
 /// What the colour of a character shows.
@@ -144,9 +143,7 @@ pub struct WindowTiers {
     pub most_pair_rows: u64,
     /// Those of `--tiers`; without them a model has its default ones.
     tiers: Option<Tiers>,
-    budget: Option<BudgetArg>,
-    /// Finds the palettes of a budget that is a time.
-    controller: Option<BudgetController>,
+    budget: Budget,
     /// The time of the last schedule and evaluation.
     taken: Duration,
 }
@@ -157,8 +154,7 @@ impl Default for WindowTiers {
             color_by: None,
             most_pair_rows: u64::MAX,
             tiers: None,
-            budget: None,
-            controller: None,
+            budget: Budget::default(),
             taken: Duration::ZERO,
         }
     }
@@ -166,50 +162,34 @@ impl Default for WindowTiers {
 
 impl WindowTiers {
     /// The tiers of `--tiers` and the budget of `--budget`; either turns tiers on.
-    pub fn set(&mut self, tiers: Option<Tiers>, budget: Option<BudgetArg>) -> Result<(), CliError> {
+    pub fn set(&mut self, tiers: Option<Tiers>, budget: Option<BudgetArg>) {
         if tiers.is_some() || budget.is_some() {
             self.color_by = Some(ColorBy::Tier);
         }
         if tiers.is_some() {
             self.tiers = tiers;
         }
-        self.set_budget(budget)
+        self.set_budget(budget);
     }
 
     /// The budget as it was set.
     pub fn budget(&self) -> Option<BudgetArg> {
-        self.budget
+        self.budget.asked()
     }
 
-    pub fn set_budget(&mut self, budget: Option<BudgetArg>) -> Result<(), CliError> {
-        self.controller = match budget {
-            Some(BudgetArg::Microseconds(microseconds)) => {
-                let options = ControllerOptions {
-                    microseconds,
-                    ..ControllerOptions::default()
-                };
-                Some(BudgetController::new(&options).map_err(refused)?)
-            }
-            _ => None,
-        };
-        self.budget = budget;
-        Ok(())
+    pub fn set_budget(&mut self, budget: Option<BudgetArg>) {
+        self.budget = Budget::new(budget);
     }
 
     /// The palettes of the next frame.
     pub fn palettes(&self) -> Option<usize> {
-        match self.budget? {
-            BudgetArg::Palettes(n) => Some(n),
-            BudgetArg::Microseconds(_) => self.controller.as_ref().map(BudgetController::budget),
-        }
+        self.budget.palettes()
     }
 
     /// Takes what a frame did, and the time of its schedule and evaluation, with the copy to the device.
     pub fn observe(&mut self, frame: &TierFrame, time: Duration) {
         self.taken = time;
-        if let Some(controller) = &mut self.controller {
-            controller.observe_frame(frame, time.as_secs_f64() * 1e6);
-        }
+        self.budget.observe(frame, time.as_secs_f64() * 1e6);
     }
 
     /// The time of the last schedule and evaluation, with the copy to the device.
@@ -321,15 +301,13 @@ mod tests {
     #[test]
     fn budgets_of_time_follow_what_frames_take() {
         let mut window = WindowTiers::default();
-        window.set(None, None).unwrap();
+        window.set(None, None);
         assert_eq!((window.color_by, window.palettes()), (None, None));
         let budget = Some(BudgetArg::Palettes(70));
-        window.set(None, budget).unwrap();
+        window.set(None, budget);
         let state = (window.color_by, window.palettes());
         assert_eq!(state, (Some(ColorBy::Tier), Some(70)));
-        window
-            .set_budget(Some(BudgetArg::Microseconds(1000.0)))
-            .unwrap();
+        window.set_budget(Some(BudgetArg::Microseconds(1000.0)));
         let first = window.palettes().unwrap();
         // Two microseconds for a shared palette.
         let frame = TierFrame {

@@ -196,7 +196,7 @@ impl Viewer {
         tiers: Option<Tiers>,
         budget: Option<BudgetArg>,
     ) -> Result<(), CliError> {
-        self.tiers.set(tiers, budget)?;
+        self.tiers.set(tiers, budget);
         self.apply_tiers()
     }
 
@@ -296,7 +296,7 @@ impl Viewer {
                 self.tiers.color_by = color_by;
                 self.apply_tiers()?;
             }
-            Command::Budget(budget) => self.tiers.set_budget(budget)?,
+            Command::Budget(budget) => self.tiers.set_budget(budget),
             Command::Turn(drag) => self.orbit.turn(drag),
             Command::Shift(drag) => self.orbit.shift(drag, self.size.height as f32),
             Command::Zoom(steps) => self.orbit.zoom(steps),

@@ -27,7 +27,6 @@
 
 mod assign;
 mod bank;
-mod budget;
 mod calls;
 mod clocks;
 mod evaluate;
@@ -43,7 +42,6 @@ mod tiering;
 mod view;
 mod watched;
 
-pub use budget::{BudgetController, ControllerOptions};
 pub use calls::PalettePair;
 pub(super) use evaluate::{BankPart, BankShare};
 pub use stats::{TierFrame, TierStats};

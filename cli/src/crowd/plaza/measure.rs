@@ -1,11 +1,12 @@
 //! Times the frames of a plaza.
 
+use super::super::super::budget::Budget;
 use super::super::super::error::CliError;
 use super::super::CrowdArgs;
-use super::super::tiers_file::{self, BudgetArg};
+use super::super::tiers_file;
 use super::figures::{Events, Run, SharedRow, TierRow};
 use indicatif::ProgressBar;
-use phalanx::crowd::{BoneBuffer, BudgetController, ControllerOptions, TierFrame, Tiers};
+use phalanx::crowd::{BoneBuffer, Tiers};
 use phalanx_workload::plaza::{Plaza, PlazaEvents, PlazaTimes};
 use std::time::Instant;
 
@@ -32,7 +33,7 @@ fn frames(
     scene: &mut Plaza,
     progress: &ProgressBar,
 ) -> Result<Run, CliError> {
-    let mut budget = Budget::new(args.budget)?;
+    let mut budget = Budget::new(args.budget);
     let mut bones = BoneBuffer::new();
     let mut times: Vec<PlazaTimes> = Vec::with_capacity(args.frames as usize);
     let mut calls = Vec::with_capacity(args.frames as usize);
@@ -48,7 +49,8 @@ fn frames(
         let called = start.elapsed().as_nanos() as f64;
         let now = scene.frame(&mut bones)?;
         if let Some(stats) = scene.crowd().tier_stats() {
-            budget.observe(stats, &now);
+            // What `Crowd::evaluate` is.
+            budget.observe(stats, (now.schedule + now.evaluate) / 1e3);
         }
         if frame >= WARM_UP {
             times.push(now);
@@ -89,45 +91,6 @@ fn frames(
             ns_per_frame: per_frame(sums.shared_nanoseconds),
         }),
     })
-}
-
-/// `--budget` over the frames.
-struct Budget {
-    asked: Option<BudgetArg>,
-    /// Of a budget that is a time.
-    controller: Option<BudgetController>,
-}
-
-impl Budget {
-    fn new(asked: Option<BudgetArg>) -> Result<Self, CliError> {
-        let controller = match asked {
-            Some(BudgetArg::Microseconds(microseconds)) => {
-                let options = ControllerOptions {
-                    microseconds,
-                    ..ControllerOptions::default()
-                };
-                let made = BudgetController::new(&options);
-                Some(made.map_err(|e| CliError::Tiers(e.to_string()))?)
-            }
-            _ => None,
-        };
-        Ok(Self { asked, controller })
-    }
-
-    /// The palettes of the next frame.
-    fn palettes(&self) -> Option<usize> {
-        match self.asked? {
-            BudgetArg::Palettes(n) => Some(n),
-            BudgetArg::Microseconds(_) => self.controller.as_ref().map(BudgetController::budget),
-        }
-    }
-
-    /// Takes what a frame did and its time: schedule and evaluate, which `Crowd::evaluate` is.
-    fn observe(&mut self, frame: &TierFrame, times: &PlazaTimes) {
-        if let Some(controller) = &mut self.controller {
-            controller.observe_frame(frame, (times.schedule + times.evaluate) / 1e3);
-        }
-    }
 }
 
 /// Sums over the measured frames.

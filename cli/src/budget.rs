@@ -1,30 +1,51 @@
-//! `BudgetController`: from measured times to the number of palettes of the next frame.
+//! `Budget`: how many palettes a frame evaluates, as `--budget` asks for it. A time is kept by a controller, from measured
+//! times.
 
-use super::stats::TierFrame;
-use super::tier::{TierError, setting};
+use crate::crowd::tiers_file::BudgetArg;
+use phalanx::crowd::{MAX_TIERS, TierFrame};
 
-/// Options of a [`BudgetController`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ControllerOptions {
-    /// The time that the evaluation of a frame may take, in microseconds. In 0.001 to 1e9. Default 2,000.
-    pub microseconds: f64,
-    /// The least budget, in palettes. Default 64.
-    pub least: usize,
-    /// The greatest budget, in palettes. Default 1,000,000.
-    pub most: usize,
-    /// The share of a new measurement in the estimate of what a frame costs; that of an earlier one falls by this share
-    /// in each frame. Above 0, at most 1. Default 0.1.
-    pub gain: f64,
+/// `--budget` from frame to frame.
+#[derive(Clone, Debug, Default)]
+pub struct Budget {
+    asked: Option<BudgetArg>,
+    /// Of a budget that is a time.
+    controller: Option<BudgetController>,
 }
 
-impl Default for ControllerOptions {
-    fn default() -> Self {
-        Self {
-            microseconds: 2000.0,
-            least: 64,
-            most: 1_000_000,
-            gain: 0.1,
+impl Budget {
+    pub fn new(asked: Option<BudgetArg>) -> Self {
+        let controller = match asked {
+            Some(BudgetArg::Microseconds(time)) => Some(BudgetController::new(time)),
+            _ => None,
+        };
+        Self { asked, controller }
+    }
+
+    /// The budget as it was set.
+    pub fn asked(&self) -> Option<BudgetArg> {
+        self.asked
+    }
+
+    /// The palettes of the next frame.
+    pub fn palettes(&self) -> Option<usize> {
+        match self.asked? {
+            BudgetArg::Palettes(n) => Some(n),
+            BudgetArg::Microseconds(_) => self.controller.as_ref().map(BudgetController::budget),
         }
+    }
+
+    /// Takes what a frame did, and the microseconds of its schedule and evaluation. An interpolated instance counts as one
+    /// palette.
+    pub fn observe(&mut self, frame: &TierFrame, microseconds: f64) {
+        let Some(controller) = &mut self.controller else {
+            return;
+        };
+        let mut counts = [0; MAX_TIERS + 1];
+        for (count, tier) in counts.iter_mut().zip(&frame.tiers) {
+            *count = tier.evaluated;
+        }
+        counts[MAX_TIERS] = frame.shared_evaluated;
+        controller.observe(&counts, microseconds);
     }
 }
 
@@ -55,23 +76,10 @@ impl Default for ControllerOptions {
 ///
 /// Sources: L. Ljung and T. Söderström, "Theory and Practice of Recursive Identification", 1983 (forgetting);
 /// S. Gunnarsson, "Combining tracking and regularization in recursive least squares identification", 1996.
-///
-/// ```
-/// use phalanx::crowd::{BudgetController, ControllerOptions};
-///
-/// let options = ControllerOptions { microseconds: 1000.0, ..ControllerOptions::default() };
-/// let mut controller = BudgetController::new(&options)?;
-/// // A frame takes 200 µs, and half a microsecond per palette. Few are due.
-/// for _ in 0..200 {
-///     controller.observe(&[100], 200.0 + 0.5 * 100.0);
-/// }
-/// assert!((controller.constant() - 200.0).abs() < 5.0);
-/// assert!((controller.budget() as f64 - 1600.0).abs() < 50.0);
-/// # Ok::<(), phalanx::crowd::TierError>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct BudgetController {
-    options: ControllerOptions,
+struct BudgetController {
+    /// The microseconds that a frame may take.
+    time: f64,
     /// Microseconds of a frame without palettes, then of a palette by program.
     costs: Vec<f64>,
     /// Mean microseconds of a palette in the last frame that had any.
@@ -96,6 +104,11 @@ struct Work {
     factors: Vec<f64>,
 }
 
+/// The least budget and the greatest.
+const BUDGETS: (usize, usize) = (64, 1_000_000);
+/// The share of a new measurement in the estimate of what a frame costs; that of an earlier one falls by this share in each
+/// frame.
+const GAIN: f64 = 0.1;
 /// Microseconds of a palette before anything was measured.
 const FIRST_COST: f64 = 0.5;
 /// A palette costs at least this many microseconds.
@@ -113,36 +126,30 @@ const LONGEST: f64 = 1e12;
 const NOTHING: f64 = 1e-60;
 
 impl BudgetController {
-    /// A controller that has measured nothing yet.
-    ///
-    /// # Errors
-    /// If an option is outside its range.
-    pub fn new(options: &ControllerOptions) -> Result<Self, TierError> {
-        setting("the time of a frame", options.microseconds, LEAST_COST, 1e9)?;
-        setting("the gain", options.gain, f64::MIN_POSITIVE, 1.0)?;
-        let most = options.most as f64;
-        setting("the least budget", options.least as f64, 0.0, most)?;
-        let first = (options.microseconds / FIRST_COST) as usize;
-        Ok(Self {
-            options: *options,
+    /// A controller that has measured nothing yet, for frames of so many microseconds: a number above 0.
+    fn new(time: f64) -> Self {
+        // The cast saturates.
+        let first = (time / FIRST_COST) as usize;
+        Self {
+            time,
             costs: vec![0.0],
             mean: FIRST_COST,
             information: vec![0.0],
             work: Work::default(),
             error: 0.0,
-            budget: first.clamp(options.least, options.most),
-        })
+            budget: first.clamp(BUDGETS.0, BUDGETS.1),
+        }
     }
 
     /// Takes the palettes that a frame evaluated, by program, and the microseconds that it took. A time that is not
     /// finite or negative is ignored. A frame without palettes measures the constant.
-    pub fn observe(&mut self, palettes: &[usize], microseconds: f64) {
+    fn observe(&mut self, palettes: &[usize], microseconds: f64) {
         if !(microseconds >= 0.0 && microseconds.is_finite()) {
             return;
         }
         self.fit(palettes.len());
         // In palettes of `FIRST_COST`, so that all costs are about 1: the constant's regressor is what fills the time.
-        let full = self.options.microseconds / FIRST_COST;
+        let full = self.time / FIRST_COST;
         let x = &mut self.work.x;
         x.clear();
         x.push(full);
@@ -152,8 +159,8 @@ impl BudgetController {
         x.iter_mut().for_each(|x| *x /= size);
 
         let parts = x.iter().zip(&self.costs).enumerate();
-        let options = &self.options;
-        let expected: f64 = parts.map(|(of, (x, c))| x * c / unit(options, of)).sum();
+        let time = self.time;
+        let expected: f64 = parts.map(|(of, (x, c))| x * c / unit(time, of)).sum();
         let measured = microseconds.min(LONGEST) / FIRST_COST / size;
         let scale = expected.max(x[0]);
         let error = ((measured - expected) / scale).clamp(-LARGEST_ERROR, LARGEST_ERROR);
@@ -164,7 +171,7 @@ impl BudgetController {
         } else {
             0.0
         };
-        let kept = (1.0 - self.options.gain) * (CHANGE / both).min(1.0);
+        let kept = (1.0 - GAIN) * (CHANGE / both).min(1.0);
         let rows = self.information.chunks_exact_mut(x.len());
         for (row, &a) in rows.zip(&*x) {
             for (r, &b) in row.iter_mut().zip(&*x) {
@@ -173,7 +180,7 @@ impl BudgetController {
             }
         }
         self.learn(error * scale);
-        let most = match microseconds > self.options.microseconds {
+        let most = match microseconds > self.time {
             true => self.budget,
             false => self.budget.saturating_mul(2).max(1),
         };
@@ -223,7 +230,7 @@ impl BudgetController {
             let (before, mut again) = (error, false);
             for of in 0..count {
                 let least = if of == 0 { 0.0 } else { LEAST_COST };
-                let unit = unit(&self.options, of);
+                let unit = unit(self.time, of);
                 let cost = &mut self.costs[of];
                 if !held[of] && *cost + steps[of] * before * unit < least {
                     error -= x[of] * (least - *cost) / unit;
@@ -237,7 +244,7 @@ impl BudgetController {
             }
         }
         for (of, step) in self.work.steps.iter().enumerate() {
-            self.costs[of] += step * error * unit(&self.options, of);
+            self.costs[of] += step * error * unit(self.time, of);
         }
     }
 
@@ -253,44 +260,19 @@ impl BudgetController {
             self.mean = time / total;
         }
         // The cast saturates; what is below 0 becomes 0.
-        let fits = ((self.options.microseconds - self.costs[0]) / self.mean) as usize;
-        self.budget = fits.min(most).clamp(self.options.least, self.options.most);
+        let fits = ((self.time - self.costs[0]) / self.mean) as usize;
+        self.budget = fits.min(most).clamp(BUDGETS.0, BUDGETS.1);
     }
 
-    /// [`observe`](Self::observe) of a crowd's last frame: a program per tier, and one for shared palettes. An
-    /// interpolated instance counts as one palette.
-    pub fn observe_frame(&mut self, frame: &TierFrame, microseconds: f64) {
-        let mut counts = [0; super::MAX_TIERS + 1];
-        for (count, tier) in counts.iter_mut().zip(&frame.tiers) {
-            *count = tier.evaluated;
-        }
-        counts[super::MAX_TIERS] = frame.shared_evaluated;
-        self.observe(&counts, microseconds);
-    }
-
-    /// The budget of the next frame, for [`Crowd::set_budget`](crate::crowd::Crowd::set_budget).
-    pub fn budget(&self) -> usize {
+    /// The budget of the next frame.
+    fn budget(&self) -> usize {
         self.budget
-    }
-
-    /// The estimated microseconds of a palette, by program.
-    pub fn costs(&self) -> &[f64] {
-        &self.costs[1..]
-    }
-
-    /// The estimated microseconds of a frame that evaluates nothing.
-    pub fn constant(&self) -> f64 {
-        self.costs[0]
     }
 }
 
 /// Microseconds of a cost that count as 1.
-fn unit(options: &ControllerOptions, of: usize) -> f64 {
-    if of == 0 {
-        options.microseconds
-    } else {
-        FIRST_COST
-    }
+fn unit(time: f64, of: usize) -> f64 {
+    if of == 0 { time } else { FIRST_COST }
 }
 
 /// Solves `(matrix + PRIOR) · x = right` for a matrix that is symmetric and has no negative eigenvalue, by Cholesky's
@@ -323,25 +305,18 @@ fn solve(matrix: &mut [f64], right: &mut [f64]) {
 mod tests {
     use super::*;
 
-    fn controller(microseconds: f64) -> BudgetController {
-        BudgetController::new(&ControllerOptions {
-            microseconds,
-            ..ControllerOptions::default()
-        })
-        .unwrap()
-    }
+    use BudgetController as Controller;
 
-    #[test]
-    fn options_are_checked() {
-        let bad = |change: &dyn Fn(&mut ControllerOptions)| {
-            let mut options = ControllerOptions::default();
-            change(&mut options);
-            BudgetController::new(&options).unwrap_err().to_string()
-        };
-        assert!(bad(&|o| o.microseconds = f64::NAN).contains("the time of a frame is NaN"));
-        assert!(bad(&|o| o.microseconds = 0.0).contains("the time of a frame is 0"));
-        assert!(bad(&|o| o.gain = 2.0).contains("the gain is 2"));
-        assert!(bad(&|o| o.least = 2_000_000).contains("the least budget is 2000000"));
+    impl BudgetController {
+        /// The estimated microseconds of a palette, by program.
+        fn costs(&self) -> &[f64] {
+            &self.costs[1..]
+        }
+
+        /// The estimated microseconds of a frame that evaluates nothing.
+        fn constant(&self) -> f64 {
+            self.costs[0]
+        }
     }
 
     /// A machine of made-up costs, whose times vary by a share.
@@ -397,7 +372,7 @@ mod tests {
 
         /// Frames in which all is due, and how many of them take longer than 1.1 of the time.
         fn full(&mut self, controller: &mut BudgetController, frames: usize, share: f64) -> usize {
-            let most = 1.1 * controller.options.microseconds;
+            let most = 1.1 * controller.time;
             let times = (0..frames).map(|_| self.frame(controller, usize::MAX, share));
             times.filter(|&time| time > most).count()
         }
@@ -408,7 +383,7 @@ mod tests {
     /// Frames as the budget allows, of two programs that cost 0.3 and 1.2 µs, with noise of a tenth.
     #[test]
     fn it_settles_within_a_tenth_of_the_time_and_stays_there() {
-        let mut controller = controller(1500.0);
+        let mut controller = Controller::new(1500.0);
         for constant in [0.0, 400.0] {
             let mut machine = Machine::new(constant, [0.3, 1.2], 0.1);
             for share in [0.2, 0.6] {
@@ -426,7 +401,7 @@ mod tests {
     fn what_fits_is_known_after_quiet_frames() {
         for (constant, time) in [(5000.0, 10_000.0), (500.0, 2000.0), (1000.0, 2000.0)] {
             for (noise, varies) in [(0.0, 0.0), (0.0, 0.3), (0.1, 0.0), (0.1, 0.3), (0.3, 0.5)] {
-                let mut controller = controller(time);
+                let mut controller = Controller::new(time);
                 let mut machine = Machine::new(constant, [0.5, 0.5], noise);
                 machine.quiet(&mut controller, 100.0, varies);
                 let fits = (time - constant) / 0.5;
@@ -455,7 +430,7 @@ mod tests {
     fn dear_and_cheap_palettes_are_found_when_they_are_due() {
         for noise in [0.0, 0.1] {
             for cost in [0.1, 0.2, 1.0, 2.0, 4.0] {
-                let mut controller = controller(2000.0);
+                let mut controller = Controller::new(2000.0);
                 let mut machine = Machine::new(500.0, [cost; 2], noise);
                 machine.quiet(&mut controller, 100.0, 0.1);
                 let over = machine.full(&mut controller, 20, 0.0);
@@ -484,7 +459,7 @@ mod tests {
                 (machine(500.0, 5.0), machine(500.0, 0.5)),
             ];
             for (mut before, mut after) in changes {
-                let mut controller = controller(2000.0);
+                let mut controller = Controller::new(2000.0);
                 before.full(&mut controller, 200, 0.0);
                 let over = after.full(&mut controller, 20, 0.0);
                 let (constant, cost) = (after.constant, after.costs[0]);
@@ -499,7 +474,7 @@ mod tests {
     #[test]
     fn programs_of_different_cost_are_told_apart() {
         for noise in [0.0, 0.1] {
-            let mut controller = controller(2000.0);
+            let mut controller = Controller::new(2000.0);
             let mut machine = Machine::new(500.0, [0.3, 1.2], noise);
             let shares = [0.1, 0.7, 0.3, 0.9, 0.0, 0.5];
             for share in shares.iter().cycle().take(60) {
@@ -519,7 +494,7 @@ mod tests {
     /// All that a frame can do goes into the constant: nothing fits, and the budget is the least one.
     #[test]
     fn a_constant_beyond_the_time_leaves_the_least_budget() {
-        let mut controller = controller(1000.0);
+        let mut controller = Controller::new(1000.0);
         let mut machine = Machine::new(1500.0, [0.5; 2], 0.1);
         machine.full(&mut controller, 200, 0.0);
         assert_eq!(controller.budget(), 64);
@@ -530,7 +505,7 @@ mod tests {
 
     #[test]
     fn frames_without_palettes_show_the_constant() {
-        let mut controller = controller(1000.0);
+        let mut controller = Controller::new(1000.0);
         (0..100).for_each(|_| controller.observe(&[0], 400.0));
         assert!((controller.constant() - 400.0).abs() < 1.0);
         assert!(controller.budget().abs_diff(1200) < 5);
@@ -540,7 +515,7 @@ mod tests {
 
     #[test]
     fn a_stall_is_forgotten_and_nonsense_is_ignored() {
-        let mut controller = controller(1000.0);
+        let mut controller = Controller::new(1000.0);
         let mut machine = Machine::new(200.0, [0.5; 2], 0.0);
         machine.full(&mut controller, 100, 0.0);
         let settled = controller.clone();
@@ -560,13 +535,8 @@ mod tests {
     #[test]
     fn numbers_stay_finite_and_follow_from_the_samples() {
         let mut machine = Machine::new(0.0, [0.0; 2], 0.0);
-        for (microseconds, gain) in [(1e-3, 0.1), (1.0, 1.0), (2000.0, 0.1), (1e9, 0.5)] {
-            let options = ControllerOptions {
-                microseconds,
-                gain,
-                ..ControllerOptions::default()
-            };
-            let mut controller = BudgetController::new(&options).unwrap();
+        for time in [1e-3, 1.0, 2000.0, 1e9] {
+            let mut controller = Controller::new(time);
             let mut other = controller.clone();
             for _ in 0..3000 {
                 let mut any = |most: f64| machine.random().powi(8) * most;
@@ -582,5 +552,74 @@ mod tests {
             }
             assert_eq!(controller, other);
         }
+    }
+
+    /// A budget that was too large is not raised, whatever the estimates say; one that was not is doubled at most.
+    #[test]
+    fn a_frame_over_its_time_does_not_raise_the_budget() {
+        // Palettes of 10 µs, and then those of 1 µs alone.
+        let learned = || {
+            let mut controller = Controller::new(1000.0);
+            for _ in 0..200 {
+                controller.observe(&[50, 500], 50.0 * 10.0 + 500.0);
+            }
+            for _ in 0..200 {
+                controller.observe(&[100, 0], 1000.0);
+            }
+            controller
+        };
+        let before = learned().budget();
+        assert!((90..=110).contains(&before), "{before}");
+        let after = |microseconds: f64| {
+            let mut controller = learned();
+            controller.observe(&[0, 1000], microseconds);
+            controller.budget()
+        };
+        assert!(after(1000.5) <= before);
+        assert!(after(2000.0) <= before);
+        for within in [1000.0, 999.5] {
+            assert_eq!(after(within), 2 * before, "{within}");
+        }
+    }
+
+    /// Times that vary around the same are averaged; times that have changed are followed in a few frames.
+    #[test]
+    fn two_errors_of_one_sign_are_a_change_and_others_are_noise() {
+        let settled = || {
+            let mut controller = Controller::new(1000.0);
+            for _ in 0..200 {
+                let n = controller.budget();
+                controller.observe(&[n], n as f64);
+            }
+            controller
+        };
+        // What a palette of a frame of 1,000 is expected to take.
+        let expected = |c: &Controller| c.costs()[0] + c.constant() / 1000.0;
+        assert!((expected(&settled()) - 1.0).abs() < 0.01);
+        // With the gain of 0.1 one time counts as a tenth, so noise of 0.4 moves what is expected by 0.04. Taken for changes,
+        // times would count as more than a half.
+        let mut noisy = settled();
+        let mut spread = 0.0f64;
+        for frame in 0..200 {
+            let factor = if frame % 2 == 0 { 1.4 } else { 0.6 };
+            noisy.observe(&[1000], 1000.0 * factor);
+            spread = spread.max((expected(&noisy) - 1.0).abs());
+        }
+        assert!(spread < 0.1, "{spread}");
+        // Of a difference of 2 less than 0.3 is left after 18 frames by the gain alone: 2 × 0.9^18.
+        let mut changed = settled();
+        let mut frames = 0;
+        while (expected(&changed) - 3.0).abs() >= 0.3 {
+            changed.observe(&[1000], 3000.0);
+            frames += 1;
+            assert!(frames <= 6, "{}", expected(&changed));
+        }
+        // A long frame before one that is hardly longer than expected is no change: each still counts as a tenth, so that
+        // 1 becomes 1.2, then 1.2, then 1.28.
+        let mut stalled = settled();
+        for microseconds in [3000.0, 1250.0, 2000.0] {
+            stalled.observe(&[1000], microseconds);
+        }
+        assert!(expected(&stalled) < 1.4, "{}", expected(&stalled));
     }
 }
