@@ -53,7 +53,7 @@ fn settle(crowd: &mut Crowd) {
 /// A crowd that is listened to.
 fn listened(count: usize, kinds: EventKinds) -> Crowd {
     let (mut crowd, id) = crowd(count, false);
-    crowd.listen(id, kinds).expect("the rig is known");
+    crowd.set_event_filter(id, kinds).expect("the rig is known");
     settle(&mut crowd);
     crowd
 }
@@ -62,7 +62,7 @@ fn listened(count: usize, kinds: EventKinds) -> Crowd {
 fn unseen(count: usize, tracked: bool) -> Crowd {
     let (mut crowd, id) = crowd(count, true);
     crowd
-        .listen(id, EventKinds::NONE)
+        .set_event_filter(id, EventKinds::NONE)
         .expect("the rig is known");
     crowd
         .track_root_motion(id, tracked)

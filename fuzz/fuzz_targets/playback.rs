@@ -8,7 +8,7 @@ use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::import::mannequin;
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Motion,
+    AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
     PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
@@ -104,7 +104,7 @@ fn options(o: Options) -> PlayOptions {
 fn play(
     mut player: Player<'_>,
     layer: usize,
-    motions: &[Motion],
+    motions: &[Playable],
     pick: u8,
     call: Play,
 ) -> Result<(), PlaybackError> {
@@ -134,8 +134,8 @@ fn play(
         Play::Time(time) => player.set_time(layer, own, time),
         Play::Phase(phase) => player.set_phase(layer, own, phase),
         Play::Parameter(value) => match own {
-            Motion::Space(space) => player.set_parameter(layer, space, value),
-            Motion::Clip(_) => Ok(()),
+            Playable::Space(space) => player.set_parameter(layer, space, value),
+            Playable::Clip(_) => Ok(()),
         },
         Play::LayerWeight(weight, seconds) => player.fade_layer(layer, weight, seconds),
         Play::LayerSpeed(speed) => player.set_layer_speed(layer, speed),
@@ -143,11 +143,11 @@ fn play(
     }
 }
 
-fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Motion> {
+fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Playable> {
     let clips = (0..11).filter_map(|c| crowd.clip_by_index(id, c));
-    let clips = clips.map(Motion::Clip);
+    let clips = clips.map(Playable::Clip);
     clips
-        .chain(spaces.iter().map(|&s| Motion::Space(s)))
+        .chain(spaces.iter().map(|&s| Playable::Space(s)))
         .collect()
 }
 
@@ -163,7 +163,7 @@ fuzz_target!(|calls: Vec<Call>| {
     let mut mixer =
         Mixer::with_layers(rig.clone(), layers.clone()).expect("a mixer of a valid rig");
     let clips = (0..11).filter_map(|c| mixer.clip_by_index(c));
-    let mixed: Vec<Motion> = clips.map(Motion::Clip).collect();
+    let mixed: Vec<Playable> = clips.map(Playable::Clip).collect();
     let mut crowd = Crowd::new();
     let id = crowd
         .add_rig_with_layers(rig, layers)

@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, RigId,
+    InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
 };
 use crate::words::plural;
 use thiserror::Error;
@@ -99,8 +99,8 @@ struct Plays<'a, M> {
     motions: Values<'a, M>,
 }
 
-impl<M: Copy + Into<Motion>> Plays<'_, M> {
-    fn motion(self, element: usize) -> Motion {
+impl<M: Copy + Into<Playable>> Plays<'_, M> {
+    fn motion(self, element: usize) -> Playable {
         self.motions.of(element).into()
     }
 
@@ -193,7 +193,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown, those of [`Player::play`], or if the lengths do not fit.
-    pub fn play_many<M: Copy + Into<Motion>>(
+    pub fn play_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,
@@ -207,7 +207,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown, those of [`Player::fade_to`], or if the lengths do not fit.
-    pub fn fade_to_many<M: Copy + Into<Motion>>(
+    pub fn fade_to_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,
@@ -220,7 +220,7 @@ impl Crowd {
     }
 
     /// Plays motions over `seconds`, or over those of the options.
-    fn play_over<M: Copy + Into<Motion>>(
+    fn play_over<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,
@@ -258,7 +258,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown, those of [`Player::fade`], or if the lengths do not fit.
-    pub fn fade_many<M: Copy + Into<Motion>>(
+    pub fn fade_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,
@@ -289,7 +289,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown, those of [`Player::set_weight`], or if the lengths do not fit.
-    pub fn set_weights<M: Copy + Into<Motion>>(
+    pub fn set_weights<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,
@@ -303,7 +303,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown, those of [`Player::set_time`], or if the lengths do not fit.
-    pub fn set_times<M: Copy + Into<Motion>>(
+    pub fn set_times<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
         layer: usize,

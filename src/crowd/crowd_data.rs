@@ -14,7 +14,7 @@ use crate::clip::{Clip, RelaneDifference};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Motion,
+    BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable,
     PlaybackError as CrowdError, RigId, RowOrder, Unknown,
 };
 use crate::rig::Rig;
@@ -375,7 +375,7 @@ impl Crowd {
     }
 
     /// The rig of a clip or blend space, if the crowd has it.
-    fn rig_of(&self, motion: Motion) -> Result<RigId, CrowdError> {
+    fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
         let why = match motion.rig() {
             Some(rig) if self.rigs.slot(rig).is_some() => return Ok(rig),
             Some(rig) => self.rigs.why_unknown(rig),
@@ -383,8 +383,8 @@ impl Crowd {
         };
         let rig = String::new();
         Err(match motion {
-            Motion::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },
-            Motion::Space(space) => CrowdError::UnknownSpace { space, why, rig },
+            Playable::Clip(clip) => CrowdError::UnknownClip { clip, why, rig },
+            Playable::Space(space) => CrowdError::UnknownSpace { space, why, rig },
         })
     }
 

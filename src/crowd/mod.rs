@@ -23,9 +23,10 @@ mod view;
 mod watch;
 
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ActionState, AtEnd, ClipId, Fill, InstanceId, LayerOptions, LoopMode,
-    MAX_INSTANCES, MAX_LAYERS, MAX_TAG, MAX_TIME, Motion, PlayOptions, PlaybackError as CrowdError,
-    Player, Playing, RigId, RowMove, RowOrder, Unknown,
+    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpace1D, BlendSpaceId, ClipId, CrossFade, Event,
+    EventKind, EventKinds, Events, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
+    MAX_LAYERS, MAX_TAG, MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player,
+    Playing, RigId, RootMotions, RowMove, RowOrder, Sync, Unknown,
 };
 #[cfg(feature = "gpu")]
 pub(crate) use bone_buffer::reserve_rows;

@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    EventKinds, InstanceId, Motion, PlayOptions, PlaybackError as CrowdError, Player, Playing,
+    EventKinds, InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, Playing,
     RigId,
 };
 use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
@@ -36,7 +36,7 @@ impl Crowd {
     pub fn play(
         &mut self,
         instance: InstanceId,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
         self.player(instance)?.play(0, motion, options)
@@ -49,7 +49,7 @@ impl Crowd {
     pub fn fade_to(
         &mut self,
         instance: InstanceId,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), CrowdError> {
@@ -111,8 +111,8 @@ impl Crowd {
     ///
     /// # Errors
     /// If the rig is unknown.
-    pub fn listen(&mut self, rig: RigId, kinds: EventKinds) -> Result<(), CrowdError> {
-        self.pool_mut(rig)?.listen(kinds);
+    pub fn set_event_filter(&mut self, rig: RigId, kinds: EventKinds) -> Result<(), CrowdError> {
+        self.pool_mut(rig)?.set_event_filter(kinds);
         Ok(())
     }
 

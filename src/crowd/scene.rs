@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use super::mirrors::Mirrored;
 use crate::playback::lent::Lent;
 use crate::playback::{InstanceId, PlaybackError as CrowdError};
-use crate::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
+use crate::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
 use crate::skeleton::limits::is_world;
 use std::sync::Arc;
 
@@ -146,7 +146,7 @@ impl Crowd {
         Ok((instance, joint))
     }
 
-    /// Removes an instance and its mirror at once. `hanging` says what happens to the nodes attached to the mirror.
+    /// Removes an instance and its mirror at once. `attached` says what happens to the nodes attached to the mirror.
     ///
     /// The mirror of an instance that was removed by [`despawn`](Self::despawn) is removed in the next
     /// [`update_scene`](Self::update_scene).
@@ -158,9 +158,9 @@ impl Crowd {
         &mut self,
         instance: InstanceId,
         scene: &mut SceneGraph,
-        hanging: Hanging,
+        attached: OnRemove,
     ) -> Result<(), CrowdError> {
-        self.unmirror(instance, scene, hanging)?;
+        self.unmirror(instance, scene, attached)?;
         self.despawn(instance)
     }
 
@@ -172,7 +172,7 @@ impl Crowd {
         &mut self,
         instance: InstanceId,
         scene: &mut SceneGraph,
-        hanging: Hanging,
+        attached: OnRemove,
     ) -> Result<(), CrowdError> {
         self.instance(instance)?;
         let mirror = self.mirror_of(instance, scene);
@@ -180,7 +180,7 @@ impl Crowd {
             instance,
             rig: self.rig_name(instance),
         })?;
-        scene.remove_mirror(mirror, hanging)?;
+        scene.remove_mirror(mirror, attached)?;
         self.mirrors.remove(mirror);
         self.scheduled = None;
         Ok(())
@@ -199,7 +199,7 @@ impl Crowd {
     /// Hidden instances are updated, too. Allocates only when mirrors, instances or clips were added, or a removed
     /// mirror has nodes attached.
     pub fn update_scene(&mut self, scene: &mut SceneGraph) -> SceneStats {
-        self.update_scene_with(scene, Some(Hanging::Reparent(None)))
+        self.update_scene_with(scene, Some(OnRemove::Reparent(None)))
     }
 
     /// [`update_scene`](Self::update_scene) with a choice for the mirrors whose instance no longer exists: it was
@@ -216,14 +216,14 @@ impl Crowd {
     pub fn update_scene_with(
         &mut self,
         scene: &mut SceneGraph,
-        gone: Option<Hanging>,
+        gone: Option<OnRemove>,
     ) -> SceneStats {
-        if let Some(hanging) = gone {
+        if let Some(attached) = gone {
             // First, so that nodes attached to them are updated in this call, whatever the order of mirrors.
             let dead = |m: &&Mirrored| self.instance(m.instance).is_err();
             let dead = self.mirrors.all().iter().filter(dead);
             for m in dead.chain(self.mirrors.undone()) {
-                remove(scene, m.mirror, hanging);
+                remove(scene, m.mirror, attached);
             }
         }
         // Mirrors that were removed from the scene are dropped here.
@@ -261,9 +261,9 @@ impl Crowd {
     }
 }
 
-/// Removes a mirror of this scene. If `hanging` is refused, attached nodes lose their parent, or else are removed.
-fn remove(scene: &mut SceneGraph, mirror: MirrorId, hanging: Hanging) {
-    let ways = [hanging, Hanging::Reparent(None), Hanging::Remove];
+/// Removes a mirror of this scene. If `attached` is refused, attached nodes lose their parent, or else are removed.
+fn remove(scene: &mut SceneGraph, mirror: MirrorId, attached: OnRemove) {
+    let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
     // A mirror of another scene is refused in each attempt; the update of that scene removes it.
     let _ = ways
         .into_iter()

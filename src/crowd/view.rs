@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    ActionState, InstanceId, Motion, PlaybackError as CrowdError, Playing, RigId,
+    ActionState, InstanceId, Playable, PlaybackError as CrowdError, Playing, RigId,
 };
 
 /// The instances of a rig and what they play, from [`Crowd::view`].
@@ -45,7 +45,7 @@ pub struct PlayingAction {
     /// Its layer.
     pub layer: usize,
     /// What it plays.
-    pub motion: Motion,
+    pub motion: Playable,
     /// Time, weight, fade and speed, now.
     pub state: ActionState,
 }

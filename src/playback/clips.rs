@@ -2,7 +2,7 @@
 
 use super::blend_space::Space;
 use super::error::PlaybackError;
-use super::ids::{ClipId, Motion, Source};
+use super::ids::{ClipId, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
 use crate::clip::{Clip, ClipKind, RelaneDifference};
@@ -171,18 +171,18 @@ impl Pool {
     }
 
     /// A clip or blend space of this pool in words.
-    pub fn name_of(&self, motion: Motion) -> String {
+    pub fn name_of(&self, motion: Playable) -> String {
         let rig = shorten(self.rig.name());
         let rig = match motion.rig() {
             Some(id) => format!("{id} (\"{rig}\")"),
             None => format!("a mixer (\"{rig}\")"),
         };
         match motion {
-            Motion::Clip(clip) => {
+            Playable::Clip(clip) => {
                 let name = self.clip(clip).map_or("", |c| c.name());
                 format!("clip {} (\"{}\") of {rig}", clip.index(), shorten(name))
             }
-            Motion::Space(space) => format!("blend space {} of {rig}", space.index()),
+            Playable::Space(space) => format!("blend space {} of {rig}", space.index()),
         }
     }
 
@@ -209,15 +209,15 @@ impl Pool {
     ///
     /// # Errors
     /// If its handle is stale or of another rig, crowd or mixer.
-    pub fn source(&self, motion: Motion) -> Result<Source, PlaybackError> {
+    pub fn source(&self, motion: Playable) -> Result<Source, PlaybackError> {
         match motion {
-            Motion::Clip(clip) => self.clip_index(clip, INSTANCE).map(Source::Clip),
-            Motion::Space(space) => self.space_index(space).map(Source::Space),
+            Playable::Clip(clip) => self.clip_index(clip, INSTANCE).map(Source::Clip),
+            Playable::Space(space) => self.space_index(space).map(Source::Space),
         }
     }
 
     /// Resolves a motion and checks that its kind (full or additive) is that of the layer.
-    pub fn check_motion(&self, layer: usize, motion: Motion) -> Result<Source, PlaybackError> {
+    pub fn check_motion(&self, layer: usize, motion: Playable) -> Result<Source, PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;
         let clip = match source {

@@ -3,7 +3,7 @@
 use super::action::Action;
 use super::blend_space::{check_parameter, pace};
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, Motion, Source};
+use super::ids::{BlendSpaceId, Playable, Source};
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
@@ -35,8 +35,8 @@ impl Player<'_> {
     pub fn cross_fade<'f>(
         &mut self,
         layer: usize,
-        from: impl Into<Motion>,
-        to: impl Into<Motion>,
+        from: impl Into<Playable>,
+        to: impl Into<Playable>,
         fade: impl Into<CrossFade<'f>>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {

@@ -1,6 +1,6 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
-use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Motion, RigId};
+use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Playable, RigId};
 use super::snapshot::SnapshotDiffers;
 use super::unknown::Unknown;
 use crate::clip::RelaneError;
@@ -57,7 +57,7 @@ pub enum PlaybackError {
     #[error("{name} does not play on layer {layer}")]
     NotPlaying {
         /// The clip or blend space.
-        motion: Motion,
+        motion: Playable,
         /// It in words, with its name and that of its rig: `clip 1 ("Walk") of rig 0 ("hero")`. Names are cut short.
         name: String,
         /// The layer.

@@ -92,7 +92,7 @@ pub struct ActionId {
 
 /// The clip or blend space that an action plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Motion {
+pub enum Playable {
     /// A clip.
     Clip(ClipId),
     /// Two neighbouring clips of a [`BlendSpace1D`](super::BlendSpace1D), in phase.
@@ -227,7 +227,7 @@ impl Display for ActionId {
 }
 
 /// The clip's or the blend space's text.
-impl Display for Motion {
+impl Display for Playable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Clip(clip) => Display::fmt(clip, f),
@@ -395,7 +395,7 @@ impl BlendSpaceId {
     }
 }
 
-impl Motion {
+impl Playable {
     /// The rig of the clip or blend space; `None` for those of a mixer.
     pub fn rig(self) -> Option<RigId> {
         match self {
@@ -424,13 +424,13 @@ impl ActionId {
     }
 }
 
-impl From<ClipId> for Motion {
+impl From<ClipId> for Playable {
     fn from(clip: ClipId) -> Self {
         Self::Clip(clip)
     }
 }
 
-impl From<BlendSpaceId> for Motion {
+impl From<BlendSpaceId> for Playable {
     fn from(space: BlendSpaceId) -> Self {
         Self::Space(space)
     }

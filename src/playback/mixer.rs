@@ -4,7 +4,7 @@ use super::advance::Passed;
 use super::arena::Arena;
 use super::error::PlaybackError;
 use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
-use super::ids::{ActionId, BlendSpaceId, ClipId, Motion, Owner};
+use super::ids::{ActionId, BlendSpaceId, ClipId, Owner, Playable};
 use super::lent::Lent;
 use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
@@ -155,11 +155,11 @@ impl Mixer {
     /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
         let taken = self.pool.unload_clip(clip)?;
-        self.forget(Motion::Clip(clip));
+        self.forget(Playable::Clip(clip));
         Ok(taken)
     }
 
-    fn forget(&mut self, motion: Motion) {
+    fn forget(&mut self, motion: Playable) {
         // There is at most one action per layer.
         for layer in 0..self.pool.layers.len() {
             let same = |(_, a): &(u16, &Remembered)| (a.layer, a.motion) == (layer, motion);
@@ -185,7 +185,7 @@ impl Mixer {
     /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.pool.remove_space(space)?;
-        self.forget(Motion::Space(space));
+        self.forget(Playable::Space(space));
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl Mixer {
     pub fn clip_action(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
     ) -> Result<ActionId, PlaybackError> {
         let motion = motion.into();
         self.pool.check_motion(layer, motion)?;
@@ -265,7 +265,7 @@ impl Mixer {
     /// Those of [`Player::play`].
     pub fn play(
         &mut self,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         self.player().play(0, motion, options)
@@ -277,7 +277,7 @@ impl Mixer {
     /// Those of [`Player::fade_to`].
     pub fn fade_to(
         &mut self,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
@@ -321,8 +321,8 @@ impl Mixer {
     /// Sets which kinds of events are listened to. Default [`EventKinds::ALL`]. Others are not in
     /// [`events`](Self::events); times, fades and poses are the same bits, whatever is listened to. Snapshots do not
     /// contain it.
-    pub fn listen(&mut self, kinds: EventKinds) {
-        self.pool.listen(kinds);
+    pub fn set_event_filter(&mut self, kinds: EventKinds) {
+        self.pool.set_event_filter(kinds);
     }
 
     /// Takes a snapshot, for replay and rollback.

@@ -1,7 +1,7 @@
 //! The actions of a mixer: a motion on a layer with options of its own, playing or not.
 
 use super::error::PlaybackError;
-use super::ids::{ActionId, Motion};
+use super::ids::{ActionId, Playable};
 use super::mixer::Mixer;
 use super::options::PlayOptions;
 use super::playing::ActionState;
@@ -11,7 +11,7 @@ use super::unknown::Unknown;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Remembered {
     pub layer: usize,
-    pub motion: Motion,
+    pub motion: Playable,
     pub options: PlayOptions,
 }
 

@@ -48,7 +48,9 @@ mod unknown;
 pub use blend_space::BlendSpace1D;
 pub use error::{OverrideFault, PlaybackError};
 pub use events::{Event, EventKind, EventKinds, Events, MAX_EVENTS_PER_ACTION};
-pub use ids::{ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Motion, RigId};
+pub use ids::{
+    ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Playable, RigId,
+};
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;

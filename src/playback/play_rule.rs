@@ -3,7 +3,7 @@
 
 use super::action::Action;
 use super::error::PlaybackError;
-use super::ids::{Motion, Source};
+use super::ids::{Playable, Source};
 use super::interval::Loop;
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
@@ -41,7 +41,7 @@ impl Player<'_> {
     pub(super) fn play_alone(
         &mut self,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
         seconds: f32,
         options: &PlayOptions,
         entrance: Entrance,
@@ -56,7 +56,7 @@ impl Player<'_> {
     pub(crate) fn play_checked(
         &mut self,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
         seconds: f32,
         options: &PlayOptions,
     ) {

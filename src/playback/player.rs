@@ -3,7 +3,7 @@
 
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
-use super::ids::{Motion, Source};
+use super::ids::{Playable, Source};
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::options::PlayOptions;
 use super::play_rule::Entrance;
@@ -86,7 +86,7 @@ impl Pool {
         &self,
         index: usize,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
     ) -> Result<(LayerState, usize), PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;
@@ -101,7 +101,7 @@ impl Pool {
         &self,
         index: usize,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
     ) -> Result<(), PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;
@@ -112,7 +112,7 @@ impl Pool {
             .ok_or_else(|| self.not_playing(motion, layer))
     }
 
-    pub(super) fn not_playing(&self, motion: Motion, layer: usize) -> PlaybackError {
+    pub(super) fn not_playing(&self, motion: Playable, layer: usize) -> PlaybackError {
         PlaybackError::NotPlaying {
             motion,
             name: self.name_of(motion),
@@ -125,7 +125,7 @@ impl Pool {
         &mut self,
         index: usize,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
         change: impl FnOnce(&mut LayerState, usize),
     ) {
         if let Ok((mut state, a)) = self.find_action(index, layer, motion) {
@@ -191,7 +191,7 @@ impl Player<'_> {
     pub(super) fn admit(
         &self,
         layer: usize,
-        motion: Motion,
+        motion: Playable,
         options: &PlayOptions,
     ) -> Result<(LayerState, Source), PlaybackError> {
         let source = self.pool.check_motion(layer, motion)?;
@@ -203,7 +203,7 @@ impl Player<'_> {
     pub(super) fn find(
         &self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
     ) -> Result<(LayerState, usize), PlaybackError> {
         self.pool.find_action(self.index, layer, motion.into())
     }
@@ -220,7 +220,7 @@ impl Player<'_> {
     pub fn play(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         self.fade_to(layer, motion, options.fade_in, options)
@@ -236,7 +236,7 @@ impl Player<'_> {
     pub fn fade_to(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
@@ -250,7 +250,7 @@ impl Player<'_> {
     pub fn restart(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let seconds = options.fade_in;
@@ -266,7 +266,7 @@ impl Player<'_> {
     pub fn add(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let (mut state, source) = self.admit(layer, motion.into(), options)?;
@@ -292,7 +292,7 @@ impl Player<'_> {
     pub fn fade(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         weight: f32,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
@@ -312,7 +312,7 @@ impl Player<'_> {
     pub fn stop(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
         let (mut state, a) = self.find(layer, motion)?;

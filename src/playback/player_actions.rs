@@ -1,7 +1,7 @@
 //! The settings of a player for single actions.
 
 use super::error::PlaybackError;
-use super::ids::Motion;
+use super::ids::Playable;
 use super::interval::Loop;
 use super::linear_fade::LinearFade;
 use super::loop_mode::LoopMode;
@@ -17,7 +17,7 @@ impl Player<'_> {
     pub fn set_paused(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         paused: bool,
     ) -> Result<(), PlaybackError> {
         let (mut state, a) = self.find(layer, motion)?;
@@ -34,7 +34,7 @@ impl Player<'_> {
     pub fn set_weight(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         weight: f32,
     ) -> Result<(), PlaybackError> {
         self.fade(layer, motion, weight, 0.0)
@@ -47,7 +47,7 @@ impl Player<'_> {
     pub fn set_speed(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         speed: f32,
     ) -> Result<(), PlaybackError> {
         let (mut state, a) = self.find(layer, motion)?;
@@ -67,7 +67,7 @@ impl Player<'_> {
     pub fn set_loop(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         mode: LoopMode,
         repetitions: Option<u32>,
     ) -> Result<(), PlaybackError> {
@@ -87,7 +87,7 @@ impl Player<'_> {
     pub fn set_at_end(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         at_end: AtEnd,
     ) -> Result<(), PlaybackError> {
         let (mut state, a) = self.find(layer, motion)?;
@@ -104,7 +104,7 @@ impl Player<'_> {
     pub fn set_time(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         time: f64,
     ) -> Result<(), PlaybackError> {
         let (mut state, a) = self.find(layer, motion)?;
@@ -121,7 +121,7 @@ impl Player<'_> {
     pub fn set_phase(
         &mut self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
         phase: f64,
     ) -> Result<(), PlaybackError> {
         let motion = motion.into();

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, ClipId, Motion, Source};
+use super::ids::{BlendSpaceId, ClipId, Playable, Source};
 use super::loop_mode::LoopMode;
 use super::options::AtEnd;
 use super::pool::Pool;
@@ -63,7 +63,7 @@ impl<'a> Playing<'a> {
     pub fn action(
         self,
         layer: usize,
-        motion: impl Into<Motion>,
+        motion: impl Into<Playable>,
     ) -> Result<ActionState, PlaybackError> {
         let (state, a) = self.pool.find_action(self.index, layer, motion.into())?;
         Ok(self.pool.action_state(state.action(a)))
@@ -76,7 +76,7 @@ impl<'a> Playing<'a> {
     pub fn actions(
         self,
         layer: usize,
-    ) -> Result<impl Iterator<Item = (Motion, ActionState)> + use<'a>, PlaybackError> {
+    ) -> Result<impl Iterator<Item = (Playable, ActionState)> + use<'a>, PlaybackError> {
         self.pool.check_layer(layer)?;
         let (pool, state) = (self.pool, self.pool.layer(self.index, layer));
         let actions = (0..state.len()).map(move |a| *state.action(a));
@@ -121,12 +121,12 @@ impl<'a> Playing<'a> {
 
 impl Pool {
     /// What an action plays, as a handle.
-    fn motion(&self, action: &Action) -> Motion {
+    fn motion(&self, action: &Action) -> Playable {
         match action.source() {
-            Source::Clip(clip) => Motion::Clip(self.clip_id(clip)),
+            Source::Clip(clip) => Playable::Clip(self.clip_id(clip)),
             Source::Space(space) => {
                 let generation = self.spaces.generation(space);
-                Motion::Space(BlendSpaceId::new(self.owner, space, generation))
+                Playable::Space(BlendSpaceId::new(self.owner, space, generation))
             }
         }
     }

@@ -336,7 +336,7 @@ impl Pool {
     }
 
     /// Sets the events that are listened to.
-    pub fn listen(&mut self, kinds: EventKinds) {
+    pub fn set_event_filter(&mut self, kinds: EventKinds) {
         if self.kinds != kinds {
             self.kinds = kinds;
             self.state.call_all();

@@ -15,4 +15,4 @@ mod update;
 pub use error::SceneError;
 pub use graph::SceneGraph;
 pub use ids::{MirrorId, NodeId};
-pub use remove::Hanging;
+pub use remove::OnRemove;

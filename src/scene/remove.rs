@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// What happens to the children of a node that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hanging {
+pub enum OnRemove {
     /// They are removed, with all their descendants.
     Remove,
     /// They become children of this node, or roots; they keep their world transforms.
@@ -24,20 +24,20 @@ impl SceneGraph {
     /// # Errors
     /// If the node is unknown or a joint; or if its children cannot be moved: the new parent is unknown,
     /// is itself removed or below a node that is, or has a transform without an inverse.
-    pub fn remove(&mut self, node: NodeId, hanging: Hanging) -> Result<(), SceneError> {
+    pub fn remove(&mut self, node: NodeId, children: OnRemove) -> Result<(), SceneError> {
         let n = self.own_place(node)?;
         let mirror = self.mirrors.get(self.mirror_of[n] as usize);
         let joints = mirror.map_or(0, |m| m.len());
         let gone = n..n + 1 + joints;
-        match hanging {
-            Hanging::Remove => {
+        match children {
+            OnRemove::Remove => {
                 if self.bears(gone.clone()) {
                     self.remove_below(n);
                 } else {
                     self.free_nodes(gone);
                 }
             }
-            Hanging::Reparent(parent) => {
+            OnRemove::Reparent(parent) => {
                 let moves = self.moves(&gone, parent)?;
                 for (node, parent, local) in moves {
                     self.link(node, parent);
@@ -53,8 +53,12 @@ impl SceneGraph {
     ///
     /// # Errors
     /// Those of [`remove`](Self::remove), or if the mirror is unknown.
-    pub fn remove_mirror(&mut self, mirror: MirrorId, hanging: Hanging) -> Result<(), SceneError> {
-        self.remove(self.root(mirror)?, hanging)
+    pub fn remove_mirror(
+        &mut self,
+        mirror: MirrorId,
+        children: OnRemove,
+    ) -> Result<(), SceneError> {
+        self.remove(self.root(mirror)?, children)
     }
 
     /// Whether other nodes are children of these.

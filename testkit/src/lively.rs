@@ -10,7 +10,7 @@ use phalanx::crowd::{
 };
 use phalanx::math::{Affine3x4, Fnv1a};
 use phalanx::playback::{
-    AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, Motion, PlayOptions, PlaybackError,
+    AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, PlayOptions, Playable, PlaybackError,
     Player, Sync,
 };
 use phalanx::rig::Rig;
@@ -176,7 +176,7 @@ impl Lively {
     /// A call on a player.
     fn play(
         mut player: Player<'_>,
-        (layer, one, two): (usize, Motion, Motion),
+        (layer, one, two): (usize, Playable, Playable),
         dice: &mut Dice,
     ) -> Result<(), PlaybackError> {
         let options = Self::options(dice);
@@ -201,8 +201,8 @@ impl Lively {
             14 => player.set_loop(layer, one, options.loop_mode, options.repetitions),
             15 => player.set_time(layer, one, options.time),
             16 => match one {
-                Motion::Space(space) => player.set_parameter(layer, space, options.parameter),
-                Motion::Clip(_) => player.set_at_end(layer, one, options.at_end),
+                Playable::Space(space) => player.set_parameter(layer, space, options.parameter),
+                Playable::Clip(_) => player.set_at_end(layer, one, options.at_end),
             },
             17 => player.fade_layer(layer, dice.among(&[0.2, 0.7, 1.0]), seconds),
             18 => player.set_layer_speed(layer, dice.among(&[1.0, 0.5, -1.0])),
@@ -239,8 +239,8 @@ impl Lively {
             _ => {
                 let clips = &self.clips[n];
                 let motion = |dice: &mut Dice| match dice.below(clips.len() + 1) {
-                    c if c < clips.len() => Motion::Clip(clips[c]),
-                    _ => Motion::Space(self.spaces[n]),
+                    c if c < clips.len() => Playable::Clip(clips[c]),
+                    _ => Playable::Space(self.spaces[n]),
                 };
                 let (mut one, mut two) = (motion(dice), motion(dice));
                 let layer = dice.among(&[0, 0, 1, ADDED]);

@@ -9,7 +9,7 @@ use phalanx::import::{ImportOptions, Imported, import_path};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{LoopMode, OverrideFault};
 use phalanx::rig::Rig;
-use phalanx::scene::{Hanging, NodeId, SceneError, SceneGraph};
+use phalanx::scene::{NodeId, OnRemove, SceneError, SceneGraph};
 use phalanx::skeleton::{JointRefError, Trs};
 use phalanx_testkit::oracle;
 use phalanx_testkit::oracle::Scene;
@@ -374,14 +374,14 @@ fn mirrors_come_and_go() -> Tested {
     // The attached node is removed, too.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
     assert_eq!(graph.len(), count + 1);
-    crowd.despawn_mirrored(i, &mut graph, Hanging::Remove)?;
+    crowd.despawn_mirrored(i, &mut graph, OnRemove::Remove)?;
     assert!(graph.is_empty() && !graph.contains(sword) && graph.root(mirror).is_err());
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     // The attached node keeps its world transform.
     let ground = graph.add(None, Affine3A::from_translation(Vec3::Z * -2.0))?;
     let (i, _, sword) = spawn(&mut crowd, &mut graph)?;
     let stood = *graph.world(sword)?;
-    crowd.unmirror(i, &mut graph, Hanging::Reparent(Some(ground)))?;
+    crowd.unmirror(i, &mut graph, OnRemove::Reparent(Some(ground)))?;
     graph.update();
     assert_eq!(graph.parent(sword)?, Some(ground));
     assert!(graph.world(sword)?.abs_diff_eq(stood, 1e-5));
@@ -402,7 +402,7 @@ fn mirrors_come_and_go() -> Tested {
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 1);
     assert!(!graph.changed().is_empty());
     // Removed from the scene, it is mirrored no more.
-    graph.remove_mirror(mirror, Hanging::Remove)?;
+    graph.remove_mirror(mirror, OnRemove::Remove)?;
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     assert_eq!(crowd.mirror_of(i, &graph), None);
     Ok(())
@@ -445,9 +445,9 @@ fn refused_calls() -> Tested {
     assert!(crowd.clear_override(i, 47).is_err());
     let no_mirror =
         |e: CrowdError| matches!(e, CrowdError::NoMirror { instance, .. } if instance == i);
-    let refused = crowd.unmirror(i, &mut other, Hanging::Remove);
+    let refused = crowd.unmirror(i, &mut other, OnRemove::Remove);
     assert!(refused.is_err_and(no_mirror));
-    let refused = crowd.despawn_mirrored(i, &mut other, Hanging::Remove);
+    let refused = crowd.despawn_mirrored(i, &mut other, OnRemove::Remove);
     assert!(refused.is_err_and(no_mirror));
     // A mirror that is not this crowd's, and nodes that are no joints.
     let foreign = other.joint(own, "Head")?;
@@ -458,7 +458,7 @@ fn refused_calls() -> Tested {
     assert_eq!(crowd.mirrored_joint(&graph, root), not(root));
     assert!(crowd.mirrored_joint(&graph, foreign).is_err());
     // The scene refuses, so the instance stays, too.
-    let below = Hanging::Reparent(Some(root));
+    let below = OnRemove::Reparent(Some(root));
     assert!(crowd.despawn_mirrored(i, &mut graph, below).is_err());
     assert!(crowd.snapshot() == before);
     assert_eq!(format!("{graph:?}{other:?}"), nodes);

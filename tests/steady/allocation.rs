@@ -3,7 +3,7 @@
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::Marker;
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, TierDetail, Tiers};
-use phalanx::playback::{EventKinds, Mixer, Motion};
+use phalanx::playback::{EventKinds, Mixer, Playable};
 use phalanx::rig::Rig;
 use phalanx_testkit::alloc::{self, allocations, pool};
 use phalanx_testkit::chain::forty;
@@ -75,9 +75,9 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
                 ..PlayOptions::default()
             };
             let motion = if n % 2 == 0 {
-                Motion::Clip(clips[0])
+                Playable::Clip(clips[0])
             } else {
-                Motion::Space(space)
+                Playable::Space(space)
             };
             crowd.play(i, motion, &options).unwrap();
         }
@@ -144,7 +144,7 @@ fn unheard_frames_allocate_nothing() {
             frames(&mut crowd, 60);
             let before = allocations();
             for kinds in [EventKinds::NONE, markers, EventKinds::ALL, EventKinds::NONE] {
-                crowd.listen(id, kinds).unwrap();
+                crowd.set_event_filter(id, kinds).unwrap();
                 frames(&mut crowd, 100);
             }
             let counted = allocations() - before;

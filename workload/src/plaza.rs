@@ -148,7 +148,7 @@ fn projection() -> Mat4 {
 
 impl Plaza {
     /// A crowd of `count` characters that play clips of a rig (indices; empty: all) from random times on. Without tiers
-    /// everybody is evaluated in every frame. No events are listened to; [`listen`](Self::listen) changes that.
+    /// everybody is evaluated in every frame. No events are listened to; [`set_event_filter`](Self::set_event_filter) changes that.
     ///
     /// # Errors
     /// If the crowd refuses the rig or the tiers.
@@ -163,7 +163,7 @@ impl Plaza {
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig)?;
         // Root motion is read by nobody.
-        crowd.listen(id, EventKinds::NONE)?;
+        crowd.set_event_filter(id, EventKinds::NONE)?;
         crowd.track_root_motion(id, false)?;
         let clips: Vec<ClipId> = clips
             .iter()
@@ -209,11 +209,11 @@ impl Plaza {
     ///
     /// # Errors
     /// None that a plaza can have.
-    pub fn listen(&mut self, kinds: EventKinds) -> Result<(), PlazaError> {
+    pub fn set_event_filter(&mut self, kinds: EventKinds) -> Result<(), PlazaError> {
         self.listens = kinds != EventKinds::NONE;
         self.events = PlazaEvents::default();
         match self.instances.first() {
-            Some(first) => Ok(self.crowd.listen(first.rig(), kinds)?),
+            Some(first) => Ok(self.crowd.set_event_filter(first.rig(), kinds)?),
             None => Ok(()),
         }
     }
@@ -381,12 +381,12 @@ mod tests {
             (all.markers, all.loops, read)
         };
         assert_eq!(run(&mut plaza), (0, 0, 0.0));
-        plaza.listen(EventKinds::ALL).unwrap();
+        plaza.set_event_filter(EventKinds::ALL).unwrap();
         let (markers, loops, read) = run(&mut plaza);
         // Clips last 0.6 s to 4 s, and have markers for steps.
         assert!(markers > loops && read > 0.0, "{markers} {read}");
         assert!((60..600).contains(&loops), "{loops}");
-        plaza.listen(EventKinds::NONE).unwrap();
+        plaza.set_event_filter(EventKinds::NONE).unwrap();
         assert_eq!(run(&mut plaza), (0, 0, 0.0));
     }
 }

@@ -286,7 +286,7 @@ mod tests {
             }],
             ..Tiers::default()
         };
-        window.set(Some(tiers.clone()), None).unwrap();
+        window.set(Some(tiers.clone()), None);
         assert_eq!(window.of(&default, 100), Some(tiers));
         assert_eq!(window.without_pairs(&default, 100), None);
         window.most_pair_rows = 99;

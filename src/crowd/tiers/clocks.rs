@@ -186,7 +186,7 @@ mod tests {
     use crate::math::Affine3x4;
     use crate::playback::{ClipId, CrossFade, LoopMode, Sync};
     use crate::rig::Rig;
-    use crate::scene::{Hanging, SceneGraph};
+    use crate::scene::{OnRemove, SceneGraph};
     use phalanx_testkit::lively::Dice;
     use std::sync::Arc;
 
@@ -305,7 +305,7 @@ mod tests {
                 15 => crowd.set_override(i, joint, Affine3x4::IDENTITY),
                 16 => crowd.clear_overrides(i),
                 17 => crowd.mirror_joints(i, scene, &[joint]).map(|_| ()),
-                18 => crowd.unmirror(i, scene, Hanging::Remove),
+                18 => crowd.unmirror(i, scene, OnRemove::Remove),
                 19 => crowd.set_scheduled(i, yes),
                 _ => Ok(()),
             };

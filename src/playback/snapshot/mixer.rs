@@ -1,7 +1,7 @@
 //! The stored form of a mixer: its pool, and its actions with their options.
 
 use super::super::blend_space::MAX_PARAMETER;
-use super::super::ids::{BlendSpaceId, ClipId, Motion, Owner};
+use super::super::ids::{BlendSpaceId, ClipId, Owner, Playable};
 use super::super::loop_mode::LoopMode;
 use super::super::mixer::MAX_ACTIONS;
 use super::super::mixer_action::Remembered;
@@ -75,8 +75,8 @@ fn write_action(w: &mut Writer, action: &Remembered) {
     // A rig has at most 16 layers.
     w.u8(*layer as u8);
     let (space, index) = match motion {
-        Motion::Clip(clip) => (false, clip.index),
-        Motion::Space(space) => (true, space.index),
+        Playable::Clip(clip) => (false, clip.index),
+        Playable::Space(space) => (true, space.index),
     };
     w.flags([space, options.at_end == AtEnd::Stop]);
     w.u16(index);

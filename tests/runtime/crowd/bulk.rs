@@ -1,8 +1,8 @@
 //! Calls on many instances are the single calls in order: the same bits, handles and errors, all or nothing.
 
 use phalanx::crowd::{
-    BoneBuffer, BulkError, ClipId, Crowd, CrowdError, InstanceId, MAX_INSTANCES, Motion,
-    PlayOptions, RigId,
+    BoneBuffer, BulkError, ClipId, Crowd, CrowdError, InstanceId, MAX_INSTANCES, PlayOptions,
+    Playable, RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain;
@@ -13,7 +13,7 @@ use phalanx_testkit::ruler::{ruler, shift};
 struct Stage {
     crowd: Crowd,
     rigs: [RigId; 2],
-    motions: [Vec<Motion>; 2],
+    motions: [Vec<Playable>; 2],
     all: Vec<InstanceId>,
 }
 
@@ -28,10 +28,10 @@ impl Stage {
         });
         let space = [(0.0, motions[1][0]), (1.0, motions[1][1])];
         let space = crowd.add_blend_space(rigs[1], &space).unwrap();
-        let mut all: [Vec<Motion>; 2] = motions
+        let mut all: [Vec<Playable>; 2] = motions
             .each_mut()
-            .map(|clips| clips.drain(..).map(Motion::Clip).collect());
-        all[1].push(Motion::Space(space));
+            .map(|clips| clips.drain(..).map(Playable::Clip).collect());
+        all[1].push(Playable::Space(space));
         Self {
             crowd,
             rigs,
@@ -40,7 +40,7 @@ impl Stage {
         }
     }
 
-    fn motion(&self, instance: InstanceId, n: usize) -> Motion {
+    fn motion(&self, instance: InstanceId, n: usize) -> Playable {
         let own = &self.motions[usize::from(instance.rig() == self.rigs[1])];
         own[n % own.len()]
     }
@@ -83,7 +83,7 @@ fn bulk_calls_are_single_calls_in_order() {
             list.sort();
         }
         let n = dice.below(4);
-        let motions: Vec<Motion> = list.iter().map(|&i| many.motion(i, n)).collect();
+        let motions: Vec<Playable> = list.iter().map(|&i| many.motion(i, n)).collect();
         let before = many.crowd.snapshot();
         let crowds = (&mut many.crowd, &mut single.crowd);
         let values: Vec<f32> = list.iter().map(|_| dice.below(9) as f32 / 8.0).collect();

@@ -23,7 +23,7 @@ const FINISHES: EventKinds = EventKinds {
 
 fn listen(crowd: &mut Crowd, rigs: &[RigId], kinds: EventKinds) {
     for &rig in rigs {
-        crowd.listen(rig, kinds).unwrap();
+        crowd.set_event_filter(rig, kinds).unwrap();
     }
 }
 
@@ -134,7 +134,7 @@ fn applied_root_motion_is_always_computed() {
         let rig = crowd.add_rig(walker::rig()).unwrap();
         crowd.apply_root_motion(rig, true).unwrap();
         crowd.track_root_motion(rig, track).unwrap();
-        crowd.listen(rig, kinds).unwrap();
+        crowd.set_event_filter(rig, kinds).unwrap();
         let clip = crowd.clip_by_index(rig, 0).unwrap();
         let walker = crowd.spawn(rig).unwrap();
         crowd.play(walker, clip, &PlayOptions::default()).unwrap();
@@ -157,7 +157,7 @@ fn passes_are_counted_unheard() {
         for speed in [1.0f32, -0.5, 7.25] {
             let mut crowd = Crowd::new();
             let id = crowd.add_rig(Arc::clone(&rig)).unwrap();
-            crowd.listen(id, EventKinds::NONE).unwrap();
+            crowd.set_event_filter(id, EventKinds::NONE).unwrap();
             let clip = crowd.clip_by_index(id, 0).unwrap();
             let options = PlayOptions {
                 loop_mode: mode,

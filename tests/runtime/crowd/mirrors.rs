@@ -2,7 +2,7 @@
 
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId};
 use phalanx::math::Affine3x4;
-use phalanx::scene::{Hanging, SceneError, SceneGraph};
+use phalanx::scene::{OnRemove, SceneError, SceneGraph};
 use phalanx_testkit::ruler::{held, ruler, shift};
 
 fn crowd() -> (Crowd, RigId, [InstanceId; 2]) {
@@ -125,7 +125,7 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
             assert_eq!(*lean.local(a).unwrap(), model);
         }
     }
-    crowd.unmirror(i, &mut lean, Hanging::Remove).unwrap();
+    crowd.unmirror(i, &mut lean, OnRemove::Remove).unwrap();
     assert!(lean.is_empty());
     assert!(crowd.mirror(i, &mut lean).is_ok());
     assert_eq!(lean.len(), 21);
@@ -190,8 +190,8 @@ fn every_mirror_stays_with_its_instance() {
         if round % 3 == 2 {
             let (gone, _, _) = all.remove(round * 7 % all.len());
             match round % 4 {
-                0 => crowd.despawn_mirrored(gone, &mut scene, Hanging::Remove),
-                1 => crowd.unmirror(gone, &mut scene, Hanging::Remove),
+                0 => crowd.despawn_mirrored(gone, &mut scene, OnRemove::Remove),
+                1 => crowd.unmirror(gone, &mut scene, OnRemove::Remove),
                 _ => crowd.despawn(gone),
             }
             .unwrap();

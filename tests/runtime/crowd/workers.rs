@@ -3,7 +3,7 @@
 use super::walker;
 use phalanx::clip::Marker;
 use phalanx::crowd::{AtEnd, Crowd, InstanceId, LoopMode, PlayOptions};
-use phalanx::playback::{BlendSpaceId, ClipId, CrossFade, Motion};
+use phalanx::playback::{BlendSpaceId, ClipId, CrossFade, Playable};
 use phalanx::rig::Rig;
 use phalanx_testkit::ruler::{line, with_clips};
 use phalanx_workload::hash01;
@@ -62,8 +62,8 @@ impl Stage {
             }
             let clip = self.clips[(random(1) * self.clips.len() as f64) as usize];
             let motion = match random(2) < 0.2 {
-                true => Motion::Space(self.space),
-                false => Motion::Clip(clip),
+                true => Playable::Space(self.space),
+                false => Playable::Clip(clip),
             };
             let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
             let options = PlayOptions {

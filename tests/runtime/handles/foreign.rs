@@ -3,8 +3,8 @@
 use super::models::{Handles, one_joint};
 use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{AtEnd, LoopMode, Motion, Player};
-use phalanx::scene::{Hanging, SceneGraph};
+use phalanx::playback::{AtEnd, LoopMode, Playable, Player};
+use phalanx::scene::{OnRemove, SceneGraph};
 use phalanx::skeleton::{ChannelValue, UserChannel};
 
 type Refused = Result<(), CrowdError>;
@@ -12,8 +12,8 @@ type Refused = Result<(), CrowdError>;
 /// Every call of a player with a motion that it does not know.
 fn assert_motion_unknown(
     mut player: impl FnMut(&mut dyn FnMut(&mut Player<'_>)),
-    known: Motion,
-    motion: Motion,
+    known: Playable,
+    motion: Playable,
 ) {
     let o = PlayOptions::default();
     type Call<'a> = Box<dyn Fn(&mut Player<'_>) -> Refused + 'a>;
@@ -35,7 +35,7 @@ fn assert_motion_unknown(
         Box::new(|p| p.set_phase(0, motion, 0.5)),
         Box::new(|p| p.playing().action(0, motion).map(|_| ())),
     ];
-    if let Motion::Space(space) = motion {
+    if let Playable::Space(space) = motion {
         calls.push(Box::new(move |p| p.set_parameter(0, space, 0.5)));
     }
     for (n, call) in calls.iter().enumerate() {
@@ -46,7 +46,7 @@ fn assert_motion_unknown(
 }
 
 /// The clip or blend space that a call did not know.
-fn unknown_motion(refused: Refused) -> Option<Motion> {
+fn unknown_motion(refused: Refused) -> Option<Playable> {
     match refused {
         Err(CrowdError::UnknownClip { clip, .. }) => Some(clip.into()),
         Err(CrowdError::UnknownSpace { space, .. }) => Some(space.into()),
@@ -63,8 +63,8 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
     crowd.mirror(own.instance, &mut scene).unwrap();
     let (before, nodes) = (crowd.snapshot(), format!("{scene:?}"));
 
-    let known = Motion::Clip(own.clip);
-    for motion in [Motion::Clip(other.clip), Motion::Space(other.space)] {
+    let known = Playable::Clip(own.clip);
+    for motion in [Playable::Clip(other.clip), Playable::Space(other.space)] {
         let player = |call: &mut dyn FnMut(&mut Player<'_>)| {
             call(&mut crowd.player(own.instance).unwrap());
         };
@@ -142,8 +142,8 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         crowd.scalars(i).map(|_| ()),
         crowd.channel(i, channel).map(|_| ()),
         crowd.mirror(i, &mut scene).map(|_| ()),
-        crowd.unmirror(i, &mut scene, Hanging::Remove),
-        crowd.despawn_mirrored(i, &mut scene, Hanging::Remove),
+        crowd.unmirror(i, &mut scene, OnRemove::Remove),
+        crowd.despawn_mirrored(i, &mut scene, OnRemove::Remove),
         crowd.set_override(i, 0, Affine3x4::IDENTITY),
         crowd.clear_override(i, 0),
         crowd.clear_overrides(i),
@@ -191,11 +191,11 @@ fn handles_of_another_rig_are_unknown_to_its_instances() {
             .play(own.instance, own.clip, &PlayOptions::default())
             .unwrap();
         let before = crowd.snapshot();
-        for motion in [Motion::Clip(other.clip), Motion::Space(other.space)] {
+        for motion in [Playable::Clip(other.clip), Playable::Space(other.space)] {
             let player = |call: &mut dyn FnMut(&mut Player<'_>)| {
                 call(&mut crowd.player(own.instance).unwrap());
             };
-            assert_motion_unknown(player, Motion::Clip(own.clip), motion);
+            assert_motion_unknown(player, Playable::Clip(own.clip), motion);
         }
         let points = [(0.0, own.clip), (1.0, other.clip)];
         let refused = crowd.add_blend_space(own.rig, &points).map(|_| ());

@@ -3,7 +3,7 @@
 use super::models::{Handles, one_joint};
 use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{Mixer, Motion, PlaybackError};
+use phalanx::playback::{Mixer, Playable, PlaybackError};
 use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{ChannelValue, UserChannel};
 use std::sync::Arc;
@@ -25,12 +25,12 @@ fn handles_have_names() {
     assert_eq!(other.to_string(), "instance 1 of rig 1");
     assert_eq!(own.clip.to_string(), format!("clip {index} of rig 1"));
     assert_eq!(own.space.to_string(), "blend space 0 of rig 1");
-    assert_eq!(Motion::from(own.clip).to_string(), own.clip.to_string());
-    assert_eq!(Motion::from(own.space).to_string(), own.space.to_string());
+    assert_eq!(Playable::from(own.clip).to_string(), own.clip.to_string());
+    assert_eq!(Playable::from(own.space).to_string(), own.space.to_string());
     let rigs = [
         own.clip.rig(),
         own.space.rig(),
-        Motion::Clip(own.clip).rig(),
+        Playable::Clip(own.clip).rig(),
     ];
     assert_eq!(rigs, [Some(own.rig); 3]);
     assert_eq!((other.rig(), other.index()), (own.rig, 1));
@@ -59,7 +59,7 @@ fn unknown_handles_say_why() {
     let clip = one.clip.index();
     let here = "belongs to rig 0, this instance is of rig 1 (\"one\")";
     let play =
-        |crowd: &mut Crowd, motion: Motion| message(crowd.play(two.instance, motion, &options));
+        |crowd: &mut Crowd, motion: Playable| message(crowd.play(two.instance, motion, &options));
     assert_eq!(
         play(&mut crowd, one.clip.into()),
         format!("clip {clip} {here}")
@@ -218,7 +218,7 @@ fn nodes_and_mirrors_say_why() {
         message(crowd.mirrored_joint(&scene, node)),
         "node 0 is not a joint of an instance of this crowd"
     );
-    let gone = phalanx::scene::Hanging::Remove;
+    let gone = phalanx::scene::OnRemove::Remove;
     assert_eq!(
         message(crowd.unmirror(own.instance, &mut scene, gone)),
         "instance 0 of rig 0 (\"one\") is not mirrored in this scene"

@@ -16,7 +16,8 @@ trait Host: Sized {
     fn unload(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError>;
     fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError>;
     fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError>;
-    fn play(&mut self, motion: impl Into<phalanx::playback::Motion>) -> Result<(), PlaybackError>;
+    fn play(&mut self, motion: impl Into<phalanx::playback::Playable>)
+    -> Result<(), PlaybackError>;
     fn stop(&mut self);
     fn advance(&mut self);
     fn find(&self, name: &str) -> Option<ClipId>;
@@ -48,7 +49,10 @@ impl Host for OfCrowd {
     fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.0.remove_blend_space(space)
     }
-    fn play(&mut self, motion: impl Into<phalanx::playback::Motion>) -> Result<(), PlaybackError> {
+    fn play(
+        &mut self,
+        motion: impl Into<phalanx::playback::Playable>,
+    ) -> Result<(), PlaybackError> {
         self.0.play(self.2, motion, &PlayOptions::default())
     }
     fn stop(&mut self) {
@@ -93,7 +97,10 @@ impl Host for Mixer {
         self.remove_blend_space(space)
     }
     /// Through an action, which the mixer remembers.
-    fn play(&mut self, motion: impl Into<phalanx::playback::Motion>) -> Result<(), PlaybackError> {
+    fn play(
+        &mut self,
+        motion: impl Into<phalanx::playback::Playable>,
+    ) -> Result<(), PlaybackError> {
         let action = self.clip_action(0, motion)?;
         self.action(action)?.play().map(|_| ())
     }

@@ -4,7 +4,7 @@ use super::models::chain;
 use phalanx::crowd::{Crowd, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
-use phalanx::scene::{Hanging, SceneGraph};
+use phalanx::scene::{OnRemove, SceneGraph};
 use std::sync::Arc;
 
 /// Mirrors an instance of a rig, removes both without an update, goes back and does it with another rig.
@@ -59,7 +59,7 @@ fn an_instance_that_a_replay_spawns_is_not_mirrored() {
     assert!(scene.joint(undone, 0).is_ok());
     let node = scene.joint(undone, 1).unwrap();
     assert!(crowd.mirrored_joint(&scene, node).is_err());
-    let remove = Some(Hanging::Remove);
+    let remove = Some(OnRemove::Remove);
     assert_eq!(crowd.update_scene_with(&mut scene, remove).mirrored, 1);
     assert!(scene.joint(undone, 0).is_err());
     assert_eq!(crowd.mirror_of(kept, &scene), Some(mirror));

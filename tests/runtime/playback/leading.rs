@@ -339,7 +339,7 @@ fn crowds_lead_as_mixers_do_whatever_is_listened_to() {
     .map(|kinds| {
         let mut crowd = Crowd::new();
         let rig = crowd.add_rig(rig()).unwrap();
-        crowd.listen(rig, kinds).unwrap();
+        crowd.set_event_filter(rig, kinds).unwrap();
         let own = [0, 1].map(|i| crowd.add_clip(rig, clips[i].clone()).unwrap());
         let instance = crowd.spawn(rig).unwrap();
         (crowd, instance, own)

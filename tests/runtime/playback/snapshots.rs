@@ -5,7 +5,7 @@ use crate::crowd::restore::differing;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     ActionId, BlendSpaceId, ClipId, CrossFade, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,
-    Motion, PlayOptions, PlaybackError, Sync, Unknown,
+    PlayOptions, Playable, PlaybackError, Sync, Unknown,
 };
 use phalanx_testkit::ruler::{busy, line, ruler, turn, with_clips};
 
@@ -54,9 +54,9 @@ fn frame(mixer: &mut Mixer, space: BlendSpaceId, random: &mut Random) -> Shown {
         let clip: ClipId = mixer.clip_by_index(random.below(4)).unwrap();
         let other = mixer.clip_by_index(random.below(4)).unwrap();
         let motion = if random.below(4) == 0 {
-            Motion::Space(space)
+            Playable::Space(space)
         } else {
-            Motion::Clip(clip)
+            Playable::Clip(clip)
         };
         let (layer, seconds) = (random.below(2), random.unit());
         let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];

@@ -3,7 +3,7 @@
 use super::model::Model;
 use super::stage::{fired, marked, rig};
 use phalanx::playback::{
-    AtEnd, EventKind, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Motion, PlayOptions,
+    AtEnd, EventKind, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, PlayOptions, Playable,
 };
 use proptest::prelude::*;
 
@@ -205,7 +205,7 @@ fn huge_steps_stay_bounded_and_are_counted() {
 #[test]
 fn speeds_of_action_layer_and_character_multiply() {
     let (mut mixer, clip) = marked("c", &[]);
-    let motion = Motion::Clip(clip);
+    let motion = Playable::Clip(clip);
     let mut player = mixer.player();
     player.play(0, motion, &PlayOptions::default()).unwrap();
     player.set_speed(0, motion, 0.5).unwrap();

@@ -279,7 +279,7 @@ fn every_row_of_the_table() {
                 let mut stage = Stage::before(on, before);
                 let called = stage.call(verb, "x", S, &options());
                 let Some(row) = row(before, verb) else {
-                    let x = phalanx::playback::Motion::from(stage.clip("x"));
+                    let x = phalanx::playback::Playable::from(stage.clip("x"));
                     let refused = matches!(
                         called,
                         Err(PlaybackError::NotPlaying { motion, layer: 0, .. }) if motion == x

@@ -3,7 +3,7 @@
 use super::calls::skeleton;
 use glam::Vec3;
 use phalanx::math::Affine3x4;
-use phalanx::scene::{Hanging, SceneError, SceneGraph};
+use phalanx::scene::{OnRemove, SceneError, SceneGraph};
 use phalanx::skeleton::Trs;
 
 #[test]
@@ -44,7 +44,7 @@ fn refused_calls_say_why() {
     });
     assert_eq!(graph.set_parent(joint, b), placed);
     assert_eq!(graph.set_local(joint, one), placed);
-    assert_eq!(graph.remove(joint, Hanging::Remove), placed);
+    assert_eq!(graph.remove(joint, OnRemove::Remove), placed);
     assert_eq!(graph.detach(joint), placed);
     assert!(matches!(
         graph.set_local(b, nan),
@@ -79,11 +79,11 @@ fn refused_calls_say_why() {
     let singular = Err(SceneError::Singular { node: squashed });
     assert_eq!(graph.set_parent_in_place(b, squashed), singular);
     assert_eq!(
-        graph.remove_mirror(mirror, Hanging::Reparent(Some(squashed))),
+        graph.remove_mirror(mirror, OnRemove::Reparent(Some(squashed))),
         singular
     );
     assert_eq!(
-        graph.remove_mirror(mirror, Hanging::Reparent(Some(b))),
+        graph.remove_mirror(mirror, OnRemove::Reparent(Some(b))),
         cycle(root, b)
     );
     // Handles of another scene, though its arrays have the same places.
@@ -103,7 +103,7 @@ fn refused_calls_say_why() {
     assert_eq!(before, format!("{graph:?}"));
 
     graph
-        .remove_mirror(mirror, Hanging::Reparent(None))
+        .remove_mirror(mirror, OnRemove::Reparent(None))
         .unwrap();
     assert_eq!(
         graph.root(mirror),

@@ -4,7 +4,7 @@ use super::calls::{Call, call, skeleton};
 use super::model::{IDENTITY, Model, Naive, difference, wide};
 use glam::Vec3;
 use phalanx::math::Affine3x4;
-use phalanx::scene::{Hanging, MirrorId, NodeId, SceneError, SceneGraph};
+use phalanx::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
 use phalanx::skeleton::Trs;
 use proptest::prelude::*;
 
@@ -206,7 +206,7 @@ impl Run {
             _ => vec![],
         };
         let Some(to) = hanging else {
-            let done = self.graph.remove(node, Hanging::Remove);
+            let done = self.graph.remove(node, OnRemove::Remove);
             assert_eq!(done.is_ok(), own, "{done:?}");
             if own {
                 let below = self.model.0.keys().copied();
@@ -222,7 +222,7 @@ impl Run {
         let fits = to.is_none_or(|t| {
             self.model.0.contains_key(&t) && !gone.iter().any(|&g| self.model.at_or_below(t, g))
         });
-        let done = self.graph.remove(node, Hanging::Reparent(to));
+        let done = self.graph.remove(node, OnRemove::Reparent(to));
         assert_eq!(done.is_ok(), own && fits, "{done:?}");
         if done.is_ok() {
             let hung =
@@ -277,7 +277,7 @@ proptest! {
         // What is gone leaves room that is used again.
         let places = run.graph.worlds().len();
         let roots: Vec<NodeId> = run.handles.clone();
-        roots.iter().for_each(|&n| drop(run.graph.remove(n, Hanging::Remove)));
+        roots.iter().for_each(|&n| drop(run.graph.remove(n, OnRemove::Remove)));
         prop_assert!(run.graph.is_empty());
         for _ in 0..places {
             run.graph.add(None, Affine3x4::IDENTITY).unwrap();

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 use phalanx::math::Affine3x4;
-use phalanx::scene::{Hanging, NodeId, SceneGraph};
+use phalanx::scene::{NodeId, OnRemove, SceneGraph};
 use phalanx::skeleton::Trs;
 
 #[test]
@@ -28,7 +28,7 @@ fn only_what_moved_is_computed_and_reported() {
     graph.set_local(nodes[9], up).unwrap();
     assert_eq!(graph.update(), std::slice::from_ref(&(9..10)));
     let snapshot = graph.clone();
-    graph.remove(nodes[7], Hanging::Remove).unwrap();
+    graph.remove(nodes[7], OnRemove::Remove).unwrap();
     assert!(!graph.contains(nodes[3]) && graph.contains(nodes[9]));
     assert!(snapshot.contains(nodes[3]));
 }

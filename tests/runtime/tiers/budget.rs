@@ -1,9 +1,7 @@
 //! Budgets: who waits, and for how long.
 
 use super::{DT, camera, chains, every, palettes, shared};
-use phalanx::crowd::{
-    BoneBuffer, BudgetController, ControllerOptions, Crowd, PlayOptions, Tiers, View,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers, View};
 
 #[test]
 fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {

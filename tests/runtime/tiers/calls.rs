@@ -157,8 +157,8 @@ impl Course {
                 "apply_root_motion, track_root_motion"
             }
             24 => {
-                crowd.listen(id, EventKinds::ALL).unwrap();
-                "listen"
+                crowd.set_event_filter(id, EventKinds::ALL).unwrap();
+                "set_event_filter"
             }
             25 => {
                 crowd.watch(id, &[4]).unwrap();

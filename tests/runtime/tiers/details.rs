@@ -7,7 +7,7 @@ use phalanx::crowd::{
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
-use phalanx::scene::{Hanging, SceneGraph};
+use phalanx::scene::{OnRemove, SceneGraph};
 use std::sync::Arc;
 
 /// Characters that play different clips from different times on.
@@ -160,7 +160,9 @@ fn who_needs_all_joints_has_the_full_palette() {
                 }
                 15 => crowd.clear_overrides(all[3]).unwrap(),
                 20 => {
-                    crowd.unmirror(all[4], &mut scene, Hanging::Remove).unwrap();
+                    crowd
+                        .unmirror(all[4], &mut scene, OnRemove::Remove)
+                        .unwrap();
                 }
                 _ => {}
             }

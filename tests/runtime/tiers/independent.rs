@@ -90,9 +90,9 @@ impl Host {
         let some = crowd.view(rig).unwrap().instances().next();
         match dice.below(8) {
             0 => crowd
-                .listen(rig, dice.among(&[EventKinds::ALL, EventKinds::NONE]))
+                .set_event_filter(rig, dice.among(&[EventKinds::ALL, EventKinds::NONE]))
                 .unwrap(),
-            1 => crowd.listen(rig, EventKinds::ALL).unwrap(),
+            1 => crowd.set_event_filter(rig, EventKinds::ALL).unwrap(),
             2 => crowd.track_root_motion(rig, dice.below(3) > 0).unwrap(),
             // Refused for a rig whose clips have none.
             3 => drop(crowd.apply_root_motion(rig, dice.below(3) > 0)),

@@ -5,7 +5,7 @@ use phalanx::crowd::{
     BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierFrame, Tiers,
 };
 use phalanx::math::Affine3x4;
-use phalanx::playback::{ActionState, Motion};
+use phalanx::playback::{ActionState, Playable};
 use phalanx::rig::Rig;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
@@ -117,13 +117,13 @@ impl Host {
         (!self.all.is_empty()).then(|| self.all[n % self.all.len()])
     }
 
-    fn plays(&self, i: InstanceId) -> Vec<(Motion, ActionState)> {
+    fn plays(&self, i: InstanceId) -> Vec<(Playable, ActionState)> {
         let playing = self.crowd.playing(i).unwrap();
         playing.actions(0).unwrap().collect()
     }
 
     /// Takes note that a call has changed what an instance plays: a motion that already plays goes on.
-    fn note(&mut self, i: InstanceId, before: Vec<(Motion, ActionState)>) {
+    fn note(&mut self, i: InstanceId, before: Vec<(Playable, ActionState)>) {
         if self.plays(i) != before {
             self.changed.push(i);
         }

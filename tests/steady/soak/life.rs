@@ -8,9 +8,9 @@ use phalanx::crowd::{
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::playback::{BlendSpaceId, CrossFade, Fill, LoopMode, Mixer, Motion};
+use phalanx::playback::{BlendSpaceId, CrossFade, Fill, LoopMode, Mixer, Playable};
 use phalanx::rig::Rig;
-use phalanx::scene::{Hanging, NodeId, SceneGraph};
+use phalanx::scene::{NodeId, OnRemove, SceneGraph};
 use phalanx_testkit::chain::raw;
 use phalanx_workload::hash01;
 use std::collections::BTreeMap;
@@ -222,12 +222,12 @@ impl Life {
         assert!(self.note("despawn", gone).is_some());
     }
 
-    fn hanging(&mut self) -> Hanging {
+    fn hanging(&mut self) -> OnRemove {
         match self.below(3) {
-            0 => Hanging::Remove,
-            1 => Hanging::Reparent(None),
+            0 => OnRemove::Remove,
+            1 => OnRemove::Reparent(None),
             // It may be removed already, or be attached to the removed mirror.
-            _ => Hanging::Reparent(self.pick(|l| &l.props)),
+            _ => OnRemove::Reparent(self.pick(|l| &l.props)),
         }
     }
 
@@ -300,7 +300,7 @@ impl Life {
         self.crowd.clip_by_index(self.cast[at].id, clip).unwrap()
     }
 
-    fn motion(&mut self, at: usize) -> Motion {
+    fn motion(&mut self, at: usize) -> Playable {
         match self.pick(|l| &l.cast[at].spaces) {
             Some(space) if self.below(3) == 0 => space.into(),
             _ => self.clip(at).into(),
@@ -464,7 +464,7 @@ impl Life {
         let gone = match self.below(4) {
             0 => None,
             1 => Some(self.hanging()),
-            _ => Some(Hanging::Reparent(None)),
+            _ => Some(OnRemove::Reparent(None)),
         };
         let mirrored = self.crowd.update_scene_with(&mut self.scene, gone).mirrored;
         if gone.is_some() {
@@ -515,7 +515,7 @@ impl Life {
         assert_eq!(self.crowd.update_scene(&mut self.scene).mirrored, 0);
         for prop in self.props.drain(..) {
             // Some went with what they hung on.
-            let _ = self.scene.remove(prop, Hanging::Remove);
+            let _ = self.scene.remove(prop, OnRemove::Remove);
         }
         assert!(self.scene.is_empty());
         self.mixer = Mixer::new(self.rigs[0].clone()).unwrap();

@@ -3,7 +3,7 @@
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::math::Affine3x4;
 use phalanx::playback::Mixer;
-use phalanx::scene::{Hanging, SceneGraph};
+use phalanx::scene::{OnRemove, SceneGraph};
 use phalanx_testkit::alloc;
 use phalanx_testkit::chain::rig;
 
@@ -88,15 +88,15 @@ fn mirrored_instances_come_and_go() {
         assert_eq!(crowd.update_scene(&mut scene).mirrored, 2);
         crowd.despawn(i).unwrap();
         let hanging = match round % 3 {
-            0 => Hanging::Remove,
-            1 => Hanging::Reparent(None),
-            _ => Hanging::Reparent(Some(ground)),
+            0 => OnRemove::Remove,
+            1 => OnRemove::Reparent(None),
+            _ => OnRemove::Reparent(Some(ground)),
         };
         round += 1;
         let left = crowd.update_scene_with(&mut scene, Some(hanging)).mirrored;
-        assert_eq!(left, usize::from(hanging != Hanging::Remove));
+        assert_eq!(left, usize::from(hanging != OnRemove::Remove));
         crowd.despawn(rider).unwrap();
-        crowd.update_scene_with(&mut scene, Some(Hanging::Remove));
+        crowd.update_scene_with(&mut scene, Some(OnRemove::Remove));
         assert!(!scene.contains(prop));
         assert_eq!(scene.len(), 1);
     });

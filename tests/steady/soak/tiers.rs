@@ -102,7 +102,9 @@ impl Soak {
             character_seconds: 0.0,
         };
         // Nobody listens to the events of one rig.
-        soak.crowd.listen(soak.rigs[0].0, EventKinds::NONE).unwrap();
+        soak.crowd
+            .set_event_filter(soak.rigs[0].0, EventKinds::NONE)
+            .unwrap();
         (0..count).for_each(|_| soak.spawn());
         soak
     }

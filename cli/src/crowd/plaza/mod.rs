@@ -118,7 +118,7 @@ pub fn run(
     let make = || -> Result<Plaza, CliError> {
         let tiers = (!full).then(|| tiers.clone());
         let mut scene = Plaza::new(rig.clone(), &choice.clips, count, tiers)?;
-        scene.listen(LISTENED)?;
+        scene.set_event_filter(LISTENED)?;
         if let Some(fit) = fit {
             for instance in scene.instances().to_vec() {
                 let world = scene.crowd().world(instance)?.mul(&fit.into());
