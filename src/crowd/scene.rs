@@ -119,8 +119,6 @@ impl Crowd {
             scene: scene.id(),
             alive: scene.alive(),
         });
-        // The next frame lays out the watched joints.
-        self.scheduled = None;
         Ok(mirror)
     }
 
@@ -182,7 +180,6 @@ impl Crowd {
         })?;
         scene.remove_mirror(mirror, attached)?;
         self.mirrors.remove(mirror);
-        self.scheduled = None;
         Ok(())
     }
 

@@ -148,7 +148,11 @@ impl Crowd {
         let steady = |pool: &Pool| pool.steady(request.holds, request.order);
         let totals = match self.scheduled {
             _ if self.tiering.is_some() => self.schedule_by_tiers(request),
-            Some((last, totals)) if last == request && self.pools().all(|(_, p)| steady(p)) => {
+            Some((last, totals))
+                if last == request
+                    && !self.mirrors.changed
+                    && self.pools().all(|(_, p)| steady(p)) =>
+            {
                 totals
             }
             _ => self.schedule_anew(request),

@@ -93,9 +93,8 @@ impl Crowd {
     pub fn watch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
         self.check_joints(rig, joints)?;
         let joints = joints.iter().map(|&joint| joint as u16);
-        self.pool_mut(rig)?.watch.watch(joints);
         // The next frame lays them out.
-        self.scheduled = None;
+        self.pool_mut(rig)?.watch.watch(joints);
         Ok(())
     }
 
@@ -107,7 +106,6 @@ impl Crowd {
         self.check_joints(rig, joints)?;
         let joints = joints.iter().map(|&joint| joint as u16);
         self.pool_mut(rig)?.watch.unwatch(joints);
-        self.scheduled = None;
         Ok(())
     }
 

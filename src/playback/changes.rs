@@ -1,19 +1,44 @@
-//! Which instances of a pool calls have changed since the last frame, for crowds with tiers. Without tiers nothing is
-//! recorded.
+//! `What` changed of an instance, and `Changes`: the instances of a pool that have changed since the last frame, recorded for
+//! crowds with tiers.
 
-/// The pose: what plays, its time, weights, speeds, overrides; also whether the instance is there at all.
-pub(crate) const POSE: u8 = 1;
-/// The instance is new: another one may have had its index. With [`POSE`].
-pub(crate) const NEW: u8 = 4;
-/// The world transform.
-pub(crate) const WORLD: u8 = 2;
+use std::ops::BitOr;
+
+/// What has changed of an instance, as [`Pool::touch`](super::pool::Pool::touch) is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct What(u8);
+
+impl What {
+    pub const NOTHING: Self = Self(0);
+    /// What plays, its time, weights, speeds, overrides.
+    pub const POSE: Self = Self(1);
+    /// The world transform, or the bounds.
+    pub const PLACE: Self = Self(2);
+    /// Whether it has rows: it was spawned, despawned, shown or hidden.
+    pub const LAYOUT: Self = Self(4);
+    /// It is new: another instance may have had its index. With [`POSE`](Self::POSE).
+    pub const NEW: Self = Self(8);
+
+    #[inline]
+    pub fn has(self, what: Self) -> bool {
+        self.0 & what.0 != 0
+    }
+}
+
+impl BitOr for What {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
 
 /// The changed instances of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
     on: bool,
     /// What has changed, by instance.
-    what: Vec<u8>,
+    what: Vec<What>,
     /// Those with a change, each once, in the order of the calls.
     list: Vec<u32>,
 }
@@ -26,7 +51,7 @@ impl Changes {
             ..Self::default()
         };
         for index in 0..if on { instances } else { 0 } {
-            self.mark(index, POSE | WORLD);
+            self.mark(index, What::POSE | What::PLACE | What::LAYOUT);
         }
     }
 
@@ -37,33 +62,33 @@ impl Changes {
 
     /// Records a change of an instance.
     #[inline]
-    pub fn mark(&mut self, index: usize, what: u8) {
-        if self.on && what != 0 {
+    pub fn mark(&mut self, index: usize, what: What) {
+        if self.on && what != What::NOTHING {
             self.mark_on(index, what);
         }
     }
 
-    fn mark_on(&mut self, index: usize, what: u8) {
+    fn mark_on(&mut self, index: usize, what: What) {
         if self.what.len() <= index {
-            self.what.resize(index + 1, 0);
+            self.what.resize(index + 1, What::NOTHING);
         }
         let known = &mut self.what[index];
-        if *known == 0 {
+        if *known == What::NOTHING {
             self.list.push(index as u32);
         }
-        *known |= what;
+        *known = *known | what;
     }
 
     /// The changed instances, with what has changed.
-    pub fn all(&self) -> impl Iterator<Item = (usize, u8)> {
+    pub fn all(&self) -> impl Iterator<Item = (usize, What)> {
         let what = |&index: &u32| (index as usize, self.what[index as usize]);
         self.list.iter().map(what)
     }
 
     /// What has changed of an instance.
     #[inline]
-    pub fn of(&self, index: usize) -> u8 {
-        self.what.get(index).copied().unwrap_or(0)
+    pub fn of(&self, index: usize) -> What {
+        self.what.get(index).copied().unwrap_or_default()
     }
 
     /// Forgets the changes of instances from an index on.
@@ -75,7 +100,7 @@ impl Changes {
     /// Forgets all changes.
     pub fn clear(&mut self) {
         for &index in &self.list {
-            self.what[index as usize] = 0;
+            self.what[index as usize] = What::NOTHING;
         }
         self.list.clear();
     }
@@ -88,16 +113,16 @@ mod tests {
     #[test]
     fn changes_are_listed_once_and_only_while_they_are_recorded() {
         let mut changes = Changes::default();
-        changes.mark(3, POSE);
+        changes.mark(3, What::POSE);
         assert_eq!(changes.all().count(), 0);
         changes.record(true, 2);
         changes.clear();
-        changes.mark(5, POSE);
-        changes.mark(1, WORLD);
-        changes.mark(5, WORLD);
+        changes.mark(5, What::POSE);
+        changes.mark(1, What::PLACE);
+        changes.mark(5, What::PLACE);
         let all: Vec<_> = changes.all().collect();
-        assert_eq!(all, [(5, POSE | WORLD), (1, WORLD)]);
+        assert_eq!(all, [(5, What::POSE | What::PLACE), (1, What::PLACE)]);
         changes.clear();
-        assert_eq!((changes.all().count(), changes.of(5)), (0, 0));
+        assert_eq!((changes.all().count(), changes.of(5)), (0, What::NOTHING));
     }
 }

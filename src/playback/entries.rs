@@ -394,12 +394,6 @@ impl Entries {
         actions(&self.entries[at], &self.blocks[at / BLOCK])
     }
 
-    /// Whether an entry has its full weight, and one action that has its full weight, and nothing of it changes.
-    pub fn is_whole(&self, at: usize) -> bool {
-        let entry = &self.entries[at];
-        entry.weight.is_whole() && entry.first.weight.is_whole() && entry.plays_one()
-    }
-
     /// The action of an entry that alone has a weight, if it and the entry have their full weights; `Ok(None)` if none has
     /// a weight. `Err` for anything else. Holds until a call changes the entry or a fade ends: what fades counts, whatever
     /// its weight is now.

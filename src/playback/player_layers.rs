@@ -1,6 +1,6 @@
 //! The settings of a player for whole layers and for the whole character.
 
-use super::changes::POSE;
+use super::changes::What;
 use super::error::PlaybackError;
 use super::linear_fade::LinearFade;
 use super::player::{Player, check_seconds, check_speed};
@@ -18,7 +18,7 @@ impl Player<'_> {
         check_speed(speed)?;
         let layers = self.pool.layers.len();
         if self.pool.state.set_speed(self.index, layers, speed) {
-            self.pool.changes.mark(self.index, POSE);
+            self.pool.touch(self.index, What::POSE);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use super::action::Action;
 use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
-use super::changes::{Changes, NEW, POSE, WORLD};
+use super::changes::{Changes, What};
 use super::entries::make_room;
 use super::error::PlaybackError;
 use super::events::EventKinds;
@@ -257,7 +257,8 @@ impl Pool {
         }
         self.places.spawn(index);
         self.watch.spawn(index);
-        self.changes.mark(index, POSE | WORLD | NEW);
+        let all = What::POSE | What::PLACE | What::LAYOUT;
+        self.touch(index, all | What::NEW);
         let hints = self.hints_len();
         let more = hints.saturating_sub(self.hints.len());
         make_room(&mut self.hints, more);
@@ -282,15 +283,13 @@ impl Pool {
     /// Shows or hides an instance.
     pub fn set_visible(&mut self, index: usize, visible: bool) {
         if self.state.set_visible(index, visible) {
-            self.places.unsettle();
-            self.changes.mark(index, POSE | WORLD);
+            self.touch(index, What::PLACE | What::LAYOUT);
         }
     }
 
     pub fn despawn(&mut self, index: usize) {
-        self.places.unsettle();
-        self.changes.mark(index, POSE | WORLD);
         self.state.despawn(index, self.layers.len());
+        self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
     }
 
     /// Begins a step of `dt` seconds: what it returns advances the instances, in ranges or at once. Then
@@ -310,7 +309,7 @@ impl Pool {
     /// Records what a step has changed: where a fade or an action has ended, bounds are others without a call.
     pub fn record_steps(&mut self, changed: &[u32]) {
         for &index in changed {
-            self.changes.mark(index as usize, WORLD);
+            self.touch(index as usize, What::PLACE);
         }
     }
 
@@ -404,15 +403,22 @@ impl Pool {
                 }
             }
             self.state.set_layer(self.entry(index, number), layer);
-            self.touch(index);
+            self.touch(index, What::POSE);
         }
     }
 
-    /// To be called when the pose of an instance has changed other than by time.
+    /// Says that something of an instance has changed other than by time: the only way to say so. Joints that were
+    /// evaluated are not current any more, rows may have to be placed again, and tiers look at the instance in the next
+    /// frame.
     #[inline]
-    pub fn touch(&mut self, index: usize) {
-        self.watch.touch(index);
-        self.changes.mark(index, POSE);
+    pub fn touch(&mut self, index: usize, what: What) {
+        if what.has(What::POSE) {
+            self.watch.touch(index);
+        }
+        if what.has(What::LAYOUT) {
+            self.places.unsettle();
+        }
+        self.changes.mark(index, what);
     }
 
     /// Marks the instances whose state another one will replace by one that differs; all of them unless the other is
@@ -422,8 +428,11 @@ impl Pool {
             self.changes.truncate(other.len());
             for index in 0..other.len() {
                 let difference = self.state.difference(other, index, self.layers.len());
-                let all = if close { 0 } else { POSE | WORLD };
-                self.changes.mark(index, difference | all);
+                let all = match close {
+                    true => What::NOTHING,
+                    false => What::POSE | What::PLACE,
+                };
+                self.touch(index, difference | all);
             }
         }
     }
@@ -432,7 +441,7 @@ impl Pool {
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.set_world(index, world);
-        self.changes.mark(index, WORLD);
+        self.touch(index, What::PLACE);
     }
 
     /// The bytes of keys of all loaded clips.
@@ -440,9 +449,9 @@ impl Pool {
         self.programs.key_bytes()
     }
 
-    /// Whether a frame with the request of the last one has the same row ranges.
+    /// Whether a frame with the request of the last one has the same row ranges and watched joints.
     pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
-        self.places.steady(holds, order)
+        self.places.steady(holds, order) && !self.watch.is_stale()
     }
 
     /// Fits the programs to a level and to the clips that are loaded.

@@ -2,7 +2,7 @@
 
 use super::action::Action;
 use super::advance::{Advance, Stage};
-use super::changes::{NEW, POSE, WORLD};
+use super::changes::What;
 use super::clock::Clock;
 use super::entries::{Entries, make_room};
 use super::error::PlaybackError;
@@ -243,16 +243,17 @@ impl State {
         self.entries.all_actions()
     }
 
-    /// What of an instance differs from another state with as many layers, as [changes](super::changes).
-    pub fn difference(&self, other: &Self, index: usize, layers: usize) -> u8 {
+    /// What of an instance differs from another state with as many layers, as [`What`].
+    pub fn difference(&self, other: &Self, index: usize, layers: usize) -> What {
         let alive = |state: &Self| state.alive.get(index) == Some(&true);
         let same = match (alive(self), alive(other)) {
-            (false, false) => return 0,
+            (false, false) => return What::NOTHING,
             (true, true) => self.generation[index] == other.generation[index],
             _ => false,
         };
         if !same || self.visible[index] != other.visible[index] {
-            return POSE | WORLD | if same { 0 } else { NEW };
+            let new = if same { What::NOTHING } else { What::NEW };
+            return What::POSE | What::PLACE | What::LAYOUT | new;
         }
         let speed = self.speed[index];
         let anchored = !stands_still(speed);
@@ -261,7 +262,8 @@ impl State {
             && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
             && self.overrides.of(index) == other.overrides.of(index);
         let world = self.world[index] == other.world[index];
-        (if pose { 0 } else { POSE }) | if world { 0 } else { WORLD }
+        let changed = |same, what| if same { What::NOTHING } else { what };
+        changed(pose, What::POSE) | changed(world, What::PLACE)
     }
 
     /// The factor of an instance on the speed of its layers.

@@ -6,7 +6,7 @@ use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{OUT, Ranked, Tiering};
-use crate::playback::changes::POSE;
+use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use std::ops::Range;
 
@@ -261,7 +261,7 @@ impl Tiering {
         }
         for (index, (&cell, &tier)) in ranked.cell.iter().zip(&ranked.tier).enumerate() {
             if cell != NONE && banks.all[split(cell).0].kind.detail != pool.detail_of(index, tier) {
-                pool.changes.mark(index, POSE);
+                pool.touch(index, What::POSE);
             }
         }
     }

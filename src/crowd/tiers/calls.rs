@@ -7,7 +7,7 @@ use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
-use crate::playback::changes::{NEW, POSE, WORLD};
+use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
@@ -316,7 +316,12 @@ impl Crowd {
         let tiering = self.tiering.as_ref()?;
         let number = self.rigs.slot(instance.rig())?;
         let known = tiering.pools.get(number)?.rig == Some(instance.rig().number());
-        let new = self.pool(instance.rig()).ok()?.changes.of(index) & NEW != 0;
+        let new = self
+            .pool(instance.rig())
+            .ok()?
+            .changes
+            .of(index)
+            .has(What::NEW);
         (known && !new).then_some((tiering, number, index))
     }
 
@@ -396,7 +401,7 @@ impl Crowd {
             tiering.fit_watched(number, pool);
             let ranked = &mut tiering.pools[number];
             for (index, what) in pool.changes.all() {
-                if what & POSE != 0 {
+                if what.has(What::POSE) {
                     ranked.clocks.forget(index);
                 }
             }
@@ -439,7 +444,7 @@ impl Pool {
     /// Records that all instances may stand elsewhere.
     pub(in crate::crowd) fn mark_worlds(&mut self) {
         for index in 0..self.state.len() {
-            self.changes.mark(index, WORLD);
+            self.touch(index, What::PLACE);
         }
     }
 }

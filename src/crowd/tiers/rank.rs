@@ -8,7 +8,7 @@ use super::spheres::{Eight, LANES, Spheres};
 use super::tier::{Sharing, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::WideView;
-use crate::playback::changes::{Changes, POSE};
+use crate::playback::changes::{Changes, What};
 use crate::playback::pool::Pool;
 use rayon::prelude::*;
 use wide::{CmpGt, f32x8};
@@ -255,7 +255,7 @@ impl Ranking<'_> {
     /// Whether an instance may have to get another cell.
     #[inline(always)]
     fn looks(&self, index: u32, (old, tier): (u8, u8), cell: u32) -> bool {
-        if old != tier || cell == NONE || self.changes.of(index as usize) & POSE != 0 {
+        if old != tier || cell == NONE || self.changes.of(index as usize).has(What::POSE) {
             return true;
         }
         if cell & SHARED_CELL == 0 {
@@ -281,7 +281,7 @@ impl Ranking<'_> {
             return Some(request(None));
         }
         let key = self.phase(index as usize, tier);
-        let changed = self.changes.of(index as usize) & POSE != 0;
+        let changed = self.changes.of(index as usize).has(What::POSE);
         let same = old == tier && *cell != NONE && !changed;
         let Some(key) = key else {
             // It has a palette of its own.

@@ -37,12 +37,9 @@ impl Pool {
 
     /// The action whose clip an instance plays alone, at full weight on a layer without mask, with its entry; `Ok(None)`
     /// if it plays nothing. Layers and actions of weight 0 do not count, unless they fade. `Err` if it plays anything
-    /// else, has overrides of joints, or watches joints of its own.
+    /// else. Holds until a call changes the instance, a fade ends or an action stops.
     #[inline]
-    fn alone(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
-        if self.needs_all_joints(index) {
-            return Err(Several);
-        }
+    pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         let entries = self.state.entries();
         let mut alone = None;
         for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
@@ -58,11 +55,20 @@ impl Pool {
         Ok(alone)
     }
 
-    /// The clip that an instance plays [alone](Self::alone) with its time in `lead` seconds, within the clip; [`NO_CLIP`]
-    /// if it plays nothing. `None` if it plays anything else.
+    /// As [`sole`](Self::sole); `None` also if the instance has overrides of joints, or watches joints of its own.
+    #[inline]
+    fn shareable(&self, index: usize) -> Option<Option<(usize, &Action)>> {
+        match self.needs_all_joints(index) {
+            true => None,
+            false => self.sole(index).ok(),
+        }
+    }
+
+    /// The clip whose palette an instance can share, with its time in `lead` seconds, within the clip; [`NO_CLIP`] if it
+    /// plays nothing. `None` if it cannot share.
     #[inline]
     pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
-        let Some((at, action)) = self.alone(index).ok()? else {
+        let Some((at, action)) = self.shareable(index)? else {
             return Some((NO_CLIP, 0.0));
         };
         let entry = &self.state.entries().range(at..at + 1)[0];
@@ -70,10 +76,10 @@ impl Pool {
         Some((action.members().0, time as f32))
     }
 
-    /// The clip that an instance plays [alone](Self::alone) if its time runs at one rate until a call changes it or time
-    /// turns around.
+    /// The clip whose palette an instance can share, if its time runs at one rate until a call changes it or time turns
+    /// around.
     pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
-        let Some((at, action)) = self.alone(index).ok()? else {
+        let Some((at, action)) = self.shareable(index)? else {
             return Some(Steady {
                 clip: NO_CLIP,
                 share: 0.0,

@@ -226,8 +226,7 @@ fn displacement(rig: &Rig, clip: &Clip) -> f64 {
 
 /// What an instance plays, as far as its bounds depend on it.
 struct Play {
-    /// Full actions, those of blend spaces twice.
-    full: usize,
+    /// Additive actions, those of blend spaces twice.
     additive: usize,
     /// The box of the anchors of all full clips and of the rest pose.
     anchors: Aabb,
@@ -269,17 +268,23 @@ impl Pool {
 
     fn tight_extent(&self, index: usize, bounds: &PoolBounds) -> Option<Sphere> {
         let overrides = self.state.overrides().of(index);
+        if overrides.is_empty() {
+            let one = match self.sole(index) {
+                Ok(None) => bounds.rest.as_ref(),
+                // One that stops leaves the rest pose without a call.
+                Ok(Some((_, action))) if !action.stops_at_end() => bounds.clip(action.members().0),
+                _ => None,
+            };
+            if let Some(one) = one {
+                return bounds.alone(one);
+            }
+        }
         let mut play = Play {
-            full: 0,
             additive: 0,
             anchors: Aabb::EMPTY,
             unknown: false,
         };
-        let mut alone = None;
-        let first = index * self.layers.len();
-        for (layer, options) in self.layers.iter().enumerate() {
-            let at = first + layer;
-            let whole = self.state.entries().is_whole(at) && options.mask.is_none();
+        for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
             for action in self.state.entries().actions(at).filter(|a| a.plays()) {
                 let (clip, other) = action.members();
                 for clip in std::iter::once(clip).chain(other.map(|o| o.0)) {
@@ -287,26 +292,12 @@ impl Pool {
                         play.additive += 1;
                         continue;
                     }
-                    play.full += 1;
                     match bounds.clip(clip) {
-                        Some(known) => {
-                            play.anchors.union(&known.anchor);
-                            // One that stops leaves the rest pose without a call.
-                            alone = Some(known).filter(|_| whole && !action.stops_at_end());
-                        }
+                        Some(known) => play.anchors.union(&known.anchor),
                         None => play.unknown = true,
                     }
                 }
             }
-        }
-        let plain = overrides.is_empty() && play.additive == 0 && !play.unknown;
-        let one = match (play.full, &bounds.rest) {
-            (0, Some(rest)) => Some(rest),
-            (1, _) => alone,
-            _ => None,
-        };
-        if let Some(one) = one.filter(|_| plain) {
-            return bounds.alone(one);
         }
         match &bounds.rest {
             Some(rest) => play.anchors.union(&rest.anchor),

@@ -4,7 +4,7 @@ use super::Pool;
 use crate::kernel::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
-use crate::playback::changes::POSE;
+use crate::playback::changes::What;
 use crate::playback::ids::{InstanceId, Owner};
 use crate::playback::overrides::{Overrides, Refused};
 use crate::rig::Rig;
@@ -118,7 +118,7 @@ impl Pool {
         let changed = changed.map_err(|refused| refusal(&self.rig, self.owner, index, refused))?;
         self.prepare_override(joint);
         if changed {
-            self.touch(index);
+            self.touch(index, What::POSE);
         }
         Ok(())
     }
@@ -136,10 +136,11 @@ impl Pool {
         if joints.is_empty() || instances.is_empty() {
             return Ok(());
         }
+        let mut buffers = std::mem::take(&mut self.batch);
         let Batch {
             joints: narrow,
             bounds,
-        } = &mut self.batch;
+        } = &mut buffers;
         narrow.clear();
         narrow.extend(joints.iter().map(|&joint| joint as u16));
         bounds.clear();
@@ -151,8 +152,10 @@ impl Pool {
         };
         let parents = self.rig.skeleton().parents();
         let checked = batch.check(self.state.overrides(), parents, bounds);
-        checked.map_err(|(index, refused)| refusal(&self.rig, self.owner, index, refused))?;
-        let overrides = self.state.overrides_mut();
+        if let Err((index, refused)) = checked {
+            self.batch = buffers;
+            return Err(refusal(&self.rig, self.owner, index, refused));
+        }
         let count = joints.len();
         let values = locals.chunks_exact(count);
         let values = values.zip(bounds.chunks_exact(count));
@@ -161,13 +164,14 @@ impl Pool {
             let mut changed = false;
             for ((&joint, &local), &bound) in entries {
                 let entry = LocalOverride { joint, local };
+                let overrides = self.state.overrides_mut();
                 changed |= overrides.put(instance.index(), entry, bound);
             }
             if changed {
-                self.watch.touch(instance.index());
-                self.changes.mark(instance.index(), POSE);
+                self.touch(instance.index(), What::POSE);
             }
         }
+        self.batch = buffers;
         for &joint in joints {
             self.prepare_override(joint as u16);
         }
@@ -177,14 +181,14 @@ impl Pool {
     /// Removes the override of a joint of an instance, if it has one.
     pub fn clear_override(&mut self, index: usize, joint: u16) {
         if self.state.overrides_mut().clear(index, joint) {
-            self.touch(index);
+            self.touch(index, What::POSE);
         }
     }
 
     /// Removes all overrides of an instance.
     pub fn clear_overrides(&mut self, index: usize) {
         if self.state.overrides_mut().clear_all(index) {
-            self.touch(index);
+            self.touch(index, What::POSE);
         }
     }
 
