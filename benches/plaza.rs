@@ -5,12 +5,12 @@
 mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use phalanx::crowd::{BoneBuffer, Tier, TierDetail, Tiers};
+use phalanx::crowd::{BoneBuffer, CrowdSnapshot, Tier, TierDetail, Tiers};
 use phalanx_testkit::alloc;
 use phalanx_workload::PARADE;
 use phalanx_workload::plaza::{Plaza, PlazaTimes};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[global_allocator]
 static ALLOCATOR: alloc::Counting = alloc::Counting;
@@ -145,6 +145,50 @@ fn side_by_side(count: usize, (rounds, length): (usize, usize)) {
     });
 }
 
+/// Snapshots of a plaza: taken, written, read, and restored after 8 frames, as rollback does.
+fn snapshots(c: &mut Criterion, count: usize, warm_up: usize) {
+    let mut scene = plaza(count, Some(Tiers::default()));
+    let mut bones = BoneBuffer::new();
+    frames(&mut scene, &mut bones, warm_up);
+    let saved = scene.crowd().snapshot();
+    let bytes = saved.to_bytes();
+    println!("a snapshot of {count} has {} bytes", bytes.len());
+    let mut group = c.benchmark_group("snapshot");
+    group
+        .sample_size(10)
+        .throughput(Throughput::Elements(count as u64));
+    group.bench_function("take", |b| b.iter(|| scene.crowd().snapshot()));
+    group.bench_function("to_bytes", |b| b.iter(|| saved.to_bytes()));
+    group.bench_function("from_bytes", |b| {
+        b.iter(|| CrowdSnapshot::from_bytes(&bytes))
+    });
+    // The restore, and the frame after it.
+    for name in ["restore", "frame after"] {
+        group.bench_function(name, |b| {
+            b.iter_custom(|count| {
+                let mut all = Duration::ZERO;
+                for _ in 0..count {
+                    let saved = scene.crowd().snapshot();
+                    frames(&mut scene, &mut bones, 8);
+                    let start = Instant::now();
+                    scene
+                        .crowd_mut()
+                        .restore(&saved)
+                        .expect("it is of this crowd");
+                    let restored = start.elapsed();
+                    let times = frames(&mut scene, &mut bones, 1);
+                    all += match name {
+                        "restore" => restored,
+                        _ => Duration::from_nanos(times[0].total() as u64),
+                    };
+                }
+                all
+            });
+        });
+    }
+    group.finish();
+}
+
 fn main() {
     // `cargo bench` passes `--bench`, `cargo test` does not.
     let asked = |name: &str| std::env::args().any(|a| a == name);
@@ -222,5 +266,6 @@ fn main() {
         }
     }
     group.finish();
+    snapshots(&mut c, counts[0], if test { 10 } else { WARM_UP });
     c.final_summary();
 }
