@@ -7,7 +7,7 @@ use super::transforms::{
     Live, Local, Model, TIMES, Trs, Turn, apart, conjugate, load, product, round, store, unit,
 };
 use crate::clip::Channel;
-use crate::clip::lattice::{MAX_MULTIPLE, code_below, step};
+use crate::clip::lattice::{code_below, step};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
@@ -32,8 +32,6 @@ const FIRST_SHARE: f64 = 0.4;
 const CONSTANT: f64 = 0.25;
 /// Groups of eight times that are evaluated together down the hierarchy. With 67 joints they fill 0.5 MB.
 const BLOCK: usize = 8;
-/// Largest number of steps in the range of a track.
-pub(super) const MAX_RANGE: f64 = 65_000.0;
 
 /// The result of the optimiser.
 #[derive(Clone)]
@@ -442,11 +440,6 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
         );
     }
     out
-}
-
-/// True if 16 bits and the lattice hold the range of a track at this step.
-pub(super) fn fits(low: f64, high: f64, step: f64) -> bool {
-    (high - low) / step <= MAX_RANGE && low.abs().max(high.abs()) / step < MAX_MULTIPLE
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Packs the values of the optimiser into a clip.
 
 use super::BakeOptions;
-use super::optimise::{Built, fits, steps};
-use super::tracks::{CHANNELS, ChannelForm, Tracks, stored_lanes};
+use super::optimise::{Built, steps};
+use super::tracks::{CHANNELS, ChannelForm, Tracks};
 use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
 use crate::clip::{
@@ -108,7 +108,8 @@ impl Packer<'_> {
         let moving = self.moving(channel, b);
         if moving == 0 {
             (block.kind, block.hold) = (BlockKind::Constant, 0);
-            self.constants(channel, b);
+            let rows = self.still(channel, b);
+            self.parts.rows.to_mut().extend_from_slice(&rows);
         } else if b.kind != BlockKind::Cubic
             && let Some(encoding) = self.packed(channel, b, moving)
         {
@@ -129,12 +130,6 @@ impl Packer<'_> {
             None => false,
         });
         still.fold(b.moving, |moving, l| moving & !(1 << l))
-    }
-
-    /// Appends the rows of a block that no longer moves.
-    fn constants(&mut self, channel: Channel, b: &Block) {
-        let rows = self.still(channel, b);
-        self.parts.rows.to_mut().extend_from_slice(&rows);
     }
 
     /// The values of lanes that do not move, or no longer.
@@ -158,11 +153,7 @@ impl Packer<'_> {
             let place = joint(self.skeleton, channel, b, l);
             let form = place.map(|(joint, which, _)| self.tracks.joints[joint].forms[which]);
             let Some((joint, _, at)) = place.filter(|_| form != Some(ChannelForm::Kept)) else {
-                for k in 0..raw.len() {
-                    for part in [Part::In, Part::Out, Part::Value] {
-                        rows.set(k, part, l, &raw.get(k, part, l));
-                    }
-                }
+                rows.copy(l, &raw, l);
                 continue;
             };
             let times = &self.tracks.timelines[b.timeline as usize].at;
@@ -205,7 +196,7 @@ impl Packer<'_> {
 
     /// Packs a block; `None` if the range of a lane does not fit 16 bits.
     fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
-        let (width, lanes) = (channel.components(), stored_lanes(moving));
+        let (width, lanes) = (channel.components(), PackedKeys::lanes(moving));
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let mut out = PackedKeys::new(&self.still(channel, b), keys, lanes);
         for l in (0..LANES).filter(|l| moving >> l & 1 == 1) {
@@ -244,14 +235,9 @@ impl Packer<'_> {
             multiples.extend(key.iter().map(|v| (v.0[i % TIMES] / step).round() as i32));
         }
         for c in 0..width {
-            let own = multiples
-                .iter()
-                .skip(c)
-                .step_by(width)
-                .map(|&m| f64::from(m));
-            let low = own.clone().fold(f64::INFINITY, f64::min);
-            let high = own.fold(f64::NEG_INFINITY, f64::max);
-            if !fits(low, high, 1.0) {
+            let own = || multiples.iter().skip(c).step_by(width).copied();
+            let (low, high) = (own().min()?, own().max()?);
+            if !PackedKeys::fits(low.into(), high.into(), 1.0) {
                 return None;
             }
         }
@@ -267,7 +253,7 @@ impl Packer<'_> {
         let high = (0..keys).map(value).fold(f64::NEG_INFINITY, f64::max);
         let step = step(code_below(2.0 * self.scalar_error * (high - low).max(1.0)));
         let multiples = (0..keys).map(|k| (value(k) / step).round() as i32);
-        fits(low, high, step).then(|| LaneKeys {
+        PackedKeys::fits(low, high, step).then(|| LaneKeys {
             step,
             multiples: multiples.collect(),
         })

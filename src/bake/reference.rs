@@ -27,7 +27,7 @@ pub(super) fn value(
     if b.kind == BlockKind::Constant {
         return key(0, Part::Value);
     }
-    if b.hold >> lane & 1 == 1 && t < 1.0 {
+    if b.holds(lane) && t < 1.0 {
         t = 0.0;
     }
     if b.kind == BlockKind::Cubic {

@@ -1,7 +1,6 @@
 //! `ErrorReport`: error and size of a baked clip.
 
-use crate::clip::{Block, BlockKind, Channel, Clip, Extent};
-use crate::math::Row;
+use crate::clip::{BlockKind, Channel, Clip};
 
 /// The error of a baked clip against the raw one, and its size in memory.
 ///
@@ -64,14 +63,14 @@ impl TrackBytes {
         let mut out = Self::default();
         for channel in Channel::ALL {
             for b in clip.blocks(channel) {
-                let bytes = block_bytes(clip, channel, b);
+                let keys = clip.keys_of(b);
                 *match (b.kind, channel) {
                     (BlockKind::Constant, _) => &mut out.constant,
                     (_, Channel::Translation) => &mut out.translation,
                     (_, Channel::Rotation) => &mut out.rotation,
                     (_, Channel::Scale) => &mut out.scale,
                     (_, Channel::Scalar) => &mut out.scalar,
-                } += bytes;
+                } += b.encoding.extent(channel, b.kind, keys).bytes();
             }
         }
         out.tables = clip.bytes().saturating_sub(out.keys());
@@ -93,9 +92,4 @@ impl ErrorReport {
     pub fn ratio(&self) -> f32 {
         self.raw_bytes as f32 / self.bytes.total().max(1) as f32
     }
-}
-
-fn block_bytes(clip: &Clip, channel: Channel, b: &Block) -> usize {
-    let extent = Extent::new(channel, b, clip.keys_of(b));
-    extent.rows * size_of::<Row>() + extent.integers * size_of::<u16>()
 }

@@ -112,7 +112,7 @@ fn scales(clip: &Clip, skeleton: &Skeleton, joint: usize) -> [[f64; 2]; 3] {
     let Some(b) = clip.block_at(Channel::Scale, block) else {
         return rest.map(|v| [v.abs(); 2]);
     };
-    let ranges = match b.moving >> lane & 1 == 1 {
+    let ranges = match b.moves(lane) {
         true => clip.reach(Channel::Scale, b, lane),
         false => clip.constant(Channel::Scale, b, lane).map(|v| [v; 2]),
     };
@@ -158,7 +158,7 @@ fn extent(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
         let (block, lane) = split_lane(usize::from(skeleton.lane_of()[joint]));
         let mut far = rest.map(f64::abs);
         if let Some(b) = clip.block_at(Channel::Translation, block) {
-            let ranges = match b.moving >> lane & 1 == 1 {
+            let ranges = match b.moves(lane) {
                 true => clip.reach(Channel::Translation, b, lane),
                 false => clip.constant(Channel::Translation, b, lane).map(|v| [v; 2]),
             };

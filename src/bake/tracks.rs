@@ -8,7 +8,6 @@ use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step, unit as unit_of};
 use crate::clip::{Block, BlockKind, Channel, Clip, split_lane};
-use crate::math::LANES;
 use crate::math::angle;
 use crate::simd::{SimdLevel, dispatch, each};
 use crate::skeleton::{Frames, Skeleton};
@@ -264,7 +263,7 @@ impl Tracks {
             let Some(b) = clip.block_at(channel, block) else {
                 continue;
             };
-            let moving = b.moving >> l & 1 == 1;
+            let moving = b.moves(l);
             if moving {
                 let cursors = &self.timelines[b.timeline as usize].cursors;
                 let values = cursors.iter().map(|&at| value(clip, channel, b, l, at));
@@ -356,12 +355,12 @@ pub(super) fn fill_last(values: &mut [Local], times: usize, of: std::ops::Range<
 /// Lanes that do not move are kept unchanged: quantising the constants of each clip separately made blends
 /// 10 % slower.
 fn form_of(b: &Block, l: usize) -> ChannelForm {
-    if b.kind == BlockKind::Cubic || b.moving >> l & 1 == 0 {
+    if b.kind == BlockKind::Cubic || !b.moves(l) {
         return ChannelForm::Kept;
     }
     ChannelForm::Moving {
         timeline: b.timeline as usize,
-        hold: b.hold >> l & 1 == 1,
+        hold: b.holds(l),
     }
 }
 
@@ -417,9 +416,4 @@ fn set_levers(joints: &mut [JointTrack]) {
         }
         above.weight = above.weight.max(own.weight);
     }
-}
-
-/// Number of lanes of a block that are stored as integers: up to the last one that moves.
-pub(super) fn stored_lanes(moving: u16) -> usize {
-    LANES - moving.leading_zeros() as usize
 }

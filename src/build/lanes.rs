@@ -6,7 +6,7 @@ use super::curve::Curve;
 use super::joint_order::joint_order;
 use super::lengths::Lengths;
 use super::rig::scalars_of;
-use crate::clip::{BlockKind, Channel, Clip, Defaults};
+use crate::clip::{Channel, Clip, Defaults};
 use crate::import::raw::{RawChannel, RawScene};
 use crate::math::LANES;
 use crate::rig::MorphRange;
@@ -140,9 +140,7 @@ impl LaneUses {
                         continue;
                     }
                     let joint = usize::from(joint);
-                    let moves =
-                        b.kind != BlockKind::Constant && b.moving >> (lane % LANES) & 1 == 1;
-                    if moves {
+                    if b.moves(lane % LANES) {
                         moved.push(joint);
                         self.slides[joint] |= channel != Channel::Rotation;
                         continue;

@@ -151,7 +151,7 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
                 let width = channel.components();
                 let default = defaults.value(channel, lane);
                 let is_default =
-                    !moves(b, l) && clip.constant(channel, b, l)[..width] == default[..width];
+                    !b.moves(l) && clip.constant(channel, b, l)[..width] == default[..width];
                 let node = node.filter(|_| !is_default);
                 tracks.extend(node.map(|node| track(clip, channel, b, l, node)));
             }
@@ -166,19 +166,15 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     }
 }
 
-fn moves(b: &Block, lane: usize) -> bool {
-    b.kind != BlockKind::Constant && b.moving >> lane & 1 == 1
-}
-
 /// One lane of a block as a track.
 fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
     let width = channel.components();
-    let still = !moves(b, lane);
+    let still = !b.moves(lane);
     let times = match still {
         true => &[0.0],
         false => clip.times(&clip.timelines()[b.timeline as usize]),
     };
-    let held = b.hold >> lane & 1 == 1;
+    let held = b.holds(lane);
     let spline = b.kind == BlockKind::Cubic && !still && !held;
     let keys = clip.keys(channel, b);
     let mut values = Vec::new();

@@ -75,6 +75,31 @@ pub struct Block {
     pub first_row: u32,
 }
 
+impl Block {
+    /// A constant block of f32 rows.
+    pub(crate) const fn constant(block: usize, first_row: usize) -> Self {
+        Self {
+            block: block as u16,
+            kind: BlockKind::Constant,
+            encoding: Encoding::Float,
+            hold: 0,
+            moving: 0,
+            timeline: 0,
+            first_row: first_row as u32,
+        }
+    }
+
+    /// Whether a lane moves; only lanes of blocks with a timeline do.
+    pub(crate) const fn moves(&self, lane: usize) -> bool {
+        self.moving >> lane & 1 == 1
+    }
+
+    /// Whether a lane holds each key until the next.
+    pub(crate) const fn holds(&self, lane: usize) -> bool {
+        self.hold >> lane & 1 == 1
+    }
+}
+
 /// Numbers of tracks in one channel of a clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrackCounts {

@@ -2,15 +2,14 @@
 
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::check_blocks;
-use super::encoding::Encoding;
+use super::encoding::Part;
 use super::error::ClipError;
-use super::keys::Part;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
-use crate::math::{Fnv1a, LANES, Row, within};
+use crate::math::{Fnv1a, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
 
 /// Whether a clip replaces a pose or is added to one.
@@ -98,16 +97,6 @@ pub struct ClipParts {
     pub root_motion: Option<RootMotionParts>,
     /// Markers, in any order.
     pub markers: Vec<Marker>,
-}
-
-impl ClipParts {
-    /// Appends zeros to the integers, if there are any: the last block, too, is read in whole rows.
-    pub(crate) fn end_packed(&mut self) {
-        if !self.packed.is_empty() {
-            let end = self.packed.len() + LANES;
-            self.packed.to_mut().resize(end, 0);
-        }
-    }
 }
 
 impl Clip {
@@ -374,7 +363,8 @@ impl Clip {
         for b in self.channels.iter().flatten() {
             h.write_u64(u64::from(b.block) | u64::from(b.hold) << 16 | (b.kind as u64) << 32);
             h.write_u64(u64::from(b.timeline) | u64::from(b.first_row) << 32);
-            if let Encoding::Packed { first, lanes } = b.encoding {
+            let (lanes, first) = b.encoding.numbers();
+            if lanes != 0 {
                 h.write_u64(u64::from(first) | u64::from(lanes) << 32);
             }
         }

@@ -1,10 +1,9 @@
 //! Limits on the numbers of a clip. They keep every sample, and every product of samples, within f32.
 
-use super::block::{BlockKind, Channel};
+use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
-use super::encoding::Encoding;
+use super::encoding::{Extent, Keys, Lanes};
 use super::error::ClipError;
-use super::keys::{Extent, Keys, Lanes};
 use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
@@ -22,17 +21,14 @@ const SHARING_BASE: usize = 1 << 16;
 /// Rejects blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond [`MAX_LENGTH`].
 /// References of the blocks must have been checked.
 pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
-    let (mut rows, mut packed) = (0usize, 0usize);
-    for channel in Channel::ALL {
-        for b in &parts.channels[channel as usize] {
-            let read = Extent::new(channel, b, parts.keys_of(b));
-            rows = rows.saturating_add(read.rows);
-            packed = packed.saturating_add(read.integers);
-        }
-    }
+    let extent = |c: Channel, b: &Block| b.encoding.extent(c, b.kind, parts.keys_of(b));
+    let blocks = Channel::ALL.into_iter().zip(&parts.channels);
+    let read: Extent = blocks
+        .flat_map(|(c, all)| all.iter().map(move |b| extent(c, b)))
+        .sum();
     let pairs = [
-        ("rows", rows, parts.rows.len()),
-        ("integers", packed, parts.packed.len()),
+        ("rows", read.rows, parts.rows.len()),
+        ("integers", read.integers, parts.packed.len()),
     ];
     for (what, needed, have) in pairs {
         let limit = have
@@ -75,13 +71,13 @@ fn place_of(parts: &ClipParts, skeleton: &Skeleton, row: usize, lane: usize) -> 
     for channel in Channel::ALL {
         for b in &parts.channels[channel as usize] {
             let (first, per_key) = (b.first_row as usize, b.kind.rows_per_key(channel));
-            let count = Extent::new(channel, b, parts.keys_of(b)).rows;
-            if (first..first + count).contains(&row) {
+            let own = b.encoding.extent(channel, b.kind, parts.keys_of(b));
+            if (first..first + own.rows).contains(&row) {
                 let lane = usize::from(b.block) * LANES + lane;
                 let owner = owner_of(skeleton, channel, lane);
-                return match b.encoding {
-                    Encoding::Float => format!("{owner}, key {}", (row - first) / per_key),
-                    Encoding::Packed { .. } => format!("{owner}, range"),
+                return match own.integers {
+                    0 => format!("{owner}, key {}", (row - first) / per_key),
+                    _ => format!("{owner}, range"),
                 };
             }
         }

@@ -2,7 +2,7 @@
 
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::Clip;
-use super::keys::Part;
+use super::encoding::Part;
 use crate::math::LANES;
 
 impl Clip {
@@ -77,13 +77,9 @@ mod tests {
         let lane_3 = |&v: &f32| Row(std::array::from_fn(|l| if l == 3 { v } else { 0.0 }));
         parts.rows = rows.iter().map(lane_3).collect::<Vec<_>>().into();
         parts.channels[Channel::Scale as usize] = vec![Block {
-            block: 0,
             kind,
             encoding,
-            hold: 0,
-            moving: 0,
-            timeline: 0,
-            first_row: 0,
+            ..Block::constant(0, 0)
         }];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
         let [x, y, z, _] = clip.reach(Channel::Scale, &clip.blocks(Channel::Scale)[0], 3);
@@ -104,15 +100,7 @@ mod tests {
             ..Default::default()
         };
         parts.rows = vec![Row([2.0; LANES]); 3].into();
-        parts.channels[Channel::Scale as usize] = vec![Block {
-            block: 0,
-            kind: BlockKind::Constant,
-            encoding: Encoding::Float,
-            hold: 0,
-            moving: 0,
-            timeline: 0,
-            first_row: 0,
-        }];
+        parts.channels[Channel::Scale as usize] = vec![Block::constant(0, 0)];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
         let range = clip.value_range(Channel::Scale, 0, 0).expect("a lane");
         assert_eq!(range[..3], [[2.0; 2]; 3]);

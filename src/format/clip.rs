@@ -129,10 +129,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
         out.many(clip.times(t));
     }
     for b in Channel::ALL.iter().flat_map(|&c| clip.blocks(c)) {
-        let (lanes, first) = match b.encoding {
-            Encoding::Float => (0, 0),
-            Encoding::Packed { first, lanes } => (lanes, first),
-        };
+        let (lanes, first) = b.encoding.numbers();
         out.one(StoredBlock {
             block: b.block,
             kind: place(&KINDS, b.kind) as u8,
@@ -303,19 +300,11 @@ fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
         return Err(r.limit("an unused field of a block", unused, 0u32));
     }
     Ok(Block {
-        block: b.block,
         kind,
         hold: b.hold,
-        moving: 0,
-        encoding: match b.lanes {
-            0 => Encoding::Float,
-            lanes => Encoding::Packed {
-                first: b.first,
-                lanes,
-            },
-        },
+        encoding: Encoding::of_numbers((b.lanes, b.first)),
         timeline: b.timeline,
-        first_row: b.first_row,
+        ..Block::constant(b.block.into(), b.first_row as usize)
     })
 }
 

@@ -65,23 +65,9 @@ impl Track {
     pub fn new(clip: &Clip, channel: Channel, first: usize, width: usize) -> Self {
         let (block, lane) = (first / LANES, first % LANES);
         let lanes = (u32::from(u16::MAX) >> (LANES - width)) << lane;
-        match clip.block_at(channel, block) {
-            Some(b) if u32::from(b.moving) & lanes != 0 && b.kind != BlockKind::Constant => {
-                Self::of_block(b, channel, lane, width)
-            }
-            _ => Self {
-                row: 0,
-                integer: 0,
-                stride: 0,
-                kind: TrackKind::Fixed,
-                lane: lane as u8,
-                first: 0,
-                unit: 0,
-                cursor: 0,
-                place: 0,
-                hold: 0,
-            },
-        }
+        let moves = |b: &&Block| u32::from(b.moving) & lanes != 0 && b.kind != BlockKind::Constant;
+        let own = clip.block_at(channel, block).filter(moves);
+        Self::of_block(own.unwrap_or(&Block::constant(0, 0)), channel, lane, width)
     }
 
     /// The track of a stored block, in the group from a lane of it on.

@@ -100,7 +100,7 @@ impl ClipProgram {
         let mut moving_lanes = 0;
         for (c, channel) in CHANNELS.into_iter().enumerate() {
             for block in clip.blocks(channel) {
-                for l in (0..LANES).filter(|l| block.moving >> l & 1 == 1) {
+                for l in (0..LANES).filter(|&l| block.moves(l)) {
                     let lane = usize::from(block.block) * LANES + l;
                     if skeleton.joint_of()[lane] != NO_JOINT && !left_out(lane) {
                         moving.insert(c, units.of_lane(lane));

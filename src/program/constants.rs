@@ -2,7 +2,7 @@
 
 use super::units::{UnitSet, Units};
 use super::{CHANNELS, ROTATION};
-use crate::clip::{BlockKind, Channel, Clip, ClipKind, rest_value};
+use crate::clip::{Channel, Clip, ClipKind, rest_value};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, Row, settle};
 use crate::rig::Rig;
 use crate::skeleton::{Frames, NO_JOINT, Skeleton, noise_length};
@@ -179,8 +179,7 @@ pub(super) fn on_side(channel: Channel, value: [f32; 4], of: [f32; 4]) -> [f32; 
 pub(super) fn stored(clip: &Clip, channel: Channel, lane: usize) -> Option<Option<[f32; 4]>> {
     let (block, l) = (lane / LANES, lane % LANES);
     let b = clip.block_at(channel, block)?;
-    let moves = b.kind != BlockKind::Constant && b.moving >> l & 1 == 1;
-    Some((!moves).then(|| clip.constant(channel, b, l)))
+    Some((!b.moves(l)).then(|| clip.constant(channel, b, l)))
 }
 
 /// The base of a rig: per lane and channel the constant that most of its clips share. What a clip holds constant is

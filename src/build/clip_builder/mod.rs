@@ -15,7 +15,7 @@ use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
-    Encoding, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
+    FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
@@ -325,20 +325,12 @@ impl ClipBuilder<'_> {
         }
         parts.tracks[channel as usize].animated += counts.animated;
         parts.tracks[channel as usize].constant += counts.constant;
-        let first_row = parts.rows.len() as u32;
+        let first_row = parts.rows.len();
         if counts.animated == 0 {
             if counts.constant > 0 {
                 self.check_size(parts, width, 0)?;
                 parts.rows.to_mut().extend_from_slice(&constants);
-                parts.channels[channel as usize].push(Block {
-                    block: block as u16,
-                    kind: BlockKind::Constant,
-                    encoding: Encoding::Float,
-                    hold: 0,
-                    moving: 0,
-                    timeline: 0,
-                    first_row,
-                });
+                parts.channels[channel as usize].push(Block::constant(block, first_row));
             }
             return Ok(());
         }
@@ -417,13 +409,10 @@ impl ClipBuilder<'_> {
             parts.timelines.len() as u32 - 1
         });
         parts.channels[channel as usize].push(Block {
-            block: block as u16,
             kind,
-            encoding: Encoding::Float,
             hold,
-            moving: 0,
             timeline,
-            first_row,
+            ..Block::constant(block, first_row)
         });
         Ok(())
     }

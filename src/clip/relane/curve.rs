@@ -1,6 +1,6 @@
 //! `LaneCurve`: what a clip shows of one lane over time, in f64.
 
-use crate::clip::keys::Keys;
+use crate::clip::encoding::Keys;
 use crate::clip::{Block, BlockKind, Channel, Clip, Part};
 use crate::math::{hermite, slerp, slerp_value};
 
@@ -23,17 +23,15 @@ pub struct LaneCurve<'a> {
 
 impl<'a> LaneCurve<'a> {
     pub fn new(clip: &'a Clip, channel: Channel, b: &Block, lane: usize) -> Self {
-        let moves = b.kind != BlockKind::Constant && b.moving >> lane & 1 == 1;
-        let holds = b.hold >> lane & 1 == 1;
         Self {
             keys: clip.keys(channel, b),
-            times: match moves {
+            times: match b.moves(lane) {
                 true => clip.times(&clip.timelines()[b.timeline as usize]),
                 false => &[0.0],
             },
             lane,
             // A lane that holds has its values alone.
-            kind: match holds {
+            kind: match b.holds(lane) {
                 true => BlockKind::Constant,
                 false => b.kind,
             },

@@ -2,10 +2,9 @@
 
 use super::RelaneError;
 use super::mixed;
-use super::plan::{BlockPlan, Plans, To, Way};
+use super::plan::{BlockPlan, Old, Plans, To};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipParts, Defaults, Encoding, FloatKeys, PackedKeys, Part,
-    Stored,
+    Block, BlockKind, Channel, Clip, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
 };
 use crate::math::{LANES, Row};
 
@@ -24,24 +23,10 @@ impl<'a> Mover<'a> {
         plans: &'a Plans<'a>,
         max_bytes: usize,
     ) -> Result<Self, RelaneError> {
-        let (mut rows, mut integers) = (0usize, 0usize);
-        for plan in &plans.blocks {
-            let width = plan.channel.components();
-            let (more, shorts) = match plan.way {
-                Way::Constant => (width, 0),
-                Way::Integers(lanes) => (width + 1, plan.keys.saturating_mul(width * lanes)),
-                Way::Rows | Way::Mixed => {
-                    let per_key = plan.kind.rows_per_key(plan.channel);
-                    (plan.keys.saturating_mul(per_key), 0)
-                }
-            };
-            rows = rows.saturating_add(more);
-            integers = integers.saturating_add(shorts);
-        }
-        // The end of the integers is padded.
-        integers += if integers > 0 { LANES } else { 0 };
-        let shorts = integers.saturating_mul(size_of::<u16>());
-        let needed = rows.saturating_mul(size_of::<Row>()).saturating_add(shorts);
+        let extent = |p: &BlockPlan<'_>| p.encoding.extent(p.channel, p.kind, p.keys);
+        let mut all: Extent = plans.blocks.iter().map(extent).sum();
+        all.integers += if all.integers > 0 { PACKED_END } else { 0 };
+        let needed = all.bytes();
         // Rows and integers are indexed with 32 bits.
         let limit = max_bytes.min(u32::MAX as usize);
         if needed > limit {
@@ -67,8 +52,8 @@ impl<'a> Mover<'a> {
             markers: clip.markers().to_vec(),
             ..ClipParts::default()
         };
-        parts.rows.to_mut().reserve_exact(rows);
-        parts.packed.to_mut().reserve_exact(integers);
+        parts.rows.to_mut().reserve_exact(all.rows);
+        parts.packed.to_mut().reserve_exact(all.integers);
         Ok(Self {
             clip,
             plans,
@@ -105,66 +90,23 @@ impl<'a> Mover<'a> {
         }
         let hold = plan.moving().filter(|(_, old)| old.holds());
         let mut new = Block {
-            block: plan.block as u16,
             kind: plan.kind,
-            encoding: Encoding::Float,
             hold: hold.fold(0, |bits, (l, _)| bits | 1 << l),
-            moving: 0,
             timeline: plan.timeline,
-            first_row: self.parts.rows.len() as u32,
+            ..Block::constant(plan.block, self.parts.rows.len())
         };
-        match plan.way {
-            Way::Constant if differs => self.parts.rows.to_mut().extend_from_slice(still),
-            Way::Constant => return,
-            Way::Integers(lanes) => new.encoding = self.integers(plan, (lanes, still)),
-            Way::Rows => self.rows(plan, still),
-            Way::Mixed => {
-                let rows = self.parts.rows.to_mut();
-                let mut keys = FloatKeys::append(rows, (channel, plan.kind), still, plan.keys);
-                let times = &self.plans.timelines[plan.timeline as usize];
-                mixed::write(self.clip, plan, times, &mut keys);
-            }
+        let (parts, kind) = (&mut self.parts, (channel, plan.kind));
+        if plan.mixed {
+            let mut keys = FloatKeys::append(parts.rows.to_mut(), kind, still, plan.keys);
+            let times = &self.plans.timelines[plan.timeline as usize];
+            mixed::write(self.clip, plan, times, &mut keys);
+        } else if plan.kind != BlockKind::Constant || differs {
+            let had = |old: Old<'_>| (self.clip.keys(channel, old.block), old.lane);
+            let lanes = plan.moving().map(|(l, old)| (l, had(old)));
+            new.encoding = plan.encoding.append(parts, kind, still, plan.keys, lanes);
+        } else {
+            return;
         }
         self.parts.channels[channel as usize].push(new);
-    }
-
-    /// Writes a packed block: its ranges, then its keys up to the last lane that moves.
-    fn integers(&mut self, plan: &BlockPlan<'_>, (lanes, still): (usize, &[Row])) -> Encoding {
-        let mut new = PackedKeys::new(still, plan.keys, lanes);
-        for (l, old) in plan.moving() {
-            let had = self.clip.keys(plan.channel, old.block);
-            for (key, c) in (0..plan.keys).flat_map(|k| (0..still.len()).map(move |c| (k, c))) {
-                if let Stored::Integer {
-                    least,
-                    step,
-                    integer,
-                } = had.number(key, Part::Value, c, old.lane)
-                {
-                    if key == 0 {
-                        new.set_range(c, l, least, step);
-                    }
-                    new.set(key, c, l, integer);
-                }
-            }
-        }
-        new.append(&mut self.parts)
-    }
-
-    /// Writes a block's rows of f32; the keys of packed lanes are exact in f32.
-    fn rows(&mut self, plan: &BlockPlan<'_>, still: &[Row]) {
-        let parts: &[Part] = match plan.kind {
-            BlockKind::Cubic => &[Part::In, Part::Value, Part::Out],
-            _ => &[Part::Value],
-        };
-        let rows = self.parts.rows.to_mut();
-        let mut new = FloatKeys::append(rows, (plan.channel, plan.kind), still, plan.keys);
-        for (l, old) in plan.moving() {
-            let had = self.clip.keys(plan.channel, old.block);
-            for key in 0..plan.keys {
-                for &part in parts {
-                    new.set(key, part, l, &had.get(key, part, old.lane));
-                }
-            }
-        }
     }
 }

@@ -16,42 +16,28 @@ pub struct Old<'a> {
 
 impl Old<'_> {
     pub fn moves(self) -> bool {
-        self.block.kind != BlockKind::Constant && self.block.moving >> self.lane & 1 == 1
+        self.block.moves(self.lane)
     }
 
     pub fn holds(self) -> bool {
-        self.block.hold >> self.lane & 1 == 1
-    }
-
-    /// Whether its keys are 16-bit integers.
-    fn is_packed(self) -> bool {
-        matches!(self.block.encoding, Encoding::Packed { .. })
+        self.block.holds(self.lane)
     }
 }
 
 /// The lanes of a new block, in the old order; `None` where no keys are stored.
 pub type OldLanes<'a> = [Option<Old<'a>>; LANES];
 
-/// How a block gets its keys.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Way {
-    /// No lane moves.
-    Constant,
-    /// Rows of f32, bit for bit.
-    Rows,
-    /// 16-bit keys, of so many lanes.
-    Integers(usize),
-    /// From several timelines or kinds.
-    Mixed,
-}
-
 /// A block of the new order in which lanes have keys in the old.
 pub struct BlockPlan<'a> {
     pub channel: Channel,
     pub block: usize,
     pub old: OldLanes<'a>,
-    pub way: Way,
+    /// Whether its keys come from several timelines or kinds. Otherwise they are moved lane by lane, bit for bit.
+    pub mixed: bool,
+    /// Constant if no lane moves.
     pub kind: BlockKind,
+    /// That of its keys, before they have a place.
+    pub encoding: Encoding,
     /// Index of its timeline among those of the new clip, and its keys.
     pub timeline: u32,
     pub keys: usize,
@@ -67,7 +53,7 @@ impl<'a> BlockPlan<'a> {
     /// Whether lanes may differ from what they were.
     pub fn changes(&self) -> bool {
         let sharper = |old: Old<'_>| old.block.kind != self.kind;
-        self.way == Way::Mixed || self.moving().any(|(_, old)| sharper(old))
+        self.mixed || self.moving().any(|(_, old)| sharper(old))
     }
 }
 
@@ -140,15 +126,16 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, RelaneError> {
                 channel,
                 block,
                 old,
-                way: Way::Constant,
+                mixed: false,
                 kind: BlockKind::Constant,
+                encoding: Encoding::Float,
                 timeline: 0,
                 keys: 1,
             };
             if let Some(first) = plan.old.iter().flatten().copied().find(|old| old.moves()) {
-                (plan.way, plan.kind) = way_of(&plan, first);
-                plan.timeline = match plan.way {
-                    Way::Mixed => {
+                (plan.mixed, plan.kind) = mixed_kind(&plan, first);
+                plan.timeline = match plan.mixed {
+                    true => {
                         let times = mixed::union(clip, &plan);
                         // If it is irregular, fewer are allowed: the clip checks that.
                         if times.len() > MAX_KEYS {
@@ -162,7 +149,11 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, RelaneError> {
                         }
                         timelines.add(times)
                     }
-                    _ => timelines.keep(first.block.timeline),
+                    false => {
+                        let lanes = plan.moving().map(|(l, old)| (l, old.block.encoding));
+                        plan.encoding = Encoding::of_lanes(lanes);
+                        timelines.keep(first.block.timeline)
+                    }
                 };
                 plan.keys = timelines.all[plan.timeline as usize].len();
             }
@@ -198,16 +189,14 @@ fn old_lane<'a>(
     Some(Old { block, lane })
 }
 
-/// How a block of these lanes gets its keys, and its kind.
-fn way_of(plan: &BlockPlan<'_>, first: Old<'_>) -> (Way, BlockKind) {
+/// Whether the lanes of a block come from several timelines or kinds, and its kind.
+fn mixed_kind(plan: &BlockPlan<'_>, first: Old<'_>) -> (bool, BlockKind) {
     let (mut one_timeline, mut kind) = (true, first.block.kind);
-    let (mut packed, mut cubic, mut last) = (true, 0, 0);
-    let mut count = 0;
-    for (l, old) in plan.moving() {
+    let (mut cubic, mut count) = (0, 0);
+    for (_, old) in plan.moving() {
         one_timeline &= old.block.timeline == first.block.timeline;
-        packed &= old.is_packed();
         cubic += usize::from(old.block.kind == BlockKind::Cubic);
-        (last, count) = (l, count + 1);
+        count += 1;
         if kind != old.block.kind {
             // Some lanes need the correction, and it does the others no harm.
             kind = BlockKind::Slerp;
@@ -216,10 +205,5 @@ fn way_of(plan: &BlockPlan<'_>, first: Old<'_>) -> (Way, BlockKind) {
     if cubic > 0 {
         kind = BlockKind::Cubic;
     }
-    let mixed = !one_timeline || (cubic > 0 && cubic < count);
-    match (mixed, packed) {
-        (true, _) => (Way::Mixed, kind),
-        (false, true) => (Way::Integers(last + 1), kind),
-        (false, false) => (Way::Rows, kind),
-    }
+    (!one_timeline || (cubic > 0 && cubic < count), kind)
 }

@@ -9,6 +9,7 @@ use super::residuals::MAX_WIDTH;
 use super::values::{Lane, LaneModels};
 use crate::clip::{Block, BlockKind, Channel, Encoding};
 use crate::math::LANES;
+use std::ops::Range;
 
 /// Kinds of blocks, in the order of their numbers in files.
 pub(in crate::format) const KINDS: [BlockKind; 4] = [
@@ -56,15 +57,8 @@ impl BlockModels {
             if !w.c.bit(&mut self.present, stored.is_some())? {
                 continue;
             }
-            let mut block = stored.unwrap_or(Block {
-                block: index as u16,
-                kind: BlockKind::Constant,
-                encoding: Encoding::Float,
-                hold: 0,
-                moving: 0,
-                timeline: 0,
-                first_row: w.parts.rows.len() as u32,
-            });
+            let new = Block::constant(index, w.parts.rows.len());
+            let mut block = stored.unwrap_or(new);
             self.block(w, channel, &mut block)?;
             if C::READS {
                 w.c.charge(size_of::<Block>())?;
@@ -100,10 +94,7 @@ impl BlockModels {
         if w.c.bit(&mut self.holds, b.hold != 0)? {
             b.hold = w.c.raw(b.hold.into(), 16)? as u16;
         }
-        let lanes = match b.encoding {
-            Encoding::Float => 0,
-            Encoding::Packed { lanes, .. } => u32::from(lanes),
-        };
+        let lanes = u32::from(b.encoding.numbers().0);
         if w.c.bit(&mut self.packed, lanes != 0)? {
             let lanes = w.c.few(lanes.saturating_sub(1), 4)? as u8 + 1;
             let first = w.parts.packed.len() as u32;
@@ -111,23 +102,26 @@ impl BlockModels {
                 b.encoding = Encoding::Packed { first, lanes };
             }
         }
+        let extent = b.encoding.extent(channel, b.kind, keys);
+        w.grow(extent)?;
         match b.encoding {
-            Encoding::Float => self.floats(w, channel, b, keys),
-            Encoding::Packed { .. } => self.integers(w, channel, b, keys),
+            Encoding::Float => self.floats(w, channel, b, extent.rows),
+            Encoding::Packed { first, lanes } => {
+                let packed = first as usize..first as usize + extent.integers;
+                self.integers(w, (channel, b), keys, (packed, lanes.into()))
+            }
         }
     }
 
-    /// Codes a block of f32 rows.
+    /// Codes a block of so many f32 rows.
     fn floats<C: Coder>(
         &mut self,
         w: &mut ClipCoder<'_, C>,
         channel: Channel,
         b: &Block,
-        keys: usize,
+        count: usize,
     ) -> Result<(), CodecError> {
-        let width = b.kind.rows_per_key(channel);
-        let (first, count) = (b.first_row as usize, keys * width);
-        w.grow(count, 0)?;
+        let (first, width) = (b.first_row as usize, b.kind.rows_per_key(channel));
         w.room(count)?;
         for l in 0..LANES {
             self.lanes.unit = w.unit(channel, b, l);
@@ -146,25 +140,21 @@ impl BlockModels {
         Ok(())
     }
 
-    /// Codes a block of integers with their ranges.
+    /// Codes a block of integers, at a place among all, with their ranges.
     fn integers<C: Coder>(
         &mut self,
         w: &mut ClipCoder<'_, C>,
-        channel: Channel,
-        b: &Block,
+        (channel, b): (Channel, &Block),
         keys: usize,
+        (place, lanes): (Range<usize>, usize),
     ) -> Result<(), CodecError> {
-        let Encoding::Packed { first, lanes } = b.encoding else {
-            return Ok(());
-        };
-        let (width, lanes) = (channel.components(), usize::from(lanes));
-        w.grow(width + 1, keys * width * lanes)?;
+        let width = channel.components();
         w.room(keys * width)?;
         for l in 0..LANES {
             self.lanes.unit = w.unit(channel, b, l);
             let defaults = w.defaults(channel, b, l);
             let rows = &mut w.parts.rows.to_mut()[b.first_row as usize..][..width + 1];
-            let packed = &mut w.parts.packed.to_mut()[first as usize..][..keys * width * lanes];
+            let packed = &mut w.parts.packed.to_mut()[place.clone()];
             let mut range = [0.0; MAX_WIDTH];
             for (value, row) in range.iter_mut().zip(rows.iter()) {
                 *value = row.0[l];

@@ -1,6 +1,6 @@
 //! The canonical order of rows and integers: that of the blocks.
 
-use crate::clip::{Channel, Clip, ClipParts, Encoding};
+use crate::clip::{Block, Channel, Clip, ClipParts, Encoding};
 
 /// The parts of a clip in canonical order, without its name and markers.
 pub(super) fn canonical(clip: &Clip) -> ClipParts {
@@ -16,17 +16,15 @@ pub(super) fn canonical(clip: &Clip) -> ClipParts {
     let (rows, packed) = (parts.rows.to_mut(), parts.packed.to_mut());
     for channel in Channel::ALL {
         for b in clip.blocks(channel) {
-            let keys = clip.keys(channel, b);
-            let mut block = *b;
-            block.first_row = rows.len() as u32;
-            rows.extend_from_slice(keys.rows());
-            if let (Encoding::Packed { lanes, .. }, Some((integers, _))) =
-                (b.encoding, keys.integers())
-            {
-                let first = packed.len() as u32;
-                block.encoding = Encoding::Packed { first, lanes };
-                packed.extend_from_slice(integers);
-            }
+            let own = b.encoding.extent(channel, b.kind, clip.keys_of(b));
+            let (lanes, at) = b.encoding.numbers();
+            let block = Block {
+                first_row: rows.len() as u32,
+                encoding: Encoding::of_numbers((lanes, packed.len() as u32)),
+                ..*b
+            };
+            rows.extend_from_slice(&clip.rows()[b.first_row as usize..][..own.rows]);
+            packed.extend_from_slice(&clip.packed()[at as usize..][..own.integers]);
             parts.channels[channel as usize].push(block);
         }
     }

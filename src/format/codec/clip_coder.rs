@@ -8,7 +8,7 @@ use super::residuals::MAX_WIDTH;
 use super::times::TimeModels;
 use super::values::LaneModels;
 use crate::clip::lattice::units;
-use crate::clip::{Block, BlockKind, Channel, ClipKind, ClipParts, RootMotionParts};
+use crate::clip::{Block, Channel, ClipKind, ClipParts, Extent, RootMotionParts};
 use crate::math::{LANES, Row};
 use crate::skeleton::{Pose, Skeleton};
 use std::borrow::Cow;
@@ -151,11 +151,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
             Channel::Scale => &self.rest.scale[block],
             Channel::Scalar => &self.rest.scalars[block..=block],
         };
-        let first = if b.kind == BlockKind::Cubic {
-            rows.len()
-        } else {
-            0
-        };
+        let first = b.kind.row_of_value(channel);
         let mut out = [0.0; MAX_WIDTH];
         for (value, row) in out[first..].iter_mut().zip(rows) {
             *value = row.0[lane];
@@ -173,16 +169,13 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
     }
 
     /// Appends zero rows and integers to the clip when decoding; charges their memory.
-    pub fn grow(&mut self, rows: usize, integers: usize) -> Result<(), CodecError> {
-        self.c
-            .charge(rows * size_of::<Row>() + integers * size_of::<u16>())?;
+    pub fn grow(&mut self, more: Extent) -> Result<(), CodecError> {
+        self.c.charge(more.bytes())?;
         if C::READS {
-            let (have, packed) = (self.parts.rows.len(), self.parts.packed.len());
-            self.parts
-                .rows
-                .to_mut()
-                .resize(have + rows, Row::splat(0.0));
-            self.parts.packed.to_mut().resize(packed + integers, 0);
+            let rows = self.parts.rows.len() + more.rows;
+            let integers = self.parts.packed.len() + more.integers;
+            self.parts.rows.to_mut().resize(rows, Row::splat(0.0));
+            self.parts.packed.to_mut().resize(integers, 0);
         }
         Ok(())
     }
