@@ -1,6 +1,7 @@
 //! The built-in character, embedded in the library so that a crowd needs no files.
 
-use super::file::{ImportError, import_slice, read_slice};
+use super::error::ImportError;
+use super::file::{import_slice, read_slice};
 use super::gltf::ImportOptions;
 use crate::build::add_lod;
 use crate::rig::Rig;
