@@ -16,7 +16,7 @@ use phalanx::clip::{Clip, relane};
 use phalanx::format::{Library, OpenError};
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
-use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
+use phalanx::retarget::{BindOptions, BindReport, Binding, BoundClip, RetargetError};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ pub enum ClipsFault {
         /// The file.
         file: String,
         /// The cause.
-        source: BindError,
+        source: RetargetError,
     },
     /// The file has no clips.
     #[error("{file}: contains no clips")]
