@@ -3,8 +3,9 @@
 use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
 use super::encoding::{Encoding, slack};
-use super::error::ClipError;
 use super::keys::{Extent, ranges};
+use crate::clip::ClipFault;
+use crate::error::BuildError;
 use crate::math::{LANES, within};
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 
@@ -13,7 +14,7 @@ pub(super) fn check_blocks(
     parts: &ClipParts,
     channel: Channel,
     skeleton: &Skeleton,
-) -> Result<(), ClipError> {
+) -> Result<(), BuildError> {
     let have_blocks = match channel {
         Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
         _ => skeleton.blocks(),
@@ -21,13 +22,15 @@ pub(super) fn check_blocks(
     let (rows, packed) = (parts.rows.as_slice(), parts.packed.as_slice());
     let mut least = 0usize;
     for (index, b) in parts.channels[channel as usize].iter().enumerate() {
-        let fail = |what, needed, have| ClipError::Block {
-            clip: parts.name.clone(),
-            channel,
-            index,
-            what,
-            needed,
-            have,
+        let fail = |what, needed, have| {
+            BuildError::Clip(ClipFault::Block {
+                clip: parts.name.clone(),
+                channel,
+                index,
+                what,
+                needed,
+                have,
+            })
         };
         let block = usize::from(b.block);
         // Blocks ascend, so sampling writes each block once.
@@ -72,12 +75,12 @@ pub(super) fn check_blocks(
                 least + steps.0[l].abs() * f32::from(u16::MAX)
             };
             if let Some(l) = (0..LANES).find(|&l| !within(farthest(l), MAX_LENGTH)) {
-                return Err(ClipError::Beyond {
+                return Err(BuildError::Clip(ClipFault::Beyond {
                     clip: parts.name.clone(),
                     place: format!("{channel} block {index}, the range of lane {l}"),
                     value: farthest(l),
                     limit: MAX_LENGTH,
-                });
+                }));
             }
         }
     }

@@ -3,8 +3,9 @@
 use super::block::{BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::Encoding;
-use super::error::ClipError;
 use super::keys::{Extent, Keys, Lanes};
+use crate::clip::ClipFault;
+use crate::error::BuildError;
 use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
@@ -21,7 +22,7 @@ const SHARING_BASE: usize = 1 << 16;
 
 /// Rejects blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond [`MAX_LENGTH`].
 /// References of the blocks must have been checked.
-pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     let (mut rows, mut packed) = (0usize, 0usize);
     for channel in Channel::ALL {
         for b in &parts.channels[channel as usize] {
@@ -40,12 +41,12 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
             .saturating_add(SHARING_BASE);
         if needed > limit {
             let clip = parts.name.clone();
-            return Err(ClipError::Sharing {
+            return Err(BuildError::Clip(ClipFault::Sharing {
                 clip,
                 what,
                 needed,
                 limit,
-            });
+            }));
         }
     }
     if all_within(bytemuck::cast_slice(&parts.rows), MAX_LENGTH) {
@@ -60,14 +61,14 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
     let value = found.map_or(0.0, |r| r.0[lane]);
     if !value.is_finite() {
         let clip = parts.name.clone();
-        return Err(ClipError::NotFinite { clip, row });
+        return Err(BuildError::Clip(ClipFault::NotFinite { clip, row }));
     }
-    Err(ClipError::Beyond {
+    Err(BuildError::Clip(ClipFault::Beyond {
         clip: parts.name.clone(),
         place: place_of(parts, skeleton, row, lane),
         value,
         limit: MAX_LENGTH,
-    })
+    }))
 }
 
 /// Describes a lane of a row for messages: channel, joint and key.
@@ -111,7 +112,7 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
 
 /// Rejects rotations whose keys are far from unit length, or so far from the previous key that the
 /// interpolation between them may have no direction. Rows must have been checked, and `moving` must be set.
-pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     for b in &parts.channels[Channel::Rotation as usize] {
         let lanes = skeleton
             .joint_of()
@@ -144,12 +145,12 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             true => "dot product with the key before",
             false => "square of the length",
         };
-        return Err(ClipError::Beyond {
+        return Err(BuildError::Clip(ClipFault::Beyond {
             clip: parts.name.clone(),
             place: format!("{owner}, key {key}, {what}"),
             value,
             limit,
-        });
+        }));
     }
     Ok(())
 }
@@ -238,20 +239,20 @@ pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
 
 /// Rejects a clip whose scales, with those of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
 /// joints.
-pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), BuildError> {
     if clip.scale_factors().is_empty() {
         return Ok(());
     }
     let factor = |joint: usize| scale_factor(skeleton, clip.scale_factors(), joint);
     let checked = check_chain(skeleton.parents(), MAX_CHAIN_SCALE, factor);
-    checked
-        .map(|_| ())
-        .map_err(|(joint, product)| ClipError::Scale {
+    checked.map(|_| ()).map_err(|(joint, product)| {
+        BuildError::Clip(ClipFault::Scale {
             clip: clip.name().to_owned(),
             joint,
             name: skeleton.names()[joint].clone(),
             product,
         })
+    })
 }
 
 impl Clip {

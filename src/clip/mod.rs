@@ -33,13 +33,13 @@ pub(crate) use clip_data::ClipOrigin;
 pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
-pub use error::ClipError;
+pub use error::ClipFault;
 pub(crate) use keys::{Extent, FloatKeys, PackedKeys, Part, Stored};
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
 pub(crate) use relane::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
 pub use relane::{
-    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneError, Relaned, relane,
+    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneFault, Relaned, relane,
 };
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]

@@ -2,10 +2,8 @@
 
 use super::codec::CodecError;
 use super::container::Section;
-use crate::clip::ClipError;
-use crate::clip::RelaneError;
-use crate::rig::RigError;
-use crate::skeleton::{HumanBone, SkeletonError, SkinError};
+use crate::error::BuildError;
+use crate::skeleton::HumanBone;
 use crate::words::{are, plural, shorten};
 use std::io;
 use thiserror::Error;
@@ -137,17 +135,9 @@ pub enum Fault {
     /// An image cannot be decoded.
     #[error("the image cannot be decoded: {0}")]
     Picture(String),
-    /// The joints do not form a valid skeleton.
+    /// The skeleton, a skin, a clip or the rig is invalid.
     #[error(transparent)]
-    Skeleton(#[from] SkeletonError),
-    /// A skin is invalid.
-    #[error("skin {skin}: {source}")]
-    Skin {
-        /// Index of the skin.
-        skin: usize,
-        /// The cause.
-        source: SkinError,
-    },
+    Build(Box<BuildError>),
     /// One joint has two bones of the humanoid.
     #[error("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(.name))]
     JointTwice {
@@ -160,18 +150,9 @@ pub enum Fault {
         /// The second bone.
         second: HumanBone,
     },
-    /// A clip is invalid.
-    #[error(transparent)]
-    Clip(#[from] ClipError),
     /// A coded clip cannot be decoded.
     #[error("coded clip: {0}")]
     Codec(#[from] CodecError),
-    /// The parts do not form a valid rig.
-    #[error(transparent)]
-    Rig(#[from] RigError),
-    /// A clip cannot be converted to another lane order.
-    #[error(transparent)]
-    Relane(#[from] RelaneError),
     /// A clip was built for another skeleton.
     #[error("the clip's skeleton has the hash {have:016x}, expected {needed:016x}")]
     Structure {
@@ -180,6 +161,12 @@ pub enum Fault {
         /// Structure hash of the skeleton.
         needed: u64,
     },
+}
+
+impl From<BuildError> for Fault {
+    fn from(error: BuildError) -> Self {
+        Self::Build(Box::new(error))
+    }
 }
 
 /// Why a file cannot be opened.

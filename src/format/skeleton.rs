@@ -4,9 +4,7 @@ use super::error::{Fault, FormatError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
-use crate::skeleton::{
-    ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, UserChannel,
-};
+use crate::skeleton::{ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, UserChannel};
 
 /// Bytes per joint: parent, joint of a lane, name, rest pose.
 const JOINT: usize = 2 + 2 + 4 + 40;
@@ -113,7 +111,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         user.push(UserChannel { name, rest });
     }
     let made = Skeleton::new(&list, Some(&order), plain).and_then(|s| s.with_channels(user));
-    let skeleton = made.map_err(|e: SkeletonError| r.whole(e))?;
+    let skeleton = made.map_err(|e| r.whole(e))?;
     let pairs = [
         ("structure", structure, skeleton.structure_hash()),
         ("lane order", layout, skeleton.layout_hash()),

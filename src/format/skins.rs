@@ -1,9 +1,10 @@
 //! Section SKIN: the joints and inverse bind matrices of all slots of all skins.
 
-use super::error::{Fault, FormatError};
+use super::error::FormatError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
+use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::skeleton::Skin;
@@ -45,7 +46,10 @@ pub(super) fn read(
         r.charge(slots.saturating_mul(48))?;
         let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
         let made = Skin::new(name, list, binds, joints);
-        skins.push(made.map_err(|source| r.whole(Fault::Skin { skin, source }))?);
+        skins.push(made.map_err(|source| {
+            let source = Box::new(source);
+            r.whole(BuildError::OfSkin { skin, source })
+        })?);
     }
     r.finish()?;
     Ok((skins, file_skins))

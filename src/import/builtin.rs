@@ -41,7 +41,10 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     let mut rig = imported.rigs.swap_remove(0);
     for (name, bytes) in &MANNEQUIN[1..] {
         let (scene, _) = read_slice(bytes, name, None, options)?;
-        add_lod(&mut rig, &scene)?;
+        add_lod(&mut rig, &scene).map_err(|source| ImportError::Build {
+            file: name.to_string(),
+            source,
+        })?;
     }
     Ok(rig)
 }

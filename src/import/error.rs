@@ -9,7 +9,7 @@ use super::gltf::GltfErrorKind;
 use super::markers::MarkerFault;
 use super::split::SplitFault;
 #[cfg(feature = "gltf")]
-use crate::build::{BuildError, ClipBuildError};
+use crate::build::{BuildError, TrackFault};
 #[cfg(feature = "gltf")]
 use crate::words::shorten;
 use std::fmt;
@@ -48,10 +48,6 @@ pub enum ImportError {
         /// Why not.
         fault: SplitFault,
     },
-    /// A level of detail does not fit.
-    #[cfg(feature = "gltf")]
-    #[error(transparent)]
-    Lod(#[from] crate::build::LodError),
     /// Markers cannot be used.
     #[cfg(feature = "gltf")]
     #[error("{file}: {}{fault}", Lead(clip.as_ref().map_or_else(String::new, |c| format!("clip \"{}\"", shorten(c)))))]
@@ -127,17 +123,18 @@ impl ImportError {
         source: BuildError,
     ) -> Self {
         let file = file.to_owned();
-        match source {
-            BuildError::Clip {
-                source: ClipBuildError::TooLarge { .. },
-                ..
-            } => Self::ClipBytes {
+        let large = matches!(
+            &source,
+            BuildError::Animation { source, .. } if matches!(**source, BuildError::Tracks(TrackFault::TooLarge { .. }))
+        );
+        match large {
+            true => Self::ClipBytes {
                 file,
                 file_bytes,
                 given,
                 source: Box::new(source),
             },
-            source => Self::Build { file, source },
+            false => Self::Build { file, source },
         }
     }
 }

@@ -7,7 +7,8 @@
 
 use super::error::ImportError;
 use super::read_file::{ReadFault, read_file};
-use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
+use crate::clip::{Clip, MAX_MARKERS, Marker};
+use crate::error::BuildError;
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
 use crate::words::{brief, says, shorten};
@@ -54,7 +55,7 @@ pub enum MarkerFault {
     /// Clips that share names get too many markers together: how many all clips get.
     TooManyGiven(usize),
     /// A marker is outside its clip, or there are too many.
-    Clip(ClipError),
+    Clip(BuildError),
 }
 
 says! { MarkerFault:

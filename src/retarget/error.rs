@@ -1,7 +1,7 @@
 //! `RetargetError`: why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid.
 
-use crate::build::ClipBuildError;
 use crate::clip::{Clip, ClipKind};
+use crate::error::BuildError;
 use crate::skeleton::{HumanBone, JointRefError, Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
 use thiserror::Error;
@@ -365,7 +365,7 @@ pub enum RetargetError {
     },
     /// The resulting clip cannot be built.
     #[error(transparent)]
-    Build(#[from] ClipBuildError),
+    Build(#[from] BuildError),
 }
 
 fn list(bones: &[HumanBone]) -> String {

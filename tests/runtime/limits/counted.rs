@@ -208,7 +208,7 @@ fn tables_of_clips_count_with_their_keys() {
         options.max_clip_bytes -= 1;
         let refused = all(raw(moved), &options).map(|_| ());
         assert!(
-            matches!(refused, Err(BuildError::Clip { clip, .. }) if clip == CLIPS - 1),
+            matches!(refused, Err(BuildError::Animation { clip, .. }) if clip == CLIPS - 1),
             "{refused:?}"
         );
     }
