@@ -2,6 +2,8 @@
 
 use crate::build::{LodFault, MAX_SCALARS, RootMotionFault, TrackFault};
 use crate::clip::{ClipFault, RelaneFault};
+#[cfg(feature = "images")]
+use crate::mesh::ImageFault;
 use crate::mesh::{MaterialFault, PrimitiveFault};
 use crate::rig::RigFault;
 use crate::runtime::JobError;
@@ -78,6 +80,10 @@ pub enum BuildError {
     /// A material is rejected.
     #[error("{0}")]
     Material(MaterialFault),
+    /// An image is not decoded.
+    #[cfg(feature = "images")]
+    #[error("{0}")]
+    Image(ImageFault),
     /// The parts of a rig do not fit each other.
     #[error("{0}")]
     Rig(RigFault),

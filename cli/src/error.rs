@@ -5,7 +5,7 @@ use super::bench::{BaselineError, SubjectError};
 use super::clips::ClipsFault;
 use super::files::Clash;
 use phalanx::crowd::{CrowdError, RowMemoryError};
-use phalanx::format::{OpenError, SaveError};
+use phalanx::format::{ReadError, WriteError};
 use phalanx::import::ImportError;
 use phalanx::playback::PoseError;
 use phalanx::retarget::RetargetError;
@@ -37,7 +37,7 @@ pub enum CliError {
     Clips(Box<ClipsFault>),
     /// A .phx file cannot be opened; the message names the file.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] ReadError),
     /// Files cannot be baked, joined or compared; the message names the file.
     #[error(transparent)]
     Bake(Box<BakeFault>),
@@ -46,7 +46,7 @@ pub enum CliError {
     Inputs(Faults),
     /// A finished file could not be moved to its path.
     #[error(transparent)]
-    Save(#[from] SaveError),
+    Save(#[from] WriteError),
     /// Tiers that are refused; the message names the file, if they are of one.
     #[error("{0}")]
     Tiers(String),

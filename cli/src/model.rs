@@ -9,7 +9,7 @@ use super::mapped;
 use super::suggest::did_you_mean;
 use super::text::one_line;
 use super::{output, textures};
-use phalanx::format::{self, Library, OpenError, RigOptions};
+use phalanx::format::{self, Library, RigOptions};
 use phalanx::import;
 use phalanx::import::bvh::is_bvh_file;
 use phalanx::import::{ImportError, ImportOptions, ImportReport};
@@ -142,10 +142,9 @@ impl Model {
             images: image_mode(images),
             ..RigOptions::default()
         };
-        let rig = library.rig(&options).map_err(|source| OpenError::Format {
-            file: file.clone(),
-            source: Box::new(source),
-        })?;
+        let rig = library
+            .rig(&options)
+            .map_err(|error| error.in_file(&file))?;
         Ok(Self {
             file,
             built_in: false,

@@ -1,6 +1,6 @@
 //! Section SKEL: joints, rest pose, lane order, scalars and user channels.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -53,7 +53,7 @@ fn kind(value: &ChannelValue) -> u32 {
     }
 }
 
-pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, ReadError> {
     let joints = r.count("the number of joints", JOINT)?;
     let scalars = r.count("the number of scalars", 8)?;
     let channels = r.count("the number of user channels", 24)?;
@@ -68,7 +68,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     let joint_names: Vec<u32> = r.many(joints, "names of joints")?;
     let named = joint_names.into_iter();
     let named = named.map(|n| Ok(r.name(names, n)?.unwrap_or_default()));
-    let named: Vec<String> = named.collect::<Result<_, FormatError>>()?;
+    let named: Vec<String> = named.collect::<Result<_, ReadError>>()?;
     let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
     // Rows of the rest pose, and the list of joints that the skeleton is made from.
     r.charge(joints.saturating_mul(128).saturating_add(4096))?;

@@ -1,6 +1,6 @@
 //! Section SKIN: the joints and inverse bind matrices of all slots of all skins.
 
-use super::error::FormatError;
+use super::error::ReadError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -30,7 +30,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     joints: usize,
-) -> Result<(Vec<Skin>, usize), FormatError> {
+) -> Result<(Vec<Skin>, usize), ReadError> {
     let count = r.count("the number of skins", 8)?;
     let file_skins: u32 = r.one("the number of skins of the file")?;
     let file_skins = r.index("the number of skins of the file", file_skins, count + 1)?;

@@ -12,7 +12,7 @@ mod webp;
 
 pub use check::PrimitiveFault;
 #[cfg(feature = "images")]
-pub use image::ImageError;
+pub use image::ImageFault;
 #[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;
