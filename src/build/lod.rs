@@ -35,24 +35,17 @@ pub enum LodFault {
         joint: String,
     },
     /// With the level, meshes use so many skins that measuring their bounds would take too long.
-    SharedSlots {
-        /// The slots.
-        needed: u64,
-    },
+    SharedSlots(u64),
 }
 
 says! { LodFault:
     Self::NoMesh { .. } => ("there is no skinned mesh"),
-    Self::NoSkin { rig, joint } => (
-        "no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)
-    ),
-    Self::BindPose { rig, joint } => (
-        "joint \"{joint}\" has a different bind pose than in \"{rig}\"",
-        joint = shorten(joint), rig = shorten(rig)
-    ),
-    Self::SharedSlots { needed } => (
-        "the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"
-    ),
+    Self::NoSkin { rig, joint } =>
+        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
+    Self::BindPose { rig, joint } =>
+        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
+        joint = shorten(joint), rig = shorten(rig)),
+    Self::SharedSlots(needed) => ("the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"),
 }
 
 /// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are matched by
@@ -116,7 +109,7 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
     let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
-    let slot_bounds = bounds.map_err(|needed| BuildError::Lod(LodFault::SharedSlots { needed }))?;
+    let slot_bounds = bounds.map_err(|needed| BuildError::Lod(LodFault::SharedSlots(needed)))?;
     for (material, m) in scene.materials.iter().enumerate() {
         m.check().map_err(|source| BuildError::OfMaterial {
             material,

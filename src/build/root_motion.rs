@@ -84,10 +84,7 @@ pub enum RootMotionFault {
         above: String,
     },
     /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
-    Scale {
-        /// The joint of the motion.
-        joint: String,
-    },
+    Scale(String),
     /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
     TooManyKeys {
         /// The clip.
@@ -98,25 +95,19 @@ pub enum RootMotionFault {
         limit: usize,
     },
     /// There are so many clips, nodes and levels that the search would take too long.
-    Work {
-        /// The steps.
-        needed: u64,
-    },
+    Work(u64),
 }
 
 says! { RootMotionFault:
     Self::Joint(inner) => ("root motion: {inner}"),
-    Self::MovingAncestor { clip, joint, above } => (
-        "root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
-        clip = shorten(clip), above = shorten(above), joint = shorten(joint)
-    ),
-    Self::Scale { joint } => (
-        "root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)
-    ),
-    Self::TooManyKeys { clip, keys, limit } => (
-        "root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)
-    ),
-    Self::Work { needed } => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
+    Self::MovingAncestor { clip, joint, above } =>
+        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
+        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
+    Self::Scale(joint) =>
+        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
+    Self::TooManyKeys { clip, keys, limit } =>
+        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
+    Self::Work(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }
 
 /// Extracts the root motion from the clips of a scene. `order` holds the node of every joint,
@@ -220,7 +211,7 @@ impl Steps {
         self.0 = self.0.saturating_add(steps);
         match self.0 {
             needed if needed > MAX_ROOT_STEPS => {
-                Err(BuildError::RootMotion(RootMotionFault::Work { needed }))
+                Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
             }
             _ => Ok(()),
         }
@@ -299,7 +290,7 @@ mod tests {
         let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
         assert_eq!(
             refused,
-            Err(BuildError::RootMotion(RootMotionFault::Work { needed }))
+            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
         );
         assert_eq!(raw.clips.len(), CLIPS);
     }
@@ -349,7 +340,7 @@ mod tests {
         let needed = MAX_ROOT_STEPS + 1;
         assert_eq!(
             steps.take(1),
-            Err(BuildError::RootMotion(RootMotionFault::Work { needed }))
+            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
         );
     }
 }

@@ -72,7 +72,7 @@ pub(super) fn read(
         r.charge(size_of::<Option<ClipBounds>>())?;
         let stored: Stored = r.one("bounds of a clip")?;
         let clip = all.len();
-        all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds { clip }))?);
+        all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds(clip)))?);
     }
     r.finish()?;
     Ok(Bounds {

@@ -116,10 +116,7 @@ pub enum Fault {
         found: u64,
     },
     /// The bounds of a clip are not finite, or contradict their flags.
-    Bounds {
-        /// Index of the clip.
-        clip: usize,
-    },
+    Bounds(usize),
     /// A stated hash does not match the data.
     Hash {
         /// The hashed data.
@@ -160,10 +157,7 @@ pub enum Fault {
         byte: usize,
     },
     /// A required section is missing, or a section is repeated.
-    Sections {
-        /// Number of such sections.
-        have: usize,
-    },
+    Sections(usize),
     /// Reading needs more memory than the size of the file allows.
     Memory {
         /// Bytes needed.
@@ -201,25 +195,23 @@ says! { Fault:
     Self::Open { message, .. } => ("{message}"),
     Self::Magic => ("this is not a .phx file"),
     Self::Version { have, known } => ("the file has version {have}, this library reads version {known}"),
-    Self::Short { what, needed, have } => (
-        "{what}: {} {} needed, {have} {} available", plural(*needed, "byte"), are(*needed), are(*have)
-    ),
+    Self::Short { what, needed, have } =>
+        ("{what}: {} {} needed, {have} {} available", plural(*needed, "byte"), are(*needed), are(*have)),
     Self::Read { message, .. } => ("the file cannot be read: {message}"),
     Self::Extra { expected, have } => ("the end is at byte {expected}, but the data continues to byte {have}"),
     Self::Checksum { stated, found } => ("the checksum is {found:016x}, the file states {stated:016x}"),
-    Self::Bounds { clip } => ("the bounds of clip {clip} are not finite, or contradict their flags"),
+    Self::Bounds(clip) => ("the bounds of clip {clip} are not finite, or contradict their flags"),
     Self::Hash { what, stated, found } => ("the hash of the {what} is {found:016x}, the file states {stated:016x}"),
     Self::Limit { what, found, limit } => ("{what} is {found}, the limit is {limit}"),
     Self::NotFinite { what, index } => ("{what}: number {index} is not finite"),
     Self::Length { what, found } => ("{what} is {found}; it must be finite and at least 0"),
     Self::Text { name, byte } => ("name {name} is not valid UTF-8 at its byte {byte}"),
-    Self::Sections { have } => ("there are {have} such sections, expected 1"),
+    Self::Sections(have) => ("there are {have} such sections, expected 1"),
     Self::Memory { needed, limit } => ("{needed} bytes of memory are needed, the limit is {limit}"),
     Self::Picture(inner) => ("the image cannot be decoded: {inner}"),
     Self::Build(inner) => ("{inner}"),
-    Self::JointTwice { joint, name, first, second } => (
-        "joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(name)
-    ),
+    Self::JointTwice { joint, name, first, second } =>
+        ("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(name)),
     Self::Codec(inner) => ("coded clip: {inner}"),
     Self::Structure { have, needed } => ("the clip's skeleton has the hash {have:016x}, expected {needed:016x}"),
 }

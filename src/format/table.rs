@@ -20,15 +20,12 @@ pub(super) fn at_most_one(
     let first = found.next();
     match found.count() {
         0 => Ok(first),
-        more => Err(section.fault(
-            first.map_or(0, |e| e.offset),
-            Fault::Sections { have: more + 1 },
-        )),
+        more => Err(section.fault(first.map_or(0, |e| e.offset), Fault::Sections(more + 1))),
     }
 }
 
 pub(super) fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, ReadError> {
-    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
+    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections(0)))
 }
 
 /// Indices of the clips, sorted by name. Distinct names are sorted first: many clips may share one long

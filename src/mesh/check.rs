@@ -38,15 +38,11 @@ pub enum PrimitiveFault {
 }
 
 says! { PrimitiveFault:
-    Self::Stream { stream, have, needed } => (
-        "{stream} holds {}, expected {needed}", plural(*have as u64, "element")
-    ),
-    Self::Vertex { index, have } => (
-        "vertex {index} is out of range, there {} {}", are(*have as u64), plural(*have as u64, "vertex")
-    ),
-    Self::Beyond { stream, vertex, value } => (
-        "{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}"
-    ),
+    Self::Stream { stream, have, needed } => ("{stream} holds {}, expected {needed}", plural(*have as u64, "element")),
+    Self::Vertex { index, have } =>
+        ("vertex {index} is out of range, there {} {}", are(*have as u64), plural(*have as u64, "vertex")),
+    Self::Beyond { stream, vertex, value } =>
+        ("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}"),
 }
 
 impl Primitive {

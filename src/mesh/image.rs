@@ -154,9 +154,8 @@ pub enum ImageFault {
 #[cfg(feature = "images")]
 says! { ImageFault:
     Self::Decode { mime, reason } => ("image of type {mime}: {reason}"),
-    Self::Memory { mime, needed, limit } => (
-        "image of type {mime}: decoding needs {needed} bytes, the limit is {limit}"
-    ),
+    Self::Memory { mime, needed, limit } =>
+        ("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}"),
 }
 
 #[cfg(feature = "images")]

@@ -222,9 +222,8 @@ pub enum MaterialFault {
 
 says! { MaterialFault:
     Self::Number { what, value, least, most } => ("the {what} is {value:e}, allowed is {least:e} to {most:e}"),
-    Self::TexCoord { texture, tex_coord } => (
-        "the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"
-    ),
+    Self::TexCoord { texture, tex_coord } =>
+        ("the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"),
 }
 
 #[cfg(test)]

@@ -117,7 +117,7 @@ impl Rig {
             *evaluated &= keep[joint] || !left_out[joint];
         }
         let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)
-            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots { needed }))?;
+            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
         Ok(Arc::new(Self {
@@ -276,9 +276,7 @@ impl KeptSlots {
             }
         }
         if vertices > MAX_DETAIL_VERTICES {
-            return Err(BuildError::Rig(RigFault::DetailVertices {
-                needed: vertices,
-            }));
+            return Err(BuildError::Rig(RigFault::DetailVertices(vertices)));
         }
         let made = meshes.iter().map(|&m| {
             let mut made = m.clone();

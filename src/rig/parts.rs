@@ -90,10 +90,7 @@ pub enum RigFault {
         limit: f64,
     },
     /// The meshes use more slots than [`MAX_SHARED_SLOTS`], summed over pairs of mesh and skin.
-    SharedSlots {
-        /// Number of slots.
-        needed: u64,
-    },
+    SharedSlots(u64),
     /// A detail of a level that the rig does not have.
     Level {
         /// The level.
@@ -103,10 +100,7 @@ pub enum RigFault {
     },
     /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
     /// drawn with.
-    DetailVertices {
-        /// Number of vertices.
-        needed: u64,
-    },
+    DetailVertices(u64),
     /// A decoded image does not have four bytes per pixel.
     Image {
         /// Index of the image.
@@ -127,31 +121,24 @@ pub enum RigFault {
 
 says! { RigFault:
     Self::Index { place, what, index, have } => ("{place}: {what} {index}, there {} {have}", are(*have as u64)),
-    Self::Clip { clip, name, mismatch } => (
-        "clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(name)
-    ),
-    Self::Beyond { node, name, what, value, limit } => (
-        "node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(name)
-    ),
-    Self::Scales { what, joint, name, product, limit } => (
-        "the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is \
-        {limit:e}", name = shorten(name)
-    ),
-    Self::SharedSlots { needed } => (
-        "the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is \
-        {MAX_SHARED_SLOTS}"
-    ),
-    Self::Level { level, levels } => (
-        "there is no level of detail {level}, the rig has {}", plural(*levels as u64, "level")
-    ),
-    Self::DetailVertices { needed } => (
-        "the meshes of the detail have {needed} vertices, counted for each skin, morph target and four \
-        influences; the limit is {MAX_DETAIL_VERTICES}"
-    ),
+    Self::Clip { clip, name, mismatch } =>
+        ("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(name)),
+    Self::Beyond { node, name, what, value, limit } =>
+        ("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(name)),
+    Self::Scales { what, joint, name, product, limit } =>
+        ("the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is \
+        {limit:e}", name = shorten(name)),
+    Self::SharedSlots(needed) =>
+        ("the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is \
+        {MAX_SHARED_SLOTS}"),
+    Self::Level { level, levels } =>
+        ("there is no level of detail {level}, the rig has {}", plural(*levels as u64, "level")),
+    Self::DetailVertices(needed) =>
+        ("the meshes of the detail have {needed} vertices, counted for each skin, morph target and four \
+        influences; the limit is {MAX_DETAIL_VERTICES}"),
     Self::Image { image, have, needed } => ("image {image} holds {have} bytes, expected {needed}"),
-    Self::MimeType { image, length } => (
-        "image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"
-    ),
+    Self::MimeType { image, length } =>
+        ("image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"),
 }
 
 impl Rig {
@@ -193,7 +180,7 @@ impl Rig {
             next += skin.len();
         }
         let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)
-            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots { needed }))?;
+            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
         let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);

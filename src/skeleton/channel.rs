@@ -113,9 +113,7 @@ impl Skeleton {
     pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, BuildError> {
         let count = self.data.channels.len() + channels.len();
         if count > MAX_CHANNELS {
-            return Err(BuildError::Skeleton(SkeletonFault::TooManyChannels {
-                count,
-            }));
+            return Err(BuildError::Skeleton(SkeletonFault::TooManyChannels(count)));
         }
         let taken = self.channels().map(|c| c.name.clone());
         let scalars = self.data.scalars.iter().map(|s| s.name.clone());
@@ -123,10 +121,10 @@ impl Skeleton {
         let data = Arc::make_mut(&mut self.data);
         for UserChannel { name, rest } in channels {
             if !taken.insert(name.clone()) {
-                return Err(BuildError::Skeleton(SkeletonFault::ChannelName { name }));
+                return Err(BuildError::Skeleton(SkeletonFault::ChannelName(name)));
             }
             let Some(rest) = rest.checked() else {
-                return Err(BuildError::Skeleton(SkeletonFault::ChannelRest { name }));
+                return Err(BuildError::Skeleton(SkeletonFault::ChannelRest(name)));
             };
             let first = data.scalars.len();
             let numbers = rest.as_slice().iter().zip(["x", "y", "z", "w"]);
@@ -221,7 +219,7 @@ mod tests {
         let float = |name: &str| channel(name, ChannelValue::Float(0.0));
         let refused = with(vec![float("a"), float("a")]);
         assert!(
-            matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName { name })) if name == "a")
+            matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName(name))) if name == "a")
         );
         let morph = Scalar {
             name: "a".into(),

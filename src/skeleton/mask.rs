@@ -34,9 +34,8 @@ pub enum MaskFault {
 }
 
 says! { MaskFault:
-    Self::Lengths { weights, joints } => (
-        "{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")
-    ),
+    Self::Lengths { weights, joints } =>
+        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
     Self::Weight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
 }
 

@@ -71,10 +71,7 @@ pub(super) struct SkeletonData {
 #[non_exhaustive]
 pub enum SkeletonFault {
     /// More joints than 16-bit indices can name.
-    TooManyJoints {
-        /// How many there are.
-        count: usize,
-    },
+    TooManyJoints(usize),
     /// A joint comes before its parent, or is its own parent.
     ParentNotFirst {
         /// The joint.
@@ -83,10 +80,7 @@ pub enum SkeletonFault {
         parent: usize,
     },
     /// NaN or an infinity in a rest pose.
-    NotFinite {
-        /// The joint.
-        joint: usize,
-    },
+    NotFinite(usize),
     /// A number of a rest pose is beyond its limit.
     Beyond {
         /// The joint.
@@ -119,25 +113,13 @@ pub enum SkeletonFault {
         value: f32,
     },
     /// A scalar's rest value is NaN or infinite.
-    ScalarNotFinite {
-        /// The scalar.
-        scalar: usize,
-    },
+    ScalarNotFinite(usize),
     /// A user channel has the name of another, or of a scalar.
-    ChannelName {
-        /// The name.
-        name: String,
-    },
+    ChannelName(String),
     /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
-    ChannelRest {
-        /// The channel.
-        name: String,
-    },
+    ChannelRest(String),
     /// More user channels than are allowed.
-    TooManyChannels {
-        /// How many there are.
-        count: usize,
-    },
+    TooManyChannels(usize),
     /// The lane order is not a permutation of the joints.
     LaneOrder {
         /// Entries of the lane order.
@@ -148,30 +130,25 @@ pub enum SkeletonFault {
 }
 
 says! { SkeletonFault:
-    Self::TooManyJoints { count } => ("{count} joints, the limit is {MAX_JOINTS}"),
+    Self::TooManyJoints(count) => ("{count} joints, the limit is {MAX_JOINTS}"),
     Self::ParentNotFirst { joint, parent } => ("joint {joint} has parent {parent}, which does not come before it"),
-    Self::NotFinite { joint } => ("the rest pose of joint {joint} is not finite"),
-    Self::Beyond { joint, name, what, value, limit } => (
-        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}",
-        name = shorten(name)
-    ),
-    Self::Chain { joint, name, product } => (
-        "joint {joint} \"{name}\": the product of the scales down to it is {product:e}, the limit is \
-        {MAX_CHAIN_SCALE:e}", name = shorten(name)
-    ),
-    Self::ScalarBeyond { scalar, name, value } => (
-        "scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(name)
-    ),
-    Self::ScalarNotFinite { scalar } => ("the rest value of scalar {scalar} is not finite"),
-    Self::ChannelName { name } => ("the name \"{name}\" of a user channel is already in use", name = shorten(name)),
-    Self::ChannelRest { name } => (
-        "the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(name)
-    ),
-    Self::TooManyChannels { count } => ("{count} user channels, the limit is {MAX_CHANNELS}"),
-    Self::LaneOrder { len, joints } => (
-        "the lane order has {} for {}, or does not list each joint once",
-        plural(*len as u64, "entry"), plural(*joints as u64, "joint")
-    ),
+    Self::NotFinite(joint) => ("the rest pose of joint {joint} is not finite"),
+    Self::Beyond { joint, name, what, value, limit } =>
+        ("joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}",
+        name = shorten(name)),
+    Self::Chain { joint, name, product } =>
+        ("joint {joint} \"{name}\": the product of the scales down to it is {product:e}, the limit is \
+        {MAX_CHAIN_SCALE:e}", name = shorten(name)),
+    Self::ScalarBeyond { scalar, name, value } =>
+        ("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(name)),
+    Self::ScalarNotFinite(scalar) => ("the rest value of scalar {scalar} is not finite"),
+    Self::ChannelName(name) => ("the name \"{name}\" of a user channel is already in use", name = shorten(name)),
+    Self::ChannelRest(name) =>
+        ("the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(name)),
+    Self::TooManyChannels(count) => ("{count} user channels, the limit is {MAX_CHANNELS}"),
+    Self::LaneOrder { len, joints } =>
+        ("the lane order has {} for {}, or does not list each joint once",
+        plural(*len as u64, "entry"), plural(*joints as u64, "joint")),
 }
 
 /// A rest transform in a frame of a scale, with the rounding noise of exporters set to zero.
@@ -187,9 +164,7 @@ fn settled(rest: &Trs, frame: f64) -> Trs {
 pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), BuildError> {
     for (scalar, s) in scalars.iter().enumerate() {
         if !s.rest.is_finite() {
-            return Err(BuildError::Skeleton(SkeletonFault::ScalarNotFinite {
-                scalar,
-            }));
+            return Err(BuildError::Skeleton(SkeletonFault::ScalarNotFinite(scalar)));
         }
         if s.rest.abs() > MAX_SCALAR {
             return Err(BuildError::Skeleton(SkeletonFault::ScalarBeyond {
@@ -217,7 +192,7 @@ impl Skeleton {
     ) -> Result<Self, BuildError> {
         let count = joints.len();
         if count > MAX_JOINTS {
-            return Err(BuildError::Skeleton(SkeletonFault::TooManyJoints { count }));
+            return Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(count)));
         }
         for (joint, j) in joints.iter().enumerate() {
             if let Some(parent) = j.parent.filter(|&p| p >= joint) {
@@ -227,7 +202,7 @@ impl Skeleton {
                 }));
             }
             if !j.rest.is_finite() {
-                return Err(BuildError::Skeleton(SkeletonFault::NotFinite { joint }));
+                return Err(BuildError::Skeleton(SkeletonFault::NotFinite(joint)));
             }
             if let Err(Beyond { what, value, limit }) = check_local(&j.rest) {
                 return Err(BuildError::Skeleton(SkeletonFault::Beyond {
@@ -511,7 +486,7 @@ mod tests {
         let nan = [joint("a", None, f32::NAN)];
         assert_eq!(
             Skeleton::new(&nan, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::NotFinite { joint: 0 }))
+            Err(BuildError::Skeleton(SkeletonFault::NotFinite(0)))
         );
         let two = [joint("a", None, 0.0), joint("b", None, 0.0)];
         for order in [&[0u16][..], &[0, 0], &[0, 2]] {
@@ -523,9 +498,7 @@ mod tests {
         let many = vec![joint("", None, 0.0); MAX_JOINTS + 1];
         assert!(matches!(
             Skeleton::new(&many, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::TooManyJoints {
-                count: 65536
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(65536)))
         ));
     }
 }

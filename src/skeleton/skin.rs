@@ -35,10 +35,7 @@ pub enum SkinFault {
         joints: usize,
     },
     /// A matrix holds NaN or an infinity.
-    NotFinite {
-        /// The slot.
-        slot: usize,
-    },
+    NotFinite(usize),
     /// A matrix holds a number beyond its limit.
     Beyond {
         /// The slot.
@@ -49,16 +46,13 @@ pub enum SkinFault {
 }
 
 says! { SkinFault:
-    Self::Lengths { joints, matrices } => (
-        "{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")
-    ),
-    Self::JointOutOfRange { slot, joint, joints } => (
-        "slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")
-    ),
-    Self::NotFinite { slot } => ("the inverse bind matrix of slot {slot} is not finite"),
-    Self::Beyond { slot, value } => (
-        "the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"
-    ),
+    Self::Lengths { joints, matrices } =>
+        ("{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")),
+    Self::JointOutOfRange { slot, joint, joints } =>
+        ("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")),
+    Self::NotFinite(slot) => ("the inverse bind matrix of slot {slot} is not finite"),
+    Self::Beyond { slot, value } =>
+        ("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"),
 }
 
 impl Skin {
@@ -89,7 +83,7 @@ impl Skin {
                 }));
             }
             if !inverse_bind[slot].is_finite() {
-                return Err(BuildError::Skin(SkinFault::NotFinite { slot }));
+                return Err(BuildError::Skin(SkinFault::NotFinite(slot)));
             }
             let elements = inverse_bind[slot].rows.as_flattened();
             beyond("element", elements, MAX_LENGTH).map_err(|b| {
@@ -173,7 +167,7 @@ mod tests {
         bad.rows[1][3] = f32::INFINITY;
         assert_eq!(
             Skin::new(None, vec![0], vec![bad], 1),
-            Err(BuildError::Skin(SkinFault::NotFinite { slot: 0 }))
+            Err(BuildError::Skin(SkinFault::NotFinite(0)))
         );
     }
 }

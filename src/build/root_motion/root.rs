@@ -101,9 +101,7 @@ impl Root {
         let name = name_of(node);
         let determinant = above.matrix3.determinant();
         if determinant == 0.0 || !determinant.is_finite() {
-            return Err(BuildError::RootMotion(RootMotionFault::Scale {
-                joint: name,
-            }));
+            return Err(BuildError::RootMotion(RootMotionFault::Scale(name)));
         }
         let mut curves = [None, None];
         for (index, track) in tracks_of(node) {
@@ -285,9 +283,9 @@ impl Root {
         }
         if turns {
             if !self.even {
-                return Err(BuildError::RootMotion(RootMotionFault::Scale {
-                    joint: self.name.clone(),
-                }));
+                return Err(BuildError::RootMotion(RootMotionFault::Scale(
+                    self.name.clone(),
+                )));
             }
             self.replace_both(clip, &times, &yaws, &moves);
         } else {

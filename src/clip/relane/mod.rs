@@ -52,12 +52,10 @@ pub enum RelaneFault {
 }
 
 says! { RelaneFault:
-    Self::Skeleton { clip, mismatch } => (
-        "clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)
-    ),
-    Self::Memory { clip, needed, limit } => (
-        "clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)
-    ),
+    Self::Skeleton { clip, mismatch } =>
+        ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
+    Self::Memory { clip, needed, limit } =>
+        ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
 }
 
 /// A clip in another lane order.

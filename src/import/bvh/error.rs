@@ -31,10 +31,7 @@ pub enum BvhErrorKind {
     /// The file has no text.
     Empty,
     /// The first word is not HIERARCHY.
-    NotBvh {
-        /// The first word, quoted.
-        found: String,
-    },
+    NotBvh(String),
     /// Another word or sign belongs here.
     Expected {
         /// What belongs here.
@@ -43,10 +40,7 @@ pub enum BvhErrorKind {
         found: String,
     },
     /// A joint states something twice.
-    Twice {
-        /// `OFFSET`, `CHANNELS` or the name of a channel.
-        what: &'static str,
-    },
+    Twice(&'static str),
     /// A word is no number.
     Number {
         /// What the number is.
@@ -93,10 +87,7 @@ pub enum BvhErrorKind {
         frames: usize,
     },
     /// A channel has a name that BVH does not define.
-    Channel {
-        /// The name, quoted.
-        found: String,
-    },
+    Channel(String),
     /// There is more of something than allowed.
     Limit {
         /// What there is too much of.
@@ -107,10 +98,7 @@ pub enum BvhErrorKind {
         limit: u64,
     },
     /// The operating system cannot provide the memory that the motion takes.
-    Memory {
-        /// Bytes needed.
-        needed: u64,
-    },
+    Memory(u64),
     /// A line of the motion does not have one value per channel.
     Values {
         /// The frame, from 0.
@@ -128,47 +116,37 @@ pub enum BvhErrorKind {
         found: u64,
     },
     /// The frame time is out of range.
-    FrameTime {
-        /// The frame time in the file, seconds.
-        seconds: f64,
-    },
+    FrameTime(f64),
     /// The unit in the options is not a finite number above 0.
-    Unit {
-        /// The unit in the options, metres.
-        unit: f64,
-    },
+    Unit(f64),
 }
 
 says! { BvhErrorKind:
     Self::Io(inner) => ("cannot be read: {inner}"),
     Self::Empty => ("the file is empty"),
-    Self::NotBvh { found } => ("a BVH file begins with HIERARCHY, this one with {found}"),
+    Self::NotBvh(found) => ("a BVH file begins with HIERARCHY, this one with {found}"),
     Self::Expected { what, found } => ("expected {what}, found {found}"),
-    Self::Twice { what } => ("the joint has a second {what}"),
+    Self::Twice(what) => ("the joint has a second {what}"),
     Self::Number { what, found } => ("{what} is {found}, expected a number"),
     Self::NotFinite { what, value } => ("{what} is {value}, expected a finite number"),
     Self::Beyond { what, value, limit } => ("{what} is {value:e}, the limit is {limit:e}"),
     Self::Count { what, value, limit } => ("{what} is {}, expected a whole number from 0 to {limit}", short(*value)),
-    Self::FramesMeet { frame, seconds, step, frame_time, frames } => (
-        "frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {} s apart \
+    Self::FramesMeet { frame, seconds, step, frame_time, frames } =>
+        ("frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {} s apart \
         there, the frame time is {} s; of the {frames} frames the first {frame} can be read",
-        number(*step), number(*frame_time)
-    ),
-    Self::Channel { found } => ("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation"),
+        number(*step), number(*frame_time)),
+    Self::Channel(found) => ("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation"),
     Self::Limit { what, found, limit } => ("{what}: {found}, the limit is {limit}"),
-    Self::Memory { needed } => ("the motion needs {needed} bytes of memory, more than there are"),
-    Self::Values { frame, found, expected } => (
-        "frame {frame} has {}, the joints have {}",
-        plural(*found as u64, "value"), plural(*expected as u64, "channel")
-    ),
-    Self::Frames { declared, found } => (
-        "{} {} declared, there {} {found}", plural(*declared, "frame"), are(*declared), are(*found)
-    ),
-    Self::FrameTime { seconds } => (
-        "the frame time is {} s, allowed are {} to {} s",
-        number(*seconds), super::FRAME_TIMES[0], super::FRAME_TIMES[1]
-    ),
-    Self::Unit { unit } => ("the unit is {} m, expected a finite number above 0", number(*unit)),
+    Self::Memory(needed) => ("the motion needs {needed} bytes of memory, more than there are"),
+    Self::Values { frame, found, expected } =>
+        ("frame {frame} has {}, the joints have {}",
+        plural(*found as u64, "value"), plural(*expected as u64, "channel")),
+    Self::Frames { declared, found } =>
+        ("{} {} declared, there {} {found}", plural(*declared, "frame"), are(*declared), are(*found)),
+    Self::FrameTime(seconds) =>
+        ("the frame time is {} s, allowed are {} to {} s",
+        number(*seconds), super::FRAME_TIMES[0], super::FRAME_TIMES[1]),
+    Self::Unit(unit) => ("the unit is {} m, expected a finite number above 0", number(*unit)),
 }
 
 /// A number in few digits, also if it is large.

@@ -176,7 +176,7 @@ fn read(
     use BvhErrorKind as Kind;
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {
-        return Err(Kind::Unit { unit }.into());
+        return Err(Kind::Unit(unit).into());
     }
     let mut text = Text::new(bytes);
     let first = text.word();
@@ -184,9 +184,7 @@ fn read(
         return Err(Kind::Empty.into());
     }
     if !first.is("HIERARCHY") {
-        return Err(first.fault(Kind::NotBvh {
-            found: first.quoted(),
-        }));
+        return Err(first.fault(Kind::NotBvh(first.quoted())));
     }
     let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
     let motion = motion::motion(&mut text, &hierarchy, options)?;

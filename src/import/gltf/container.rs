@@ -56,7 +56,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let version = word(bytes, 4).ok_or_else(short)?;
     let declared = word(bytes, 8).ok_or_else(short)?;
     if version != 2 {
-        return Err(Kind::GlbVersion { found: version }.into());
+        return Err(Kind::GlbVersion(version).into());
     }
     let declared = u64::from(declared);
     let whole = usize::try_from(declared)

@@ -25,10 +25,7 @@ pub enum GltfErrorKind {
     /// A fault without numbers: something is empty, missing, its own ancestor or not defined by glTF.
     Invalid(&'static str),
     /// The GLB header has another version.
-    GlbVersion {
-        /// Version in the header.
-        found: u32,
-    },
+    GlbVersion(u32),
     /// The length in the GLB header is above that of the file, or less than the header.
     GlbLength {
         /// Length in the header.
@@ -62,10 +59,7 @@ pub enum GltfErrorKind {
         message: String,
     },
     /// `asset.version` or `asset.minVersion` is not 2.0.
-    AssetVersion {
-        /// The version in the file.
-        found: String,
-    },
+    AssetVersion(String),
     /// `extensionsRequired` lists an extension that changes what is imported and is not read.
     Extension {
         /// Its name.
@@ -92,10 +86,7 @@ pub enum GltfErrorKind {
         reason: &'static str,
     },
     /// A URI that leaves the file's folder, which [`ImportOptions::parent_folders`](super::ImportOptions) allows.
-    ParentFolder {
-        /// The URI, shortened.
-        uri: String,
-    },
+    ParentFolder(String),
     /// Fewer bytes than declared.
     Short {
         /// Length in the file.
@@ -196,38 +187,31 @@ pub enum GltfErrorKind {
 says! { GltfErrorKind:
     Self::Io(inner) => ("cannot be read: {inner}"),
     Self::Invalid(fault) => ("{fault}"),
-    Self::GlbVersion { found } => ("GLB version {found}, expected 2"),
-    Self::GlbLength { declared, found } => (
-        "the GLB header claims {}, the file has {found}", plural(*declared, "byte")
-    ),
-    Self::GlbChunk { chunk, declared, left } => (
-        "GLB chunk {chunk} claims {}, {left} {} left", plural(*declared, "byte"), are(*left)
-    ),
+    Self::GlbVersion(found) => ("GLB version {found}, expected 2"),
+    Self::GlbLength { declared, found } =>
+        ("the GLB header claims {}, the file has {found}", plural(*declared, "byte")),
+    Self::GlbChunk { chunk, declared, left } =>
+        ("GLB chunk {chunk} claims {}, {left} {} left", plural(*declared, "byte"), are(*left)),
     Self::JsonDepth { depth, limit } => ("JSON nested {depth} levels deep, the limit is {limit}"),
     Self::Json { line, column, message } => ("JSON line {line}, column {column}: {message}"),
-    Self::AssetVersion { found } => ("glTF version {found:?}, expected 2.0"),
-    Self::Extension { name, effect, cure } => (
-        "requires the extension {name:?}, which {effect} and is not supported{}", After(cure)
-    ),
+    Self::AssetVersion(found) => ("glTF version {found:?}, expected 2.0"),
+    Self::Extension { name, effect, cure } =>
+        ("requires the extension {name:?}, which {effect} and is not supported{}", After(cure)),
     Self::Index { what, index, count } => ("{what} {index} is out of range, there {} {count}", are(*count as u64)),
     Self::Uri { uri, reason } => ("the URI {uri:?} is rejected: {reason}"),
-    Self::ParentFolder { uri } => ("the URI {uri:?} is rejected: it leaves the folder of the file"),
+    Self::ParentFolder(uri) => ("the URI {uri:?} is rejected: it leaves the folder of the file"),
     Self::Short { declared, found } => ("byteLength is {declared}, the data has {}", plural(*found, "byte")),
-    Self::Bounds { container, end, size } => (
-        "ends at byte {end} of {container}, which has {}", plural(*size, "byte")
-    ),
+    Self::Bounds { container, end, size } => ("ends at byte {end} of {container}, which has {}", plural(*size, "byte")),
     Self::Stride { stride, element } => ("byteStride is {stride}, an element has {}", plural(*element, "byte")),
     Self::Type { found, expected } => ("is {found}, expected {expected}"),
     Self::Count { what, expected, found } => ("{what}: expected {expected}, found {found}"),
     Self::NotFinite { what, index, value } => ("{what} {index} is {value}"),
     Self::TimeOrder { index, time, previous } => ("time {index} is {time}, after {previous}"),
     Self::TwoParents { first, second } => ("is a child of node {first} and of node {second}"),
-    Self::VertexIndex { position, index, vertices } => (
-        "index {position} is {index}, there {} {}", are(*vertices as u64), plural(*vertices as u64, "vertex")
-    ),
-    Self::JointIndex { vertex, joint, weight, slots } => (
-        "vertex {vertex} uses joint {joint} with weight {weight}, the skin has {}", plural(*slots as u64, "joint")
-    ),
+    Self::VertexIndex { position, index, vertices } =>
+        ("index {position} is {index}, there {} {}", are(*vertices as u64), plural(*vertices as u64, "vertex")),
+    Self::JointIndex { vertex, joint, weight, slots } =>
+        ("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {}", plural(*slots as u64, "joint")),
     Self::Meshopt(inner) => ("meshopt: {inner}"),
     Self::Limit { what, needed, limit } => ("{what}: {needed} needed, the limit is {limit}"),
 }

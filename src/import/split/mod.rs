@@ -71,9 +71,8 @@ says! { SplitFault:
     Self::NoSuchNode { node, count } => ("node {node} is out of range, there {} {count}", are(*count as u64)),
     Self::NoSuchName(name) => ("there is no node \"{}\"", shorten(name)),
     Self::Root(node) => ("node {node} is a root, there is nothing to split it from"),
-    Self::SkinStraddles { skin, node, inside, outside } => (
-        "skin {skin} has {} below node {node} and {outside} elsewhere", plural(*inside as u64, "joint")
-    ),
+    Self::SkinStraddles { skin, node, inside, outside } =>
+        ("skin {skin} has {} below node {node} and {outside} elsewhere", plural(*inside as u64, "joint")),
     Self::Malformed { what, index } => ("{what} {index} does not exist or is its own ancestor"),
 }
 

@@ -160,7 +160,7 @@ pub fn unknown_sections() -> Tested {
         let mut parts = seal::parts(&made::library(&rig));
         parts.remove(seal::find(&parts, code));
         check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 0 },
+            fault(&seal::file(&parts))?.fault == Fault::Sections(0),
             "none",
         )?;
     }
@@ -171,7 +171,7 @@ pub fn unknown_sections() -> Tested {
         let twice = parts[seal::find(&parts, code)].clone();
         parts.push(twice);
         check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 2 },
+            fault(&seal::file(&parts))?.fault == Fault::Sections(2),
             "two",
         )?;
     }
