@@ -12,6 +12,7 @@ pub mod bake;
 pub mod build;
 pub mod clip;
 pub mod crowd;
+mod error;
 #[cfg(feature = "phx")]
 pub mod format;
 #[cfg(feature = "gpu")]

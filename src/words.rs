@@ -1,5 +1,19 @@
 //! Words of messages: counts with their nouns, and texts of files cut short.
 
+/// `Display` of an enum that is data of an error: of each variant, its pattern and its text.
+macro_rules! says {
+    ($name:ident: $($variant:pat => ($($text:tt)+)),+ $(,)?) => {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match self {
+                    $($variant => write!(f, $($text)+),)+
+                }
+            }
+        }
+    };
+}
+pub(crate) use says;
+
 /// The most characters of a name or URI that a message quotes.
 const QUOTED: usize = 40;
 

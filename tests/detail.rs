@@ -1,7 +1,7 @@
 //! Details of rigs against the full rigs and against the oracle: palettes, model matrices, skinned vertices and bounds,
 //! for what a level's meshes leave out and for what is left out explicitly, at every SIMD level.
 
-use phalanx::build::{BuildOptions, add_lod, build_additive, build_rig};
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive, build_rig};
 use phalanx::clip::ClipKind;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions};
 use phalanx::import::gltf::read_path;
@@ -9,7 +9,7 @@ use phalanx::import::raw::RawScene;
 use phalanx::import::{self, ImportOptions, MANNEQUIN};
 use phalanx::math::Affine3x4;
 use phalanx::playback::LoopMode;
-use phalanx::rig::{DetailOptions, Rig, RigError};
+use phalanx::rig::{DetailOptions, Rig, RigFault};
 use phalanx::runtime::SkinningJob;
 use phalanx::simd::SimdLevel;
 use phalanx::skeleton::{JointMask, JointRef, JointRefError, NO_JOINT};
@@ -618,10 +618,10 @@ fn unknown_levels_and_joints_are_refused() {
     });
     assert_eq!(
         level,
-        RigError::Level {
+        BuildError::Rig(RigFault::Level {
             level: 3,
             levels: 3
-        }
+        })
     );
     assert_eq!(
         level.to_string(),
@@ -635,7 +635,7 @@ fn unknown_levels_and_joints_are_refused() {
         keep: &[99.into()],
         ..DetailOptions::default()
     });
-    assert_eq!(keep, RigError::Joint(joint.into()));
+    assert_eq!(keep, BuildError::Joint(joint));
     let name = JointRefError::Name {
         name: "Tail".into(),
         near: Vec::new(),
@@ -644,7 +644,7 @@ fn unknown_levels_and_joints_are_refused() {
         leave_out: &["Tail".into()],
         ..DetailOptions::default()
     });
-    assert_eq!(leave_out, RigError::Joint(name.into()));
+    assert_eq!(leave_out, BuildError::Joint(name));
 }
 
 /// Where the meshes are while a clip plays includes those of the levels that were added.

@@ -13,10 +13,10 @@ use super::text::{plural, shorten};
 use clap::Args;
 use phalanx::build::{BuildError, with_clips};
 use phalanx::clip::{Clip, relane};
-use phalanx::format::{Library, OpenError};
+use phalanx::format::Library;
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
-use phalanx::retarget::{BindError, BindOptions, BindReport, Binding, BoundClip};
+use phalanx::retarget::{BindOptions, BindReport, Binding, BoundClip, RetargetError};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
@@ -48,7 +48,7 @@ pub enum ClipsFault {
         /// The file.
         file: String,
         /// The cause.
-        source: BindError,
+        source: RetargetError,
     },
     /// The file has no clips.
     #[error("{file}: contains no clips")]
@@ -94,10 +94,7 @@ impl ClipFile {
         let file = path.display().to_string();
         let (clips, skeleton) = if Model::is_phx(path) {
             let library = Library::open(path)?;
-            let clips = library.clips().map_err(|source| OpenError::Format {
-                file: file.clone(),
-                source: Box::new(source),
-            })?;
+            let clips = library.clips().map_err(|error| error.in_file(&file))?;
             (clips, library.skeleton().clone())
         } else {
             let options = ImportOptions {

@@ -5,10 +5,10 @@ use super::bench::{BaselineError, SubjectError};
 use super::clips::ClipsFault;
 use super::files::Clash;
 use phalanx::crowd::{CrowdError, RowMemoryError};
-use phalanx::format::{OpenError, SaveError};
+use phalanx::format::{ReadError, WriteError};
 use phalanx::import::ImportError;
 use phalanx::playback::PoseError;
-use phalanx::retarget::{MapError, RetargetError};
+use phalanx::retarget::RetargetError;
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::simd::SimdLevelError;
@@ -37,7 +37,7 @@ pub enum CliError {
     Clips(Box<ClipsFault>),
     /// A .phx file cannot be opened; the message names the file.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] ReadError),
     /// Files cannot be baked, joined or compared; the message names the file.
     #[error(transparent)]
     Bake(Box<BakeFault>),
@@ -46,7 +46,7 @@ pub enum CliError {
     Inputs(Faults),
     /// A finished file could not be moved to its path.
     #[error(transparent)]
-    Save(#[from] SaveError),
+    Save(#[from] WriteError),
     /// Tiers that are refused; the message names the file, if they are of one.
     #[error("{0}")]
     Tiers(String),
@@ -112,20 +112,10 @@ pub enum CliError {
         /// The job's error.
         source: JobError,
     },
-    /// A model's joints are no humanoid, or a map of them is refused.
-    #[error("{file}: {source}{advice}")]
-    Map {
-        /// The model's file, or the map's.
-        file: String,
-        /// The cause.
-        source: Box<MapError>,
-        /// A hint that is appended to the message, or empty.
-        advice: &'static str,
-    },
-    /// A clip cannot be retargeted.
+    /// A clip cannot be retargeted, a model's joints are no humanoid, or a map of them is refused.
     #[error("{file}: {source}{advice}")]
     Retarget {
-        /// The file of the clip.
+        /// The file of the clip, the model or the map.
         file: String,
         /// The cause.
         source: Box<RetargetError>,
@@ -359,6 +349,7 @@ impl CliError {
             RetargetError::Far { .. } | RetargetError::Height { .. } => {
                 " (--reference or --onto-reference CLIP:TIME)"
             }
+            RetargetError::NoHumanoid { .. } => " (--print-map prints what is found, for editing)",
             RetargetError::NoBind => " (--reference rest takes the rest pose)",
             _ => "",
         };

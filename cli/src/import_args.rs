@@ -6,7 +6,7 @@ use super::output;
 use super::unit;
 use clap::Args;
 use phalanx::import::bvh::{METRES, is_bvh_file};
-use phalanx::import::gltf::{GltfError, GltfErrorKind, MEMORY};
+use phalanx::import::gltf::{GltfErrorKind, MEMORY};
 use phalanx::import::{ImportError, ImportOptions};
 use std::path::Path;
 
@@ -108,7 +108,7 @@ fn size(text: &str) -> Result<u64, String> {
 pub fn advise(error: ImportError) -> CliError {
     let advice = match &error {
         ImportError::ClipBytes { .. } => RAISES,
-        ImportError::Gltf(GltfError { kind, .. }) => match kind {
+        ImportError::Gltf { kind, .. } => match kind {
             GltfErrorKind::Extension { .. } => "--lenient reads the file without it",
             GltfErrorKind::ParentFolder { .. } => "--allow-parent-folders follows it",
             GltfErrorKind::Limit { what, .. } if MEMORY.contains(what) => RAISES,

@@ -69,8 +69,8 @@ pub fn other_than_phx(file: &Path) -> Option<String> {
 /// The error of an import; for a file that begins like no model, what it seems to be.
 pub fn explain(file: &Path, error: ImportError) -> CliError {
     // A file that is named .bvh: the error says with which word it begins.
-    if let ImportError::Bvh(error) = error {
-        return ImportError::Bvh(error).into();
+    if matches!(error, ImportError::Bvh { .. }) {
+        return error.into();
     }
     let kind = match kind(file) {
         Some(Kind::Phx) => "it seems to be a damaged .phx file".into(),

@@ -6,7 +6,7 @@
 //! | merge | mapped: thousands of parts are held at once, and an open file each is more than systems allow |
 //! | verify, bake | read: they judge files that others may be writing |
 
-use phalanx::format::{Library, OpenError};
+use phalanx::format::{Library, ReadError};
 use std::path::Path;
 
 /// Size from which files that are played are mapped, in bytes: 64 MiB. Reading takes as much memory as all
@@ -15,11 +15,11 @@ use std::path::Path;
 const MAPPED_FROM: u64 = 64 << 20;
 
 /// Opens a file whose clips are played or shown.
-pub fn open_to_play(path: &Path) -> Result<Library, OpenError> {
+pub fn open_to_play(path: &Path) -> Result<Library, ReadError> {
     open_from(path, MAPPED_FROM)
 }
 
-fn open_from(path: &Path, mapped_from: u64) -> Result<Library, OpenError> {
+fn open_from(path: &Path, mapped_from: u64) -> Result<Library, ReadError> {
     // A file that is missing is reported by the library.
     let large = std::fs::metadata(path).is_ok_and(|file| file.len() >= mapped_from);
     if large {
@@ -30,7 +30,7 @@ fn open_from(path: &Path, mapped_from: u64) -> Result<Library, OpenError> {
 }
 
 /// Maps a file.
-pub fn open(path: &Path) -> Result<Library, OpenError> {
+pub fn open(path: &Path) -> Result<Library, ReadError> {
     // SAFETY: the contract is that no process writes to the file or truncates it while the command runs.
     // Commands themselves replace their outputs by new files (`save`) and write none that they read
     // (`Files`). Of other programs it is required of the user, in docs/command-line.md.

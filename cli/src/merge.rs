@@ -13,7 +13,7 @@ use clap::error::ErrorKind;
 use phalanx::bake::{BakeError, BakeOptions, measure_error_across};
 use phalanx::clip::Clip;
 use phalanx::format::{
-    ClipOrigin, FormatError, Library, LibraryWriter, Provenance, RigOptions, Section, Source,
+    ClipOrigin, Library, LibraryWriter, Provenance, ReadError, RigOptions, Section, Source,
     WriteError, save,
 };
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
@@ -175,7 +175,7 @@ fn write<W: std::io::Write + std::io::Seek>(
         }
         .into()
     };
-    let broken = |part: &Path, source: FormatError| -> CliError {
+    let broken = |part: &Path, source: ReadError| -> CliError {
         let file = part.display().to_string();
         BakeFault::Format {
             file,

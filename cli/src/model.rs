@@ -9,8 +9,7 @@ use super::mapped;
 use super::suggest::did_you_mean;
 use super::text::one_line;
 use super::{output, textures};
-use phalanx::build::BuildError;
-use phalanx::format::{self, Library, OpenError, RigOptions};
+use phalanx::format::{self, Library, RigOptions};
 use phalanx::import;
 use phalanx::import::bvh::is_bvh_file;
 use phalanx::import::{ImportError, ImportOptions, ImportReport};
@@ -109,7 +108,7 @@ impl Model {
     pub fn with_shape(mut self) -> Result<Self, CliError> {
         let shown = with_skeleton_mesh(&self.rig).map_err(|source| ImportError::Build {
             file: self.file.clone(),
-            source: BuildError::Rig(source),
+            source,
         })?;
         if let Some(rig) = shown {
             self.rig = Arc::new(rig);
@@ -143,10 +142,9 @@ impl Model {
             images: image_mode(images),
             ..RigOptions::default()
         };
-        let rig = library.rig(&options).map_err(|source| OpenError::Format {
-            file: file.clone(),
-            source: Box::new(source),
-        })?;
+        let rig = library
+            .rig(&options)
+            .map_err(|error| error.in_file(&file))?;
         Ok(Self {
             file,
             built_in: false,

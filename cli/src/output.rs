@@ -65,14 +65,12 @@ impl Output {
     /// Replaces the content.
     pub fn write(self, bytes: &[u8]) -> Result<(), CliError> {
         let written = match self.way {
-            Way::Replace => {
-                NewFile::create(&self.path)
-                    .map_err(|e| e.source)
-                    .and_then(|mut new| {
-                        new.write_all(bytes)?;
-                        new.finish().map_err(|e| e.source)
-                    })
-            }
+            Way::Replace => NewFile::create(&self.path)
+                .map_err(io::Error::from)
+                .and_then(|mut new| {
+                    new.write_all(bytes)?;
+                    new.finish().map_err(io::Error::from)
+                }),
             Way::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
             Way::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
         };
@@ -104,13 +102,13 @@ impl Way {
             Err(e) if e.kind() == io::ErrorKind::NotFound => None,
             Err(e) => return Err(e),
         };
-        match (NewFile::create(path), old) {
+        match (NewFile::create(path).map_err(io::Error::from), old) {
             (Ok(_), _) => Ok(Self::Replace),
             // The folder accepts no new file.
-            (Err(e), Some(old)) if e.source.kind() == io::ErrorKind::PermissionDenied => {
+            (Err(e), Some(old)) if e.kind() == io::ErrorKind::PermissionDenied => {
                 Ok(Self::Rewrite(old))
             }
-            (Err(error), _) => Err(error.source),
+            (Err(error), _) => Err(error),
         }
     }
 }

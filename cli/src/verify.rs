@@ -10,7 +10,7 @@ use super::output;
 use super::text;
 use clap::Args;
 use phalanx::clip::Clip;
-use phalanx::format::{Fault, Library, OpenError, Source};
+use phalanx::format::{Fault, Library, Source};
 use phalanx::import::raw::RawScene;
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
@@ -227,11 +227,8 @@ fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
     let library = match Library::open(file) {
         Ok(library) => library,
         Err(error) => {
-            verified.readable = !matches!(error, OpenError::Io { .. });
-            let cut = match &error {
-                OpenError::Format { source, .. } => matches!(source.fault, Fault::Short { .. }),
-                OpenError::Io { .. } => false,
-            };
+            verified.readable = !matches!(error.fault, Fault::Open { .. });
+            let cut = matches!(error.fault, Fault::Short { .. });
             verified.bytes = length(file);
             verified.fault = Some(match cut {
                 true => format!("{error}: the file is cut off"),

@@ -8,10 +8,11 @@
 //! ```
 
 use glam::Vec3;
+use phalanx::build::BuildError;
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Material, Mesh, Primitive};
 use phalanx::playback::{PoseAction, evaluate_pose};
-use phalanx::rig::{Rig, RigError, RigMesh, RigParts};
+use phalanx::rig::{Rig, RigMesh, RigParts};
 use phalanx::skeleton::Skin;
 use std::sync::Arc;
 
@@ -49,7 +50,7 @@ const COLOR: [f32; 4] = [0.74, 0.68, 0.55, 1.0];
 ///
 /// # Errors
 /// If the rig is rejected with the mesh, as a rig that was accepted is not expected to be.
-pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, RigError> {
+pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, BuildError> {
     let joints = rig.skeleton().len();
     if !rig.meshes().is_empty() || joints == 0 {
         return Ok(None);

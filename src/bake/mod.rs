@@ -22,7 +22,8 @@ pub use metric::{measure_error, measure_error_across};
 pub use report::{ErrorReport, TrackBytes};
 pub use source::measure_source;
 
-use crate::clip::{Clip, ClipError, ClipKind};
+use crate::clip::{Clip, ClipFault, ClipKind};
+use crate::error::BuildError;
 use crate::runtime::JobError;
 use crate::skeleton::{JointRef, JointRefError, Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
@@ -176,7 +177,7 @@ pub enum BakeError {
     },
     /// The baked clip was rejected.
     #[error(transparent)]
-    Clip(#[from] ClipError),
+    Clip(#[from] BuildError),
 }
 
 impl BakeOptions {
@@ -273,11 +274,13 @@ fn attempt(
         let built = optimise(tracks, target);
         let clip = match pack::pack(raw, skeleton, settings, tracks, &built) {
             // The steps are so coarse that a rotation lost its direction or a scale exceeds its limit.
-            Err(ClipError::Beyond { .. } | ClipError::Scale { .. }) if built.reached => {
+            Err(BuildError::Clip(ClipFault::Beyond { .. } | ClipFault::Scale { .. }))
+                if built.reached =>
+            {
                 target *= 0.5;
                 continue;
             }
-            Err(ClipError::Beyond { .. } | ClipError::Scale { .. }) => break,
+            Err(BuildError::Clip(ClipFault::Beyond { .. } | ClipFault::Scale { .. })) => break,
             packed => packed?,
         };
         let (report, weighted) = metric::measure((raw, skeleton), (&clip, skeleton), settings)?;

@@ -6,8 +6,9 @@ use super::tracks::{CHANNELS, ChannelForm, Tracks};
 use super::transforms::TIMES;
 use crate::clip::lattice::{code_below, step};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding, FloatKeys, PackedKeys, Part,
+    Block, BlockKind, Channel, Clip, ClipParts, Encoding, FloatKeys, PackedKeys, Part,
 };
+use crate::error::BuildError;
 use crate::math::{LANES, Row};
 use crate::skeleton::{NO_JOINT, Skeleton};
 
@@ -18,7 +19,7 @@ pub(super) fn pack(
     settings: &BakeOptions,
     tracks: &Tracks,
     built: &Built,
-) -> Result<Clip, ClipError> {
+) -> Result<Clip, BuildError> {
     let mut packer = Packer {
         raw,
         skeleton,

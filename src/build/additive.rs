@@ -1,11 +1,11 @@
 //! Additive clips: differences of a clip to the rest pose, to a frame of a clip, or to a pose.
 
-use super::check::BuildError;
 use super::clip_builder::{ClipBuilder, Reference, Target};
 use super::lengths::Lengths;
 use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind, Cursor};
+use crate::error::BuildError;
 use crate::import::raw::RawScene;
 use crate::rig::Rig;
 use crate::runtime::{JobError, SampleJob};
@@ -115,7 +115,10 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
     };
     builder
         .build((0, &raw), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Clip { clip, source })
+        .map_err(|source| BuildError::Animation {
+            clip,
+            source: Box::new(source),
+        })
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
@@ -137,7 +140,10 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     };
     builder
         .build((clip, found), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Clip { clip, source })
+        .map_err(|source| BuildError::Animation {
+            clip,
+            source: Box::new(source),
+        })
 }
 
 /// The pose of a clip of a rig at a time.

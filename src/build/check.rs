@@ -1,99 +1,13 @@
-//! `BuildError`: why raw data cannot become a rig, and the checks of its indices.
+//! Checks of the indices of raw data.
 
-use super::clip_builder::ClipBuildError;
-use super::root_motion::RootMotionError;
-use crate::clip::RelaneError;
+use crate::error::BuildError;
 use crate::import::raw::RawScene;
-use crate::mesh::{Primitive, PrimitiveError};
-use crate::rig::{RigError, is_forest};
-use crate::runtime::JobError;
-use crate::skeleton::{SkeletonError, SkinError};
-use crate::words::{are, shorten};
-use thiserror::Error;
+use crate::mesh::{Primitive, PrimitiveFault};
+use crate::rig::is_forest;
+use crate::words::shorten;
 
 /// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
 pub const MAX_SCALARS: usize = 1 << 16;
-
-/// Why raw data cannot become a rig.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum BuildError {
-    /// The parents of the nodes form a cycle.
-    #[error("the parents of the nodes form a cycle")]
-    Cycle,
-    /// More scalars than 16-bit block indices can address.
-    #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
-    TooManyScalars {
-        /// How many there are.
-        count: usize,
-    },
-    /// A clip does not fit the skeleton, or not into memory in its lane order.
-    #[error(transparent)]
-    Relane(#[from] RelaneError),
-    /// An index is out of range.
-    #[error("{place}: {what} {index} is out of range, there {} {have}", are(*.have as u64))]
-    Index {
-        /// Where the index occurs.
-        place: String,
-        /// What it refers to.
-        what: &'static str,
-        /// The index.
-        index: usize,
-        /// How many there are.
-        have: usize,
-    },
-    /// The joints do not form a skeleton.
-    #[error(transparent)]
-    Skeleton(#[from] SkeletonError),
-    /// A skin is not usable.
-    #[error("skin {skin}: {source}")]
-    Skin {
-        /// The skin.
-        skin: usize,
-        /// The cause.
-        source: SkinError,
-    },
-    /// The parts do not fit each other.
-    #[error(transparent)]
-    Rig(#[from] RigError),
-    /// Root motion cannot be extracted as requested.
-    #[error(transparent)]
-    RootMotion(#[from] RootMotionError),
-    /// The frame that an additive clip refers to cannot be sampled.
-    #[error("additive reference: {0}")]
-    Reference(JobError),
-    /// A clip cannot be built.
-    #[error("animation {clip}: {source}")]
-    Clip {
-        /// The clip.
-        clip: usize,
-        /// The cause.
-        source: ClipBuildError,
-    },
-    /// A stream of a primitive does not have one element per vertex.
-    #[error("mesh {mesh}, primitive {primitive}: {stream} has {have} elements, needs {needed}")]
-    Stream {
-        /// The mesh.
-        mesh: usize,
-        /// The primitive.
-        primitive: usize,
-        /// The stream.
-        stream: &'static str,
-        /// Its length.
-        have: usize,
-        /// The length needed.
-        needed: usize,
-    },
-    /// A primitive holds a number beyond its limit.
-    #[error("mesh {mesh}, primitive {primitive}: {source}")]
-    Primitive {
-        /// The mesh.
-        mesh: usize,
-        /// The primitive.
-        primitive: usize,
-        /// The cause.
-        source: PrimitiveError,
-    },
-}
 
 /// Checks every index, the parents, the number of scalars and the primitives.
 pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
@@ -165,27 +79,27 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
 
 fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
     p.check().map_err(|error| match error {
-        PrimitiveError::Stream {
+        BuildError::Primitive(PrimitiveFault::Stream {
             stream,
             have,
             needed,
-        } => BuildError::Stream {
+        }) => BuildError::Stream {
             mesh,
             primitive,
             stream,
             have,
             needed,
         },
-        PrimitiveError::Vertex { index, have } => BuildError::Index {
+        BuildError::Primitive(PrimitiveFault::Vertex { index, have }) => BuildError::Index {
             place: format!("mesh {mesh}, primitive {primitive}, indices"),
             what: "vertex",
             index,
             have,
         },
-        source @ PrimitiveError::Beyond { .. } => BuildError::Primitive {
+        source => BuildError::OfPrimitive {
             mesh,
             primitive,
-            source,
+            source: Box::new(source),
         },
     })
 }

@@ -1,12 +1,13 @@
 //! The joints of a raw scene, and the lane order that follows from its clips.
 
-use super::check::{BuildError, check_indices};
+use super::check::check_indices;
 use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::joint_order::joint_order;
 use super::lengths::Lengths;
 use super::rig::scalars_of;
 use crate::clip::{Channel, Clip, Defaults};
+use crate::error::BuildError;
 use crate::import::raw::{RawChannel, RawScene};
 use crate::math::LANES;
 use crate::rig::MorphRange;
@@ -107,8 +108,10 @@ impl LaneUses {
                     continue;
                 }
                 let name = c.name.as_deref().unwrap_or_default();
-                check_track(name, index, t, 1)
-                    .map_err(|source| BuildError::Clip { clip, source })?;
+                check_track(name, index, t, 1).map_err(|source| BuildError::Animation {
+                    clip,
+                    source: Box::new(source),
+                })?;
                 let joint = usize::from(joint_of_node[t.node]);
                 match classify(&Curve::new(t, 0), t.channel, lengths.local(t.node)) {
                     Variation::Animated => {

@@ -1,78 +1,51 @@
 //! Levels of detail: meshes of other files on a rig's skeleton, matched by joint name.
 
 use super::bounds::measure_bounds;
+use crate::error::BuildError;
 use crate::import::raw::RawScene;
-use crate::mesh::{MaterialError, Mesh, PrimitiveError};
+use crate::mesh::Mesh;
 use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
-use crate::words::shorten;
+use crate::words::{says, shorten};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// Largest difference of a level's inverse bind matrices from the rig's: of directions relative to the largest, of
 /// places relative to the size of the rig. Exporters write the same pose in f32 with a few roundings.
 const BIND_TOLERANCE: f32 = 1e-4;
 
 /// Why a file cannot be a level of detail of a rig.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum LodError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum LodFault {
     /// The file has no skinned mesh.
-    #[error("{file}: there is no skinned mesh")]
-    NoMesh {
-        /// The file.
-        file: String,
-    },
+    NoMesh,
     /// No skin of the rig has all joints of the level's skin.
-    #[error("{file}: no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(.rig), joint = shorten(.joint))]
     NoSkin {
-        /// The file.
-        file: String,
         /// The rig.
         rig: String,
         /// The first joint that is missing.
         joint: String,
     },
     /// The level has a different bind pose.
-    #[error("{file}: joint \"{joint}\" has a different bind pose than in \"{rig}\"", joint = shorten(.joint), rig = shorten(.rig))]
     BindPose {
-        /// The file.
-        file: String,
         /// The rig.
         rig: String,
         /// The joint.
         joint: String,
     },
-    /// A primitive is invalid.
-    #[error("{file}: mesh {mesh}, primitive {primitive}: {source}")]
-    Primitive {
-        /// The file.
-        file: String,
-        /// The mesh.
-        mesh: usize,
-        /// The primitive.
-        primitive: usize,
-        /// The cause.
-        source: PrimitiveError,
-    },
-    /// A material is invalid.
-    #[error("{file}: material {material}: {source}")]
-    Material {
-        /// The file.
-        file: String,
-        /// The material.
-        material: usize,
-        /// The cause.
-        source: MaterialError,
-    },
     /// With the level, meshes use so many skins that measuring their bounds would take too long.
-    #[error("{file}: the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}")]
-    SharedSlots {
-        /// The file.
-        file: String,
-        /// The slots.
-        needed: u64,
-    },
+    SharedSlots(u64),
+}
+
+says! { LodFault:
+    Self::NoMesh { .. } => ("there is no skinned mesh"),
+    Self::NoSkin { rig, joint } =>
+        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
+    Self::BindPose { rig, joint } =>
+        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
+        joint = shorten(joint), rig = shorten(rig)),
+    Self::SharedSlots(needed) => ("the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"),
 }
 
 /// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are matched by
@@ -81,9 +54,15 @@ pub enum LodError {
 /// # Errors
 /// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is invalid. The rig
 /// is then unchanged.
-pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
+pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
+    add(rig, scene).map_err(|source| BuildError::OfFile {
+        file: scene.name.clone(),
+        source: Box::new(source),
+    })
+}
+
+fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     let lod = rig.lod_count();
-    let file = || scene.name.clone();
     let first_material = rig.materials.len();
     let mut added = Vec::new();
     // Nodes with the same skin share the match; nodes with the same mesh and skin share the new mesh.
@@ -105,11 +84,10 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
             None => {
                 let made = Arc::new(on_slots(data, slots, first_material));
                 for (primitive, p) in made.primitives.iter().enumerate() {
-                    p.check().map_err(|source| LodError::Primitive {
-                        file: file(),
+                    p.check().map_err(|source| BuildError::OfPrimitive {
                         mesh,
                         primitive,
-                        source,
+                        source: Box::new(source),
                     })?;
                 }
                 moved.insert((mesh, skin), made.clone());
@@ -126,20 +104,16 @@ pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), LodError> {
         });
     }
     if added.is_empty() {
-        return Err(LodError::NoMesh { file: file() });
+        return Err(BuildError::Lod(LodFault::NoMesh));
     }
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
     let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
-    let slot_bounds = bounds.map_err(|needed| LodError::SharedSlots {
-        file: file(),
-        needed,
-    })?;
+    let slot_bounds = bounds.map_err(|needed| BuildError::Lod(LodFault::SharedSlots(needed)))?;
     for (material, m) in scene.materials.iter().enumerate() {
-        m.check().map_err(|source| LodError::Material {
-            file: file(),
+        m.check().map_err(|source| BuildError::OfMaterial {
             material,
-            source,
+            source: Box::new(source),
         })?;
     }
     let first_image = rig.images.len();
@@ -187,7 +161,7 @@ fn match_skin(
     rig: &Rig,
     scene: &RawScene,
     skin: &crate::import::raw::RawSkin,
-) -> Result<(usize, Vec<u16>), LodError> {
+) -> Result<(usize, Vec<u16>), BuildError> {
     let names = rig.skeleton.names();
     let name = |slot: usize| {
         let node = scene.nodes.get(skin.joints[slot]);
@@ -216,18 +190,16 @@ fn match_skin(
         for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
             let ours = candidate.inverse_bind()[target].to_cols_array();
             if !is_same(&ours, bind, size) {
-                return Err(LodError::BindPose {
-                    file: scene.name.clone(),
+                return Err(BuildError::Lod(LodFault::BindPose {
                     rig: rig.name.clone(),
                     joint: name(slot).to_owned(),
-                });
+                }));
             }
         }
         return Ok((index, slots.into_iter().map(|s| s as u16).collect()));
     }
-    Err(LodError::NoSkin {
-        file: scene.name.clone(),
+    Err(BuildError::Lod(LodFault::NoSkin {
         rig: rig.name.clone(),
         joint: name(missing).to_owned(),
-    })
+    }))
 }

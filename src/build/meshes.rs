@@ -1,7 +1,7 @@
 //! The skins and meshes of a rig, built from raw ones.
 
 use super::anchors::Anchors;
-use super::check::BuildError;
+use crate::error::BuildError;
 use crate::import::raw::RawScene;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
@@ -27,8 +27,12 @@ pub(super) fn skins_and_meshes(
             .map(Affine3x4::from_cols_array)
             .collect();
         skins.push(
-            Skin::new(s.name.clone(), slots, bind, joints)
-                .map_err(|source| BuildError::Skin { skin, source })?,
+            Skin::new(s.name.clone(), slots, bind, joints).map_err(|source| {
+                BuildError::OfSkin {
+                    skin,
+                    source: Box::new(source),
+                }
+            })?,
         );
     }
     let file_skins = skins.len();
@@ -60,9 +64,9 @@ pub(super) fn skins_and_meshes(
     }
     if !rigid_joints.is_empty() {
         let skin = Skin::new(None, rigid_joints, rigid_bind, joints);
-        skins.push(skin.map_err(|source| BuildError::Skin {
+        skins.push(skin.map_err(|source| BuildError::OfSkin {
             skin: file_skins,
-            source,
+            source: Box::new(source),
         })?);
     }
     Ok((skins, meshes, file_skins))

@@ -5,7 +5,7 @@
 mod additive;
 mod anchors;
 mod bounds;
-pub(crate) mod check;
+mod check;
 pub(crate) mod clip_builder;
 pub(crate) mod curve;
 mod humanoid;
@@ -19,16 +19,17 @@ pub(crate) mod root_motion;
 mod unbuild;
 mod with_clips;
 
+pub use crate::error::BuildError;
 pub use additive::{AdditiveReference, AdditiveSource, build_additive};
-pub use check::{BuildError, MAX_SCALARS};
+pub use check::MAX_SCALARS;
 pub use clip_builder::{
-    ClipBuildError, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE,
-    SCALE_TOLERANCE, TRANSLATION_TOLERANCE,
+    MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE,
+    TRANSLATION_TOLERANCE, TrackFault,
 };
 pub use lanes::{LaneScan, skeleton_of};
-pub use lod::{LodError, add_lod};
+pub use lod::{LodFault, add_lod};
 pub use rig::{BuildOptions, build_rig, build_rig_reporting};
-pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionError, RootMotionOptions};
+pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionFault, RootMotionOptions};
 pub use unbuild::raw_joints;
 pub(crate) use unbuild::{raw_clip, take_quaternions};
 pub use with_clips::with_clips;

@@ -1,16 +1,15 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
 use super::bounds::measure_bounds;
-use super::check::BuildError;
-use super::clip_builder::{
-    ClipBuildError, ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target,
-};
+use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target};
 use super::humanoid::humanoid;
 use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
+use crate::build::TrackFault;
 use crate::clip::{Channel, Clip, RootMotionParts};
+use crate::error::BuildError;
 use crate::import::raw::{RawClip, RawScene};
 use crate::import::{ImportReport, Severity};
 use crate::mesh::Mesh;
@@ -232,17 +231,23 @@ fn build_clips(
         let rate = options.resample_rate;
         let (built, resampled) = builder
             .build_reporting((clip, c), Reference::None, motion, rate)
-            .map_err(|source| BuildError::Clip { clip, source })?;
+            .map_err(|source| BuildError::Animation {
+                clip,
+                source: Box::new(source),
+            })?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
-            let source = ClipBuildError::TooLarge {
+            let source = BuildError::Tracks(TrackFault::TooLarge {
                 clip: built.name().to_owned(),
                 keys: 0,
                 needed,
                 limit: left,
-            };
-            return Err(BuildError::Clip { clip, source });
+            });
+            return Err(BuildError::Animation {
+                clip,
+                source: Box::new(source),
+            });
         }
         left -= needed;
         clips.push(Arc::new(built));

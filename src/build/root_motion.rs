@@ -1,15 +1,15 @@
 //! Root motion: the travel of a clip's root joint, extracted from the raw tracks before clips are built.
 
-use super::clip_builder::{ClipBuildError, Variation, check_track, classify};
+use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::RootMotionParts;
+use crate::error::BuildError;
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
 use crate::skeleton::{Hierarchy, JointRef, JointRefError};
-use crate::words::shorten;
+use crate::words::{says, shorten};
 use std::collections::HashMap;
-use thiserror::Error;
 
 mod root;
 
@@ -69,13 +69,12 @@ pub struct RootMotionOptions {
 }
 
 /// Why root motion cannot be extracted.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum RootMotionError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RootMotionFault {
     /// No joint has that name, path or index, or several have it.
-    #[error("root motion: {0}")]
-    Joint(#[from] JointRefError),
+    Joint(JointRefError),
     /// A joint above is animated too, so the motion is not the joint's alone.
-    #[error("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too", clip = shorten(.clip), above = shorten(.above), joint = shorten(.joint))]
     MovingAncestor {
         /// The clip.
         clip: String,
@@ -85,13 +84,8 @@ pub enum RootMotionError {
         above: String,
     },
     /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
-    #[error("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(.joint))]
-    Scale {
-        /// The joint of the motion.
-        joint: String,
-    },
+    Scale(String),
     /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
-    #[error("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(.clip))]
     TooManyKeys {
         /// The clip.
         clip: String,
@@ -101,14 +95,19 @@ pub enum RootMotionError {
         limit: usize,
     },
     /// There are so many clips, nodes and levels that the search would take too long.
-    #[error("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}")]
-    Work {
-        /// The steps.
-        needed: u64,
-    },
-    /// A track is invalid.
-    #[error(transparent)]
-    Track(#[from] ClipBuildError),
+    Work(u64),
+}
+
+says! { RootMotionFault:
+    Self::Joint(inner) => ("root motion: {inner}"),
+    Self::MovingAncestor { clip, joint, above } =>
+        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
+        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
+    Self::Scale(joint) =>
+        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
+    Self::TooManyKeys { clip, keys, limit } =>
+        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
+    Self::Work(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }
 
 /// Extracts the root motion from the clips of a scene. `order` holds the node of every joint,
@@ -119,7 +118,7 @@ pub(crate) fn extract(
     order: &[usize],
     lengths: &Lengths,
     options: &RootMotionOptions,
-) -> Result<Vec<Option<RootMotionParts>>, RootMotionError> {
+) -> Result<Vec<Option<RootMotionParts>>, BuildError> {
     let mut out = vec![None; raw.clips.len()];
     let mut steps = Steps::default();
     let Some(joint) = find_joint(raw, order, lengths, options, &mut steps)? else {
@@ -148,7 +147,7 @@ fn find_joint(
     lengths: &Lengths,
     options: &RootMotionOptions,
     steps: &mut Steps,
-) -> Result<Option<usize>, RootMotionError> {
+) -> Result<Option<usize>, BuildError> {
     let find = |joint: JointRef<'_>| {
         let mut joint_of = vec![None; raw.nodes.len()];
         for (joint, &node) in order.iter().enumerate() {
@@ -159,7 +158,12 @@ fn find_joint(
             name: |joint: usize| raw.nodes[order[joint]].name.as_deref().unwrap_or_default(),
             parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
         };
-        Ok(Some(hierarchy.find(joint)?))
+        let found = hierarchy.find(joint);
+        Ok(Some(
+            found
+                .map_err(RootMotionFault::Joint)
+                .map_err(BuildError::RootMotion)?,
+        ))
     };
     match &options.joint {
         RootJoint::Index(joint) => find(JointRef::Index(*joint)),
@@ -185,8 +189,8 @@ fn find_joint(
                     steps.take(depths[node])?;
                     let root = match Root::new(raw, node, (clip, &tracks), lengths, options) {
                         Ok(root) => root,
-                        Err(RootMotionError::Track(fault)) => return Err(fault.into()),
-                        Err(_) => continue,
+                        Err(BuildError::RootMotion(_)) => continue,
+                        Err(fault) => return Err(fault),
                     };
                     if root.travels(lengths.model, options.rotation) {
                         first = Some(joint);
@@ -203,10 +207,12 @@ fn find_joint(
 struct Steps(u64);
 
 impl Steps {
-    fn take(&mut self, steps: u64) -> Result<(), RootMotionError> {
+    fn take(&mut self, steps: u64) -> Result<(), BuildError> {
         self.0 = self.0.saturating_add(steps);
         match self.0 {
-            needed if needed > MAX_ROOT_STEPS => Err(RootMotionError::Work { needed }),
+            needed if needed > MAX_ROOT_STEPS => {
+                Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
+            }
             _ => Ok(()),
         }
     }
@@ -233,7 +239,7 @@ fn by_node(clip: &RawClip) -> TracksOf {
 }
 
 /// By node: whether a clip animates it.
-fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, RootMotionError> {
+fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, BuildError> {
     let mut moving = vec![false; raw.nodes.len()];
     let name = clip.name.as_deref().unwrap_or_default();
     for (index, track) in clip.tracks.iter().enumerate() {
@@ -282,7 +288,10 @@ mod tests {
         let needed = (DEPTH * CLIPS) as u64;
         assert!(needed > MAX_ROOT_STEPS);
         let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
-        assert_eq!(refused, Err(RootMotionError::Work { needed }));
+        assert_eq!(
+            refused,
+            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
+        );
         assert_eq!(raw.clips.len(), CLIPS);
     }
 
@@ -329,6 +338,9 @@ mod tests {
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));
         let needed = MAX_ROOT_STEPS + 1;
-        assert_eq!(steps.take(1), Err(RootMotionError::Work { needed }));
+        assert_eq!(
+            steps.take(1),
+            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! A rig with more clips, in the lane order that suits all of them.
 
 use super::bounds::measure_bounds;
-use super::check::BuildError;
 use super::lanes::LaneScan;
 use crate::clip::{Clip, relane};
+use crate::error::BuildError;
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::SkeletonMismatch;
 use std::sync::Arc;

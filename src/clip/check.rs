@@ -2,7 +2,8 @@
 
 use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
-use super::error::ClipError;
+use super::error::ClipFault;
+use crate::error::BuildError;
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 
 /// Checks that the blocks of a channel ascend and that all their references are in range.
@@ -10,20 +11,22 @@ pub(super) fn check_blocks(
     parts: &ClipParts,
     channel: Channel,
     skeleton: &Skeleton,
-) -> Result<(), ClipError> {
+) -> Result<(), BuildError> {
     let have_blocks = match channel {
         Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
         _ => skeleton.blocks(),
     };
     let mut least = 0usize;
     for (index, b) in parts.channels[channel as usize].iter().enumerate() {
-        let fail = |what, needed, have| ClipError::Block {
-            clip: parts.name.clone(),
-            channel,
-            index,
-            what,
-            needed,
-            have,
+        let fail = |what, needed, have| {
+            BuildError::Clip(ClipFault::Block {
+                clip: parts.name.clone(),
+                channel,
+                index,
+                what,
+                needed,
+                have,
+            })
         };
         let block = usize::from(b.block);
         // Blocks ascend, so sampling writes each block once.
@@ -44,12 +47,12 @@ pub(super) fn check_blocks(
         let sound = b.encoding.check(b.kind, own, have);
         sound.map_err(|(what, needed, have)| fail(what, needed, have))?;
         if let Some((lane, value)) = b.encoding.beyond(rows, MAX_LENGTH) {
-            return Err(ClipError::Beyond {
+            return Err(BuildError::Clip(ClipFault::Beyond {
                 clip: parts.name.clone(),
                 place: format!("{channel} block {index}, the range of lane {lane}"),
                 value,
                 limit: MAX_LENGTH,
-            });
+            }));
         }
     }
     Ok(())

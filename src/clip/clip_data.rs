@@ -3,12 +3,13 @@
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::check_blocks;
 use super::encoding::Part;
-use super::error::ClipError;
+use super::error::ClipFault;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
 use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
+use crate::error::BuildError;
 use crate::math::{Fnv1a, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
 
@@ -109,24 +110,26 @@ impl Clip {
     /// neighbouring keys is at least [`LEAST_ROTATION_DOT`](crate::skeleton::LEAST_ROTATION_DOT).
     ///
     /// # Errors
-    /// If a time, a row, a block or a count is invalid; see [`ClipError`].
-    pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, ClipError> {
+    /// If a time, a row, a block or a count is invalid; see [`ClipFault`].
+    pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, BuildError> {
         let clip = || parts.name.clone();
         if !(0.0..=MAX_SECONDS).contains(&parts.duration) {
-            return Err(ClipError::Duration {
+            return Err(BuildError::Clip(ClipFault::Duration {
                 clip: clip(),
                 duration: parts.duration,
-            });
+            }));
         }
         let mut timelines = Vec::with_capacity(parts.timelines.len());
         let mut times = Vec::with_capacity(parts.timelines.iter().map(Vec::len).sum());
         let mut hints = 0usize;
         for (timeline, keys) in parts.timelines.iter().enumerate() {
-            let count = |limit| ClipError::KeyCount {
-                clip: clip(),
-                timeline,
-                keys: keys.len(),
-                limit,
+            let count = |limit| {
+                BuildError::Clip(ClipFault::KeyCount {
+                    clip: clip(),
+                    timeline,
+                    keys: keys.len(),
+                    limit,
+                })
             };
             if keys.len() < 2 || keys.len() > MAX_KEYS {
                 return Err(count(MAX_KEYS));
@@ -134,11 +137,11 @@ impl Clip {
             let bad = (0..keys.len())
                 .find(|&k| !within(keys[k], MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
             if let Some(key) = bad {
-                return Err(ClipError::Times {
+                return Err(BuildError::Clip(ClipFault::Times {
                     clip: clip(),
                     timeline,
                     key,
-                });
+                }));
             }
             let rate = regular_rate(keys);
             if rate == 0.0 && keys.len() > MAX_IRREGULAR_KEYS {
@@ -155,10 +158,10 @@ impl Clip {
             times.extend_from_slice(keys);
         }
         if hints > usize::from(u16::MAX) {
-            return Err(ClipError::TooManyTimelines {
+            return Err(BuildError::Clip(ClipFault::TooManyTimelines {
                 clip: clip(),
                 count: hints,
-            });
+            }));
         }
         for channel in Channel::ALL {
             check_blocks(&parts, channel, skeleton)?;

@@ -1,17 +1,16 @@
-//! `ClipError`: why a clip is rejected.
+//! `ClipFault`: why a clip is rejected.
 
 use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
-use crate::words::{are, plural, shorten};
-use thiserror::Error;
+use crate::words::{are, plural, says, shorten};
 
 /// Why a clip is rejected.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum ClipError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ClipFault {
     /// The duration is negative, NaN, or above [`MAX_SECONDS`].
-    #[error("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s", clip = shorten(.clip))]
     Duration {
         /// Name of the clip.
         clip: String,
@@ -20,7 +19,6 @@ pub enum ClipError {
     },
     /// A timeline has too few or too many keys: at most [`MAX_KEYS`](super::MAX_KEYS) if they are evenly spaced,
     /// otherwise at most [`MAX_IRREGULAR_KEYS`](super::MAX_IRREGULAR_KEYS).
-    #[error("clip \"{clip}\": timeline {timeline} has {}, allowed are 2 to {limit}", plural(*.keys as u64, "key"), clip = shorten(.clip))]
     KeyCount {
         /// Name of the clip.
         clip: String,
@@ -32,9 +30,6 @@ pub enum ClipError {
         limit: usize,
     },
     /// Times do not increase, or exceed [`MAX_SECONDS`] in magnitude.
-    #[error(
-        "clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e} s", clip = shorten(.clip)
-    )]
     Times {
         /// Name of the clip.
         clip: String,
@@ -44,10 +39,6 @@ pub enum ClipError {
         key: usize,
     },
     /// There are more irregular timelines than 16-bit hint indices.
-    #[error(
-        "clip \"{clip}\": {count} irregular timelines, the limit is {}",
-        u16::MAX, clip = shorten(.clip)
-    )]
     TooManyTimelines {
         /// Name of the clip.
         clip: String,
@@ -55,7 +46,6 @@ pub enum ClipError {
         count: usize,
     },
     /// A block refers to lanes, rows, integers or a timeline that do not exist.
-    #[error("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there {} {have}", are(*.have as u64), clip = shorten(.clip))]
     Block {
         /// Name of the clip.
         clip: String,
@@ -71,7 +61,6 @@ pub enum ClipError {
         have: usize,
     },
     /// There is no such clip.
-    #[error("there is no clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
     Unknown {
         /// Name of the clip.
         clip: usize,
@@ -79,7 +68,6 @@ pub enum ClipError {
         clips: usize,
     },
     /// A marker is outside the clip.
-    #[error("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s", clip = shorten(.clip), marker = shorten(.marker))]
     Marker {
         /// Name of the clip.
         clip: String,
@@ -91,7 +79,6 @@ pub enum ClipError {
         duration: f32,
     },
     /// There are more markers than 16-bit marker indices.
-    #[error("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}", clip = shorten(.clip))]
     TooManyMarkers {
         /// Name of the clip.
         clip: String,
@@ -99,7 +86,6 @@ pub enum ClipError {
         count: usize,
     },
     /// A row holds NaN or infinity.
-    #[error("clip \"{clip}\": row {row} is not finite", clip = shorten(.clip))]
     NotFinite {
         /// Name of the clip.
         clip: String,
@@ -107,7 +93,6 @@ pub enum ClipError {
         row: usize,
     },
     /// A number is beyond its limit.
-    #[error("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}", clip = shorten(.clip))]
     Beyond {
         /// Name of the clip.
         clip: String,
@@ -119,9 +104,6 @@ pub enum ClipError {
         limit: f32,
     },
     /// The product of scales down a chain of joints exceeds [`MAX_CHAIN_SCALE`].
-    #[error(
-        "clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {MAX_CHAIN_SCALE:e}", clip = shorten(.clip), name = shorten(.name)
-    )]
     Scale {
         /// Name of the clip.
         clip: String,
@@ -133,9 +115,6 @@ pub enum ClipError {
         product: f64,
     },
     /// Blocks share rows or integers more often than [`MAX_SHARING`].
-    #[error(
-        "clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, plus 65536)", clip = shorten(.clip)
-    )]
     Sharing {
         /// Name of the clip.
         clip: String,
@@ -147,7 +126,6 @@ pub enum ClipError {
         limit: usize,
     },
     /// The root motion is invalid, or not allowed.
-    #[error("clip \"{clip}\", root motion: {what} ({index})", clip = shorten(.clip))]
     RootMotion {
         /// Name of the clip.
         clip: String,
@@ -156,4 +134,36 @@ pub enum ClipError {
         /// The key, joint or count at fault.
         index: usize,
     },
+}
+
+says! { ClipFault:
+    Self::Duration { clip, duration } =>
+        ("clip \"{clip}\": the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s", clip = shorten(clip)),
+    Self::KeyCount { clip, timeline, keys, limit } =>
+        ("clip \"{clip}\": timeline {timeline} has {}, allowed are 2 to {limit}",
+        plural(*keys as u64, "key"), clip = shorten(clip)),
+    Self::Times { clip, timeline, key } =>
+        ("clip \"{clip}\": timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to \
+        {MAX_SECONDS:e} s", clip = shorten(clip)),
+    Self::TooManyTimelines { clip, count } =>
+        ("clip \"{clip}\": {count} irregular timelines, the limit is {}", u16::MAX, clip = shorten(clip)),
+    Self::Block { clip, channel, index, what, needed, have } =>
+        ("clip \"{clip}\": {channel} block {index} refers to {what} {needed}, there {} {have}",
+        are(*have as u64), clip = shorten(clip)),
+    Self::Unknown { clip, clips } => ("there is no clip {clip}: the rig has {}", plural(*clips as u64, "clip")),
+    Self::Marker { clip, marker, time, duration } =>
+        ("clip \"{clip}\": marker \"{marker}\" is at {time} s, the clip ends at {duration} s",
+        clip = shorten(clip), marker = shorten(marker)),
+    Self::TooManyMarkers { clip, count } =>
+        ("clip \"{clip}\": {count} markers, the limit is {MAX_MARKERS}", clip = shorten(clip)),
+    Self::NotFinite { clip, row } => ("clip \"{clip}\": row {row} is not finite", clip = shorten(clip)),
+    Self::Beyond { clip, place, value, limit } =>
+        ("clip \"{clip}\": {place}: {value:e} is beyond the limit of {limit:e}", clip = shorten(clip)),
+    Self::Scale { clip, joint, name, product } =>
+        ("clip \"{clip}\": the largest scales down to joint {joint} \"{name}\" multiply to {product:e}, the limit \
+        is {MAX_CHAIN_SCALE:e}", clip = shorten(clip), name = shorten(name)),
+    Self::Sharing { clip, what, needed, limit } =>
+        ("clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, \
+        plus 65536)", clip = shorten(clip)),
+    Self::RootMotion { clip, what, index } => ("clip \"{clip}\", root motion: {what} ({index})", clip = shorten(clip)),
 }

@@ -3,7 +3,8 @@
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::{Extent, Keys, Lanes};
-use super::error::ClipError;
+use super::error::ClipFault;
+use crate::error::BuildError;
 use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
@@ -20,7 +21,7 @@ const SHARING_BASE: usize = 1 << 16;
 
 /// Rejects blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond [`MAX_LENGTH`].
 /// References of the blocks must have been checked.
-pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     let extent = |c: Channel, b: &Block| b.encoding.extent(c, b.kind, parts.keys_of(b));
     let blocks = Channel::ALL.into_iter().zip(&parts.channels);
     let read: Extent = blocks
@@ -36,12 +37,12 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
             .saturating_add(SHARING_BASE);
         if needed > limit {
             let clip = parts.name.clone();
-            return Err(ClipError::Sharing {
+            return Err(BuildError::Clip(ClipFault::Sharing {
                 clip,
                 what,
                 needed,
                 limit,
-            });
+            }));
         }
     }
     if all_within(bytemuck::cast_slice(&parts.rows), MAX_LENGTH) {
@@ -56,14 +57,14 @@ pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), C
     let value = found.map_or(0.0, |r| r.0[lane]);
     if !value.is_finite() {
         let clip = parts.name.clone();
-        return Err(ClipError::NotFinite { clip, row });
+        return Err(BuildError::Clip(ClipFault::NotFinite { clip, row }));
     }
-    Err(ClipError::Beyond {
+    Err(BuildError::Clip(ClipFault::Beyond {
         clip: parts.name.clone(),
         place: place_of(parts, skeleton, row, lane),
         value,
         limit: MAX_LENGTH,
-    })
+    }))
 }
 
 /// Describes a lane of a row for messages: channel, joint and key.
@@ -107,7 +108,7 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
 
 /// Rejects rotations whose keys are far from unit length, or so far from the previous key that the
 /// interpolation between them may have no direction. Rows must have been checked, and `moving` must be set.
-pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     for b in &parts.channels[Channel::Rotation as usize] {
         let lanes = skeleton
             .joint_of()
@@ -140,12 +141,12 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             true => "dot product with the key before",
             false => "square of the length",
         };
-        return Err(ClipError::Beyond {
+        return Err(BuildError::Clip(ClipFault::Beyond {
             clip: parts.name.clone(),
             place: format!("{owner}, key {key}, {what}"),
             value,
             limit,
-        });
+        }));
     }
     Ok(())
 }
@@ -234,20 +235,20 @@ pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
 
 /// Rejects a clip whose scales, with those of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
 /// joints.
-pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), ClipError> {
+pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), BuildError> {
     if clip.scale_factors().is_empty() {
         return Ok(());
     }
     let factor = |joint: usize| scale_factor(skeleton, clip.scale_factors(), joint);
     let checked = check_chain(skeleton.parents(), MAX_CHAIN_SCALE, factor);
-    checked
-        .map(|_| ())
-        .map_err(|(joint, product)| ClipError::Scale {
+    checked.map(|_| ()).map_err(|(joint, product)| {
+        BuildError::Clip(ClipFault::Scale {
             clip: clip.name().to_owned(),
             joint,
             name: skeleton.names()[joint].clone(),
             product,
         })
+    })
 }
 
 impl Clip {

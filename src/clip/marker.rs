@@ -1,7 +1,8 @@
 //! `Marker`: a named time of a clip.
 
 use super::clip_data::Clip;
-use super::error::ClipError;
+use crate::clip::ClipFault;
+use crate::error::BuildError;
 
 /// Limit on the markers of a clip: events store 16-bit marker indices.
 pub const MAX_MARKERS: usize = u16::MAX as usize;
@@ -30,21 +31,21 @@ pub(super) fn sorted(
     mut markers: Vec<Marker>,
     clip: &str,
     duration: f32,
-) -> Result<Vec<Marker>, ClipError> {
+) -> Result<Vec<Marker>, BuildError> {
     if markers.len() > MAX_MARKERS {
-        return Err(ClipError::TooManyMarkers {
+        return Err(BuildError::Clip(ClipFault::TooManyMarkers {
             clip: clip.to_owned(),
             count: markers.len(),
-        });
+        }));
     }
     let within = |m: &&Marker| !(0.0..=duration).contains(&m.time);
     if let Some(bad) = markers.iter().find(within) {
-        return Err(ClipError::Marker {
+        return Err(BuildError::Clip(ClipFault::Marker {
             clip: clip.to_owned(),
             marker: bad.name.clone(),
             time: bad.time,
             duration,
-        });
+        }));
     }
     // Turns −0.0 into 0.0, which `total_cmp` distinguishes.
     markers.iter_mut().for_each(|m| m.time += 0.0);
@@ -57,7 +58,7 @@ impl Clip {
     ///
     /// # Errors
     /// If a time is outside [0, duration], or there are more than [`MAX_MARKERS`].
-    pub fn with_markers(mut self, markers: Vec<Marker>) -> Result<Self, ClipError> {
+    pub fn with_markers(mut self, markers: Vec<Marker>) -> Result<Self, BuildError> {
         self.markers = sorted(markers, &self.name, self.duration)?;
         Ok(self)
     }

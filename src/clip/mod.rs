@@ -33,12 +33,12 @@ pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
-pub use error::ClipError;
+pub use error::ClipFault;
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
 pub(crate) use relane::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
 pub use relane::{
-    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneError, Relaned, relane,
+    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneFault, Relaned, relane,
 };
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]

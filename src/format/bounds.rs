@@ -1,6 +1,6 @@
 //! Section BNDS: where the meshes are while each clip plays.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::{Bytes, bit};
 use crate::rig::{Aabb, ClipBounds};
@@ -57,7 +57,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     clips: usize,
     joints: usize,
-) -> Result<Bounds, FormatError> {
+) -> Result<Bounds, ReadError> {
     let anchor: u16 = r.one("the anchor")?;
     if anchor != NO_JOINT {
         r.index("the anchor", anchor.into(), joints)?;
@@ -72,7 +72,7 @@ pub(super) fn read(
         r.charge(size_of::<Option<ClipBounds>>())?;
         let stored: Stored = r.one("bounds of a clip")?;
         let clip = all.len();
-        all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds { clip }))?);
+        all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds(clip)))?);
     }
     r.finish()?;
     Ok(Bounds {

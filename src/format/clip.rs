@@ -7,7 +7,7 @@
 
 use super::codec::{self, CodecError, KINDS};
 use super::container::ALIGNMENT;
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::{Bytes, place};
 use crate::clip::{
@@ -166,14 +166,14 @@ pub(super) fn read(
     skeleton: &Skeleton,
     entry: ClipEntry,
     owner: &SharedBytes,
-) -> Result<Clip, FormatError> {
+) -> Result<Clip, ReadError> {
     match entry.form {
         ClipForm::Rows => read_rows(r, skeleton, entry, owner),
         ClipForm::Coded => read_coded(r, skeleton, entry),
     }
 }
 
-fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), FormatError> {
+fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), ReadError> {
     let (found, entry) = (found.to_bits(), entry.to_bits());
     match found == entry {
         true => Ok(()),
@@ -190,7 +190,7 @@ fn read_coded(
     mut r: SectionReader<'_>,
     skeleton: &Skeleton,
     entry: ClipEntry,
-) -> Result<Clip, FormatError> {
+) -> Result<Clip, ReadError> {
     let seen = r.memory.look_through(blocks_of(skeleton));
     seen.map_err(|fault| r.whole(fault))?;
     let bytes = r.rest();
@@ -207,7 +207,7 @@ fn read_rows(
     skeleton: &Skeleton,
     entry: ClipEntry,
     owner: &SharedBytes,
-) -> Result<Clip, FormatError> {
+) -> Result<Clip, ReadError> {
     let head: Head = r.one("the header of a clip")?;
     let Some(&kind) = KINDS_OF_CLIPS.get(head.kind as usize) else {
         return Err(r.limit("the kind of a clip", head.kind, 1u32));
@@ -285,14 +285,14 @@ fn typed_slice<T: AnyBitPattern + NoUninit>(
     owner: &SharedBytes,
     count: u32,
     what: &'static str,
-) -> Result<Store<T>, FormatError> {
+) -> Result<Store<T>, ReadError> {
     let at = r.position();
     let bytes = r.take((count as usize).saturating_mul(size_of::<T>()), what)?;
     let store = Store::shared(owner, at..at + bytes.len());
     store.ok_or_else(|| r.limit("the misalignment of rows", (at % ALIGNMENT) as u64, 0u32))
 }
 
-fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
+fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, ReadError> {
     let kind = KINDS.get(usize::from(b.kind)).copied();
     let kind = kind.ok_or_else(|| r.limit("the kind of a block", b.kind, 3u32))?;
     let unused = u32::from(b.zero) | if b.lanes == 0 { b.first } else { 0 };
@@ -308,7 +308,7 @@ fn block(r: &SectionReader<'_>, b: StoredBlock) -> Result<Block, FormatError> {
     })
 }
 
-fn motion(r: &mut SectionReader<'_>, head: &Head) -> Result<Option<RootMotionParts>, FormatError> {
+fn motion(r: &mut SectionReader<'_>, head: &Head) -> Result<Option<RootMotionParts>, ReadError> {
     let keys = head.motion_keys as usize;
     if keys == 0 {
         let unused = u32::from(head.motion_joint) | u32::from(head.motion_turns) << 16;

@@ -4,7 +4,7 @@
 //! [header: 64 bytes][section 0, padded to 64][section 1, padded to 64] … [table: 40 bytes per section]
 //! ```
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::source::Source;
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
@@ -89,8 +89,9 @@ impl Section {
         }
     }
 
-    pub(super) fn fault(self, offset: u64, fault: impl Into<Fault>) -> FormatError {
-        FormatError {
+    pub(super) fn fault(self, offset: u64, fault: impl Into<Fault>) -> ReadError {
+        ReadError {
+            file: None,
             section: self,
             offset,
             fault: fault.into(),
@@ -147,7 +148,7 @@ impl Entry {
         Section::of_code(self.code)
     }
 
-    pub fn fault(&self, fault: impl Into<Fault>) -> FormatError {
+    pub fn fault(&self, fault: impl Into<Fault>) -> ReadError {
         self.section().fault(self.offset, fault)
     }
 }
@@ -160,7 +161,7 @@ impl Header {
 }
 
 /// Reads and checks the header and the table. Sections, and the padding behind them, are not read.
-pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), FormatError> {
+pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
     let fail = |offset, fault: Fault| Err(Section::Header.fault(offset, fault));
     let have = source.len();
     let bytes = source.read(Section::Header, 0, have.min(HEADER as u64))?;
@@ -227,7 +228,7 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), FormatError>
 }
 
 /// Checks that sections follow each other up to the table, aligned. What is between them is read with them.
-fn check_places(header: &Header, entries: &[Entry]) -> Result<(), FormatError> {
+fn check_places(header: &Header, entries: &[Entry]) -> Result<(), ReadError> {
     let mut end = HEADER as u64;
     let places = entries.iter().map(|e| (e.offset, e.bytes));
     for (i, (offset, length)) in places.chain([(header.table, 0)]).enumerate() {

@@ -1,20 +1,23 @@
-//! `FormatError`: why a file is rejected, with section and byte offset.
+//! `ReadError`: why a file is rejected, with section and byte offset.
 
 use super::codec::CodecError;
 use super::container::Section;
-use crate::clip::ClipError;
-use crate::clip::RelaneError;
-use crate::rig::RigError;
-use crate::skeleton::{HumanBone, SkeletonError, SkinError};
-use crate::words::{are, plural, shorten};
+use crate::error::BuildError;
+use crate::skeleton::HumanBone;
+use crate::words::{are, plural, says, shorten};
+use std::fmt;
 use std::io;
+use std::path::Path;
 use thiserror::Error;
 
 /// Why a .phx file cannot be read.
 #[derive(Clone, Debug, PartialEq, Error)]
-#[error("{section} at byte {offset}: {fault}")]
-pub struct FormatError {
-    /// The section at fault.
+#[error("{}{}{fault}", InFile(file), At(self))]
+#[non_exhaustive]
+pub struct ReadError {
+    /// Path of the file; `None` for bytes in memory and for files that were open before.
+    pub file: Option<String>,
+    /// The section at fault; the header if the file cannot be opened.
     pub section: Section,
     /// Byte offset in the file of the wrong value, or of the list or section that holds it.
     pub offset: u64,
@@ -22,14 +25,53 @@ pub struct FormatError {
     pub fault: Fault,
 }
 
+/// A file before what is wrong with it.
+struct InFile<'a>(&'a Option<String>);
+
+impl fmt::Display for InFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.as_ref().map_or(Ok(()), |file| write!(f, "{file}: "))
+    }
+}
+
+/// The place of a fault in a file that could be opened.
+struct At<'a>(&'a ReadError);
+
+impl fmt::Display for At<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.fault {
+            Fault::Open { .. } => Ok(()),
+            _ => write!(f, "{} at byte {}: ", self.0.section, self.0.offset),
+        }
+    }
+}
+
+impl ReadError {
+    /// The error with the file that it is of.
+    pub fn in_file(self, file: impl Into<String>) -> Self {
+        Self {
+            file: Some(file.into()),
+            ..self
+        }
+    }
+
+    /// A file that the operating system does not open.
+    pub(super) fn open(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
+        |error| {
+            let (kind, message) = (error.kind(), error.to_string());
+            let error = Section::Header.fault(0, Fault::Open { kind, message });
+            error.in_file(path.display().to_string())
+        }
+    }
+}
+
 /// A fault in a section.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Fault {
     /// The first bytes are not those of a .phx file.
-    #[error("this is not a .phx file")]
     Magic,
     /// The version is not [`VERSION`](super::VERSION).
-    #[error("the file has version {have}, this library reads version {known}")]
     Version {
         /// Version of the file.
         have: u32,
@@ -37,7 +79,6 @@ pub enum Fault {
         known: u32,
     },
     /// The data ends too early.
-    #[error("{what}: {} {} needed, {have} {} available", plural(*.needed, "byte"), are(*.needed), are(*.have))]
     Short {
         /// The contents of the missing bytes.
         what: &'static str,
@@ -46,8 +87,14 @@ pub enum Fault {
         /// Bytes available.
         have: u64,
     },
+    /// The operating system reports an error while opening the file.
+    Open {
+        /// Kind of the error.
+        kind: io::ErrorKind,
+        /// The system's message.
+        message: String,
+    },
     /// The operating system reports an error while reading the open file.
-    #[error("the file cannot be read: {message}")]
     Read {
         /// Kind of the error.
         kind: io::ErrorKind,
@@ -55,7 +102,6 @@ pub enum Fault {
         message: String,
     },
     /// Data follows after the end.
-    #[error("the end is at byte {expected}, but the data continues to byte {have}")]
     Extra {
         /// Expected end, bytes.
         expected: u64,
@@ -63,7 +109,6 @@ pub enum Fault {
         have: u64,
     },
     /// The checksum does not match: the bytes have changed since they were written.
-    #[error("the checksum is {found:016x}, the file states {stated:016x}")]
     Checksum {
         /// Checksum stated in the file.
         stated: u64,
@@ -71,13 +116,8 @@ pub enum Fault {
         found: u64,
     },
     /// The bounds of a clip are not finite, or contradict their flags.
-    #[error("the bounds of clip {clip} are not finite, or contradict their flags")]
-    Bounds {
-        /// Index of the clip.
-        clip: usize,
-    },
+    Bounds(usize),
     /// A stated hash does not match the data.
-    #[error("the hash of the {what} is {found:016x}, the file states {stated:016x}")]
     Hash {
         /// The hashed data.
         what: &'static str,
@@ -87,7 +127,6 @@ pub enum Fault {
         found: u64,
     },
     /// A value is outside its limits.
-    #[error("{what} is {found}, the limit is {limit}")]
     Limit {
         /// Name of the value.
         what: &'static str,
@@ -97,7 +136,6 @@ pub enum Fault {
         limit: u64,
     },
     /// A number is NaN or infinite.
-    #[error("{what}: number {index} is not finite")]
     NotFinite {
         /// The list that holds the number.
         what: &'static str,
@@ -105,7 +143,6 @@ pub enum Fault {
         index: usize,
     },
     /// A length is negative, NaN or infinite.
-    #[error("{what} is {found}; it must be finite and at least 0")]
     Length {
         /// Name of the length.
         what: &'static str,
@@ -113,7 +150,6 @@ pub enum Fault {
         found: f32,
     },
     /// A name is not UTF-8.
-    #[error("name {name} is not valid UTF-8 at its byte {byte}")]
     Text {
         /// Index of the name.
         name: usize,
@@ -121,13 +157,8 @@ pub enum Fault {
         byte: usize,
     },
     /// A required section is missing, or a section is repeated.
-    #[error("there are {have} such sections, expected 1")]
-    Sections {
-        /// Number of such sections.
-        have: usize,
-    },
+    Sections(usize),
     /// Reading needs more memory than the size of the file allows.
-    #[error("{needed} bytes of memory are needed, the limit is {limit}")]
     Memory {
         /// Bytes needed.
         needed: u64,
@@ -135,21 +166,10 @@ pub enum Fault {
         limit: u64,
     },
     /// An image cannot be decoded.
-    #[error("the image cannot be decoded: {0}")]
     Picture(String),
-    /// The joints do not form a valid skeleton.
-    #[error(transparent)]
-    Skeleton(#[from] SkeletonError),
-    /// A skin is invalid.
-    #[error("skin {skin}: {source}")]
-    Skin {
-        /// Index of the skin.
-        skin: usize,
-        /// The cause.
-        source: SkinError,
-    },
+    /// The skeleton, a skin, a clip or the rig is invalid.
+    Build(Box<BuildError>),
     /// One joint has two bones of the humanoid.
-    #[error("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(.name))]
     JointTwice {
         /// Index of the joint.
         joint: usize,
@@ -160,20 +180,9 @@ pub enum Fault {
         /// The second bone.
         second: HumanBone,
     },
-    /// A clip is invalid.
-    #[error(transparent)]
-    Clip(#[from] ClipError),
     /// A coded clip cannot be decoded.
-    #[error("coded clip: {0}")]
-    Codec(#[from] CodecError),
-    /// The parts do not form a valid rig.
-    #[error(transparent)]
-    Rig(#[from] RigError),
-    /// A clip cannot be converted to another lane order.
-    #[error(transparent)]
-    Relane(#[from] RelaneError),
+    Codec(CodecError),
     /// A clip was built for another skeleton.
-    #[error("the clip's skeleton has the hash {have:016x}, expected {needed:016x}")]
     Structure {
         /// Structure hash in the clip.
         have: u64,
@@ -182,23 +191,39 @@ pub enum Fault {
     },
 }
 
-/// Why a file cannot be opened.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// The operating system reports an error.
-    #[error("{file}: {source}")]
-    Io {
-        /// Path of the file.
-        file: String,
-        /// The cause.
-        source: io::Error,
-    },
-    /// The file is not a valid .phx file.
-    #[error("{file}: {source}")]
-    Format {
-        /// Path of the file.
-        file: String,
-        /// The cause.
-        source: Box<FormatError>,
-    },
+says! { Fault:
+    Self::Open { message, .. } => ("{message}"),
+    Self::Magic => ("this is not a .phx file"),
+    Self::Version { have, known } => ("the file has version {have}, this library reads version {known}"),
+    Self::Short { what, needed, have } =>
+        ("{what}: {} {} needed, {have} {} available", plural(*needed, "byte"), are(*needed), are(*have)),
+    Self::Read { message, .. } => ("the file cannot be read: {message}"),
+    Self::Extra { expected, have } => ("the end is at byte {expected}, but the data continues to byte {have}"),
+    Self::Checksum { stated, found } => ("the checksum is {found:016x}, the file states {stated:016x}"),
+    Self::Bounds(clip) => ("the bounds of clip {clip} are not finite, or contradict their flags"),
+    Self::Hash { what, stated, found } => ("the hash of the {what} is {found:016x}, the file states {stated:016x}"),
+    Self::Limit { what, found, limit } => ("{what} is {found}, the limit is {limit}"),
+    Self::NotFinite { what, index } => ("{what}: number {index} is not finite"),
+    Self::Length { what, found } => ("{what} is {found}; it must be finite and at least 0"),
+    Self::Text { name, byte } => ("name {name} is not valid UTF-8 at its byte {byte}"),
+    Self::Sections(have) => ("there are {have} such sections, expected 1"),
+    Self::Memory { needed, limit } => ("{needed} bytes of memory are needed, the limit is {limit}"),
+    Self::Picture(inner) => ("the image cannot be decoded: {inner}"),
+    Self::Build(inner) => ("{inner}"),
+    Self::JointTwice { joint, name, first, second } =>
+        ("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(name)),
+    Self::Codec(inner) => ("coded clip: {inner}"),
+    Self::Structure { have, needed } => ("the clip's skeleton has the hash {have:016x}, expected {needed:016x}"),
+}
+
+impl From<BuildError> for Fault {
+    fn from(error: BuildError) -> Self {
+        Self::Build(Box::new(error))
+    }
+}
+
+impl From<CodecError> for Fault {
+    fn from(error: CodecError) -> Self {
+        Self::Codec(error)
+    }
 }

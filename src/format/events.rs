@@ -1,6 +1,6 @@
 //! Section EVNT: the markers of all clips.
 
-use super::error::FormatError;
+use super::error::ReadError;
 use super::names::{NO_NAME, NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -38,7 +38,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     clips: usize,
-) -> Result<Vec<Event>, FormatError> {
+) -> Result<Vec<Event>, ReadError> {
     let count = r.count("the number of markers", size_of::<Event>())?;
     let events: Vec<Event> = r.many(count, "markers")?;
     let mut last = 0;

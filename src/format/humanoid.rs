@@ -1,6 +1,6 @@
 //! Section HUMN: which joint is which human bone, as the source of the file states it.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::Bytes;
 use crate::skeleton::{HUMAN_BONES, HumanBone, Skeleton};
@@ -30,7 +30,7 @@ pub(super) fn write(bones: &[(HumanBone, u16)]) -> Vec<u8> {
 pub(super) fn read(
     mut r: SectionReader<'_>,
     skeleton: &Skeleton,
-) -> Result<Vec<(HumanBone, u16)>, FormatError> {
+) -> Result<Vec<(HumanBone, u16)>, ReadError> {
     let count = r.count("the number of bones", size_of::<Stored>())?;
     let mut bones: Vec<(HumanBone, u16)> = Vec::new();
     for _ in 0..count {

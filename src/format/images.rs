@@ -1,6 +1,6 @@
 //! Section IMAG: one image, decoded or with the bytes of its source.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::Bytes;
 #[cfg(feature = "images")]
@@ -83,17 +83,14 @@ pub(super) fn read(
     r: SectionReader<'_>,
     form: u32,
     mode: ImageMode,
-) -> Result<Option<ImageData>, FormatError> {
+) -> Result<Option<ImageData>, ReadError> {
     match form {
         ENCODED => read_encoded(r, mode),
         _ => read_sized(r, mode),
     }
 }
 
-fn read_encoded(
-    mut r: SectionReader<'_>,
-    mode: ImageMode,
-) -> Result<Option<ImageData>, FormatError> {
+fn read_encoded(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, ReadError> {
     let mime = r.count("the length of a MIME type", 1)?;
     r.index("the length of a MIME type", mime as u32, MAX_MIME_TYPE + 1)?;
     let stored = r.count("the number of image bytes", 1)?;
@@ -123,7 +120,7 @@ fn read_encoded(
     Ok(image)
 }
 
-fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, FormatError> {
+fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, ReadError> {
     let [form, width, height]: [u32; 3] = r.one("the size of an image")?;
     for (what, found) in [
         ("the width in pixels", width),
@@ -177,7 +174,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
 }
 
 /// The bytes of an image file; their memory is charged.
-fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageData, FormatError> {
+fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageData, ReadError> {
     r.charge(bytes.len() + mime.len())?;
     let bytes = bytes.to_vec();
     Ok(ImageData::Encoded(EncodedImage { mime, bytes }))

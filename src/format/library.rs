@@ -2,7 +2,7 @@
 
 use super::clip::{self, ClipEntry, ClipForm};
 use super::container::{self, Entry, Section};
-use super::error::{Fault, FormatError, OpenError};
+use super::error::{Fault, ReadError};
 use super::events::{self, Event};
 use super::memory::MemoryLimit;
 use super::names::Names;
@@ -117,7 +117,7 @@ impl Library {
     ///
     /// # Errors
     /// If the file cannot be read, is not a regular file, or is not a valid .phx file.
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
         Self::of_file(path, OpenFile::open(path)?.into())
     }
 
@@ -125,19 +125,16 @@ impl Library {
     ///
     /// # Errors
     /// If they are not a valid .phx file.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
         Self::new(Source::Memory(copy(bytes)))
     }
 
     /// The library of a file that was opened or mapped.
-    pub(super) fn of_file(path: &Path, source: Source) -> Result<Self, OpenError> {
-        Self::new(source).map_err(|source| OpenError::Format {
-            file: path.display().to_string(),
-            source: Box::new(source),
-        })
+    pub(super) fn of_file(path: &Path, source: Source) -> Result<Self, ReadError> {
+        Self::new(source).map_err(|error| error.in_file(path.display().to_string()))
     }
 
-    fn new(source: Source) -> Result<Self, FormatError> {
+    fn new(source: Source) -> Result<Self, ReadError> {
         let (header, entries) = container::read(&source)?;
         let memory = MemoryLimit::new(bytes_of(&source));
         let sections = Sections {
@@ -214,11 +211,11 @@ impl Library {
     ///
     /// # Errors
     /// If there is no such clip, or its section is damaged.
-    pub fn clip(&self, clip: usize) -> Result<Clip, FormatError> {
+    pub fn clip(&self, clip: usize) -> Result<Clip, ReadError> {
         self.clip_within(clip, &MemoryLimit::new(self.byte_len()))
     }
 
-    fn clip_within(&self, clip: usize, memory: &MemoryLimit) -> Result<Clip, FormatError> {
+    fn clip_within(&self, clip: usize, memory: &MemoryLimit) -> Result<Clip, ReadError> {
         let Some(entry) = self.clips.get(clip) else {
             let (what, found) = ("the index of a clip", clip as u64);
             let limit = self.clips.len().saturating_sub(1) as u64;
@@ -252,7 +249,7 @@ impl Library {
     /// # Errors
     /// As [`Library::clip`], and if the skeletons differ in more than their lane order, or the conversion
     /// needs more memory than the file's size allows.
-    pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, FormatError> {
+    pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, ReadError> {
         let memory = MemoryLimit::new(self.byte_len());
         let read = self.clip_within(clip, &memory)?;
         if read.fits(skeleton) {
@@ -271,7 +268,7 @@ impl Library {
     /// # Errors
     /// If a section is damaged, the parts do not fit each other, or together they need more memory than the
     /// file's size allows.
-    pub fn rig(&self, options: &RigOptions) -> Result<Rig, FormatError> {
+    pub fn rig(&self, options: &RigOptions) -> Result<Rig, ReadError> {
         let memory = MemoryLimit::new(self.byte_len());
         let sections = Sections {
             source: &self.source,
@@ -329,12 +326,12 @@ impl Library {
     ///
     /// # Errors
     /// As [`Library::clip`], for the clips together: they share one memory limit.
-    pub fn clips(&self) -> Result<Vec<Arc<Clip>>, FormatError> {
+    pub fn clips(&self) -> Result<Vec<Arc<Clip>>, ReadError> {
         self.clips_within(&MemoryLimit::new(self.byte_len()))
     }
 
     /// The clips of one call share its memory limit: many clips may repeat one long name.
-    fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, FormatError> {
+    fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, ReadError> {
         let all = 0..self.clips.len();
         all.into_par_iter()
             .map(|c| self.clip_within(c, memory).map(Arc::new))
@@ -345,7 +342,7 @@ impl Library {
     ///
     /// # Errors
     /// With a section whose checksum differs.
-    pub fn check_sums(&self) -> Result<(), FormatError> {
+    pub fn check_sums(&self) -> Result<(), ReadError> {
         let sections = self.entries.par_iter();
         sections.try_for_each(|e| self.source.section(e).map(|_| ()))
     }
@@ -354,7 +351,7 @@ impl Library {
     ///
     /// # Errors
     /// With the first fault found.
-    pub fn verify(&self) -> Result<(), FormatError> {
+    pub fn verify(&self) -> Result<(), ReadError> {
         for e in &self.entries {
             if let Section::Unknown(_) = e.section() {
                 self.source.section(e)?;
@@ -396,8 +393,8 @@ impl Sections<'_> {
     fn read<T>(
         self,
         entry: &Entry,
-        read: impl FnOnce(SectionReader<'_>) -> Result<T, FormatError>,
-    ) -> Result<T, FormatError> {
+        read: impl FnOnce(SectionReader<'_>) -> Result<T, ReadError>,
+    ) -> Result<T, ReadError> {
         let bytes = self.source.section(entry)?;
         read(SectionReader::new(&bytes, entry, self.memory))
     }
@@ -406,8 +403,8 @@ impl Sections<'_> {
     fn one<T>(
         self,
         kind: Section,
-        read: impl FnOnce(SectionReader<'_>) -> Result<T, FormatError>,
-    ) -> Result<Option<T>, FormatError> {
+        read: impl FnOnce(SectionReader<'_>) -> Result<T, ReadError>,
+    ) -> Result<Option<T>, ReadError> {
         let entry = at_most_one(self.entries, kind)?;
         entry.map(|e| self.read(e, read)).transpose()
     }

@@ -1,6 +1,6 @@
 //! `Library::open_mapped`: a library in a memory-mapped file. The only `unsafe` code outside `simd`.
 
-use super::error::OpenError;
+use super::error::ReadError;
 use super::library::Library;
 use super::source::{Source, copy, regular_file};
 use crate::clip::SharedBytes;
@@ -40,7 +40,7 @@ impl Library {
     /// # Ok(())
     /// # }
     /// ```
-    pub unsafe fn open_mapped(path: &Path) -> Result<Self, OpenError> {
+    pub unsafe fn open_mapped(path: &Path) -> Result<Self, ReadError> {
         let (file, bytes) = regular_file(path)?;
         // An empty file cannot be mapped.
         if bytes == 0 {
@@ -49,10 +49,7 @@ impl Library {
         // SAFETY: the caller promises that the bytes do not change while the map lives. It is read-only and
         // lives as long as the library, its clones and the clips that use it, each of which shares it.
         let map = unsafe { Mmap::map(&file) };
-        let map = map.map_err(|source| OpenError::Io {
-            file: path.display().to_string(),
-            source,
-        })?;
+        let map = map.map_err(ReadError::open(path))?;
         Self::of_file(path, Source::Memory(SharedBytes::from_owner(map)))
     }
 }

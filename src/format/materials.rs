@@ -4,7 +4,7 @@
 //! [count] then each [numbers, 60 bytes] [texture, 32 bytes] …, those that its bits name
 //! ```
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::{Bytes, bit, place};
@@ -112,7 +112,7 @@ fn stored(t: &Texture) -> StoredTexture {
 }
 
 /// Reads the materials. [`Rig::new`](crate::rig::Rig::new) checks ranges and images.
-pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Material>, ReadError> {
     let count = r.count("the number of materials", size_of::<Head>())?;
     let mut out = Vec::new();
     for _ in 0..count {
@@ -123,7 +123,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Vec<Materi
     Ok(out)
 }
 
-fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, FormatError> {
+fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, ReadError> {
     let head: Head = r.one("a material")?;
     let name = r.name(names, head.name)?;
     let numbers = [
@@ -168,7 +168,7 @@ fn material(r: &mut SectionReader<'_>, names: &Names) -> Result<Material, Format
     })
 }
 
-fn texture(r: &mut SectionReader<'_>) -> Result<Texture, FormatError> {
+fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
     let t: StoredTexture = r.one("a texture")?;
     let numbers = [&t.offset[..], &[t.rotation], &t.scale];
     finite(r, "numbers of a texture", numbers.into_iter().flatten())?;
@@ -195,7 +195,7 @@ fn finite<'v>(
     r: &SectionReader<'_>,
     what: &'static str,
     mut values: impl Iterator<Item = &'v f32>,
-) -> Result<(), FormatError> {
+) -> Result<(), ReadError> {
     match values.position(|v| !v.is_finite()) {
         Some(index) => Err(r.fault(Fault::NotFinite { what, index })),
         None => Ok(()),
@@ -208,12 +208,12 @@ fn pick<T: Copy>(
     what: &'static str,
     all: &[T],
     number: u32,
-) -> Result<T, FormatError> {
+) -> Result<T, ReadError> {
     Ok(all[r.index(what, number, all.len())?])
 }
 
 /// The filter of a number; 0 is none.
-fn filter<T: Copy>(r: &SectionReader<'_>, all: &[T], number: u8) -> Result<Option<T>, FormatError> {
+fn filter<T: Copy>(r: &SectionReader<'_>, all: &[T], number: u8) -> Result<Option<T>, ReadError> {
     let what = "the filter of a texture";
     let number = r.index(what, number.into(), all.len() + 1)?;
     Ok(number

@@ -1,6 +1,6 @@
 //! Section MESH: one mesh, with its primitives as plain arrays.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::{Bytes, bit};
@@ -61,7 +61,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
     out.0
 }
 
-pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, ReadError> {
     let name = r.one("the name of a mesh")?;
     let mut mesh = Mesh {
         name: r.name(names, name)?,
@@ -78,7 +78,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, Form
     Ok(mesh)
 }
 
-fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
+fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, ReadError> {
     let vertices = r.count("the number of vertices", 12)?;
     let streams = streams_of(r, NORMALS | TANGENTS | UVS | COLORS | UVS1)?;
     let indices = r.count("the number of indices", 4)?;
@@ -133,7 +133,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, FormatError> {
     })
 }
 
-fn streams_of(r: &mut SectionReader<'_>, known: u32) -> Result<u32, FormatError> {
+fn streams_of(r: &mut SectionReader<'_>, known: u32) -> Result<u32, ReadError> {
     let streams = r.one("the bit set of streams")?;
     r.bits("the bit set of streams", streams, known)
 }

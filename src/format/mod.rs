@@ -36,11 +36,11 @@ mod writer;
 pub use clip::ClipForm;
 pub use codec::CodecError;
 pub use container::{MAGIC, Section, VERSION, hash_bytes};
-pub use error::{Fault, FormatError, OpenError};
+pub use error::{Fault, ReadError};
 pub use library::{Library, RigOptions, SectionInfo};
 pub use memory::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use provenance::{ClipOrigin, Provenance, Source};
-pub use save::{NewFile, SaveError, remove_leftovers, save};
+pub use save::{NewFile, remove_leftovers, save};
 pub use writer::{LibraryWriter, WriteError};
 
 /// Rows are used as they are stored and tables are copied as bytes, so the byte order has to be that of the file.

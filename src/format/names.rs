@@ -1,6 +1,6 @@
 //! Section NAME: the names of a file, each stored once.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::Bytes;
 use std::collections::HashMap;
@@ -35,7 +35,7 @@ impl Names {
         }
     }
 
-    pub fn read(mut r: SectionReader<'_>) -> Result<Self, FormatError> {
+    pub fn read(mut r: SectionReader<'_>) -> Result<Self, ReadError> {
         let count = r.count("the number of names", 4)?;
         let ends: Vec<u32> = r.many(count, "the ends of names")?;
         let total = ends.last().copied().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! Section NODE: the nodes of the rig, its roots, the meshes on them and the morph weights.
 
-use super::error::FormatError;
+use super::error::ReadError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -62,7 +62,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     meshes: &[Arc<Mesh>],
-) -> Result<Nodes, FormatError> {
+) -> Result<Nodes, ReadError> {
     let name = r.one("the rig's name")?;
     let mut out = Nodes {
         name: r.name(names, name)?.unwrap_or_default(),

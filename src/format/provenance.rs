@@ -1,6 +1,6 @@
 //! Section PROV: the tool and the sources that a file was made from, and the error of each clip.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -103,7 +103,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     clips: usize,
-) -> Result<Provenance, FormatError> {
+) -> Result<Provenance, ReadError> {
     let [tool, zero]: [u32; 2] = r.one("the tool")?;
     if zero != 0 {
         return Err(r.limit("the reserved field", zero, 0u32));

@@ -1,7 +1,7 @@
 //! `SectionReader`: reads the values of one section, with every read checked against its end.
 
 use super::container::{Entry, Section};
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::memory::MemoryLimit;
 use super::names::Names;
 use crate::math::all_finite;
@@ -33,17 +33,17 @@ impl<'a> SectionReader<'a> {
     }
 
     /// An error at the last value read.
-    pub fn fault(&self, fault: impl Into<Fault>) -> FormatError {
+    pub fn fault(&self, fault: impl Into<Fault>) -> ReadError {
         self.fault_at(self.last, fault)
     }
 
     /// An error at a byte of the section.
-    pub fn fault_at(&self, at: usize, fault: impl Into<Fault>) -> FormatError {
+    pub fn fault_at(&self, at: usize, fault: impl Into<Fault>) -> ReadError {
         self.section.fault(self.offset + at as u64, fault)
     }
 
     /// An error of the section as a whole.
-    pub fn whole(&self, fault: impl Into<Fault>) -> FormatError {
+    pub fn whole(&self, fault: impl Into<Fault>) -> ReadError {
         self.fault_at(0, fault)
     }
 
@@ -53,7 +53,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads the next `count` bytes, in place.
-    pub fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], FormatError> {
+    pub fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], ReadError> {
         let rest = &self.bytes[self.at..];
         let Some(taken) = rest.get(..count) else {
             return Err(self.fault_at(
@@ -79,7 +79,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads one value.
-    pub fn one<T: AnyBitPattern>(&mut self, what: &'static str) -> Result<T, FormatError> {
+    pub fn one<T: AnyBitPattern>(&mut self, what: &'static str) -> Result<T, ReadError> {
         let bytes = self.take(size_of::<T>(), what)?;
         Ok(bytemuck::pod_read_unaligned(bytes))
     }
@@ -90,7 +90,7 @@ impl<'a> SectionReader<'a> {
         &mut self,
         count: usize,
         what: &'static str,
-    ) -> Result<Vec<T>, FormatError> {
+    ) -> Result<Vec<T>, ReadError> {
         let bytes = self.take(self.length::<T>(count, what)?, what)?;
         self.charge(bytes.len())?;
         Ok(bytemuck::pod_collect_to_vec(bytes))
@@ -101,7 +101,7 @@ impl<'a> SectionReader<'a> {
         &mut self,
         count: usize,
         what: &'static str,
-    ) -> Result<impl ExactSizeIterator<Item = T> + Clone + use<'a, T>, FormatError> {
+    ) -> Result<impl ExactSizeIterator<Item = T> + Clone + use<'a, T>, ReadError> {
         let bytes = self.take(self.length::<T>(count, what)?, what)?;
         let values = bytes.chunks_exact(size_of::<T>());
         Ok(values.map(bytemuck::pod_read_unaligned))
@@ -112,7 +112,7 @@ impl<'a> SectionReader<'a> {
         &mut self,
         count: usize,
         what: &'static str,
-    ) -> Result<Vec<T>, FormatError> {
+    ) -> Result<Vec<T>, ReadError> {
         let values: Vec<T> = self.many(count, what)?;
         let floats: &[f32] = bytemuck::cast_slice(&values);
         if !all_finite(floats) {
@@ -125,7 +125,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Reads a number of elements. Each takes at least `each` bytes of the section, which bounds the number.
-    pub fn count(&mut self, what: &'static str, each: usize) -> Result<usize, FormatError> {
+    pub fn count(&mut self, what: &'static str, each: usize) -> Result<usize, ReadError> {
         let found = self.one::<u32>(what)? as usize;
         let limit = self.bytes.len() / each.max(1);
         if found > limit {
@@ -135,7 +135,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Skips padding up to a multiple of `alignment`; every byte must be 0.
-    pub fn pad(&mut self, alignment: usize) -> Result<(), FormatError> {
+    pub fn pad(&mut self, alignment: usize) -> Result<(), ReadError> {
         let count = self.at.next_multiple_of(alignment) - self.at;
         let padding = self.take(count, "padding")?;
         match padding.iter().find(|&&b| b != 0) {
@@ -150,13 +150,13 @@ impl<'a> SectionReader<'a> {
         what: &'static str,
         found: impl Into<u64>,
         limit: impl Into<u64>,
-    ) -> FormatError {
+    ) -> ReadError {
         let (found, limit) = (found.into(), limit.into());
         self.fault(Fault::Limit { what, found, limit })
     }
 
     /// Checks that no bits but the `known` ones are set.
-    pub fn bits(&self, what: &'static str, found: u32, known: u32) -> Result<u32, FormatError> {
+    pub fn bits(&self, what: &'static str, found: u32, known: u32) -> Result<u32, ReadError> {
         match found & !known {
             0 => Ok(found),
             _ => Err(self.limit(what, found, known)),
@@ -164,7 +164,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Checks that an index is less than `have`.
-    pub fn index(&self, what: &'static str, index: u32, have: usize) -> Result<usize, FormatError> {
+    pub fn index(&self, what: &'static str, index: u32, have: usize) -> Result<usize, ReadError> {
         if (index as usize) < have {
             return Ok(index as usize);
         }
@@ -172,7 +172,7 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Copies a name, with its memory charged. `None` for the index that stands for no name.
-    pub fn name(&mut self, names: &Names, name: u32) -> Result<Option<String>, FormatError> {
+    pub fn name(&mut self, names: &Names, name: u32) -> Result<Option<String>, ReadError> {
         if name == super::names::NO_NAME {
             return Ok(None);
         }
@@ -183,13 +183,13 @@ impl<'a> SectionReader<'a> {
     }
 
     /// Charges memory before it is allocated.
-    pub fn charge(&mut self, bytes: usize) -> Result<(), FormatError> {
+    pub fn charge(&mut self, bytes: usize) -> Result<(), ReadError> {
         let paid = self.memory.charge(bytes);
         paid.map_err(|fault| self.fault(fault))
     }
 
     /// Checks that no bytes are left.
-    pub fn finish(self) -> Result<(), FormatError> {
+    pub fn finish(self) -> Result<(), ReadError> {
         if self.at == self.bytes.len() {
             return Ok(());
         }
@@ -200,7 +200,7 @@ impl<'a> SectionReader<'a> {
         Err(self.fault_at(self.at, fault))
     }
 
-    fn length<T>(&self, count: usize, what: &'static str) -> Result<usize, FormatError> {
+    fn length<T>(&self, count: usize, what: &'static str) -> Result<usize, ReadError> {
         count.checked_mul(size_of::<T>()).ok_or_else(|| {
             let have = (self.bytes.len() - self.at) as u64;
             let needed = u64::MAX;

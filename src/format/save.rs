@@ -1,11 +1,11 @@
 //! `save` and `NewFile`: atomic replacement of files.
 
 use super::hash_bytes;
+use super::writer::WriteError;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 
 /// Temporary names that are tried. A name may be taken by a directory, or by a file of another user.
 const MOST_NAMES: usize = 8;
@@ -19,23 +19,11 @@ const MOST_LINKS: usize = 40;
 /// Longest name that its temporary name repeats, bytes. File systems allow 255 for the whole name.
 const LONGEST_NAME: usize = 200;
 
-/// Why a file was not written.
-#[derive(Debug, Error)]
-#[error("{file}: cannot be written: {source}")]
-pub struct SaveError {
-    /// Path of the file.
-    pub file: String,
-    /// The cause.
-    #[source]
-    pub source: io::Error,
-}
-
-impl SaveError {
-    fn of(path: &Path) -> impl Fn(io::Error) -> Self + '_ {
-        |source| Self {
-            file: path.display().to_string(),
-            source,
-        }
+/// The error of a file that is not put in place.
+fn failed(path: &Path) -> impl Fn(io::Error) -> WriteError + '_ {
+    |source| WriteError::Save {
+        file: path.display().to_string(),
+        source,
     }
 }
 
@@ -47,7 +35,7 @@ impl SaveError {
 /// # Errors
 /// If `write` fails, another process is writing the same file, the path exists and is not a regular file,
 /// or the operating system reports an error.
-pub fn save<E: From<SaveError>>(
+pub fn save<E: From<WriteError>>(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
 ) -> Result<(), E> {
@@ -97,8 +85,8 @@ impl NewFile {
     /// # Errors
     /// If the path exists and is not a regular file, another process is writing the same file, or the
     /// operating system reports an error.
-    pub fn create(path: &Path) -> Result<Self, SaveError> {
-        Self::create_beside(path).map_err(SaveError::of(path))
+    pub fn create(path: &Path) -> Result<Self, WriteError> {
+        Self::create_beside(path).map_err(failed(path))
     }
 
     fn create_beside(path: &Path) -> io::Result<Self> {
@@ -138,14 +126,14 @@ impl NewFile {
     /// # Errors
     /// If the operating system reports an error. Unless only the folder could not be synced, the existing
     /// file is unchanged.
-    pub fn finish(self) -> Result<(), SaveError> {
+    pub fn finish(self) -> Result<(), WriteError> {
         let Self {
             mut name,
             out,
             path,
             place,
         } = self;
-        put(out, &mut name, &place).map_err(SaveError::of(&path))
+        put(out, &mut name, &place).map_err(failed(&path))
     }
 }
 
@@ -357,9 +345,9 @@ mod tests {
         fs::write(&other, "another's")?;
         let link = folder.join(".a.partial");
         std::os::unix::fs::symlink("other", &link)?;
-        let mut new = NewFile::create(&out).map_err(|e| e.source)?;
+        let mut new = NewFile::create(&out)?;
         new.write_all(b"new")?;
-        new.finish().map_err(|e| e.source)?;
+        new.finish()?;
         assert_eq!(fs::read(&out)?, b"new");
         assert_eq!(fs::read(&other)?, b"another's");
         assert_eq!(fs::read_link(&link)?, Path::new("other"));

@@ -1,12 +1,10 @@
 //! Section SKEL: joints, rest pose, lane order, scalars and user channels.
 
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
-use crate::skeleton::{
-    ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, SkeletonError, UserChannel,
-};
+use crate::skeleton::{ChannelValue, Joint, NO_JOINT, Scalar, Skeleton, UserChannel};
 
 /// Bytes per joint: parent, joint of a lane, name, rest pose.
 const JOINT: usize = 2 + 2 + 4 + 40;
@@ -55,7 +53,7 @@ fn kind(value: &ChannelValue) -> u32 {
     }
 }
 
-pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, FormatError> {
+pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, ReadError> {
     let joints = r.count("the number of joints", JOINT)?;
     let scalars = r.count("the number of scalars", 8)?;
     let channels = r.count("the number of user channels", 24)?;
@@ -70,7 +68,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     let joint_names: Vec<u32> = r.many(joints, "names of joints")?;
     let named = joint_names.into_iter();
     let named = named.map(|n| Ok(r.name(names, n)?.unwrap_or_default()));
-    let named: Vec<String> = named.collect::<Result<_, FormatError>>()?;
+    let named: Vec<String> = named.collect::<Result<_, ReadError>>()?;
     let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
     // Rows of the rest pose, and the list of joints that the skeleton is made from.
     r.charge(joints.saturating_mul(128).saturating_add(4096))?;
@@ -113,7 +111,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
         user.push(UserChannel { name, rest });
     }
     let made = Skeleton::new(&list, Some(&order), plain).and_then(|s| s.with_channels(user));
-    let skeleton = made.map_err(|e: SkeletonError| r.whole(e))?;
+    let skeleton = made.map_err(|e| r.whole(e))?;
     let pairs = [
         ("structure", structure, skeleton.structure_hash()),
         ("lane order", layout, skeleton.layout_hash()),

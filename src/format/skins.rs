@@ -1,9 +1,10 @@
 //! Section SKIN: the joints and inverse bind matrices of all slots of all skins.
 
-use super::error::{Fault, FormatError};
+use super::error::ReadError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
+use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::skeleton::Skin;
@@ -29,7 +30,7 @@ pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     joints: usize,
-) -> Result<(Vec<Skin>, usize), FormatError> {
+) -> Result<(Vec<Skin>, usize), ReadError> {
     let count = r.count("the number of skins", 8)?;
     let file_skins: u32 = r.one("the number of skins of the file")?;
     let file_skins = r.index("the number of skins of the file", file_skins, count + 1)?;
@@ -45,7 +46,10 @@ pub(super) fn read(
         r.charge(slots.saturating_mul(48))?;
         let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
         let made = Skin::new(name, list, binds, joints);
-        skins.push(made.map_err(|source| r.whole(Fault::Skin { skin, source }))?);
+        skins.push(made.map_err(|source| {
+            let source = Box::new(source);
+            r.whole(BuildError::OfSkin { skin, source })
+        })?);
     }
     r.finish()?;
     Ok((skins, file_skins))

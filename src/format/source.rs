@@ -6,7 +6,7 @@
 //! ```
 
 use super::container::{ALIGNMENT, Entry, Section, hash_bytes};
-use super::error::{Fault, FormatError, OpenError};
+use super::error::{Fault, ReadError};
 use crate::clip::SharedBytes;
 use crate::math::Row;
 use std::fs::File;
@@ -40,7 +40,7 @@ impl Source {
         section: Section,
         offset: u64,
         count: u64,
-    ) -> Result<SharedBytes, FormatError> {
+    ) -> Result<SharedBytes, ReadError> {
         let short = |have: usize| {
             let (needed, have) = (count, have as u64);
             let what = "file, shorter than when it was opened";
@@ -52,8 +52,8 @@ impl Source {
                     let (kind, message) = (error.kind(), error.to_string());
                     section.fault(offset, Fault::Read { kind, message })
                 };
-                let mut copy = Copied::zeroed(count).map_err(failed)?;
-                let have = file.read(copy.as_mut(), offset).map_err(failed)?;
+                let mut copy = Copied::zeroed(count).map_err(&failed)?;
+                let have = file.read(copy.as_mut(), offset).map_err(&failed)?;
                 if have < copy.len {
                     return Err(short(have));
                 }
@@ -70,7 +70,7 @@ impl Source {
     }
 
     /// The bytes of a section. Its checksum has been compared; the padding behind it is zero.
-    pub fn section(&self, entry: &Entry) -> Result<SharedBytes, FormatError> {
+    pub fn section(&self, entry: &Entry) -> Result<SharedBytes, ReadError> {
         // The table was checked: sums of offsets are within the file, and the padding ends before the next
         // section.
         let end = entry.offset + entry.bytes;
@@ -112,7 +112,7 @@ pub(super) struct OpenFile {
 }
 
 impl OpenFile {
-    pub fn open(path: &Path) -> Result<Self, OpenError> {
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
         let (file, bytes) = regular_file(path)?;
         Ok(Self::new(file, bytes))
     }
@@ -166,21 +166,18 @@ impl OpenFile {
 }
 
 /// Opens a regular file and gives its size in bytes.
-pub(super) fn regular_file(path: &Path) -> Result<(File, u64), OpenError> {
-    let failed = |source| OpenError::Io {
-        file: path.display().to_string(),
-        source,
-    };
+pub(super) fn regular_file(path: &Path) -> Result<(File, u64), ReadError> {
+    let failed = ReadError::open(path);
     // Checked before opening: opening a pipe blocks until it has a writer.
-    let kind = std::fs::metadata(path).map_err(failed)?;
+    let kind = std::fs::metadata(path).map_err(&failed)?;
     if kind.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
     }
     if !kind.is_file() {
         return Err(failed(io::Error::other("not a regular file")));
     }
-    let file = File::open(path).map_err(failed)?;
-    let bytes = file.metadata().map_err(failed)?.len();
+    let file = File::open(path).map_err(&failed)?;
+    let bytes = file.metadata().map_err(&failed)?.len();
     Ok((file, bytes))
 }
 

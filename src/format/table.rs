@@ -2,7 +2,7 @@
 
 use super::clip::ClipForm;
 use super::container::{Entry, Section};
-use super::error::{Fault, FormatError};
+use super::error::{Fault, ReadError};
 use super::images;
 use super::names::{NO_NAME, Names};
 use std::collections::HashMap;
@@ -15,20 +15,17 @@ pub(super) fn of_kind(entries: &[Entry], section: Section) -> impl Iterator<Item
 pub(super) fn at_most_one(
     entries: &[Entry],
     section: Section,
-) -> Result<Option<&Entry>, FormatError> {
+) -> Result<Option<&Entry>, ReadError> {
     let mut found = of_kind(entries, section);
     let first = found.next();
     match found.count() {
         0 => Ok(first),
-        more => Err(section.fault(
-            first.map_or(0, |e| e.offset),
-            Fault::Sections { have: more + 1 },
-        )),
+        more => Err(section.fault(first.map_or(0, |e| e.offset), Fault::Sections(more + 1))),
     }
 }
 
-pub(super) fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, FormatError> {
-    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections { have: 0 }))
+pub(super) fn the_one(entries: &[Entry], section: Section) -> Result<&Entry, ReadError> {
+    at_most_one(entries, section)?.ok_or_else(|| section.fault(0, Fault::Sections(0)))
 }
 
 /// Indices of the clips, sorted by name. Distinct names are sorted first: many clips may share one long
@@ -50,7 +47,7 @@ pub(super) fn by_name(names: &Names, clips: &[Entry]) -> Vec<u32> {
 }
 
 /// Checks the table entry of a known section. The entry is at byte `at` of the file.
-pub(super) fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), FormatError> {
+pub(super) fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), ReadError> {
     let section = e.section();
     if matches!(section, Section::Unknown(_)) {
         return Ok(());

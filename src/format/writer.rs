@@ -10,7 +10,6 @@ use super::error::Fault;
 use super::events::{self, Event};
 use super::names::{NO_NAME, NameTable};
 use super::provenance::{self, Provenance};
-use super::save::SaveError;
 use super::{bounds, clip, humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
 use crate::rig::{ClipBounds, Rig, distinct};
@@ -23,13 +22,19 @@ use thiserror::Error;
 
 /// Why a library cannot be written.
 #[derive(Debug, Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The operating system reports an error.
     #[error("cannot be written: {0}")]
     Io(#[from] io::Error),
     /// The file cannot be put in place.
-    #[error(transparent)]
-    Save(#[from] SaveError),
+    #[error("{file}: cannot be written: {source}")]
+    Save {
+        /// Path of the file.
+        file: String,
+        /// The cause.
+        source: io::Error,
+    },
     /// A clip or a rig was made for another skeleton or lane order.
     #[error("\"{name}\" does not fit the library's skeleton: {mismatch}", name = shorten(.name))]
     Skeleton {
@@ -57,6 +62,16 @@ pub enum WriteError {
         /// Their number.
         have: u64,
     },
+}
+
+/// The system's error; of a fault that is not the system's, its text.
+impl From<WriteError> for io::Error {
+    fn from(error: WriteError) -> Self {
+        match error {
+            WriteError::Io(source) | WriteError::Save { source, .. } => source,
+            other => Self::other(other.to_string()),
+        }
+    }
 }
 
 /// Writes a .phx file to any seekable output.

@@ -1,6 +1,7 @@
 //! The built-in character, embedded in the library so that a crowd needs no files.
 
-use super::file::{ImportError, import_slice, read_slice};
+use super::error::ImportError;
+use super::file::{import_slice, read_slice};
 use super::gltf::ImportOptions;
 use crate::build::add_lod;
 use crate::rig::Rig;
@@ -40,7 +41,10 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     let mut rig = imported.rigs.swap_remove(0);
     for (name, bytes) in &MANNEQUIN[1..] {
         let (scene, _) = read_slice(bytes, name, None, options)?;
-        add_lod(&mut rig, &scene)?;
+        add_lod(&mut rig, &scene).map_err(|source| ImportError::Build {
+            file: name.to_string(),
+            source,
+        })?;
     }
     Ok(rig)
 }

@@ -1,20 +1,18 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::bvh::{self, BvhError, BvhOptions};
-use super::gltf::{self, GltfError, ImportOptions, external_files};
-use super::markers::{MarkerError, add_markers_to_trimmed, marker_file, read_markers};
+use super::bvh::{self, BvhOptions};
+use super::error::ImportError;
+use super::gltf::{self, ImportOptions, external_files};
+use super::markers::{add_markers_to_trimmed, marker_file, read_markers};
 use super::raw::RawScene;
 use super::read_file::read_file;
 use super::report::ImportReport;
-use super::split::SplitError;
+use super::split::SplitFault;
 use super::travel;
-use crate::build::ClipBuildError;
-use crate::build::check::BuildError;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
 use crate::rig::Rig;
 use std::path::Path;
-use thiserror::Error;
 
 /// The result of an import.
 #[derive(Clone, Debug)]
@@ -38,72 +36,11 @@ pub struct RigLink {
     pub node: Option<usize>,
 }
 
-/// Why a file cannot become a rig.
-#[derive(Debug, Error)]
-pub enum ImportError {
-    /// The file cannot be read as glTF.
-    #[error(transparent)]
-    Gltf(#[from] GltfError),
-    /// The file cannot be read as BVH.
-    #[error(transparent)]
-    Bvh(#[from] BvhError),
-    /// The file cannot be split as requested.
-    #[error("{file}: {source}")]
-    Split {
-        /// The file.
-        file: String,
-        /// The cause.
-        source: SplitError,
-    },
-    /// A level of detail does not fit.
-    #[error(transparent)]
-    Lod(#[from] crate::build::LodError),
-    /// The markers beside the file cannot be used.
-    #[error(transparent)]
-    Markers(#[from] MarkerError),
-    /// The clips of a file take more memory than [`ImportOptions::memory_limit`] or, without it, than a file of its
-    /// size may: 24 bytes of rows for each byte of it, and 16 MiB.
-    #[error("{file}: {source}{}", ClipLimit(*.given, *.file_bytes))]
-    ClipBytes {
-        /// The file.
-        file: String,
-        /// Bytes of the file.
-        file_bytes: usize,
-        /// Whether the limit is that of the options.
-        given: bool,
-        /// The cause, with the bytes that are needed and that are allowed.
-        source: Box<BuildError>,
-    },
-    /// A rig cannot be built from the file's data.
-    #[error("{file}: {source}")]
-    Build {
-        /// The file.
-        file: String,
-        /// The cause.
-        source: BuildError,
-    },
-}
-
-/// Where a limit of clips comes from, unless it was given.
-struct ClipLimit(bool, usize);
-
-impl std::fmt::Display for ClipLimit {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self(false, bytes) = self else {
-            return Ok(());
-        };
-        write!(
-            f,
-            ": {CLIP_BYTES_PER_FILE_BYTE} for each of the {bytes} bytes of the file, and {CLIP_BYTES_BASE}"
-        )
-    }
-}
-
 /// Bytes of clip rows allowed per byte of a file. A file of dense tracks was observed to need 2; one
 /// whose tracks share no key times, 13.
-const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
+pub(super) const CLIP_BYTES_PER_FILE_BYTE: usize = 24;
 /// Bytes of clip rows allowed for any file.
-const CLIP_BYTES_BASE: usize = 16 << 20;
+pub(super) const CLIP_BYTES_BASE: usize = 16 << 20;
 
 /// The bytes of a file and of the files that it refers to.
 fn bytes_of(path: &Path, options: &ImportOptions) -> usize {
@@ -156,25 +93,6 @@ pub fn build_path(
     let built = build_rig_reporting(raw, &options);
     let file = path.display().to_string();
     built.map_err(|source| ImportError::of_build(&file, (file_bytes, given), source))
-}
-
-impl ImportError {
-    /// With the bytes of the file, and whether the limit of clips is that of the options.
-    fn of_build(file: &str, (file_bytes, given): (usize, bool), source: BuildError) -> Self {
-        let file = file.to_owned();
-        match source {
-            BuildError::Clip {
-                source: ClipBuildError::TooLarge { .. },
-                ..
-            } => Self::ClipBytes {
-                file,
-                file_bytes,
-                given,
-                source: Box::new(source),
-            },
-            source => Self::Build { file, source },
-        }
-    }
 }
 
 /// Reads a .gltf, .glb or .bvh file into raw data, without building rigs. A file is BVH if it is named .bvh or
@@ -284,10 +202,7 @@ fn finish(
     file_bytes: usize,
 ) -> Result<Imported, ImportError> {
     let file = raw.name.clone();
-    let (scenes, links) = split(raw, &options.split).map_err(|source| ImportError::Split {
-        file: file.clone(),
-        source,
-    })?;
+    let (scenes, links) = split(raw, &options.split)?;
     let (mut left, given) = clip_bytes(file_bytes, options);
     let mut rigs = Vec::with_capacity(scenes.len());
     for scene in scenes {
@@ -324,7 +239,7 @@ fn finish(
 type SourceLink = (usize, usize, usize);
 
 /// Splits a scene at every named node.
-fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLink>), SplitError> {
+fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLink>), ImportError> {
     let mut scenes = vec![raw];
     let mut links: Vec<SourceLink> = Vec::new();
     for wanted in nodes {
@@ -338,9 +253,9 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
             named.or_else(indexed).map(|node| (s, node))
         });
         let Some((parent, node)) = found else {
-            return Err(SplitError::NoSuchName {
-                scene: scenes[0].name.clone(),
-                name: wanted.clone(),
+            return Err(ImportError::Split {
+                file: scenes[0].name.clone(),
+                fault: SplitFault::NoSuchName(wanted.clone()),
             });
         };
         let child = scenes.len();

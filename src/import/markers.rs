@@ -5,16 +5,17 @@
 //! `LeftFoot.strike`. Extras have it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where
 //! each clip has such a list, or an object like extras.
 
+use super::error::ImportError;
 use super::read_file::{ReadFault, read_file};
-use crate::clip::{Clip, ClipError, MAX_MARKERS, Marker};
+use crate::clip::{Clip, MAX_MARKERS, Marker};
+use crate::error::BuildError;
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
-use crate::words::{brief, shorten};
+use crate::words::{brief, says, shorten};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use thiserror::Error;
 
 /// How far beyond the end of its clip a marker may be, in seconds, to be moved to the end: times are
 /// written with as few as four digits.
@@ -30,58 +31,13 @@ pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
 /// The largest marker file, in bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
 
-/// Why a file's markers cannot be used.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum MarkerError {
-    /// The file cannot be read, or is not JSON.
-    #[error("{file}: {message}")]
-    File {
-        /// The file.
-        file: String,
-        /// The cause.
-        message: String,
-    },
-    /// The markers of a clip do not have the required form.
-    #[error("{file}: clip \"{clip}\": {fault}", clip = shorten(.clip))]
-    Shape {
-        /// The file.
-        file: String,
-        /// The clip.
-        clip: String,
-        /// What is wrong, and with which marker.
-        fault: MarkerFault,
-    },
-    /// The model has no clip of that name.
-    #[error("{file}: there is no clip \"{clip}\"", clip = shorten(.clip))]
-    UnknownClip {
-        /// The file.
-        file: String,
-        /// The clip.
-        clip: String,
-    },
-    /// Clips that share names get too many markers together.
-    #[error("{file}: all clips together get {needed} markers, the limit is {MAX_GIVEN_MARKERS}")]
-    TooMany {
-        /// The file.
-        file: String,
-        /// Markers of all clips.
-        needed: usize,
-    },
-    /// A marker is outside its clip, or there are too many.
-    #[error("{file}: {source}")]
-    Clip {
-        /// The file.
-        file: String,
-        /// The cause.
-        source: ClipError,
-    },
-}
-
-/// What is wrong with one marker.
-#[derive(Clone, Debug, PartialEq, Error)]
+/// What is wrong with markers.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum MarkerFault {
+    /// The file cannot be read, or is not JSON.
+    File(String),
     /// A value is not a marker.
-    #[error("marker {marker}: expected a {needed}, found {found}")]
     Kind {
         /// Its index or its name.
         marker: String,
@@ -90,15 +46,26 @@ pub enum MarkerFault {
         /// What is expected.
         needed: &'static str,
     },
-    /// A name is too long.
-    #[error("a marker's name has {len} bytes, the limit is {MAX_MARKER_NAME}")]
-    Name {
-        /// Its length in bytes.
-        len: usize,
-    },
-    /// There are too many.
-    #[error("more than {MAX_MARKERS} markers")]
+    /// A name is too long: its length in bytes.
+    Name(usize),
+    /// A clip has too many.
     TooMany,
+    /// The model has no clip of that name.
+    UnknownClip(String),
+    /// Clips that share names get too many markers together: how many all clips get.
+    TooManyGiven(usize),
+    /// A marker is outside its clip, or there are too many.
+    Clip(BuildError),
+}
+
+says! { MarkerFault:
+    Self::File(message) => ("{message}"),
+    Self::Kind { marker, found, needed } => ("marker {marker}: expected a {needed}, found {found}"),
+    Self::Name(len) => ("a marker's name has {len} bytes, the limit is {MAX_MARKER_NAME}"),
+    Self::TooMany => ("more than {MAX_MARKERS} markers"),
+    Self::UnknownClip(clip) => ("there is no clip \"{}\"", shorten(clip)),
+    Self::TooManyGiven(needed) => ("all clips together get {needed} markers, the limit is {MAX_GIVEN_MARKERS}"),
+    Self::Clip(error) => ("{error}"),
 }
 
 /// Markers by clip name.
@@ -118,7 +85,7 @@ struct List(Vec<Marker>);
 impl List {
     fn push(&mut self, name: &str, time: &Value) -> Result<(), MarkerFault> {
         if name.len() > MAX_MARKER_NAME {
-            return Err(MarkerFault::Name { len: name.len() });
+            return Err(MarkerFault::Name(name.len()));
         }
         if self.0.len() == MAX_MARKERS {
             return Err(MarkerFault::TooMany);
@@ -144,7 +111,7 @@ impl List {
                     for (part, value) in inner {
                         let len = name.len() + part.len() + 1;
                         if len > MAX_MARKER_NAME {
-                            return Err(MarkerFault::Name { len });
+                            return Err(MarkerFault::Name(len));
                         }
                         self.times(&format!("{name}.{part}"), value)?;
                     }
@@ -200,6 +167,15 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
     }
 }
 
+/// The error of a file of markers, or of one clip in it.
+fn refused(file: &str, clip: Option<&String>, fault: MarkerFault) -> ImportError {
+    ImportError::Markers {
+        file: file.to_owned(),
+        clip: clip.cloned(),
+        fault,
+    }
+}
+
 /// The marker file of a model: `fox.events.json` beside `fox.glb`.
 pub fn marker_file(model: &Path) -> PathBuf {
     model.with_extension("events.json")
@@ -210,12 +186,9 @@ pub fn marker_file(model: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If the file cannot be read or does not have that form.
-pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
-    let file = || path.display().to_string();
-    let fail = |message: String| MarkerError::File {
-        file: file(),
-        message,
-    };
+pub fn read_markers(path: &Path) -> Result<ClipMarkers, ImportError> {
+    let file = path.display().to_string();
+    let fail = |message| refused(&file, None, MarkerFault::File(message));
     let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
         ReadFault::Io(e) => fail(e.to_string()),
         ReadFault::Long(len) => fail(format!(
@@ -224,18 +197,15 @@ pub fn read_markers(path: &Path) -> Result<ClipMarkers, MarkerError> {
     })?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| fail("stream did not contain valid UTF-8".to_owned()))?;
-    parse_markers(&text, &file())
+    parse_markers(&text, &file)
 }
 
 /// Parses the text of a marker file; `file` is its name in messages.
 ///
 /// # Errors
 /// If the text does not have the form of a marker file.
-pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError> {
-    let fail = |message: String| MarkerError::File {
-        file: file.to_owned(),
-        message,
-    };
+pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, ImportError> {
+    let fail = |message| refused(file, None, MarkerFault::File(message));
     let document: Value = serde_json::from_str(text).map_err(|e| fail(brief(&e)))?;
     let Some(Value::Object(clips)) = document.get("clips") else {
         return Err(fail("there is no object \"clips\"".to_owned()));
@@ -244,11 +214,7 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
     for (clip, value) in clips {
         let nested = value.as_object().and_then(of_extras);
         let markers = nested.unwrap_or_else(|| parse(value));
-        let markers = markers.map_err(|fault| MarkerError::Shape {
-            file: file.to_owned(),
-            clip: clip.clone(),
-            fault,
-        })?;
+        let markers = markers.map_err(|fault| refused(file, Some(clip), fault))?;
         out.push((clip.clone(), markers));
     }
     Ok(out)
@@ -260,7 +226,7 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, MarkerError>
 /// # Errors
 /// If no rig has a clip of a name, a marker is outside its clip, or there are too many. The rigs are then
 /// unchanged.
-pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), MarkerError> {
+pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), ImportError> {
     add_markers_to_trimmed(rigs, &[], markers, file)
 }
 
@@ -275,7 +241,7 @@ pub fn add_markers_to_trimmed(
     trimmed: &[f32],
     markers: &ClipMarkers,
     file: &str,
-) -> Result<(), MarkerError> {
+) -> Result<(), ImportError> {
     let mut named: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
     for (r, rig) in rigs.iter().enumerate() {
         for (c, clip) in rig.clips().iter().enumerate() {
@@ -288,16 +254,12 @@ pub fn add_markers_to_trimmed(
         needed = needed.saturating_add(clips.saturating_mul(markers.len()));
     }
     if needed > MAX_GIVEN_MARKERS {
-        let file = file.to_owned();
-        return Err(MarkerError::TooMany { file, needed });
+        return Err(refused(file, None, MarkerFault::TooManyGiven(needed)));
     }
     let mut changed: Vec<(usize, usize, Arc<Clip>)> = Vec::new();
     for (name, markers) in markers {
         let Some(clips) = named.get(name.as_str()) else {
-            return Err(MarkerError::UnknownClip {
-                file: file.to_owned(),
-                clip: name.clone(),
-            });
+            return Err(refused(file, None, MarkerFault::UnknownClip(name.clone())));
         };
         for &(r, c) in clips {
             let clip = &rigs[r].clips()[c];
@@ -307,10 +269,7 @@ pub fn add_markers_to_trimmed(
             }
             snap(&mut markers, clip.duration());
             let clip = clip.as_ref().clone().with_markers(markers);
-            let clip = clip.map_err(|source| MarkerError::Clip {
-                file: file.to_owned(),
-                source,
-            })?;
+            let clip = clip.map_err(|error| refused(file, None, MarkerFault::Clip(error)))?;
             changed.push((r, c, Arc::new(clip)));
         }
     }

@@ -6,6 +6,7 @@
 mod builtin;
 pub mod bvh;
 mod clip_name;
+mod error;
 #[cfg(feature = "gltf")]
 mod file;
 #[cfg(feature = "gltf")]
@@ -24,20 +25,20 @@ mod up_axis;
 
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
-pub use bvh::{BvhError, BvhOptions};
+pub use bvh::BvhOptions;
 pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
+pub use error::ImportError;
 #[cfg(feature = "gltf")]
 pub use file::{
-    ImportError, Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path,
-    read_slice,
+    Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path, read_slice,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{GltfError, ImportOptions};
+pub use gltf::ImportOptions;
 #[cfg(feature = "gltf")]
 pub use markers::{
-    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerError,
-    MarkerFault, add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers,
+    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerFault,
+    add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers,
 };
 pub use report::{ImportReport, ReportEntry, Severity};
-pub use split::{SplitError, SplitScene};
+pub use split::{SplitFault, SplitScene};
 pub use up_axis::UpAxis;

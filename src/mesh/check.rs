@@ -1,16 +1,16 @@
 //! Checks of a primitive's streams.
 
 use super::Primitive;
+use crate::error::BuildError;
 use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
-use crate::words::{are, plural};
-use thiserror::Error;
+use crate::words::{are, plural, says};
 
 /// Why the streams of a primitive are rejected.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum PrimitiveError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum PrimitiveFault {
     /// A stream has the wrong length.
-    #[error("{stream} holds {}, expected {needed}", plural(*.have as u64, "element"))]
     Stream {
         /// Name of the stream.
         stream: &'static str,
@@ -20,7 +20,6 @@ pub enum PrimitiveError {
         needed: usize,
     },
     /// A vertex index is out of range.
-    #[error("vertex {index} is out of range, there {} {}", are(*.have as u64), plural(*.have as u64, "vertex"))]
     Vertex {
         /// The index.
         index: usize,
@@ -28,7 +27,6 @@ pub enum PrimitiveError {
         have: usize,
     },
     /// A position or displacement is NaN or beyond [`MAX_LENGTH`].
-    #[error("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}")]
     Beyond {
         /// Name of the stream.
         stream: &'static str,
@@ -39,6 +37,14 @@ pub enum PrimitiveError {
     },
 }
 
+says! { PrimitiveFault:
+    Self::Stream { stream, have, needed } => ("{stream} holds {}, expected {needed}", plural(*have as u64, "element")),
+    Self::Vertex { index, have } =>
+        ("vertex {index} is out of range, there {} {}", are(*have as u64), plural(*have as u64, "vertex")),
+    Self::Beyond { stream, vertex, value } =>
+        ("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}"),
+}
+
 impl Primitive {
     /// Checks the lengths of all streams, the limits of positions, and the vertex indices.
     ///
@@ -47,7 +53,7 @@ impl Primitive {
     ///
     /// # Errors
     /// With the first stream or index that fails.
-    pub fn check(&self) -> Result<(), PrimitiveError> {
+    pub fn check(&self) -> Result<(), BuildError> {
         let vertices = self.positions.len();
         let influences = vertices.saturating_mul(self.influences.per_vertex);
         let (joints, weights) = (&self.influences.joints, &self.influences.weights);
@@ -55,11 +61,11 @@ impl Primitive {
             if have == 0 || have == needed {
                 return Ok(());
             }
-            Err(PrimitiveError::Stream {
+            Err(BuildError::Primitive(PrimitiveFault::Stream {
                 stream,
                 have,
                 needed,
-            })
+            }))
         };
         optional("normals", self.normals.len(), vertices)?;
         optional("tangents", self.tangents.len(), vertices)?;
@@ -69,11 +75,11 @@ impl Primitive {
         optional("influences.joints", joints.len(), influences)?;
         // Joints and weights come in pairs.
         if weights.len() != joints.len() {
-            return Err(PrimitiveError::Stream {
+            return Err(BuildError::Primitive(PrimitiveFault::Stream {
                 stream: "influences.weights",
                 have: weights.len(),
                 needed: joints.len(),
-            });
+            }));
         }
         let lengths = |stream, all: &[[f32; 3]]| {
             let values = all.as_flattened();
@@ -82,11 +88,11 @@ impl Primitive {
             }
             let bad = values.iter().position(|&v| !within(v, MAX_LENGTH));
             let at = bad.unwrap_or_default();
-            Err(PrimitiveError::Beyond {
+            Err(BuildError::Primitive(PrimitiveFault::Beyond {
                 stream,
                 vertex: at / 3,
                 value: values[at],
-            })
+            }))
         };
         lengths("positions", &self.positions)?;
         for t in &self.targets {
@@ -96,10 +102,10 @@ impl Primitive {
             optional("target.tangents", t.tangents.len(), vertices)?;
         }
         match self.indices.iter().find(|&&i| i as usize >= vertices) {
-            Some(&index) => Err(PrimitiveError::Vertex {
+            Some(&index) => Err(BuildError::Primitive(PrimitiveFault::Vertex {
                 index: index as usize,
                 have: vertices,
-            }),
+            })),
             None => Ok(()),
         }
     }

@@ -3,6 +3,10 @@
 #[cfg(feature = "images")]
 use super::webp::Container;
 #[cfg(feature = "images")]
+use crate::error::BuildError;
+#[cfg(feature = "images")]
+use crate::words::says;
+#[cfg(feature = "images")]
 use image::{ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
 use std::io::Cursor;
@@ -126,10 +130,10 @@ impl EncodedImage {
 
 /// A reason for which an image is not decoded.
 #[cfg(feature = "images")]
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImageError {
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ImageFault {
     /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
-    #[error("image of type {mime}: {reason}")]
     Decode {
         /// Its MIME type.
         mime: String,
@@ -137,7 +141,6 @@ pub enum ImageError {
         reason: String,
     },
     /// Decoding needs more memory than the caller allows.
-    #[error("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}")]
     Memory {
         /// Its MIME type.
         mime: String,
@@ -149,23 +152,30 @@ pub enum ImageError {
 }
 
 #[cfg(feature = "images")]
+says! { ImageFault:
+    Self::Decode { mime, reason } => ("image of type {mime}: {reason}"),
+    Self::Memory { mime, needed, limit } =>
+        ("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}"),
+}
+
+#[cfg(feature = "images")]
 impl EncodedImage {
     /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, including the image.
     ///
     /// # Errors
     /// If it is none of them, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
-    pub fn decode(&self, limit: u64) -> Result<Image, ImageError> {
-        let failed = |reason| ImageError::Decode {
-            mime: self.mime.clone(),
-            reason,
+    pub fn decode(&self, limit: u64) -> Result<Image, BuildError> {
+        let failed = |reason| {
+            let mime = self.mime.clone();
+            BuildError::Image(ImageFault::Decode { mime, reason })
         };
         let survey = Survey::new(&self.bytes).map_err(failed)?;
         if survey.needed > limit {
-            return Err(ImageError::Memory {
+            return Err(BuildError::Image(ImageFault::Memory {
                 mime: self.mime.clone(),
                 needed: survey.needed,
                 limit,
-            });
+            }));
         }
         survey.decode(&self.bytes).map_err(failed)
     }
@@ -263,16 +273,16 @@ mod tests {
         assert_eq!(decoded.rgba, pixels.into_raw());
         let (mime, needed) = ("image/png".to_owned(), 3 * 2 * 12);
         let limit = needed - 1;
-        let refused = ImageError::Memory {
+        let refused = ImageFault::Memory {
             mime,
             needed,
             limit,
         };
-        assert_eq!(encoded.decode(limit), Err(refused));
+        assert_eq!(encoded.decode(limit), Err(BuildError::Image(refused)));
         let half = EncodedImage::new(encoded.bytes[..40].to_vec(), None);
         assert!(matches!(
             half.decode(1 << 20),
-            Err(ImageError::Decode { .. })
+            Err(BuildError::Image(ImageFault::Decode { .. }))
         ));
         let other = EncodedImage::new(b"RIFF....WEBP".to_vec(), Some("image/webp"));
         let text = other.decode(1 << 20).unwrap_err().to_string();

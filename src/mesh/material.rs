@@ -1,8 +1,9 @@
 //! `Material`: what a renderer needs to know of a surface, by the metallic-roughness model of glTF.
 
 use super::{Texture, TextureTransform};
+use crate::error::BuildError;
 use crate::skeleton::MAX_LENGTH;
-use thiserror::Error;
+use crate::words::says;
 
 /// The most texture coordinate sets that a primitive keeps.
 pub const TEX_COORD_SETS: u32 = 2;
@@ -114,7 +115,7 @@ impl Material {
     ///
     /// # Errors
     /// With the first number that fails.
-    pub fn check(&self) -> Result<(), MaterialError> {
+    pub fn check(&self) -> Result<(), BuildError> {
         const SIZE: (f32, f32) = (-MAX_LENGTH, MAX_LENGTH);
         const AMOUNT: (f32, f32) = (0.0, MAX_LENGTH);
         const SHARE: (f32, f32) = (0.0, 1.0);
@@ -123,12 +124,12 @@ impl Material {
             if value >= least && value <= most {
                 return Ok(());
             }
-            Err(MaterialError::Number {
+            Err(BuildError::Material(MaterialFault::Number {
                 what,
                 value,
                 least,
                 most,
-            })
+            }))
         };
         for value in self.base_color {
             number("base colour", value, FINITE)?;
@@ -144,7 +145,10 @@ impl Material {
         for (texture, t) in self.textures() {
             if t.tex_coord >= TEX_COORD_SETS {
                 let tex_coord = t.tex_coord;
-                return Err(MaterialError::TexCoord { texture, tex_coord });
+                return Err(BuildError::Material(MaterialFault::TexCoord {
+                    texture,
+                    tex_coord,
+                }));
             }
             let TextureTransform {
                 offset,
@@ -193,10 +197,10 @@ impl AlphaMode {
 }
 
 /// Why a material is rejected.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum MaterialError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MaterialFault {
     /// A number is NaN or outside of its range.
-    #[error("the {what} is {value:e}, allowed is {least:e} to {most:e}")]
     Number {
         /// Name of the number.
         what: &'static str,
@@ -208,15 +212,18 @@ pub enum MaterialError {
         most: f32,
     },
     /// A texture uses texture coordinates that primitives do not keep.
-    #[error(
-        "the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"
-    )]
     TexCoord {
         /// Use of the texture.
         texture: &'static str,
         /// Number of the set.
         tex_coord: u32,
     },
+}
+
+says! { MaterialFault:
+    Self::Number { what, value, least, most } => ("the {what} is {value:e}, allowed is {least:e} to {most:e}"),
+    Self::TexCoord { texture, tex_coord } =>
+        ("the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"),
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ impl Pool {
         let checked = check_scales(rig.skeleton(), clips, additive);
         checked.map_err(|source| PlaybackError::Scales {
             rig: rig.name().to_owned(),
-            source,
+            source: Box::new(source),
         })
     }
 
@@ -85,10 +85,13 @@ impl Pool {
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
-        let clip = self.rig.lay_out(&clip).map_err(|source| {
-            let rig = self.rig.name().to_owned();
-            PlaybackError::ClipLayout { rig, source }
-        })?;
+        let clip = self
+            .rig
+            .lay_out(&clip)
+            .map_err(|source| PlaybackError::ClipLayout {
+                rig: self.rig.name().to_owned(),
+                source: Box::new(source),
+            })?;
         if !clip.scale_factors().is_empty() {
             let loaded = self.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));

@@ -3,8 +3,7 @@
 use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Playable, RigId};
 use super::snapshot::SnapshotDiffers;
 use super::unknown::Unknown;
-use crate::clip::RelaneError;
-use crate::rig::ScaleError;
+use crate::error::BuildError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::{ChannelHandle, JointRefError};
 use crate::suggest::NoSuchClip;
@@ -149,7 +148,7 @@ pub enum PlaybackError {
         /// The rig's name.
         rig: String,
         /// Why, with the joint that differs or both numbers.
-        source: RelaneError,
+        source: Box<BuildError>,
     },
     /// An additive clip on a layer that blends, or the reverse.
     #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips", clip = shorten(.clip))]
@@ -206,7 +205,7 @@ pub enum PlaybackError {
         /// The rig's name.
         rig: String,
         /// The joint and the product.
-        source: ScaleError,
+        source: Box<BuildError>,
     },
     /// An override is refused.
     #[error("the override of joint {joint} (\"{name}\") of {character}: {fault}")]

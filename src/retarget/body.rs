@@ -305,11 +305,12 @@ impl Body {
             while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
                 let scale = self.locals[j].scale;
                 if scale.min_element() < 0.0 {
-                    return Err(RetargetError::Mirrored {
+                    return Err(RetargetError::JointScale {
                         side,
                         joint: j,
                         name: self.skeleton.names()[j].clone(),
                         scale: scale.to_array(),
+                        fault: ", which mirrors or turns the bones below; export it with that scale applied",
                     });
                 }
                 at = above(j);

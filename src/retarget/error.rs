@@ -1,18 +1,224 @@
-//! `RetargetError`: why a clip cannot be retargeted.
+//! `RetargetError`: why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid.
 
-use super::humanoid::{HumanBone, MapError};
-use crate::build::ClipBuildError;
 use crate::clip::{Clip, ClipKind};
-use crate::skeleton::{Skeleton, SkeletonMismatch};
+use crate::error::BuildError;
+use crate::skeleton::{HumanBone, JointRefError, Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
 use thiserror::Error;
 
-/// Why a clip cannot be retargeted.
+/// Why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid. Nothing was made. Messages
+/// cut names after 40 characters.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum RetargetError {
-    /// A map is refused.
-    #[error(transparent)]
-    Map(#[from] MapError),
+    /// No joint of one skeleton has the name of a joint of the other.
+    #[error(
+        "no joint of the clips' skeleton ({}, the first \"{}\") has the name of a joint of the target ({}, the first \
+         \"{}\")",
+        plural(*.source_joints as u64, "joint"), shorten(.first_source),
+        plural(*.target_joints as u64, "joint"), shorten(.first_target)
+    )]
+    NothingInCommon {
+        /// Joints of the clips' skeleton.
+        source_joints: usize,
+        /// Name of the first of them.
+        first_source: String,
+        /// Joints of the target.
+        target_joints: usize,
+        /// Name of the first of them.
+        first_target: String,
+    },
+    /// Joints without names, whose hierarchies differ.
+    #[error(
+        "no joint can be bound: {of} has no names ({} in the clips' skeleton, {} in the target), and without names \
+         joints are bound by index, which needs equal hierarchies{}",
+        plural(*.source_joints as u64, "joint"), plural(*.target_joints as u64, "joint"),
+        match .differs {
+            Some(joint) => format!(": joint {joint} has another joint above it"),
+            None => String::new(),
+        }
+    )]
+    Nameless {
+        /// Which skeleton has no names.
+        of: &'static str,
+        /// Joints of the clips' skeleton.
+        source_joints: usize,
+        /// Joints of the target.
+        target_joints: usize,
+        /// The first joint that is below another in the other skeleton, if their numbers are equal.
+        differs: Option<usize>,
+    },
+    /// No joint can be bound, and of morph weights, which the clips have, none either.
+    #[error(
+        "nothing can be bound: no joint and no morph weight of the clips' skeleton ({}, the first \"{}\") has the name \
+         of one of the target's ({}), and by index they are bound where each has one node with morph weights, of as many",
+        plural(*.source_weights as u64, "weight"), shorten(.first_source), plural(*.target_weights as u64, "weight")
+    )]
+    NoWeights {
+        /// Scalars of the clips' skeleton.
+        source_weights: usize,
+        /// Name of the first of them.
+        first_source: String,
+        /// Scalars of the target.
+        target_weights: usize,
+    },
+    /// The names that both skeletons have are those of several joints each.
+    #[error(
+        "no joint can be bound: \"{}\" is the name of several joints{}, and their paths do not tell which",
+        shorten(.name),
+        match .names { 1 => String::new(), n => format!(", as {} more", plural((n - 1) as u64, "name")) }
+    )]
+    Ambiguous {
+        /// One of the names, without prefixes.
+        name: String,
+        /// How many such names there are.
+        names: usize,
+    },
+    /// A clip is not of the skeleton that the binding was made for.
+    #[error("clip \"{}\" is not of the skeleton that was bound: {mismatch}", shorten(.clip))]
+    Unbound {
+        /// The clip.
+        clip: String,
+        /// The first difference: in the clip's skeleton, and in the bound one.
+        mismatch: SkeletonMismatch,
+    },
+    /// An option is out of range.
+    #[error("the option `{option}` is {value}, allowed are {low:e} to {high:e}")]
+    Option {
+        /// Its name.
+        option: &'static str,
+        /// Its value.
+        value: f32,
+        /// The least value allowed.
+        low: f32,
+        /// The greatest value allowed.
+        high: f32,
+    },
+    /// The hierarchies are so different that the ways between bound joints are too long.
+    #[error("the joints between bound joints are more than {limit}")]
+    BindSteps {
+        /// The most allowed.
+        limit: usize,
+    },
+    /// Motion that is folded into a joint needs too many samples.
+    #[error(
+        "clip \"{}\": folding joints into \"{}\" needs more than {limit} samples of joints",
+        shorten(.clip), shorten(.joint)
+    )]
+    FoldingWork {
+        /// The clip.
+        clip: String,
+        /// The joint of the target.
+        joint: String,
+        /// The most samples of all joints of the clip together.
+        limit: usize,
+    },
+    /// There is no human bone of that name.
+    #[error(
+        "there is no human bone \"{name}\"; VRM 1.0 names 55, from \"hips\" to \"rightLittleDistal\""
+    )]
+    UnknownBone {
+        /// The name.
+        name: String,
+    },
+    /// A bone is listed twice.
+    #[error("bone \"{bone}\" is given twice: joint {first} and joint {second}")]
+    BoneTwice {
+        /// The bone.
+        bone: HumanBone,
+        /// Its first joint.
+        first: String,
+        /// Its second joint.
+        second: String,
+    },
+    /// One joint has two bones.
+    #[error("joint {joint} is given to two bones, \"{first}\" and \"{second}\"")]
+    JointTwice {
+        /// The joint, by index and name.
+        joint: String,
+        /// The first bone.
+        first: HumanBone,
+        /// The second bone.
+        second: HumanBone,
+    },
+    /// The joint of a bone does not exist.
+    #[error("bone \"{bone}\": {source}")]
+    BoneJoint {
+        /// The bone.
+        bone: HumanBone,
+        /// The cause.
+        source: JointRefError,
+    },
+    /// The map lacks the bone that everything else hangs on.
+    #[error("the map has no hips; {} in it", others(*.bones))]
+    NoHips {
+        /// How many bones it has.
+        bones: usize,
+    },
+    /// A bone's joint lies above the joint of a bone that is above it: the two orders form a cycle.
+    #[error("bone \"{bone}\" is below \"{above}\", but its joint {joint} lies above {above_joint}")]
+    BoneCycle {
+        /// The bone.
+        bone: HumanBone,
+        /// A bone above it.
+        above: HumanBone,
+        /// The bone's joint.
+        joint: String,
+        /// The joint of the bone above.
+        above_joint: String,
+    },
+    /// A bone's joint does not lie below that of the bone above it. Only feet and hands may hang elsewhere, as in rigs
+    /// that are driven by inverse kinematics.
+    #[error(
+        "bone \"{bone}\" is below \"{above}\", but its joint {joint} does not lie below {above_joint}; \
+         only feet and hands may hang elsewhere"
+    )]
+    BoneElsewhere {
+        /// The bone.
+        bone: HumanBone,
+        /// The nearest bone above it that has a joint.
+        above: HumanBone,
+        /// The bone's joint, by index and name.
+        joint: String,
+        /// The joint of the bone above.
+        above_joint: String,
+    },
+    /// The joints have neither the names nor the shape of a humanoid with legs and arms.
+    #[error(
+        "no humanoid is known by the names or the shape of these joints: the best of {tables} name tables, {best}, \
+         finds {} and lacks {}, which VRM requires; give the map as a file",
+        plural(*.found as u64, "bone"),
+        list(lacking)
+    )]
+    NoHumanoid {
+        /// Number of name tables.
+        tables: usize,
+        /// The best table.
+        best: &'static str,
+        /// Bones that it finds.
+        found: usize,
+        /// The bones that VRM 1.0 requires and that it lacks. Hips, spine, and upper and
+        /// lower legs and arms must be found; the others may be missing.
+        lacking: Vec<HumanBone>,
+    },
+    /// The JSON of a map cannot be read.
+    #[error("line {line}, column {column}: {message}")]
+    MapJson {
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The JSON of a map is too long.
+    #[error("the map is {have} bytes long, the limit is {limit}")]
+    MapTooLong {
+        /// Its length.
+        have: usize,
+        /// The limit.
+        limit: usize,
+    },
     /// A map names a joint that its skeleton does not have.
     #[error("the map of the {side} has joint {joint}, its skeleton has {}", plural(*.joints as u64, "joint"))]
     Foreign {
@@ -118,26 +324,10 @@ pub enum RetargetError {
         /// The largest ratio.
         most: f64,
     },
-    /// What is below a joint has no place: its scale is zero or, with those above it, too small.
-    #[error(
-        "joint {joint} \"{name}\" of the {side} has scale {scale:?}; the hips and what is below them have no place", name = shorten(.name)
-    )]
-    Singular {
-        /// `source` or `target`.
-        side: &'static str,
-        /// The joint, above the hips or the hips themselves.
-        joint: usize,
-        /// Its name.
-        name: String,
-        /// Its scale in the reference pose.
-        scale: [f64; 3],
-    },
-    /// A joint above bones has a negative scale: it mirrors or turns what is below, which no rotation of joints does.
-    #[error(
-        "joint {joint} \"{name}\" of the {side} has scale {scale:?}, which mirrors or turns the bones below; export it with that scale \
-         applied", name = shorten(.name)
-    )]
-    Mirrored {
+    /// A joint above bones, or the hips themselves, has a scale with which no rotation of joints poses them: zero, too
+    /// small with those above it, or negative.
+    #[error("joint {joint} \"{name}\" of the {side} has scale {scale:?}{fault}", name = shorten(.name))]
+    JointScale {
         /// `source` or `target`.
         side: &'static str,
         /// The joint.
@@ -146,6 +336,8 @@ pub enum RetargetError {
         name: String,
         /// Its scale in the reference pose.
         scale: [f64; 3],
+        /// What comes of it, with the sign before it.
+        fault: &'static str,
     },
     /// A threshold of the planting of feet is out of range.
     #[error("foot planting: {what} is {value}, it must be positive and finite")]
@@ -173,7 +365,18 @@ pub enum RetargetError {
     },
     /// The resulting clip cannot be built.
     #[error(transparent)]
-    Build(#[from] ClipBuildError),
+    Build(#[from] BuildError),
+}
+
+fn list(bones: &[HumanBone]) -> String {
+    let names: Vec<&str> = bones.iter().map(|b| b.name()).collect();
+    names.join(", ")
+}
+
+/// `1 other bone is`, `2 other bones are`.
+fn others(bones: usize) -> String {
+    let verb = if bones == 1 { "is" } else { "are" };
+    format!("{} {verb}", plural(bones as u64, "other bone"))
 }
 
 impl RetargetError {

@@ -303,10 +303,11 @@ fn singular(body: &Body, hips: usize, side: &'static str) -> RetargetError {
         .into_iter()
         .min_by(least)
         .unwrap_or(hips);
-    RetargetError::Singular {
+    RetargetError::JointScale {
         side,
         joint,
         name: body.skeleton.names()[joint].clone(),
         scale: body.locals[joint].scale.to_array(),
+        fault: "; the hips and what is below them have no place",
     }
 }

@@ -39,12 +39,12 @@ mod tracks;
 mod work;
 
 pub use bind::{
-    BindDistance, BindError, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint,
-    HipHeights, RestDifference, TranslationMode, bind,
+    BindDistance, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint, HipHeights,
+    RestDifference, TranslationMode, bind,
 };
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};
-pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
+pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapDraft, MapOrigin};
 pub use options::{Alignment, Ground, RetargetOptions, ScaleMode};
 pub use reference::{FoundReference, Reference, ReferenceOrigin};
 pub use report::RetargetReport;

@@ -1,6 +1,7 @@
 //! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from what a model's file states, else by names or shape.
 
-use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
+use super::error::RetargetError;
+use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapOrigin};
 use super::reference::Reference;
 use crate::rig::Rig;
 use crate::skeleton::Trs;
@@ -16,7 +17,7 @@ impl HumanoidMap {
     ///
     /// # Errors
     /// If the extension's table is refused by [`HumanoidMap::new`], no table of names fits, and no pose has the shape.
-    pub fn of_rig(rig: &Rig) -> Result<Self, MapError> {
+    pub fn of_rig(rig: &Rig) -> Result<Self, RetargetError> {
         if !rig.humanoid().is_empty() {
             return Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension);
         }

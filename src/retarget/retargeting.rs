@@ -19,10 +19,11 @@ use super::stretch::{ScaleNames, scaled, scales};
 use super::track::{rotations, track};
 use super::tracks::Tracks;
 use super::work::Work;
-use crate::build::ClipBuildError;
+use crate::build::TrackFault;
 use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::lengths::Lengths;
 use crate::clip::Clip;
+use crate::error::BuildError;
 use crate::import::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
@@ -143,7 +144,10 @@ impl Retargeting {
         for room in [Room::Half, Room::Block] {
             match self.transfer(clip, room) {
                 Ok((done, true)) => return Ok(done),
-                Ok(_) | Err(RetargetError::Build(ClipBuildError::TooManyKeys { .. })) => {}
+                Ok(_)
+                | Err(RetargetError::Build(BuildError::Tracks(TrackFault::TooManyKeys {
+                    ..
+                }))) => {}
                 Err(error) => return Err(error),
             }
         }

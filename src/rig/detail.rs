@@ -1,9 +1,11 @@
 //! Details: rigs with the meshes, the palette and the joints of one level of detail.
 
 use super::limits::MAX_DETAIL_VERTICES;
-use super::{Reach, Rig, RigError, RigMesh, SlotBounds};
+use super::{Reach, Rig, RigMesh, SlotBounds};
+use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
+use crate::rig::RigFault;
 use crate::skeleton::{JointRef, JointRefError, Pose, Skeleton, Skin};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -85,10 +87,10 @@ impl Rig {
     /// # Errors
     /// If the rig has no such level, a joint is not found, or the copies of meshes that several skins share have more
     /// than [`MAX_DETAIL_VERTICES`] vertices.
-    pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, RigError> {
+    pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, BuildError> {
         let (level, levels) = (options.level, self.lod_count());
         if level >= levels {
-            return Err(RigError::Level { level, levels });
+            return Err(BuildError::Rig(RigFault::Level { level, levels }));
         }
         let skeleton = &self.skeleton;
         let keep = marked(skeleton, options.keep)?;
@@ -115,7 +117,7 @@ impl Rig {
             *evaluated &= keep[joint] || !left_out[joint];
         }
         let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)
-            .map_err(|needed| RigError::SharedSlots { needed })?;
+            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
         Ok(Arc::new(Self {
@@ -263,7 +265,7 @@ impl KeptSlots {
     }
 
     /// The meshes on the new slots.
-    fn meshes(&self, meshes: &[&RigMesh]) -> Result<Vec<RigMesh>, RigError> {
+    fn meshes(&self, meshes: &[&RigMesh]) -> Result<Vec<RigMesh>, BuildError> {
         let skinned = |m: &RigMesh| m.rigid_slot.is_none() && !self.is_whole(m.skin);
         let mut moved: HashMap<(*const Mesh, usize), Option<Arc<Mesh>>> = HashMap::new();
         let mut vertices = 0u64;
@@ -274,7 +276,7 @@ impl KeptSlots {
             }
         }
         if vertices > MAX_DETAIL_VERTICES {
-            return Err(RigError::DetailVertices { needed: vertices });
+            return Err(BuildError::Rig(RigFault::DetailVertices(vertices)));
         }
         let made = meshes.iter().map(|&m| {
             let mut made = m.clone();

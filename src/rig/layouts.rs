@@ -1,7 +1,8 @@
 //! Clips of other lane orders, laid out for a rig: each once, however many crowds and mixers play it.
 
 use super::Rig;
-use crate::clip::{Clip, RelaneDifference, RelaneError, Relaned, relane};
+use crate::clip::{Clip, RelaneDifference, Relaned, relane};
+use crate::error::BuildError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -37,7 +38,7 @@ impl Rig {
     /// # Errors
     /// If the clip is of another skeleton (it names the first joint that differs), or needs more memory or keys
     /// than allowed.
-    pub fn lay_out(&self, clip: &Arc<Clip>) -> Result<Arc<Clip>, RelaneError> {
+    pub fn lay_out(&self, clip: &Arc<Clip>) -> Result<Arc<Clip>, BuildError> {
         if clip.fits(self.skeleton()) {
             return Ok(clip.clone());
         }

@@ -13,11 +13,11 @@ mod parts;
 mod reach;
 mod scales;
 
-use crate::clip::{Clip, ClipError, Marker};
+use crate::clip::{Clip, ClipFault, Marker};
+use crate::error::BuildError;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::program::Programs;
-use crate::skeleton::HumanBone;
-use crate::skeleton::{Skeleton, Skin, Trs};
+use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::NoSuchClip;
 pub use bounds::{Aabb, SlotBounds};
 pub use clip_bounds::{ClipBounds, Sphere};
@@ -27,9 +27,8 @@ pub(crate) use limits::distinct;
 pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
 pub(crate) use measured::ClipSpeed;
 pub(crate) use parts::is_forest;
-pub use parts::{RigError, RigParts};
+pub use parts::{RigFault, RigParts};
 pub(crate) use reach::{Extremes, Reach};
-pub use scales::ScaleError;
 pub(crate) use scales::check_scales;
 use std::ops::Range;
 use std::sync::Arc;
@@ -176,10 +175,10 @@ impl Rig {
     /// # Errors
     /// If there is no such clip, a marker is outside the clip, or there are more than
     /// [`MAX_MARKERS`](crate::clip::MAX_MARKERS). The rig is then unchanged.
-    pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), ClipError> {
+    pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
         let clips = self.clips.len();
         let place = self.clips.get_mut(clip);
-        let place = place.ok_or(ClipError::Unknown { clip, clips })?;
+        let place = place.ok_or(BuildError::Clip(ClipFault::Unknown { clip, clips }))?;
         *place = Arc::new(place.as_ref().clone().with_markers(markers)?);
         Ok(())
     }

@@ -1,18 +1,16 @@
 //! `RigParts`: the unchecked parts of a rig, and their checks.
 
 use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
-use super::scales::{ScaleError, check_scales};
+use super::scales::check_scales;
 use super::{MorphRange, Reach, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::mesh::{
-    ImageData, MAX_MIME_TYPE, Material, MaterialError, Mesh, PrimitiveError, is_mime_type,
-};
-use crate::skeleton::{JointRefError, NO_JOINT, Skeleton, SkeletonMismatch, Skin};
-use crate::words::{are, plural, shorten};
+use crate::error::BuildError;
+use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
+use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
+use crate::words::{are, plural, says, shorten};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use thiserror::Error;
 
 /// The parts of a rig, unchecked; [`Rig::new`] checks them. See [`Rig`] for their meaning.
 #[derive(Clone, Debug)]
@@ -42,10 +40,10 @@ pub struct RigParts {
 }
 
 /// Why a rig is rejected.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum RigError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RigFault {
     /// An index is out of range.
-    #[error("{place}: {what} {index}, there {} {have}", are(*.have as u64))]
     Index {
         /// Where the index is.
         place: String,
@@ -56,11 +54,7 @@ pub enum RigError {
         /// Number of existing elements.
         have: usize,
     },
-    /// The parents of the nodes form a cycle.
-    #[error("the parents of the nodes form a cycle")]
-    Cycle,
     /// A clip was built for another skeleton or another lane order.
-    #[error("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(.name))]
     Clip {
         /// Index of the clip.
         clip: usize,
@@ -69,26 +63,7 @@ pub enum RigError {
         /// The first difference: in the clip's skeleton, and in the rig's.
         mismatch: SkeletonMismatch,
     },
-    /// The streams of a primitive are rejected.
-    #[error("mesh {mesh}, primitive {primitive}: {source}")]
-    Primitive {
-        /// Index into the meshes of the rig.
-        mesh: usize,
-        /// Index of the primitive.
-        primitive: usize,
-        /// The cause.
-        source: PrimitiveError,
-    },
-    /// A material is rejected.
-    #[error("material {material}: {source}")]
-    Material {
-        /// Index of the material.
-        material: usize,
-        /// The cause.
-        source: MaterialError,
-    },
     /// A transform of a node has a number beyond its limit.
-    #[error("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(.name))]
     Beyond {
         /// Index of the node in the file.
         node: usize,
@@ -102,38 +77,31 @@ pub enum RigError {
         limit: f32,
     },
     /// The product of scales down a chain of joints exceeds its limit.
-    #[error(transparent)]
-    Scales(#[from] ScaleError),
-    /// The meshes use more slots than [`MAX_SHARED_SLOTS`], summed over pairs of mesh and skin.
-    #[error(
-        "the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is {MAX_SHARED_SLOTS}"
-    )]
-    SharedSlots {
-        /// Number of slots.
-        needed: u64,
+    Scales {
+        /// What is included: all clips, or also those of additive layers.
+        what: &'static str,
+        /// Index of the joint.
+        joint: usize,
+        /// Name of the joint.
+        name: String,
+        /// Product of the largest scales down to the joint.
+        product: f64,
+        /// Largest product allowed.
+        limit: f64,
     },
+    /// The meshes use more slots than [`MAX_SHARED_SLOTS`], summed over pairs of mesh and skin.
+    SharedSlots(u64),
     /// A detail of a level that the rig does not have.
-    #[error("there is no level of detail {level}, the rig has {}", plural(*.levels as u64, "level"))]
     Level {
         /// The level.
         level: usize,
         /// Levels of the rig.
         levels: usize,
     },
-    /// A joint that a detail keeps or leaves out was not found.
-    #[error(transparent)]
-    Joint(Box<JointRefError>),
     /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
     /// drawn with.
-    #[error(
-        "the meshes of the detail have {needed} vertices, counted for each skin, morph target and four influences; the limit is {MAX_DETAIL_VERTICES}"
-    )]
-    DetailVertices {
-        /// Number of vertices.
-        needed: u64,
-    },
+    DetailVertices(u64),
     /// A decoded image does not have four bytes per pixel.
-    #[error("image {image} holds {have} bytes, expected {needed}")]
     Image {
         /// Index of the image.
         image: usize,
@@ -143,9 +111,6 @@ pub enum RigError {
         needed: u64,
     },
     /// The MIME type of an encoded image is no such text.
-    #[error(
-        "image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"
-    )]
     MimeType {
         /// Index of the image.
         image: usize,
@@ -154,10 +119,26 @@ pub enum RigError {
     },
 }
 
-impl From<JointRefError> for RigError {
-    fn from(error: JointRefError) -> Self {
-        Self::Joint(Box::new(error))
-    }
+says! { RigFault:
+    Self::Index { place, what, index, have } => ("{place}: {what} {index}, there {} {have}", are(*have as u64)),
+    Self::Clip { clip, name, mismatch } =>
+        ("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(name)),
+    Self::Beyond { node, name, what, value, limit } =>
+        ("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(name)),
+    Self::Scales { what, joint, name, product, limit } =>
+        ("the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is \
+        {limit:e}", name = shorten(name)),
+    Self::SharedSlots(needed) =>
+        ("the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is \
+        {MAX_SHARED_SLOTS}"),
+    Self::Level { level, levels } =>
+        ("there is no level of detail {level}, the rig has {}", plural(*levels as u64, "level")),
+    Self::DetailVertices(needed) =>
+        ("the meshes of the detail have {needed} vertices, counted for each skin, morph target and four \
+        influences; the limit is {MAX_DETAIL_VERTICES}"),
+    Self::Image { image, have, needed } => ("image {image} holds {have} bytes, expected {needed}"),
+    Self::MimeType { image, length } =>
+        ("image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"),
 }
 
 impl Rig {
@@ -165,8 +146,8 @@ impl Rig {
     ///
     /// # Errors
     /// If an index is out of range, nodes form a cycle, a number is beyond its limit, or a clip, a stream or
-    /// an image does not fit; see [`RigError`].
-    pub fn new(parts: RigParts) -> Result<Self, RigError> {
+    /// an image does not fit; see [`RigFault`].
+    pub fn new(parts: RigParts) -> Result<Self, BuildError> {
         check_nodes(&parts)?;
         check_materials(&parts)?;
         check_clips(&parts)?;
@@ -178,16 +159,16 @@ impl Rig {
                     let needed = u64::from(i.width) * u64::from(i.height) * 4;
                     let have = i.rgba.len();
                     if have as u64 != needed {
-                        return Err(RigError::Image {
+                        return Err(BuildError::Rig(RigFault::Image {
                             image,
                             have,
                             needed,
-                        });
+                        }));
                     }
                 }
                 Some(ImageData::Encoded(i)) if !is_mime_type(i.mime.as_bytes()) => {
                     let length = i.mime.len();
-                    return Err(RigError::MimeType { image, length });
+                    return Err(BuildError::Rig(RigFault::MimeType { image, length }));
                 }
                 Some(ImageData::Encoded(_)) => {}
             }
@@ -199,7 +180,7 @@ impl Rig {
             next += skin.len();
         }
         let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)
-            .map_err(|needed| RigError::SharedSlots { needed })?;
+            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
         let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
@@ -353,19 +334,19 @@ fn within(
     what: &'static str,
     index: usize,
     have: usize,
-) -> Result<(), RigError> {
+) -> Result<(), BuildError> {
     if index < have {
         return Ok(());
     }
-    Err(RigError::Index {
+    Err(BuildError::Rig(RigFault::Index {
         place: place(),
         what,
         index,
         have,
-    })
+    }))
 }
 
-fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
+fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
     let (nodes, joints) = (parts.nodes.len(), parts.skeleton.len());
     for (i, n) in parts.nodes.iter().enumerate() {
         let place = || format!("node {i}");
@@ -375,14 +356,16 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
         }
     }
     if !is_forest(&parts.nodes, |n| n.parent) {
-        return Err(RigError::Cycle);
+        return Err(BuildError::Cycle);
     }
-    limits::check_nodes(&parts.nodes).map_err(|(node, b)| RigError::Beyond {
-        node: parts.nodes[node].source,
-        name: parts.nodes[node].name.clone().unwrap_or_default(),
-        what: b.what,
-        value: b.value,
-        limit: b.limit,
+    limits::check_nodes(&parts.nodes).map_err(|(node, b)| {
+        BuildError::Rig(RigFault::Beyond {
+            node: parts.nodes[node].source,
+            name: parts.nodes[node].name.clone().unwrap_or_default(),
+            what: b.what,
+            value: b.value,
+            limit: b.limit,
+        })
     })?;
     for &root in &parts.roots {
         within(|| "roots".into(), "node", root, nodes)?;
@@ -405,10 +388,12 @@ fn check_nodes(parts: &RigParts) -> Result<(), RigError> {
     Ok(())
 }
 
-fn check_materials(parts: &RigParts) -> Result<(), RigError> {
+fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
     for (material, m) in parts.materials.iter().enumerate() {
-        m.check()
-            .map_err(|source| RigError::Material { material, source })?;
+        m.check().map_err(|source| BuildError::OfMaterial {
+            material,
+            source: Box::new(source),
+        })?;
         for (_, texture) in m.textures() {
             let place = || format!("material {material}");
             within(place, "image", texture.image, parts.images.len())?;
@@ -417,15 +402,15 @@ fn check_materials(parts: &RigParts) -> Result<(), RigError> {
     Ok(())
 }
 
-fn check_clips(parts: &RigParts) -> Result<(), RigError> {
+fn check_clips(parts: &RigParts) -> Result<(), BuildError> {
     let skeleton = &parts.skeleton;
     for (clip, c) in parts.clips.iter().enumerate() {
         if let Some(mismatch) = c.skeleton().mismatch(skeleton) {
-            return Err(RigError::Clip {
+            return Err(BuildError::Rig(RigFault::Clip {
                 clip,
                 name: c.name().to_owned(),
                 mismatch,
-            });
+            }));
         }
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.
@@ -434,7 +419,7 @@ fn check_clips(parts: &RigParts) -> Result<(), RigError> {
 }
 
 /// Checks each mesh once, however many nodes draw it.
-fn check_meshes(parts: &RigParts) -> Result<(), RigError> {
+fn check_meshes(parts: &RigParts) -> Result<(), BuildError> {
     let (distinct, which) = distinct(&parts.meshes);
     let mut known: Vec<Option<Used>> = vec![None; distinct.len()];
     for (place, (mesh, &at)) in parts.meshes.iter().zip(&which).enumerate() {
@@ -462,16 +447,16 @@ fn check_meshes(parts: &RigParts) -> Result<(), RigError> {
 type Used = Option<(u16, usize)>;
 
 /// Checks a mesh independently of its nodes.
-fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, RigError> {
+fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, BuildError> {
     #[cfg(test)]
     tests::LOOKED_AT.set(tests::LOOKED_AT.get() + 1);
     let mut most: Used = None;
     for (primitive, p) in mesh.primitives.iter().enumerate() {
         let place_of = || format!("mesh {place}, primitive {primitive}");
-        p.check().map_err(|source| RigError::Primitive {
+        p.check().map_err(|source| BuildError::OfPrimitive {
             mesh: place,
             primitive,
-            source,
+            source: Box::new(source),
         })?;
         if let Some(material) = p.material {
             within(place_of, "material", material, parts.materials.len())?;

@@ -1,28 +1,10 @@
 //! Limits on the product of scales down a chain of joints, over the rest pose and all clips of a rig.
 
 use crate::clip::{Clip, ClipKind};
+use crate::error::BuildError;
+use crate::rig::RigFault;
 use crate::skeleton::Skeleton;
 use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain, scale_factor};
-use crate::words::shorten;
-use thiserror::Error;
-
-/// The product of scales of a rig and its clips exceeds its limit down a chain of joints.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[error(
-    "the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is {limit:e}", name = shorten(.name)
-)]
-pub struct ScaleError {
-    /// What is included: all clips, or also those of additive layers.
-    pub what: &'static str,
-    /// Index of the joint.
-    pub joint: usize,
-    /// Name of the joint.
-    pub name: String,
-    /// Product of the largest scales down to the joint.
-    pub product: f64,
-    /// Largest product allowed.
-    pub limit: f64,
-}
 
 /// Checks that clips can play together.
 ///
@@ -33,7 +15,7 @@ pub(crate) fn check_scales<'c>(
     skeleton: &Skeleton,
     clips: impl Iterator<Item = &'c Clip>,
     additive: usize,
-) -> Result<(), ScaleError> {
+) -> Result<(), BuildError> {
     let lanes = skeleton.lane_of().len();
     let mut full: Vec<f32> = Vec::new();
     let mut added: Vec<f32> = Vec::new();
@@ -55,12 +37,15 @@ pub(crate) fn check_scales<'c>(
     let lane = |joint: usize| usize::from(skeleton.lane_of()[joint]);
     let own = |joint: usize| scale_factor(skeleton, &full, joint);
     let fail = |what, limit: f64| {
-        move |(joint, product): (usize, f64)| ScaleError {
-            what,
-            joint,
-            name: skeleton.names()[joint].clone(),
-            product,
-            limit,
+        move |(joint, product): (usize, f64)| {
+            let name = skeleton.names()[joint].clone();
+            BuildError::Rig(RigFault::Scales {
+                what,
+                joint,
+                name,
+                product,
+                limit,
+            })
         }
     };
     check_chain(skeleton.parents(), MAX_CHAIN_SCALE, own)

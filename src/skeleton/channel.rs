@@ -1,6 +1,8 @@
 //! User channels: named values besides the joints, animated and blended like them.
 
-use super::skeleton_data::{Scalar, Skeleton, SkeletonError, check_scalars};
+use super::skeleton_data::{Scalar, Skeleton, check_scalars};
+use crate::error::BuildError;
+use crate::skeleton::SkeletonFault;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -108,10 +110,10 @@ impl Skeleton {
     /// # Errors
     /// If a name is taken, a rest value is not finite, has no direction or is above
     /// [`MAX_SCALAR`](super::MAX_SCALAR), or there are too many.
-    pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, SkeletonError> {
+    pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, BuildError> {
         let count = self.data.channels.len() + channels.len();
         if count > MAX_CHANNELS {
-            return Err(SkeletonError::TooManyChannels { count });
+            return Err(BuildError::Skeleton(SkeletonFault::TooManyChannels(count)));
         }
         let taken = self.channels().map(|c| c.name.clone());
         let scalars = self.data.scalars.iter().map(|s| s.name.clone());
@@ -119,10 +121,10 @@ impl Skeleton {
         let data = Arc::make_mut(&mut self.data);
         for UserChannel { name, rest } in channels {
             if !taken.insert(name.clone()) {
-                return Err(SkeletonError::ChannelName { name });
+                return Err(BuildError::Skeleton(SkeletonFault::ChannelName(name)));
             }
             let Some(rest) = rest.checked() else {
-                return Err(SkeletonError::ChannelRest { name });
+                return Err(BuildError::Skeleton(SkeletonFault::ChannelRest(name)));
             };
             let first = data.scalars.len();
             let numbers = rest.as_slice().iter().zip(["x", "y", "z", "w"]);
@@ -216,13 +218,18 @@ mod tests {
         let with = |channels| plain(vec![]).with_channels(channels);
         let float = |name: &str| channel(name, ChannelValue::Float(0.0));
         let refused = with(vec![float("a"), float("a")]);
-        assert!(matches!(refused, Err(SkeletonError::ChannelName { name }) if name == "a"));
+        assert!(
+            matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName(name))) if name == "a")
+        );
         let morph = Scalar {
             name: "a".into(),
             rest: 0.0,
         };
         let refused = plain(vec![morph]).with_channels(vec![float("a")]);
-        assert!(matches!(refused, Err(SkeletonError::ChannelName { .. })));
+        assert!(matches!(
+            refused,
+            Err(BuildError::Skeleton(SkeletonFault::ChannelName { .. }))
+        ));
         for rest in [
             ChannelValue::Float(f32::NAN),
             ChannelValue::Vec3([0.0, f32::INFINITY, 0.0]),
@@ -230,7 +237,10 @@ mod tests {
             ChannelValue::Quaternion([f32::NAN; 4]),
         ] {
             let refused = with(vec![channel("a", rest)]);
-            assert!(matches!(refused, Err(SkeletonError::ChannelRest { .. })));
+            assert!(matches!(
+                refused,
+                Err(BuildError::Skeleton(SkeletonFault::ChannelRest { .. }))
+            ));
         }
         // At every scale, a value with a direction is normalised once and is stable from then on.
         for scale in [1e-45, 3e-23, 1e-19, 0.3, 1e19, f32::MAX] {
@@ -244,7 +254,7 @@ mod tests {
         let refused = with(many);
         assert!(matches!(
             refused,
-            Err(SkeletonError::TooManyChannels { .. })
+            Err(BuildError::Skeleton(SkeletonFault::TooManyChannels { .. }))
         ));
     }
 }

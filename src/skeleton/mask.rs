@@ -1,9 +1,9 @@
 //! `JointMask`: a weight per joint, for layers.
 
-use super::{JointRef, JointRefError, Skeleton};
+use super::{JointRef, Skeleton};
+use crate::error::BuildError;
 use crate::math::Row;
-use crate::words::plural;
-use thiserror::Error;
+use crate::words::{plural, says};
 
 /// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +14,10 @@ pub struct JointMask {
 }
 
 /// Why a mask cannot be created.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum MaskError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum MaskFault {
     /// One weight per joint is needed.
-    #[error("{} given for {}", plural(*.weights as u64, "weight"), plural(*.joints as u64, "joint"))]
     Lengths {
         /// Weights given.
         weights: usize,
@@ -25,16 +25,18 @@ pub enum MaskError {
         joints: usize,
     },
     /// A weight is outside [0, 1] or NaN.
-    #[error("the weight {weight} of joint {joint} is outside [0, 1]")]
     Weight {
         /// The joint.
         joint: usize,
         /// Its weight.
         weight: f32,
     },
-    /// The skeleton has no such joint, or several that match.
-    #[error(transparent)]
-    Joint(#[from] JointRefError),
+}
+
+says! { MaskFault:
+    Self::Lengths { weights, joints } =>
+        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
+    Self::Weight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
 }
 
 impl JointMask {
@@ -42,17 +44,17 @@ impl JointMask {
     ///
     /// # Errors
     /// If there is not one weight per joint, or a weight is outside [0, 1].
-    pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, MaskError> {
+    pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, BuildError> {
         if weights.len() != skeleton.len() {
-            return Err(MaskError::Lengths {
+            return Err(BuildError::Mask(MaskFault::Lengths {
                 weights: weights.len(),
                 joints: skeleton.len(),
-            });
+            }));
         }
         let mut rows = vec![Row::splat(0.0); skeleton.blocks()];
         for (joint, (&weight, &lane)) in weights.iter().zip(skeleton.lane_of()).enumerate() {
             if !(0.0..=1.0).contains(&weight) {
-                return Err(MaskError::Weight { joint, weight });
+                return Err(BuildError::Mask(MaskFault::Weight { joint, weight }));
             }
             rows[usize::from(lane) / 16].0[usize::from(lane) % 16] = weight;
         }
@@ -70,7 +72,7 @@ impl JointMask {
     pub fn subtree<'a>(
         skeleton: &Skeleton,
         joint: impl Into<JointRef<'a>>,
-    ) -> Result<Self, MaskError> {
+    ) -> Result<Self, BuildError> {
         let joint = skeleton.joint(joint)?;
         let mut weights = vec![0.0f32; skeleton.len()];
         weights[joint] = 1.0;
@@ -87,7 +89,7 @@ impl JointMask {
     ///
     /// # Errors
     /// If a joint matches none of the skeleton or several, or a weight is outside [0, 1].
-    pub fn from_joints<'a, J>(skeleton: &Skeleton, joints: &[(J, f32)]) -> Result<Self, MaskError>
+    pub fn from_joints<'a, J>(skeleton: &Skeleton, joints: &[(J, f32)]) -> Result<Self, BuildError>
     where
         J: Into<JointRef<'a>> + Copy,
     {
@@ -113,6 +115,7 @@ impl JointMask {
 mod tests {
     use super::super::{Joint, Trs};
     use super::*;
+    use crate::skeleton::JointRefError;
 
     #[test]
     fn paths_tell_doubled_names_apart() {
@@ -172,17 +175,17 @@ mod tests {
             joint: 4,
             joints: 4,
         };
-        assert_eq!(JointMask::subtree(&s, 4), Err(MaskError::Joint(out)));
+        assert_eq!(JointMask::subtree(&s, 4), Err(BuildError::Joint(out)));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0; 3]),
-            Err(MaskError::Lengths {
+            Err(BuildError::Mask(MaskFault::Lengths {
                 weights: 3,
                 joints: 4
-            })
+            }))
         ));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0, f32::NAN, 0.0, 0.0]),
-            Err(MaskError::Weight { joint: 1, .. })
+            Err(BuildError::Mask(MaskFault::Weight { joint: 1, .. }))
         ));
     }
 }

@@ -4,11 +4,11 @@ use super::channel::{MAX_CHANNELS, UserChannel};
 use super::frames::{Frames, noise_length};
 use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
 use super::{Pose, Trs};
+use crate::error::BuildError;
 use crate::math::{Fnv1a, LANES, NOISE, Row, blocks_for, settle};
-use crate::words::{plural, shorten};
+use crate::words::{plural, says, shorten};
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
-use thiserror::Error;
 
 /// The parent of a root joint, and the joint of a slot that is attached to none.
 pub const NO_JOINT: u16 = u16::MAX;
@@ -67,16 +67,12 @@ pub(super) struct SkeletonData {
 }
 
 /// Why a skeleton cannot be made from a list of joints.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum SkeletonError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SkeletonFault {
     /// More joints than 16-bit indices can name.
-    #[error("{count} joints, the limit is {MAX_JOINTS}")]
-    TooManyJoints {
-        /// How many there are.
-        count: usize,
-    },
+    TooManyJoints(usize),
     /// A joint comes before its parent, or is its own parent.
-    #[error("joint {joint} has parent {parent}, which does not come before it")]
     ParentNotFirst {
         /// The joint.
         joint: usize,
@@ -84,15 +80,8 @@ pub enum SkeletonError {
         parent: usize,
     },
     /// NaN or an infinity in a rest pose.
-    #[error("the rest pose of joint {joint} is not finite")]
-    NotFinite {
-        /// The joint.
-        joint: usize,
-    },
+    NotFinite(usize),
     /// A number of a rest pose is beyond its limit.
-    #[error(
-        "joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}", name = shorten(.name)
-    )]
     Beyond {
         /// The joint.
         joint: usize,
@@ -106,10 +95,6 @@ pub enum SkeletonError {
         limit: f32,
     },
     /// The scales of the rest pose have too large a product down a chain.
-    #[error(
-        "joint {joint} \"{name}\": the product of the scales down to it is {product:e}, \
-         the limit is {MAX_CHAIN_SCALE:e}", name = shorten(.name)
-    )]
     Chain {
         /// The joint.
         joint: usize,
@@ -119,7 +104,6 @@ pub enum SkeletonError {
         product: f64,
     },
     /// A scalar's rest value is beyond its limit.
-    #[error("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(.name))]
     ScalarBeyond {
         /// The scalar.
         scalar: usize,
@@ -129,41 +113,42 @@ pub enum SkeletonError {
         value: f32,
     },
     /// A scalar's rest value is NaN or infinite.
-    #[error("the rest value of scalar {scalar} is not finite")]
-    ScalarNotFinite {
-        /// The scalar.
-        scalar: usize,
-    },
+    ScalarNotFinite(usize),
     /// A user channel has the name of another, or of a scalar.
-    #[error("the name \"{name}\" of a user channel is already in use", name = shorten(.name))]
-    ChannelName {
-        /// The name.
-        name: String,
-    },
+    ChannelName(String),
     /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
-    #[error("the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(.name))]
-    ChannelRest {
-        /// The channel.
-        name: String,
-    },
+    ChannelRest(String),
     /// More user channels than are allowed.
-    #[error("{count} user channels, the limit is {MAX_CHANNELS}")]
-    TooManyChannels {
-        /// How many there are.
-        count: usize,
-    },
+    TooManyChannels(usize),
     /// The lane order is not a permutation of the joints.
-    #[error(
-        "the lane order has {} for {}, or does not list each joint once",
-        plural(*.len as u64, "entry"),
-        plural(*.joints as u64, "joint")
-    )]
     LaneOrder {
         /// Entries of the lane order.
         len: usize,
         /// Joints of the skeleton.
         joints: usize,
     },
+}
+
+says! { SkeletonFault:
+    Self::TooManyJoints(count) => ("{count} joints, the limit is {MAX_JOINTS}"),
+    Self::ParentNotFirst { joint, parent } => ("joint {joint} has parent {parent}, which does not come before it"),
+    Self::NotFinite(joint) => ("the rest pose of joint {joint} is not finite"),
+    Self::Beyond { joint, name, what, value, limit } =>
+        ("joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}",
+        name = shorten(name)),
+    Self::Chain { joint, name, product } =>
+        ("joint {joint} \"{name}\": the product of the scales down to it is {product:e}, the limit is \
+        {MAX_CHAIN_SCALE:e}", name = shorten(name)),
+    Self::ScalarBeyond { scalar, name, value } =>
+        ("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(name)),
+    Self::ScalarNotFinite(scalar) => ("the rest value of scalar {scalar} is not finite"),
+    Self::ChannelName(name) => ("the name \"{name}\" of a user channel is already in use", name = shorten(name)),
+    Self::ChannelRest(name) =>
+        ("the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(name)),
+    Self::TooManyChannels(count) => ("{count} user channels, the limit is {MAX_CHANNELS}"),
+    Self::LaneOrder { len, joints } =>
+        ("the lane order has {} for {}, or does not list each joint once",
+        plural(*len as u64, "entry"), plural(*joints as u64, "joint")),
 }
 
 /// A rest transform in a frame of a scale, with the rounding noise of exporters set to zero.
@@ -176,17 +161,17 @@ fn settled(rest: &Trs, frame: f64) -> Trs {
     }
 }
 
-pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), SkeletonError> {
+pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), BuildError> {
     for (scalar, s) in scalars.iter().enumerate() {
         if !s.rest.is_finite() {
-            return Err(SkeletonError::ScalarNotFinite { scalar });
+            return Err(BuildError::Skeleton(SkeletonFault::ScalarNotFinite(scalar)));
         }
         if s.rest.abs() > MAX_SCALAR {
-            return Err(SkeletonError::ScalarBeyond {
+            return Err(BuildError::Skeleton(SkeletonFault::ScalarBeyond {
                 scalar,
                 name: s.name.clone(),
                 value: s.rest,
-            });
+            }));
         }
     }
     Ok(())
@@ -204,26 +189,29 @@ impl Skeleton {
         joints: &[Joint],
         lane_order: Option<&[u16]>,
         scalars: Vec<Scalar>,
-    ) -> Result<Self, SkeletonError> {
+    ) -> Result<Self, BuildError> {
         let count = joints.len();
         if count > MAX_JOINTS {
-            return Err(SkeletonError::TooManyJoints { count });
+            return Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(count)));
         }
         for (joint, j) in joints.iter().enumerate() {
             if let Some(parent) = j.parent.filter(|&p| p >= joint) {
-                return Err(SkeletonError::ParentNotFirst { joint, parent });
+                return Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst {
+                    joint,
+                    parent,
+                }));
             }
             if !j.rest.is_finite() {
-                return Err(SkeletonError::NotFinite { joint });
+                return Err(BuildError::Skeleton(SkeletonFault::NotFinite(joint)));
             }
             if let Err(Beyond { what, value, limit }) = check_local(&j.rest) {
-                return Err(SkeletonError::Beyond {
+                return Err(BuildError::Skeleton(SkeletonFault::Beyond {
                     joint,
                     name: j.name.clone(),
                     what,
                     value,
                     limit,
-                });
+                }));
             }
         }
         check_scalars(&scalars)?;
@@ -235,10 +223,10 @@ impl Skeleton {
                 &identity
             }
         };
-        let bad_order = SkeletonError::LaneOrder {
+        let bad_order = BuildError::Skeleton(SkeletonFault::LaneOrder {
             len: order.len(),
             joints: count,
-        };
+        });
         if order.len() != count {
             return Err(bad_order);
         }
@@ -275,11 +263,11 @@ impl Skeleton {
             layout_hash: 0,
         };
         check_chain(&data.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
-            SkeletonError::Chain {
+            BuildError::Skeleton(SkeletonFault::Chain {
                 joint,
                 name: data.names[joint].clone(),
                 product,
-            }
+            })
         })?;
         let mut skeleton = Self {
             data: Arc::new(data),
@@ -307,7 +295,7 @@ impl Skeleton {
     ///
     /// # Errors
     /// If the lane order is not a permutation of the joints.
-    pub fn in_lane_order(&self, lane_order: &[u16]) -> Result<Self, SkeletonError> {
+    pub fn in_lane_order(&self, lane_order: &[u16]) -> Result<Self, BuildError> {
         let joints = self.names().iter().enumerate().map(|(joint, name)| Joint {
             name: name.clone(),
             parent: Some(usize::from(self.parents()[joint])).filter(|&p| p < joint),
@@ -490,27 +478,27 @@ mod tests {
         let late = [joint("a", Some(1), 0.0), joint("b", None, 0.0)];
         assert!(matches!(
             Skeleton::new(&late, None, vec![]),
-            Err(SkeletonError::ParentNotFirst {
+            Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst {
                 joint: 0,
                 parent: 1
-            })
+            }))
         ));
         let nan = [joint("a", None, f32::NAN)];
         assert_eq!(
             Skeleton::new(&nan, None, vec![]),
-            Err(SkeletonError::NotFinite { joint: 0 })
+            Err(BuildError::Skeleton(SkeletonFault::NotFinite(0)))
         );
         let two = [joint("a", None, 0.0), joint("b", None, 0.0)];
         for order in [&[0u16][..], &[0, 0], &[0, 2]] {
             assert!(matches!(
                 Skeleton::new(&two, Some(order), vec![]),
-                Err(SkeletonError::LaneOrder { .. })
+                Err(BuildError::Skeleton(SkeletonFault::LaneOrder { .. }))
             ));
         }
         let many = vec![joint("", None, 0.0); MAX_JOINTS + 1];
         assert!(matches!(
             Skeleton::new(&many, None, vec![]),
-            Err(SkeletonError::TooManyJoints { count: 65536 })
+            Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(65536)))
         ));
     }
 }

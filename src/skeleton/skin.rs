@@ -2,9 +2,9 @@
 
 use super::NO_JOINT;
 use super::limits::{MAX_LENGTH, beyond};
+use crate::error::BuildError;
 use crate::math::Affine3x4;
-use crate::words::plural;
-use thiserror::Error;
+use crate::words::{plural, says};
 
 /// A skin. Slot `i` is entry `i` of the file's skin, so vertices need no remapping.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,10 +15,10 @@ pub struct Skin {
 }
 
 /// Why a skin cannot be created.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum SkinError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SkinFault {
     /// Joints and matrices differ in number.
-    #[error("{} but {}", plural(*.joints as u64, "joint"), plural(*.matrices as u64, "inverse bind matrix"))]
     Lengths {
         /// Number of joints.
         joints: usize,
@@ -26,7 +26,6 @@ pub enum SkinError {
         matrices: usize,
     },
     /// A slot refers to a joint that the skeleton lacks.
-    #[error("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*.joints as u64, "joint"))]
     JointOutOfRange {
         /// The slot.
         slot: usize,
@@ -36,19 +35,24 @@ pub enum SkinError {
         joints: usize,
     },
     /// A matrix holds NaN or an infinity.
-    #[error("the inverse bind matrix of slot {slot} is not finite")]
-    NotFinite {
-        /// The slot.
-        slot: usize,
-    },
+    NotFinite(usize),
     /// A matrix holds a number beyond its limit.
-    #[error("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}")]
     Beyond {
         /// The slot.
         slot: usize,
         /// The number.
         value: f32,
     },
+}
+
+says! { SkinFault:
+    Self::Lengths { joints, matrices } =>
+        ("{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")),
+    Self::JointOutOfRange { slot, joint, joints } =>
+        ("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")),
+    Self::NotFinite(slot) => ("the inverse bind matrix of slot {slot} is not finite"),
+    Self::Beyond { slot, value } =>
+        ("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"),
 }
 
 impl Skin {
@@ -63,28 +67,30 @@ impl Skin {
         joints: Vec<u16>,
         inverse_bind: Vec<Affine3x4>,
         skeleton_len: usize,
-    ) -> Result<Self, SkinError> {
+    ) -> Result<Self, BuildError> {
         if joints.len() != inverse_bind.len() {
-            return Err(SkinError::Lengths {
+            return Err(BuildError::Skin(SkinFault::Lengths {
                 joints: joints.len(),
                 matrices: inverse_bind.len(),
-            });
+            }));
         }
         for (slot, &joint) in joints.iter().enumerate() {
             if joint != NO_JOINT && usize::from(joint) >= skeleton_len {
-                return Err(SkinError::JointOutOfRange {
+                return Err(BuildError::Skin(SkinFault::JointOutOfRange {
                     slot,
                     joint,
                     joints: skeleton_len,
-                });
+                }));
             }
             if !inverse_bind[slot].is_finite() {
-                return Err(SkinError::NotFinite { slot });
+                return Err(BuildError::Skin(SkinFault::NotFinite(slot)));
             }
             let elements = inverse_bind[slot].rows.as_flattened();
-            beyond("element", elements, MAX_LENGTH).map_err(|b| SkinError::Beyond {
-                slot,
-                value: b.value,
+            beyond("element", elements, MAX_LENGTH).map_err(|b| {
+                BuildError::Skin(SkinFault::Beyond {
+                    slot,
+                    value: b.value,
+                })
             })?;
         }
         Ok(Self {
@@ -144,24 +150,24 @@ mod tests {
         assert!(Skin::new(None, vec![NO_JOINT], one.clone(), 0).is_ok());
         assert!(matches!(
             Skin::new(None, vec![0, 0], one.clone(), 1),
-            Err(SkinError::Lengths {
+            Err(BuildError::Skin(SkinFault::Lengths {
                 joints: 2,
                 matrices: 1
-            })
+            }))
         ));
         assert!(matches!(
             Skin::new(None, vec![3], one, 2),
-            Err(SkinError::JointOutOfRange {
+            Err(BuildError::Skin(SkinFault::JointOutOfRange {
                 slot: 0,
                 joint: 3,
                 joints: 2
-            })
+            }))
         ));
         let mut bad = Affine3x4::IDENTITY;
         bad.rows[1][3] = f32::INFINITY;
         assert_eq!(
             Skin::new(None, vec![0], vec![bad], 1),
-            Err(SkinError::NotFinite { slot: 0 })
+            Err(BuildError::Skin(SkinFault::NotFinite(0)))
         );
     }
 }

@@ -1,6 +1,7 @@
 //! Writes small glTF files in memory.
 
-use phalanx::import::gltf::{GltfError, ImportOptions, read_slice};
+use phalanx::import::ImportError;
+use phalanx::import::gltf::{ImportOptions, read_slice};
 use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportReport, Severity};
 use serde_json::{Value, json};
@@ -148,7 +149,7 @@ impl File {
     pub fn read_with(
         &self,
         options: &ImportOptions,
-    ) -> Result<(RawScene, ImportReport), GltfError> {
+    ) -> Result<(RawScene, ImportReport), ImportError> {
         read_slice(&self.glb(), "test.glb", None, options)
     }
 

@@ -1,6 +1,7 @@
 //! Extensions: refused, reported or read, by what they change.
 
 use super::refusals::sound;
+use phalanx::import::ImportError;
 use phalanx::import::gltf::{ExtensionEffect, GltfErrorKind, ImportOptions};
 use phalanx::import::{Severity, import_slice};
 use phalanx_testkit::gltf_file::*;
@@ -38,10 +39,14 @@ fn required_extensions_that_change_what_is_imported_are_refused() {
         let says = effect.to_string();
         assert_says(&line, &["test.glb: requires", name, &says, "not supported"]);
         let error = file.read_with(&ImportOptions::default()).map(|_| ());
-        match error.unwrap_err().kind {
-            GltfErrorKind::Extension {
-                name: found,
-                effect: changed,
+        match error.unwrap_err() {
+            ImportError::Gltf {
+                kind:
+                    GltfErrorKind::Extension {
+                        name: found,
+                        effect: changed,
+                        ..
+                    },
                 ..
             } => assert_eq!((found.as_str(), changed), (name, effect)),
             other => panic!("{other}"),

@@ -1,10 +1,10 @@
 //! Markers in extras, in files beside a model, and in neither.
 
-use phalanx::build::build_rig;
-use phalanx::clip::{ClipError, Marker};
+use phalanx::build::{BuildError, build_rig};
+use phalanx::clip::{ClipFault, Marker};
 use phalanx::import::{
-    ImportError, ImportOptions, MarkerError, MarkerFault, Severity, add_markers, import_path,
-    mannequin, marker_file, parse_markers, read_markers,
+    ImportError, ImportOptions, MarkerFault, Severity, add_markers, import_path, mannequin,
+    marker_file, parse_markers, read_markers,
 };
 use phalanx::rig::Rig;
 use phalanx_testkit::gltf_file::File;
@@ -126,31 +126,37 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
     let refused = |text: &str| {
         write(text);
         match markers(&model) {
-            Err(ImportError::Markers(error)) => {
+            Err(error @ ImportError::Markers { .. }) => {
                 assert!(error.to_string().contains("thing.events.json"), "{error}");
-                error
+                let ImportError::Markers { clip, fault, .. } = error else {
+                    unreachable!()
+                };
+                (clip, fault)
             }
             other => panic!("{text}: {other:?}"),
         }
     };
-    assert!(matches!(refused("{"), MarkerError::File { .. }));
-    assert!(matches!(refused("[]"), MarkerError::File { .. }));
+    assert!(matches!(refused("{"), (None, MarkerFault::File(_))));
+    assert!(matches!(refused("[]"), (None, MarkerFault::File(_))));
     assert!(matches!(
         refused(r#"{"clips": {"gone": []}}"#),
-        MarkerError::UnknownClip { clip, .. } if clip == "gone"
+        (None, MarkerFault::UnknownClip(clip)) if clip == "gone"
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": [{"name": "m"}]}}"#),
-        MarkerError::Shape { clip, fault: MarkerFault::Kind { .. }, .. } if clip == "move"
+        (Some(clip), MarkerFault::Kind { .. }) if clip == "move"
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": {"m": 2.0}}}"#),
-        MarkerError::Clip { source: ClipError::Marker { marker, .. }, .. } if marker == "m"
+        (None, MarkerFault::Clip(BuildError::Clip(ClipFault::Marker { marker, .. }))) if marker == "m"
     ));
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(
         read_markers(&beside),
-        Err(MarkerError::File { .. })
+        Err(ImportError::Markers {
+            fault: MarkerFault::File(_),
+            ..
+        })
     ));
 }
 
@@ -161,7 +167,7 @@ fn markers_added_in_code_replace_and_refuse_as_a_whole() {
     assert_eq!(list(rigs[0].clips()[0].markers()), [("m", 0.5)]);
     assert!(matches!(
         rigs[0].set_markers(1, Vec::new()),
-        Err(ClipError::Unknown { clip: 1, clips: 1 })
+        Err(BuildError::Clip(ClipFault::Unknown { clip: 1, clips: 1 }))
     ));
     assert!(rigs[0].set_markers(0, vec![Marker::new("m", 1.5)]).is_err());
     let text = r#"{"clips": {"move": {"n": 0.25}, "gone": []}}"#;

@@ -12,7 +12,7 @@ use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::retarget::{
-    BindError, BindMatch, BindOptions, Binding, RetargetOptions, TranslationMode, bind,
+    BindMatch, BindOptions, Binding, RetargetError, RetargetOptions, TranslationMode, bind,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, Skeleton, SkeletonMismatch, Trs};
@@ -687,7 +687,7 @@ fn what_cannot_be_bound_is_named() {
     // A file with two bodies says nothing of which of them drives one.
     let two = bind_of(&both, from.skeleton());
     assert!(
-        matches!(&two, Err(BindError::Ambiguous { names: 13, .. })),
+        matches!(&two, Err(RetargetError::Ambiguous { names: 13, .. })),
         "{two:?}"
     );
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
@@ -698,7 +698,7 @@ fn what_cannot_be_bound_is_named() {
         let refused = bind(clip, from.skeleton(), &options);
         assert!(matches!(
             refused,
-            Err(BindError::Option {
+            Err(RetargetError::Option {
                 option: "root_scale",
                 ..
             })
@@ -706,7 +706,7 @@ fn what_cannot_be_bound_is_named() {
     }
     let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
     let refused = binding.unwrap().clip(clip);
-    assert!(matches!(refused, Err(BindError::Clip { .. })));
+    assert!(matches!(refused, Err(RetargetError::Unbound { .. })));
 }
 
 /// Morph weights are bound as joints are: without the prefixes of their nodes, and without case.
@@ -825,10 +825,10 @@ fn long_ways_end_at_a_limit() {
     // Every other joint is far away in the source.
     let up = chain(&mut (0..JOINTS).map(|n| if n % 2 == 0 { n } else { JOINTS - n }));
     let refused = Binding::new(&down, &up, &BindOptions::default()).map(|_| ());
-    assert!(matches!(refused, Err(BindError::Steps { limit }) if limit == 1 << 20));
+    assert!(matches!(refused, Err(RetargetError::BindSteps { limit }) if limit == 1 << 20));
 }
 
-fn bind_of(source: &Rig, target: &Skeleton) -> Result<Binding, BindError> {
+fn bind_of(source: &Rig, target: &Skeleton) -> Result<Binding, RetargetError> {
     Binding::new(source.skeleton(), target, &BindOptions::default())
 }
 

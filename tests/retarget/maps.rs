@@ -1,7 +1,7 @@
 //! Humanoid maps: found by names, read from JSON, refused.
 
 use crate::support::*;
-use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
+use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapOrigin, RetargetError};
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
@@ -328,7 +328,7 @@ fn models_of_files_are_known() {
     if let Some(rig) = model("Fox.glb") {
         let refused = HumanoidMap::find(rig.skeleton());
         assert!(
-            matches!(refused, Err(MapError::Unknown { .. })),
+            matches!(refused, Err(RetargetError::NoHumanoid { .. })),
             "{refused:?}"
         );
     }
@@ -467,7 +467,7 @@ fn drafts_are_completed_by_hand() {
     );
     // Null is a bone that is missing: hips must be given, others need not.
     let refused = HumanoidMap::from_json(&text, &s);
-    assert_eq!(refused, Err(MapError::NoHips { bones: 6 }));
+    assert_eq!(refused, Err(RetargetError::NoHips { bones: 6 }));
     let edited = text.replace("\"hips\": null", "\"hips\": \"middle\"");
     let map = HumanoidMap::from_json(&edited, &s).unwrap();
     assert!(map.bones().eq([(B::Hips, 0)].into_iter().chain(found)));
@@ -489,7 +489,7 @@ fn maps_that_are_none_are_refused() {
         ("shin", Some(1)),
     ]);
     let new = |pairs: &[(B, usize)]| HumanoidMap::new(&s, pairs, MapOrigin::Given).unwrap_err();
-    let says = |error: MapError, parts: &[&str]| {
+    let says = |error: RetargetError, parts: &[&str]| {
         let text = error.to_string();
         assert!(parts.iter().all(|p| text.contains(p)), "{text}");
     };
@@ -511,7 +511,7 @@ fn maps_that_are_none_are_refused() {
     let cycle = new(&[(B::Hips, 0), (B::LeftLowerLeg, 1), (B::LeftUpperLeg, 2)]);
     assert!(matches!(
         cycle,
-        MapError::Cycle {
+        RetargetError::BoneCycle {
             bone: B::LeftLowerLeg,
             ..
         }
@@ -524,7 +524,7 @@ fn maps_that_are_none_are_refused() {
     let beside = new(&[(B::Hips, 0), (B::LeftUpperLeg, 2), (B::LeftLowerLeg, 3)]);
     assert!(matches!(
         beside,
-        MapError::Elsewhere {
+        RetargetError::BoneElsewhere {
             bone: B::LeftLowerLeg,
             above: B::LeftUpperLeg,
             ..
@@ -543,7 +543,10 @@ fn maps_that_are_none_are_refused() {
     let feet = [(B::Hips, 2), (B::LeftFoot, 3)];
     assert!(HumanoidMap::new(&s, &feet, MapOrigin::Given).is_ok());
     let hips_below = new(&[(B::Hips, 2), (B::LeftFoot, 0)]);
-    assert!(matches!(hips_below, MapError::Cycle { above: B::Hips, .. }));
+    assert!(matches!(
+        hips_below,
+        RetargetError::BoneCycle { above: B::Hips, .. }
+    ));
     let read = |text: &str| HumanoidMap::from_json(text, &s).unwrap_err();
     says(read("{\"hips\": \"hips\",\n \"spine\": }"), &["line 2"]);
     says(read("[1]"), &["line 1", "an object of bones and joints"]);
@@ -660,7 +663,7 @@ fn extensions_of_files_are_read() {
     );
     assert!(matches!(
         HumanoidMap::of_rig(&cycle.rigs[0]),
-        Err(MapError::Cycle { .. })
+        Err(RetargetError::BoneCycle { .. })
     ));
     // A draft has what the file states, for editing.
     let draft = MapDraft::of_rig(&cycle.rigs[0]);

@@ -5,7 +5,7 @@
 use crate::support::*;
 use glam::{DQuat, DVec3, Vec3};
 use phalanx::import::{ImportOptions, import_path};
-use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapError, MapOrigin};
+use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapOrigin, RetargetError};
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 use phalanx_testkit::trials;
 
@@ -758,7 +758,7 @@ a 0 0 0
         for way in ways() {
             let found = HumanoidMap::find(&skeleton(&body(text, ["l", "r"]), way, false));
             assert!(
-                matches!(found, Err(MapError::Unknown { .. })),
+                matches!(found, Err(RetargetError::NoHumanoid { .. })),
                 "{kind}: {found:?}"
             );
         }

@@ -1,14 +1,14 @@
 //! User channels of every type against the oracle's curves and rules of its own in f64: sampled, blended
 //! within a layer, between layers, and added.
 
-use phalanx::build::{BuildError, ClipBuildError, build_additive, build_rig};
+use phalanx::build::{BuildError, TrackFault, build_additive, build_rig};
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
 };
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{ChannelValue, SkeletonError, UserChannel};
+use phalanx::skeleton::{ChannelValue, SkeletonFault, UserChannel};
 use phalanx_testkit::oracle::blend::scaled_rotation;
 use phalanx_testkit::oracle::curve::{Curve, Interpolation as Kind};
 use phalanx_testkit::oracle::math::{dot, lerp, nlerp, normalize, product};
@@ -420,7 +420,7 @@ fn what_does_not_fit_is_refused() {
     let fault = refused(&|raw| raw.channels[1].channel.name = "float".into());
     let name = matches!(
         fault,
-        BuildError::Skeleton(SkeletonError::ChannelName { .. })
+        BuildError::Skeleton(SkeletonFault::ChannelName { .. })
     );
     assert!(name, "{fault}");
     let fault = refused(&|raw| raw.channels[0].tracks[0].clip = CLIPS);
@@ -436,8 +436,8 @@ fn what_does_not_fit_is_refused() {
     for spoil in spoils {
         let fault = refused(&|raw| spoil(&mut raw.channels[0].tracks[0]));
         let track = match &fault {
-            BuildError::Clip { source, .. } => {
-                matches!(source, ClipBuildError::UserTrack { .. })
+            BuildError::Animation { source, .. } => {
+                matches!(**source, BuildError::Tracks(TrackFault::UserTrack { .. }))
             }
             _ => false,
         };

@@ -6,7 +6,7 @@ use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportError, ImportOptions, ImportReport, MANNEQUIN, read_path, read_slice};
 use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, JointRefError, MaskError};
+use phalanx::skeleton::{JointMask, JointRefError};
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -105,7 +105,7 @@ pub enum SubjectError {
         /// The model.
         file: String,
         /// The cause.
-        source: MaskError,
+        source: BuildError,
     },
 }
 

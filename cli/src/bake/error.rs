@@ -5,7 +5,7 @@ use super::Length;
 use glob::PatternError;
 use phalanx::bake::BakeError;
 use phalanx::build::BuildError;
-use phalanx::format::{FormatError, WriteError};
+use phalanx::format::{ReadError, WriteError};
 use phalanx::retarget::{BindOptions, Binding};
 use phalanx::skeleton::{JointRefError, Skeleton, SkeletonMismatch};
 use std::io;
@@ -111,7 +111,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// Position and cause.
-        source: Box<FormatError>,
+        source: Box<ReadError>,
     },
     /// A .phx file cannot be written.
     #[error("{file}: {source}")]

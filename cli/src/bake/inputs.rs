@@ -149,11 +149,10 @@ impl Input {
         report.entries.extend(built.entries);
         let beside = marker_file(&self.path);
         if beside.exists() {
-            let markers = read_markers(&beside).map_err(phalanx::import::ImportError::from)?;
+            let markers = read_markers(&beside)?;
             let file = beside.display().to_string();
             let rigs = std::slice::from_mut(&mut rig);
-            add_markers_to_trimmed(rigs, &trimmed, &markers, &file)
-                .map_err(phalanx::import::ImportError::from)?;
+            add_markers_to_trimmed(rigs, &trimmed, &markers, &file)?;
         }
         Ok(rig)
     }

@@ -169,7 +169,7 @@ fn write(
         writer.finish(&provenance).map(|_| ())
     });
     written.map_err(|source: WriteError| match source {
-        WriteError::Save(named) => named.into(),
+        named @ WriteError::Save { .. } => named.into(),
         source => BakeFault::Write {
             file: path.display().to_string(),
             source: Box::new(source),

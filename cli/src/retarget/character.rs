@@ -6,7 +6,7 @@ use super::super::error::CliError;
 use super::super::findings::FileReport;
 use super::super::import_args::ImportArgs;
 use super::super::model::Model;
-use super::map_file::{MapFile, refused};
+use super::map_file::MapFile;
 use phalanx::import::UpAxis;
 use phalanx::retarget::{HumanoidMap, Reference, ReferenceOrigin};
 use std::fmt;
@@ -46,7 +46,8 @@ impl Character {
     fn of_model(model: Model, map: Option<&MapFile>) -> Result<Self, CliError> {
         let map = match map {
             Some(map) => map.of(model.rig.skeleton())?,
-            None => HumanoidMap::of_rig(&model.rig).map_err(|e| refused(model.file.clone(), e))?,
+            None => HumanoidMap::of_rig(&model.rig)
+                .map_err(|e| CliError::retarget(model.file.clone(), e))?,
         };
         Ok(Self { model, map })
     }

@@ -4,7 +4,7 @@ use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::Model;
 use super::super::output;
-use phalanx::retarget::{HumanoidMap, MapDraft, MapError, MapOrigin};
+use phalanx::retarget::{HumanoidMap, MapDraft, MapOrigin, RetargetError};
 use phalanx::skeleton::Skeleton;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -30,7 +30,7 @@ impl MapFile {
             return Err(match std::fs::metadata(path) {
                 Ok(there) if there.is_file() => {
                     let have = usize::try_from(there.len()).unwrap_or(usize::MAX);
-                    refused(file, MapError::TooLong { have, limit })
+                    CliError::retarget(file, RetargetError::MapTooLong { have, limit })
                 }
                 _ => fault(io::Error::other(format!(
                     "it is longer than {limit} bytes, the limit of a map"
@@ -52,20 +52,7 @@ impl MapFile {
     /// The map on a skeleton.
     pub fn of(&self, skeleton: &Skeleton) -> Result<HumanoidMap, CliError> {
         let map = HumanoidMap::from_json(&self.text, skeleton);
-        map.map_err(|source| refused(self.file.clone(), source))
-    }
-}
-
-/// The error of a map, or of a model without one.
-pub fn refused(file: String, source: MapError) -> CliError {
-    let advice = match source {
-        MapError::Unknown { .. } => " (--print-map prints what is found, for editing)",
-        _ => "",
-    };
-    CliError::Map {
-        file,
-        source: Box::new(source),
-        advice,
+        map.map_err(|source| CliError::retarget(self.file.clone(), source))
     }
 }
 
@@ -87,7 +74,7 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     };
     let fault = fault.map(|fault| match fault {
         // What it lacks follows.
-        MapError::Unknown { .. } => {
+        RetargetError::NoHumanoid { .. } => {
             "no humanoid is known by the names or the shape of these joints".to_owned()
         }
         fault => format!("{fault} (--map would refuse this map as it is)"),

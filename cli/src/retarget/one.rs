@@ -134,7 +134,7 @@ impl Job<'_> {
             writer.finish(&provenance).map(|_| ())
         });
         written.map_err(|source: WriteError| match source {
-            WriteError::Save(named) => CliError::from(named),
+            named @ WriteError::Save { .. } => CliError::from(named),
             source => BakeFault::Write {
                 file: file.clone(),
                 source: Box::new(source),

@@ -5,7 +5,7 @@ mod error;
 mod key_times;
 mod variation;
 
-pub use error::ClipBuildError;
+pub use error::TrackFault;
 pub(crate) use key_times::Resampled;
 pub use key_times::{MAX_RESAMPLED_KEYS, RESAMPLE_RATE};
 pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
@@ -17,6 +17,7 @@ use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
     FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
+use crate::error::BuildError;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
@@ -97,7 +98,7 @@ impl ClipBuilder<'_> {
         raw: (usize, &RawClip),
         reference: Reference<'_>,
         root_motion: Option<RootMotionParts>,
-    ) -> Result<Clip, ClipBuildError> {
+    ) -> Result<Clip, BuildError> {
         let built = self.build_reporting(raw, reference, root_motion, RESAMPLE_RATE);
         built.map(|(clip, _)| clip)
     }
@@ -109,7 +110,7 @@ impl ClipBuilder<'_> {
         reference: Reference<'_>,
         root_motion: Option<RootMotionParts>,
         rate: f64,
-    ) -> Result<(Clip, Vec<Resampled>), ClipBuildError> {
+    ) -> Result<(Clip, Vec<Resampled>), BuildError> {
         let name = raw.name.clone().unwrap_or_default();
         let mut lanes: [Vec<Lane>; 4] = Default::default();
         for (index, track) in raw.tracks.iter().enumerate() {
@@ -157,13 +158,15 @@ impl ClipBuilder<'_> {
         track: &RawTrack,
         reference: Reference<'_>,
         lanes: &mut [Vec<Lane>; 4],
-    ) -> Result<(), ClipBuildError> {
+    ) -> Result<(), BuildError> {
         let target = self.targets.get(track.node).copied().unwrap_or_default();
-        let missing = |what| ClipBuildError::Target {
-            clip: clip.to_owned(),
-            track: index,
-            node: track.node,
-            what,
+        let missing = |what| {
+            BuildError::Tracks(TrackFault::Target {
+                clip: clip.to_owned(),
+                track: index,
+                node: track.node,
+                what,
+            })
         };
         let channel = match track.channel {
             RawChannel::Translation => Channel::Translation,
@@ -205,19 +208,19 @@ impl ClipBuilder<'_> {
         user: &RawUserChannel,
         reference: Reference<'_>,
         lanes: &mut Vec<Lane>,
-    ) -> Result<(), ClipBuildError> {
+    ) -> Result<(), BuildError> {
         let mut tracks = user.tracks.iter().filter(|t| t.clip == index);
         let Some(track) = tracks.next() else {
             return Ok(());
         };
         let fail = |what, have, needed| {
-            Err(ClipBuildError::UserTrack {
+            Err(BuildError::Tracks(TrackFault::UserTrack {
                 clip: clip.to_owned(),
                 channel: user.channel.name.clone(),
                 what,
                 have,
                 needed,
-            })
+            }))
         };
         let more = tracks.count();
         if more > 0 {
@@ -298,7 +301,7 @@ impl ClipBuilder<'_> {
         defaults: &Defaults<'_>,
         parts: &mut ClipParts,
         timelines: &mut Timelines,
-    ) -> Result<(), ClipBuildError> {
+    ) -> Result<(), BuildError> {
         let width = channel.components();
         let mut constants = vec![Row::splat(0.0); width];
         for l in 0..LANES {
@@ -357,12 +360,12 @@ impl ClipBuilder<'_> {
                 (times, sampled.iter().collect(), false)
             }
             Err(keys) => {
-                return Err(ClipBuildError::TooManyKeys {
+                return Err(BuildError::Tracks(TrackFault::TooManyKeys {
                     clip: parts.name.clone(),
                     channel,
                     block,
                     keys,
-                });
+                }));
             }
         };
         let kind = if cubic {
@@ -381,9 +384,11 @@ impl ClipBuilder<'_> {
             true => rows.try_reserve(more),
             false => rows.try_reserve_exact(more),
         };
-        room.map_err(|_| ClipBuildError::OutOfMemory {
-            clip: parts.name.clone(),
-            needed: (rows.len() + more) * size_of::<Row>(),
+        room.map_err(|_| {
+            BuildError::Tracks(TrackFault::OutOfMemory {
+                clip: parts.name.clone(),
+                needed: (rows.len() + more) * size_of::<Row>(),
+            })
         })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Keys are then copied: to look for each of millions takes most of the time of a long take.
@@ -418,22 +423,17 @@ impl ClipBuilder<'_> {
     }
 
     /// Checks the memory of the rows so far and of those of a block; of constants it has no keys.
-    fn check_size(
-        &self,
-        parts: &ClipParts,
-        per_key: usize,
-        keys: usize,
-    ) -> Result<(), ClipBuildError> {
+    fn check_size(&self, parts: &ClipParts, per_key: usize, keys: usize) -> Result<(), BuildError> {
         let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
-            return Err(ClipBuildError::TooLarge {
+            return Err(BuildError::Tracks(TrackFault::TooLarge {
                 clip: parts.name.clone(),
                 // At most 2^24.
                 keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
-            });
+            }));
         }
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! Classification of tracks as constant or animated, and the check of their lengths.
 
-use super::error::ClipBuildError;
+use crate::build::TrackFault;
 use crate::build::curve::Curve;
+use crate::error::BuildError;
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 
 /// A rotation track whose components vary by no more than this is constant.
@@ -63,7 +64,7 @@ pub(crate) fn check_track(
     index: usize,
     track: &RawTrack,
     targets: usize,
-) -> Result<(), ClipBuildError> {
+) -> Result<(), BuildError> {
     let width = match track.channel {
         RawChannel::Translation | RawChannel::Scale => 3,
         RawChannel::Rotation => 4,
@@ -76,14 +77,14 @@ pub(crate) fn check_track(
     };
     let needed = track.times.len().saturating_mul(width * groups);
     if track.times.is_empty() || track.values.len() != needed {
-        return Err(ClipBuildError::TrackLength {
+        return Err(BuildError::Tracks(TrackFault::TrackLength {
             clip: clip.to_owned(),
             track: index,
             node: track.node,
             keys: track.times.len(),
             values: track.values.len(),
             needed: needed.max(width * groups),
-        });
+        }));
     }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! The joint that carries the motion: its curves in one clip, their motion in model space, and the tracks
 //! that remain.
 
-use super::{RootMotionError, RootMotionOptions, TracksOf, up};
+use super::{RootMotionOptions, TracksOf, up};
+use crate::build::RootMotionFault;
 use crate::build::clip_builder::{Variation, check_track, classify};
 use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
+use crate::error::BuildError;
 use crate::import::UpAxis;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use crate::math::{Rigid, angle};
@@ -56,7 +58,7 @@ impl Root {
         (clip, tracks): (&RawClip, &TracksOf),
         lengths: &Lengths,
         options: &RootMotionOptions,
-    ) -> Result<Self, RootMotionError> {
+    ) -> Result<Self, BuildError> {
         let tracks_of = |n: usize| {
             let of = tracks.get(&n).map_or(&[][..], |of| &of[..]);
             of.iter().map(|&index| (index, &clip.tracks[index]))
@@ -84,11 +86,11 @@ impl Root {
                         _ => s = DVec3::new(v[0], v[1], v[2]),
                     },
                     Variation::Animated => {
-                        return Err(RootMotionError::MovingAncestor {
+                        return Err(BuildError::RootMotion(RootMotionFault::MovingAncestor {
                             clip: clip.name.clone().unwrap_or_default(),
                             joint: name_of(node),
                             above: name_of(n),
-                        });
+                        }));
                     }
                 }
             }
@@ -99,7 +101,7 @@ impl Root {
         let name = name_of(node);
         let determinant = above.matrix3.determinant();
         if determinant == 0.0 || !determinant.is_finite() {
-            return Err(RootMotionError::Scale { joint: name });
+            return Err(BuildError::RootMotion(RootMotionFault::Scale(name)));
         }
         let mut curves = [None, None];
         for (index, track) in tracks_of(node) {
@@ -257,7 +259,7 @@ impl Root {
         joint: u16,
         lengths: &Lengths,
         rotation: bool,
-    ) -> Result<Option<RootMotionParts>, RootMotionError> {
+    ) -> Result<Option<RootMotionParts>, BuildError> {
         let rotation = rotation && self.rotation.is_some();
         let times = self.times(clip, lengths, rotation)?;
         let (mut yaws, mut moves) = (Vec::new(), Vec::new());
@@ -281,9 +283,9 @@ impl Root {
         }
         if turns {
             if !self.even {
-                return Err(RootMotionError::Scale {
-                    joint: self.name.clone(),
-                });
+                return Err(BuildError::RootMotion(RootMotionFault::Scale(
+                    self.name.clone(),
+                )));
             }
             self.replace_both(clip, &times, &yaws, &moves);
         } else {
@@ -315,7 +317,7 @@ impl Root {
         clip: &RawClip,
         lengths: &Lengths,
         rotation: bool,
-    ) -> Result<Vec<f32>, RootMotionError> {
+    ) -> Result<Vec<f32>, BuildError> {
         let limit = self.most_keys();
         let mut times = vec![0.0];
         let curves = self.translation.iter();
@@ -355,11 +357,11 @@ impl Root {
             self.divide(&mut times, size, limit);
         }
         if times.len() > limit {
-            return Err(RootMotionError::TooManyKeys {
+            return Err(BuildError::RootMotion(RootMotionFault::TooManyKeys {
                 clip: clip.name.clone().unwrap_or_default(),
                 keys: times.len(),
                 limit,
-            });
+            }));
         }
         Ok(times)
     }

@@ -14,11 +14,11 @@ pub(crate) use curve::LaneCurve;
 pub use difference::RelaneDifference;
 pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
-use super::{Clip, ClipError};
+use super::Clip;
+use crate::error::BuildError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
-use crate::words::shorten;
+use crate::words::{says, shorten};
 use moved::Mover;
-use thiserror::Error;
 
 /// Memory that a clip may take in another lane order, in bytes per byte that it takes in its own.
 ///
@@ -30,10 +30,10 @@ pub const RELANE_BYTES_PER_BYTE: usize = 64;
 pub const RELANE_BYTES: usize = 1 << 20;
 
 /// Why a clip cannot be converted to another lane order.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum RelaneError {
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RelaneFault {
     /// The skeletons differ in more than the order of their lanes and joints.
-    #[error("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(.clip))]
     Skeleton {
         /// The clip.
         clip: String,
@@ -41,7 +41,6 @@ pub enum RelaneError {
         mismatch: SkeletonMismatch,
     },
     /// The clip needs more memory in the new order than allowed.
-    #[error("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(.clip))]
     Memory {
         /// The clip.
         clip: String,
@@ -50,9 +49,13 @@ pub enum RelaneError {
         /// Bytes allowed.
         limit: usize,
     },
-    /// The keys are no clip in the new order.
-    #[error(transparent)]
-    Clip(#[from] ClipError),
+}
+
+says! { RelaneFault:
+    Self::Skeleton { clip, mismatch } =>
+        ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
+    Self::Memory { clip, needed, limit } =>
+        ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
 }
 
 /// A clip in another lane order.
@@ -103,13 +106,13 @@ impl Clip {
 /// # #[cfg(not(feature = "gltf"))]
 /// # fn main() {}
 /// ```
-pub fn relane(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Relaned, RelaneError> {
+pub fn relane(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Relaned, BuildError> {
     let joints = match clip.skeleton().mismatch(to) {
         Some(SkeletonMismatch::LaneOrder) => None,
         Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(to),
         Some(mismatch) => {
             let clip = clip.name().to_owned();
-            return Err(RelaneError::Skeleton { clip, mismatch });
+            return Err(BuildError::Relane(RelaneFault::Skeleton { clip, mismatch }));
         }
         None => {
             return Ok(Relaned {

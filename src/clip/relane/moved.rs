@@ -1,11 +1,12 @@
 //! The keys in the new order: moved lane by lane, bit for bit, where the plan says so.
 
-use super::RelaneError;
 use super::mixed;
 use super::plan::{BlockPlan, Old, Plans, To};
 use crate::clip::{
     Block, BlockKind, Channel, Clip, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
+    RelaneFault,
 };
+use crate::error::BuildError;
 use crate::math::{LANES, Row};
 
 pub struct Mover<'a> {
@@ -22,7 +23,7 @@ impl<'a> Mover<'a> {
         (to, joints): To<'a>,
         plans: &'a Plans<'a>,
         max_bytes: usize,
-    ) -> Result<Self, RelaneError> {
+    ) -> Result<Self, BuildError> {
         let extent = |p: &BlockPlan<'_>| p.encoding.extent(p.channel, p.kind, p.keys);
         let mut all: Extent = plans.blocks.iter().map(extent).sum();
         all.integers += if all.integers > 0 { PACKED_END } else { 0 };
@@ -30,11 +31,11 @@ impl<'a> Mover<'a> {
         // Rows and integers are indexed with 32 bits.
         let limit = max_bytes.min(u32::MAX as usize);
         if needed > limit {
-            return Err(RelaneError::Memory {
+            return Err(BuildError::Relane(RelaneFault::Memory {
                 clip: clip.name().to_owned(),
                 needed,
                 limit,
-            });
+            }));
         }
         let motion = clip.root_motion().map(|motion| {
             let mut parts = motion.parts().clone();
@@ -63,7 +64,7 @@ impl<'a> Mover<'a> {
     }
 
     /// The parts of the clip in the new order.
-    pub fn parts(mut self) -> Result<ClipParts, RelaneError> {
+    pub fn parts(mut self) -> Result<ClipParts, BuildError> {
         for plan in &self.plans.blocks {
             self.block(plan);
         }

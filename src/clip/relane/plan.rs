@@ -1,8 +1,8 @@
 //! Where the lanes of each new block come from, and whether they can be moved as they are.
 
-use super::RelaneError;
 use super::mixed;
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipError, Encoding, MAX_KEYS};
+use crate::clip::{Block, BlockKind, Channel, Clip, ClipFault, Encoding, MAX_KEYS};
+use crate::error::BuildError;
 use crate::math::LANES;
 use crate::skeleton::{NO_JOINT, Skeleton};
 use std::collections::HashMap;
@@ -101,7 +101,7 @@ pub type To<'a> = (&'a Skeleton, Option<&'a [u16]>);
 ///
 /// # Errors
 /// If the key times of the lanes of a block are together more than a timeline holds.
-pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, RelaneError> {
+pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, BuildError> {
     let mut timelines = Timelines {
         clip,
         kept: vec![None; clip.timelines().len()],
@@ -139,13 +139,12 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, RelaneError> {
                         let times = mixed::union(clip, &plan);
                         // If it is irregular, fewer are allowed: the clip checks that.
                         if times.len() > MAX_KEYS {
-                            return Err(ClipError::KeyCount {
+                            return Err(BuildError::Clip(ClipFault::KeyCount {
                                 clip: clip.name().to_owned(),
                                 timeline: timelines.all.len(),
                                 keys: times.len(),
                                 limit: MAX_KEYS,
-                            }
-                            .into());
+                            }));
                         }
                         timelines.add(times)
                     }

@@ -1,6 +1,6 @@
 //! `CodecError`: why a clip cannot be encoded or decoded.
 
-use crate::clip::ClipError;
+use crate::error::BuildError;
 use crate::words::{are, plural};
 use thiserror::Error;
 
@@ -62,6 +62,6 @@ pub enum CodecError {
         offset: usize,
         /// The cause.
         #[source]
-        error: ClipError,
+        error: Box<BuildError>,
     },
 }

@@ -94,7 +94,10 @@ pub fn decode(
         return Err(CodecError::Extra { offset, have });
     }
     parts.end_packed();
-    Clip::new(parts, skeleton).map_err(|error| CodecError::Clip { offset, error })
+    Clip::new(parts, skeleton).map_err(|error| CodecError::Clip {
+        offset,
+        error: Box::new(error),
+    })
 }
 
 /// The start of the range-coded part.

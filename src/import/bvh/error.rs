@@ -1,22 +1,10 @@
-//! `BvhError`: why a file could not be read as BVH, and where.
+//! `BvhErrorKind`: what is wrong with a BVH file, and where.
 
 use super::MAX_FILE_BYTES;
+use crate::import::ImportError;
 use crate::import::read_file::ReadFault;
-use crate::words::{are, number, plural};
+use crate::words::{are, number, plural, says};
 use std::fmt;
-
-/// Why a file could not be read as BVH: the file, the line and column, and the problem, on one line.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}: {}{kind}", Lead(*place))]
-pub struct BvhError {
-    /// The path, or the name given to [`read_slice`](super::read_slice).
-    pub file: String,
-    /// Where in the text; `None` for the file as a whole.
-    pub place: Option<BvhPlace>,
-    /// What is wrong there.
-    #[source]
-    pub kind: BvhErrorKind,
-}
 
 /// A place in the text of a BVH file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,37 +21,18 @@ impl fmt::Display for BvhPlace {
     }
 }
 
-/// A place followed by a colon, or nothing.
-struct Lead(Option<BvhPlace>);
-
-impl fmt::Display for Lead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(place) => write!(f, "{place}: "),
-            None => Ok(()),
-        }
-    }
-}
-
 /// What is wrong with a BVH file. Where two numbers disagree, both are here. Texts of the file are quoted, and
 /// cut after 40 characters.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum BvhErrorKind {
     /// The operating system cannot read the file.
-    #[error("cannot be read: {0}")]
     Io(std::io::Error),
     /// The file has no text.
-    #[error("the file is empty")]
     Empty,
     /// The first word is not HIERARCHY.
-    #[error("a BVH file begins with HIERARCHY, this one with {found}")]
-    NotBvh {
-        /// The first word, quoted.
-        found: String,
-    },
+    NotBvh(String),
     /// Another word or sign belongs here.
-    #[error("expected {what}, found {found}")]
     Expected {
         /// What belongs here.
         what: &'static str,
@@ -71,13 +40,8 @@ pub enum BvhErrorKind {
         found: String,
     },
     /// A joint states something twice.
-    #[error("the joint has a second {what}")]
-    Twice {
-        /// `OFFSET`, `CHANNELS` or the name of a channel.
-        what: &'static str,
-    },
+    Twice(&'static str),
     /// A word is no number.
-    #[error("{what} is {found}, expected a number")]
     Number {
         /// What the number is.
         what: &'static str,
@@ -85,7 +49,6 @@ pub enum BvhErrorKind {
         found: String,
     },
     /// A number is NaN or infinite.
-    #[error("{what} is {value}, expected a finite number")]
     NotFinite {
         /// What the number is.
         what: &'static str,
@@ -93,7 +56,6 @@ pub enum BvhErrorKind {
         value: f64,
     },
     /// A number is beyond its limit.
-    #[error("{what} is {value:e}, the limit is {limit:e}")]
     Beyond {
         /// What the number is.
         what: &'static str,
@@ -103,7 +65,6 @@ pub enum BvhErrorKind {
         limit: f32,
     },
     /// A count is negative, has a fraction, or is beyond 64 bits.
-    #[error("{what} is {}, expected a whole number from 0 to {limit}", short(*.value))]
     Count {
         /// What is counted.
         what: &'static str,
@@ -113,11 +74,6 @@ pub enum BvhErrorKind {
         limit: u64,
     },
     /// Two frames have one time, as times of f32 are farther apart than the frames.
-    #[error(
-        "frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {} s apart there, \
-         the frame time is {} s; of the {frames} frames the first {frame} can be read",
-        number(*.step), number(*.frame_time)
-    )]
     FramesMeet {
         /// The first such frame, from 0.
         frame: usize,
@@ -131,13 +87,8 @@ pub enum BvhErrorKind {
         frames: usize,
     },
     /// A channel has a name that BVH does not define.
-    #[error("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation")]
-    Channel {
-        /// The name, quoted.
-        found: String,
-    },
+    Channel(String),
     /// There is more of something than allowed.
-    #[error("{what}: {found}, the limit is {limit}")]
     Limit {
         /// What there is too much of.
         what: &'static str,
@@ -147,16 +98,8 @@ pub enum BvhErrorKind {
         limit: u64,
     },
     /// The operating system cannot provide the memory that the motion takes.
-    #[error("the motion needs {needed} bytes of memory, more than there are")]
-    Memory {
-        /// Bytes needed.
-        needed: u64,
-    },
+    Memory(u64),
     /// A line of the motion does not have one value per channel.
-    #[error(
-        "frame {frame} has {}, the joints have {}",
-        plural(*.found as u64, "value"), plural(*.expected as u64, "channel")
-    )]
     Values {
         /// The frame, from 0.
         frame: usize,
@@ -166,7 +109,6 @@ pub enum BvhErrorKind {
         expected: usize,
     },
     /// There are fewer or more lines of motion than declared.
-    #[error("{} {} declared, there {} {found}", plural(*.declared, "frame"), are(*.declared), are(*.found))]
     Frames {
         /// Frames declared.
         declared: u64,
@@ -174,20 +116,37 @@ pub enum BvhErrorKind {
         found: u64,
     },
     /// The frame time is out of range.
-    #[error(
-        "the frame time is {} s, allowed are {} to {} s",
-        number(*.seconds), super::FRAME_TIMES[0], super::FRAME_TIMES[1]
-    )]
-    FrameTime {
-        /// The frame time in the file, seconds.
-        seconds: f64,
-    },
+    FrameTime(f64),
     /// The unit in the options is not a finite number above 0.
-    #[error("the unit is {} m, expected a finite number above 0", number(*.unit))]
-    Unit {
-        /// The unit in the options, metres.
-        unit: f64,
-    },
+    Unit(f64),
+}
+
+says! { BvhErrorKind:
+    Self::Io(inner) => ("cannot be read: {inner}"),
+    Self::Empty => ("the file is empty"),
+    Self::NotBvh(found) => ("a BVH file begins with HIERARCHY, this one with {found}"),
+    Self::Expected { what, found } => ("expected {what}, found {found}"),
+    Self::Twice(what) => ("the joint has a second {what}"),
+    Self::Number { what, found } => ("{what} is {found}, expected a number"),
+    Self::NotFinite { what, value } => ("{what} is {value}, expected a finite number"),
+    Self::Beyond { what, value, limit } => ("{what} is {value:e}, the limit is {limit:e}"),
+    Self::Count { what, value, limit } => ("{what} is {}, expected a whole number from 0 to {limit}", short(*value)),
+    Self::FramesMeet { frame, seconds, step, frame_time, frames } =>
+        ("frame {frame}, at {seconds:.3} s, has the time of the frame before it: times of f32 are {} s apart \
+        there, the frame time is {} s; of the {frames} frames the first {frame} can be read",
+        number(*step), number(*frame_time)),
+    Self::Channel(found) => ("unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation"),
+    Self::Limit { what, found, limit } => ("{what}: {found}, the limit is {limit}"),
+    Self::Memory(needed) => ("the motion needs {needed} bytes of memory, more than there are"),
+    Self::Values { frame, found, expected } =>
+        ("frame {frame} has {}, the joints have {}",
+        plural(*found as u64, "value"), plural(*expected as u64, "channel")),
+    Self::Frames { declared, found } =>
+        ("{} {} declared, there {} {found}", plural(*declared, "frame"), are(*declared), are(*found)),
+    Self::FrameTime(seconds) =>
+        ("the frame time is {} s, allowed are {} to {} s",
+        number(*seconds), super::FRAME_TIMES[0], super::FRAME_TIMES[1]),
+    Self::Unit(unit) => ("the unit is {} m, expected a finite number above 0", number(*unit)),
 }
 
 /// A number in few digits, also if it is large.
@@ -206,8 +165,8 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    pub fn in_file(self, file: &str) -> BvhError {
-        BvhError {
+    pub fn in_file(self, file: &str) -> ImportError {
+        ImportError::Bvh {
             file: file.to_owned(),
             place: self.place,
             kind: self.kind,

@@ -83,7 +83,7 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
         let entry = &mut out.entries[top.entry];
         if word.is("OFFSET") {
             if std::mem::replace(&mut top.has_offset, true) {
-                return Err(word.fault(Kind::Twice { what: "OFFSET" }));
+                return Err(word.fault(Kind::Twice("OFFSET")));
             }
             for value in &mut entry.offset {
                 let word = text.word();
@@ -91,7 +91,7 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
             }
         } else if word.is("CHANNELS") {
             if std::mem::replace(&mut top.has_channels, true) {
-                return Err(word.fault(Kind::Twice { what: "CHANNELS" }));
+                return Err(word.fault(Kind::Twice("CHANNELS")));
             }
             entry.channels = channels(text, entry.is_end)?;
             out.channels += entry.channels.len();
@@ -220,12 +220,10 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
     for _ in 0..count {
         let word = text.word();
         let Some(&(name, channel)) = CHANNELS.iter().find(|(name, _)| word.is(name)) else {
-            return Err(word.fault(Kind::Channel {
-                found: word.quoted(),
-            }));
+            return Err(word.fault(Kind::Channel(word.quoted())));
         };
         if channels.contains(&channel) {
-            return Err(word.fault(Kind::Twice { what: name }));
+            return Err(word.fault(Kind::Twice(name)));
         }
         channels.push(channel);
     }

@@ -38,12 +38,13 @@ mod motion;
 mod scene;
 mod text;
 
-pub use error::{BvhError, BvhErrorKind, BvhPlace};
+pub use error::{BvhErrorKind, BvhPlace};
 
 use super::raw::RawScene;
 use super::read_file::read_file;
 use super::{ImportReport, UpAxis};
 use crate::clip::MAX_KEYS;
+use crate::import::ImportError;
 use crate::skeleton::MAX_JOINTS;
 use error::Fault;
 use std::io::Read;
@@ -99,7 +100,10 @@ impl Default for BvhOptions {
 ///
 /// # Errors
 /// If it cannot be read, or its text has an error: see [`BvhErrorKind`].
-pub fn read_path(path: &Path, options: &BvhOptions) -> Result<(RawScene, ImportReport), BvhError> {
+pub fn read_path(
+    path: &Path,
+    options: &BvhOptions,
+) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
     let bytes =
         read_file(path, MAX_FILE_BYTES).map_err(|fault| Fault::from(fault).in_file(&name))?;
@@ -132,7 +136,7 @@ pub fn read_slice(
     bytes: &[u8],
     name: &str,
     options: &BvhOptions,
-) -> Result<(RawScene, ImportReport), BvhError> {
+) -> Result<(RawScene, ImportReport), ImportError> {
     let mut report = ImportReport::default();
     let scene = read(bytes, name, options, &mut report);
     let mut scene = scene.map_err(|fault| fault.in_file(name))?;
@@ -172,7 +176,7 @@ fn read(
     use BvhErrorKind as Kind;
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {
-        return Err(Kind::Unit { unit }.into());
+        return Err(Kind::Unit(unit).into());
     }
     let mut text = Text::new(bytes);
     let first = text.word();
@@ -180,9 +184,7 @@ fn read(
         return Err(Kind::Empty.into());
     }
     if !first.is("HIERARCHY") {
-        return Err(first.fault(Kind::NotBvh {
-            found: first.quoted(),
-        }));
+        return Err(first.fault(Kind::NotBvh(first.quoted())));
     }
     let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
     let motion = motion::motion(&mut text, &hierarchy, options)?;

@@ -52,9 +52,7 @@ pub(super) fn motion(
     if !(FRAME_TIMES[0]..=FRAME_TIMES[1]).contains(&frame_time) {
         return Err(Fault {
             place: Some(place),
-            kind: Kind::FrameTime {
-                seconds: frame_time,
-            },
+            kind: Kind::FrameTime(frame_time),
         });
     }
     let rest = text.value();
@@ -205,7 +203,7 @@ fn reserve(
         .into());
     }
     let all = needed.saturating_mul(1 + BUILDING);
-    let none = |_| Kind::Memory { needed: all };
+    let none = |_| Kind::Memory(all);
     let mut room = Vec::<u8>::new();
     room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX))
         .map_err(none)?;

@@ -131,8 +131,8 @@ impl Buffers<'_> {
         let (Checked::Valid(shape), Checked::Valid(component)) =
             (accessor.type_, accessor.component_type)
         else {
-            let what = "type or componentType";
-            return Err(Kind::Unknown { what }).within(place);
+            let fault = "type or componentType has a value that glTF does not define";
+            return Err(Kind::Invalid(fault)).within(place);
         };
         let count = usize::try_from(accessor.count.0).map_err(|_| Kind::Limit {
             what: "elements of an accessor",
@@ -236,8 +236,8 @@ impl Buffers<'_> {
             .into());
         }
         let Checked::Valid(kind) = sparse.indices.component_type else {
-            let what = "componentType of the sparse indices";
-            return Err(Kind::Unknown { what }.into());
+            let fault = "componentType of the sparse indices has a value that glTF does not define";
+            return Err(Kind::Invalid(fault).into());
         };
         let (index_view, value_view) = (
             sparse.indices.buffer_view.value(),

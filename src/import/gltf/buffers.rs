@@ -120,7 +120,7 @@ impl<'a> Buffers<'a> {
             }
             (None, _, Some(bin)) if index == 0 => bin.len(),
             (None, _, _) => {
-                let missing = Kind::Missing("uri, and there is no BIN chunk for it");
+                let missing = Kind::Invalid("has no uri, and there is no BIN chunk for it");
                 return Err(missing).within(|| format!("buffer {index}"));
             }
         } as u64;

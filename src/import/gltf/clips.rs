@@ -381,8 +381,8 @@ impl Clips<'_, '_> {
             Some("STEP") => Interpolation::Step,
             Some("CUBICSPLINE") => Interpolation::CubicSpline,
             Some(_) => {
-                let what = "interpolation of the sampler";
-                return Err(Kind::Unknown { what }.into());
+                let fault = "interpolation of the sampler has a value that glTF does not define";
+                return Err(Kind::Invalid(fault).into());
             }
         };
         let times = self.times(sampler.input)?;

@@ -26,7 +26,7 @@ const CHUNK_HEADER: usize = 8;
 /// Splits a file: `.glb` by its magic number; anything else must be a JSON object.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
-        return Err(Kind::Empty.into());
+        return Err(Kind::Invalid("the file is empty").into());
     }
     if bytes.starts_with(b"glTF") {
         return split_glb(bytes);
@@ -34,7 +34,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let json = without_mark(bytes);
     match json.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'{') => Ok(Container { json, bin: None }),
-        _ => Err(Kind::NotGltf.into()),
+        _ => Err(Kind::Invalid("is neither binary glTF nor JSON").into()),
     }
 }
 
@@ -56,7 +56,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let version = word(bytes, 4).ok_or_else(short)?;
     let declared = word(bytes, 8).ok_or_else(short)?;
     if version != 2 {
-        return Err(Kind::GlbVersion { found: version }.into());
+        return Err(Kind::GlbVersion(version).into());
     }
     let declared = u64::from(declared);
     let whole = usize::try_from(declared)
@@ -87,7 +87,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
             })?;
         match (&tag.to_le_bytes(), chunk) {
             (b"JSON", 0) => json = Some(data),
-            (_, 0) => return Err(Kind::GlbNoJson.into()),
+            (_, 0) => return Err(Kind::Invalid("the first GLB chunk is not JSON").into()),
             (b"BIN\0", 1) => bin = Some(data),
             _ => {} // By the specification, unknown chunks are skipped.
         }
@@ -95,7 +95,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         at += CHUNK_HEADER + length;
         chunk += 1;
     }
-    let json = json.ok_or(Kind::GlbNoJson)?;
+    let json = json.ok_or(Kind::Invalid("the first GLB chunk is not JSON"))?;
     // Some writers pad the text with zeros instead of spaces.
     let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
     let json = without_mark(&json[..json.len() - padding]);

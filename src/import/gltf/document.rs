@@ -186,7 +186,7 @@ impl Document {
         };
         if refused {
             let found = shorten(version);
-            return Err(Kind::AssetVersion { found }.into());
+            return Err(Kind::AssetVersion(found).into());
         }
         extensions::check(
             &self.extensions_used,

@@ -1,34 +1,11 @@
-//! `GltfError`: why a file could not be imported, and where.
+//! `GltfErrorKind`: what is wrong with a glTF file, and where.
 
 use super::extensions::ExtensionEffect;
+use crate::import::ImportError;
+use crate::import::error::Lead;
 pub(super) use crate::words::shorten;
-use crate::words::{are, plural};
+use crate::words::{are, plural, says};
 use std::fmt;
-
-/// Why a file could not be imported: the file, the place in it and the problem, on one line.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}: {}{kind}", Lead(place))]
-pub struct GltfError {
-    /// The path, or the name given to [`read_slice`](super::read_slice).
-    pub file: String,
-    /// `animation 2 "Walk", channel 5, accessor 17`; empty for the file as a whole.
-    pub place: String,
-    /// What is wrong there.
-    #[source]
-    pub kind: GltfErrorKind,
-}
-
-/// A place followed by a colon, or nothing.
-struct Lead<'a>(&'a str);
-
-impl fmt::Display for Lead<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return Ok(());
-        }
-        write!(f, "{}: ", self.0)
-    }
-}
 
 /// Words behind a semicolon, or nothing.
 struct After<'a>(&'a Option<&'static str>);
@@ -40,26 +17,16 @@ impl fmt::Display for After<'_> {
 }
 
 /// What is wrong with a file. Where two numbers disagree, both are here.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum GltfErrorKind {
     /// The operating system cannot read the file.
-    #[error("cannot be read: {0}")]
     Io(std::io::Error),
-    /// The file has no bytes.
-    #[error("the file is empty")]
-    Empty,
-    /// Neither a GLB header nor a JSON object.
-    #[error("is neither binary glTF nor JSON")]
-    NotGltf,
+    /// A fault without numbers: something is empty, missing, its own ancestor or not defined by glTF.
+    Invalid(&'static str),
     /// The GLB header has another version.
-    #[error("GLB version {found}, expected 2")]
-    GlbVersion {
-        /// Version in the header.
-        found: u32,
-    },
+    GlbVersion(u32),
     /// The length in the GLB header is above that of the file, or less than the header.
-    #[error("the GLB header claims {}, the file has {found}", plural(*.declared, "byte"))]
     GlbLength {
         /// Length in the header.
         declared: u64,
@@ -67,7 +34,6 @@ pub enum GltfErrorKind {
         found: u64,
     },
     /// A chunk is longer than the rest of the file.
-    #[error("GLB chunk {chunk} claims {}, {left} {} left", plural(*.declared, "byte"), are(*.left))]
     GlbChunk {
         /// Index of the chunk.
         chunk: usize,
@@ -76,11 +42,7 @@ pub enum GltfErrorKind {
         /// Bytes left in the file.
         left: u64,
     },
-    /// The first chunk is not JSON.
-    #[error("the first GLB chunk is not JSON")]
-    GlbNoJson,
     /// The JSON text is nested too deeply.
-    #[error("JSON nested {depth} levels deep, the limit is {limit}")]
     JsonDepth {
         /// Depth reached.
         depth: usize,
@@ -88,7 +50,6 @@ pub enum GltfErrorKind {
         limit: usize,
     },
     /// The JSON text cannot be parsed or does not have the structure of glTF.
-    #[error("JSON line {line}, column {column}: {message}")]
     Json {
         /// Line, from 1.
         line: usize,
@@ -98,16 +59,8 @@ pub enum GltfErrorKind {
         message: String,
     },
     /// `asset.version` or `asset.minVersion` is not 2.0.
-    #[error("glTF version {found:?}, expected 2.0")]
-    AssetVersion {
-        /// The version in the file.
-        found: String,
-    },
+    AssetVersion(String),
     /// `extensionsRequired` lists an extension that changes what is imported and is not read.
-    #[error(
-        "requires the extension {name:?}, which {effect} and is not supported{}",
-        After(cure)
-    )]
     Extension {
         /// Its name.
         name: String,
@@ -117,7 +70,6 @@ pub enum GltfErrorKind {
         cure: Option<&'static str>,
     },
     /// An index is out of range.
-    #[error("{what} {index} is out of range, there {} {count}", are(*.count as u64))]
     Index {
         /// What is referred to.
         what: &'static str,
@@ -126,17 +78,7 @@ pub enum GltfErrorKind {
         /// How many there are.
         count: usize,
     },
-    /// Something required is missing.
-    #[error("has no {0}")]
-    Missing(&'static str),
-    /// A value that the specification does not define.
-    #[error("{what} has a value that glTF does not define")]
-    Unknown {
-        /// What has the value.
-        what: &'static str,
-    },
     /// A URI that is not followed.
-    #[error("the URI {uri:?} is rejected: {reason}")]
     Uri {
         /// The URI, shortened.
         uri: String,
@@ -144,13 +86,8 @@ pub enum GltfErrorKind {
         reason: &'static str,
     },
     /// A URI that leaves the file's folder, which [`ImportOptions::parent_folders`](super::ImportOptions) allows.
-    #[error("the URI {uri:?} is rejected: it leaves the folder of the file")]
-    ParentFolder {
-        /// The URI, shortened.
-        uri: String,
-    },
+    ParentFolder(String),
     /// Fewer bytes than declared.
-    #[error("byteLength is {declared}, the data has {}", plural(*.found, "byte"))]
     Short {
         /// Length in the file.
         declared: u64,
@@ -158,7 +95,6 @@ pub enum GltfErrorKind {
         found: u64,
     },
     /// A range that ends beyond its container.
-    #[error("ends at byte {end} of {container}, which has {}", plural(*.size, "byte"))]
     Bounds {
         /// `buffer 0`, `buffer view 3`.
         container: String,
@@ -168,7 +104,6 @@ pub enum GltfErrorKind {
         size: u64,
     },
     /// A stride smaller than an element.
-    #[error("byteStride is {stride}, an element has {}", plural(*.element, "byte"))]
     Stride {
         /// Stride in the file.
         stride: u64,
@@ -176,7 +111,6 @@ pub enum GltfErrorKind {
         element: u64,
     },
     /// An accessor of a type that its use does not allow.
-    #[error("is {found}, expected {expected}")]
     Type {
         /// The accessor's type.
         found: String,
@@ -184,7 +118,6 @@ pub enum GltfErrorKind {
         expected: &'static str,
     },
     /// Two counts that must agree.
-    #[error("{what}: expected {expected}, found {found}")]
     Count {
         /// What is counted.
         what: &'static str,
@@ -194,7 +127,6 @@ pub enum GltfErrorKind {
         found: u64,
     },
     /// NaN or an infinity where a finite number is required.
-    #[error("{what} {index} is {value}")]
     NotFinite {
         /// `key`, `matrix`, `translation`.
         what: &'static str,
@@ -204,7 +136,6 @@ pub enum GltfErrorKind {
         value: f32,
     },
     /// Key times that go backwards.
-    #[error("time {index} is {time}, after {previous}")]
     TimeOrder {
         /// Index of the key.
         index: usize,
@@ -213,11 +144,7 @@ pub enum GltfErrorKind {
         /// The time before it.
         previous: f32,
     },
-    /// A node that is its own ancestor.
-    #[error("is its own ancestor")]
-    Cycle,
     /// A node that is the child of two nodes.
-    #[error("is a child of node {first} and of node {second}")]
     TwoParents {
         /// The first parent.
         first: usize,
@@ -225,7 +152,6 @@ pub enum GltfErrorKind {
         second: usize,
     },
     /// A vertex index that is out of range.
-    #[error("index {position} is {index}, there {} {}", are(*.vertices as u64), plural(*.vertices as u64, "vertex"))]
     VertexIndex {
         /// Position in the index list.
         position: usize,
@@ -235,7 +161,6 @@ pub enum GltfErrorKind {
         vertices: usize,
     },
     /// A vertex uses a joint that its skin lacks.
-    #[error("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {}", plural(*.slots as u64, "joint"))]
     JointIndex {
         /// The vertex.
         vertex: usize,
@@ -247,10 +172,8 @@ pub enum GltfErrorKind {
         slots: usize,
     },
     /// Compressed data that cannot be decoded.
-    #[error("meshopt: {0}")]
     Meshopt(String),
     /// A named limit is exceeded.
-    #[error("{what}: {needed} needed, the limit is {limit}")]
     Limit {
         /// Name of the limit.
         what: &'static str,
@@ -259,6 +182,38 @@ pub enum GltfErrorKind {
         /// The limit.
         limit: u64,
     },
+}
+
+says! { GltfErrorKind:
+    Self::Io(inner) => ("cannot be read: {inner}"),
+    Self::Invalid(fault) => ("{fault}"),
+    Self::GlbVersion(found) => ("GLB version {found}, expected 2"),
+    Self::GlbLength { declared, found } =>
+        ("the GLB header claims {}, the file has {found}", plural(*declared, "byte")),
+    Self::GlbChunk { chunk, declared, left } =>
+        ("GLB chunk {chunk} claims {}, {left} {} left", plural(*declared, "byte"), are(*left)),
+    Self::JsonDepth { depth, limit } => ("JSON nested {depth} levels deep, the limit is {limit}"),
+    Self::Json { line, column, message } => ("JSON line {line}, column {column}: {message}"),
+    Self::AssetVersion(found) => ("glTF version {found:?}, expected 2.0"),
+    Self::Extension { name, effect, cure } =>
+        ("requires the extension {name:?}, which {effect} and is not supported{}", After(cure)),
+    Self::Index { what, index, count } => ("{what} {index} is out of range, there {} {count}", are(*count as u64)),
+    Self::Uri { uri, reason } => ("the URI {uri:?} is rejected: {reason}"),
+    Self::ParentFolder(uri) => ("the URI {uri:?} is rejected: it leaves the folder of the file"),
+    Self::Short { declared, found } => ("byteLength is {declared}, the data has {}", plural(*found, "byte")),
+    Self::Bounds { container, end, size } => ("ends at byte {end} of {container}, which has {}", plural(*size, "byte")),
+    Self::Stride { stride, element } => ("byteStride is {stride}, an element has {}", plural(*element, "byte")),
+    Self::Type { found, expected } => ("is {found}, expected {expected}"),
+    Self::Count { what, expected, found } => ("{what}: expected {expected}, found {found}"),
+    Self::NotFinite { what, index, value } => ("{what} {index} is {value}"),
+    Self::TimeOrder { index, time, previous } => ("time {index} is {time}, after {previous}"),
+    Self::TwoParents { first, second } => ("is a child of node {first} and of node {second}"),
+    Self::VertexIndex { position, index, vertices } =>
+        ("index {position} is {index}, there {} {}", are(*vertices as u64), plural(*vertices as u64, "vertex")),
+    Self::JointIndex { vertex, joint, weight, slots } =>
+        ("vertex {vertex} uses joint {joint} with weight {weight}, the skin has {}", plural(*slots as u64, "joint")),
+    Self::Meshopt(inner) => ("meshopt: {inner}"),
+    Self::Limit { what, needed, limit } => ("{what}: {needed} needed, the limit is {limit}"),
 }
 
 /// An error on its way to the caller: each level prepends its place.
@@ -277,8 +232,8 @@ impl From<GltfErrorKind> for Fault {
 
 impl Fault {
     /// The public error.
-    pub fn in_file(self, file: &str) -> GltfError {
-        GltfError {
+    pub fn in_file(self, file: &str) -> ImportError {
+        ImportError::Gltf {
             file: file.to_owned(),
             place: self.place,
             kind: self.kind,

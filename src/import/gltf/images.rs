@@ -70,7 +70,7 @@ impl Source {
                 buffers.prepare_view(view)?;
                 Ok(Self::View(view))
             }
-            (None, None) => Err(Kind::Missing("uri and no buffer view").into()),
+            (None, None) => Err(Kind::Invalid("has no uri and no buffer view").into()),
         }
     }
 

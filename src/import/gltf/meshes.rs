@@ -295,8 +295,8 @@ impl PrimitiveReader<'_, '_> {
     /// The triangle list; empty for points and lines.
     fn triangles(&mut self, vertices: usize) -> Result<Vec<u32>, Fault> {
         let Checked::Valid(mode) = self.primitive.mode else {
-            let what = "mode of the primitive";
-            return Err(Kind::Unknown { what }.into());
+            let fault = "mode of the primitive has a value that glTF does not define";
+            return Err(Kind::Invalid(fault).into());
         };
         let indices = match self.primitive.indices.map(|i| i.value()) {
             Some(accessor) => self

@@ -29,7 +29,7 @@ mod summary;
 mod unread;
 mod uri;
 
-pub use error::{GltfError, GltfErrorKind};
+pub use error::GltfErrorKind;
 pub use extensions::ExtensionEffect;
 pub use limits::{
     MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS, MEMORY,
@@ -40,6 +40,7 @@ pub use uri::external_files;
 use super::raw::RawScene;
 use super::{ImportReport, UpAxis};
 use crate::build::RootMotionOptions;
+use crate::import::ImportError;
 use crate::mesh::ImageMode;
 use buffers::Buffers;
 use error::Fault;
@@ -118,7 +119,7 @@ impl Default for ImportOptions {
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), GltfError> {
+) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
     let bytes = uri::read_file(path).map_err(|fault| fault.in_file(&name))?;
     let base = match path.parent() {
@@ -139,7 +140,7 @@ pub fn read_slice(
     name: &str,
     base: Option<&Path>,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), GltfError> {
+) -> Result<(RawScene, ImportReport), ImportError> {
     let mut notes = Notes::default();
     let scene = read(bytes, base, options, &mut notes);
     let mut scene = scene.map_err(|fault| fault.in_file(name))?;

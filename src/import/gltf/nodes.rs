@@ -84,7 +84,9 @@ fn parents(list: &[json::Node]) -> Result<Vec<Option<usize>>, Fault> {
         let mut next = Some(start);
         while let Some(node) = next {
             match trail[node] {
-                Some(walk) if walk == start => return Err(Kind::Cycle).within(|| place(node)),
+                Some(walk) if walk == start => {
+                    return Err(Kind::Invalid("is its own ancestor")).within(|| place(node));
+                }
                 Some(_) => break,
                 None => trail[node] = Some(start),
             }

@@ -78,7 +78,7 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
             "" | "." => {}
             ".." if depth == 0 && !options.parent_folders => {
                 let uri = shorten(uri);
-                return Err(Kind::ParentFolder { uri }.into());
+                return Err(Kind::ParentFolder(uri).into());
             }
             // Of what the URI itself names, whether it is there or not (RFC 3986, 5.2.4).
             ".." if depth > 0 => {

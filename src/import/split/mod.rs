@@ -2,8 +2,9 @@
 
 mod part;
 
+use super::error::ImportError;
 use super::raw::{RawScene, RawSkin};
-use crate::words::{are, plural, shorten};
+use crate::words::{are, plural, says, shorten};
 use part::Part;
 
 /// Two scenes that were one.
@@ -32,39 +33,22 @@ pub struct SplitScene {
 }
 
 /// Why a scene cannot be split at a node.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SplitError {
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SplitFault {
     /// The node's index is out of range.
-    #[error("{scene}: node {node} is out of range, there {} {count}", are(*.count as u64))]
     NoSuchNode {
-        /// The scene's name.
-        scene: String,
         /// The requested node.
         node: usize,
         /// Nodes in the scene.
         count: usize,
     },
     /// No node has that name or index.
-    #[error("{scene}: there is no node \"{name}\"", name = shorten(.name))]
-    NoSuchName {
-        /// The scene's name.
-        scene: String,
-        /// The requested name or index.
-        name: String,
-    },
-    /// The node has no parent.
-    #[error("{scene}: node {node} is a root, there is nothing to split it from")]
-    Root {
-        /// The scene's name.
-        scene: String,
-        /// The requested node.
-        node: usize,
-    },
+    NoSuchName(String),
+    /// The node of that index has no parent.
+    Root(usize),
     /// A skin has joints on both sides.
-    #[error("{scene}: skin {skin} has {} below node {node} and {outside} elsewhere", plural(*.inside as u64, "joint"))]
     SkinStraddles {
-        /// The scene's name.
-        scene: String,
         /// The skin.
         skin: usize,
         /// The requested node.
@@ -75,15 +59,21 @@ pub enum SplitError {
         outside: usize,
     },
     /// An index of the scene is out of range, or its parents form a cycle.
-    #[error("{scene}: {what} {index} does not exist or is its own ancestor")]
     Malformed {
-        /// The scene's name.
-        scene: String,
         /// What the index refers to.
         what: &'static str,
         /// The index.
         index: usize,
     },
+}
+
+says! { SplitFault:
+    Self::NoSuchNode { node, count } => ("node {node} is out of range, there {} {count}", are(*count as u64)),
+    Self::NoSuchName(name) => ("there is no node \"{}\"", shorten(name)),
+    Self::Root(node) => ("node {node} is a root, there is nothing to split it from"),
+    Self::SkinStraddles { skin, node, inside, outside } =>
+        ("skin {skin} has {} below node {node} and {outside} elsewhere", plural(*inside as u64, "joint")),
+    Self::Malformed { what, index } => ("{what} {index} does not exist or is its own ancestor"),
 }
 
 /// The part that something belongs to.
@@ -106,14 +96,21 @@ impl RawScene {
     ///
     /// # Errors
     /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
-    pub fn split_at(self, node: usize) -> Result<SplitScene, SplitError> {
+    pub fn split_at(self, node: usize) -> Result<SplitScene, ImportError> {
+        let split = self.halves(node);
+        split.map_err(|fault| ImportError::Split {
+            file: self.name,
+            fault,
+        })
+    }
+
+    fn halves(&self, node: usize) -> Result<SplitScene, SplitFault> {
         let count = self.nodes.len();
-        let scene = self.name.clone();
         let Some(asked) = self.nodes.get(node) else {
-            return Err(SplitError::NoSuchNode { scene, node, count });
+            return Err(SplitFault::NoSuchNode { node, count });
         };
         let Some(parent) = asked.parent else {
-            return Err(SplitError::Root { scene, node });
+            return Err(SplitFault::Root(node));
         };
         self.check_links()?;
         let mut sides = self.subtree(node)?;
@@ -142,13 +139,9 @@ impl RawScene {
     }
 
     /// Checks the indices: a raw scene may come from anywhere.
-    fn check_links(&self) -> Result<(), SplitError> {
+    fn check_links(&self) -> Result<(), SplitFault> {
         let check = |what, index: Option<usize>, count| match index {
-            Some(index) if index >= count => Err(SplitError::Malformed {
-                scene: self.name.clone(),
-                what,
-                index,
-            }),
+            Some(index) if index >= count => Err(SplitFault::Malformed { what, index }),
             _ => Ok(()),
         };
         let count = self.nodes.len();
@@ -170,7 +163,7 @@ impl RawScene {
     }
 
     /// The side of every node by the hierarchy alone.
-    fn subtree(&self, node: usize) -> Result<Vec<Side>, SplitError> {
+    fn subtree(&self, node: usize) -> Result<Vec<Side>, SplitFault> {
         let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
         let mut trail = Vec::new();
         for start in 0..self.nodes.len() {
@@ -181,8 +174,7 @@ impl RawScene {
                     break;
                 }
                 if trail.len() > self.nodes.len() {
-                    return Err(SplitError::Malformed {
-                        scene: self.name.clone(),
+                    return Err(SplitFault::Malformed {
                         what: "node",
                         index: i,
                     });
@@ -201,7 +193,7 @@ impl RawScene {
         Ok(sides.into_iter().map(|s| s.unwrap_or(Side::Base)).collect())
     }
 
-    fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, SplitError> {
+    fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, SplitFault> {
         let side_of = |(index, skin): (usize, &RawSkin)| {
             let inside = (skin.joints.iter())
                 .filter(|&&j| sides[j] == Side::Branch)
@@ -209,8 +201,7 @@ impl RawScene {
             match (inside, skin.joints.len() - inside) {
                 (0, _) => Ok(Side::Base),
                 (_, 0) => Ok(Side::Branch),
-                (inside, outside) => Err(SplitError::SkinStraddles {
-                    scene: self.name.clone(),
+                (inside, outside) => Err(SplitFault::SkinStraddles {
                     skin: index,
                     node,
                     inside,

@@ -1,6 +1,5 @@
 //! `Binding`: two skeletons, and what joins them; made once for all clips.
 
-use super::error::BindError;
 use super::measured::{self, BindDistance};
 use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
@@ -13,6 +12,7 @@ use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
 use crate::import::raw::RawClip;
+use crate::retarget::error::RetargetError;
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
 use glam::{DAffine3, DQuat, DVec3};
@@ -138,7 +138,7 @@ pub fn bind(
     clip: &Clip,
     target: &Skeleton,
     options: &BindOptions,
-) -> Result<(BoundClip, BindReport), BindError> {
+) -> Result<(BoundClip, BindReport), RetargetError> {
     let binding = Binding::new(clip.skeleton(), target, options)?;
     let bound = binding.clip(clip)?;
     Ok((bound, binding.report))
@@ -154,11 +154,11 @@ impl Binding {
         source: &Skeleton,
         target: &Skeleton,
         options: &BindOptions,
-    ) -> Result<Self, BindError> {
+    ) -> Result<Self, RetargetError> {
         if let Some(value) = options.root_scale
             && !(LEAST_SCALE..=MOST_SCALE).contains(&value)
         {
-            return Err(BindError::Option {
+            return Err(RetargetError::Option {
                 option: "root_scale",
                 value,
                 low: LEAST_SCALE,
@@ -247,7 +247,7 @@ impl Binding {
     /// # Errors
     /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
     /// the limits.
-    pub fn clip(&self, clip: &Clip) -> Result<BoundClip, BindError> {
+    pub fn clip(&self, clip: &Clip) -> Result<BoundClip, RetargetError> {
         let (source, target) = (&self.source, &self.target);
         let shown = Shown::new(clip, source)?;
         let mut raw = shown.tracks();
@@ -327,7 +327,12 @@ impl Binding {
     ///
     /// # Errors
     /// If a clip is of another skeleton, or `to` has its joints in another order.
-    pub fn measure(&self, from: &Clip, to: &Clip, shell: f32) -> Result<BindDistance, BindError> {
+    pub fn measure(
+        &self,
+        from: &Clip,
+        to: &Clip,
+        shell: f32,
+    ) -> Result<BindDistance, RetargetError> {
         let shown = Shown::new(from, &self.source)?;
         is_of(to, &self.target)?;
         let raw = shown.tracks();
@@ -356,7 +361,7 @@ pub struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    fn new(clip: &'a Clip, source: &Skeleton) -> Result<Self, BindError> {
+    fn new(clip: &'a Clip, source: &Skeleton) -> Result<Self, RetargetError> {
         let joints = match clip.skeleton().mismatch(source) {
             Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(source),
             _ => None,
@@ -402,10 +407,10 @@ impl<'a> Shown<'a> {
 }
 
 /// Fails if a clip is not of a skeleton, in any lane order.
-fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), BindError> {
+fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), RetargetError> {
     match clip.skeleton().mismatch(skeleton) {
         None | Some(SkeletonMismatch::LaneOrder) => Ok(()),
-        Some(mismatch) => Err(BindError::Clip {
+        Some(mismatch) => Err(RetargetError::Unbound {
             clip: clip.name().to_owned(),
             mismatch,
         }),
@@ -451,24 +456,24 @@ fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -
 }
 
 /// Why nothing of two skeletons can be bound.
-fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> BindError {
+fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> RetargetError {
     let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
     let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
     let mut parents = source.parents().iter().zip(target.parents());
     if let Some(name) = ambiguous.first() {
-        BindError::Ambiguous {
+        RetargetError::Ambiguous {
             name: name.clone(),
             names: ambiguous.len(),
         }
     } else if source.is_empty() || target.is_empty() {
         let scalars = source.scalars();
-        BindError::Weights {
+        RetargetError::NoWeights {
             source_weights: scalars.len(),
             first_source: scalars.first().map_or_else(String::new, |s| s.name.clone()),
             target_weights: target.scalars().len(),
         }
     } else if nameless(source) || nameless(target) {
-        BindError::Nameless {
+        RetargetError::Nameless {
             of: match nameless(source) {
                 true => "the clips' skeleton",
                 false => "the target",
@@ -481,7 +486,7 @@ fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> Bi
             },
         }
     } else {
-        BindError::NothingInCommon {
+        RetargetError::NothingInCommon {
             source_joints: source.len(),
             first_source: first(source),
             target_joints: target.len(),

@@ -3,7 +3,6 @@
 //! hierarchies: humanoid maps are not for here.
 
 mod binding;
-mod error;
 mod measured;
 mod names;
 mod path;
@@ -12,7 +11,6 @@ mod sampled;
 mod tracks;
 
 pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};
-pub use error::BindError;
 pub use measured::BindDistance;
 pub use names::BindMatch;
 pub(super) use names::{Numbered, scalar_pairs, scalars_by_index};

@@ -1,8 +1,8 @@
 //! What lies between two joints that are bound, and the two that they are below: in the source joints whose motion is
 //! folded, in the target joints that rest.
 
-use super::error::BindError;
 use super::names::Pairs;
+use crate::retarget::error::RetargetError;
 use crate::retarget::motion::Local;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat};
@@ -75,7 +75,7 @@ pub fn routes(
     source: &Skeleton,
     target: &Skeleton,
     pairs: &Pairs,
-) -> Result<Vec<Route>, BindError> {
+) -> Result<Vec<Route>, RetargetError> {
     // Per joint of the target: the nearest bound joint at or above it, and what lies between.
     let mut nearest: Vec<Option<usize>> = Vec::with_capacity(target.len());
     let mut below: Vec<(DAffine3, DQuat)> = Vec::with_capacity(target.len());
@@ -94,7 +94,8 @@ pub fn routes(
         };
         let room = MAX_STEPS - total;
         let top = above.map(|a| routes[a].source);
-        let steps = way(source, top, from, room).ok_or(BindError::Steps { limit: MAX_STEPS })?;
+        let steps =
+            way(source, top, from, room).ok_or(RetargetError::BindSteps { limit: MAX_STEPS })?;
         total += steps.len();
         nearest.push(Some(routes.len()));
         below.push(start);

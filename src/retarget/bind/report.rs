@@ -181,7 +181,7 @@ fn list(f: &mut fmt::Formatter<'_>, of: [&str; 2], what: &str, names: &[String])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retarget::bind::BindError;
+    use crate::retarget::RetargetError;
 
     #[test]
     fn long_names_are_cut_and_one_is_singular() {
@@ -226,13 +226,13 @@ mod tests {
         assert_eq!(text.matches(&cut).count(), 6, "{text}");
         assert!(!text.contains(&long), "{text}");
         let errors = [
-            BindError::NothingInCommon {
+            RetargetError::NothingInCommon {
                 source_joints: 1,
                 first_source: long.clone(),
                 target_joints: 2,
                 first_target: long.clone(),
             },
-            BindError::Work {
+            RetargetError::FoldingWork {
                 clip: long.clone(),
                 joint: long.clone(),
                 limit: 3,

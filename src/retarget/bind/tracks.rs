@@ -2,13 +2,13 @@
 //! constants, which is exact for every interpolation; where several do, they are sampled (`sampled.rs`).
 
 use super::binding::{Binding, Carry, Shown, frame_scale};
-use super::error::BindError;
 use super::path::{Route, Step, affine, carry, rotation, turn};
 use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
 use crate::build::curve::Curve;
 use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use crate::math::LANES;
+use crate::retarget::error::RetargetError;
 use crate::retarget::motion::{Local, unit};
 use crate::retarget::track::Keys;
 use crate::skeleton::{Skeleton, Trs};
@@ -175,7 +175,7 @@ pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_
 }
 
 /// The tracks of a clip for the target.
-pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, BindError> {
+pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetError> {
     let mut made = Made::default();
     let work = Work::new();
     let mut used = vec![false; binding.source().len()];
@@ -289,7 +289,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn rotation(&self, work: &Work, made: &mut Made) -> Result<(), BindError> {
+    fn rotation(&self, work: &Work, made: &mut Made) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
         let undo = self.undo();
         match self.one(|joint| locals.moves(joint, R)) {
@@ -343,7 +343,7 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    fn translation(&self, way: Carry, work: &Work, made: &mut Made) -> Result<(), BindError> {
+    fn translation(&self, way: Carry, work: &Work, made: &mut Made) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
         let Some((last, before)) = route.steps.split_last() else {
             return Ok(());
@@ -486,8 +486,8 @@ impl<'a> Maker<'a> {
         curves.filter(|c| c.times.len() > 1).collect()
     }
 
-    fn too_much(&self) -> BindError {
-        BindError::Work {
+    fn too_much(&self) -> RetargetError {
+        RetargetError::FoldingWork {
             clip: self.locals.raw.name.clone().unwrap_or_default(),
             joint: self.target.names()[usize::from(self.route.target)].clone(),
             limit: MAX_WORK,

@@ -1,12 +1,12 @@
 //! `HumanoidMap::find` and `MapDraft::find`: by tables of names, checked by the shape of the hierarchy.
 
 use super::draft::MapDraft;
-use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
 use super::names::{are_indexed, cut_affixes, plain, sides, unindexed, without_middle};
 use super::shape::{Shape, by_shape, spread};
 use super::tables::{SIDES, TABLES, Table};
 use crate::retarget::bind::Numbered;
+use crate::retarget::error::RetargetError;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use std::collections::HashMap;
@@ -73,7 +73,7 @@ impl HumanoidMap {
     /// # Errors
     /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose
     /// does not have that shape.
-    pub fn find(skeleton: &Skeleton) -> Result<Self, MapError> {
+    pub fn find(skeleton: &Skeleton) -> Result<Self, RetargetError> {
         Self::find_in_pose(skeleton, &rest(skeleton))
     }
 
@@ -82,12 +82,12 @@ impl HumanoidMap {
     ///
     /// # Errors
     /// As [`HumanoidMap::find`]. A pose with another number of joints, or that is not finite, has no shape.
-    pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Result<Self, MapError> {
+    pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Result<Self, RetargetError> {
         let best = best_match(skeleton, pose);
         if best.whole {
             return Self::new(skeleton, &best.pairs, best.origin);
         }
-        Err(MapError::Unknown {
+        Err(RetargetError::NoHumanoid {
             tables: TABLES.len(),
             best: match best.origin {
                 MapOrigin::Names(table) => table,

@@ -1,8 +1,8 @@
 //! The JSON of a map: an object with a member per bone, its joint by name, path or index, or `null` for none.
 
 use super::draft::MapDraft;
-use super::error::MapError;
 use super::map::{HumanoidMap, MapOrigin};
+use crate::retarget::error::RetargetError;
 use crate::skeleton::HumanBone;
 use crate::skeleton::{JointRef, Skeleton};
 use crate::words::brief;
@@ -72,16 +72,16 @@ impl HumanoidMap {
     /// # Errors
     /// If the text is no such object or longer than [`HumanoidMap::MAX_JSON_BYTES`], or the map is refused by
     /// [`HumanoidMap::new`].
-    pub fn from_json(text: &str, skeleton: &Skeleton) -> Result<Self, MapError> {
+    pub fn from_json(text: &str, skeleton: &Skeleton) -> Result<Self, RetargetError> {
         let (have, limit) = (text.len(), Self::MAX_JSON_BYTES);
         if have > limit {
-            return Err(MapError::TooLong { have, limit });
+            return Err(RetargetError::MapTooLong { have, limit });
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let members: Members = serde_json::from_str(text).map_err(|error| {
             let message = error.to_string();
             let end = message.rfind(" at line ").unwrap_or(message.len());
-            MapError::Json {
+            RetargetError::MapJson {
                 line: error.line(),
                 column: error.column(),
                 message: brief(&message[..end].replace(['\n', '\r'], " ")),
@@ -90,7 +90,7 @@ impl HumanoidMap {
         let mut pairs = Vec::new();
         for (name, named) in &members.0 {
             let name = name.as_str();
-            let bone = HumanBone::named(name).ok_or_else(|| MapError::Bone {
+            let bone = HumanBone::named(name).ok_or_else(|| RetargetError::UnknownBone {
                 name: name.chars().take(100).collect(),
             })?;
             let joint = match named {
@@ -99,7 +99,7 @@ impl HumanoidMap {
                 Named::Missing => continue,
             };
             let joint = skeleton.joint(joint);
-            let joint = joint.map_err(|source| MapError::Joint { bone, source })?;
+            let joint = joint.map_err(|source| RetargetError::BoneJoint { bone, source })?;
             pairs.push((bone, joint));
         }
         Self::new(skeleton, &pairs, MapOrigin::Given)

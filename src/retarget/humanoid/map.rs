@@ -1,6 +1,6 @@
 //! `HumanoidMap`: the joint of every human bone of a skeleton.
 
-use super::error::MapError;
+use crate::retarget::error::RetargetError;
 use crate::skeleton::{HUMAN_BONES, HumanBone};
 use crate::skeleton::{JointRefError, NO_JOINT, Skeleton};
 use std::fmt;
@@ -70,17 +70,17 @@ impl HumanoidMap {
         skeleton: &Skeleton,
         pairs: &[(HumanBone, usize)],
         origin: MapOrigin,
-    ) -> Result<Self, MapError> {
+    ) -> Result<Self, RetargetError> {
         let mut joints = [NO_JOINT; HUMAN_BONES];
         let name = |joint: usize| label(skeleton, joint);
         for &(bone, joint) in pairs {
             if joint >= skeleton.len() {
                 let joints = skeleton.len();
                 let source = JointRefError::Index { joint, joints };
-                return Err(MapError::Joint { bone, source });
+                return Err(RetargetError::BoneJoint { bone, source });
             }
             if joints[bone as usize] != NO_JOINT {
-                return Err(MapError::BoneTwice {
+                return Err(RetargetError::BoneTwice {
                     bone,
                     first: name(usize::from(joints[bone as usize])),
                     second: name(joint),
@@ -88,7 +88,7 @@ impl HumanoidMap {
             }
             if let Some(place) = joints.iter().position(|&j| usize::from(j) == joint) {
                 let first = HumanBone::all().nth(place).unwrap_or(bone);
-                return Err(MapError::JointTwice {
+                return Err(RetargetError::JointTwice {
                     joint: name(joint),
                     first,
                     second: bone,
@@ -99,20 +99,20 @@ impl HumanoidMap {
         let map = Self { joints, origin };
         if map.joint(HumanBone::Hips).is_none() {
             let bones = map.bones().count();
-            return Err(MapError::NoHips { bones });
+            return Err(RetargetError::NoHips { bones });
         }
         map.check_order(skeleton)?;
         Ok(map)
     }
 
-    fn check_order(&self, skeleton: &Skeleton) -> Result<(), MapError> {
+    fn check_order(&self, skeleton: &Skeleton) -> Result<(), RetargetError> {
         for (bone, joint) in self.bones() {
             let mut above = bone.parent();
             while let Some(b) = above {
                 if let Some(j) = self.joint(b)
                     && is_below(skeleton, j, joint)
                 {
-                    return Err(MapError::Cycle {
+                    return Err(RetargetError::BoneCycle {
                         bone,
                         above: b,
                         joint: label(skeleton, joint),
@@ -125,7 +125,7 @@ impl HumanoidMap {
                 && let Some(j) = self.joint(above)
                 && !is_below(skeleton, joint, j)
             {
-                return Err(MapError::Elsewhere {
+                return Err(RetargetError::BoneElsewhere {
                     bone,
                     above,
                     joint: label(skeleton, joint),

@@ -3,7 +3,6 @@
 //! Start with [`HumanoidMap::find`]. Depends on skeletons alone; no clips, no files but the JSON of a map.
 
 mod draft;
-mod error;
 mod find;
 #[cfg(feature = "gltf")]
 mod json;
@@ -14,7 +13,6 @@ mod tables;
 
 pub use crate::skeleton::{HUMAN_BONES, HumanBone};
 pub use draft::MapDraft;
-pub use error::MapError;
 pub(crate) use map::is_below;
 pub use map::{HumanoidMap, MapOrigin};
 pub(super) use names::{sides, unindexed};

@@ -4,7 +4,7 @@ use super::Tested;
 use super::roundtrip::check;
 use image::{ImageFormat, RgbaImage};
 use phalanx::build::{BuildOptions, build_rig};
-use phalanx::format::{ClipForm, FormatError, Library, RigOptions, Section};
+use phalanx::format::{ClipForm, Library, ReadError, RigOptions, Section};
 use phalanx::mesh::{EncodedImage, Image, ImageData, ImageMode};
 use phalanx::rig::Rig;
 use phalanx_testkit::{made, seal};
@@ -76,7 +76,7 @@ pub fn encoded() -> Tested {
 }
 
 /// The fault of a library whose image section has these bytes, and where it lies.
-fn fault(image: &[u8], mode: ImageMode) -> Result<FormatError, Box<dyn std::error::Error>> {
+fn fault(image: &[u8], mode: ImageMode) -> Result<ReadError, Box<dyn std::error::Error>> {
     let mut parts = seal::parts(&made::library_in(&rig()?, ClipForm::Rows));
     let place = seal::find(&parts, b"IMAG");
     parts[place].bytes = image.to_vec();

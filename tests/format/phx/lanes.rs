@@ -4,8 +4,8 @@ use super::Tested;
 use super::roundtrip::{check, turned};
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
-use phalanx::build::{BuildOptions, build_rig};
-use phalanx::clip::{BlockKind, Channel, Clip, Encoding, RelaneError, relane};
+use phalanx::build::{BuildError, BuildOptions, build_rig};
+use phalanx::clip::{BlockKind, Channel, Clip, Encoding, RelaneFault, relane};
 use phalanx::import::{ImportOptions, gltf};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::trials;
@@ -106,7 +106,7 @@ pub fn keep_their_keys(file: &str) -> Tested {
             // Not enough memory is an error that says so, and how much there is.
             let bytes = clip.bytes() / 4;
             let refused = relane(clip, to, bytes);
-            let named = matches!(refused, Err(RelaneError::Memory { limit, needed, .. })
+            let named = matches!(refused, Err(BuildError::Relane(RelaneFault::Memory { limit, needed, .. }))
                 if limit == bytes && needed > limit);
             check(named, format!("{refused:?}"))?;
             let back = relane(&moved, from, usize::MAX)?.clip;

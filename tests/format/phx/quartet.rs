@@ -4,16 +4,16 @@ use super::Tested;
 use super::roundtrip::{check, same_rig};
 use super::stored::scratch;
 use super::ways::{self, Way, flip};
-use phalanx::format::{Fault, FormatError, Library, RigOptions, Section};
+use phalanx::format::{Fault, Library, ReadError, RigOptions, Section};
 use phalanx_testkit::made;
 use phalanx_testkit::seal::{self, ENTRY, HEADER, Part, seal_header};
 
 /// Opens and reads all there is.
-pub fn read(file: &[u8]) -> Result<(), FormatError> {
+pub fn read(file: &[u8]) -> Result<(), ReadError> {
     Library::from_bytes(file)?.verify()
 }
 
-fn fault(file: &[u8]) -> Result<FormatError, String> {
+fn fault(file: &[u8]) -> Result<ReadError, String> {
     match read(file) {
         Ok(()) => Err("a damaged file was read".into()),
         Err(error) => {
@@ -160,7 +160,7 @@ pub fn unknown_sections() -> Tested {
         let mut parts = seal::parts(&made::library(&rig));
         parts.remove(seal::find(&parts, code));
         check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 0 },
+            fault(&seal::file(&parts))?.fault == Fault::Sections(0),
             "none",
         )?;
     }
@@ -171,7 +171,7 @@ pub fn unknown_sections() -> Tested {
         let twice = parts[seal::find(&parts, code)].clone();
         parts.push(twice);
         check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections { have: 2 },
+            fault(&seal::file(&parts))?.fault == Fault::Sections(2),
             "two",
         )?;
     }

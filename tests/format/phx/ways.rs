@@ -6,8 +6,8 @@ use super::roundtrip::check;
 use super::stored::scratch;
 use libtest_mimic::Failed;
 use phalanx::format::{
-    ClipForm, Fault, FormatError, Library, LibraryWriter, OpenError, Provenance, RigOptions,
-    Section, WriteError, save,
+    ClipForm, Fault, Library, LibraryWriter, Provenance, ReadError, RigOptions, Section,
+    WriteError, save,
 };
 use phalanx_testkit::sample::sample;
 use phalanx_testkit::{alloc, made};
@@ -28,7 +28,7 @@ impl Way {
     pub const ALL: [Self; 3] = [Self::Read, Self::Mapped, Self::Memory];
     pub const FILES: [Self; 2] = [Self::Read, Self::Mapped];
 
-    pub fn open(self, path: &Path) -> Result<Library, FormatError> {
+    pub fn open(self, path: &Path) -> Result<Library, ReadError> {
         let opened = match self {
             Self::Read => Library::open(path),
             Self::Mapped => mapped(path),
@@ -36,25 +36,27 @@ impl Way {
                 return Library::from_bytes(&fs::read(path).expect("the file was just written"));
             }
         };
-        opened.map_err(|error| match error {
-            OpenError::Format { source, .. } => *source,
-            error => panic!("the file was just written: {error}"),
+        opened.map_err(|mut error| {
+            let missing = matches!(error.fault, Fault::Open { .. });
+            assert!(!missing, "the file was just written: {error}");
+            assert_eq!(error.file.take(), Some(path.display().to_string()));
+            error
         })
     }
 }
 
-fn mapped(path: &Path) -> Result<Library, OpenError> {
+fn mapped(path: &Path) -> Result<Library, ReadError> {
     // SAFETY: the file is in a folder of one test, which changes no file while it is mapped.
     unsafe { Library::open_mapped(path) }
 }
 
 /// Opens and reads all there is.
-pub fn read(way: Way, path: &Path) -> Result<(), FormatError> {
+pub fn read(way: Way, path: &Path) -> Result<(), ReadError> {
     way.open(path)?.verify()
 }
 
 /// Opens a file of these bytes in both ways, which must give what reading them in memory has given.
-pub fn same(file: &[u8], expected: &Result<(), FormatError>) -> Tested {
+pub fn same(file: &[u8], expected: &Result<(), ReadError>) -> Tested {
     // Tests run side by side; none may write to what another has mapped.
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let name = format!("{}.phx", NEXT.fetch_add(1, Ordering::Relaxed));
@@ -242,7 +244,7 @@ pub fn not_files() -> Tested {
     for path in [folder.clone(), folder.join("missing.phx")] {
         for opened in [Library::open(&path), mapped(&path)] {
             let error = opened.map(|_| ()).expect_err("it is no file");
-            check(matches!(error, OpenError::Io { .. }), error.to_string())?;
+            check(matches!(error.fault, Fault::Open { .. }), error.to_string())?;
         }
     }
     same(&[], &Library::from_bytes(&[]).map(|_| ()))

@@ -4,9 +4,9 @@ use super::made::{ARC, Arc, build, with_turns};
 use glam::Vec3;
 use libtest_mimic::Failed;
 use phalanx::build::{
-    BuildError, BuildOptions, RootJoint, RootMotionError, RootMotionOptions, build_rig,
+    BuildError, BuildOptions, RootJoint, RootMotionFault, RootMotionOptions, build_rig,
 };
-use phalanx::clip::{ClipError, ClipKind, ClipParts, RootMotion, RootMotionParts};
+use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotion, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::{JointRefError, Trs};
 
@@ -17,14 +17,17 @@ pub fn refusals() -> Result<(), Failed> {
     };
     let named = |name: &str| wanted(RootJoint::Named(name.into()));
     let fault = |raw: RawScene, wanted| match build(raw, wanted) {
-        Err(BuildError::RootMotion(fault)) => Ok(fault),
+        Err(fault @ BuildError::RootMotion(_)) => Ok(fault),
         Err(other) => Err(Failed::from(other.to_string())),
         Ok(_) => Err(Failed::from("was built")),
     };
     let armature = || ARC.scene(Some(Trs::IDENTITY));
     for wanted in [named("nobody"), wanted(RootJoint::Index(2))] {
         let fault = fault(armature(), wanted)?;
-        assert!(matches!(fault, RootMotionError::Joint(_)), "{fault}");
+        assert!(
+            matches!(fault, BuildError::RootMotion(RootMotionFault::Joint(_))),
+            "{fault}"
+        );
     }
     let mut doubled = armature();
     doubled.nodes.push(RawNode {
@@ -38,14 +41,20 @@ pub fn refusals() -> Result<(), Failed> {
     assert!(
         matches!(
             &ambiguous,
-            RootMotionError::Joint(JointRefError::Several { count: 2, .. })
+            BuildError::RootMotion(RootMotionFault::Joint(JointRefError::Several {
+                count: 2,
+                ..
+            }))
         ),
         "{ambiguous}"
     );
     // The end of a path is one, too: that of the joint below, whose parent is animated.
     let below = fault(doubled.clone(), named("walker/walker"))?;
     assert!(
-        matches!(below, RootMotionError::MovingAncestor { .. }),
+        matches!(
+            below,
+            BuildError::RootMotion(RootMotionFault::MovingAncestor { .. })
+        ),
         "{below}"
     );
     for joint in [named("armature/walker"), wanted(RootJoint::Index(1))] {
@@ -61,7 +70,10 @@ pub fn refusals() -> Result<(), Failed> {
     moving.clips[0].tracks.push(track);
     let above = fault(moving.clone(), named("walker"))?;
     assert!(
-        matches!(above, RootMotionError::MovingAncestor { .. }),
+        matches!(
+            above,
+            BuildError::RootMotion(RootMotionFault::MovingAncestor { .. })
+        ),
         "{above}"
     );
     // Left to itself it takes the joint that stands first.
@@ -75,7 +87,10 @@ pub fn refusals() -> Result<(), Failed> {
         let mut raw = armature();
         raw.nodes[0].local = above;
         let scale = fault(raw, named("walker"))?;
-        assert!(matches!(scale, RootMotionError::Scale { .. }), "{scale}");
+        assert!(
+            matches!(scale, BuildError::RootMotion(RootMotionFault::Scale { .. })),
+            "{scale}"
+        );
     }
 
     // Parts that are no root motion.
@@ -110,10 +125,16 @@ pub fn refusals() -> Result<(), Failed> {
         let mut parts = good.clone();
         spoil(&mut parts);
         let refused = make(ClipKind::Full, parts);
-        assert!(matches!(refused, Err(ClipError::RootMotion { .. })), "{i}");
+        assert!(
+            matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))),
+            "{i}"
+        );
     }
     let refused = make(ClipKind::Additive, good);
-    assert!(matches!(refused, Err(ClipError::RootMotion { .. })));
+    assert!(matches!(
+        refused,
+        Err(BuildError::Clip(ClipFault::RootMotion { .. }))
+    ));
     Ok(())
 }
 

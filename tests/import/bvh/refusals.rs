@@ -2,6 +2,7 @@
 
 use super::PAIR;
 use phalanx::build::{BuildOptions, build_rig};
+use phalanx::import::ImportError;
 use phalanx::import::bvh::{BvhErrorKind, BvhOptions, MAX_BVH_JOINTS, read_path, read_slice};
 use std::time::Instant;
 
@@ -113,7 +114,7 @@ fn counts_of_frames() {
         "x",
         &BvhOptions::default(),
     );
-    let kind = read.unwrap_err().kind;
+    let kind = place_and_kind(read.unwrap_err()).1;
     assert!(
         matches!(
             kind,
@@ -129,6 +130,14 @@ fn counts_of_frames() {
         error(with("CHANNELS 3", "CHANNELS -3")),
         "line 9, column 12: the number of channels is -3, expected a whole number from 0 to 6"
     );
+}
+
+/// Line and column, and what is wrong there.
+fn place_and_kind(error: ImportError) -> (Option<(usize, usize)>, BvhErrorKind) {
+    match error {
+        ImportError::Bvh { place, kind, .. } => (place.map(|p| (p.line, p.column)), kind),
+        other => panic!("{other}"),
+    }
 }
 
 /// 0x1A ends a text; within one it is a character like others.
@@ -152,20 +161,21 @@ fn frames_that_f32_does_not_tell_apart() {
     // Times of f32 are 1/512 s apart up to 32,768 s, and 1/256 s from there on: less than 4 ms, more than 3.9 ms.
     let frames = 8_500_000;
     assert!(matches!(
-        read(frames, 0.004).kind,
+        place_and_kind(read(frames, 0.004)).1,
         BvhErrorKind::Frames { found: 0, .. }
     ));
     let error = read(frames, 0.0039);
-    assert_eq!(error.place.map(|p| (p.line, p.column)), Some((18, 13)));
+    let (place, kind) = place_and_kind(error);
+    assert_eq!(place, Some((18, 13)));
     let BvhErrorKind::FramesMeet {
         frame,
         seconds,
         step,
         frame_time,
         frames: of,
-    } = error.kind
+    } = kind
     else {
-        panic!("{error}");
+        panic!("{kind}");
     };
     assert_eq!((step, frame_time, of), (1.0 / 256.0, 0.0039, frames));
     assert_eq!(seconds, frame as f64 * frame_time);
@@ -174,12 +184,12 @@ fn frames_that_f32_does_not_tell_apart() {
     assert!((1..frame).all(|k| time(k - 1) < time(k)));
     // As many frames as it says are fine.
     assert!(matches!(
-        read(frame, 0.0039).kind,
+        place_and_kind(read(frame, 0.0039)).1,
         BvhErrorKind::Frames { found: 0, .. }
     ));
     // At 120 Hz 36 hours are, 37 are not. Whole seconds count to the limit of frames.
     assert!(matches!(
-        read(36 * 3600 * 120, 1.0 / 120.0).kind,
+        place_and_kind(read(36 * 3600 * 120, 1.0 / 120.0)).1,
         BvhErrorKind::Frames { .. }
     ));
     let says = read(37 * 3600 * 120, 1.0 / 120.0).to_string();
@@ -188,7 +198,7 @@ fn frames_that_f32_does_not_tell_apart() {
         "{says}"
     );
     assert!(matches!(
-        read(1 << 24, 1.0).kind,
+        place_and_kind(read(1 << 24, 1.0)).1,
         BvhErrorKind::Frames { .. }
     ));
 }
@@ -233,7 +243,8 @@ fn numbers() {
         ..BvhOptions::default()
     };
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
-    assert!(matches!(read.kind, BvhErrorKind::Beyond { .. }), "{read}");
+    let (_, kind) = place_and_kind(read);
+    assert!(matches!(kind, BvhErrorKind::Beyond { .. }), "{kind}");
     for unit in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let options = BvhOptions {
             unit,

@@ -271,8 +271,14 @@ fn mirroring_joints_are_refused() {
             ),
         ] {
             match Retargeting::new(sides.0, sides.1, options).map(|_| ()) {
-                Err(RetargetError::Mirrored { side: s, name, .. }) => {
+                Err(RetargetError::JointScale {
+                    side: s,
+                    name,
+                    fault,
+                    ..
+                }) => {
                     assert_eq!((s, name.as_str()), (side, "Armature"));
+                    assert!(fault.contains("mirrors"), "{fault}");
                 }
                 other => panic!("{axes}: {other:?}"),
             }

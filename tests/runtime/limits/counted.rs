@@ -7,7 +7,7 @@ use phalanx::crowd::{Crowd, CrowdError, LayerOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::import::{MAX_GIVEN_MARKERS, MarkerError, add_markers};
+use phalanx::import::{ImportError, MAX_GIVEN_MARKERS, MarkerFault, add_markers};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, MorphTarget};
 use phalanx::playback::{MAX_POSED_STEPS, PoseError, evaluate_pose};
@@ -148,8 +148,11 @@ fn markers_are_counted_for_every_clip_that_takes_them() {
     assert!(needed > MAX_GIVEN_MARKERS);
     let given = vec![("walk".to_owned(), markers)];
     let refused = add_markers(&mut rigs, &given, "walk.events.json");
-    let file = "walk.events.json".to_owned();
-    assert_eq!(refused, Err(MarkerError::TooMany { file, needed }));
+    let Err(ImportError::Markers { file, fault, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(file, "walk.events.json");
+    assert_eq!(fault, MarkerFault::TooManyGiven(needed));
     assert!(rigs[0].clips().iter().all(|c| c.markers().is_empty()));
 }
 
@@ -205,7 +208,7 @@ fn tables_of_clips_count_with_their_keys() {
         options.max_clip_bytes -= 1;
         let refused = all(raw(moved), &options).map(|_| ());
         assert!(
-            matches!(refused, Err(BuildError::Clip { clip, .. }) if clip == CLIPS - 1),
+            matches!(refused, Err(BuildError::Animation { clip, .. }) if clip == CLIPS - 1),
             "{refused:?}"
         );
     }

@@ -1,8 +1,9 @@
 //! Limits of what is made of parts, as readers of files make it: clips, channels, scenes, poses.
 
 use super::refused::small;
+use phalanx::build::BuildError;
 use phalanx::clip::{
-    Block, BlockKind, Channel, Clip, ClipError, ClipParts, Encoding, MAX_IRREGULAR_KEYS, MAX_KEYS,
+    Block, BlockKind, Channel, Clip, ClipFault, ClipParts, Encoding, MAX_IRREGULAR_KEYS, MAX_KEYS,
     MAX_SHARING,
 };
 use phalanx::math::{Affine3x4, Row};
@@ -10,7 +11,7 @@ use phalanx::playback::{PoseError, evaluate_pose};
 use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{
     ChannelValue, Joint, LEAST_ROTATION_DOT, MAX_LENGTH, MAX_SCALAR, MAX_WORLD, ROTATION_SQUARES,
-    Skeleton, SkeletonError, Trs, UserChannel,
+    Skeleton, SkeletonFault, Trs, UserChannel,
 };
 use phalanx_testkit::rigs::built;
 
@@ -51,7 +52,7 @@ fn parts(channel: Channel, block: Block, rows: &[f32]) -> ClipParts {
 }
 
 /// A turn between two keys, the second with this dot product to the first and this square of its length.
-fn turn(kind: BlockKind, dot: f32, square: f32) -> Result<Clip, ClipError> {
+fn turn(kind: BlockKind, dot: f32, square: f32) -> Result<Clip, BuildError> {
     let second = [0.0, (square - dot * dot).sqrt(), 0.0, dot];
     let keys = [[0.0, 0.0, 0.0, 1.0], second];
     let rows = match kind {
@@ -63,7 +64,7 @@ fn turn(kind: BlockKind, dot: f32, square: f32) -> Result<Clip, ClipError> {
 }
 
 /// A clip with one timeline that no block uses.
-fn keys(times: Vec<f32>) -> Result<Clip, ClipError> {
+fn keys(times: Vec<f32>) -> Result<Clip, BuildError> {
     let parts = ClipParts {
         duration: 1.0,
         timelines: vec![times],
@@ -83,11 +84,13 @@ fn even_timelines_may_be_longer_than_others() {
     assert_eq!(keys(squares(4000)).unwrap().hint_count(), 1);
     let odd = |keys: u32| (0..keys).map(|k| k as f32 + 0.4 * (k % 2) as f32).collect();
     assert_eq!(keys(odd(65_535)).unwrap().hint_count(), 1);
-    let count = |keys, limit| ClipError::KeyCount {
-        clip: String::new(),
-        timeline: 0,
-        keys,
-        limit,
+    let count = |keys, limit| {
+        BuildError::Clip(ClipFault::KeyCount {
+            clip: String::new(),
+            timeline: 0,
+            keys,
+            limit,
+        })
     };
     assert_eq!(keys(odd(65_536)), Err(count(65_536, MAX_IRREGULAR_KEYS)));
     let even = |keys: u32| (0..keys).map(|k| k as f32).collect();
@@ -118,7 +121,7 @@ fn rotations_between_keys_have_a_direction() {
         ];
         for (dot, square, wanted, what) in cases {
             let error = turn(kind, dot, square).expect_err(what);
-            let named = matches!(&error, ClipError::Beyond { limit, place, .. }
+            let named = matches!(&error, BuildError::Clip(ClipFault::Beyond { limit, place, .. })
                 if *limit == wanted && place.contains(what));
             assert!(named, "{error}");
             let text = error.to_string();
@@ -134,7 +137,7 @@ fn rotations_between_keys_have_a_direction() {
     let still = parts(Channel::Rotation, still, &[0.0; 24]);
     assert!(matches!(
         Clip::new(still, &chain(2)),
-        Err(ClipError::Beyond { .. })
+        Err(BuildError::Clip(ClipFault::Beyond { .. }))
     ));
 }
 
@@ -165,8 +168,7 @@ fn scales_of_a_clip_multiply_down_the_chain() {
     };
     assert!(scaled(0.999e6).is_ok());
     let refused = scaled(1.001e6);
-    let named =
-        matches!(&refused, Err(ClipError::Scale { joint: 1, name, .. }) if name == "joint1");
+    let named = matches!(&refused, Err(BuildError::Clip(ClipFault::Scale { joint: 1, name, .. })) if name == "joint1");
     assert!(named, "{refused:?}");
 }
 
@@ -187,8 +189,8 @@ fn blocks_may_share_rows_but_not_without_end() {
     };
     assert!(shared(20, 1000).is_ok());
     let refused = shared(100, 1000);
-    let limit_of = |e: &ClipError| match e {
-        ClipError::Sharing { needed, limit, .. } => Some((*needed, *limit)),
+    let limit_of = |e: &BuildError| match e {
+        BuildError::Clip(ClipFault::Sharing { needed, limit, .. }) => Some((*needed, *limit)),
         _ => None,
     };
     let numbers = refused.as_ref().err().and_then(limit_of);
@@ -205,7 +207,7 @@ fn user_channels_have_the_limit_of_scalars() {
     };
     assert!(with(-MAX_SCALAR).is_ok());
     let refused = with(MAX_SCALAR.next_up()).map(|_| ());
-    let named = matches!(&refused, Err(SkeletonError::ScalarBeyond { name, .. }) if name == "grip");
+    let named = matches!(&refused, Err(BuildError::Skeleton(SkeletonFault::ScalarBeyond { name, .. })) if name == "grip");
     assert!(named, "{refused:?}");
 }
 

@@ -1,7 +1,8 @@
 //! Which events fire, when, and in what order.
 
 use super::stage::{fired, marked, rig};
-use phalanx::clip::{ClipError, Marker};
+use phalanx::build::BuildError;
+use phalanx::clip::{ClipFault, Marker};
 use phalanx::crowd::Crowd;
 use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions};
 use std::sync::Arc;
@@ -196,12 +197,17 @@ fn markers_must_lie_in_their_clip() {
             .as_ref()
             .clone()
             .with_markers(vec![Marker::new("m", time)]);
-        assert!(matches!(bad, Err(ClipError::Marker { marker, .. }) if marker == "m"));
+        assert!(
+            matches!(bad, Err(BuildError::Clip(ClipFault::Marker { marker, .. })) if marker == "m")
+        );
     }
     let many = vec![Marker::new("m", 0.5); 65_536];
     let bad = clip.as_ref().clone().with_markers(many);
     assert!(matches!(
         bad,
-        Err(ClipError::TooManyMarkers { count: 65_536, .. })
+        Err(BuildError::Clip(ClipFault::TooManyMarkers {
+            count: 65_536,
+            ..
+        }))
     ));
 }

@@ -1,13 +1,13 @@
 //! What is refused is a typed error and leaves everything as it was.
 
 use super::stage::{marked, raw, rig};
-use phalanx::build::{AdditiveReference, build_additive, build_rig};
+use phalanx::build::{AdditiveReference, BuildError, build_additive, build_rig};
 use phalanx::crowd::Crowd;
 use phalanx::playback::{
     ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player, Unknown,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, JointRefError, MaskError};
+use phalanx::skeleton::{JointMask, JointRefError};
 use std::sync::Arc;
 
 type Refused = Result<(), PlaybackError>;
@@ -204,11 +204,11 @@ fn strangers_and_stale_handles() {
     let skeleton = skeleton.skeleton();
     assert!(matches!(
         JointMask::subtree(skeleton, "nobody"),
-        Err(MaskError::Joint(JointRefError::Name { .. }))
+        Err(BuildError::Joint(JointRefError::Name { .. }))
     ));
     assert!(matches!(
         JointMask::from_joints(skeleton, &[(99, 1.0)]),
-        Err(MaskError::Joint(JointRefError::Index { joint: 99, .. }))
+        Err(BuildError::Joint(JointRefError::Index { joint: 99, .. }))
     ));
 }
 

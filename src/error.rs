@@ -1,0 +1,138 @@
+//! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected. What is wrong with each is data of its room.
+
+use crate::build::{LodFault, MAX_SCALARS, RootMotionFault, TrackFault};
+use crate::clip::{ClipFault, RelaneFault};
+#[cfg(feature = "images")]
+use crate::mesh::ImageFault;
+use crate::mesh::{MaterialFault, PrimitiveFault};
+use crate::rig::RigFault;
+use crate::runtime::JobError;
+use crate::skeleton::{JointRefError, MaskFault, SkeletonFault, SkinFault};
+use crate::words::are;
+use thiserror::Error;
+
+/// Why a skeleton, a skin, a mask, a clip, a mesh or a rig cannot be made, from raw data or from parts.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The parents of the nodes form a cycle.
+    #[error("the parents of the nodes form a cycle")]
+    Cycle,
+    /// More scalars than 16-bit block indices can address.
+    #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
+    TooManyScalars {
+        /// How many there are.
+        count: usize,
+    },
+    /// An index is out of range.
+    #[error("{place}: {what} {index} is out of range, there {} {have}", are(*.have as u64))]
+    Index {
+        /// Where the index occurs.
+        place: String,
+        /// What it refers to.
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        have: usize,
+    },
+    /// A stream of a primitive of raw data does not have one element per vertex.
+    #[error("mesh {mesh}, primitive {primitive}: {stream} has {have} elements, needs {needed}")]
+    Stream {
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// The stream.
+        stream: &'static str,
+        /// Its length.
+        have: usize,
+        /// The length needed.
+        needed: usize,
+    },
+    /// A joint that is named was not found.
+    #[error(transparent)]
+    Joint(#[from] JointRefError),
+    /// The joints do not form a skeleton.
+    #[error("{0}")]
+    Skeleton(SkeletonFault),
+    /// A skin is not usable.
+    #[error("{0}")]
+    Skin(SkinFault),
+    /// The weights of a mask are not usable.
+    #[error("{0}")]
+    Mask(MaskFault),
+    /// The parts of a clip do not fit each other.
+    #[error("{0}")]
+    Clip(ClipFault),
+    /// Raw tracks cannot become a clip.
+    #[error("{0}")]
+    Tracks(TrackFault),
+    /// A clip cannot be converted to another lane order.
+    #[error("{0}")]
+    Relane(RelaneFault),
+    /// Root motion cannot be extracted as requested.
+    #[error("{0}")]
+    RootMotion(RootMotionFault),
+    /// The streams of a primitive are rejected.
+    #[error("{0}")]
+    Primitive(PrimitiveFault),
+    /// A material is rejected.
+    #[error("{0}")]
+    Material(MaterialFault),
+    /// An image is not decoded.
+    #[cfg(feature = "images")]
+    #[error("{0}")]
+    Image(ImageFault),
+    /// The parts of a rig do not fit each other.
+    #[error("{0}")]
+    Rig(RigFault),
+    /// A scene cannot be a level of detail of a rig.
+    #[error("{0}")]
+    Lod(LodFault),
+    /// The frame that an additive clip refers to cannot be sampled.
+    #[error("additive reference: {0}")]
+    Reference(JobError),
+    /// A skin of a scene is rejected.
+    #[error("skin {skin}: {source}")]
+    OfSkin {
+        /// The skin.
+        skin: usize,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+    /// A clip of a scene is rejected.
+    #[error("animation {clip}: {source}")]
+    Animation {
+        /// The clip.
+        clip: usize,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+    /// A primitive of a scene or a rig is rejected.
+    #[error("mesh {mesh}, primitive {primitive}: {source}")]
+    OfPrimitive {
+        /// The mesh.
+        mesh: usize,
+        /// The primitive.
+        primitive: usize,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+    /// A material of a scene or a rig is rejected.
+    #[error("material {material}: {source}")]
+    OfMaterial {
+        /// The material.
+        material: usize,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+    /// The scene of a file is rejected.
+    #[error("{file}: {source}")]
+    OfFile {
+        /// The file.
+        file: String,
+        /// The cause.
+        source: Box<BuildError>,
+    },
+}

@@ -1,0 +1,140 @@
+//! `ImportError`: why a file cannot become a rig.
+
+use super::bvh::{BvhErrorKind, BvhPlace};
+#[cfg(feature = "gltf")]
+use super::file::{CLIP_BYTES_BASE, CLIP_BYTES_PER_FILE_BYTE};
+#[cfg(feature = "gltf")]
+use super::gltf::GltfErrorKind;
+#[cfg(feature = "gltf")]
+use super::markers::MarkerFault;
+use super::split::SplitFault;
+#[cfg(feature = "gltf")]
+use crate::build::{BuildError, TrackFault};
+#[cfg(feature = "gltf")]
+use crate::words::shorten;
+use std::fmt;
+use thiserror::Error;
+
+/// Why a file cannot become a rig: the file, the place in it and the problem, on one line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The file cannot be read as glTF.
+    #[cfg(feature = "gltf")]
+    #[error("{file}: {}{kind}", Lead(place))]
+    Gltf {
+        /// The path, or the name given to [`read_slice`](super::gltf::read_slice).
+        file: String,
+        /// `animation 2 "Walk", channel 5, accessor 17`; empty for the file as a whole.
+        place: String,
+        /// What is wrong there.
+        kind: GltfErrorKind,
+    },
+    /// The file cannot be read as BVH.
+    #[error("{file}: {}{kind}", Lead(place.map_or_else(String::new, |p| p.to_string())))]
+    Bvh {
+        /// The path, or the name given to [`read_slice`](super::bvh::read_slice).
+        file: String,
+        /// Where in the text; `None` for the file as a whole.
+        place: Option<BvhPlace>,
+        /// What is wrong there.
+        kind: BvhErrorKind,
+    },
+    /// The file cannot be split as requested.
+    #[error("{file}: {fault}")]
+    Split {
+        /// The file: the scene's name.
+        file: String,
+        /// Why not.
+        fault: SplitFault,
+    },
+    /// Markers cannot be used.
+    #[cfg(feature = "gltf")]
+    #[error("{file}: {}{fault}", Lead(clip.as_ref().map_or_else(String::new, |c| format!("clip \"{}\"", shorten(c)))))]
+    Markers {
+        /// The file with the markers.
+        file: String,
+        /// The clip that has them in the file, if one is at fault.
+        clip: Option<String>,
+        /// What is wrong.
+        fault: MarkerFault,
+    },
+    /// The clips of a file take more memory than
+    /// [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) or, without it, than a file of its size may:
+    /// 24 bytes of rows for each byte of it, and 16 MiB.
+    #[cfg(feature = "gltf")]
+    #[error("{file}: {source}{}", ClipLimit(*.given, *.file_bytes))]
+    ClipBytes {
+        /// The file.
+        file: String,
+        /// Bytes of the file.
+        file_bytes: usize,
+        /// Whether the limit is that of the options.
+        given: bool,
+        /// The cause, with the bytes that are needed and that are allowed.
+        source: Box<BuildError>,
+    },
+    /// A rig cannot be built from the file's data.
+    #[cfg(feature = "gltf")]
+    #[error("{file}: {source}")]
+    Build {
+        /// The file.
+        file: String,
+        /// The cause.
+        source: BuildError,
+    },
+}
+
+/// Where a limit of clips comes from, unless it was given.
+#[cfg(feature = "gltf")]
+struct ClipLimit(bool, usize);
+
+#[cfg(feature = "gltf")]
+impl fmt::Display for ClipLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(false, bytes) = self else {
+            return Ok(());
+        };
+        write!(
+            f,
+            ": {CLIP_BYTES_PER_FILE_BYTE} for each of the {bytes} bytes of the file, and {CLIP_BYTES_BASE}"
+        )
+    }
+}
+
+/// A place followed by a colon, or nothing.
+pub(super) struct Lead<T>(pub T);
+
+impl<T: AsRef<str>> fmt::Display for Lead<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.as_ref() {
+            "" => Ok(()),
+            place => write!(f, "{place}: "),
+        }
+    }
+}
+
+#[cfg(feature = "gltf")]
+impl ImportError {
+    /// With the bytes of the file, and whether the limit of clips is that of the options.
+    pub(super) fn of_build(
+        file: &str,
+        (file_bytes, given): (usize, bool),
+        source: BuildError,
+    ) -> Self {
+        let file = file.to_owned();
+        let large = matches!(
+            &source,
+            BuildError::Animation { source, .. } if matches!(**source, BuildError::Tracks(TrackFault::TooLarge { .. }))
+        );
+        match large {
+            true => Self::ClipBytes {
+                file,
+                file_bytes,
+                given,
+                source: Box::new(source),
+            },
+            false => Self::Build { file, source },
+        }
+    }
+}
