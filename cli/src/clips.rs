@@ -221,7 +221,7 @@ pub fn laid_out(file: &str, clip: &Clip, target: &Skeleton) -> Result<Clip, CliE
     let laid = relane(clip, target, clip.relane_limit());
     let laid = laid.map_err(|source| BakeFault::Build {
         file: file.to_owned(),
-        source: source.into(),
+        source: Box::new(source),
     });
     Ok(laid?.clip)
 }

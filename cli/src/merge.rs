@@ -237,7 +237,11 @@ fn distance(
         Ok(report) => Ok(report.max),
         // A clip too long to be measured was not measured by the bake either.
         Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
-        Err(source) => Err(BakeFault::Error { file, source }.into()),
+        Err(source) => Err(BakeFault::Error {
+            file,
+            source: Box::new(source),
+        }
+        .into()),
     }
 }
 

@@ -108,7 +108,7 @@ impl Model {
     pub fn with_shape(mut self) -> Result<Self, CliError> {
         let shown = with_skeleton_mesh(&self.rig).map_err(|source| ImportError::Build {
             file: self.file.clone(),
-            source,
+            source: Box::new(source),
         })?;
         if let Some(rig) = shown {
             self.rig = Arc::new(rig);

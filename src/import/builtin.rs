@@ -43,7 +43,7 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
         let (scene, _) = read_slice(bytes, name, None, options)?;
         add_lod(&mut rig, &scene).map_err(|source| ImportError::Build {
             file: name.to_string(),
-            source,
+            source: Box::new(source),
         })?;
     }
     Ok(rig)

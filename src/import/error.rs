@@ -81,7 +81,7 @@ pub enum ImportError {
         /// The file.
         file: String,
         /// The cause.
-        source: BuildError,
+        source: Box<BuildError>,
     },
 }
 
@@ -127,12 +127,13 @@ impl ImportError {
             &source,
             BuildError::Animation { source, .. } if matches!(**source, BuildError::Tracks(TrackFault::TooLarge { .. }))
         );
+        let source = Box::new(source);
         match large {
             true => Self::ClipBytes {
                 file,
                 file_bytes,
                 given,
-                source: Box::new(source),
+                source,
             },
             false => Self::Build { file, source },
         }

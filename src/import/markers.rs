@@ -55,7 +55,7 @@ pub enum MarkerFault {
     /// Clips that share names get too many markers together: how many all clips get.
     TooManyGiven(usize),
     /// A marker is outside its clip, or there are too many.
-    Clip(BuildError),
+    Clip(Box<BuildError>),
 }
 
 says! { MarkerFault:
@@ -269,7 +269,8 @@ pub fn add_markers_to_trimmed(
             }
             snap(&mut markers, clip.duration());
             let clip = clip.as_ref().clone().with_markers(markers);
-            let clip = clip.map_err(|error| refused(file, None, MarkerFault::Clip(error)))?;
+            let clip =
+                clip.map_err(|error| refused(file, None, MarkerFault::Clip(error.into())))?;
             changed.push((r, c, Arc::new(clip)));
         }
     }

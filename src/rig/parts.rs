@@ -415,7 +415,7 @@ fn check_clips(parts: &RigParts) -> Result<(), BuildError> {
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.
     let clips = parts.clips.iter().map(|c| &**c);
-    Ok(check_scales(skeleton, clips, 0)?)
+    check_scales(skeleton, clips, 0)
 }
 
 /// Checks each mesh once, however many nodes draw it.

@@ -59,13 +59,13 @@ pub enum SubjectError {
     /// The file cannot be read.
     #[error(transparent)]
     Read(Box<ImportError>),
-    /// The rig or the additive clip could not be built.
+    /// The rig, the additive clip or the mask could not be built.
     #[error("{file}: {source}")]
     Build {
         /// The model.
         file: String,
         /// The cause.
-        source: BuildError,
+        source: Box<BuildError>,
     },
     /// The model has no clips.
     #[error("{file}: has no clips; a workload needs at least one")]
@@ -98,14 +98,6 @@ pub enum SubjectError {
         file: String,
         /// The cause.
         source: PoseError,
-    },
-    /// The mask could not be made.
-    #[error("{file}: {source}")]
-    Mask {
-        /// The model.
-        file: String,
-        /// The cause.
-        source: BuildError,
     },
 }
 
@@ -159,7 +151,7 @@ impl Subject {
         let rig = build_rig(raw.clone(), &BuildOptions::default());
         let rig = rig.map_err(|source| SubjectError::Build {
             file: name.clone(),
-            source,
+            source: Box::new(source),
         })?;
         Self::of_rig(name, raw, rig, options)
     }
@@ -191,13 +183,13 @@ impl Subject {
         };
         let difference = difference.map_err(|source| SubjectError::Build {
             file: name.clone(),
-            source,
+            source: Box::new(source),
         })?;
         let joint = choose_mask(&name, &rig, options.mask.as_deref())?;
         let mask = joint.map(|joint| JointMask::subtree(rig.skeleton(), joint));
-        let mask = mask.transpose().map_err(|source| SubjectError::Mask {
+        let mask = mask.transpose().map_err(|source| SubjectError::Build {
             file: name.clone(),
-            source,
+            source: Box::new(source),
         })?;
         let of_joint = |joint| {
             let mut nodes = rig.nodes().iter();

@@ -103,7 +103,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// The builder's error.
-        source: BuildError,
+        source: Box<BuildError>,
     },
     /// A .phx file is damaged.
     #[error("{file}: {source}")]
@@ -144,7 +144,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// The baker's error.
-        source: BakeError,
+        source: Box<BakeError>,
     },
     /// The operating system cannot provide the memory that baking a clip takes.
     #[error("{file}: baking clip \"{clip}\" needs {needed} bytes of memory, more than there are")]

@@ -117,7 +117,7 @@ impl Input {
     pub fn skeleton(&self, raw: &RawScene) -> Result<Skeleton, BakeFault> {
         skeleton_of(raw).map_err(|source| BakeFault::Build {
             file: self.name(),
-            source,
+            source: Box::new(source),
         })
     }
 

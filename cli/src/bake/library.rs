@@ -204,7 +204,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
             let skeleton = input.skeleton(&raw)?;
             scan.add(&raw).map_err(|source| BakeFault::Build {
                 file: input.name(),
-                source,
+                source: Box::new(source),
             })?;
             Ok((raw, skeleton))
         });

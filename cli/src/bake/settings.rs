@@ -265,7 +265,7 @@ impl Settings {
 fn fault(file: &str) -> impl Fn(phalanx::bake::BakeError) -> BakeFault + '_ {
     move |source| BakeFault::Error {
         file: file.to_owned(),
-        source,
+        source: Box::new(source),
     }
 }
 
