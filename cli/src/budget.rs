@@ -22,6 +22,7 @@ impl Budget {
     }
 
     /// The budget as it was set.
+    #[cfg(feature = "view")]
     pub fn asked(&self) -> Option<BudgetArg> {
         self.asked
     }
