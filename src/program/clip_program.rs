@@ -30,7 +30,8 @@ pub(crate) struct ClipProgram {
     pub tracks: [Vec<Track>; 3],
     /// The value of every lane that it does not move; of joints that are left out at rest.
     pub constants: Constants,
-    /// Per timeline its first time and keys per second, 0 if it is irregular: where a time's keys are, roughly.
+    /// Each timeline has its first time and its keys per second, 0 if it is irregular.
+    /// They say roughly where a time's keys are.
     pub rates: Vec<(f32, f32)>,
     /// What it needs to play alone. None for additive clips.
     pub alone: Option<Alone>,

@@ -71,7 +71,7 @@ pub enum GltfErrorKind {
     },
     /// An index is out of range.
     Index {
-        /// What is referred to.
+        /// The kind of what the index names.
         what: &'static str,
         /// The index in the file.
         index: usize,

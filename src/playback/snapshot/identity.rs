@@ -118,7 +118,7 @@ pub enum SnapshotDiffers {
         rig_name: String,
         /// The index of the clip.
         clip: u16,
-        /// Its name in the snapshot, cut short.
+        /// The snapshot has this name, cut short.
         name: String,
         /// The kind here.
         here: ClipKind,
