@@ -50,18 +50,16 @@ fn value(track: &RawTrack, time: f64) -> (Vec<f64>, f64) {
             Interpolation::Linear => {
                 let dot: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
                 let theta = dot.abs().min(1.0).acos();
-                match track.channel == RawChannel::Rotation && theta > 1e-6 {
-                    true => {
-                        let to = (u * theta).sin() / theta.sin();
-                        [
-                            ((1.0 - u) * theta).sin() / theta.sin(),
-                            to * dot.signum(),
-                            0.0,
-                            0.0,
-                        ]
+                let (from, to, sign) = match track.channel == RawChannel::Rotation {
+                    true if theta > 1e-6 => {
+                        let share = |u: f64| (u * theta).sin() / theta.sin();
+                        (share(1.0 - u), share(u), dot.signum())
                     }
-                    false => [1.0 - u, u, 0.0, 0.0],
-                }
+                    // So near to each other, f32 keys may be longer than 1.
+                    true => (1.0 - u, u, dot.signum()),
+                    false => (1.0 - u, u, 1.0),
+                };
+                [from, to * sign, 0.0, 0.0]
             }
             Interpolation::CubicSpline => [
                 2.0 * u * u * u - 3.0 * u * u + 1.0,
@@ -95,7 +93,10 @@ fn times(random: &mut Random) -> Vec<f32> {
     times.sort_by(f32::total_cmp);
     times.dedup_by(|b, a| *b - *a < 0.02);
     if times.len() == 1 {
-        times.push(times[0] + 0.5);
+        // A clip ends at END.
+        let by = if times[0] < 1.0 { 0.5 } else { -0.5 };
+        times.push(times[0] + by);
+        times.sort_by(f32::total_cmp);
     }
     times
 }
