@@ -53,7 +53,7 @@ impl Primitive {
     ///
     /// # Errors
     /// With the first stream or index that fails.
-    pub fn check(&self) -> Result<(), BuildError> {
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
         let vertices = self.positions.len();
         let influences = vertices.saturating_mul(self.influences.per_vertex);
         let (joints, weights) = (&self.influences.joints, &self.influences.weights);

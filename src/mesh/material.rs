@@ -98,7 +98,7 @@ impl Material {
     }
 
     /// The textures in use, in the order of [`textures`](Self::textures), to change them.
-    pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut Texture> {
+    pub(crate) fn textures_mut(&mut self) -> impl Iterator<Item = &mut Texture> {
         let all = [
             &mut self.base_color_texture,
             &mut self.metallic_roughness_texture,

@@ -51,7 +51,7 @@ impl Rig {
     }
 
     /// What laying out changed of a clip that [`Rig::lay_out`] returned. Nothing for other clips.
-    pub fn layout_difference(&self, clip: &Arc<Clip>) -> RelaneDifference {
+    pub(crate) fn layout_difference(&self, clip: &Arc<Clip>) -> RelaneDifference {
         let all = self.layouts.all();
         let mut layouts = all.values().flatten();
         let found = layouts.find(|l| std::ptr::eq(l.clip.as_ptr(), Arc::as_ptr(clip)));

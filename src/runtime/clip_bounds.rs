@@ -68,7 +68,7 @@ impl ClipBoundsJob<'_> {
     const NAME: &'static str = "ClipBoundsJob";
 
     /// The matrices that the measurement computes, with what a sample costs besides.
-    pub fn matrices(&self) -> usize {
+    pub(crate) fn matrices(&self) -> usize {
         cost(self.rig, intervals(self.clip))
     }
 

@@ -46,7 +46,7 @@ impl SimdLevel {
     pub const ALL: [Self; 4] = [Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512];
 
     /// The best level of this machine.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         let level = Level::new();
         #[cfg(target_arch = "x86_64")]
         {

@@ -80,7 +80,7 @@ impl Skeleton {
 
     /// The first difference to another skeleton in what [`Skeleton::structure_hash`] hashes: names, parents, rest
     /// pose, scalars. `None` if only lane orders differ, or nothing.
-    pub fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    pub(crate) fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
         let joints = self.len().min(other.len());
         let found = (0..joints).find_map(|joint| self.joint_difference(other, joint));
         found

@@ -101,12 +101,12 @@ impl JointMask {
     }
 
     /// The weights as rows in lane order.
-    pub fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// Whether it was made for a skeleton of this structure and lane order.
-    pub fn fits(&self, skeleton: &Skeleton) -> bool {
+    pub(crate) fn fits(&self, skeleton: &Skeleton) -> bool {
         (self.structure, self.layout) == (skeleton.structure_hash(), skeleton.layout_hash())
     }
 }

@@ -163,7 +163,7 @@ impl HumanoidMap {
     }
 
     /// The nearest bone above that has a joint.
-    pub fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
+    pub(crate) fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
         std::iter::successors(bone.parent(), |b| b.parent()).find(|b| self.joint(*b).is_some())
     }
 }
