@@ -1,13 +1,13 @@
 //! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected. What is wrong with each is data of its room.
 
 use crate::build::{LodFault, MAX_SCALARS, RootMotionFault, TrackFault};
-use crate::clip::{ClipFault, RelaneFault};
+use crate::clip::{ClipFault, LaneFault};
 #[cfg(feature = "images")]
 use crate::mesh::ImageFault;
 use crate::mesh::{MaterialFault, PrimitiveFault};
 use crate::rig::RigFault;
 use crate::runtime::JobError;
-use crate::skeleton::{JointRefError, MaskFault, SkeletonFault, SkinFault};
+use crate::skeleton::{LookupError, MaskFault, SkeletonFault, SkinFault};
 use crate::words::are;
 use thiserror::Error;
 
@@ -52,7 +52,7 @@ pub enum BuildError {
     },
     /// A joint that is named was not found.
     #[error(transparent)]
-    Joint(#[from] JointRefError),
+    Joint(#[from] LookupError),
     /// The joints do not form a skeleton.
     #[error("{0}")]
     Skeleton(SkeletonFault),
@@ -70,7 +70,7 @@ pub enum BuildError {
     Tracks(TrackFault),
     /// A clip cannot be converted to another lane order.
     #[error("{0}")]
-    Relane(RelaneFault),
+    Lanes(LaneFault),
     /// Root motion cannot be extracted as requested.
     #[error("{0}")]
     RootMotion(RootMotionFault),

@@ -13,7 +13,7 @@ use super::playing::Playing;
 use super::pool::{LayerOptions, MAX_TIME, Pool, check};
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
 use super::sync::CrossFade;
-use crate::clip::{Clip, RelaneDifference};
+use crate::clip::{Clip, LaneDifference};
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -117,7 +117,7 @@ impl Mixer {
     /// The handle of the first loaded clip with this name, or an error that suggests others.
     ///
     /// # Errors
-    /// If no loaded clip has this name: [`PlaybackError::NoSuchClip`].
+    /// If no loaded clip has this name: [`PlaybackError::Lookup`].
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.pool.clip_named(name)
     }
@@ -145,7 +145,7 @@ impl Mixer {
     ///
     /// # Errors
     /// If the clip is unknown.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, PlaybackError> {
+    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
         self.pool.layout_difference(clip)
     }
 

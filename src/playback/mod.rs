@@ -60,13 +60,10 @@ pub use places::{RowMove, RowOrder};
 pub use player::{MAX_SPEED, Player};
 pub use playing::{ActionState, Playing};
 pub use pool::{Fill, LayerOptions, MAX_LAYERS, MAX_TIME};
-pub use pose::{
-    EvaluatedPose, MAX_POSED_STEPS, PoseAction, PoseError, PosedPrimitive, evaluate_pose,
-};
+pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, PosedPrimitive, evaluate_pose};
 pub use root_motion::RootMotions;
 pub use snapshot::{
-    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotError,
-    SnapshotFault,
+    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotFault,
 };
 pub use sync::{CrossFade, Sync};
 pub use unknown::Unknown;

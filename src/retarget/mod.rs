@@ -4,7 +4,7 @@
 //!
 //! Offline: it may allocate and take seconds, and its result is an ordinary [`Clip`](crate::clip::Clip) of the target.
 //! Nothing of the runtime knows this module; clips of an equal skeleton need none of it
-//! ([`relane`](crate::clip::relane)).
+//! ([`reorder_lanes`](crate::clip::reorder_lanes)).
 
 mod bind;
 mod bind_pose;

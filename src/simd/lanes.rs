@@ -24,6 +24,7 @@ pub enum SimdLevel {
 
 /// A requested level is unknown or not available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SimdLevelError {
     /// The name is none of portable, sse4.2, avx2, avx512.
     #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512)")]

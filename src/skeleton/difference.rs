@@ -38,9 +38,9 @@ impl fmt::Display for SkeletonDifference {
 pub enum SkeletonMismatch {
     /// The joints or the scalars differ.
     Structure(Box<SkeletonDifference>),
-    /// Only the lane orders differ: [`relane`](crate::clip::relane) converts a clip.
+    /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,
-    /// The joints are the same in another order, and the lane orders differ, too: [`relane`](crate::clip::relane)
+    /// The joints are the same in another order, and the lane orders differ, too: [`reorder_lanes`](crate::clip::reorder_lanes)
     /// converts a clip.
     JointOrder,
 }
@@ -50,10 +50,10 @@ impl fmt::Display for SkeletonMismatch {
         match self {
             Self::Structure(difference) => difference.fmt(f),
             Self::LaneOrder => f.write_str(
-                "the joints are the same, in another lane order; `relane` lays a clip out in it",
+                "the joints are the same, in another lane order; `reorder_lanes` lays a clip out in it",
             ),
             Self::JointOrder => f.write_str(
-                "the joints are the same, in another order; `relane` lays a clip out in it",
+                "the joints are the same, in another order; `reorder_lanes` lays a clip out in it",
             ),
         }
     }

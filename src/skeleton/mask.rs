@@ -115,7 +115,7 @@ impl JointMask {
 mod tests {
     use super::super::{Joint, Trs};
     use super::*;
-    use crate::skeleton::JointRefError;
+    use crate::skeleton::LookupError;
 
     #[test]
     fn paths_tell_doubled_names_apart() {
@@ -143,14 +143,14 @@ mod tests {
         assert_eq!(s.joint("Hand"), Ok(6));
         for path in ["", "/Hips", "eft", "Left/Left", "Hips/", "Hips/Hand"] {
             let none =
-                matches!(s.joint(path), Err(JointRefError::Name { name, .. }) if name == path);
+                matches!(s.joint(path), Err(LookupError::NoJoint { name, .. }) if name == path);
             assert!(none, "{path}");
         }
         let s = Skeleton::new(&joints[..5], None, vec![]).unwrap();
         let doubled = s.joint("Hand");
         assert!(matches!(
             doubled,
-            Err(JointRefError::Several { count: 2, .. })
+            Err(LookupError::SeveralJoints { count: 2, .. })
         ));
         let mask = JointMask::from_joints(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.25, 0.0, 0.0, 0.0, 1.0]);
@@ -171,7 +171,7 @@ mod tests {
         let s = Skeleton::new(&joints, Some(&[3, 2, 1, 0]), vec![]).unwrap();
         let mask = JointMask::subtree(&s, 1).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.0, 1.0, 1.0, 0.0, 0.0]);
-        let out = JointRefError::Index {
+        let out = LookupError::JointIndex {
             joint: 4,
             joints: 4,
         };

@@ -3,7 +3,7 @@
 
 use glam::{Quat, Vec3};
 use phalanx::build::{BuildError, BuildOptions, LodFault, add_lod, build_rig};
-use phalanx::clip::{Channel, relane};
+use phalanx::clip::{Channel, reorder_lanes};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{BindOptions, Binding, TranslationMode};
@@ -246,9 +246,7 @@ fn differences_of_another_lane_order_are_metres() {
         order.rotate_left(7);
         let other = rig.skeleton().in_lane_order(&order).unwrap();
         let clip = &rig.clips()[0];
-        relane(clip, &other, clip.relane_limit())
-            .unwrap()
-            .difference
+        reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().1
     };
     let plain = difference(1.0);
     assert!(plain.translation > 0.0, "{plain}");

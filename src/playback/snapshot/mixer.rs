@@ -1,6 +1,7 @@
 //! The stored form of a mixer: its pool, and its actions with their options.
 
 use super::super::blend_space::MAX_PARAMETER;
+use super::super::error::PlaybackError;
 use super::super::ids::{BlendSpaceId, ClipId, Owner, Playable};
 use super::super::loop_mode::LoopMode;
 use super::super::mixer::MAX_ACTIONS;
@@ -48,7 +49,7 @@ impl MixerSnapshot {
     ///
     /// # Errors
     /// If the bytes are no snapshot of a mixer, of another version, cut, changed, or contradict themselves.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PlaybackError> {
         let mut r = Reader::new(bytes, Kind::Mixer)?;
         let pool = PoolSnapshot::read(&mut r)?;
         let only = pool.state.len() == 1 && pool.state.count_alive() == 1;

@@ -2,7 +2,7 @@
 
 use crate::retarget::error::RetargetError;
 use crate::skeleton::{HUMAN_BONES, HumanBone};
-use crate::skeleton::{JointRefError, NO_JOINT, Skeleton};
+use crate::skeleton::{LookupError, NO_JOINT, Skeleton};
 use std::fmt;
 
 /// Where a map comes from.
@@ -76,7 +76,7 @@ impl HumanoidMap {
         for &(bone, joint) in pairs {
             if joint >= skeleton.len() {
                 let joints = skeleton.len();
-                let source = JointRefError::Index { joint, joints };
+                let source = LookupError::JointIndex { joint, joints };
                 return Err(RetargetError::BoneJoint { bone, source });
             }
             if joints[bone as usize] != NO_JOINT {

@@ -5,7 +5,7 @@ use phalanx::crowd::{Crowd, CrowdError, PlayOptions};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Mixer, Playable, PlaybackError};
 use phalanx::scene::{SceneError, SceneGraph};
-use phalanx::skeleton::{ChannelValue, UserChannel};
+use phalanx::skeleton::{ChannelValue, LookupError, UserChannel};
 use std::sync::Arc;
 
 /// The message of a refused call.
@@ -182,7 +182,7 @@ fn actions_joints_and_channels_say_why() {
     let matrix = crowd.model_matrices(own.instance).unwrap()[0];
     assert_eq!(crowd.model_matrix(own.instance, "joint"), Ok(matrix));
     let refused = crowd.set_override(own.instance, "hand", Affine3x4::IDENTITY);
-    assert!(matches!(refused, Err(CrowdError::Joint(_))), "{refused:?}");
+    assert!(matches!(refused, Err(CrowdError::Lookup(_))), "{refused:?}");
 
     let rest = ChannelValue::Float(0.0);
     let name = "channel".into();
@@ -291,7 +291,7 @@ fn names_that_no_clip_has_are_answered_with_others() {
     assert_eq!(crowd.clip_named(rig, "b"), Ok(b));
     assert!(matches!(
         crowd.clip_named(rig, "bb"),
-        Err(CrowdError::NoSuchClip { .. })
+        Err(CrowdError::Lookup(LookupError::NoClip { .. }))
     ));
     crowd.remove_rig(rig).unwrap();
     assert!(matches!(

@@ -7,7 +7,7 @@ use phalanx::playback::{
     ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player, Unknown,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, JointRefError};
+use phalanx::skeleton::{JointMask, LookupError};
 use std::sync::Arc;
 
 type Refused = Result<(), PlaybackError>;
@@ -204,11 +204,11 @@ fn strangers_and_stale_handles() {
     let skeleton = skeleton.skeleton();
     assert!(matches!(
         JointMask::subtree(skeleton, "nobody"),
-        Err(BuildError::Joint(JointRefError::Name { .. }))
+        Err(BuildError::Joint(LookupError::NoJoint { .. }))
     ));
     assert!(matches!(
         JointMask::from_joints(skeleton, &[(99, 1.0)]),
-        Err(BuildError::Joint(JointRefError::Index { joint: 99, .. }))
+        Err(BuildError::Joint(LookupError::JointIndex { joint: 99, .. }))
     ));
 }
 

@@ -1,6 +1,8 @@
 //! Snapshots of mixers as bytes.
 
-use phalanx::playback::{AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, SnapshotFault};
+use phalanx::playback::{
+    AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, PlaybackError, SnapshotFault,
+};
 use phalanx_testkit::lively::{Dice, layers, seal_snapshot, travelling};
 
 fn mixer() -> Mixer {
@@ -81,8 +83,11 @@ fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
             assert!(matches!(
-                MixerSnapshot::from_bytes(&changed).unwrap_err().fault,
-                SnapshotFault::Checksum { .. }
+                MixerSnapshot::from_bytes(&changed).unwrap_err(),
+                PlaybackError::SnapshotBytes {
+                    fault: SnapshotFault::Checksum { .. },
+                    ..
+                }
             ));
             seal_snapshot(&mut changed);
             if let Ok(read) = MixerSnapshot::from_bytes(&changed) {
