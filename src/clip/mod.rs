@@ -35,7 +35,7 @@ pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
 pub use error::ClipFault;
 pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
-pub use lanes::{LaneDifference, LaneFault, REORDER_BYTES, REORDER_BYTES_PER_BYTE, reorder_lanes};
+pub use lanes::{LaneDifference, REORDER_BYTES, REORDER_BYTES_PER_BYTE, reorder_lanes};
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
 pub use root_motion::{RootMotion, RootMotionParts};

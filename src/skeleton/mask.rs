@@ -1,9 +1,8 @@
 //! `JointMask`: a weight per joint, for layers.
 
-use super::{JointRef, Skeleton};
+use super::{JointRef, Skeleton, SkeletonFault};
 use crate::error::BuildError;
 use crate::math::Row;
-use crate::words::{plural, says};
 
 /// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,32 +12,6 @@ pub struct JointMask {
     structure: u64,
 }
 
-/// Why a mask cannot be created.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MaskFault {
-    /// One weight per joint is needed.
-    Lengths {
-        /// Weights given.
-        weights: usize,
-        /// Joints of the skeleton.
-        joints: usize,
-    },
-    /// A weight is outside [0, 1] or NaN.
-    Weight {
-        /// The joint.
-        joint: usize,
-        /// Its weight.
-        weight: f32,
-    },
-}
-
-says! { MaskFault:
-    Self::Lengths { weights, joints } =>
-        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
-    Self::Weight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
-}
-
 impl JointMask {
     /// A mask from one weight per joint, in joint order.
     ///
@@ -46,7 +19,7 @@ impl JointMask {
     /// If there is not one weight per joint, or a weight is outside [0, 1].
     pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, BuildError> {
         if weights.len() != skeleton.len() {
-            return Err(BuildError::Mask(MaskFault::Lengths {
+            return Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
                 weights: weights.len(),
                 joints: skeleton.len(),
             }));
@@ -54,7 +27,10 @@ impl JointMask {
         let mut rows = vec![Row::splat(0.0); skeleton.blocks()];
         for (joint, (&weight, &lane)) in weights.iter().zip(skeleton.lane_of()).enumerate() {
             if !(0.0..=1.0).contains(&weight) {
-                return Err(BuildError::Mask(MaskFault::Weight { joint, weight }));
+                return Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
+                    joint,
+                    weight,
+                }));
             }
             rows[usize::from(lane) / 16].0[usize::from(lane) % 16] = weight;
         }
@@ -178,14 +154,17 @@ mod tests {
         assert_eq!(JointMask::subtree(&s, 4), Err(BuildError::Joint(out)));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0; 3]),
-            Err(BuildError::Mask(MaskFault::Lengths {
+            Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
                 weights: 3,
                 joints: 4
             }))
         ));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0, f32::NAN, 0.0, 0.0]),
-            Err(BuildError::Mask(MaskFault::Weight { joint: 1, .. }))
+            Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
+                joint: 1,
+                ..
+            }))
         ));
     }
 }

@@ -27,8 +27,8 @@ pub use limits::{
     LEAST_ROTATION_DOT, MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH,
     MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS, MAX_WORLD, ROTATION_SQUARES,
 };
-pub use mask::{JointMask, MaskFault};
+pub use mask::JointMask;
 pub use pose::Pose;
 pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton, SkeletonFault};
-pub use skin::{Skin, SkinFault};
+pub use skin::Skin;
 pub use trs::Trs;

@@ -2,7 +2,7 @@
 //! clip moves, in small models.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{BuildError, BuildOptions, LodFault, add_lod, build_rig};
+use phalanx::build::{BuildError, BuildOptions, RigFault, add_lod, build_rig};
 use phalanx::clip::{Channel, reorder_lanes};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
@@ -321,7 +321,7 @@ fn bind_poses_of_levels_are_compared_in_every_unit() {
                 match same {
                     true => assert!(done.is_ok(), "{what}"),
                     false => assert!(
-                        matches!(done, Err(BuildError::OfFile { ref source, .. }) if matches!(**source, BuildError::Lod(LodFault::BindPose { .. }))),
+                        matches!(done, Err(BuildError::OfFile { ref source, .. }) if matches!(**source, BuildError::Rig(RigFault::LodBindPose { .. }))),
                         "{what}"
                     ),
                 }

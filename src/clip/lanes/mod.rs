@@ -14,10 +14,9 @@ pub(crate) use curve::LaneCurve;
 pub use difference::LaneDifference;
 pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
-use super::Clip;
+use super::{Clip, ClipFault};
 use crate::error::BuildError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
-use crate::words::{says, shorten};
 use moved::Mover;
 
 /// Memory that a clip may take in another lane order, in bytes per byte that it takes in its own.
@@ -28,35 +27,6 @@ pub const REORDER_BYTES_PER_BYTE: usize = 64;
 
 /// Memory that a clip may take in addition, whatever its size: 1 MiB.
 pub const REORDER_BYTES: usize = 1 << 20;
-
-/// Why a clip cannot be converted to another lane order.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum LaneFault {
-    /// The skeletons differ in more than the order of their lanes and joints.
-    Skeleton {
-        /// The clip.
-        clip: String,
-        /// The first difference: in the clip's skeleton, and in the other.
-        mismatch: SkeletonMismatch,
-    },
-    /// The clip needs more memory in the new order than allowed.
-    Memory {
-        /// The clip.
-        clip: String,
-        /// Bytes needed, at least.
-        needed: usize,
-        /// Bytes allowed.
-        limit: usize,
-    },
-}
-
-says! { LaneFault:
-    Self::Skeleton { clip, mismatch } =>
-        ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
-    Self::Memory { clip, needed, limit } =>
-        ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
-}
 
 impl Clip {
     /// The memory that the clip may take in another lane order, bytes: [`REORDER_BYTES_PER_BYTE`] and
@@ -107,7 +77,7 @@ pub fn reorder_lanes(
         Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(to),
         Some(mismatch) => {
             let clip = clip.name().to_owned();
-            return Err(BuildError::Lanes(LaneFault::Skeleton { clip, mismatch }));
+            return Err(BuildError::Clip(ClipFault::LaneSkeleton { clip, mismatch }));
         }
         None => {
             return Ok((clip.clone(), LaneDifference::default()));

@@ -5,7 +5,7 @@ use super::roundtrip::{check, turned};
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
 use phalanx::build::{BuildError, BuildOptions, build_rig};
-use phalanx::clip::{BlockKind, Channel, Clip, Encoding, LaneFault, reorder_lanes};
+use phalanx::clip::{BlockKind, Channel, Clip, ClipFault, Encoding, reorder_lanes};
 use phalanx::import::{ImportOptions, gltf};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::trials;
@@ -104,7 +104,7 @@ pub fn keep_their_keys(file: &str) -> Tested {
             // Not enough memory is an error that says so, and how much there is.
             let bytes = clip.bytes() / 4;
             let refused = reorder_lanes(clip, to, bytes);
-            let named = matches!(refused, Err(BuildError::Lanes(LaneFault::Memory { limit, needed, .. }))
+            let named = matches!(refused, Err(BuildError::Clip(ClipFault::LaneMemory { limit, needed, .. }))
                 if limit == bytes && needed > limit);
             check(named, format!("{refused:?}"))?;
             let back = reorder_lanes(&moved, from, usize::MAX)?.0;
