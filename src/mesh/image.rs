@@ -249,7 +249,7 @@ mod tests {
             needed,
             limit,
         };
-        assert_eq!(encoded.decode(limit), Err(BuildError::Image(refused)));
+        assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
         let half = EncodedImage::new(encoded.bytes[..40].to_vec(), None);
         assert!(matches!(
             half.decode(1 << 20),

@@ -1,6 +1,6 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
-use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Playable, RigId};
+use super::ids::{BlendSpaceId, ClipId, InstanceId, Playable, RigId};
 use super::pose::MAX_POSED_STEPS;
 use super::snapshot::{SnapshotDiffers, SnapshotFault};
 use super::unknown::Unknown;
@@ -43,14 +43,6 @@ pub enum PlaybackError {
         why: Unknown,
         /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
         rig: String,
-    },
-    /// The action's clip was unloaded, or it belongs to another mixer.
-    #[error("{}", why.sentence(&action.to_string(), None, "", "is gone with its clip or blend space"))]
-    UnknownAction {
-        /// The action.
-        action: ActionId,
-        /// Why it is unknown.
-        why: Unknown,
     },
     /// The clip (or blend space) does not play on the layer.
     #[error("{name} does not play on layer {layer}")]

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The first difference of two skeletons, here and in the other. Names are cut after 40 characters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SkeletonDifference {
+pub(crate) struct SkeletonDifference {
     /// Where: a joint or a scalar with its index and name, or the skeleton.
     pub place: String,
     /// What differs there.
@@ -36,8 +36,8 @@ impl fmt::Display for SkeletonDifference {
 /// Why what was made for one skeleton does not fit another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkeletonMismatch {
-    /// The joints or the scalars differ.
-    Structure(Box<SkeletonDifference>),
+    /// The joints or the scalars differ: the first difference in words, with its values in both.
+    Structure(String),
     /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,
     /// The joints are the same in another order, and the lane orders differ, too: [`reorder_lanes`](crate::clip::reorder_lanes)
@@ -48,7 +48,7 @@ pub enum SkeletonMismatch {
 impl fmt::Display for SkeletonMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Structure(difference) => difference.fmt(f),
+            Self::Structure(difference) => f.write_str(difference),
             Self::LaneOrder => f.write_str(
                 "the joints are the same, in another lane order; `reorder_lanes` lays a clip out in it",
             ),
@@ -73,7 +73,7 @@ impl Skeleton {
                 there: format!("{:016x}", other.structure_hash()),
             };
             let difference = self.first_difference(other).unwrap_or_else(hashes);
-            return Some(SkeletonMismatch::Structure(Box::new(difference)));
+            return Some(SkeletonMismatch::Structure(difference.to_string()));
         }
         (self.layout_hash() != other.layout_hash()).then_some(SkeletonMismatch::LaneOrder)
     }

@@ -18,7 +18,7 @@ mod trs;
 
 pub use crate::suggest::LookupError;
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
-pub use difference::{SkeletonDifference, SkeletonMismatch};
+pub use difference::SkeletonMismatch;
 pub(crate) use frames::{Frames, noise_length};
 pub use human_bone::{HUMAN_BONES, HumanBone};
 pub(crate) use joint_ref::Hierarchy;

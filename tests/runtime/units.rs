@@ -2,12 +2,13 @@
 //! clip moves, in small models.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{BuildError, BuildOptions, RigFault, add_lod, build_rig};
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_rig};
 use phalanx::clip::{Channel, reorder_lanes};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{BindOptions, Binding, TranslationMode};
 use phalanx::rig::Rig;
+use phalanx::rig::RigFault;
 use phalanx::skeleton::Trs;
 use phalanx_testkit::chain;
 use phalanx_testkit::sample::sample;
