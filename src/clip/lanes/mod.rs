@@ -1,6 +1,6 @@
-//! Clips in another order of the lanes or joints of an equal skeleton. Lanes are moved bit for bit where those that meet in a block
-//! have one timeline (`moved.rs`); where timelines or kinds mix, their curves are split at the union of their key
-//! times (`mixed.rs`), and what that changes is measured (`difference.rs`).
+//! Clips in another order of the lanes or joints of an equal skeleton. Lanes are moved bit for bit where those that
+//! meet in a block have one timeline (`moved.rs`); where timelines or kinds mix, their curves are split at the union
+//! of their key times (`mixed.rs`), and what that changes is measured (`difference.rs`).
 //!
 //! Nothing here builds clips from raw keys: that is `build`.
 
