@@ -102,7 +102,7 @@ pub enum CliError {
         /// The model's file.
         file: String,
         /// The error of the evaluation.
-        source: PlaybackError,
+        source: Box<PlaybackError>,
     },
     /// A job's input is invalid.
     #[error("{file}: {source}")]

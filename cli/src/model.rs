@@ -217,7 +217,7 @@ impl Model {
     pub fn pose(&self, actions: &[PoseAction]) -> Result<EvaluatedPose, CliError> {
         evaluate_pose(&self.rig, actions).map_err(|source| CliError::Pose {
             file: self.file.clone(),
-            source,
+            source: Box::new(source),
         })
     }
 }

@@ -113,7 +113,8 @@ impl Gpu {
     /// Opens the first adapter that responds, hardware before software.
     ///
     /// # Errors
-    /// If there is no adapter, and those of [`Gpu::on_adapter`].
+    /// If there is no adapter, it has fewer storage buffers in the vertex stage than `options` need, or the device
+    /// cannot be opened.
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
         Self::first_of(options, |backends| {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();

@@ -97,7 +97,7 @@ pub enum SubjectError {
         /// The model.
         file: String,
         /// The cause.
-        source: PlaybackError,
+        source: Box<PlaybackError>,
     },
 }
 
@@ -174,7 +174,7 @@ impl Subject {
         };
         let first = evaluate_pose(&rig, &[first]).map_err(|source| SubjectError::Pose {
             file: name.clone(),
-            source,
+            source: Box::new(source),
         })?;
         // Raw scenes that were made from a rig have no scalars; the clip of the rig has them.
         let difference = match raw.meshes.is_empty() {

@@ -129,7 +129,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
     let measured = floors.measure(rig, clips.chain([None]));
     measured.map_err(|source| CliError::Pose {
         file: subject.model.file.clone(),
-        source,
+        source: Box::new(source),
     })?;
     let mut all = Everyone::default();
     for (i, instance) in crowd.instances().enumerate() {

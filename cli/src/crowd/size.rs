@@ -60,7 +60,7 @@ pub fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> 
     let mut size = Aabb::EMPTY;
     let posed = pose.vertices(&model.rig).map_err(|source| CliError::Pose {
         file: model.file.clone(),
-        source,
+        source: Box::new(source),
     })?;
     let mut any = false;
     for primitive in &posed {

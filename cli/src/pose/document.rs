@@ -109,7 +109,7 @@ impl Document {
         // JSON cannot represent numbers that are not finite.
         let fail = |source| CliError::Pose {
             file: model.file.clone(),
-            source,
+            source: Box::new(source),
         };
         pose.check_finite(rig).map_err(fail)?;
         Ok(Self {
@@ -214,7 +214,7 @@ fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>
     let rig = &model.rig;
     let fail = |source| CliError::Pose {
         file: model.file.clone(),
-        source,
+        source: Box::new(source),
     };
     let posed = pose.vertices(rig).map_err(fail)?;
     let finite = |p: &PosedPrimitive| p.positions.as_flattened().iter().all(|v| v.is_finite());

@@ -127,7 +127,7 @@ impl ViewerCrowd {
         let measured = self.floors.measure(&self.source, wanted);
         measured.map_err(|source| CliError::Pose {
             file: self.source.name().to_owned(),
-            source,
+            source: Box::new(source),
         })
     }
 
