@@ -299,7 +299,7 @@ fn evaluate_joint<S: Simd>(
     *error = error.max((worst.sqrt() + tracks.rounding) * track.shell.weight);
 }
 
-/// A local transform as it is displayed: normalised, and added to the rest pose if the clip is additive.
+/// A local transform in the displayed form: normalised, and added to the rest pose if the clip is additive.
 #[inline(always)]
 fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S> {
     let q = unit(&[local[3], local[4], local[5], local[6]]);

@@ -29,10 +29,9 @@ pub struct ErrorReport {
     pub samples: usize,
     /// Largest error of a scalar (morph weight or component of a user channel), in its own unit.
     pub scalar_max: f32,
-    /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller.
-    ///
-    /// This is what [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds. Rounding to f32
-    /// is subtracted. Quaternions count before they are normalised.
+    /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller. Rounding to f32 is
+    /// subtracted. Quaternions count before they are normalised.
+    /// [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds this number.
     pub scalar_relative: f32,
     /// Size of the baked clip, bytes.
     pub bytes: TrackBytes,

@@ -53,10 +53,10 @@ pub struct Clip {
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
-    /// Per channel: for each block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
+    /// For each channel and block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
     pub(crate) lookup: [Vec<u16>; 4],
     pub(crate) root_motion: Option<RootMotion>,
-    /// Per lane: the largest factor of its scales, at least 1. Empty if all factors are 1.
+    /// For each lane the largest factor of its scales, at least 1. Empty if all factors are 1.
     pub(super) scales: Vec<f32>,
     pub(crate) origin: ClipOrigin,
 }

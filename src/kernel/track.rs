@@ -142,7 +142,7 @@ impl Track {
         }
     }
 
-    /// The index of its timeline among those of the clip.
+    /// The index of the track's timeline in the clip.
     #[inline(always)]
     pub fn timeline(&self) -> usize {
         self.cursor as usize

@@ -19,7 +19,7 @@ pub(crate) struct ClipProgram {
     pub clip: Arc<Clip>,
     /// Units in which the clip moves a joint.
     pub moving: UnitSet,
-    /// Where the clip's constants differ from the base; for an additive clip, from the neutral value.
+    /// Differences of the clip's constants from the base; for an additive clip, from the neutral value.
     pub apart: Apart,
     /// Units in which the clip moves a joint or its constants differ.
     pub touched: UnitSet,

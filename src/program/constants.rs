@@ -31,7 +31,7 @@ pub(crate) struct Constants {
     pub unit_scale: u64,
 }
 
-/// Where some constants differ from the base.
+/// The units and lanes in which some constants differ from the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Apart {
     pub units: UnitSet,
@@ -123,7 +123,7 @@ impl Constants {
         )
     }
 
-    /// Where these constants differ from the base, among the lanes that `constant` selects.
+    /// The differences of these constants from the base, among the lanes that `constant` selects.
     pub fn apart(
         &self,
         base: &Self,

@@ -197,7 +197,7 @@ impl<V: Value> Interval<V> {
     }
 }
 
-/// By distance, then the earlier first.
+/// The larger distance comes first, then the earlier interval.
 impl<V> Ord for Interval<V> {
     fn cmp(&self, other: &Self) -> Ordering {
         let earlier = other.from.0.total_cmp(&self.from.0);

@@ -10,7 +10,7 @@ use crate::skeleton::{JointRef, JointRefError, Pose, Skeleton, Skin};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What [`Rig::detail`] keeps of a rig, and what it leaves out. Joints are named, or given by path or index.
+/// The parts of a rig that [`Rig::detail`] keeps and leaves out. Joints are named, or given by path or index.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -151,7 +151,7 @@ impl Rig {
         }))
     }
 
-    /// What the rig leaves out, if it is a detail of another rig: see [`Rig::detail`].
+    /// The relation to the full rig, if the rig is a detail: see [`Rig::detail`].
     pub fn as_detail(&self) -> Option<&Detail> {
         self.detail.as_ref()
     }

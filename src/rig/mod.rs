@@ -82,7 +82,7 @@ pub struct Rig {
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
-    /// What the rig leaves out of the full rig, if it is a detail.
+    /// The relation to the full rig, if the rig is a detail.
     pub(crate) detail: Option<Detail>,
 }
 

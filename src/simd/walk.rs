@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
-/// Where a step reads its local matrix.
+/// The place of a step's local matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
     /// An index into the locals: the first of three rows, which are one stride apart.
