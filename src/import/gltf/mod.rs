@@ -55,7 +55,7 @@ use std::path::Path;
 ///
 /// # fn main() -> Result<(), phalanx::import::ImportError> {
 /// let options = ImportOptions {
-///     lenient: true, // Files that require what is not read.
+///     lenient: true, // Reads files that require unsupported extensions.
 ///     trim: true,    // Clips begin at 0 s.
 ///     ..ImportOptions::default()
 /// };

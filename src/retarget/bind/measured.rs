@@ -91,7 +91,7 @@ fn probes(times: &[f32], stride: usize) -> impl Iterator<Item = f32> {
     inside.chain(times.last().copied())
 }
 
-/// Axes shorter than this in the rest pose are not measured: joints of scale 0 are hidden.
+/// Points on axes shorter than this in the rest pose are not scaled to metres: joints of scale 0 are hidden.
 const LEAST_LENGTH: f64 = 1e-9;
 
 /// The largest distance between a clip on the target and the original clip.

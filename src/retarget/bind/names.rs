@@ -277,9 +277,9 @@ fn copies(
         names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
     };
     let (from, own) = (keys(source), keys(target));
-    // Exporters number the names of copies. A number is left out if the source has the name only without one; otherwise
-    // numbers distinguish joints. It is kept if it may distinguish joints of the target, unless the name without number
-    // is there too, or half of the source's names have this number.
+    // Exporters number the names of copies. The number of a name is left out if the source has the name only without a
+    // number, and the target has it without a number too, or has half of the source's names with this number. Other
+    // numbers distinguish joints.
     let set =
         |keys: &[Option<String>]| -> HashSet<String> { keys.iter().flatten().cloned().collect() };
     let (known, beside) = (set(&from), set(&own));
