@@ -1,6 +1,6 @@
 //! Laying out 1,000 clips in another lane order, and binding them to a skeleton of the same joints by name. One thread.
 //! A key is a key of a block: 16 lanes of one channel. What is counted is the keys of the clips in the other lane order:
-//! those that `relane` writes and `add_clip` reads, and for binding by name those of the file.
+//! those that `reorder_lanes` writes and `add_clip` reads, and for binding by name those of the file.
 //!
 //! Uses `pab.glb` if the test models are available (`PHALANX_ASSETS`, else `../shared/assets`), otherwise the
 //! built-in character.
@@ -8,7 +8,7 @@
 mod common;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::clip::{Clip, relane};
+use phalanx::clip::{Clip, reorder_lanes};
 use phalanx::crowd::Crowd;
 use phalanx::retarget::{BindOptions, Binding};
 use phalanx::skeleton::{Joint, Skeleton};
@@ -51,9 +51,9 @@ fn binds(c: &mut Criterion) {
     let laid: Vec<Arc<Clip>> = clips
         .iter()
         .map(|c| {
-            relane(c, &turned_order, c.relane_limit())
+            reorder_lanes(c, &turned_order, c.reorder_limit())
                 .expect("it fits")
-                .clip
+                .0
         })
         .map(Arc::new)
         .collect();
@@ -64,13 +64,12 @@ fn binds(c: &mut Criterion) {
         .sample_size(10)
         .warm_up_time(Duration::from_millis(500))
         .throughput(Throughput::Elements(laid_keys as u64));
-    group.bench_function("relane", |b| {
+    group.bench_function("reorder_lanes", |b| {
         b.iter(|| {
-            let laid = |c: &Arc<Clip>| relane(c, &turned_order, c.relane_limit()).expect("it fits");
-            clips
-                .iter()
-                .map(|c| laid(c).clip.key_count())
-                .sum::<usize>()
+            let laid = |c: &Arc<Clip>| {
+                reorder_lanes(c, &turned_order, c.reorder_limit()).expect("it fits")
+            };
+            clips.iter().map(|c| laid(c).0.key_count()).sum::<usize>()
         });
     });
     // As a crowd does it: with the search for a layout that is already there.

@@ -1,13 +1,11 @@
 //! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected. What is wrong with each is data of its room.
 
-use crate::build::{LodFault, MAX_SCALARS, RootMotionFault, TrackFault};
-use crate::clip::{ClipFault, RelaneFault};
-#[cfg(feature = "images")]
-use crate::mesh::ImageFault;
-use crate::mesh::{MaterialFault, PrimitiveFault};
+use crate::build::{MAX_SCALARS, RootMotionFault, TrackFault};
+use crate::clip::ClipFault;
+use crate::mesh::MeshFault;
 use crate::rig::RigFault;
 use crate::runtime::JobError;
-use crate::skeleton::{JointRefError, MaskFault, SkeletonFault, SkinFault};
+use crate::skeleton::{LookupError, SkeletonFault};
 use crate::words::are;
 use thiserror::Error;
 
@@ -52,44 +50,25 @@ pub enum BuildError {
     },
     /// A joint that is named was not found.
     #[error(transparent)]
-    Joint(#[from] JointRefError),
-    /// The joints do not form a skeleton.
+    Joint(#[from] LookupError),
+    /// The joints do not form a skeleton, a skin or a mask.
     #[error("{0}")]
     Skeleton(SkeletonFault),
-    /// A skin is not usable.
-    #[error("{0}")]
-    Skin(SkinFault),
-    /// The weights of a mask are not usable.
-    #[error("{0}")]
-    Mask(MaskFault),
-    /// The parts of a clip do not fit each other.
+    /// The parts of a clip do not fit each other, or another lane order.
     #[error("{0}")]
     Clip(ClipFault),
     /// Raw tracks cannot become a clip.
     #[error("{0}")]
     Tracks(TrackFault),
-    /// A clip cannot be converted to another lane order.
-    #[error("{0}")]
-    Relane(RelaneFault),
     /// Root motion cannot be extracted as requested.
     #[error("{0}")]
     RootMotion(RootMotionFault),
-    /// The streams of a primitive are rejected.
+    /// The streams of a primitive, a material or an image are rejected.
     #[error("{0}")]
-    Primitive(PrimitiveFault),
-    /// A material is rejected.
-    #[error("{0}")]
-    Material(MaterialFault),
-    /// An image is not decoded.
-    #[cfg(feature = "images")]
-    #[error("{0}")]
-    Image(ImageFault),
-    /// The parts of a rig do not fit each other.
+    Mesh(MeshFault),
+    /// The parts of a rig do not fit each other, or a scene cannot be a level of detail of it.
     #[error("{0}")]
     Rig(RigFault),
-    /// A scene cannot be a level of detail of a rig.
-    #[error("{0}")]
-    Lod(LodFault),
     /// The frame that an additive clip refers to cannot be sampled.
     #[error("additive reference: {0}")]
     Reference(JobError),

@@ -1,6 +1,6 @@
 //! "Did you mean": the names of clips and joints that resemble one that does not exist.
 
-use crate::words::shorten;
+use crate::words::{plural, shorten};
 use thiserror::Error;
 
 /// Largest number of names suggested.
@@ -25,26 +25,69 @@ const ANYWHERE: usize = 24;
 /// Names shorter than this count as no part of another name.
 const LEAST_PART: usize = 3;
 
-/// No clip has a name.
+/// No clip or joint has a name, or several joints do.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("rig \"{rig}\" has no clip \"{wanted}\"{}", hint(near))]
-pub struct NoSuchClip {
-    /// The rig's name, cut short.
-    pub rig: String,
-    /// The name that was looked for, cut short.
-    pub wanted: String,
-    /// Names that resemble it, the most alike first; at most four.
-    pub near: Vec<String>,
+#[non_exhaustive]
+pub enum LookupError {
+    /// No clip has that name.
+    #[error("rig \"{rig}\" has no clip \"{wanted}\"{}", hint(near))]
+    NoClip {
+        /// The rig's name, cut short.
+        rig: String,
+        /// The name that was looked for, cut short.
+        wanted: String,
+        /// Names that resemble it, the most alike first; at most four.
+        near: Vec<String>,
+    },
+    /// No joint has that name or path.
+    #[error("there is no joint \"{}\"{}", shorten(name), hint(near))]
+    NoJoint {
+        /// The name or path.
+        name: String,
+        /// Names of joints that resemble it, the most alike first; at most four.
+        near: Vec<String>,
+    },
+    /// Several joints match.
+    #[error(
+        "\"{name}\" matches {count} joints, among them {} (joint {}) and {} (joint {}); {}",
+        paths[0], joints[0], paths[1], joints[1], cure(paths), name = shorten(.name)
+    )]
+    SeveralJoints {
+        /// The name or path.
+        name: String,
+        /// How many match.
+        count: usize,
+        /// The paths of two of them.
+        paths: [String; 2],
+        /// Their indices.
+        joints: [usize; 2],
+    },
+    /// The skeleton has fewer joints.
+    #[error("joint {joint} is out of range, the skeleton has {}", plural(*.joints as u64, "joint"))]
+    JointIndex {
+        /// The index.
+        joint: usize,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
 }
 
-impl NoSuchClip {
-    pub(crate) fn new<'a>(
+/// What finds each of two joints of one name.
+fn cure(paths: &[String; 2]) -> &'static str {
+    match paths[0] == paths[1] {
+        true => "their paths are equal, an index finds each",
+        false => "a path or an index finds each",
+    }
+}
+
+impl LookupError {
+    pub(crate) fn no_clip<'a>(
         rig: &str,
         wanted: &str,
         names: impl IntoIterator<Item = &'a str>,
     ) -> Self {
         let near = near(wanted, names.into_iter().take(MOST_NAMES));
-        Self {
+        Self::NoClip {
             rig: shorten(rig),
             wanted: shorten(wanted),
             near: near.into_iter().map(str::to_owned).collect(),

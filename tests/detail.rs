@@ -12,7 +12,7 @@ use phalanx::playback::LoopMode;
 use phalanx::rig::{DetailOptions, Rig, RigFault};
 use phalanx::runtime::SkinningJob;
 use phalanx::simd::SimdLevel;
-use phalanx::skeleton::{JointMask, JointRef, JointRefError, NO_JOINT};
+use phalanx::skeleton::{JointMask, JointRef, LookupError, NO_JOINT};
 use phalanx_testkit::lively::Dice;
 use phalanx_testkit::oracle::{Action, Additive, Evaluated, Layer, Reference, Scene};
 use phalanx_testkit::{reference, sample::sample, trials};
@@ -627,7 +627,7 @@ fn unknown_levels_and_joints_are_refused() {
         level.to_string(),
         "there is no level of detail 3, the rig has 3 levels"
     );
-    let joint = JointRefError::Index {
+    let joint = LookupError::JointIndex {
         joint: 99,
         joints: 47,
     };
@@ -636,7 +636,7 @@ fn unknown_levels_and_joints_are_refused() {
         ..DetailOptions::default()
     });
     assert_eq!(keep, BuildError::Joint(joint));
-    let name = JointRefError::Name {
+    let name = LookupError::NoJoint {
         name: "Tail".into(),
         near: Vec::new(),
     };

@@ -12,7 +12,7 @@ use super::output;
 use super::text::{plural, shorten};
 use clap::Args;
 use phalanx::build::{BuildError, with_clips};
-use phalanx::clip::{Clip, relane};
+use phalanx::clip::{Clip, reorder_lanes};
 use phalanx::format::Library;
 use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
@@ -218,12 +218,12 @@ impl ClipFile {
 
 /// A clip of a file in the order of lanes and joints of a skeleton.
 pub fn laid_out(file: &str, clip: &Clip, target: &Skeleton) -> Result<Clip, CliError> {
-    let laid = relane(clip, target, clip.relane_limit());
+    let laid = reorder_lanes(clip, target, clip.reorder_limit());
     let laid = laid.map_err(|source| BakeFault::Build {
         file: file.to_owned(),
         source: Box::new(source),
     });
-    Ok(laid?.clip)
+    Ok(laid?.0)
 }
 
 /// How far a clip is from one of the same joints in another order, metres: 0 if the order is the same.

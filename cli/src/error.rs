@@ -4,15 +4,15 @@ use super::bake::{BakeFault, Faults};
 use super::bench::{BaselineError, SubjectError};
 use super::clips::ClipsFault;
 use super::files::Clash;
-use phalanx::crowd::{CrowdError, RowMemoryError};
+use phalanx::crowd::CrowdError;
 use phalanx::format::{ReadError, WriteError};
 use phalanx::import::ImportError;
-use phalanx::playback::PoseError;
+use phalanx::playback::PlaybackError;
 use phalanx::retarget::RetargetError;
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::simd::SimdLevelError;
-use phalanx::skeleton::{JointRefError, SkeletonMismatch};
+use phalanx::skeleton::{LookupError, SkeletonMismatch};
 use phalanx_render::RenderError;
 use phalanx_workload::live::LiveError;
 use std::io;
@@ -102,7 +102,7 @@ pub enum CliError {
         /// The model's file.
         file: String,
         /// The error of the evaluation.
-        source: PoseError,
+        source: PlaybackError,
     },
     /// A job's input is invalid.
     #[error("{file}: {source}")]
@@ -174,7 +174,7 @@ pub enum CliError {
         /// The model's file.
         file: String,
         /// The look-up's error.
-        source: JointRefError,
+        source: LookupError,
     },
     /// A living crowd cannot be made or run.
     #[error("{file}: {source}")]
@@ -255,9 +255,6 @@ pub enum CliError {
         /// Bytes they need.
         needed: u128,
     },
-    /// The operating system cannot provide memory for palette rows.
-    #[error(transparent)]
-    RowMemory(#[from] RowMemoryError),
     /// Too little memory to use a graphics device. A driver may end the process when memory runs out, so the
     /// device is not opened.
     #[error("not enough memory to draw with a graphics device ({bytes} bytes needed)")]

@@ -16,7 +16,7 @@ use phalanx::import::{ImportError, ImportOptions, ImportReport};
 use phalanx::mesh::ImageMode;
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointRefError, Skeleton};
+use phalanx::skeleton::{LookupError, Skeleton};
 use phalanx_render::with_skeleton_mesh;
 use std::fs::File;
 use std::io::Read;
@@ -201,10 +201,10 @@ impl Model {
     }
 
     /// The error for a joint that was not found.
-    fn no_joint(&self, wanted: &str, source: JointRefError) -> CliError {
+    fn no_joint(&self, wanted: &str, source: LookupError) -> CliError {
         let file = self.file.clone();
         match source {
-            JointRefError::Name { .. } => CliError::UnknownJoint {
+            LookupError::NoJoint { .. } => CliError::UnknownJoint {
                 file,
                 wanted: wanted.to_owned(),
                 near: near_joints(self.rig.skeleton(), wanted),

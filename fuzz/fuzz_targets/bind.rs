@@ -1,4 +1,4 @@
-//! Any two skeletons whose joints share some names, and any clips: relaned, bound, retargeted and mirrored. Whatever is
+//! Any two skeletons whose joints share some names, and any clips: reordered, bound, retargeted and mirrored. Whatever is
 //! made fits the skeleton that it is for, and is played.
 #![no_main]
 
@@ -8,7 +8,7 @@ use arbitrary::{Arbitrary, Unstructured};
 use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
 use phalanx::build::{BuildOptions, build_rig, with_clips};
-use phalanx::clip::relane;
+use phalanx::clip::reorder_lanes;
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{
     BindOptions, Binding, HumanoidMap, Reference, RetargetOptions, Retargeting, TranslationMode,
@@ -190,9 +190,9 @@ fuzz_target!(|bytes: &[u8]| {
     // In another lane order of the same skeleton every clip is laid out, or refused with a reason.
     if let Some(other) = built(source, input.order) {
         for clip in from.clips() {
-            if let Ok(laid) = relane(clip, other.skeleton(), clip.relane_limit()) {
-                assert!(laid.clip.fits(other.skeleton()), "a relaned clip fits");
-                assert_eq!(laid.clip.duration(), clip.duration());
+            if let Ok((laid, _)) = reorder_lanes(clip, other.skeleton(), clip.reorder_limit()) {
+                assert!(laid.fits(other.skeleton()), "a reordered clip fits");
+                assert_eq!(laid.duration(), clip.duration());
             }
         }
     }

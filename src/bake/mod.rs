@@ -24,7 +24,7 @@ pub use source::measure_source;
 use crate::clip::{Clip, ClipFault, ClipKind};
 use crate::error::BuildError;
 use crate::runtime::JobError;
-use crate::skeleton::{JointRef, JointRefError, Skeleton, SkeletonMismatch};
+use crate::skeleton::{JointRef, LookupError, Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
 use optimise::optimise;
 use rayon::prelude::*;
@@ -98,7 +98,7 @@ impl JointQuality {
     pub fn of<'a>(
         skeleton: &Skeleton,
         joint: impl Into<JointRef<'a>>,
-    ) -> Result<Self, JointRefError> {
+    ) -> Result<Self, LookupError> {
         // A skeleton has at most 65,535 joints.
         let joint = skeleton.joint(joint)? as u16;
         Ok(Self {
@@ -121,6 +121,7 @@ impl Default for BakeOptions {
 
 /// Why a clip cannot be baked or measured.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum BakeError {
     /// A setting is not a finite number above 0.
     #[error("{setting} is {value}; it must be a finite number above 0")]

@@ -58,7 +58,7 @@ pub struct TrackBytes {
 
 impl TrackBytes {
     /// Measures a clip.
-    pub fn of(clip: &Clip) -> Self {
+    pub(crate) fn of(clip: &Clip) -> Self {
         let mut out = Self::default();
         for channel in Channel::ALL {
             for b in clip.blocks(channel) {

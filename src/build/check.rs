@@ -2,7 +2,7 @@
 
 use crate::error::BuildError;
 use crate::import::raw::RawScene;
-use crate::mesh::{Primitive, PrimitiveFault};
+use crate::mesh::{MeshFault, Primitive};
 use crate::rig::is_forest;
 use crate::words::shorten;
 
@@ -79,7 +79,7 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
 
 fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
     p.check().map_err(|error| match error {
-        BuildError::Primitive(PrimitiveFault::Stream {
+        BuildError::Mesh(MeshFault::Stream {
             stream,
             have,
             needed,
@@ -90,7 +90,7 @@ fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), B
             have,
             needed,
         },
-        BuildError::Primitive(PrimitiveFault::Vertex { index, have }) => BuildError::Index {
+        BuildError::Mesh(MeshFault::Vertex { index, have }) => BuildError::Index {
             place: format!("mesh {mesh}, primitive {primitive}, indices"),
             what: "vertex",
             index,

@@ -4,8 +4,7 @@ use super::bounds::measure_bounds;
 use crate::error::BuildError;
 use crate::import::raw::RawScene;
 use crate::mesh::Mesh;
-use crate::rig::{MAX_SHARED_SLOTS, Rig, RigMesh, SlotBounds};
-use crate::words::{says, shorten};
+use crate::rig::{Rig, RigFault, RigMesh, SlotBounds};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -13,40 +12,6 @@ use std::sync::Arc;
 /// Largest difference of a level's inverse bind matrices from the rig's: of directions relative to the largest, of
 /// positions relative to the size of the rig. Exporters write the same pose in f32 with a few roundings.
 const BIND_TOLERANCE: f32 = 1e-4;
-
-/// Why a file cannot be a level of detail of a rig.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum LodFault {
-    /// The file has no skinned mesh.
-    NoMesh,
-    /// No skin of the rig has all joints of the level's skin.
-    NoSkin {
-        /// The rig.
-        rig: String,
-        /// The first joint that is missing.
-        joint: String,
-    },
-    /// The level has a different bind pose.
-    BindPose {
-        /// The rig.
-        rig: String,
-        /// The joint.
-        joint: String,
-    },
-    /// With the level, meshes use so many skins that measuring their bounds would take too long.
-    SharedSlots(u64),
-}
-
-says! { LodFault:
-    Self::NoMesh { .. } => ("there is no skinned mesh"),
-    Self::NoSkin { rig, joint } =>
-        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
-    Self::BindPose { rig, joint } =>
-        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
-        joint = shorten(joint), rig = shorten(rig)),
-    Self::SharedSlots(needed) => ("the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"),
-}
 
 /// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are matched by
 /// name, and its bind pose must equal the rig's.
@@ -104,12 +69,12 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
         });
     }
     if added.is_empty() {
-        return Err(BuildError::Lod(LodFault::NoMesh));
+        return Err(BuildError::Rig(RigFault::LodNoMesh));
     }
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
     let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
-    let slot_bounds = bounds.map_err(|needed| BuildError::Lod(LodFault::SharedSlots(needed)))?;
+    let slot_bounds = bounds.map_err(|needed| BuildError::Rig(RigFault::LodSharedSlots(needed)))?;
     for (material, m) in scene.materials.iter().enumerate() {
         m.check().map_err(|source| BuildError::OfMaterial {
             material,
@@ -190,7 +155,7 @@ fn match_skin(
         for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
             let ours = candidate.inverse_bind()[target].to_cols_array();
             if !is_same(&ours, bind, size) {
-                return Err(BuildError::Lod(LodFault::BindPose {
+                return Err(BuildError::Rig(RigFault::LodBindPose {
                     rig: rig.name.clone(),
                     joint: name(slot).to_owned(),
                 }));
@@ -198,7 +163,7 @@ fn match_skin(
         }
         return Ok((index, slots.into_iter().map(|s| s as u16).collect()));
     }
-    Err(BuildError::Lod(LodFault::NoSkin {
+    Err(BuildError::Rig(RigFault::LodNoSkin {
         rig: rig.name.clone(),
         joint: name(missing).to_owned(),
     }))

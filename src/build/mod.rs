@@ -27,7 +27,7 @@ pub use clip_builder::{
     TRANSLATION_TOLERANCE, TrackFault,
 };
 pub use lanes::{LaneScan, skeleton_of};
-pub use lod::{LodFault, add_lod};
+pub use lod::add_lod;
 pub use rig::{BuildOptions, build_rig, build_rig_reporting};
 pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionFault, RootMotionOptions};
 pub use unbuild::raw_joints;

@@ -7,7 +7,7 @@ use crate::clip::RootMotionParts;
 use crate::error::BuildError;
 use crate::import::UpAxis;
 use crate::import::raw::{RawChannel, RawClip, RawScene};
-use crate::skeleton::{Hierarchy, JointRef, JointRefError};
+use crate::skeleton::{Hierarchy, JointRef, LookupError};
 use crate::words::{says, shorten};
 use std::collections::HashMap;
 
@@ -72,7 +72,7 @@ pub struct RootMotionOptions {
 #[non_exhaustive]
 pub enum RootMotionFault {
     /// No joint has that name, path or index, or several have it.
-    Joint(JointRefError),
+    Joint(LookupError),
     /// A joint above is animated too, so the motion is not the joint's alone.
     MovingAncestor {
         /// The clip.

@@ -2,7 +2,7 @@
 
 use super::bounds::measure_bounds;
 use super::lanes::LaneScan;
-use crate::clip::{Clip, relane};
+use crate::clip::{Clip, reorder_lanes};
 use crate::error::BuildError;
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::SkeletonMismatch;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// If a clip is of another skeleton, needs more memory in the new order than
-/// [`Clip::relane_limit`], or the scales of all clips multiply beyond the limit.
+/// [`Clip::reorder_limit`], or the scales of all clips multiply beyond the limit.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -39,7 +39,7 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     for clip in own.clone().chain(&clips) {
         match clip.skeleton().mismatch(rig.skeleton()) {
             Some(SkeletonMismatch::JointOrder) => {
-                scan.add_clip(&relane(clip, rig.skeleton(), clip.relane_limit())?.clip)
+                scan.add_clip(&reorder_lanes(clip, rig.skeleton(), clip.reorder_limit())?.0)
             }
             _ => scan.add_clip(clip),
         };
@@ -50,7 +50,9 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     };
     let mut laid = Vec::with_capacity(rig.clips().len() + clips.len());
     for clip in own.chain(&clips) {
-        laid.push(Arc::new(relane(clip, &skeleton, clip.relane_limit())?.clip));
+        laid.push(Arc::new(
+            reorder_lanes(clip, &skeleton, clip.reorder_limit())?.0,
+        ));
     }
     let mut made = Rig::new(RigParts {
         skeleton,

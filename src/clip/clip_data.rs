@@ -257,7 +257,7 @@ impl Clip {
     }
 
     /// Layout hash of the skeleton: its lane order.
-    pub fn layout_hash(&self) -> u64 {
+    pub(crate) fn layout_hash(&self) -> u64 {
         self.skeleton.layout_hash()
     }
 

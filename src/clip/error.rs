@@ -3,7 +3,7 @@
 use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
-use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
+use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS, SkeletonMismatch};
 use crate::words::{are, plural, says, shorten};
 
 /// Why a clip is rejected.
@@ -134,6 +134,22 @@ pub enum ClipFault {
         /// The key, joint or count at fault.
         index: usize,
     },
+    /// The skeletons differ in more than the order of their lanes and joints.
+    LaneSkeleton {
+        /// The clip.
+        clip: String,
+        /// The first difference: in the clip's skeleton, and in the other.
+        mismatch: SkeletonMismatch,
+    },
+    /// The clip needs more memory in the new order than allowed.
+    LaneMemory {
+        /// The clip.
+        clip: String,
+        /// Bytes needed, at least.
+        needed: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
 }
 
 says! { ClipFault:
@@ -166,4 +182,8 @@ says! { ClipFault:
         ("clip \"{clip}\": blocks read {needed} {what}, the limit is {limit} ({MAX_SHARING} times those stored, \
         plus 65536)", clip = shorten(clip)),
     Self::RootMotion { clip, what, index } => ("clip \"{clip}\", root motion: {what} ({index})", clip = shorten(clip)),
+    Self::LaneSkeleton { clip, mismatch } =>
+        ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
+    Self::LaneMemory { clip, needed, limit } =>
+        ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
 }

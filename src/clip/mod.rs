@@ -16,11 +16,11 @@ mod clip_data;
 mod defaults;
 mod encoding;
 mod error;
+mod lanes;
 pub(crate) mod lattice;
 mod limits;
 pub(crate) mod marker;
 mod reach;
-mod relane;
 mod root_motion;
 mod store;
 pub(crate) mod timeline;
@@ -34,12 +34,10 @@ pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
 pub use error::ClipFault;
+pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
+pub use lanes::{LaneDifference, REORDER_BYTES, REORDER_BYTES_PER_BYTE, reorder_lanes};
 pub use limits::MAX_SHARING;
 pub use marker::{MAX_MARKERS, Marker};
-pub(crate) use relane::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
-pub use relane::{
-    RELANE_BYTES, RELANE_BYTES_PER_BYTE, RelaneDifference, RelaneFault, Relaned, relane,
-};
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
 pub use store::SharedBytes;

@@ -27,7 +27,7 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
     /// The values in a range of shared bytes. `None` if the range is out of bounds, misaligned, or not a
     /// whole number of values.
     #[cfg(feature = "phx")]
-    pub fn shared(owner: &SharedBytes, bytes: Range<usize>) -> Option<Self> {
+    pub(crate) fn shared(owner: &SharedBytes, bytes: Range<usize>) -> Option<Self> {
         let inside = owner.get(bytes)?;
         bytemuck::try_cast_slice::<u8, T>(inside).ok()?;
         Some(Self(Storage::Shared(owner.slice_ref(inside))))
@@ -35,7 +35,7 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
 
     /// The values.
     #[inline(always)]
-    pub fn as_slice(&self) -> &[T] {
+    pub(crate) fn as_slice(&self) -> &[T] {
         match &self.0 {
             Storage::Own(values) => values,
             #[cfg(feature = "phx")]
@@ -57,7 +57,8 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
     }
 
     /// True if the values are stored in shared bytes.
-    pub fn is_shared(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_shared(&self) -> bool {
         !matches!(self.0, Storage::Own(_))
     }
 }

@@ -3,17 +3,7 @@
 use super::crowd_data::Crowd;
 use super::schedule::{FrameId, Schedule};
 use crate::math::{Affine3x4, Fnv1a};
-use crate::playback::InstanceId;
-
-/// The allocator has no memory for palette rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no memory for {rows} palette rows ({bytes} bytes)")]
-pub struct RowMemoryError {
-    /// The rows requested.
-    pub rows: usize,
-    /// Their size in bytes.
-    pub bytes: u64,
-}
+use crate::playback::{InstanceId, PlaybackError as CrowdError};
 
 /// The palette rows of all instances of a frame: 48 bytes each, in the layout that the GPU reads.
 ///
@@ -125,7 +115,7 @@ impl BoneBuffer {
     ///
     /// # Errors
     /// If the allocator has no memory. The buffer is then unchanged.
-    pub fn try_reserve(&mut self, rows: usize) -> Result<(), RowMemoryError> {
+    pub fn try_reserve(&mut self, rows: usize) -> Result<(), CrowdError> {
         reserve_rows(&mut self.rows, rows)
     }
 
@@ -141,7 +131,7 @@ impl BoneBuffer {
     pub(super) fn try_prepare(
         &mut self,
         schedule: &Schedule<'_>,
-    ) -> Result<&mut [Affine3x4], RowMemoryError> {
+    ) -> Result<&mut [Affine3x4], CrowdError> {
         let to = if moves(schedule) {
             &mut self.old
         } else {
@@ -182,12 +172,12 @@ fn moves(schedule: &Schedule<'_>) -> bool {
 }
 
 /// Reserves memory for `rows` rows in total: with room to grow if there is memory for that, too.
-pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), RowMemoryError> {
+pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), CrowdError> {
     let more = rows.saturating_sub(to.len());
     let reserved = to.try_reserve(more);
     reserved
         .or_else(|_| to.try_reserve_exact(more))
-        .map_err(|_| RowMemoryError {
+        .map_err(|_| CrowdError::RowMemory {
             rows,
             bytes: (rows as u64).saturating_mul(size_of::<Affine3x4>() as u64),
         })
@@ -202,9 +192,13 @@ mod tests {
         let mut buffer = BoneBuffer::new();
         buffer.rows = vec![Affine3x4::IDENTITY; 3];
         // An exbibyte, and more bytes than fit in 64 bits.
-        let refused = buffer.try_reserve((1 << 60) / 48).unwrap_err();
-        assert_eq!(refused.bytes, (1 << 60) / 48 * 48);
-        assert_eq!(buffer.try_reserve(usize::MAX).unwrap_err().bytes, u64::MAX);
+        for (rows, bytes) in [
+            ((1 << 60) / 48, (1 << 60) / 48 * 48),
+            (usize::MAX, u64::MAX),
+        ] {
+            let refused = buffer.try_reserve(rows);
+            assert_eq!(refused, Err(CrowdError::RowMemory { rows, bytes }));
+        }
         assert_eq!(buffer.rows(), [Affine3x4::IDENTITY; 3]);
         buffer.try_reserve(1000).unwrap();
         assert!(buffer.rows.capacity() >= 1000);

@@ -6,35 +6,6 @@ use crate::playback::pool::Pool;
 use crate::playback::{
     InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
 };
-use crate::words::plural;
-use thiserror::Error;
-
-/// An error of a call on many instances. The call changed nothing.
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum BulkError {
-    /// An array has neither one value nor one per instance.
-    #[error(
-        "{what}: {} for {}; one for all or one each are needed",
-        plural(*.values as u64, "value"),
-        plural(*.instances as u64, "instance")
-    )]
-    Lengths {
-        /// The array.
-        what: &'static str,
-        /// Its length.
-        values: usize,
-        /// The number of instances.
-        instances: usize,
-    },
-    /// The call on one of the instances is refused.
-    #[error("element {element}: {source}")]
-    Element {
-        /// Its index in the arrays: the first one that is refused.
-        element: usize,
-        /// The error of the same call on this instance alone.
-        source: CrowdError,
-    },
-}
 
 /// An argument of a bulk call: one value for all instances, or one each.
 #[derive(Clone, Copy)]
@@ -45,11 +16,11 @@ impl<'a, T: Copy> Values<'a, T> {
         what: &'static str,
         values: &'a [T],
         instances: &[InstanceId],
-    ) -> Result<Self, BulkError> {
+    ) -> Result<Self, CrowdError> {
         if values.len() == instances.len() || values.len() == 1 {
             return Ok(Self(values));
         }
-        Err(BulkError::Lengths {
+        Err(CrowdError::Lengths {
             what,
             values: values.len(),
             instances: instances.len(),
@@ -166,7 +137,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If an instance is unknown.
-    pub fn despawn_many(&mut self, instances: &[InstanceId]) -> Result<(), BulkError> {
+    pub fn despawn_many(&mut self, instances: &[InstanceId]) -> Result<(), CrowdError> {
         for (element, &instance) in instances.iter().enumerate() {
             let marked = self.instance_mut(instance).map(|(pool, index)| {
                 // It counts as gone from here on, so that the same handle is not found again.
@@ -174,7 +145,8 @@ impl Crowd {
             });
             if let Err(source) = marked {
                 self.revive(&instances[..element]);
-                return Err(BulkError::Element { element, source });
+                let source = Box::new(source);
+                return Err(CrowdError::Element { element, source });
             }
         }
         self.revive(instances);
@@ -199,7 +171,7 @@ impl Crowd {
         layer: usize,
         motions: &[M],
         options: &[PlayOptions],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         self.play_over(instances, layer, motions, None, options)
     }
 
@@ -214,7 +186,7 @@ impl Crowd {
         motions: &[M],
         seconds: &[f32],
         options: &[PlayOptions],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let seconds = Values::new("seconds", seconds, instances)?;
         self.play_over(instances, layer, motions, Some(seconds), options)
     }
@@ -227,7 +199,7 @@ impl Crowd {
         motions: &[M],
         seconds: Option<Values<'_, f32>>,
         options: &[PlayOptions],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let motions = Values::new("motions", motions, instances)?;
         let options = Values::new("options", options, instances)?;
         let plays = Plays { layer, motions };
@@ -265,7 +237,7 @@ impl Crowd {
         motions: &[M],
         weights: &[f32],
         seconds: &[f32],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let motions = Values::new("motions", motions, instances)?;
         let weights = Values::new("weights", weights, instances)?;
         let seconds = Values::new("seconds", seconds, instances)?;
@@ -295,7 +267,7 @@ impl Crowd {
         layer: usize,
         motions: &[M],
         weights: &[f32],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         self.fade_many(instances, layer, motions, weights, &[0.0])
     }
 
@@ -309,7 +281,7 @@ impl Crowd {
         layer: usize,
         motions: &[M],
         times: &[f64],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let motions = Values::new("motions", motions, instances)?;
         let times = Values::new("times", times, instances)?;
         let plays = Plays { layer, motions };
@@ -334,7 +306,7 @@ impl Crowd {
         &mut self,
         instances: &[InstanceId],
         worlds: &[Affine3x4],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let worlds = Values::new("worlds", worlds, instances)?;
         self.check(instances, |e| {
             let instance = e.pool.instance_id(e.index);
@@ -354,7 +326,7 @@ impl Crowd {
         &mut self,
         instances: &[InstanceId],
         scheduled: &[bool],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let scheduled = Values::new("scheduled", scheduled, instances)?;
         self.check(instances, |_| Ok(()))?;
         self.each(instances, |pool, index, element| {
@@ -371,7 +343,7 @@ impl Crowd {
         &mut self,
         instances: &[InstanceId],
         visible: &[bool],
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         let visible = Values::new("visible", visible, instances)?;
         self.check(instances, |_| Ok(()))?;
         self.each(instances, |pool, index, element| {
@@ -385,13 +357,16 @@ impl Crowd {
         &self,
         instances: &[InstanceId],
         check: impl Fn(&Element<'_>) -> Result<(), CrowdError>,
-    ) -> Result<(), BulkError> {
+    ) -> Result<(), CrowdError> {
         for (start, run) in runs(instances) {
             let pool = run.first().map(|&id| self.instance(id));
             let pool = pool.and_then(Result::ok).map(|(pool, _)| pool);
             for (n, &id) in run.iter().enumerate() {
                 let element = start + n;
-                let fail = |source| BulkError::Element { element, source };
+                let fail = |refused| CrowdError::Element {
+                    element,
+                    source: Box::new(refused),
+                };
                 let pool = match pool.filter(|pool| pool.state.knows(id)) {
                     Some(pool) => pool,
                     None => self.instance(id).map_err(fail)?.0,

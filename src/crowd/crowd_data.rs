@@ -3,14 +3,13 @@
 use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]
-use super::bone_buffer::RowMemoryError;
 use super::evaluate::Scratches;
 use super::mirrors::Mirrors;
 use super::parts::Lending;
 use super::rigs::RigNumbers;
 use super::schedule::{FrameId, LayoutRequest, RowLayout, Schedule, Totals};
 use super::tiers::Tiering;
-use crate::clip::{Clip, RelaneDifference};
+use crate::clip::{Clip, LaneDifference};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
@@ -202,7 +201,7 @@ impl Crowd {
     /// The handle of a rig's clip by name: the first loaded one of that name, or an error that suggests others.
     ///
     /// # Errors
-    /// If the rig is unknown, or no loaded clip has this name: [`CrowdError::NoSuchClip`].
+    /// If the rig is unknown, or no loaded clip has this name: [`CrowdError::Lookup`].
     pub fn clip_named(&self, rig: RigId, name: &str) -> Result<ClipId, CrowdError> {
         self.pool(rig)?.clip_named(name)
     }
@@ -222,7 +221,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If the clip is unknown.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, CrowdError> {
+    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, CrowdError> {
         let rig = self.rig_of(clip.into())?;
         self.pool(rig)?.layout_difference(clip)
     }
@@ -344,7 +343,7 @@ impl Crowd {
     pub(crate) fn try_evaluate(
         &mut self,
         buffer: &mut BoneBuffer,
-    ) -> Result<FrameStats, RowMemoryError> {
+    ) -> Result<FrameStats, CrowdError> {
         let mut schedule = self.schedule(&by_index(buffer));
         let rows = buffer.try_prepare(&schedule)?;
         Ok(schedule.write_rows(rows))

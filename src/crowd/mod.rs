@@ -28,10 +28,9 @@ pub use crate::playback::{
     MAX_LAYERS, MAX_TAG, MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player,
     Playing, RigId, RootMotions, RowMove, RowOrder, Sync, Unknown,
 };
+pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]
 pub(crate) use bone_buffer::reserve_rows;
-pub use bone_buffer::{BoneBuffer, RowMemoryError};
-pub use bulk::BulkError;
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use parts::{FramePart, Parts};

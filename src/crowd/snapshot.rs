@@ -7,7 +7,7 @@ use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
 use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
-use crate::playback::{MAX_TAG, SnapshotDiffers, SnapshotError};
+use crate::playback::{MAX_TAG, SnapshotDiffers};
 
 /// A snapshot of a moment that lies farther from the crowd's than this counts as one of another crowd: palettes that stay
 /// would be of times that far away. Seconds; rollback over a network goes back by some tenths.
@@ -79,7 +79,7 @@ impl CrowdSnapshot {
     ///
     /// # Errors
     /// If the bytes are no snapshot of a crowd, of another version, cut, changed, or contradict themselves.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SnapshotError> {
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, CrowdError> {
         let mut r = Reader::new(bytes, Kind::Crowd)?;
         let tag = r.u16("tag")?;
         r.limit("tag", tag.into(), MAX_TAG.into())?;

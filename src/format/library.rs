@@ -11,7 +11,7 @@ use super::read::SectionReader;
 use super::source::{OpenFile, Source, copy};
 use super::table::{at_most_one, by_name, check_entry, of_kind, the_one};
 use super::{bounds, humanoid, images, materials, meshes, nodes, skeleton, skins};
-use crate::clip::{Clip, ClipOrigin, Marker, relane};
+use crate::clip::{Clip, ClipOrigin, Marker, reorder_lanes};
 use crate::mesh::{ImageData, ImageMode, Mesh};
 use crate::rig::{Rig, RigParts};
 use crate::skeleton::Skeleton;
@@ -258,8 +258,8 @@ impl Library {
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
         // The conversion holds keys in both orders and as tracks.
         let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
-        let relaned = relane(&read, skeleton, room).map(|r| r.clip);
-        relaned.map_err(|e| Section::Clip.fault(offset, e))
+        let reordered = reorder_lanes(&read, skeleton, room).map(|r| r.0);
+        reordered.map_err(|e| Section::Clip.fault(offset, e))
     }
 
     /// Reads and checks a whole character. The bounds that the file states for its clips are read with it; they apply to the

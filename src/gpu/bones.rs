@@ -189,11 +189,6 @@ impl GpuBoneBuffer {
         self.backend
     }
 
-    /// The options it was created with, as changed by [`set_mapped`](Self::set_mapped).
-    pub fn options(&self) -> GpuBoneOptions {
-        self.options
-    }
-
     /// Sets whether workers write through mapped buffers from the next frame on. The ring keeps its memory.
     pub fn set_mapped(&mut self, mapped: bool) {
         self.options.mapped = mapped;

@@ -191,7 +191,10 @@ impl Gpu {
     /// # Errors
     /// If the adapter has fewer storage buffers in the vertex stage than `options` need, or the device
     /// cannot be opened.
-    pub fn on_adapter(adapter: &wgpu::Adapter, options: &GpuOptions) -> Result<Self, GpuError> {
+    pub(crate) fn on_adapter(
+        adapter: &wgpu::Adapter,
+        options: &GpuOptions,
+    ) -> Result<Self, GpuError> {
         let name = AdapterName::of(&adapter.get_info());
         let limits = adapter.limits().or_worse_values_from(&options.limits);
         let storage = vertex_storage(adapter, &limits);
@@ -282,11 +285,6 @@ impl Gpu {
     /// The most palette rows that the device holds, by backend.
     pub fn palette_limits(&self) -> &PaletteLimits {
         &self.palette
-    }
-
-    /// The most palette rows of one storage binding.
-    pub fn page_rows(&self) -> u32 {
-        u32::try_from(self.palette.storage).unwrap_or(u32::MAX)
     }
 
     /// Checks that the device can create a buffer of `bytes` bytes.

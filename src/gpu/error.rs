@@ -1,10 +1,10 @@
 //! `GpuError`: failures of devices and uploads.
 
 use super::PaletteBackend;
-use crate::crowd::RowMemoryError;
+use crate::playback::PlaybackError;
 
 /// Errors of devices and uploads.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
     /// No adapter responds on any enabled backend.
@@ -98,7 +98,7 @@ pub enum GpuError {
     OutOfMemory,
     /// There is no heap memory for palette rows, pending for the device or in place of it.
     #[error("{0}")]
-    HeapMemory(RowMemoryError),
+    HeapMemory(PlaybackError),
     /// The device was lost: removed, reset or destroyed. A program built with `panic = "abort"` aborts
     /// instead if that happens during a wait (`Gpu::wait`).
     #[error("the graphics device was lost: {reason}")]

@@ -109,7 +109,7 @@ impl Gpu {
     ///
     /// # Errors
     /// Those of [`Gpu::wait`].
-    pub fn poll(&self) -> Result<(), GpuError> {
+    pub(crate) fn poll(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::Poll)
     }
 

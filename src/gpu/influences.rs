@@ -67,12 +67,12 @@ impl InfluenceFormat {
     }
 
     /// Groups of four influences per vertex: 1 or 2.
-    pub fn fours(self) -> u64 {
+    pub(crate) fn fours(self) -> u64 {
         1 + u64::from(self.eight)
     }
 
     /// Bytes of a joint index.
-    pub fn joint_bytes(self) -> u64 {
+    pub(crate) fn joint_bytes(self) -> u64 {
         match self.joints {
             JointFormat::U8 => 1,
             JointFormat::U16 => 2,
@@ -80,7 +80,7 @@ impl InfluenceFormat {
     }
 
     /// Bytes of a weight.
-    pub fn weight_bytes(self) -> u64 {
+    pub(crate) fn weight_bytes(self) -> u64 {
         match self.weights {
             WeightFormat::Unorm8 => 1,
             WeightFormat::Unorm16 => 2,
@@ -89,7 +89,7 @@ impl InfluenceFormat {
     }
 
     /// Bytes of a vertex.
-    pub fn stride(self) -> u64 {
+    pub(crate) fn stride(self) -> u64 {
         self.fours() * 4 * (self.joint_bytes() + self.weight_bytes())
     }
 
@@ -135,7 +135,7 @@ impl InfluenceFormat {
     }
 
     /// The bytes of a stream. The influences must be 4 or 8 per vertex, as in the format.
-    pub fn encode(self, influences: &Influences) -> Vec<u8> {
+    pub(crate) fn encode(self, influences: &Influences) -> Vec<u8> {
         let each = influences.per_vertex.max(1);
         let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
         let vertices = influences

@@ -36,7 +36,7 @@ impl Table {
     ///
     /// # Errors
     /// Those of [`Table::floats`].
-    pub fn vectors(
+    pub(crate) fn vectors(
         gpu: &Gpu,
         backend: PaletteBackend,
         what: &'static str,

@@ -1,6 +1,6 @@
 //! `ImportError`: why a file cannot become a rig.
 
-use super::bvh::{BvhErrorKind, BvhPlace};
+use super::bvh::BvhErrorKind;
 #[cfg(feature = "gltf")]
 use super::file::{CLIP_BYTES_BASE, CLIP_BYTES_PER_FILE_BYTE};
 #[cfg(feature = "gltf")]
@@ -31,12 +31,12 @@ pub enum ImportError {
         kind: GltfErrorKind,
     },
     /// The file cannot be read as BVH.
-    #[error("{file}: {}{kind}", Lead(place.map_or_else(String::new, |p| p.to_string())))]
+    #[error("{file}: {}{kind}", Lead(place))]
     Bvh {
         /// The path, or the name given to [`read_slice`](super::bvh::read_slice).
         file: String,
-        /// Where in the text; `None` for the file as a whole.
-        place: Option<BvhPlace>,
+        /// `line 3, column 14`; empty for the file as a whole.
+        place: String,
         /// What is wrong there.
         kind: BvhErrorKind,
     },

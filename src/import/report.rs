@@ -49,7 +49,7 @@ pub enum Severity {
 
 impl ImportReport {
     /// Adds an entry.
-    pub fn push(
+    pub(crate) fn push(
         &mut self,
         severity: Severity,
         place: impl Into<String>,

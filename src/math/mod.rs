@@ -13,6 +13,7 @@ pub(crate) use hermite::hermite;
 pub use rigid::Rigid;
 #[cfg(feature = "phx")]
 pub(crate) use row::all_finite;
-pub use row::{LANES, Row, blocks_for};
+pub(crate) use row::blocks_for;
+pub use row::{LANES, Row};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};
 pub(crate) use slerp::{angle, angle_of_chord, chord_squared, slerp, slerp_value};

@@ -33,7 +33,7 @@ impl Rigid {
     }
 
     /// The inverse motion.
-    pub fn inverse(&self) -> Self {
+    pub(crate) fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
         Self {
             rotation,
@@ -42,7 +42,7 @@ impl Rigid {
     }
 
     /// The motion repeated `n` times; a negative `n` repeats the inverse. Squares, so at most 64 steps.
-    pub fn repeat(&self, n: i64) -> Self {
+    pub(crate) fn repeat(&self, n: i64) -> Self {
         let mut square = if n < 0 { self.inverse() } else { *self };
         let mut left = n.unsigned_abs();
         let mut out = Self::IDENTITY;

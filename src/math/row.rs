@@ -24,7 +24,7 @@ impl Row {
 }
 
 /// The number of rows that `lanes` lanes fill.
-pub const fn blocks_for(lanes: usize) -> usize {
+pub(crate) const fn blocks_for(lanes: usize) -> usize {
     lanes.div_ceil(LANES)
 }
 

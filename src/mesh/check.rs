@@ -1,15 +1,15 @@
 //! Checks of a primitive's streams.
 
-use super::Primitive;
+use super::{Primitive, TEX_COORD_SETS};
 use crate::error::BuildError;
 use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
 use crate::words::{are, plural, says};
 
-/// Why the streams of a primitive are rejected.
+/// Why the streams of a primitive, a material or an image are rejected.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum PrimitiveFault {
+pub enum MeshFault {
     /// A stream has the wrong length.
     Stream {
         /// Name of the stream.
@@ -35,14 +35,54 @@ pub enum PrimitiveFault {
         /// Value of the component.
         value: f32,
     },
+    /// A number is NaN or outside of its range.
+    MaterialNumber {
+        /// Name of the number.
+        what: &'static str,
+        /// Its value.
+        value: f32,
+        /// Least allowed value.
+        least: f32,
+        /// Largest allowed value.
+        most: f32,
+    },
+    /// A texture uses texture coordinates that primitives do not keep.
+    TexCoord {
+        /// Use of the texture.
+        texture: &'static str,
+        /// Number of the set.
+        tex_coord: u32,
+    },
+    /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
+    ImageDecode {
+        /// Its MIME type.
+        mime: String,
+        /// The decoder's reason.
+        reason: String,
+    },
+    /// Decoding needs more memory than the caller allows.
+    ImageMemory {
+        /// Its MIME type.
+        mime: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
 }
 
-says! { PrimitiveFault:
+says! { MeshFault:
     Self::Stream { stream, have, needed } => ("{stream} holds {}, expected {needed}", plural(*have as u64, "element")),
     Self::Vertex { index, have } =>
         ("vertex {index} is out of range, there {} {}", are(*have as u64), plural(*have as u64, "vertex")),
     Self::Beyond { stream, vertex, value } =>
         ("{stream}, vertex {vertex}: {value:e} is beyond the limit of {MAX_LENGTH:e}"),
+    Self::MaterialNumber { what, value, least, most } => ("the {what} is {value:e}, allowed is {least:e} to {most:e}"),
+    Self::TexCoord { texture, tex_coord } =>
+        ("the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"),
+    Self::ImageDecode { mime, reason } => ("image of type {mime}: {reason}"),
+    Self::ImageMemory { mime, needed, limit } =>
+        ("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}"),
 }
 
 impl Primitive {
@@ -53,7 +93,7 @@ impl Primitive {
     ///
     /// # Errors
     /// With the first stream or index that fails.
-    pub fn check(&self) -> Result<(), BuildError> {
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
         let vertices = self.positions.len();
         let influences = vertices.saturating_mul(self.influences.per_vertex);
         let (joints, weights) = (&self.influences.joints, &self.influences.weights);
@@ -61,7 +101,7 @@ impl Primitive {
             if have == 0 || have == needed {
                 return Ok(());
             }
-            Err(BuildError::Primitive(PrimitiveFault::Stream {
+            Err(BuildError::Mesh(MeshFault::Stream {
                 stream,
                 have,
                 needed,
@@ -75,7 +115,7 @@ impl Primitive {
         optional("influences.joints", joints.len(), influences)?;
         // Joints and weights come in pairs.
         if weights.len() != joints.len() {
-            return Err(BuildError::Primitive(PrimitiveFault::Stream {
+            return Err(BuildError::Mesh(MeshFault::Stream {
                 stream: "influences.weights",
                 have: weights.len(),
                 needed: joints.len(),
@@ -88,7 +128,7 @@ impl Primitive {
             }
             let bad = values.iter().position(|&v| !within(v, MAX_LENGTH));
             let at = bad.unwrap_or_default();
-            Err(BuildError::Primitive(PrimitiveFault::Beyond {
+            Err(BuildError::Mesh(MeshFault::Beyond {
                 stream,
                 vertex: at / 3,
                 value: values[at],
@@ -102,7 +142,7 @@ impl Primitive {
             optional("target.tangents", t.tangents.len(), vertices)?;
         }
         match self.indices.iter().find(|&&i| i as usize >= vertices) {
-            Some(&index) => Err(BuildError::Primitive(PrimitiveFault::Vertex {
+            Some(&index) => Err(BuildError::Mesh(MeshFault::Vertex {
                 index: index as usize,
                 have: vertices,
             })),

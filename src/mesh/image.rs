@@ -1,11 +1,11 @@
 //! Images of a rig: decoded, or encoded as in their file.
 
 #[cfg(feature = "images")]
+use super::MeshFault;
+#[cfg(feature = "images")]
 use super::webp::Container;
 #[cfg(feature = "images")]
 use crate::error::BuildError;
-#[cfg(feature = "images")]
-use crate::words::says;
 #[cfg(feature = "images")]
 use image::{ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
@@ -127,36 +127,7 @@ impl EncodedImage {
     }
 }
 
-/// A reason for which an image is not decoded.
 #[cfg(feature = "images")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ImageFault {
-    /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
-    Decode {
-        /// Its MIME type.
-        mime: String,
-        /// The decoder's reason.
-        reason: String,
-    },
-    /// Decoding needs more memory than the caller allows.
-    Memory {
-        /// Its MIME type.
-        mime: String,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes allowed.
-        limit: u64,
-    },
-}
-
-#[cfg(feature = "images")]
-says! { ImageFault:
-    Self::Decode { mime, reason } => ("image of type {mime}: {reason}"),
-    Self::Memory { mime, needed, limit } =>
-        ("image of type {mime}: decoding needs {needed} bytes, the limit is {limit}"),
-}
-
 #[cfg(feature = "images")]
 impl EncodedImage {
     /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, with the
@@ -167,11 +138,11 @@ impl EncodedImage {
     pub fn decode(&self, limit: u64) -> Result<Image, BuildError> {
         let failed = |reason| {
             let mime = self.mime.clone();
-            BuildError::Image(ImageFault::Decode { mime, reason })
+            BuildError::Mesh(MeshFault::ImageDecode { mime, reason })
         };
         let survey = Survey::new(&self.bytes).map_err(failed)?;
         if survey.needed > limit {
-            return Err(BuildError::Image(ImageFault::Memory {
+            return Err(BuildError::Mesh(MeshFault::ImageMemory {
                 mime: self.mime.clone(),
                 needed: survey.needed,
                 limit,
@@ -273,16 +244,16 @@ mod tests {
         assert_eq!(decoded.rgba, pixels.into_raw());
         let (mime, needed) = ("image/png".to_owned(), 3 * 2 * 12);
         let limit = needed - 1;
-        let refused = ImageFault::Memory {
+        let refused = MeshFault::ImageMemory {
             mime,
             needed,
             limit,
         };
-        assert_eq!(encoded.decode(limit), Err(BuildError::Image(refused)));
+        assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
         let half = EncodedImage::new(encoded.bytes[..40].to_vec(), None);
         assert!(matches!(
             half.decode(1 << 20),
-            Err(BuildError::Image(ImageFault::Decode { .. }))
+            Err(BuildError::Mesh(MeshFault::ImageDecode { .. }))
         ));
         let other = EncodedImage::new(b"RIFF....WEBP".to_vec(), Some("image/webp"));
         let text = other.decode(1 << 20).unwrap_err().to_string();

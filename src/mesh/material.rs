@@ -1,9 +1,8 @@
 //! `Material`: a surface for renderers, by the metallic-roughness model of glTF.
 
-use super::{Texture, TextureTransform};
+use super::{MeshFault, Texture, TextureTransform};
 use crate::error::BuildError;
 use crate::skeleton::MAX_LENGTH;
-use crate::words::says;
 
 /// The number of texture coordinate sets that a primitive can keep.
 pub const TEX_COORD_SETS: u32 = 2;
@@ -98,7 +97,7 @@ impl Material {
     }
 
     /// The textures in use, in the order of [`textures`](Self::textures), to change them.
-    pub fn textures_mut(&mut self) -> impl Iterator<Item = &mut Texture> {
+    pub(crate) fn textures_mut(&mut self) -> impl Iterator<Item = &mut Texture> {
         let all = [
             &mut self.base_color_texture,
             &mut self.metallic_roughness_texture,
@@ -123,7 +122,7 @@ impl Material {
             if value >= least && value <= most {
                 return Ok(());
             }
-            Err(BuildError::Material(MaterialFault::Number {
+            Err(BuildError::Mesh(MeshFault::MaterialNumber {
                 what,
                 value,
                 least,
@@ -144,10 +143,7 @@ impl Material {
         for (texture, t) in self.textures() {
             if t.tex_coord >= TEX_COORD_SETS {
                 let tex_coord = t.tex_coord;
-                return Err(BuildError::Material(MaterialFault::TexCoord {
-                    texture,
-                    tex_coord,
-                }));
+                return Err(BuildError::Mesh(MeshFault::TexCoord { texture, tex_coord }));
             }
             let TextureTransform {
                 offset,
@@ -193,36 +189,6 @@ impl AlphaMode {
             Self::Blend => "BLEND",
         }
     }
-}
-
-/// Why a material is rejected.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MaterialFault {
-    /// A number is NaN or outside of its range.
-    Number {
-        /// Name of the number.
-        what: &'static str,
-        /// Its value.
-        value: f32,
-        /// Least allowed value.
-        least: f32,
-        /// Largest allowed value.
-        most: f32,
-    },
-    /// A texture uses texture coordinates that primitives do not keep.
-    TexCoord {
-        /// Use of the texture.
-        texture: &'static str,
-        /// Number of the set.
-        tex_coord: u32,
-    },
-}
-
-says! { MaterialFault:
-    Self::Number { what, value, least, most } => ("the {what} is {value:e}, allowed is {least:e} to {most:e}"),
-    Self::TexCoord { texture, tex_coord } =>
-        ("the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"),
 }
 
 #[cfg(test)]

@@ -79,11 +79,6 @@ impl<T> Arena<T> {
         (self.generation(index) == generation).then_some(value)
     }
 
-    pub fn find_mut(&mut self, index: u16, generation: u16) -> Option<&mut T> {
-        let (known, value) = self.places.get_mut(usize::from(index))?;
-        value.as_mut().filter(|_| *known == generation)
-    }
-
     /// The generation of the handle that names the value at an index, or the next one.
     pub fn generation(&self, index: u16) -> u16 {
         match self.places.get(usize::from(index)) {

@@ -5,10 +5,10 @@ use super::error::PlaybackError;
 use super::ids::{ClipId, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
-use crate::clip::{Clip, ClipKind, RelaneDifference};
+use crate::clip::{Clip, ClipKind, LaneDifference};
 use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
-use crate::suggest::NoSuchClip;
+use crate::suggest::LookupError;
 use crate::words::shorten;
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ impl Pool {
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.find_clip(name).ok_or_else(|| {
             let names = self.clips.iter().map(|(_, clip)| clip.name());
-            NoSuchClip::new(self.rig.name(), name, names).into()
+            LookupError::no_clip(self.rig.name(), name, names).into()
         })
     }
 
@@ -145,7 +145,7 @@ impl Pool {
     }
 
     /// What laying out a clip changed.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, PlaybackError> {
+    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
         Ok(self.rig.layout_difference(self.loaded_clip(clip)?))
     }
 

@@ -1,17 +1,20 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
-use super::ids::{ActionId, BlendSpaceId, ClipId, InstanceId, Playable, RigId};
-use super::snapshot::SnapshotDiffers;
+use super::ids::{BlendSpaceId, ClipId, InstanceId, Playable, RigId};
+use super::pose::MAX_POSED_STEPS;
+use super::snapshot::{SnapshotDiffers, SnapshotFault};
 use super::unknown::Unknown;
 use crate::error::BuildError;
+use crate::runtime::JobError;
 use crate::scene::{NodeId, SceneError};
-use crate::skeleton::{ChannelHandle, JointRefError};
-use crate::suggest::NoSuchClip;
-use crate::words::{number, plural, shorten};
+use crate::skeleton::ChannelHandle;
+use crate::suggest::LookupError;
+use crate::words::{number, plural, says, shorten};
 use thiserror::Error;
 
 /// An error of a mixer or a crowd. The call that returned it changed nothing.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
     #[error("{}", why.sentence(&rig.to_string(), None, "", "was removed"))]
@@ -41,17 +44,6 @@ pub enum PlaybackError {
         /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
         rig: String,
     },
-    /// No loaded clip has this name.
-    #[error(transparent)]
-    NoSuchClip(#[from] NoSuchClip),
-    /// The action's clip was unloaded, or it belongs to another mixer.
-    #[error("{}", why.sentence(&action.to_string(), None, "", "is gone with its clip or blend space"))]
-    UnknownAction {
-        /// The action.
-        action: ActionId,
-        /// Why it is unknown.
-        why: Unknown,
-    },
     /// The clip (or blend space) does not play on the layer.
     #[error("{name} does not play on layer {layer}")]
     NotPlaying {
@@ -72,9 +64,9 @@ pub enum PlaybackError {
         /// The rig's name, cut short.
         rig: String,
     },
-    /// The skeleton has no such joint, or several that match.
+    /// No loaded clip has this name; or the skeleton has no such joint, or several that match.
     #[error(transparent)]
-    Joint(#[from] JointRefError),
+    Lookup(#[from] LookupError),
     /// The handle belongs to a user channel of another skeleton.
     #[error("{channel} belongs to another skeleton than that of rig \"{rig}\"")]
     UnknownChannel {
@@ -301,17 +293,81 @@ pub enum PlaybackError {
     },
     /// A snapshot does not fit the rigs and clips that the crowd holds now.
     #[error("the snapshot does not fit: {0}")]
-    Snapshot(#[from] SnapshotDiffers),
+    Snapshot(SnapshotDiffers),
+    /// Bytes are no snapshot.
+    #[error("snapshot at byte {offset}: {fault}")]
+    SnapshotBytes {
+        /// Byte offset of the wrong value, or of the list that holds it.
+        offset: u64,
+        /// The fault.
+        fault: SnapshotFault,
+    },
+    /// An array of a call on many instances has neither one value nor one per instance.
+    #[error(
+        "{what}: {} for {}; one for all or one each are needed",
+        plural(*.values as u64, "value"),
+        plural(*.instances as u64, "instance")
+    )]
+    Lengths {
+        /// The array.
+        what: &'static str,
+        /// Its length.
+        values: usize,
+        /// The number of instances.
+        instances: usize,
+    },
+    /// A call on many instances is refused for one of them, and changed none.
+    #[error("element {element}: {source}")]
+    Element {
+        /// Its index in the arrays: the first one that is refused.
+        element: usize,
+        /// The error of the same call on this instance alone.
+        source: Box<PlaybackError>,
+    },
+    /// The allocator has no memory for palette rows.
+    #[error("there is no memory for {rows} palette rows ({bytes} bytes)")]
+    RowMemory {
+        /// The rows requested.
+        rows: usize,
+        /// Their size in bytes.
+        bytes: u64,
+    },
+    /// The rig of [`evaluate_pose`](super::evaluate_pose) has no such clip.
+    #[error("unknown clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
+    ClipIndex {
+        /// The requested index.
+        clip: usize,
+        /// Number of clips in the rig.
+        clips: usize,
+    },
+    /// The meshes of a pose have too many vertices, counted for every node that draws them.
+    #[error(
+        "deforming the meshes takes {needed} steps (vertices x influences and targets); the limit is {MAX_POSED_STEPS}"
+    )]
+    TooManyVertices {
+        /// The steps needed.
+        needed: u64,
+    },
+    /// A number of an evaluated pose is NaN or infinite.
+    #[error("{what} of node {node} is not finite")]
+    NotFinite {
+        /// Which number.
+        what: &'static str,
+        /// The node's index in the file.
+        node: usize,
+    },
+    /// A job of an evaluated pose rejected its input.
+    #[error(transparent)]
+    Job(#[from] JobError),
 }
 
 /// Why an override is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum OverrideFault {
     /// The matrix contains NaN or an infinity.
-    #[error("the matrix is not finite")]
     NotFinite,
     /// The translation is beyond its limit.
-    #[error("the translation has {value:e}, beyond the limit of {limit:e}")]
     Translation {
         /// The component.
         value: f32,
@@ -319,11 +375,19 @@ pub enum OverrideFault {
         limit: f32,
     },
     /// With the overrides above it, it stretches more than the limit.
-    #[error("with those of the joints above it, it stretches by {value:e}; the limit is {limit:e}")]
     Stretch {
         /// The product of the factors down the chain of joints.
         value: f64,
         /// The limit.
         limit: f64,
     },
+}
+
+says! { OverrideFault:
+    Self::NotFinite =>
+        ("the matrix is not finite"),
+    Self::Translation { value, limit } =>
+        ("the translation has {value:e}, beyond the limit of {limit:e}"),
+    Self::Stretch { value, limit } =>
+        ("with those of the joints above it, it stretches by {value:e}; the limit is {limit:e}"),
 }

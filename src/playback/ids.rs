@@ -7,7 +7,6 @@
 //! RigId                 | rig 28 |
 //! InstanceId            | rig 28 | index 20 | generation 16 |
 //! ClipId, BlendSpaceId  | rig or mixers 32 | index 16 | generation 16 |
-//! ActionId              | mixer 32 | index 16 | generation 16 |
 //! ```
 //!
 //! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are
@@ -78,17 +77,6 @@ pub struct BlendSpaceId {
 /// snapshot: such a handle then refers to whatever the replay spawns at that index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InstanceId(NonZeroU64);
-
-/// An action of a mixer.
-///
-/// Valid until its clip is unloaded or its blend space removed. All other mixers of the process reject it;
-/// mixer numbers repeat after 4,294,967,295 mixers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ActionId {
-    pub(super) mixer: NonZeroU32,
-    pub(super) index: u16,
-    pub(super) generation: u16,
-}
 
 /// The clip or blend space that an action plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -216,13 +204,6 @@ impl Display for ClipId {
 impl Display for BlendSpaceId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "blend space {} of {}", self.index, self.owner)
-    }
-}
-
-/// `action 3`: its index in its mixer.
-impl Display for ActionId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "action {}", self.index)
     }
 }
 
@@ -402,25 +383,6 @@ impl Playable {
             Self::Clip(clip) => clip.rig(),
             Self::Space(space) => space.rig(),
         }
-    }
-}
-
-impl ActionId {
-    /// The handle as a number, for files and other languages.
-    ///
-    /// From the top: mixer (32 bits), index (16 bits), generation (16 bits).
-    pub fn to_bits(self) -> u64 {
-        join(self.mixer.get(), self.index, self.generation)
-    }
-
-    /// The handle with these bits; `None` if no action handle has them.
-    pub fn from_bits(bits: u64) -> Option<Self> {
-        let (mixer, index, generation) = split(bits)?;
-        Some(Self {
-            mixer: NonZeroU32::new(mixer)?,
-            index,
-            generation,
-        })
     }
 }
 

@@ -1,26 +1,21 @@
-//! `Mixer`: one character with its palette, events and actions.
+//! `Mixer`: one character with its palette and events.
 
 use super::advance::Passed;
-use super::arena::Arena;
 use super::error::PlaybackError;
 use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
-use super::ids::{ActionId, BlendSpaceId, ClipId, Owner, Playable};
+use super::ids::{BlendSpaceId, ClipId, Owner, Playable};
 use super::lent::Lent;
-use super::mixer_action::{ActionMut, Remembered};
 use super::options::PlayOptions;
 use super::player::Player;
 use super::playing::Playing;
 use super::pool::{LayerOptions, MAX_TIME, Pool, check};
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
-use super::sync::CrossFade;
-use crate::clip::{Clip, RelaneDifference};
+use crate::clip::{Clip, LaneDifference};
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
-use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One character of a rig. A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate).
 ///
@@ -50,19 +45,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// ```
 #[derive(Debug)]
 pub struct Mixer {
-    /// Differs from that of any other mixer of the process.
-    pub(super) id: NonZeroU32,
     pub(super) pool: Pool,
-    pub(super) actions: Arena<Remembered>,
     palette: Vec<Affine3x4>,
     events: Events,
 }
-
-/// The identity of the next mixer.
-static NEXT_ID: AtomicU32 = AtomicU32::new(1);
-
-/// The most action indices of one mixer: an index has 16 bits, and one value means "none".
-pub(super) const MAX_ACTIONS: usize = u16::MAX as usize;
 
 /// The only instance of a mixer's pool.
 const ONLY: usize = 0;
@@ -91,9 +77,7 @@ impl Mixer {
         let mut pool = Pool::new(owner, rig, layers);
         pool.spawn()?;
         Ok(Self {
-            id: NonZeroU32::new(NEXT_ID.fetch_add(1, Ordering::Relaxed)).unwrap_or(NonZeroU32::MIN),
             pool,
-            actions: Arena::default(),
             palette,
             events,
         })
@@ -117,7 +101,7 @@ impl Mixer {
     /// The handle of the first loaded clip with this name, or an error that suggests others.
     ///
     /// # Errors
-    /// If no loaded clip has this name: [`PlaybackError::NoSuchClip`].
+    /// If no loaded clip has this name: [`PlaybackError::Lookup`].
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.pool.clip_named(name)
     }
@@ -145,27 +129,16 @@ impl Mixer {
     ///
     /// # Errors
     /// If the clip is unknown.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<RelaneDifference, PlaybackError> {
+    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
         self.pool.layout_difference(clip)
     }
 
-    /// Unloads a clip that nothing plays; its handle and those of its actions become stale.
+    /// Unloads a clip that nothing plays; its handle becomes stale.
     ///
     /// # Errors
     /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
-        let taken = self.pool.unload_clip(clip)?;
-        self.forget(Playable::Clip(clip));
-        Ok(taken)
-    }
-
-    fn forget(&mut self, motion: Playable) {
-        // There is at most one action per layer.
-        for layer in 0..self.pool.layers.len() {
-            let same = |(_, a): &(u16, &Remembered)| (a.layer, a.motion) == (layer, motion);
-            let index = self.actions.iter().find(same).map(|(index, _)| index);
-            index.and_then(|index| self.actions.take(index));
-        }
+        self.pool.unload_clip(clip)
     }
 
     /// Makes a blend space of clips at ascending values of a parameter.
@@ -179,84 +152,12 @@ impl Mixer {
         self.pool.add_space(points)
     }
 
-    /// Removes a blend space that nothing plays; its handle and those of its actions become stale.
+    /// Removes a blend space that nothing plays; its handle becomes stale.
     ///
     /// # Errors
     /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
-        self.pool.remove_space(space)?;
-        self.forget(Playable::Space(space));
-        Ok(())
-    }
-
-    /// The action of a clip or blend space on a layer. The same motion returns the same action.
-    ///
-    /// # Errors
-    /// If the layer or clip is unknown, or the clip is additive and the layer is not, or the reverse.
-    pub fn clip_action(
-        &mut self,
-        layer: usize,
-        motion: impl Into<Playable>,
-    ) -> Result<ActionId, PlaybackError> {
-        let motion = motion.into();
-        self.pool.check_motion(layer, motion)?;
-        let same = |a: &Remembered| a.layer == layer && a.motion == motion;
-        let known = self.actions.iter().find(|(_, a)| same(a));
-        let index = match known.map(|(index, _)| index) {
-            Some(index) => index,
-            None => {
-                let options = PlayOptions::default();
-                let action = Remembered {
-                    layer,
-                    motion,
-                    options,
-                };
-                let index = self
-                    .actions
-                    .add(action, "actions of one mixer", MAX_ACTIONS)?;
-                // The action is part of the state, and so is what it plays.
-                if self.pool.has_undone() {
-                    let source = self.pool.source(motion)?;
-                    self.pool.adopt(source);
-                }
-                index
-            }
-        };
-        Ok(ActionId {
-            mixer: self.id,
-            index,
-            generation: self.actions.generation(index),
-        })
-    }
-
-    /// Access to an action, to play and stop it with options of its own. The calls chain.
-    ///
-    /// # Errors
-    /// If the handle is stale or of another mixer.
-    pub fn action(&mut self, action: ActionId) -> Result<ActionMut<'_>, PlaybackError> {
-        self.remembered(action)?;
-        Ok(ActionMut {
-            mixer: self,
-            id: action,
-        })
-    }
-
-    /// [`Player::cross_fade`] from one action to another, with the options of the second.
-    ///
-    /// # Errors
-    /// If a handle is stale or the actions are on different layers, and those of [`Player::cross_fade`].
-    pub fn cross_fade<'f>(
-        &mut self,
-        from: ActionId,
-        to: ActionId,
-        fade: impl Into<CrossFade<'f>>,
-    ) -> Result<(), PlaybackError> {
-        let (from, to) = (self.remembered(from)?, self.remembered(to)?);
-        if from.layer != to.layer {
-            return Err(self.pool.not_playing(from.motion, to.layer));
-        }
-        self.player()
-            .cross_fade(to.layer, from.motion, to.motion, fade, &to.options)
+        self.pool.remove_space(space)
     }
 
     /// Plays a motion alone on the first layer: [`Player::play`].
@@ -329,7 +230,6 @@ impl Mixer {
     pub fn snapshot(&self) -> MixerSnapshot {
         MixerSnapshot {
             pool: PoolSnapshot::take(&self.pool),
-            actions: self.actions.clone(),
         }
     }
 
@@ -338,15 +238,13 @@ impl Mixer {
     ///
     /// Clips and blend spaces that were added since stay, as with
     /// [`Crowd::restore`](crate::crowd::Crowd::restore). The snapshot may be another mixer's of the same rig, layers
-    /// and clips; this mixer's action handles then refer to that mixer's actions in the order in which they were
-    /// made.
+    /// and clips.
     ///
     /// # Errors
     /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         snapshot.pool.restore(&mut self.pool, false);
-        self.actions.clone_from(&snapshot.actions);
         self.events.clear();
         Ok(())
     }
@@ -400,14 +298,6 @@ impl Mixer {
         self.pool.locals(ONLY)
     }
 
-    /// The current scalars in the skeleton's order: morph weights, then the numbers of user channels.
-    /// Re-evaluates, and allocates.
-    pub fn scalars(&self) -> Vec<f32> {
-        let pose = self.pool.evaluate_scalars(ONLY);
-        let count = self.pool.rig.skeleton().scalars().len();
-        (0..count).map(|i| pose.scalar(i)).collect()
-    }
-
     /// The current value of a user channel (see `Skeleton::channel`). Re-evaluates the scalars.
     ///
     /// # Errors
@@ -421,39 +311,6 @@ impl Mixer {
     /// The motions of clips with root motion are blended as their poses are.
     pub fn root_motion(&self) -> Rigid {
         self.pool.moves().of_only()
-    }
-
-    /// Overrides the local matrix of a joint: [`Player::set_override`].
-    ///
-    /// # Errors
-    /// Those of [`Player::set_override`].
-    pub fn set_override<'a>(
-        &mut self,
-        joint: impl Into<JointRef<'a>>,
-        local: impl Into<Affine3x4>,
-    ) -> Result<(), PlaybackError> {
-        self.player().set_override(joint, local)
-    }
-
-    /// Removes the override of a joint: [`Player::clear_override`].
-    ///
-    /// # Errors
-    /// Those of [`Player::clear_override`].
-    pub fn clear_override<'a>(
-        &mut self,
-        joint: impl Into<JointRef<'a>>,
-    ) -> Result<(), PlaybackError> {
-        self.player().clear_override(joint)
-    }
-
-    /// Removes all overrides.
-    pub fn clear_overrides(&mut self) {
-        self.player().clear_overrides();
-    }
-
-    /// The joints that have overrides, with their local matrices, in ascending order of joints.
-    pub fn overrides(&self) -> impl Iterator<Item = (usize, &Affine3x4)> {
-        self.playing().overrides()
     }
 
     /// The number of actions evicted so far because their layer was full.

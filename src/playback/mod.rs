@@ -27,7 +27,6 @@ pub(crate) mod lent;
 mod linear_fade;
 mod loop_mode;
 mod mixer;
-mod mixer_action;
 mod options;
 pub(crate) mod overrides;
 mod places;
@@ -48,25 +47,19 @@ mod unknown;
 pub use blend_space::BlendSpace1D;
 pub use error::{OverrideFault, PlaybackError};
 pub use events::{Event, EventKind, EventKinds, Events, MAX_EVENTS_PER_ACTION};
-pub use ids::{
-    ActionId, BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Playable, RigId,
-};
+pub use ids::{BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Playable, RigId};
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
-pub use mixer_action::ActionMut;
 pub use options::{AtEnd, PlayOptions};
 pub use places::{RowMove, RowOrder};
 pub use player::{MAX_SPEED, Player};
 pub use playing::{ActionState, Playing};
 pub use pool::{Fill, LayerOptions, MAX_LAYERS, MAX_TIME};
-pub use pose::{
-    EvaluatedPose, MAX_POSED_STEPS, PoseAction, PoseError, PosedPrimitive, evaluate_pose,
-};
+pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, PosedPrimitive, evaluate_pose};
 pub use root_motion::RootMotions;
 pub use snapshot::{
-    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotError,
-    SnapshotFault,
+    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotFault,
 };
 pub use sync::{CrossFade, Sync};
 pub use unknown::Unknown;

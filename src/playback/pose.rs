@@ -1,15 +1,14 @@
 //! `evaluate_pose`: a rig at given clip times, node by node. The command `pose` prints it; tests compare it.
 
+use super::error::PlaybackError;
 use crate::clip::Cursor;
 use crate::math::Affine3x4;
 use crate::mesh::Primitive;
 use crate::rig::Rig;
 use crate::runtime::{
-    BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
+    BlendJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
 };
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
-use crate::words::plural;
-use thiserror::Error;
 
 /// A clip, sampled at a time, with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,39 +58,6 @@ fn steps(p: &Primitive) -> u64 {
     (p.positions.len() as u64).saturating_mul(each as u64)
 }
 
-/// An error of [`evaluate_pose`] or of an [`EvaluatedPose`].
-#[derive(Clone, Debug, PartialEq, Error)]
-pub enum PoseError {
-    /// The rig has no such clip.
-    #[error("unknown clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
-    UnknownClip {
-        /// The requested index.
-        clip: usize,
-        /// Number of clips in the rig.
-        clips: usize,
-    },
-    /// The meshes have too many vertices, counted for every node that draws them.
-    #[error(
-        "deforming the meshes takes {needed} steps (vertices x influences and targets); \
-         the limit is {MAX_POSED_STEPS}"
-    )]
-    TooManyVertices {
-        /// The steps needed.
-        needed: u64,
-    },
-    /// A number of the pose is NaN or infinite.
-    #[error("{what} of node {node} is not finite")]
-    NotFinite {
-        /// Which number.
-        what: &'static str,
-        /// The node's index in the file.
-        node: usize,
-    },
-    /// A job rejected its input.
-    #[error(transparent)]
-    Job(#[from] JobError),
-}
-
 /// Evaluates a rig with one layer of actions.
 ///
 /// The weighted clips are blended by the rules of a layer; without actions the result is the rest pose. It
@@ -99,14 +65,17 @@ pub enum PoseError {
 ///
 /// # Errors
 /// If a clip does not exist, or a weight is negative or not finite.
-pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose, PoseError> {
+pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose, PlaybackError> {
     let skeleton = rig.skeleton();
     let mut sampled = Vec::with_capacity(actions.len());
     for action in actions {
-        let clip = rig.clips().get(action.clip).ok_or(PoseError::UnknownClip {
-            clip: action.clip,
-            clips: rig.clips().len(),
-        })?;
+        let clip = rig
+            .clips()
+            .get(action.clip)
+            .ok_or(PlaybackError::ClipIndex {
+                clip: action.clip,
+                clips: rig.clips().len(),
+            })?;
         let mut output = skeleton.new_pose();
         SampleJob {
             skeleton,
@@ -203,10 +172,10 @@ impl EvaluatedPose {
     /// The limits on rigs and clips ensure this, except for long chains of nodes and extreme morph weights.
     ///
     /// # Errors
-    /// [`PoseError::NotFinite`] with the first number that is not finite.
-    pub fn check_finite(&self, rig: &Rig) -> Result<(), PoseError> {
+    /// [`PlaybackError::NotFinite`] with the first number that is not finite.
+    pub fn check_finite(&self, rig: &Rig) -> Result<(), PlaybackError> {
         let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
-        let fail = |what, place| PoseError::NotFinite {
+        let fail = |what, place| PlaybackError::NotFinite {
             what,
             node: source(place),
         };
@@ -242,7 +211,7 @@ impl EvaluatedPose {
     /// # Errors
     /// If an influence refers to a slot that its skin lacks, or the meshes need more than
     /// [`MAX_POSED_STEPS`] steps.
-    pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PoseError> {
+    pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PlaybackError> {
         // A detail of a rig has the meshes of one level.
         let least = rig.meshes().iter().map(|m| m.lod).min();
         let meshes = || rig.meshes().iter().enumerate();
@@ -250,7 +219,7 @@ impl EvaluatedPose {
         let needed = finest().flat_map(|(_, m)| &m.mesh.primitives).map(steps);
         let needed = needed.fold(0u64, u64::saturating_add);
         if needed > MAX_POSED_STEPS {
-            return Err(PoseError::TooManyVertices { needed });
+            return Err(PlaybackError::TooManyVertices { needed });
         }
         let mut morphs = vec![0..0; rig.nodes().len()];
         for m in rig.morphs().iter().rev() {

@@ -19,8 +19,6 @@ pub enum Unknown {
     OtherCrowd,
     /// It belongs to the mixers of another skeleton.
     OtherSkeleton,
-    /// It belongs to another mixer.
-    OtherMixer,
     /// It belongs to a mixer and was used with a crowd.
     OfMixer,
     /// It belongs to a crowd and was used with a mixer.
@@ -55,7 +53,6 @@ impl Unknown {
             }
             Self::OtherCrowd => "belongs to another crowd",
             Self::OtherSkeleton => "belongs to the mixers of another skeleton",
-            Self::OtherMixer => "belongs to another mixer",
             Self::OfMixer => "belongs to a mixer, not to this crowd",
             Self::OfCrowd => "belongs to a crowd, not to this mixer",
         };

@@ -2,7 +2,7 @@
 
 use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
-use crate::skeleton::{HumanBone, JointRefError, Skeleton, SkeletonMismatch};
+use crate::skeleton::{HumanBone, LookupError, Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
 use thiserror::Error;
 
@@ -147,7 +147,7 @@ pub enum RetargetError {
         /// The bone.
         bone: HumanBone,
         /// The cause.
-        source: JointRefError,
+        source: LookupError,
     },
     /// The map lacks the bone that everything else hangs on.
     #[error("the map has no hips; {} in it", others(*.bones))]

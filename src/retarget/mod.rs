@@ -4,7 +4,7 @@
 //!
 //! These functions are for tools and loading: they may allocate and take seconds, and the result is an ordinary
 //! [`Clip`](crate::clip::Clip) of the target. Clips of an equal skeleton do not need this module
-//! ([`relane`](crate::clip::relane)).
+//! ([`reorder_lanes`](crate::clip::reorder_lanes)).
 
 mod bind;
 mod bind_pose;

@@ -13,7 +13,7 @@ pub struct Sphere {
 
 impl Sphere {
     /// The sphere around a box; `None` if the box is empty or not finite.
-    pub fn around(bounds: &Aabb) -> Option<Self> {
+    pub(crate) fn around(bounds: &Aabb) -> Option<Self> {
         let (center, radius) = (bounds.center(), bounds.half_size().length());
         let usable = !bounds.is_empty() && center.is_finite() && radius.is_finite();
         usable.then(|| Self {
@@ -44,13 +44,6 @@ impl ClipBounds {
         anchor: Aabb::EMPTY,
         morph: 0.0,
     };
-
-    /// Extends the bounds to contain others.
-    pub fn union(&mut self, other: &Self) {
-        self.mesh.union(&other.mesh);
-        self.anchor.union(&other.anchor);
-        self.morph = self.morph.max(other.morph);
-    }
 
     /// Whether all numbers are finite, and none is negative that must not be.
     pub(crate) fn is_sound(&self) -> bool {

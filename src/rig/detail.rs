@@ -6,7 +6,7 @@ use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
 use crate::rig::RigFault;
-use crate::skeleton::{JointRef, JointRefError, Pose, Skeleton, Skin};
+use crate::skeleton::{JointRef, LookupError, Pose, Skeleton, Skin};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -179,7 +179,7 @@ impl Rig {
 }
 
 /// For each joint, whether it is listed.
-fn marked(skeleton: &Skeleton, joints: &[JointRef<'_>]) -> Result<Vec<bool>, JointRefError> {
+fn marked(skeleton: &Skeleton, joints: &[JointRef<'_>]) -> Result<Vec<bool>, LookupError> {
     let mut marked = vec![false; skeleton.len()];
     for &joint in joints {
         marked[skeleton.joint(joint)?] = true;

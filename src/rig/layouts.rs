@@ -1,7 +1,7 @@
 //! Clips that were converted to a rig's lane order: each once, however many crowds and mixers play it.
 
 use super::Rig;
-use crate::clip::{Clip, RelaneDifference, Relaned, relane};
+use crate::clip::{Clip, LaneDifference, reorder_lanes};
 use crate::error::BuildError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,7 +13,7 @@ struct Layout {
     source: Weak<Clip>,
     /// The clip in the rig's lane order, while something holds it.
     clip: Weak<Clip>,
-    difference: RelaneDifference,
+    difference: LaneDifference,
 }
 
 /// The clips that were converted for a rig, by the content hash of the originals. The hash may collide, so contents
@@ -29,8 +29,8 @@ impl Clone for Layouts {
 }
 
 impl Rig {
-    /// A clip in the rig's lane order: the clip itself if it fits, otherwise [`relane`]d within
-    /// [`Clip::relane_limit`]. Equal clips share one layout while something holds it. While something also holds the
+    /// A clip in the rig's lane order: the clip itself if it fits, otherwise converted by [`reorder_lanes`] within
+    /// [`Clip::reorder_limit`]. Equal clips share one layout while something holds it. While something also holds the
     /// original clip, the call only looks it up.
     ///
     /// Crowds and mixers call it for every clip that they are given. Threads do not wait for each other.
@@ -46,12 +46,12 @@ impl Rig {
         if let Some(known) = self.layouts.of_source(hash, clip) {
             return Ok(known);
         }
-        let made = relane(clip, self.skeleton(), clip.relane_limit())?;
+        let made = reorder_lanes(clip, self.skeleton(), clip.reorder_limit())?;
         Ok(self.layouts.keep(hash, clip, made))
     }
 
     /// The changes that [`Rig::lay_out`] made to a clip that it returned; no change for other clips.
-    pub fn layout_difference(&self, clip: &Arc<Clip>) -> RelaneDifference {
+    pub(crate) fn layout_difference(&self, clip: &Arc<Clip>) -> LaneDifference {
         let all = self.layouts.all();
         let mut layouts = all.values().flatten();
         let found = layouts.find(|l| std::ptr::eq(l.clip.as_ptr(), Arc::as_ptr(clip)));
@@ -78,8 +78,12 @@ impl Layouts {
 
     /// Stores a converted clip, unless an equal layout exists: from another thread, or of an equal clip that was dropped.
     /// Returns the stored one.
-    fn keep(&self, hash: u64, source: &Arc<Clip>, made: Relaned) -> Arc<Clip> {
-        let Relaned { clip, difference } = made;
+    fn keep(
+        &self,
+        hash: u64,
+        source: &Arc<Clip>,
+        (clip, difference): (Clip, LaneDifference),
+    ) -> Arc<Clip> {
         let mut all = self.all();
         let known = all.get_mut(&hash).into_iter().flatten();
         for l in known.filter(|l| l.difference == difference) {
@@ -159,7 +163,7 @@ mod tests {
         let here = rig([0, 1], 1.0);
         let clip = rig([1, 0], 2.0).clips()[0].clone();
         let hash = clip.content_hash();
-        let make = || relane(&clip, here.skeleton(), usize::MAX).unwrap();
+        let make = || reorder_lanes(&clip, here.skeleton(), usize::MAX).unwrap();
         let (first, second) = (make(), make());
         let first = here.layouts.keep(hash, &clip, first);
         let second = here.layouts.keep(hash, &clip, second);

@@ -18,7 +18,7 @@ use crate::error::BuildError;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::program::Programs;
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
-pub use crate::suggest::NoSuchClip;
+pub use crate::suggest::LookupError;
 pub use bounds::{Aabb, SlotBounds};
 pub use clip_bounds::{ClipBounds, Sphere};
 pub use detail::{Detail, DetailOptions};
@@ -192,9 +192,9 @@ impl Rig {
     ///
     /// # Errors
     /// If no clip has this name.
-    pub fn clip_named(&self, name: &str) -> Result<usize, NoSuchClip> {
+    pub fn clip_named(&self, name: &str) -> Result<usize, LookupError> {
         let names = self.clips.iter().map(|c| c.name());
-        let none = || NoSuchClip::new(self.name(), name, names);
+        let none = || LookupError::no_clip(self.name(), name, names);
         self.find_clip(name).ok_or_else(none)
     }
 

@@ -117,6 +117,24 @@ pub enum RigFault {
         /// Bytes of the text.
         length: usize,
     },
+    /// The file has no skinned mesh.
+    LodNoMesh,
+    /// No skin of the rig has all joints of the level's skin.
+    LodNoSkin {
+        /// The rig.
+        rig: String,
+        /// The first joint that is missing.
+        joint: String,
+    },
+    /// The level has a different bind pose.
+    LodBindPose {
+        /// The rig.
+        rig: String,
+        /// The joint.
+        joint: String,
+    },
+    /// With the level, meshes use so many skins that measuring their bounds would take too long.
+    LodSharedSlots(u64),
 }
 
 says! { RigFault:
@@ -139,6 +157,13 @@ says! { RigFault:
     Self::Image { image, have, needed } => ("image {image} holds {have} bytes, expected {needed}"),
     Self::MimeType { image, length } =>
         ("image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"),
+    Self::LodNoMesh { .. } => ("there is no skinned mesh"),
+    Self::LodNoSkin { rig, joint } =>
+        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
+    Self::LodBindPose { rig, joint } =>
+        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
+        joint = shorten(joint), rig = shorten(rig)),
+    Self::LodSharedSlots(needed) => ("the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"),
 }
 
 impl Rig {

@@ -38,7 +38,7 @@ impl BlendJob<'_> {
     ///
     /// # Errors
     /// If a pose has another shape than `rest`, or a weight is negative or not finite.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         let needed = self.rest.shape();
         for (pose, weight) in self.actions {
             same_shape(Self::NAME, ACTION_NAMES, pose.shape(), needed)?;
@@ -78,7 +78,7 @@ impl LayerJob<'_> {
     ///
     /// # Errors
     /// If the poses or the mask differ in shape, or the weight is outside [0, 1].
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         same_shape(
             Self::NAME,
             ABOVE_NAMES,
@@ -121,7 +121,7 @@ impl AdditiveJob<'_> {
     ///
     /// # Errors
     /// If the poses or the mask differ in shape, or the weight is outside [−1, 1].
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         same_shape(
             Self::NAME,
             DELTA_NAMES,

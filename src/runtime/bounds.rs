@@ -25,7 +25,7 @@ impl BoundsJob<'_> {
     ///
     /// # Errors
     /// If the palette has not one matrix per slot box.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(
             Self::NAME,
             "palette",

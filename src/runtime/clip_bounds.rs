@@ -68,7 +68,7 @@ impl ClipBoundsJob<'_> {
     const NAME: &'static str = "ClipBoundsJob";
 
     /// The number of matrices that the measurement computes, with the fixed cost of its samples.
-    pub fn matrices(&self) -> usize {
+    pub(crate) fn matrices(&self) -> usize {
         cost(self.rig, intervals(self.clip))
     }
 

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// A job's buffers do not fit each other. Nothing was written.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum JobError {
     /// A buffer is too small, or not of the one size allowed.
     #[error("{job}: buffer `{buffer}` holds {have}, needed are {needed}")]

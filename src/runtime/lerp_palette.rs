@@ -47,7 +47,7 @@ impl LerpPaletteJob<'_> {
     ///
     /// # Errors
     /// If `to` or the output has not as many rows as `from`, or the factor is NaN or outside 0 to 1.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "to", self.to.len(), self.from.len())?;
         exact(Self::NAME, "output", self.output.len(), self.from.len())?;
         in_range(Self::NAME, "factor", self.factor, 0.0, 1.0)

@@ -45,7 +45,7 @@ impl LocalToModelJob<'_> {
     ///
     /// # Errors
     /// If the pose, the scratch or the output do not fit the skeleton.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         let mut needed = self.skeleton.rest_pose().shape();
         needed[3] = self.pose.scalar_blocks();
         same_shape(

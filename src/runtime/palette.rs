@@ -24,7 +24,7 @@ impl PaletteJob<'_> {
     ///
     /// # Errors
     /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "output", self.output.len(), self.skin.len())?;
         for (place, &joint) in self.skin.joints().iter().enumerate() {
             if joint != NO_JOINT && usize::from(joint) >= self.models.len() {

@@ -40,7 +40,7 @@ impl SampleJob<'_> {
     ///
     /// # Errors
     /// If the clip does not fit the skeleton or a buffer has not the size needed.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
             return Err(JobError::Skeleton {
                 job: Self::NAME,

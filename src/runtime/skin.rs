@@ -36,7 +36,7 @@ impl SkinningJob<'_> {
     /// # Errors
     /// If an output has not one element per vertex, a stream of the primitive is too short, or an
     /// influence with a weight names a slot beyond the palette.
-    pub fn validate(&self) -> Result<(), JobError> {
+    pub(crate) fn validate(&self) -> Result<(), JobError> {
         let p = self.primitive;
         let vertices = p.positions.len();
         exact(Self::NAME, "positions", self.positions.len(), vertices)?;

@@ -1,12 +1,13 @@
 //! `SceneError`: why a call on a scene graph failed. The graph is unchanged.
 
 use super::ids::{MirrorId, NodeId};
-use crate::skeleton::JointRefError;
+use crate::skeleton::LookupError;
 use crate::words::plural;
 use thiserror::Error;
 
 /// Why a call on a scene graph failed; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum SceneError {
     /// The node was removed, or belongs to another scene.
     #[error("{node} {}", gone(*foreign))]
@@ -48,7 +49,7 @@ pub enum SceneError {
     },
     /// The skeleton has no such joint, or several that match.
     #[error(transparent)]
-    JointRef(#[from] JointRefError),
+    JointRef(#[from] LookupError),
     /// A transform holds NaN or an infinity.
     #[error("the {what} is not finite")]
     Transform {

@@ -165,7 +165,7 @@ impl SceneGraph {
     ///
     /// # Errors
     /// If the node is unknown.
-    pub fn joint_of(&self, node: NodeId) -> Result<Option<(MirrorId, usize)>, SceneError> {
+    pub(crate) fn joint_of(&self, node: NodeId) -> Result<Option<(MirrorId, usize)>, SceneError> {
         Ok(self.joint_at(self.index(node)?))
     }
 

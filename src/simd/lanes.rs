@@ -24,6 +24,7 @@ pub enum SimdLevel {
 
 /// A requested level is unknown or not available.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
 pub enum SimdLevelError {
     /// The name is none of portable, sse4.2, avx2, avx512.
     #[error("unknown SIMD level \"{0}\" (known: portable, sse4.2, avx2, avx512)")]
@@ -46,7 +47,7 @@ impl SimdLevel {
     pub const ALL: [Self; 4] = [Self::Portable, Self::Sse42, Self::Avx2, Self::Avx512];
 
     /// The best level of this machine.
-    pub fn best() -> Self {
+    pub(crate) fn best() -> Self {
         let level = Level::new();
         #[cfg(target_arch = "x86_64")]
         {

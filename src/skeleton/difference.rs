@@ -6,7 +6,7 @@ use std::fmt;
 
 /// The first difference of two skeletons. Names are cut after 40 characters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SkeletonDifference {
+pub(crate) struct SkeletonDifference {
     /// The differing part: a joint or a scalar with its index and name, or the skeleton.
     pub place: String,
     /// The differing quantity.
@@ -36,11 +36,11 @@ impl fmt::Display for SkeletonDifference {
 /// Why data of one skeleton does not fit another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkeletonMismatch {
-    /// The joints or the scalars differ.
-    Structure(Box<SkeletonDifference>),
-    /// Only the lane orders differ: [`relane`](crate::clip::relane) converts a clip.
+    /// The joints or the scalars differ: the first difference in words, with its values in both.
+    Structure(String),
+    /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,
-    /// The joints are the same in another order, and the lane orders differ too: [`relane`](crate::clip::relane)
+    /// The joints are the same in another order, and the lane orders differ too: [`reorder_lanes`](crate::clip::reorder_lanes)
     /// converts a clip.
     JointOrder,
 }
@@ -48,12 +48,12 @@ pub enum SkeletonMismatch {
 impl fmt::Display for SkeletonMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Structure(difference) => difference.fmt(f),
+            Self::Structure(difference) => f.write_str(difference),
             Self::LaneOrder => f.write_str(
-                "the joints are the same, in another lane order; `relane` lays a clip out in it",
+                "the joints are the same, in another lane order; `reorder_lanes` lays a clip out in it",
             ),
             Self::JointOrder => f.write_str(
-                "the joints are the same, in another order; `relane` lays a clip out in it",
+                "the joints are the same, in another order; `reorder_lanes` lays a clip out in it",
             ),
         }
     }
@@ -73,14 +73,14 @@ impl Skeleton {
                 there: format!("{:016x}", other.structure_hash()),
             };
             let difference = self.first_difference(other).unwrap_or_else(hashes);
-            return Some(SkeletonMismatch::Structure(Box::new(difference)));
+            return Some(SkeletonMismatch::Structure(difference.to_string()));
         }
         (self.layout_hash() != other.layout_hash()).then_some(SkeletonMismatch::LaneOrder)
     }
 
     /// The first difference to another skeleton in the names, parents, rest pose and scalars, which
     /// [`Skeleton::structure_hash`] hashes. `None` if at most the lane orders differ.
-    pub fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    pub(crate) fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
         let joints = self.len().min(other.len());
         let found = (0..joints).find_map(|joint| self.joint_difference(other, joint));
         found

@@ -215,7 +215,7 @@ impl HumanBone {
     }
 
     /// The bone above, if a file has both; `None` for the hips.
-    pub fn parent(self) -> Option<Self> {
+    pub(crate) fn parent(self) -> Option<Self> {
         TABLE[self as usize].2
     }
 
@@ -225,7 +225,7 @@ impl HumanBone {
     }
 
     /// Whether `above` is one of the bones above it.
-    pub fn is_below(self, above: Self) -> bool {
+    pub(crate) fn is_below(self, above: Self) -> bool {
         std::iter::successors(self.parent(), |bone| bone.parent()).any(|bone| bone == above)
     }
 
@@ -241,7 +241,7 @@ impl HumanBone {
     }
 
     /// Whether the bone is a part of a finger.
-    pub fn is_finger(self) -> bool {
+    pub(crate) fn is_finger(self) -> bool {
         self.is_below(Self::LeftHand) || self.is_below(Self::RightHand)
     }
 }

@@ -1,9 +1,7 @@
 //! `JointRef`: a joint by name, by path where names are ambiguous, or by index.
 
 use super::Skeleton;
-use crate::suggest::{MOST_NAMES, hint, near};
-use crate::words::{plural, shorten};
-use thiserror::Error;
+use crate::suggest::{LookupError, MOST_NAMES, near};
 
 /// A joint by name, path or index.
 ///
@@ -35,56 +33,12 @@ impl From<usize> for JointRef<'_> {
     }
 }
 
-/// Why a joint was not found.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum JointRefError {
-    /// No joint has that name or path.
-    #[error("there is no joint \"{}\"{}", shorten(name), hint(near))]
-    Name {
-        /// The name or path.
-        name: String,
-        /// Names of joints that resemble it, the most alike first; at most four.
-        near: Vec<String>,
-    },
-    /// Several joints match.
-    #[error(
-        "\"{name}\" matches {count} joints, among them {} (joint {}) and {} (joint {}); {}",
-        paths[0], joints[0], paths[1], joints[1], cure(paths), name = shorten(.name)
-    )]
-    Several {
-        /// The name or path.
-        name: String,
-        /// How many match.
-        count: usize,
-        /// The paths of two of them.
-        paths: [String; 2],
-        /// Their indices.
-        joints: [usize; 2],
-    },
-    /// The skeleton has fewer joints.
-    #[error("joint {joint} is out of range, the skeleton has {}", plural(*.joints as u64, "joint"))]
-    Index {
-        /// The index.
-        joint: usize,
-        /// Joints of the skeleton.
-        joints: usize,
-    },
-}
-
-/// The hint that tells how to name each of two joints with one name.
-fn cure(paths: &[String; 2]) -> &'static str {
-    match paths[0] == paths[1] {
-        true => "their paths are equal, an index finds each",
-        false => "a path or an index finds each",
-    }
-}
-
 impl Skeleton {
     /// Finds a joint by name, path or index. An equal name wins over a path with the same text.
     ///
     /// # Errors
     /// If no joint matches, or several do.
-    pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, JointRefError> {
+    pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, LookupError> {
         self.hierarchy().find(joint.into())
     }
 
@@ -92,9 +46,9 @@ impl Skeleton {
     ///
     /// # Errors
     /// As [`Skeleton::joint`].
-    pub fn joint_of_text(&self, text: &str) -> Result<usize, JointRefError> {
+    pub fn joint_of_text(&self, text: &str) -> Result<usize, LookupError> {
         match (self.joint(text), text.parse::<usize>()) {
-            (Err(JointRefError::Name { .. }), Ok(index)) => self.joint(index),
+            (Err(LookupError::NoJoint { .. }), Ok(index)) => self.joint(index),
             (found, _) => found,
         }
     }
@@ -131,11 +85,11 @@ enum PathMatch {
 
 impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P> {
     /// Finds a joint by the rule of [`Skeleton::joint`].
-    pub fn find(&self, joint: JointRef<'_>) -> Result<usize, JointRefError> {
+    pub fn find(&self, joint: JointRef<'_>) -> Result<usize, LookupError> {
         let joints = self.joints;
         let name = match joint {
             JointRef::Index(joint) if joint < joints => return Ok(joint),
-            JointRef::Index(joint) => return Err(JointRefError::Index { joint, joints }),
+            JointRef::Index(joint) => return Err(LookupError::JointIndex { joint, joints }),
             JointRef::Name(name) => name,
         };
         let named = self.only(name, (0..joints).filter(|&j| (self.name)(j) == name));
@@ -154,7 +108,7 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
             let names = (0..joints.min(MOST_NAMES)).map(&self.name);
             let near = near(name, names).into_iter().map(str::to_owned).collect();
             let name = name.into();
-            JointRefError::Name { name, near }
+            LookupError::NoJoint { name, near }
         })
     }
 
@@ -162,13 +116,13 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
         &self,
         name: &str,
         mut found: impl Iterator<Item = usize>,
-    ) -> Result<Option<usize>, JointRefError> {
+    ) -> Result<Option<usize>, LookupError> {
         let Some(first) = found.next() else {
             return Ok(None);
         };
         match found.next() {
             None => Ok(Some(first)),
-            Some(second) => Err(JointRefError::Several {
+            Some(second) => Err(LookupError::SeveralJoints {
                 name: name.into(),
                 count: 2 + found.count(),
                 paths: [self.path(first), self.path(second)],
@@ -242,7 +196,7 @@ mod tests {
         assert_eq!(s.joint("a/b"), Ok(5), "a name with a slash");
         assert_eq!(s.joint(6), Ok(6));
         let several = |name: &str, n| match s.joint(name) {
-            Err(JointRefError::Several {
+            Err(LookupError::SeveralJoints {
                 count,
                 paths,
                 joints,
@@ -273,13 +227,13 @@ mod tests {
         assert_eq!(s.joint_of_text("4"), Ok(4));
         assert_eq!(s.joint_of_text("left/hand"), Ok(2));
         let out = s.joint_of_text("7");
-        assert!(matches!(out, Err(JointRefError::Index { joint: 7, .. })));
+        assert!(matches!(out, Err(LookupError::JointIndex { joint: 7, .. })));
         assert!(s.joint_of_text("-1").is_err() && s.joint("4").is_err());
         for missing in ["", "eft/hand", "hand/", "/", "Hips", "hips/hand"] {
-            let none = matches!(s.joint(missing), Err(JointRefError::Name { name, .. }) if name == missing);
+            let none = matches!(s.joint(missing), Err(LookupError::NoJoint { name, .. }) if name == missing);
             assert!(none, "{missing}");
         }
-        let out = JointRefError::Index {
+        let out = LookupError::JointIndex {
             joint: 7,
             joints: 7,
         };

@@ -1,9 +1,8 @@
 //! `JointMask`: a weight per joint, for layers.
 
-use super::{JointRef, Skeleton};
+use super::{JointRef, Skeleton, SkeletonFault};
 use crate::error::BuildError;
 use crate::math::Row;
-use crate::words::{plural, says};
 
 /// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,32 +12,6 @@ pub struct JointMask {
     structure: u64,
 }
 
-/// Why a mask cannot be created.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MaskFault {
-    /// One weight per joint is needed.
-    Lengths {
-        /// Weights given.
-        weights: usize,
-        /// Joints of the skeleton.
-        joints: usize,
-    },
-    /// A weight is outside [0, 1] or NaN.
-    Weight {
-        /// The joint.
-        joint: usize,
-        /// Its weight.
-        weight: f32,
-    },
-}
-
-says! { MaskFault:
-    Self::Lengths { weights, joints } =>
-        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
-    Self::Weight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
-}
-
 impl JointMask {
     /// A mask from one weight per joint, in joint order.
     ///
@@ -46,7 +19,7 @@ impl JointMask {
     /// If there is not one weight per joint, or a weight is outside [0, 1].
     pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, BuildError> {
         if weights.len() != skeleton.len() {
-            return Err(BuildError::Mask(MaskFault::Lengths {
+            return Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
                 weights: weights.len(),
                 joints: skeleton.len(),
             }));
@@ -54,7 +27,10 @@ impl JointMask {
         let mut rows = vec![Row::splat(0.0); skeleton.blocks()];
         for (joint, (&weight, &lane)) in weights.iter().zip(skeleton.lane_of()).enumerate() {
             if !(0.0..=1.0).contains(&weight) {
-                return Err(BuildError::Mask(MaskFault::Weight { joint, weight }));
+                return Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
+                    joint,
+                    weight,
+                }));
             }
             rows[usize::from(lane) / 16].0[usize::from(lane) % 16] = weight;
         }
@@ -101,12 +77,12 @@ impl JointMask {
     }
 
     /// The weights as rows in lane order.
-    pub fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 
     /// Whether the mask was made for a skeleton of this structure and lane order.
-    pub fn fits(&self, skeleton: &Skeleton) -> bool {
+    pub(crate) fn fits(&self, skeleton: &Skeleton) -> bool {
         (self.structure, self.layout) == (skeleton.structure_hash(), skeleton.layout_hash())
     }
 }
@@ -115,7 +91,7 @@ impl JointMask {
 mod tests {
     use super::super::{Joint, Trs};
     use super::*;
-    use crate::skeleton::JointRefError;
+    use crate::skeleton::LookupError;
 
     #[test]
     fn paths_tell_doubled_names_apart() {
@@ -143,14 +119,14 @@ mod tests {
         assert_eq!(s.joint("Hand"), Ok(6));
         for path in ["", "/Hips", "eft", "Left/Left", "Hips/", "Hips/Hand"] {
             let none =
-                matches!(s.joint(path), Err(JointRefError::Name { name, .. }) if name == path);
+                matches!(s.joint(path), Err(LookupError::NoJoint { name, .. }) if name == path);
             assert!(none, "{path}");
         }
         let s = Skeleton::new(&joints[..5], None, vec![]).unwrap();
         let doubled = s.joint("Hand");
         assert!(matches!(
             doubled,
-            Err(JointRefError::Several { count: 2, .. })
+            Err(LookupError::SeveralJoints { count: 2, .. })
         ));
         let mask = JointMask::from_joints(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.25, 0.0, 0.0, 0.0, 1.0]);
@@ -171,21 +147,24 @@ mod tests {
         let s = Skeleton::new(&joints, Some(&[3, 2, 1, 0]), vec![]).unwrap();
         let mask = JointMask::subtree(&s, 1).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.0, 1.0, 1.0, 0.0, 0.0]);
-        let out = JointRefError::Index {
+        let out = LookupError::JointIndex {
             joint: 4,
             joints: 4,
         };
         assert_eq!(JointMask::subtree(&s, 4), Err(BuildError::Joint(out)));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0; 3]),
-            Err(BuildError::Mask(MaskFault::Lengths {
+            Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
                 weights: 3,
                 joints: 4
             }))
         ));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0, f32::NAN, 0.0, 0.0]),
-            Err(BuildError::Mask(MaskFault::Weight { joint: 1, .. }))
+            Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
+                joint: 1,
+                ..
+            }))
         ));
     }
 }

@@ -23,7 +23,7 @@ pub struct Pose {
 
 impl Pose {
     /// A pose of identities and zero scalars, sized for the given numbers of lanes and scalars.
-    pub fn identity(lanes: usize, scalars: usize) -> Self {
+    pub(crate) fn identity(lanes: usize, scalars: usize) -> Self {
         let blocks = blocks_for(lanes);
         let (zero, one) = (Row::splat(0.0), Row::splat(1.0));
         Self {
@@ -45,22 +45,22 @@ impl Pose {
     }
 
     /// The number of blocks of joints.
-    pub fn blocks(&self) -> usize {
+    pub(crate) fn blocks(&self) -> usize {
         self.rotation.len()
     }
 
     /// The number of blocks of scalars.
-    pub fn scalar_blocks(&self) -> usize {
+    pub(crate) fn scalar_blocks(&self) -> usize {
         self.scalars.len()
     }
 
     /// Whether both poses have the same numbers of blocks.
-    pub fn same_shape(&self, other: &Self) -> bool {
+    pub(crate) fn same_shape(&self, other: &Self) -> bool {
         self.shape() == other.shape()
     }
 
     /// The numbers of translation, rotation, scale and scalar blocks.
-    pub fn shape(&self) -> [usize; 4] {
+    pub(crate) fn shape(&self) -> [usize; 4] {
         [
             self.translation.len(),
             self.rotation.len(),
@@ -87,7 +87,7 @@ impl Pose {
     ///
     /// # Panics
     /// If the pose has no such lane.
-    pub fn set_lane(&mut self, lane: usize, trs: &Trs) {
+    pub(crate) fn set_lane(&mut self, lane: usize, trs: &Trs) {
         let (b, l) = (lane / LANES, lane % LANES);
         for (c, v) in trs.translation.to_array().into_iter().enumerate() {
             self.translation[b][c].0[l] = v;

@@ -2,7 +2,9 @@
 
 use super::channel::{MAX_CHANNELS, UserChannel};
 use super::frames::{Frames, noise_length};
-use super::limits::{Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, check_chain, check_local, largest};
+use super::limits::{
+    Beyond, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SCALAR, check_chain, check_local, largest,
+};
 use super::{Pose, Trs};
 use crate::error::BuildError;
 use crate::math::{Fnv1a, LANES, NOISE, Row, blocks_for, settle};
@@ -127,6 +129,45 @@ pub enum SkeletonFault {
         /// Joints of the skeleton.
         joints: usize,
     },
+    /// Joints and matrices differ in number.
+    SkinLengths {
+        /// Number of joints.
+        joints: usize,
+        /// Number of matrices.
+        matrices: usize,
+    },
+    /// A slot refers to a joint that the skeleton lacks.
+    SkinJoint {
+        /// The slot.
+        slot: usize,
+        /// The joint it refers to.
+        joint: u16,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
+    /// A matrix holds NaN or an infinity.
+    SkinNotFinite(usize),
+    /// A matrix holds a number beyond its limit.
+    SkinBeyond {
+        /// The slot.
+        slot: usize,
+        /// The number.
+        value: f32,
+    },
+    /// One weight per joint is needed.
+    MaskLengths {
+        /// Weights given.
+        weights: usize,
+        /// Joints of the skeleton.
+        joints: usize,
+    },
+    /// A weight is outside [0, 1] or NaN.
+    MaskWeight {
+        /// The joint.
+        joint: usize,
+        /// Its weight.
+        weight: f32,
+    },
 }
 
 says! { SkeletonFault:
@@ -149,6 +190,16 @@ says! { SkeletonFault:
     Self::LaneOrder { len, joints } =>
         ("the lane order has {} for {}, or does not list each joint once",
         plural(*len as u64, "entry"), plural(*joints as u64, "joint")),
+    Self::SkinLengths { joints, matrices } =>
+        ("{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")),
+    Self::SkinJoint { slot, joint, joints } =>
+        ("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")),
+    Self::SkinNotFinite(slot) => ("the inverse bind matrix of slot {slot} is not finite"),
+    Self::SkinBeyond { slot, value } =>
+        ("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"),
+    Self::MaskLengths { weights, joints } =>
+        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
+    Self::MaskWeight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
 }
 
 /// A rest transform with the rounding noise of exporters set to zero; `frame` is the scale of the translation's frame.

@@ -1,10 +1,9 @@
 //! `Skin`: the joint and inverse bind matrix of each slot.
 
-use super::NO_JOINT;
 use super::limits::{MAX_LENGTH, beyond};
+use super::{NO_JOINT, SkeletonFault};
 use crate::error::BuildError;
 use crate::math::Affine3x4;
-use crate::words::{plural, says};
 
 /// A skin. Slot `i` is entry `i` of the file's skin, so vertices need no remapping.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,47 +11,6 @@ pub struct Skin {
     name: Option<String>,
     joints: Vec<u16>,
     inverse_bind: Vec<Affine3x4>,
-}
-
-/// Why a skin cannot be created.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum SkinFault {
-    /// Joints and matrices differ in number.
-    Lengths {
-        /// Number of joints.
-        joints: usize,
-        /// Number of matrices.
-        matrices: usize,
-    },
-    /// A slot refers to a joint that the skeleton lacks.
-    JointOutOfRange {
-        /// The slot.
-        slot: usize,
-        /// The joint it refers to.
-        joint: u16,
-        /// Joints of the skeleton.
-        joints: usize,
-    },
-    /// A matrix holds NaN or an infinity.
-    NotFinite(usize),
-    /// A matrix holds a number beyond its limit.
-    Beyond {
-        /// The slot.
-        slot: usize,
-        /// The number.
-        value: f32,
-    },
-}
-
-says! { SkinFault:
-    Self::Lengths { joints, matrices } =>
-        ("{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")),
-    Self::JointOutOfRange { slot, joint, joints } =>
-        ("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")),
-    Self::NotFinite(slot) => ("the inverse bind matrix of slot {slot} is not finite"),
-    Self::Beyond { slot, value } =>
-        ("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"),
 }
 
 impl Skin {
@@ -69,25 +27,25 @@ impl Skin {
         skeleton_len: usize,
     ) -> Result<Self, BuildError> {
         if joints.len() != inverse_bind.len() {
-            return Err(BuildError::Skin(SkinFault::Lengths {
+            return Err(BuildError::Skeleton(SkeletonFault::SkinLengths {
                 joints: joints.len(),
                 matrices: inverse_bind.len(),
             }));
         }
         for (slot, &joint) in joints.iter().enumerate() {
             if joint != NO_JOINT && usize::from(joint) >= skeleton_len {
-                return Err(BuildError::Skin(SkinFault::JointOutOfRange {
+                return Err(BuildError::Skeleton(SkeletonFault::SkinJoint {
                     slot,
                     joint,
                     joints: skeleton_len,
                 }));
             }
             if !inverse_bind[slot].is_finite() {
-                return Err(BuildError::Skin(SkinFault::NotFinite(slot)));
+                return Err(BuildError::Skeleton(SkeletonFault::SkinNotFinite(slot)));
             }
             let elements = inverse_bind[slot].rows.as_flattened();
             beyond("element", elements, MAX_LENGTH).map_err(|b| {
-                BuildError::Skin(SkinFault::Beyond {
+                BuildError::Skeleton(SkeletonFault::SkinBeyond {
                     slot,
                     value: b.value,
                 })
@@ -150,14 +108,14 @@ mod tests {
         assert!(Skin::new(None, vec![NO_JOINT], one.clone(), 0).is_ok());
         assert!(matches!(
             Skin::new(None, vec![0, 0], one.clone(), 1),
-            Err(BuildError::Skin(SkinFault::Lengths {
+            Err(BuildError::Skeleton(SkeletonFault::SkinLengths {
                 joints: 2,
                 matrices: 1
             }))
         ));
         assert!(matches!(
             Skin::new(None, vec![3], one, 2),
-            Err(BuildError::Skin(SkinFault::JointOutOfRange {
+            Err(BuildError::Skeleton(SkeletonFault::SkinJoint {
                 slot: 0,
                 joint: 3,
                 joints: 2
@@ -167,7 +125,7 @@ mod tests {
         bad.rows[1][3] = f32::INFINITY;
         assert_eq!(
             Skin::new(None, vec![0], vec![bad], 1),
-            Err(BuildError::Skin(SkinFault::NotFinite(0)))
+            Err(BuildError::Skeleton(SkeletonFault::SkinNotFinite(0)))
         );
     }
 }

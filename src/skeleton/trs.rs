@@ -40,7 +40,7 @@ impl Trs {
     }
 
     /// The inverse of [`to_array`](Self::to_array); the rotation is not normalised.
-    pub fn from_array([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
+    pub(crate) fn from_array([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
         Self {
             translation: Vec3::new(tx, ty, tz),
             rotation: Quat::from_xyzw(qx, qy, qz, qw),

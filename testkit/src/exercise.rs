@@ -1,7 +1,7 @@
 //! Plays a rig from a possibly damaged file in every way.
 
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, PlayOptions};
-use phalanx::playback::{PoseError, evaluate_pose};
+use phalanx::playback::{PlaybackError, evaluate_pose};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub fn play(rig: Arc<Rig>, refused: impl Fn(CrowdError)) {
     assert!(pose.palettes.iter().all(finite), "the rest pose is finite");
     // Joint indices were checked against skins when the rig was read.
     match pose.vertices(&rig) {
-        Ok(_) | Err(PoseError::TooManyVertices { .. }) => {}
+        Ok(_) | Err(PlaybackError::TooManyVertices { .. }) => {}
         Err(error) => panic!("every mesh of a rig can be skinned: {error}"),
     }
 }

@@ -10,7 +10,7 @@ use phalanx::math::Affine3x4;
 use phalanx::playback::{LoopMode, OverrideFault};
 use phalanx::rig::Rig;
 use phalanx::scene::{NodeId, OnRemove, SceneError, SceneGraph};
-use phalanx::skeleton::{JointRefError, Trs};
+use phalanx::skeleton::{LookupError, Trs};
 use phalanx_testkit::oracle;
 use phalanx_testkit::oracle::Scene;
 use phalanx_testkit::oracle::math::{IDENTITY, Mat4, from_trs, mul};
@@ -440,7 +440,7 @@ fn refused_calls() -> Tested {
     ));
     assert!(matches!(
         crowd.set_override(i, "Tail", one),
-        Err(CrowdError::Joint(JointRefError::Name { .. }))
+        Err(CrowdError::Lookup(LookupError::NoJoint { .. }))
     ));
     assert!(crowd.clear_override(i, 47).is_err());
     let no_mirror =
@@ -499,7 +499,7 @@ fn doubled_names() -> Tested {
     let mirror = crowd.mirror(i, &mut graph)?;
     let prop = graph.add(None, Affine3x4::IDENTITY)?;
     let unclear = graph.attach(prop, mirror, "hand", Affine3x4::IDENTITY);
-    let several = JointRefError::Several {
+    let several = LookupError::SeveralJoints {
         name: "hand".into(),
         count: 2,
         paths: ["hips/left/hand".into(), "hips/right/hand".into()],

@@ -3,7 +3,7 @@
 use crate::models::chain;
 use crate::robust::rows_of;
 use crate::support::{Truth, bones, crowd_of, open};
-use phalanx::crowd::{Crowd, RowMemoryError};
+use phalanx::crowd::{Crowd, CrowdError};
 use phalanx::gpu::{Gpu, GpuError, GpuOptions, PaletteBackend};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::memory::with_memory;
@@ -102,7 +102,7 @@ fn memory() {
         let rows = [JOINTS, JOINTS.next_multiple_of(16)].map(|rows| COUNT * rows);
         let no_rows = rows.map(|rows| {
             let bytes = rows as u64 * 48;
-            GpuError::HeapMemory(RowMemoryError { rows, bytes })
+            GpuError::HeapMemory(CrowdError::RowMemory { rows, bytes })
         });
         // GL reports a buffer that cannot be mapped as a lost device.
         let lost = matches!(error, GpuError::Lost { .. });

@@ -1154,7 +1154,10 @@ fn clips_of_joints_in_another_order_keep_every_key() {
     assert!(found.metres < 1e-6, "{found:?}");
     // What became of it has the order of the target.
     let refused = binding.measure(clip, clip, 0.05).unwrap_err().to_string();
-    assert!(refused.contains("in another order; `relane`"), "{refused}");
+    assert!(
+        refused.contains("in another order; `reorder_lanes`"),
+        "{refused}"
+    );
     // A rig has more clips in the lane order that it would have of its own.
     let more = with_clips(&bare, vec![clip.as_ref().clone()]).unwrap();
     compare_by_name(

@@ -2,12 +2,13 @@
 //! clip moves, in small models.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{BuildError, BuildOptions, LodFault, add_lod, build_rig};
-use phalanx::clip::{Channel, relane};
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_rig};
+use phalanx::clip::{Channel, reorder_lanes};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{BindOptions, Binding, TranslationMode};
 use phalanx::rig::Rig;
+use phalanx::rig::RigFault;
 use phalanx::skeleton::Trs;
 use phalanx_testkit::chain;
 use phalanx_testkit::sample::sample;
@@ -246,9 +247,7 @@ fn differences_of_another_lane_order_are_metres() {
         order.rotate_left(7);
         let other = rig.skeleton().in_lane_order(&order).unwrap();
         let clip = &rig.clips()[0];
-        relane(clip, &other, clip.relane_limit())
-            .unwrap()
-            .difference
+        reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().1
     };
     let plain = difference(1.0);
     assert!(plain.translation > 0.0, "{plain}");
@@ -323,7 +322,7 @@ fn bind_poses_of_levels_are_compared_in_every_unit() {
                 match same {
                     true => assert!(done.is_ok(), "{what}"),
                     false => assert!(
-                        matches!(done, Err(BuildError::OfFile { ref source, .. }) if matches!(**source, BuildError::Lod(LodFault::BindPose { .. }))),
+                        matches!(done, Err(BuildError::OfFile { ref source, .. }) if matches!(**source, BuildError::Rig(RigFault::LodBindPose { .. }))),
                         "{what}"
                     ),
                 }

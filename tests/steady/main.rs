@@ -4,7 +4,7 @@
 mod allocation;
 mod allocation_scene;
 mod forgotten_plans;
-mod relaned;
+mod reordered;
 mod soak;
 mod state;
 

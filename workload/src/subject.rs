@@ -4,9 +4,9 @@ use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
 use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportError, ImportOptions, ImportReport, MANNEQUIN, read_path, read_slice};
-use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
+use phalanx::playback::{PlaybackError, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, JointRefError};
+use phalanx::skeleton::{JointMask, LookupError};
 use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
@@ -89,7 +89,7 @@ pub enum SubjectError {
         /// The model.
         file: String,
         /// The look-up's error.
-        source: JointRefError,
+        source: LookupError,
     },
     /// The reference frame could not be evaluated.
     #[error("{file}: {source}")]
@@ -97,7 +97,7 @@ pub enum SubjectError {
         /// The model.
         file: String,
         /// The cause.
-        source: PoseError,
+        source: PlaybackError,
     },
 }
 

@@ -7,7 +7,7 @@ use phalanx::bake::BakeError;
 use phalanx::build::BuildError;
 use phalanx::format::{ReadError, WriteError};
 use phalanx::retarget::{BindOptions, Binding};
-use phalanx::skeleton::{JointRefError, Skeleton, SkeletonMismatch};
+use phalanx::skeleton::{LookupError, Skeleton, SkeletonMismatch};
 use std::io;
 use thiserror::Error;
 
@@ -180,7 +180,7 @@ pub enum BakeFault {
         /// The file.
         file: String,
         /// The look-up's error.
-        source: Box<JointRefError>,
+        source: Box<LookupError>,
         /// Joints with similar names, after a semicolon, or empty.
         near: String,
     },

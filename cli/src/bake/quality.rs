@@ -6,7 +6,7 @@ use super::super::model::near_joints;
 use super::super::object::Object;
 use super::{BakeFault, Length};
 use phalanx::bake::JointQuality;
-use phalanx::skeleton::{JointRefError, Skeleton};
+use phalanx::skeleton::{LookupError, Skeleton};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
@@ -104,7 +104,7 @@ impl Quality {
             let joint = joint.map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {
-                    JointRefError::Name { near, .. } if near.is_empty() => {
+                    LookupError::NoJoint { near, .. } if near.is_empty() => {
                         format!("; {}", near_joints(skeleton, name))
                     }
                     _ => String::new(),

@@ -34,7 +34,7 @@ use machine::Machine;
 use phalanx::build::raw_joints;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
-use phalanx::skeleton::JointRefError;
+use phalanx::skeleton::LookupError;
 use phalanx_workload::Workload;
 use phalanx_workload::sampling::{ROUNDS, Samples};
 use phalanx_workload::stages::{BookJobs, Jobs, Stage};
@@ -181,7 +181,7 @@ fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliErro
             model().and_then(|model| model.find_clip(wanted))
         }
         SubjectError::Joint {
-            source: JointRefError::Name { name: wanted, .. },
+            source: LookupError::NoJoint { name: wanted, .. },
             ..
         } => model().and_then(|model| model.find_joint(wanted)),
         SubjectError::NoClips { .. } => {

@@ -4,7 +4,7 @@ use super::super::error::CliError;
 use glam::Vec3;
 use phalanx::crowd::{Crowd, InstanceId};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{PoseAction, PoseError, evaluate_pose};
+use phalanx::playback::{PlaybackError, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl Floors {
         &mut self,
         rig: &Rig,
         clips: impl IntoIterator<Item = Option<usize>>,
-    ) -> Result<(), PoseError> {
+    ) -> Result<(), PlaybackError> {
         let clips = clips.into_iter();
         let unknown = clips.filter(|clip| !self.heights.contains_key(clip));
         let unknown: Vec<_> = unknown.collect();
@@ -90,7 +90,7 @@ pub fn on_ground(mut world: Affine3x4, floor: f32) -> Affine3x4 {
 /// Height of the lowest vertex while each of some clips plays; of the rest pose for `None`.
 ///
 /// Without vertices it is the lowest joint's, and without joints 0. Always finite.
-fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PoseError> {
+fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PlaybackError> {
     let finest = rig.meshes().iter().filter(|m| m.lod == 0);
     let primitives = finest.flat_map(|m| &m.mesh.primitives);
     let vertices: usize = primitives.map(|p| p.positions.len()).sum();
@@ -102,7 +102,7 @@ fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PoseError> {
         .collect()
 }
 
-fn lowest_of(rig: &Rig, clip: Option<usize>, most: usize) -> Result<Option<f32>, PoseError> {
+fn lowest_of(rig: &Rig, clip: Option<usize>, most: usize) -> Result<Option<f32>, PlaybackError> {
     let Some(clip) = clip else {
         return lowest_at(rig, &[]);
     };
@@ -121,7 +121,7 @@ fn lowest_of(rig: &Rig, clip: Option<usize>, most: usize) -> Result<Option<f32>,
     Ok(lowest)
 }
 
-fn lowest_at(rig: &Rig, actions: &[PoseAction]) -> Result<Option<f32>, PoseError> {
+fn lowest_at(rig: &Rig, actions: &[PoseAction]) -> Result<Option<f32>, PlaybackError> {
     let pose = evaluate_pose(rig, actions)?;
     let posed = pose.vertices(rig)?;
     // Points and lines are not drawn.

@@ -14,7 +14,7 @@ use super::super::model::{Model, near_joints};
 use super::super::object::Object;
 use super::super::text;
 use phalanx::crowd::{RATES, Sharing, Tier, TierDetail, Tiers};
-use phalanx::skeleton::JointRefError;
+use phalanx::skeleton::LookupError;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
@@ -229,7 +229,7 @@ pub fn check(file: &Path, tiers: &Tiers, model: &Model) -> Result<Vec<String>, C
                 continue;
             };
             let error = match error {
-                JointRefError::Name { .. } => format!(
+                LookupError::NoJoint { .. } => format!(
                     "{} has no joint {}; {}",
                     model.file,
                     text::name(Some(&text::shorten(joint, VALUE))),

@@ -2,7 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
-use phalanx::playback::{EvaluatedPose, PoseAction, PoseError, PosedPrimitive};
+use phalanx::playback::{EvaluatedPose, PlaybackError, PoseAction, PosedPrimitive};
 use phalanx::rig::Rig;
 use serde::Serialize;
 
@@ -221,7 +221,7 @@ fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>
     if let Some(p) = posed.iter().find(|p| !finite(p)) {
         let node = rig.nodes()[rig.meshes()[p.mesh].node].source;
         let what = "a deformed vertex";
-        return Err(fail(PoseError::NotFinite { what, node }));
+        return Err(fail(PlaybackError::NotFinite { what, node }));
     }
     let entries = posed.into_iter().map(|p| {
         let mesh = &rig.meshes()[p.mesh];

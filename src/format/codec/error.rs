@@ -6,6 +6,7 @@ use thiserror::Error;
 
 /// Why a clip cannot be encoded or decoded.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
 pub enum CodecError {
     /// The data ends too early.
     #[error("byte {offset}: {} {} needed, {have} {} available", plural(*.needed as u64, "byte"), are(*.needed as u64), are(*.have as u64))]

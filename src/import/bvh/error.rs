@@ -8,7 +8,7 @@ use std::fmt;
 
 /// A place in the text of a BVH file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BvhPlace {
+pub(crate) struct BvhPlace {
     /// Line, from 1.
     pub line: usize,
     /// Column, from 1, in bytes.
@@ -168,7 +168,7 @@ impl Fault {
     pub fn in_file(self, file: &str) -> ImportError {
         ImportError::Bvh {
             file: file.to_owned(),
-            place: self.place,
+            place: self.place.map_or_else(String::new, |p| p.to_string()),
             kind: self.kind,
         }
     }

@@ -38,7 +38,7 @@ mod motion;
 mod scene;
 mod text;
 
-pub use error::{BvhErrorKind, BvhPlace};
+pub use error::BvhErrorKind;
 
 use super::raw::RawScene;
 use super::read_file::read_file;

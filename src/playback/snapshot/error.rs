@@ -1,26 +1,30 @@
-//! `SnapshotError`: why bytes are no snapshot.
+//! `SnapshotFault`: why bytes are no snapshot.
 
-use crate::words::{are, number, plural};
-use thiserror::Error;
+use crate::playback::PlaybackError;
+use crate::words::{are, number, plural, says};
 
 /// Why bytes cannot be read as a snapshot.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[error("snapshot at byte {offset}: {fault}")]
-pub struct SnapshotError {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SnapshotError {
     /// Byte offset of the wrong value, or of the list that holds it.
     pub offset: u64,
     /// The fault.
     pub fault: SnapshotFault,
 }
 
+impl From<SnapshotError> for PlaybackError {
+    fn from(SnapshotError { offset, fault }: SnapshotError) -> Self {
+        Self::SnapshotBytes { offset, fault }
+    }
+}
+
 /// A fault in the bytes of a snapshot.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SnapshotFault {
     /// The first bytes are not those of a snapshot.
-    #[error("this is not a snapshot")]
     Magic,
     /// The version is not [`SNAPSHOT_VERSION`](super::SNAPSHOT_VERSION).
-    #[error("the snapshot has version {have}, supported is version {known}")]
     Version {
         /// Version of the snapshot.
         have: u16,
@@ -28,7 +32,6 @@ pub enum SnapshotFault {
         known: u16,
     },
     /// The snapshot is of a mixer where that of a crowd is needed, or the reverse.
-    #[error("the snapshot is of kind {have}, needed is kind {needed} (1: a crowd, 2: a mixer)")]
     Kind {
         /// The kind of the snapshot.
         have: u8,
@@ -36,7 +39,6 @@ pub enum SnapshotFault {
         needed: u8,
     },
     /// The bytes end too early.
-    #[error("{what}: {} {} needed, {have} {} available", plural(*.needed, "byte"), are(*.needed), are(*.have))]
     Short {
         /// The contents of the missing bytes.
         what: &'static str,
@@ -46,7 +48,6 @@ pub enum SnapshotFault {
         have: u64,
     },
     /// Bytes follow after the end.
-    #[error("the end is at byte {expected}, but the bytes continue to {have}")]
     Extra {
         /// Expected end, bytes.
         expected: u64,
@@ -54,7 +55,6 @@ pub enum SnapshotFault {
         have: u64,
     },
     /// The checksum does not match: the bytes have changed since they were written.
-    #[error("the checksum is {found:016x}, the snapshot states {stated:016x}")]
     Checksum {
         /// Checksum stated in the snapshot.
         stated: u64,
@@ -62,7 +62,6 @@ pub enum SnapshotFault {
         found: u64,
     },
     /// An integer is above its limit.
-    #[error("{what} is {found}, the limit is {limit}")]
     Limit {
         /// Name of the value.
         what: &'static str,
@@ -72,10 +71,6 @@ pub enum SnapshotFault {
         limit: u64,
     },
     /// A number is NaN, infinite or out of range.
-    #[error(
-        "{what} is {}; the allowed range is {} to {}",
-        number(*.value), number(*.low), number(*.high)
-    )]
     Value {
         /// Name of the number.
         what: &'static str,
@@ -87,6 +82,26 @@ pub enum SnapshotFault {
         high: f64,
     },
     /// Values contradict each other.
-    #[error("{0}")]
     Contradiction(&'static str),
+}
+
+says! { SnapshotFault:
+    Self::Magic =>
+        ("this is not a snapshot"),
+    Self::Version { have, known } =>
+        ("the snapshot has version {have}, supported is version {known}"),
+    Self::Kind { have, needed } =>
+        ("the snapshot is of kind {have}, needed is kind {needed} (1: a crowd, 2: a mixer)"),
+    Self::Short { what, needed, have } =>
+        ("{what}: {} {} needed, {have} {} available", plural(*needed, "byte"), are(*needed), are(*have)),
+    Self::Extra { expected, have } =>
+        ("the end is at byte {expected}, but the bytes continue to {have}"),
+    Self::Checksum { stated, found } =>
+        ("the checksum is {found:016x}, the snapshot states {stated:016x}"),
+    Self::Limit { what, found, limit } =>
+        ("{what} is {found}, the limit is {limit}"),
+    Self::Value { what, value, low, high } =>
+        ("{what} is {}; the allowed range is {} to {}", number(*value), number(*low), number(*high)),
+    Self::Contradiction(inner) =>
+        ("{inner}"),
 }

@@ -5,8 +5,7 @@ use super::super::ids::RigId;
 use super::super::pool::{Fill, LayerOptions, Pool};
 use crate::clip::{Clip, ClipKind};
 use crate::math::Fnv1a;
-use crate::words::shorten;
-use thiserror::Error;
+use crate::words::{says, shorten};
 
 /// What a pool has to have so that a snapshot fits it.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,14 +35,10 @@ pub(crate) struct ClipIdentity {
 }
 
 /// What of a crowd or mixer differs from what a snapshot was taken with.
-#[derive(Clone, Debug, PartialEq, Error)]
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum SnapshotDiffers {
     /// Rigs were added or removed, or in another order. The numbers are those of the rigs at one place, if it has one.
-    #[error(
-        "there is {} where the snapshot has {}",
-        number(here),
-        number(snapshot)
-    )]
     Rigs {
         /// The number of the rig here, counted over the life of the crowd.
         here: Option<u32>,
@@ -51,9 +46,6 @@ pub enum SnapshotDiffers {
         snapshot: Option<u32>,
     },
     /// The rig has another skeleton.
-    #[error(
-        "{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(.name)
-    )]
     Skeleton {
         /// The rig.
         rig: RigId,
@@ -65,9 +57,6 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// The rig has another lane order.
-    #[error(
-        "{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(.name)
-    )]
     LaneOrder {
         /// The rig.
         rig: RigId,
@@ -79,7 +68,6 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// The options of a layer differ, or one of the two has no such layer.
-    #[error("layer {layer} of {rig} (\"{name}\") has other options than in the snapshot")]
     Layers {
         /// The rig.
         rig: RigId,
@@ -89,10 +77,6 @@ pub enum SnapshotDiffers {
         layer: usize,
     },
     /// A clip of the snapshot is not loaded under its handle, or has other content.
-    #[error(
-        "clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") has {}, in the snapshot {snapshot:016x}",
-        hash(here)
-    )]
     Clip {
         /// The rig.
         rig: RigId,
@@ -108,9 +92,6 @@ pub enum SnapshotDiffers {
         snapshot: u64,
     },
     /// A clip has the content of the snapshot's, but is of another kind or duration.
-    #[error(
-        "clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") is {here}, in the snapshot {snapshot}"
-    )]
     ClipKind {
         /// The rig.
         rig: RigId,
@@ -126,7 +107,6 @@ pub enum SnapshotDiffers {
         snapshot: ClipKind,
     },
     /// A blend space of the snapshot was removed, or has other clips or values.
-    #[error("blend space {space} of {rig} (\"{name}\") is not that of the snapshot")]
     Space {
         /// The rig.
         rig: RigId,
@@ -136,13 +116,31 @@ pub enum SnapshotDiffers {
         space: u16,
     },
     /// The overrides of an instance are on joints that the skeleton does not have, or multiply beyond their limit.
-    #[error("overrides in the snapshot do not fit {rig} (\"{name}\")")]
     Overrides {
         /// The rig.
         rig: RigId,
         /// Its name here, cut short.
         name: String,
     },
+}
+
+says! { SnapshotDiffers:
+    Self::Rigs { here, snapshot } =>
+        ("there is {} where the snapshot has {}", number(here), number(snapshot)),
+    Self::Skeleton { rig, name, here, snapshot } =>
+        ("{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(name)),
+    Self::LaneOrder { rig, name, here, snapshot } =>
+        ("{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(name)),
+    Self::Layers { rig, name, layer } =>
+        ("layer {layer} of {rig} (\"{name}\") has other options than in the snapshot"),
+    Self::Clip { rig, rig_name, clip, name, here, snapshot } =>
+        ("clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") has {}, in the snapshot {snapshot:016x}", hash(here)),
+    Self::ClipKind { rig, rig_name, clip, name, here, snapshot } =>
+        ("clip {clip} (\"{name}\") of {rig} (\"{rig_name}\") is {here}, in the snapshot {snapshot}"),
+    Self::Space { rig, name, space } =>
+        ("blend space {space} of {rig} (\"{name}\") is not that of the snapshot"),
+    Self::Overrides { rig, name } =>
+        ("overrides in the snapshot do not fit {rig} (\"{name}\")"),
 }
 
 fn number(rig: &Option<u32>) -> String {

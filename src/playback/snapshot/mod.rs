@@ -14,11 +14,11 @@ mod pool;
 use super::arena::Arena;
 use super::blend_space::{Point, Space};
 use super::error::PlaybackError;
-use super::mixer_action::Remembered;
 use super::pool::Pool;
 use super::state::State;
 use crate::words::shorten;
-pub use error::{SnapshotError, SnapshotFault};
+pub(crate) use error::SnapshotError;
+pub use error::SnapshotFault;
 use identity::PoolIdentity;
 pub use identity::SnapshotDiffers;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub const SNAPSHOT_VERSION: u16 = 1;
 /// Bytes of memory that reading a snapshot takes at most, per byte of it.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
 
-/// The state of a [`Mixer`](super::Mixer) at a moment: times, weights, fades, and its actions with their options.
+/// The state of a [`Mixer`](super::Mixer) at a moment: times, weights, fades.
 /// It refers to the rig and the clips by hash and does not own them.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process. Two snapshots are equal if
@@ -37,7 +37,6 @@ pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
 #[derive(Clone, Debug)]
 pub struct MixerSnapshot {
     pub(super) pool: PoolSnapshot,
-    pub(super) actions: Arena<Remembered>,
 }
 
 /// The state of one rig's instances at a moment.

@@ -2,7 +2,7 @@
 
 use crate::retarget::error::RetargetError;
 use crate::skeleton::{HUMAN_BONES, HumanBone};
-use crate::skeleton::{JointRefError, NO_JOINT, Skeleton};
+use crate::skeleton::{LookupError, NO_JOINT, Skeleton};
 use std::fmt;
 
 /// The source of a map.
@@ -77,7 +77,7 @@ impl HumanoidMap {
         for &(bone, joint) in pairs {
             if joint >= skeleton.len() {
                 let joints = skeleton.len();
-                let source = JointRefError::Index { joint, joints };
+                let source = LookupError::JointIndex { joint, joints };
                 return Err(RetargetError::BoneJoint { bone, source });
             }
             if joints[bone as usize] != NO_JOINT {
@@ -164,7 +164,7 @@ impl HumanoidMap {
     }
 
     /// The nearest bone above that has a joint.
-    pub fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
+    pub(crate) fn parent(&self, bone: HumanBone) -> Option<HumanBone> {
         std::iter::successors(bone.parent(), |b| b.parent()).find(|b| self.joint(*b).is_some())
     }
 }

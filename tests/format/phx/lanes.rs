@@ -5,7 +5,7 @@ use super::roundtrip::{check, turned};
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
 use phalanx::build::{BuildError, BuildOptions, build_rig};
-use phalanx::clip::{BlockKind, Channel, Clip, Encoding, RelaneFault, relane};
+use phalanx::clip::{BlockKind, Channel, Clip, ClipFault, Encoding, reorder_lanes};
 use phalanx::import::{ImportOptions, gltf};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::trials;
@@ -91,25 +91,23 @@ pub fn keep_their_keys(file: &str) -> Tested {
     for exact in rig.clips().iter().filter(|c| c.timelines().len() == 1) {
         let (baked, _) = bake(exact, from, &BakeOptions::default())?;
         for clip in [exact, &baked] {
-            let relaned = relane(clip, to, usize::MAX)?;
+            let (moved, d) = reorder_lanes(clip, to, usize::MAX)?;
             // Rotations that meet slerped ones are slerped; nothing else differs. Baked keys may be far apart.
             let turned = if clip.packed().is_empty() { 1e-6 } else { 1e-3 };
-            let d = relaned.difference;
             check(
                 d.rotation < turned && d.translation == 0.0 && d.scale == 0.0 && d.scalar == 0.0,
                 format!("keys are kept: {d}"),
             )?;
-            let moved = relaned.clip;
             let context = |f: Failed| format!("{}: {}", clip.name(), f.message().unwrap_or("?"));
             integers += compare((clip, from), (&moved, to)).map_err(context)?;
             moved_rows += moved.rows().len();
             // Not enough memory is an error that says so, and how much there is.
             let bytes = clip.bytes() / 4;
-            let refused = relane(clip, to, bytes);
-            let named = matches!(refused, Err(BuildError::Relane(RelaneFault::Memory { limit, needed, .. }))
+            let refused = reorder_lanes(clip, to, bytes);
+            let named = matches!(refused, Err(BuildError::Clip(ClipFault::LaneMemory { limit, needed, .. }))
                 if limit == bytes && needed > limit);
             check(named, format!("{refused:?}"))?;
-            let back = relane(&moved, from, usize::MAX)?.clip;
+            let back = reorder_lanes(&moved, from, usize::MAX)?.0;
             compare((clip, from), (&back, from)).map_err(context)?;
             check(back.timelines() == clip.timelines(), "timelines")?;
         }

@@ -8,7 +8,7 @@ use phalanx::build::{
 };
 use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotion, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
-use phalanx::skeleton::{JointRefError, Trs};
+use phalanx::skeleton::{LookupError, Trs};
 
 pub fn refusals() -> Result<(), Failed> {
     let wanted = |joint: RootJoint| RootMotionOptions {
@@ -41,7 +41,7 @@ pub fn refusals() -> Result<(), Failed> {
     assert!(
         matches!(
             &ambiguous,
-            BuildError::RootMotion(RootMotionFault::Joint(JointRefError::Several {
+            BuildError::RootMotion(RootMotionFault::Joint(LookupError::SeveralJoints {
                 count: 2,
                 ..
             }))

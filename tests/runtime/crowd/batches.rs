@@ -109,7 +109,7 @@ fn a_refused_batch_changes_nothing() {
         "9 matrices given for 2 joints of 5 instances"
     );
     let error = refused(id, &[20], &all, &[one; 5]);
-    assert!(matches!(error, CrowdError::Joint(_)), "{error}");
+    assert!(matches!(error, CrowdError::Lookup(_)), "{error}");
     let error = refused(id, &[0], &[all[0], stranger], &[one; 2]);
     let (instance, rig) = (stranger, id);
     let other = matches!(error, CrowdError::OtherRig { instance: i, rig: r, .. } if (i, r) == (instance, rig));

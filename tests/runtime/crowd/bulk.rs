@@ -1,8 +1,7 @@
 //! Calls on many instances are the single calls in order: the same bits, handles and errors, all or nothing.
 
 use phalanx::crowd::{
-    BoneBuffer, BulkError, ClipId, Crowd, CrowdError, InstanceId, MAX_INSTANCES, PlayOptions,
-    Playable, RigId,
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, MAX_INSTANCES, PlayOptions, Playable, RigId,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain;
@@ -175,7 +174,7 @@ fn bulk_calls_are_single_calls_in_order() {
 /// it was accepted.
 #[track_caller]
 fn check(
-    done: Result<(), BulkError>,
+    done: Result<(), CrowdError>,
     crowd: &mut Crowd,
     count: usize,
     each: impl Fn(&mut Crowd, usize) -> Result<(), CrowdError>,
@@ -183,7 +182,10 @@ fn check(
     let before = crowd.snapshot();
     let first = (0..count).find_map(|element| {
         let refused = each(crowd, element).err();
-        refused.map(|source| BulkError::Element { element, source })
+        refused.map(|refused| CrowdError::Element {
+            element,
+            source: Box::new(refused),
+        })
     });
     assert_eq!(done.err(), first);
     if first.is_some() {
@@ -204,7 +206,7 @@ fn arrays_of_other_lengths_are_refused() {
         .unwrap();
     let before = stage.crowd.snapshot();
     let refused = |what, values| {
-        Err(BulkError::Lengths {
+        Err(CrowdError::Lengths {
             what,
             values,
             instances: 3,
@@ -240,7 +242,7 @@ fn arrays_of_other_lengths_are_refused() {
     };
     let error = c.play_many(&all, 0, &[motion], &[nan]).unwrap_err();
     assert!(
-        matches!(error, BulkError::Element { element: 0, .. }),
+        matches!(error, CrowdError::Element { element: 0, .. }),
         "{error}"
     );
     assert_eq!(c.set_worlds(&[], &[]), Ok(()));

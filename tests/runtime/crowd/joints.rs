@@ -264,11 +264,11 @@ fn unknown_joints_and_rigs_are_refused() {
     let i = crowd.spawn(rig).unwrap();
     assert!(matches!(
         crowd.watch(rig, &[0, 2]),
-        Err(CrowdError::Joint(_))
+        Err(CrowdError::Lookup(_))
     ));
     assert!(matches!(
         crowd.unwatch(rig, &[2]),
-        Err(CrowdError::Joint(_))
+        Err(CrowdError::Lookup(_))
     ));
     crowd.evaluate(&mut BoneBuffer::new());
     assert_eq!(crowd.watched(i).unwrap().joints(), [0u16; 0]);

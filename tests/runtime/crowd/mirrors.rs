@@ -106,7 +106,7 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
     assert_eq!(refused, Err(CrowdError::Scene(missing)));
     assert!(crowd.mirror(i, &mut lean).is_err());
     let out = crowd.mirror_joints(i, &mut lean, &[20]);
-    assert!(matches!(out, Err(CrowdError::Joint(_))));
+    assert!(matches!(out, Err(CrowdError::Lookup(_))));
     let mut buffer = BoneBuffer::new();
     for frame in 0..4 {
         crowd.advance(0.01).unwrap();

@@ -2,7 +2,7 @@
 
 use phalanx::crowd::{Crowd, CrowdError, PlayOptions, Unknown};
 use phalanx::math::Affine3x4;
-use phalanx::skeleton::JointRefError;
+use phalanx::skeleton::LookupError;
 use phalanx_testkit::chain::rig;
 use std::sync::Arc;
 
@@ -70,11 +70,11 @@ fn refused_calls_change_nothing() {
     world.rows[0][3] = f32::NAN;
     let refused = crowd.set_world(i, world).unwrap_err();
     assert!(matches!(refused, CrowdError::Transform { instance, .. } if instance == i));
-    let out = JointRefError::Index {
+    let out = LookupError::JointIndex {
         joint: 20,
         joints: 20,
     };
-    assert_eq!(crowd.model_matrix(i, 20), Err(CrowdError::Joint(out)));
+    assert_eq!(crowd.model_matrix(i, 20), Err(CrowdError::Lookup(out)));
     assert!(matches!(
         crowd.remove_rig(id),
         Err(CrowdError::RigInUse { instances: 1, .. })

@@ -46,6 +46,7 @@ pub(crate) fn differing(differs: &SnapshotDiffers) -> &'static str {
         SnapshotDiffers::Clip { .. } | SnapshotDiffers::ClipKind { .. } => "clips",
         SnapshotDiffers::Space { .. } => "blend spaces",
         SnapshotDiffers::Overrides { .. } => "overrides",
+        other => panic!("{other}"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Mixers of one skeleton share the handles of clips; actions are a mixer's own.
+//! Mixers of one skeleton share the handles of clips.
 
 use super::models::one_joint;
 use phalanx::crowd::{Crowd, InstanceId};
@@ -42,7 +42,6 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
         let clip = one.clip_by_index(index).unwrap();
         assert_eq!(other.clip_by_index(index), Some(clip));
         other.player().play(0, clip, &options).unwrap();
-        other.clip_action(0, clip).unwrap();
     }
     let added = [&mut one, &mut other].map(|m| m.add_clip(rig.clips()[1].clone()).unwrap());
     assert_eq!(added[0], added[1]);
@@ -85,47 +84,6 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
     assert_eq!(crowd.play(i, space, &options), unknown(why));
     let unknown = unknown(Unknown::OtherSkeleton);
     assert_eq!(stranger.player().play(0, space, &options), unknown);
-}
-
-/// Another clip lies where the one of the action did, and another action where that one was.
-#[test]
-fn stale_actions_are_unknown() {
-    let rig = one_joint("joint");
-    let mut mixer = Mixer::new(rig.clone()).unwrap();
-    let mut other = Mixer::new(rig.clone()).unwrap();
-    let [a, b] = ["a", "b"].map(|name| mixer.find_clip(name).unwrap());
-    // In the place that the first mixer's action of "a" gets.
-    let of_other = [2, 1, 0].map(|c| {
-        let clip = other.clip_by_index(c).unwrap();
-        other.clip_action(0, clip).unwrap()
-    })[2];
-    let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
-    let space = mixer.add_blend_space(&[(0.0, a), (1.0, b)]).unwrap();
-    let of_clip = mixer.clip_action(0, added).unwrap();
-    let of_space = mixer.clip_action(0, space).unwrap();
-    let own = mixer.clip_action(0, a).unwrap();
-    mixer.unload_clip(added).unwrap();
-    mixer.remove_blend_space(space).unwrap();
-    let added = mixer.add_clip(rig.clips()[2].clone()).unwrap();
-    let space = mixer.add_blend_space(&[(0.0, a)]).unwrap();
-    let again = [
-        mixer.clip_action(0, added).unwrap(),
-        mixer.clip_action(0, space).unwrap(),
-    ];
-    let places = |ids: [phalanx::playback::ActionId; 2]| ids.map(|id| id.to_bits() >> 16);
-    assert_eq!(places(again), places([of_clip, of_space]));
-    mixer.action(own).unwrap().play().unwrap();
-    mixer.advance(0.25).unwrap();
-    let palette = mixer.evaluate().to_vec();
-    let why = [Unknown::Gone, Unknown::Gone, Unknown::OtherMixer];
-    for (action, why) in [of_clip, of_space, of_other].into_iter().zip(why) {
-        let unknown = || Err(PlaybackError::UnknownAction { action, why });
-        assert_eq!(mixer.action(action).map(|_| ()), unknown());
-        assert_eq!(mixer.cross_fade(action, own, 0.5), unknown());
-        assert_eq!(mixer.cross_fade(own, action, 0.5), unknown());
-    }
-    assert_eq!(mixer.evaluate(), palette);
-    assert_eq!(mixer.action(own).unwrap().state().unwrap().weight, 1.0);
 }
 
 /// Whatever a skeleton's hash is, no handle looks like a crowd's, and all come back from their numbers.

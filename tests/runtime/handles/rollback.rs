@@ -96,13 +96,11 @@ impl Host for Mixer {
     fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.remove_blend_space(space)
     }
-    /// Through an action, which the mixer remembers.
     fn play(
         &mut self,
         motion: impl Into<phalanx::playback::Playable>,
     ) -> Result<(), PlaybackError> {
-        let action = self.clip_action(0, motion)?;
-        self.action(action)?.play().map(|_| ())
+        self.play(motion, &PlayOptions::default())
     }
     fn stop(&mut self) {
         self.player().stop_layer(0, 0.0).unwrap();

@@ -10,7 +10,7 @@ use phalanx::import::raw::{
 use phalanx::import::{ImportError, MAX_GIVEN_MARKERS, MarkerFault, add_markers};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{Influences, MorphTarget};
-use phalanx::playback::{MAX_POSED_STEPS, PoseError, evaluate_pose};
+use phalanx::playback::{MAX_POSED_STEPS, PlaybackError, evaluate_pose};
 use phalanx::scene::SceneGraph;
 use phalanx::skeleton::{MAX_OVERRIDE_SCALE, MAX_WORLD};
 use phalanx_testkit::rigs::built;
@@ -135,7 +135,7 @@ fn deforming_is_bounded_before_it_begins() {
     assert!(needed > MAX_POSED_STEPS);
     // Positions take 12 bytes each, and a step at least.
     const { assert!(MAX_POSED_STEPS * 12 <= 3 << 29) };
-    assert_eq!(with(20_000), Err(PoseError::TooManyVertices { needed }));
+    assert_eq!(with(20_000), Err(PlaybackError::TooManyVertices { needed }));
 }
 
 #[test]

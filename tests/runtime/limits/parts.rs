@@ -7,7 +7,7 @@ use phalanx::clip::{
     MAX_SHARING,
 };
 use phalanx::math::{Affine3x4, Row};
-use phalanx::playback::{PoseError, evaluate_pose};
+use phalanx::playback::{PlaybackError, evaluate_pose};
 use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{
     ChannelValue, Joint, LEAST_ROTATION_DOT, MAX_LENGTH, MAX_SCALAR, MAX_WORLD, ROTATION_SQUARES,
@@ -242,7 +242,7 @@ fn poses_that_are_not_finite_are_rejected() {
         change(&mut pose);
         pose.check_finite(&rig)
     };
-    let fault = |what, node| Err(PoseError::NotFinite { what, node });
+    let fault = |what, node| Err(PlaybackError::NotFinite { what, node });
     assert_eq!(
         checked(|p| p.locals[3].scale.y = f32::INFINITY),
         fault("the local transform", 3)

@@ -1,7 +1,7 @@
 //! Clips of other lane orders: laid out by the crowd or the mixer that is given them, against the oracle.
 
 use phalanx::build::{BuildError, BuildOptions, build_rig};
-use phalanx::clip::{Clip, RelaneFault, relane};
+use phalanx::clip::{Clip, ClipFault, reorder_lanes};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
@@ -166,8 +166,8 @@ fn what_laying_out_changed_is_reported_with_the_handle() {
     for (number, clip) in there.clips().iter().enumerate() {
         let id = crowd.add_clip(rig, clip.clone()).unwrap();
         let found = crowd.layout_difference(id).unwrap();
-        let blocks = relane(clip, here.skeleton(), usize::MAX).unwrap();
-        assert_eq!(found, blocks.difference);
+        let (_, difference) = reorder_lanes(clip, here.skeleton(), usize::MAX).unwrap();
+        assert_eq!(found, difference);
         // One timeline and one kind: every key is kept.
         assert_eq!(found.is_none(), number == 0, "{number}: {found}");
         assert!(found.translation < 1e-6 && found.scale < 1e-6, "{found}");
@@ -213,8 +213,8 @@ fn one_layout_serves_all_crowds_and_mixers_of_a_rig() {
 fn there_and_back_keeps_every_key_of_one_timeline() {
     let (here, there) = (in_order(1), in_order(29));
     let clip = &here.clips()[0];
-    let over = relane(clip, there.skeleton(), usize::MAX).unwrap().clip;
-    let back = relane(&over, here.skeleton(), usize::MAX).unwrap().clip;
+    let over = reorder_lanes(clip, there.skeleton(), usize::MAX).unwrap().0;
+    let back = reorder_lanes(&over, here.skeleton(), usize::MAX).unwrap().0;
     assert!(back == **clip);
 }
 
@@ -237,9 +237,9 @@ fn what_does_not_fit_names_the_joint_and_changes_nothing() {
     assert_eq!(loaded, CLIPS);
     // A clip of the right skeleton that is larger than allowed.
     let clip = in_order(29).clips()[3].clone();
-    let refused = relane(&clip, here.skeleton(), 100);
+    let refused = reorder_lanes(&clip, here.skeleton(), 100);
     assert!(
-        matches!(refused, Err(BuildError::Relane(RelaneFault::Memory { limit: 100, needed, .. })) if needed > 100)
+        matches!(refused, Err(BuildError::Clip(ClipFault::LaneMemory { limit: 100, needed, .. })) if needed > 100)
     );
     assert!(matches!(
         crowd.add_clip(rig, other.clips()[1].clone()),

@@ -6,9 +6,7 @@ use phalanx::build::{AdditiveReference, build_additive};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
-use phalanx::playback::{
-    ClipId, Fill, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player,
-};
+use phalanx::playback::{ClipId, Fill, LayerOptions, LoopMode, Mixer, PlayOptions, Player};
 use phalanx::scene::SceneGraph;
 use phalanx::skeleton::JointMask;
 use std::sync::Arc;
@@ -121,83 +119,13 @@ fn layers_and_blend_spaces_give_the_same_bits() {
     }
 }
 
-/// An action is a motion on a layer with options of its own.
-#[test]
-fn actions_chain_and_keep_their_options() {
-    let rig = Arc::new(mannequin().unwrap());
-    let mut mixer = Mixer::new(rig).unwrap();
-    let [walk, run] = ["Walk", "Run"].map(|n| mixer.find_clip(n).unwrap());
-    let action = mixer.clip_action(0, walk).unwrap();
-    assert_eq!(mixer.clip_action(0, walk).unwrap(), action);
-    let other = mixer.clip_action(0, run).unwrap();
-    assert_ne!(other, action);
-    let options = PlayOptions {
-        weight: 0.5,
-        speed: 2.0,
-        time: 0.25,
-        ..PlayOptions::default()
-    };
-    let chained = mixer.action(action).unwrap().set_options(&options).unwrap();
-    assert_eq!((chained.state(), chained.options()), (None, Ok(options)));
-    let state = chained.play().unwrap().state().unwrap();
-    assert_eq!((state.weight, state.speed, state.time), (0.5, 2.0, 0.25));
-    // Of what plays, the options change with the next call.
-    let faster = PlayOptions {
-        weight: 1.0,
-        speed: 3.0,
-        ..PlayOptions::default()
-    };
-    let chained = mixer.action(action).unwrap().set_options(&faster).unwrap();
-    assert_eq!(chained.state(), Some(state));
-    let state = chained.play().unwrap().state().unwrap();
-    assert_eq!((state.weight, state.speed, state.time), (1.0, 3.0, 0.25));
-    mixer.action(other).unwrap().add().unwrap();
-    assert_eq!(mixer.playing().clips().count(), 2);
-    let alone = mixer.action(action).unwrap().restart().unwrap();
-    assert_eq!(alone.state().unwrap().time, 0.0);
-    assert!(mixer.playing().clips().eq([walk]));
-    mixer.cross_fade(action, other, 0.5).unwrap();
-    mixer.advance(0.25).unwrap();
-    let weights = [action, other].map(|id| mixer.action(id).unwrap().state().unwrap().weight);
-    assert_eq!(weights, [0.5, 0.5]);
-    let back = mixer.action(action).unwrap().fade_to(1.0).unwrap();
-    assert_eq!(back.state().unwrap().target, 1.0);
-    mixer.advance(0.5).unwrap();
-    let weights = [action, other].map(|id| mixer.action(id).unwrap().state().unwrap().weight);
-    assert_eq!(weights, [0.75, 0.25]);
-    let stopped = mixer.action(other).unwrap().stop(0.0).unwrap();
-    assert_eq!(stopped.state(), None);
-    // What is refused leaves the options as they were.
-    let bad = PlayOptions {
-        weight: 1.5,
-        ..PlayOptions::default()
-    };
-    assert!(mixer.action(action).unwrap().set_options(&bad).is_err());
-    assert_eq!(mixer.action(action).unwrap().options(), Ok(faster));
-    let stopped = mixer.action(other).unwrap().stop(0.0).map(|_| ());
-    let refused = matches!(
-        &stopped,
-        Err(PlaybackError::NotPlaying { motion, layer: 0, .. }) if *motion == run.into()
-    );
-    assert!(refused, "{stopped:?}");
-    assert_eq!(
-        stopped.unwrap_err().to_string(),
-        format!(
-            "clip {} (\"Run\") of a mixer (\"{}\") does not play on layer 0",
-            run.index(),
-            mixer.rig().name()
-        )
-    );
-}
-
 /// A mixer's joints as nodes of a scene: an attached object follows the joint's model matrix.
 #[test]
 fn joints_of_a_mixer_are_nodes_of_a_scene() {
     let rig = Arc::new(mannequin().unwrap());
     let mut mixer = Mixer::new(rig.clone()).unwrap();
     let attack = mixer.find_clip("Attack").unwrap();
-    let attacking = mixer.clip_action(0, attack).unwrap();
-    mixer.action(attacking).unwrap().play().unwrap();
+    mixer.play(attack, &PlayOptions::default()).unwrap();
     mixer.advance(0.4).unwrap();
     let mut scene = SceneGraph::new();
     let mirror = scene.add_mirror(rig.skeleton()).unwrap();
@@ -244,7 +172,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
         mixer.palette().to_vec()
     };
     let plain = same(&mut mixer, &mut crowd);
-    mixer.set_override("Head", turned).unwrap();
+    mixer.player().set_override("Head", turned).unwrap();
     crowd.set_override(instance, "Head", turned).unwrap();
     assert_ne!(same(&mut mixer, &mut crowd), plain);
     // What is written for a player works for both.
@@ -260,22 +188,28 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     bend(mixer.player());
     bend(crowd.player(instance).unwrap());
     assert_ne!(same(&mut mixer, &mut crowd), plain);
-    assert_eq!(mixer.overrides().collect::<Vec<_>>(), [(head, &turned)]);
+    assert_eq!(
+        mixer.playing().overrides().collect::<Vec<_>>(),
+        [(head, &turned)]
+    );
     let snapshot = mixer.snapshot();
     let bytes = phalanx::playback::MixerSnapshot::from_bytes(&snapshot.to_bytes()).unwrap();
-    mixer.clear_override(head).unwrap();
+    mixer.player().clear_override(head).unwrap();
     crowd.clear_override(instance, head).unwrap();
-    assert_eq!(mixer.overrides().count(), 0);
+    assert_eq!(mixer.playing().overrides().count(), 0);
     same(&mut mixer, &mut crowd);
     mixer.restore(&bytes).unwrap();
-    assert_eq!(mixer.overrides().collect::<Vec<_>>(), [(head, &turned)]);
+    assert_eq!(
+        mixer.playing().overrides().collect::<Vec<_>>(),
+        [(head, &turned)]
+    );
     assert_eq!(mixer.snapshot(), snapshot);
-    mixer.clear_overrides();
-    assert_eq!(mixer.overrides().count(), 0);
+    mixer.player().clear_overrides();
+    assert_eq!(mixer.playing().overrides().count(), 0);
     let broken = Affine3x4 {
         rows: [[f32::NAN; 4]; 3],
     };
-    let refused = mixer.set_override("Head", broken).unwrap_err();
+    let refused = mixer.player().set_override("Head", broken).unwrap_err();
     assert_eq!(
         refused.to_string(),
         format!(
@@ -283,8 +217,8 @@ fn a_mixer_has_overrides_as_an_instance_has() {
             rig.name()
         )
     );
-    assert!(mixer.set_override("Tail", turned).is_err());
-    assert_eq!(mixer.overrides().count(), 0);
+    assert!(mixer.player().set_override("Tail", turned).is_err());
+    assert_eq!(mixer.playing().overrides().count(), 0);
 }
 
 /// What an action was given can be read back.

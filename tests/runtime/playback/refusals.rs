@@ -7,7 +7,7 @@ use phalanx::playback::{
     ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player, Unknown,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::{JointMask, JointRefError};
+use phalanx::skeleton::{JointMask, LookupError};
 use std::sync::Arc;
 
 type Refused = Result<(), PlaybackError>;
@@ -178,8 +178,7 @@ fn strangers_and_stale_handles() {
     assert_eq!(mixer.player().play(1, clip, &options), Err(layer.clone()));
     assert_eq!(mixer.player().set_layer_speed(1, 1.0), Err(layer.clone()));
     assert_eq!(mixer.player().fade_layer(1, 1.0, 0.0), Err(layer));
-    let action = mixer.clip_action(0, clip).unwrap();
-    mixer.action(action).unwrap().play().unwrap();
+    mixer.play(clip, &options).unwrap();
     assert!(matches!(
         mixer.unload_clip(clip),
         Err(PlaybackError::ClipInUse { actions: 1, .. })
@@ -187,28 +186,16 @@ fn strangers_and_stale_handles() {
     mixer.player().stop_all(0.0).unwrap();
     mixer.unload_clip(clip).unwrap();
     let why = Unknown::Gone;
-    assert_eq!(
-        mixer.action(action).unwrap_err(),
-        PlaybackError::UnknownAction { action, why }
-    );
     assert_eq!(mixer.player().play(0, clip, &options), unknown(clip, why));
-    assert_eq!(
-        mixer.clip_action(0, clip),
-        Err(PlaybackError::UnknownClip {
-            clip,
-            why,
-            rig: own.clone()
-        })
-    );
     let skeleton = rig();
     let skeleton = skeleton.skeleton();
     assert!(matches!(
         JointMask::subtree(skeleton, "nobody"),
-        Err(BuildError::Joint(JointRefError::Name { .. }))
+        Err(BuildError::Joint(LookupError::NoJoint { .. }))
     ));
     assert!(matches!(
         JointMask::from_joints(skeleton, &[(99, 1.0)]),
-        Err(BuildError::Joint(JointRefError::Index { joint: 99, .. }))
+        Err(BuildError::Joint(LookupError::JointIndex { joint: 99, .. }))
     ));
 }
 
@@ -227,8 +214,8 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     let kind = |r: Refused| matches!(r, Err(PlaybackError::ClipKind { .. }));
     assert!(kind(mixer.player().play(0, d, &options)));
     assert!(kind(mixer.player().play(1, a, &options)));
-    assert!(mixer.clip_action(1, a).is_err());
-    assert!(mixer.clip_action(1, d).is_ok());
+    assert!(mixer.player().play(1, d, &options).is_ok());
+    mixer.player().stop_all(0.0).unwrap();
     let space = |mixer: &mut Mixer, points: &[(f32, ClipId)]| mixer.add_blend_space(points);
     for points in [
         vec![],
@@ -278,22 +265,4 @@ fn a_warp_out_of_range() {
     assert!(matches!(refused, Err(PlaybackError::Value { .. })));
     assert!(mixer.playing().action(0, c).is_err());
     assert_eq!(mixer.playing().action(0, a).unwrap().weight, 1.0);
-}
-
-/// Two mixers of one rig number their actions alike; their handles differ all the same.
-#[test]
-fn actions_of_another_mixer() {
-    let rig = rig();
-    let [mut one, mut other] = [(); 2].map(|()| Mixer::new(rig.clone()).unwrap());
-    let [a, b] = ["a", "b"].map(|name| one.find_clip(name).unwrap());
-    let of_one = one.clip_action(0, a).unwrap();
-    let of_other = other.clip_action(0, b).unwrap();
-    assert_ne!(of_one, of_other);
-    assert_eq!(
-        other.action(of_one).map(|_| ()),
-        Err(PlaybackError::UnknownAction {
-            action: of_one,
-            why: Unknown::OtherMixer
-        })
-    );
 }

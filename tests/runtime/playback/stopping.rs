@@ -65,10 +65,6 @@ fn stopping_one_leaves_the_rest_pose() {
     let (mut mixer, x) = playing(1);
     mixer.player().stop_layer(0, 0.0).unwrap();
     rests(&mut mixer, x, 1);
-    let (mut mixer, x) = playing(1);
-    let action = mixer.clip_action(0, x).unwrap();
-    mixer.action(action).unwrap().stop(0.0).unwrap();
-    rests(&mut mixer, x, 1);
     // What has no weight has nothing to fade out.
     let (mut mixer, x) = playing(1);
     mixer.player().set_weight(0, x, 0.0).unwrap();

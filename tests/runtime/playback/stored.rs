@@ -1,6 +1,8 @@
 //! Snapshots of mixers as bytes.
 
-use phalanx::playback::{AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, SnapshotFault};
+use phalanx::playback::{
+    AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, PlaybackError, SnapshotFault,
+};
 use phalanx_testkit::lively::{Dice, layers, seal_snapshot, travelling};
 
 fn mixer() -> Mixer {
@@ -18,7 +20,7 @@ fn playing(seed: u32) -> Mixer {
     let mut mixer = mixer();
     for _ in 0..20 {
         let clip = mixer.clip_by_index(dice.below(4)).unwrap();
-        let action = mixer.clip_action(dice.below(2), clip).unwrap();
+        let layer = dice.below(2);
         let options = PlayOptions {
             loop_mode: dice.among(&[LoopMode::PingPong, LoopMode::Repeat]),
             repetitions: dice.among(&[None, Some(4)]),
@@ -29,8 +31,8 @@ fn playing(seed: u32) -> Mixer {
             fade_in: 0.125,
             parameter: -1.5,
         };
-        let action = mixer.action(action).unwrap().set_options(&options).unwrap();
-        action.fade_to(0.3).unwrap();
+        let mut player = mixer.player();
+        player.fade_to(layer, clip, 0.3, &options).unwrap();
         mixer.advance(0.05).unwrap();
     }
     mixer
@@ -48,12 +50,9 @@ fn a_mixer_goes_on_in_another_one() {
         for frame in 0..60 {
             for mixer in [&mut one, &mut two] {
                 let clip = mixer.clip_by_index(frame % 4).unwrap();
-                let action = mixer.clip_action(0, clip).unwrap();
-                let mut action = mixer.action(action).unwrap();
                 if frame % 7 == 0 {
-                    action = action.play().unwrap();
+                    mixer.play(clip, &PlayOptions::default()).unwrap();
                 }
-                assert!(action.options().is_ok());
                 mixer.advance(0.04).unwrap();
             }
             assert_eq!(one.evaluate(), two.evaluate(), "{seed} {frame}");
@@ -81,8 +80,11 @@ fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
             assert!(matches!(
-                MixerSnapshot::from_bytes(&changed).unwrap_err().fault,
-                SnapshotFault::Checksum { .. }
+                MixerSnapshot::from_bytes(&changed).unwrap_err(),
+                PlaybackError::SnapshotBytes {
+                    fault: SnapshotFault::Checksum { .. },
+                    ..
+                }
             ));
             seal_snapshot(&mut changed);
             if let Ok(read) = MixerSnapshot::from_bytes(&changed) {

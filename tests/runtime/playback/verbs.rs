@@ -20,10 +20,9 @@ enum On {
     Crowd,
     Player,
     Mixer,
-    Action,
 }
 
-const EVERYWHERE: [On; 4] = [On::Crowd, On::Player, On::Mixer, On::Action];
+const EVERYWHERE: [On; 3] = [On::Crowd, On::Player, On::Mixer];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Verb {
@@ -128,18 +127,6 @@ impl Stage {
             (On::Crowd, Verb::FadeTo) => self.crowd.fade_to(self.instance, clip, s, &options),
             (On::Mixer, Verb::Play) => self.mixer.play(clip, &options),
             (On::Mixer, Verb::FadeTo) => self.mixer.fade_to(clip, s, &options),
-            (On::Action, _) => {
-                let id = self.mixer.clip_action(0, clip)?;
-                let action = self.mixer.action(id)?.set_options(&options)?;
-                let done = match verb {
-                    Verb::Play => action.play(),
-                    Verb::FadeTo => action.fade_to(s),
-                    Verb::Add => action.add(),
-                    Verb::Restart => action.restart(),
-                    Verb::Stop => action.stop(s),
-                };
-                done.map(|_| ())
-            }
             (_, Verb::Play) => self.player().play(0, clip, &options),
             (_, Verb::FadeTo) => self.player().fade_to(0, clip, s, &options),
             (_, Verb::Add) => self.player().add(0, clip, &options),

@@ -2,7 +2,7 @@
 
 use super::{camera, shared};
 use phalanx::crowd::{
-    BoneBuffer, BulkError, ClipId, Crowd, InstanceId, PlayOptions, PlayingAction, RATES, RigId,
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, PlayingAction, RATES, RigId,
     Sharing, Tier, TierDetail, Tiers,
 };
 use phalanx::playback::EventKinds;
@@ -18,7 +18,7 @@ struct Host {
 }
 
 /// What a call on many instances, or one that has no handle, came to.
-type Done = Result<(), BulkError>;
+type Done = Result<(), CrowdError>;
 
 impl Host {
     fn new() -> Self {
@@ -75,9 +75,7 @@ impl Host {
             8 => crowd.set_visible_many(&some, &[dice.below(4) > 0]),
             _ => {
                 let locals: Vec<_> = some.iter().map(|_| shift(0.2)).collect();
-                crowd
-                    .set_overrides(rig, &[1], &some, &locals)
-                    .map_err(|source| BulkError::Element { element: 0, source })
+                crowd.set_overrides(rig, &[1], &some, &locals)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::crowds::Playing;
 use phalanx::build::BuildError;
-use phalanx::crowd::{CrowdError, RowMemoryError};
+use phalanx::crowd::CrowdError;
 use phalanx::runtime::JobError;
 use phalanx::scene::SceneError;
 use phalanx::skeleton::Skeleton;
@@ -28,9 +28,6 @@ pub enum LiveError {
     /// A call of the scene graph failed.
     #[error(transparent)]
     Scene(#[from] SceneError),
-    /// There is no memory for the palettes.
-    #[error(transparent)]
-    Rows(#[from] RowMemoryError),
     /// The rig lacks a clip of the workloads.
     #[error("there is no clip {clip}: the rig has {clips} clips")]
     Clip {

@@ -3,8 +3,7 @@
 use super::mixed;
 use super::plan::{BlockPlan, Old, Plans, To};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
-    RelaneFault,
+    Block, BlockKind, Channel, Clip, ClipFault, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
 };
 use crate::error::BuildError;
 use crate::math::{LANES, Row};
@@ -31,7 +30,7 @@ impl<'a> Mover<'a> {
         // Rows and integers are indexed with 32 bits.
         let limit = max_bytes.min(u32::MAX as usize);
         if needed > limit {
-            return Err(BuildError::Relane(RelaneFault::Memory {
+            return Err(BuildError::Clip(ClipFault::LaneMemory {
                 clip: clip.name().to_owned(),
                 needed,
                 limit,

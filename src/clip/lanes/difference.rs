@@ -13,7 +13,7 @@ const PROBES: [f32; 4] = [0.0, 0.25, 0.5, 0.75];
 /// The largest differences between a clip and the same clip in another lane order, at its key times and at three
 /// times in each interval between them. All zero if every key is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RelaneDifference {
+pub struct LaneDifference {
     /// Number of blocks in which lanes of several timelines or kinds met.
     pub blocks: usize,
     /// Largest difference of a translation, metres in model space.
@@ -26,7 +26,7 @@ pub struct RelaneDifference {
     pub scalar: f64,
 }
 
-impl RelaneDifference {
+impl LaneDifference {
     /// Whether every key is kept.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
@@ -34,7 +34,7 @@ impl RelaneDifference {
 }
 
 /// `2 blocks of several timelines: at most 3e-8 m, 1e-7 radians, 0 of scale, 0 of scalars`.
-impl fmt::Display for RelaneDifference {
+impl fmt::Display for LaneDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_none() {
             return f.write_str("every key is kept");
@@ -48,8 +48,8 @@ impl fmt::Display for RelaneDifference {
 }
 
 /// Compares the lanes of all blocks whose keys were not moved bit for bit.
-pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> RelaneDifference {
-    let mut found = RelaneDifference::default();
+pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> LaneDifference {
+    let mut found = LaneDifference::default();
     for plan in plans.blocks.iter().filter(|plan| plan.changes()) {
         found.blocks += 1;
         let Some(block) = new.block_at(plan.channel, plan.block) else {

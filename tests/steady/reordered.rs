@@ -1,7 +1,7 @@
 //! A clip in another lane order takes one allocation for its key rows.
 
 use phalanx::build::{BuildOptions, build_rig};
-use phalanx::clip::relane;
+use phalanx::clip::reorder_lanes;
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx_testkit::alloc;
 
@@ -43,10 +43,10 @@ fn key_rows_are_allocated_at_once() {
     let to = rig.skeleton().in_lane_order(&order).unwrap();
     let clip = &rig.clips()[0];
     alloc::start();
-    let laid = relane(clip, &to, usize::MAX).unwrap();
+    let (laid, difference) = reorder_lanes(clip, &to, usize::MAX).unwrap();
     let peak = alloc::peak() as usize;
-    assert!(laid.difference.is_none());
-    let rows = laid.clip.rows().len() * 64;
+    assert!(difference.is_none());
+    let rows = laid.rows().len() * 64;
     assert_eq!(rows, JOINTS / 16 * KEYS * 3 * 64);
     // Beside the rows there are key times, in three places for a moment; rows that grow would need their half again.
     let times = 4 * KEYS * 4;
