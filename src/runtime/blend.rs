@@ -35,9 +35,6 @@ impl BlendJob<'_> {
     const NAME: &'static str = "BlendJob";
 
     /// Checks shapes and weights.
-    ///
-    /// # Errors
-    /// If a pose has another shape than `rest`, or a weight is negative or not finite.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         let needed = self.rest.shape();
         for (pose, weight) in self.actions {
@@ -50,7 +47,7 @@ impl BlendJob<'_> {
     /// Validates, then blends.
     ///
     /// # Errors
-    /// Those of [`BlendJob::validate`].
+    /// If a pose has another shape than `rest`, or a weight is negative or not finite.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         dispatch(SimdLevel::current(), BlendKernel(self));
@@ -75,9 +72,6 @@ impl LayerJob<'_> {
     const NAME: &'static str = "LayerJob";
 
     /// Checks shapes, weight and mask.
-    ///
-    /// # Errors
-    /// If the poses or the mask differ in shape, or the weight is outside [0, 1].
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         same_shape(
             Self::NAME,
@@ -92,7 +86,7 @@ impl LayerJob<'_> {
     /// Validates, then blends.
     ///
     /// # Errors
-    /// Those of [`LayerJob::validate`].
+    /// If the poses or the mask differ in shape, or the weight is outside [0, 1].
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         dispatch(SimdLevel::current(), LayerKernel(self));
@@ -118,9 +112,6 @@ impl AdditiveJob<'_> {
     const NAME: &'static str = "AdditiveJob";
 
     /// Checks shapes, weight and mask.
-    ///
-    /// # Errors
-    /// If the poses or the mask differ in shape, or the weight is outside [−1, 1].
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         same_shape(
             Self::NAME,
@@ -135,7 +126,7 @@ impl AdditiveJob<'_> {
     /// Validates, then adds.
     ///
     /// # Errors
-    /// Those of [`AdditiveJob::validate`].
+    /// If the poses or the mask differ in shape, or the weight is outside [−1, 1].
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         dispatch(SimdLevel::current(), AdditiveKernel(self));

@@ -22,9 +22,6 @@ impl BoundsJob<'_> {
     const NAME: &'static str = "BoundsJob";
 
     /// Checks sizes.
-    ///
-    /// # Errors
-    /// If the palette has not one matrix per slot box.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(
             Self::NAME,
@@ -37,7 +34,7 @@ impl BoundsJob<'_> {
     /// Validates, then measures. Empty if no slot moves a vertex.
     ///
     /// # Errors
-    /// Those of [`BoundsJob::validate`].
+    /// If the palette has not one matrix per slot box.
     pub fn run(self) -> Result<Aabb, JobError> {
         self.validate()?;
         let mut low = Vec3x8::broadcast(f32x8::splat(f32::INFINITY));

@@ -44,9 +44,6 @@ impl LerpPaletteJob<'_> {
     const NAME: &'static str = "LerpPaletteJob";
 
     /// Checks sizes and the factor.
-    ///
-    /// # Errors
-    /// If `to` or the output has not as many rows as `from`, or the factor is NaN or outside 0 to 1.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "to", self.to.len(), self.from.len())?;
         exact(Self::NAME, "output", self.output.len(), self.from.len())?;
@@ -56,7 +53,7 @@ impl LerpPaletteJob<'_> {
     /// Validates, then runs.
     ///
     /// # Errors
-    /// Those of [`LerpPaletteJob::validate`].
+    /// If `to` or the output has not as many rows as `from`, or the factor is NaN or outside 0 to 1.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         self.run_at(SimdLevel::current());

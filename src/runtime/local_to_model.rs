@@ -42,9 +42,6 @@ impl LocalToModelJob<'_> {
     const NAME: &'static str = "LocalToModelJob";
 
     /// Checks sizes.
-    ///
-    /// # Errors
-    /// If the pose, the scratch or the output do not fit the skeleton.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         let mut needed = self.skeleton.rest_pose().shape();
         needed[3] = self.pose.scalar_blocks();
@@ -71,7 +68,7 @@ impl LocalToModelJob<'_> {
     /// Validates, then runs.
     ///
     /// # Errors
-    /// Those of [`LocalToModelJob::validate`].
+    /// If the pose, the scratch or the output do not fit the skeleton.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         dispatch(SimdLevel::current(), LocalToModelKernel(self));

@@ -21,9 +21,6 @@ impl PaletteJob<'_> {
     const NAME: &'static str = "PaletteJob";
 
     /// Checks sizes.
-    ///
-    /// # Errors
-    /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "output", self.output.len(), self.skin.len())?;
         for (place, &joint) in self.skin.joints().iter().enumerate() {
@@ -43,7 +40,7 @@ impl PaletteJob<'_> {
     /// Validates, then runs.
     ///
     /// # Errors
-    /// Those of [`PaletteJob::validate`].
+    /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         dispatch(SimdLevel::current(), PaletteKernel(self));

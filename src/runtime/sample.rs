@@ -37,9 +37,6 @@ impl SampleJob<'_> {
     const NAME: &'static str = "SampleJob";
 
     /// Checks buffers and skeleton.
-    ///
-    /// # Errors
-    /// If the clip does not fit the skeleton or a buffer has not the size needed.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
             return Err(JobError::Skeleton {
@@ -76,7 +73,7 @@ impl SampleJob<'_> {
     /// Validates, then samples.
     ///
     /// # Errors
-    /// Those of [`SampleJob::validate`].
+    /// If the clip does not fit the skeleton or a buffer has not the size needed.
     pub fn run(self) -> Result<(), JobError> {
         self.run_at(SimdLevel::current())
     }

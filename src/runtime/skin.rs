@@ -32,10 +32,6 @@ impl SkinningJob<'_> {
     const NAME: &'static str = "SkinningJob";
 
     /// Checks sizes and joint indices.
-    ///
-    /// # Errors
-    /// If an output has not one element per vertex, a stream of the primitive is too short, or an
-    /// influence with a weight names a slot beyond the palette.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
         let p = self.primitive;
         let vertices = p.positions.len();
@@ -109,7 +105,8 @@ impl SkinningJob<'_> {
     /// Validates, then deforms.
     ///
     /// # Errors
-    /// Those of [`SkinningJob::validate`].
+    /// If an output has not one element per vertex, a stream of the primitive is too short, or an
+    /// influence with a weight names a slot beyond the palette.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         let p = self.primitive;
