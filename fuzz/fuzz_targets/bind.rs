@@ -1,5 +1,5 @@
-//! Any two skeletons whose joints share some names, and any clips: reordered, bound, retargeted and mirrored. Whatever is
-//! made fits the skeleton that it is for, and is played.
+//! Any two skeletons whose joints share some names, and any clips: laid out anew, bound, retargeted and mirrored.
+//! Whatever is made fits the skeleton that it is for, and is played.
 #![no_main]
 
 mod support;

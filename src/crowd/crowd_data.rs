@@ -2,7 +2,6 @@
 
 use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
-#[cfg(feature = "gpu")]
 use super::evaluate::Scratches;
 use super::mirrors::Mirrors;
 use super::parts::Lending;

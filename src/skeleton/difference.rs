@@ -40,8 +40,8 @@ pub enum SkeletonMismatch {
     Structure(String),
     /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,
-    /// The joints are the same in another order, and the lane orders differ too: [`reorder_lanes`](crate::clip::reorder_lanes)
-    /// converts a clip.
+    /// The joints are the same in another order, and the lane orders differ too:
+    /// [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     JointOrder,
 }
 

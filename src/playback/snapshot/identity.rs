@@ -128,9 +128,11 @@ says! { SnapshotDiffers:
     Self::Rigs { here, snapshot } =>
         ("there is {} where the snapshot has {}", number(here), number(snapshot)),
     Self::Skeleton { rig, name, here, snapshot } =>
-        ("{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(name)),
+        ("{rig} (\"{name}\") has a skeleton of hash {here:016x}, in the snapshot {snapshot:016x}",
+        name = shorten(name)),
     Self::LaneOrder { rig, name, here, snapshot } =>
-        ("{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}", name = shorten(name)),
+        ("{rig} (\"{name}\") has a lane order of hash {here:016x}, in the snapshot {snapshot:016x}",
+        name = shorten(name)),
     Self::Layers { rig, name, layer } =>
         ("layer {layer} of {rig} (\"{name}\") has other options than in the snapshot"),
     Self::Clip { rig, rig_name, clip, name, here, snapshot } =>
