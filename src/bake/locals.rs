@@ -10,7 +10,7 @@ use crate::simd::{Kernel, Lanes};
 use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
-/// Per channel the number of components, and the first of them in a transform.
+/// For each channel the number of components, and the index of the first in a transform.
 const CHANNELS: [(usize, usize); 3] = [(3, 0), (4, 3), (3, 7)];
 
 /// Translations, rotations and scales. A channel that does not move has one group.
@@ -107,7 +107,7 @@ impl Locals {
     }
 }
 
-/// Where a group of a channel begins.
+/// The index at which a group of a channel begins.
 #[inline(always)]
 fn group_at(values: &[V], width: usize, group: usize) -> usize {
     if values.len() == width {
@@ -137,5 +137,5 @@ impl Kernel for Normalise<'_> {
     }
 }
 
-/// A transform of which no time is known yet.
+/// A transform of eight times before any is set.
 pub(super) const NOTHING: Local = [V::ZERO; 10];

@@ -14,9 +14,9 @@ use fearless_simd::prelude::*;
 /// Share of the error bound that the optimiser may use. The rest is for times between keys.
 pub(super) const MARGIN: f64 = 0.97;
 /// Share of the largest measured error that is added for the times between those measured: an allowance, not a proof.
-/// Between two keys the error of a point is a sum of vectors that each change about linearly and turn with a joint.
-/// Where all turn together the sum is largest at a key; where they turn apart it may rise between two measured times,
-/// which is why further ones are measured around the largest errors.
+/// Between two keys the error of a point is a sum of vectors that each change about linearly and rotate with a joint.
+/// If all rotate together the sum is largest at a key; if not, it may rise between two measured times, which is why
+/// more times are measured around the largest errors.
 pub(super) const BETWEEN: f64 = 0.02;
 
 /// Bytes of raw data per joint and frame.
@@ -24,11 +24,11 @@ const RAW_BYTES: usize = 40;
 
 /// Measures a baked clip against the raw one.
 ///
-/// The error of a joint at a time is the largest distance in model space between the positions that the
-/// two clips give three points on a shell around the joint (the metric of ACL). The points lie on the axes that the
-/// raw clip gives the joint at that time, at the shell's distance in model space; the shell of a joint that the clip
-/// shrinks below a hundredth of its largest size shrinks with it. It is measured at all key times of the raw clip and at times
-/// between them, more of these where joints turn far. Additive clips are measured on top of the rest pose.
+/// The error of a joint at a time is the largest distance in model space between the positions that the two clips give
+/// three points on a shell around the joint (the metric of ACL). The points lie on the joint's axes in the raw clip at
+/// that time, at the shell's distance in model space; if the clip shrinks a joint below a hundredth of its largest size,
+/// its shell shrinks too. The error is measured at all key times of the raw clip and at times between them, more of these
+/// where joints rotate far. Additive clips are measured on top of the rest pose.
 ///
 /// Both clips are sampled by the portable kernels, so the result is the same on every machine. Other SIMD
 /// levels round differently, by about 1e-7 of the model's size.
@@ -45,10 +45,10 @@ pub fn measure_error(
     measure_error_across((raw, skeleton), (built, skeleton), settings)
 }
 
-/// As [`measure_error`], for clips of one skeleton in two lane orders.
+/// The same as [`measure_error`], for clips of one skeleton in two lane orders.
 ///
 /// # Errors
-/// As [`measure_error`], and if the skeletons differ in more than their lane order.
+/// Those of [`measure_error`], and if the skeletons differ in more than their lane order.
 pub fn measure_error_across(
     raw: (&Clip, &Skeleton),
     built: (&Clip, &Skeleton),
@@ -64,8 +64,7 @@ pub fn measure_error_across(
     Ok(measure(raw, built, settings)?.0)
 }
 
-/// The report, and the largest error weighted by the joints' settings, which is comparable with the
-/// clip's bound.
+/// The report, and the largest error weighted by the joints' settings, which can be compared with the clip's bound.
 pub(super) fn measure(
     (raw, skeleton): (&Clip, &Skeleton),
     (built, other): (&Clip, &Skeleton),
@@ -124,7 +123,7 @@ pub(super) fn measure(
     Ok((report, weighted))
 }
 
-/// Two clips that are compared, and what was found so far.
+/// Two clips that are compared, and the errors found so far.
 struct Measuring<'a> {
     samplers: [Sampler<'a>; 2],
     ranges: Vec<[f32; 2]>,
@@ -183,7 +182,7 @@ impl Measuring<'_> {
     }
 }
 
-/// Further times around those of the largest errors: between two measured times the error may rise above both.
+/// Additional times around those of the largest errors: between two measured times the error may exceed both.
 pub(super) fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f32> {
     let mut peaks: Vec<f32> = errors
         .chunks(joints.max(1))
@@ -238,27 +237,27 @@ pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
     times
 }
 
-/// Where normalised lerp is farthest from slerp between two keys; in the middle both agree. Where no joint turns
-/// by more than [`SMALL_TURN`] the two positions alternate, since measuring both would cost half as much again.
+/// Fractions of an interval at which normalised lerp is farthest from slerp; in the middle both agree. If no joint
+/// rotates by more than [`SMALL_TURN`] the two alternate, since measuring both would cost half as much again.
 const BESIDE: [f32; 2] = [0.21, 0.79];
-/// A turn between two keys, radians, up to which normalised lerp and slerp are within 4e-6 of the reach.
+/// A rotation between two keys, radians, up to which normalised lerp and slerp are within 4e-6 of the reach.
 const SMALL_TURN: f32 = 0.1;
-/// A turn up to which two times between keys suffice, radians: points on an arc of a quarter of it are straight
-/// within [`BETWEEN`].
+/// A rotation up to which two times between keys suffice, radians: an arc of a quarter of it is straight within
+/// [`BETWEEN`].
 const WIDE_TURN: f32 = 0.35;
-/// Beyond that, the turn between two measured times, radians.
+/// Rotation between two measured times beyond that, radians.
 const TURN_STEP: f32 = 0.1;
-/// Times between two keys that turns may ask for.
+/// Limit on the times between two keys that rotations add.
 const MAX_BETWEEN: usize = 32;
-/// Times between the keys of cubic curves, at least.
+/// Smallest number of times between the keys of cubic curves.
 const CUBIC: usize = 3;
-/// The gaps between measured times, of the largest errors, in which more are measured.
+/// Number of gaps between measured times, those of the largest errors, in which more times are measured.
 const PEAKS: usize = 8;
-/// The times that are measured in each of them. Over all test models the largest error was 0.9% above what was measured,
-/// and 2.5% without these.
+/// Number of times in each of these gaps. Over all test models the largest error was 0.9% above the measured one, and
+/// 2.5% without these times.
 const BESIDE_PEAK: usize = 3;
 
-/// The times to measure: all key times and times between each two, more where joints turn far. With stepped lanes
+/// The times to measure: all key times and times between each two, more where joints rotate far. With stepped lanes
 /// also the last moment before each key, where other lanes differ most from the step.
 fn sample_times(clip: &Clip) -> Vec<f32> {
     let keys = key_times(clip);
@@ -288,10 +287,10 @@ fn sample_times(clip: &Clip) -> Vec<f32> {
     times
 }
 
-/// Per interval of the key times a bound of the largest turn of a joint about its parent, radians.
+/// For each interval of the key times, a bound of the largest rotation of a joint relative to its parent, radians.
 ///
-/// Of a spline it is that of its control points: each plane through the origin crosses the curve at most as often as
-/// their polygon (variation diminishing), so the curve on the sphere is no longer than the polygon (Crofton).
+/// A spline is bounded by its control points: a plane through the origin crosses the curve at most as often as their
+/// polygon (variation diminishing), so the curve on the sphere is no longer than the polygon (Crofton).
 fn turns(clip: &Clip, times: &[f32]) -> Vec<f32> {
     let mut turns = vec![0.0f32; times.len().saturating_sub(1)];
     for b in clip.blocks(Channel::Rotation) {
@@ -368,8 +367,8 @@ impl<'a> Sampler<'a> {
             cursors: &mut self.cursors,
             output: &mut self.pose,
         };
-        // Always portable: whether the bound is reached, and so the baked clip, must not depend on the
-        // machine.
+        // The level is portable on every machine: whether the bound is reached, and so the baked clip, must not depend on
+        // the machine.
         Ok(job.run_at(SimdLevel::Portable)?)
     }
 
@@ -402,7 +401,7 @@ pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
     }
 }
 
-/// Per scalar: the divisor of its errors, and the rounding error of f32.
+/// For each scalar, the divisor of its errors, and the rounding error of f32.
 fn scalar_ranges(raw: &Clip, skeleton: &Skeleton) -> Vec<[f32; 2]> {
     let mut ranges = vec![[1.0, 0.0]; skeleton.rest_pose().scalar_blocks() * LANES];
     for b in raw.blocks(Channel::Scalar) {

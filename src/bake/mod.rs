@@ -1,9 +1,8 @@
 //! Baking: reduces clips of f32 keys to 16-bit keys, within a measured error bound.
 //!
-//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips,
-//! [`measure_source`] one with the file that it was made from. The error
-//! metric is that of ACL (Animation Compression Library): the displacement in model space of points on a
-//! shell around each joint.
+//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips, [`measure_source`]
+//! compares a clip with the file that it was made from. The error metric is that of ACL (Animation Compression Library):
+//! the displacement in model space of points on a shell around each joint.
 
 mod locals;
 mod metric;
@@ -39,23 +38,23 @@ pub const MAX_ERROR: f32 = 1e-4;
 pub const SHELL: f32 = 0.03;
 /// Attempts to bake a clip, each with a finer target if the measured error is above the bound.
 const ATTEMPTS: usize = 4;
-/// Share of the error that the finest 16-bit step of a track may cause; tracks that need a coarser step
-/// stay f32. The next, smaller share is tried if the errors of all tracks together exceed the bound.
+/// Share of the error that the finest 16-bit step of a track may cause; tracks that need a coarser step stay f32. The
+/// next, smaller share is tried if the errors of all tracks together exceed the bound.
 const COARSEST: [f64; 3] = [0.8, 0.2, 0.05];
-/// Bytes of memory that [`bake`] and [`measure_error`] need at most for each joint and key time of a clip, besides the
-/// clip. Measured: 160 where rotations are animated, 227 with translations, so about 290 with scales as well.
+/// Bytes of memory that [`bake`] and [`measure_error`] need at most for each joint and key time of a clip, in addition to
+/// the clip. Measured: 160 if rotations are animated, 227 with translations, so about 290 with scales as well.
 pub const BAKE_BYTES_PER_KEY: u64 = 300;
 
-/// Limit on joints × key times of a clip. Baking needs [`BAKE_BYTES_PER_KEY`] for each, so at most 5.0 GB. Ten minutes of 200
-/// joints at 60 frames per second are 7 million, ten minutes of 31 joints at 120 Hz 2.2 million.
+/// Limit on joints × key times of a clip. Baking needs [`BAKE_BYTES_PER_KEY`] for each, so at most 5.0 GB. Ten minutes of
+/// 200 joints at 60 frames per second are 7 million, ten minutes of 31 joints at 120 Hz 2.2 million.
 ///
-/// It is below what a clip may hold ([`MAX_KEYS`](crate::clip::MAX_KEYS) for any number of joints): 31 joints are
-/// baked up to 541,200 keys, which are 75 minutes at 120 Hz. A longer take plays and is stored as it is, with
+/// A clip may hold more ([`MAX_KEYS`](crate::clip::MAX_KEYS) for any number of joints): 31 joints are baked up to
+/// 541,200 keys, which are 75 minutes at 120 Hz. A longer take plays and is stored with exact keys; to bake it, cut it.
 /// exact keys; to bake it, cut it.
 pub const MAX_BAKED_KEYS: usize = 1 << 24;
 
-/// Bytes of memory that [`bake`] needs for a clip, at most: for those who check that they are there. The process ends
-/// where memory runs out.
+/// Bytes of memory that [`bake`] needs for a clip at most, so that a caller can check that they are available: the
+/// process ends if memory runs out.
 ///
 /// # Errors
 /// If the clip is not of the skeleton, or larger than [`MAX_BAKED_KEYS`].
@@ -65,12 +64,11 @@ pub fn bake_memory(clip: &Clip, skeleton: &Skeleton) -> Result<u64, BakeError> {
     Ok(keys * BAKE_BYTES_PER_KEY)
 }
 
-/// How [`bake`] reduces a clip. Each number is finite and above 0.
+/// Settings of [`bake`]. Each number is finite and above 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
-    /// Bound on the displacement of points on a joint's shell from the raw clip, metres of model space. What is kept
-    /// below it is [`ErrorReport::max`], which says how far that holds between keys.
-    /// Default: [`MAX_ERROR`].
+    /// Bound on the displacement of points on a joint's shell from the raw clip, metres of model space.
+    /// [`ErrorReport::max`], which is kept below it, says how far that holds between keys. Default: [`MAX_ERROR`].
     pub max_error: f32,
     /// Distance of the shell from the joint, metres of model space. Default: [`SHELL`].
     pub shell: f32,
@@ -81,7 +79,7 @@ pub struct BakeOptions {
     pub joints: Vec<JointQuality>,
 }
 
-/// Overrides of the options for one joint: [`of`](Self::of) names it, struct update sets them.
+/// Overrides of the options for one joint: [`of`](Self::of) finds it, struct update sets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointQuality {
     /// Index of the joint. Default: 0.
@@ -203,8 +201,7 @@ impl BakeOptions {
         Ok(())
     }
 
-    /// Per joint: the distance of the shell, and the weight that makes its error comparable with
-    /// `max_error`.
+    /// For each joint, the distance of the shell, and the weight that makes its error comparable with `max_error`.
     fn shells(&self, skeleton: &Skeleton) -> Vec<(f64, f64)> {
         let mut shells = vec![(f64::from(self.shell), 1.0); skeleton.len()];
         for j in &self.joints {
@@ -258,7 +255,7 @@ pub fn bake(
         }
         before = Some(forms);
     }
-    // 16-bit keys do not reach the bound: the clip stays as it is.
+    // 16-bit keys do not reach the bound, so the clip is kept.
     let (report, _) = metric::measure((raw, skeleton), (raw, skeleton), settings)?;
     Ok((raw.clone(), report))
 }

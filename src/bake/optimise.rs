@@ -17,10 +17,10 @@ use std::ops::Range;
 const ROUNDS: usize = 6;
 /// Factor by which the chosen shares are beyond the target when the next rounds begin.
 const BEYOND: f64 = 1.15;
-/// Rounds that lower the shares of those joints alone that are beyond the target, and of the joints above these: one joint
-/// does not cost all others bits.
+/// Rounds that lower only the shares of joints beyond the target and of the joints above them, so that one joint does not
+/// cost all others bits.
 const LOCAL: usize = 8;
-/// Further rounds, which refine all steps by the missing factor. Measured: 4 where the bound is reachable.
+/// Further rounds, which refine all steps by the missing factor. Measured: 4 if the bound is reachable.
 const FINER: usize = 8;
 /// Final rounds, which halve all shares: from the largest share to a thousandth of the target.
 const HALVED: usize = 14;
@@ -36,9 +36,9 @@ const BLOCK: usize = 8;
 /// The result of the optimiser.
 #[derive(Clone)]
 pub(super) struct Built {
-    /// Per joint and channel: the code of the step.
+    /// For each joint and channel, the code of the step.
     pub codes: Vec<[u16; 3]>,
-    /// Per joint: its quantised values at all key times, in groups of eight times.
+    /// For each joint, its quantised values at all key times, in groups of eight times.
     pub values: Vec<Vec<Local>>,
     /// Whether no error at the key times is above the target. If not, finer steps do not help.
     pub reached: bool,
@@ -66,7 +66,7 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
     for round in 0..ROUNDS {
         let below = state.evaluate(&shares, false);
         let over = below.iter().copied().fold(0.0, f64::max) / target;
-        // What the keys would take if all shares were scaled until the target is reached.
+        // The bits of the keys if all shares were scaled until the target is reached.
         let bits = state.bits() + numbers * over.max(f64::MIN_POSITIVE).log2();
         if best.as_ref().is_none_or(|(least, ..)| bits < *least) {
             best = Some((bits, over, shares.clone()));
@@ -127,15 +127,15 @@ pub(super) fn steps(track: &JointTrack, codes: [u16; 3]) -> [f64; 3] {
 
 struct State<'a> {
     tracks: &'a Tracks,
-    /// Per joint: quantised values in groups of eight times. Joints that do not move have one group.
+    /// For each joint, quantised values in groups of eight times. Joints that do not move have one group.
     values: Vec<Vec<Local>>,
-    /// Groups of times that are evaluated together down the hierarchy.
+    /// Number of groups of times that are evaluated together down the hierarchy.
     block: usize,
-    /// Per joint: model-space transforms of these groups, and those of the raw clip.
+    /// For each joint, model-space transforms of these groups, and those of the raw clip.
     models: Vec<Vec<Model>>,
     wanted: Vec<Vec<Model>>,
     codes: Vec<[u16; 3]>,
-    /// Per joint: its largest error, weighted, metres.
+    /// For each joint, its largest error, weighted, metres.
     errors: Vec<f64>,
     /// Number of evaluations.
     rounds: usize,
@@ -163,7 +163,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Evaluates steps for these shares. Returns per joint the largest error at it or at any joint below it.
+    /// Evaluates steps for these shares. Returns for each joint the largest error at it or at any joint below it.
     fn evaluate(&mut self, shares: &[f64], keep: bool) -> Vec<f64> {
         self.rounds += 1;
         for (joint, track) in self.tracks.joints.iter().enumerate() {
@@ -182,7 +182,7 @@ impl<'a> State<'a> {
 }
 
 impl State<'_> {
-    /// Number of numbers that all moving keys have.
+    /// The number of components that all moving keys have.
     fn numbers(&self) -> f64 {
         let tracks = self.tracks.joints.iter();
         let all = tracks.flat_map(|track| track.residuals.iter().zip(CHANNELS));
@@ -190,7 +190,7 @@ impl State<'_> {
         numbers.sum()
     }
 
-    /// Estimate of the bits that these numbers take on disk, in the steps of the last evaluation.
+    /// Estimate of the bits that these components take on disk, in the steps of the last evaluation.
     fn bits(&self) -> f64 {
         let mut bits = 0.0;
         for (track, &codes) in self.tracks.joints.iter().zip(&self.codes) {
@@ -243,7 +243,7 @@ fn evaluate_joint<S: Simd>(
     let models = &mut after[0][..times.len()];
     let (before, after) = state.wanted.split_at_mut(joint);
     let goals = &mut after[0][..times.len()];
-    // Clips of one block compute the raw transforms once. Longer ones compute them in every round: to read them back
+    // Clips of one block compute the raw transforms once. Longer ones compute them in every round: reading them back
     // from memory takes longer.
     if state.rounds == 1 || state.block < tracks.chunks() {
         for (chunk, goal) in times.clone().zip(goals.iter_mut()) {
@@ -299,7 +299,7 @@ fn evaluate_joint<S: Simd>(
     *error = error.max((worst.sqrt() + tracks.rounding) * track.shell.weight);
 }
 
-/// A local transform as it is displayed: normalised, and added to the rest pose if the clip is additive.
+/// A local transform in the displayed form: normalised, and added to the rest pose if the clip is additive.
 #[inline(always)]
 fn shown_local<S: Simd>(simd: S, track: &JointTrack, mut local: Trs<S>) -> Trs<S> {
     let q = unit(&[local[3], local[4], local[5], local[6]]);

@@ -79,7 +79,7 @@ struct Packer<'a> {
     parts: ClipParts,
 }
 
-/// As [`Packer::joint`].
+/// See [`Packer::joint`].
 fn joint(
     skeleton: &Skeleton,
     channel: Channel,
@@ -133,7 +133,7 @@ impl Packer<'_> {
         still.fold(b.moving, |moving, l| moving & !(1 << l))
     }
 
-    /// The values of lanes that do not move, or no longer.
+    /// The values of lanes that do not move, or no longer move.
     fn still(&self, channel: Channel, b: &Block) -> Vec<Row> {
         let mut rows = vec![Row::splat(0.0); channel.components()];
         for l in 0..LANES {
@@ -260,7 +260,7 @@ impl Packer<'_> {
         })
     }
 
-    /// The kind of a packed block: `Linear` where the error of uncorrected lerp is small enough.
+    /// The kind of a packed block: `Linear` if the error of uncorrected lerp is small enough.
     fn kind(&self, channel: Channel, b: &Block) -> BlockKind {
         if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
             return BlockKind::Linear;

@@ -10,12 +10,12 @@ use crate::clip::{BlockKind, Channel, Clip};
 pub struct ErrorReport {
     /// The error of any joint at any time, against an exact evaluation of the raw clip, metres.
     ///
-    /// It is [`measured`](Self::measured), an allowance of 2% for the times between those at which it was measured,
-    /// and a bound of f32 rounding at the size of the model: 4.8e-7 of the longest way down the joints from the origin.
-    /// The allowance is no proof. Tests look for a larger error at random times of many clips.
+    /// It is [`measured`](Self::measured), plus an allowance of 2% for the times between those measured, plus a bound of f32
+    /// rounding at the size of the model: 4.8e-7 of the longest path down the joints from the origin. The allowance is no
+    /// proof. Tests search for a larger error at random times of many clips.
     pub max: f32,
-    /// Largest error that was measured, over joints and times, metres. Around the largest errors more times are measured
-    /// than `mean`, `p99` and `samples` count.
+    /// Largest error that was measured, over joints and times, metres. Additional times around the largest errors count here,
+    /// but not in `mean`, `p99` and `samples`.
     pub measured: f32,
     /// Mean error over joints and times, metres.
     pub mean: f32,
@@ -29,10 +29,9 @@ pub struct ErrorReport {
     pub samples: usize,
     /// Largest error of a scalar (morph weight or component of a user channel), in its own unit.
     pub scalar_max: f32,
-    /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller.
-    ///
-    /// This is what [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds. Rounding to f32
-    /// is subtracted. Quaternions count before they are normalised.
+    /// Largest error of a scalar relative to its range in the raw clip, or to 1 if the range is smaller. Rounding to f32 is
+    /// subtracted. Quaternions count before they are normalised.
+    /// [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds this number.
     pub scalar_relative: f32,
     /// Size of the baked clip, bytes.
     pub bytes: TrackBytes,

@@ -5,33 +5,33 @@
 //! point k              joint + offset k × axis k, with offset k = distance ÷ length of axis k
 //! ```
 //!
-//! So a point is `distance` metres of model space away at every time, whatever scales its joint and the nodes
-//! above have. As in ACL, one point on each axis covers position, rotation and scale.
+//! So a point is at every time `distance` metres of model space away, whatever the scales of its joint and the nodes
+//! above. As in ACL, one point on each axis covers position, rotation and scale.
 
 use super::{BakeOptions, is_additive};
 use crate::clip::{Channel, Clip, split_lane};
 use crate::skeleton::Skeleton;
 
-/// Share of an axis' greatest length in a clip below which the shell shrinks with the axis. A joint that is
-/// scaled to 0 takes the vertices around it along, and points that stay 3 cm away would be infinitely many of its
-/// units away. A hundredth is as small as 16 bits of a scale from 0 to 1 allow for the default error and shell.
+/// Share of an axis' greatest length in a clip below which the shell shrinks with the axis. A joint that is scaled to 0
+/// takes the vertices around it along, and points that stay 3 cm away would be infinitely many of its units away. 16 bits
+/// of a scale from 0 to 1 allow no less than a hundredth for the default error and shell.
 pub(super) const LEAST_LENGTH: f64 = 0.01;
-/// Relative change of a length that is rounding of exporters.
+/// Relative change of a length up to which it counts as rounding by exporters.
 const STEADY: f64 = 1e-4;
-/// Roundings of f32 that a point goes through between the keys and the model matrix, as a multiple of half a unit
-/// in the last place at the model's size. Measured: 2.9 over all test models, of clips with exact keys.
+/// Roundings of f32 that a point goes through between the keys and the model matrix, as a multiple of half a unit in the
+/// last place at the model's size. Measured: 2.9 over all test models, for clips with exact keys.
 const ROUNDINGS: f64 = 8.0;
-/// The same per joint of a chain, for long ones: 0.31 was measured in chains of 60 and 100 joints, 0.23 in one of 800.
+/// [`ROUNDINGS`] per joint of a long chain: 0.31 was measured in chains of 60 and 100 joints, 0.23 in one of 800.
 const PER_JOINT: f64 = 0.5;
 
 /// The shell of a joint in a clip.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shell {
-    /// Distance of its points in model space, metres.
+    /// Distance of the points in model space, metres.
     pub distance: f64,
     /// Weight that makes an error comparable with the clip's bound.
     pub weight: f64,
-    /// Per axis: the offset of its point in units of the joint; an upper bound if not `steady`.
+    /// For each axis, the offset of its point in units of the joint; an upper bound if not `steady`.
     pub offsets: [f64; 3],
     /// True if the lengths of the axes do not change.
     pub steady: bool,
@@ -83,7 +83,7 @@ pub(super) fn shells(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions) -
             own.most = own.most.max(most);
             own.rest = own.rest.max(at_rest);
             shell.steady &= most - least <= STEADY * most;
-            // The shell of a joint that a clip hides is that of the rest pose, or of the joint above.
+            // If a clip hides a joint, its shell is that of the rest pose, or of the joint above.
             let used = [most, at_rest, unit].into_iter().find(|&v| v > 0.0);
             let used = used.unwrap_or(1.0);
             shell.unit = shell.unit.max(used);
@@ -103,7 +103,7 @@ pub(super) fn shells(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions) -
     shells
 }
 
-/// Per axis the least and the greatest magnitude of a joint's scale in a clip, on top of the rest pose if it is
+/// For each axis, the least and the greatest magnitude of a joint's scale in a clip, on top of the rest pose if it is
 /// additive.
 fn scales(clip: &Clip, skeleton: &Skeleton, joint: usize) -> [[f64; 2]; 3] {
     let rest = skeleton.rest(joint).scale.to_array().map(f64::from);
@@ -130,15 +130,15 @@ pub(super) fn magnitudes([low, high]: [f64; 2]) -> [f64; 2] {
     [least, low.abs().max(high.abs())]
 }
 
-/// Bound of the f32 rounding errors of points between the keys and the model matrices, metres: of each joint by the
-/// length of the chain from the origin to its shell, and by the number of joints in it.
+/// Bound of the f32 rounding errors of points between the keys and the model matrices, metres. A joint's share follows
+/// from the length of the chain from the origin to its shell and from the number of joints in it.
 pub(super) fn rounding(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
     let deepest = depth(skeleton.parents());
     let roundings = ROUNDINGS.max(PER_JOINT * deepest as f64);
     roundings * 0.5 * f64::from(f32::EPSILON) * extent(clip, skeleton, shells)
 }
 
-/// The most joints in a chain.
+/// The number of joints in the longest chain.
 fn depth(parents: &[u16]) -> usize {
     let mut depths: Vec<usize> = Vec::with_capacity(parents.len());
     for &parent in parents {

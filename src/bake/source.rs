@@ -1,5 +1,5 @@
 //! The error of a clip against the file that it was made from: the tracks of the file, evaluated in f64 as glTF defines
-//! them. What a build dropped or rebuilt is seen here, and nowhere where two clips are compared.
+//! them. Only this measurement shows what a build dropped or rebuilt; comparing two clips does not.
 
 use super::metric::{BETWEEN, Sampler, key_times, near_peaks};
 use super::shells::{rounding, shells};
@@ -9,7 +9,7 @@ use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack}
 use crate::rig::Rig;
 use std::collections::HashMap;
 
-/// Times between two keys, as parts of the way.
+/// Fractions of an interval between two keys at which the error is measured.
 const BESIDE: [f64; 3] = [0.21, 0.5, 0.79];
 
 /// The rows of an affine matrix.
@@ -23,10 +23,10 @@ const IDENTITY: Matrix = [
 
 /// Measures a clip of a rig against the tracks of the file, metres of model space.
 ///
-/// `scene` is what was read from the file and `clip` the index of its animation; `rig` was built from it, without root
-/// motion, in the lane order of `built`. The points are those of [`measure_error`](super::measure_error), and so are
-/// the allowances for rounding and for times between the measured ones. The weights of joints are not compared.
-/// Of a clip with more than four times [`MAX_BAKED_KEYS`] of nodes × times, evenly chosen times are measured.
+/// `scene` is the content of the file and `clip` the index of its animation; `rig` was built from it, without root motion,
+/// in the lane order of `built`. The points and the allowances for rounding and for times between the measured ones are
+/// those of [`measure_error`](super::measure_error). The weights of joints are not compared. If nodes × times exceed four
+/// times [`MAX_BAKED_KEYS`], evenly chosen times are measured.
 ///
 /// # Errors
 /// If a setting is out of range, the clip does not fit the rig, the scene has no such animation or other nodes than the
@@ -65,7 +65,7 @@ pub fn measure_source(
     let node_of =
         node_of.ok_or_else(|| different("a joint", "no node".to_owned(), "a node of the file"))?;
     let times = times(animation, built);
-    // Of very long clips not all times are looked at.
+    // Very long clips are measured at some of the times only.
     let work = times.len().saturating_mul(scene.nodes.len());
     let stride = work.div_ceil(4 * MAX_BAKED_KEYS).max(1);
     let shells = shells(built, skeleton, settings);
@@ -138,7 +138,7 @@ fn worse(a: f64, b: f64) -> f64 {
 struct Nodes<'a> {
     scene: &'a RawScene,
     order: Vec<usize>,
-    /// By node: its translation, rotation and scale.
+    /// For each node, the tracks of its translation, rotation and scale.
     tracks: Vec<[Option<&'a RawTrack>; 3]>,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// A track at a time; a track without keys leaves `out` as it is. Rotations are not normalised.
+/// A track at a time; without keys `out` is unchanged. Rotations are not normalised.
 fn sample(track: &RawTrack, time: f64, out: &mut [f64]) {
     let (width, cubic) = (out.len(), track.interpolation == Interpolation::CubicSpline);
     let value = |key: usize, part: usize, c: usize| -> f64 {

@@ -1,4 +1,4 @@
-//! Baking of clips that are baked already.
+//! Baking of clips that were baked before.
 
 use super::*;
 use crate::build::{BuildOptions, build_rig};
@@ -9,7 +9,7 @@ use crate::import::raw::{
 use crate::skeleton::{ChannelValue, UserChannel};
 use glam::Quat;
 
-/// 16-bit keys of joints and of numbers are read as such: their blocks have fewer rows than keys.
+/// Packed keys of joints and scalars are read as integers: their blocks have fewer rows than keys.
 #[test]
 fn baked_clips_can_be_baked_again() {
     let times: Vec<f32> = (0..40).map(|k| k as f32 / 30.0).collect();
@@ -53,7 +53,7 @@ fn baked_clips_can_be_baked_again() {
     assert!(report.max <= options.max_error, "{}", report.max);
     assert!(report.scalar_relative <= options.scalar_error);
     assert_eq!(twice.bytes(), once.bytes());
-    // Finer than 16 bits: rotations become f32 rows.
+    // This error needs more than 16 bits, so rotations become f32 rows.
     let fine = BakeOptions {
         max_error: 1e-9,
         ..options

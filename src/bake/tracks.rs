@@ -29,7 +29,7 @@ const MAX_RANGE: f64 = 60_000.0;
 /// How a channel of a joint is stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ChannelForm {
-    /// Not stored, or unchanged as rows of f32.
+    /// Not stored, or kept as f32 rows.
     Kept,
     /// One quantised value, for motion that is noise.
     Constant,
@@ -41,36 +41,36 @@ pub(super) enum ChannelForm {
 pub(super) struct JointTrack {
     pub parent: Option<usize>,
     pub forms: [ChannelForm; 3],
-    /// The component of its rotations that is derived from the others, and whether it is negative.
+    /// The component of the joint's rotations that is derived from the others, and whether it is negative.
     pub derived: Option<(usize, bool)>,
     /// The values of the raw clip.
     pub raw: Locals,
     /// The values of channels whose motion is noise.
     pub middles: [[f64; 4]; 3],
-    /// The points at which its error is measured.
+    /// The points at which the joint's error is measured.
     pub shell: Shell,
-    /// The largest change of its shell per unit of its scale, as a share of the shell's distance; its largest scale.
+    /// The largest change of the shell per unit of scale, as a share of the shell's distance; the largest scale.
     own: (f64, f64),
-    /// Largest weight of an error that its motion causes: its own, or that of a joint below it.
+    /// Largest weight of an error that the joint's motion causes: at the joint, or at a joint below it.
     pub weight: f64,
     /// Distance of the farthest measured point that a rotation of the joint moves, metres.
     pub reach: f64,
-    /// Per channel: displacement of the measured points of the joint and its children per unit, metres.
+    /// For each channel, displacement of the measured points of the joint and its children per unit, metres.
     pub levers: [f64; 3],
     /// Whether a channel that is kept unchanged moves.
     keeps_keys: bool,
-    /// Per channel: the code of the finest step for which 16 bits hold the range.
+    /// For each channel, the code of the finest step for which 16 bits hold the range.
     pub finest: [u16; 3],
-    /// Per channel: the divisor of its steps, see [`unit_of`].
+    /// For each channel, the divisor of its steps, see [`unit_of`].
     pub units: [f64; 3],
-    /// Per channel: the residuals of its keys.
+    /// For each channel, the residuals of its keys.
     pub residuals: [Residuals; 3],
     /// The joint's rest pose, if the clip is additive.
     pub base: Option<[f64; 10]>,
 }
 
 /// The residuals of a channel's keys, each predicted by the line through the two before it: an estimate of what the coder
-/// of clips has to store.
+/// of clips stores.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Residuals {
     /// Number of keys; 0 for channels that do not move.
@@ -97,7 +97,7 @@ impl Residuals {
 }
 
 impl JointTrack {
-    /// The largest distance from its parent, in the parent's units.
+    /// The joint's largest distance from its parent, in the parent's units.
     fn offset(&self) -> f64 {
         let ranges = self.raw.range(0);
         let far = ranges[..3].iter().enumerate().map(|(c, &range)| {
@@ -156,8 +156,8 @@ impl JointTrack {
         self.forms[which] = ChannelForm::Constant;
     }
 
-    /// Largest difference of normalised lerp and slerp between keys, at the joint's reach, in metres. For
-    /// rotations θ apart it is θ³/250 of the reach, to third order.
+    /// Largest difference of normalised lerp and slerp between keys, at the joint's reach, in metres. For rotations θ
+    /// between keys it is θ³/250 of the reach, to third order.
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
         let ChannelForm::Moving { timeline, .. } = self.forms[1] else {
             return 0.0;
@@ -173,11 +173,11 @@ impl JointTrack {
 
 /// The keys of a timeline among all key times, and the position of each key time on it.
 pub(super) struct TimelineKeys {
-    /// Per key: the index of its time.
+    /// For each key, the index of its time.
     pub at: Vec<usize>,
-    /// Per key time: the key before it, and the fraction to the next key.
+    /// For each key time, the key before it, and the fraction to the next key.
     pub cursors: Vec<(usize, f64)>,
-    /// Whether it has a key at every key time.
+    /// Whether the timeline has a key at every key time.
     pub dense: bool,
 }
 
@@ -185,7 +185,7 @@ pub(super) struct TimelineKeys {
 pub(super) struct Tracks {
     /// The error bound, metres.
     pub max_error: f64,
-    /// Bound of the errors by f32 rounding, metres.
+    /// Bound of the f32 rounding errors, metres.
     pub rounding: f64,
     pub times: Vec<f32>,
     pub timelines: Vec<TimelineKeys>,
@@ -385,7 +385,7 @@ fn derived(raw: &Locals) -> Option<(usize, bool)> {
 fn set_levers(joints: &mut [JointTrack]) {
     for j in joints.iter_mut() {
         let distance = j.shell.distance;
-        // A joint that shrinks takes its shell's points nearer in units of its scale, down to a limit.
+        // The smaller a joint's scale, the farther a change of it moves the shell's points, down to a limit.
         let (mut finest, mut most) = (0.0f64, 0.0f64);
         for range in &j.raw.range(2)[..3] {
             let [low, high] = magnitudes(*range);

@@ -1,5 +1,5 @@
-//! Transforms and matrices of one joint at eight times at once, in f64, and the distance that two matrices
-//! move the points of a shell apart. Without fused operations, so bit-identical on every machine.
+//! Transforms and matrices of one joint at eight times at once, in f64, and the distance between the points of a shell
+//! under two matrices. Operations are not fused, so results are bit-identical on every machine.
 
 use super::shells::Shell;
 use crate::simd::each;
@@ -157,7 +157,7 @@ pub(super) fn unit<S: Simd>(q: &Turn<S>) -> Turn<S> {
     [q[0] * k, q[1] * k, q[2] * k, q[3] * k]
 }
 
-/// Rounds to the nearest integer, ties to even, for magnitudes below 2^51; as `clip::lattice` does.
+/// Rounds to the nearest integer, ties to even, for magnitudes below 2^51, with the same bits as `clip::lattice`.
 #[inline(always)]
 pub(super) fn round<S: Simd>(v: f64x8<S>) -> f64x8<S> {
     let shift = f64x8::splat(v.simd, crate::clip::lattice::SHIFT);
@@ -197,8 +197,7 @@ fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     out
 }
 
-/// The square of the largest distance between the points of a joint's shell in two clips, of which the first is
-/// the raw one.
+/// The square of the largest distance between the points of a joint's shell in two clips; the first is the raw one.
 #[inline(always)]
 pub(super) fn apart<S: Simd>(
     simd: S,

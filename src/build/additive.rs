@@ -11,7 +11,7 @@ use crate::rig::Rig;
 use crate::runtime::{JobError, SampleJob};
 use crate::skeleton::{NO_JOINT, Pose};
 
-/// The clip that [`build_additive`] takes differences of.
+/// The clip whose differences [`build_additive`] takes.
 #[derive(Clone, Copy, Debug)]
 pub enum AdditiveSource<'a> {
     /// A clip of the rig, by its index in [`Rig::clips`]. An index converts into it.
@@ -33,7 +33,7 @@ impl<'a> From<(&'a RawScene, usize)> for AdditiveSource<'a> {
     }
 }
 
-/// The pose that an additive clip is the difference to.
+/// The pose from which an additive clip differs.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum AdditiveReference<'a> {
     /// The skeleton's rest pose.
@@ -53,9 +53,9 @@ impl<'a> From<&'a Pose> for AdditiveReference<'a> {
 
 /// Builds an additive clip: the differences of a clip of a rig to a reference pose.
 ///
-/// From an imported clip of the rig the result is that from the raw scene but for rounding: translations,
-/// scales and scalars differ by a few f32 steps, rotations by at most 4e-6 radians. A baked clip has the error
-/// that it was baked with. What root motion took out of a clip is not in its differences.
+/// A clip imported into the rig gives the same result as its raw scene, except for rounding: translations, scales and
+/// scalars differ by a few f32 steps, rotations by at most 4e-6 radians. The error of a baked clip stays in the result.
+/// Root motion that was extracted from a clip is not in its differences.
 ///
 /// # Errors
 /// If the rig or the scene has no such clip or the rig no such reference clip, either is additive, the
@@ -104,7 +104,7 @@ pub fn build_additive<'a>(
 fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
     let skeleton = rig.skeleton();
     let mut raw = raw_clip(full_clip(rig, clip, "additive")?, skeleton);
-    // The difference of two quaternions is not that of their numbers.
+    // The difference of two quaternions is not the difference of their numbers.
     let channels = take_quaternions(&mut raw, skeleton, ClipKind::Full);
     let builder = ClipBuilder {
         skeleton,

@@ -4,11 +4,11 @@ use crate::clip::ClipKind;
 use crate::rig::Rig;
 use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
 
-/// The most matrices that measuring all clips of a rig computes: about half a second.
+/// Limit on the matrices that measuring all clips of a rig computes: about half a second.
 const MATRICES: usize = 1 << 26;
 
-/// Measures the bounds of the clips that have none. Those that are too long for the limit are left out: a crowd measures
-/// them if it needs them.
+/// Measures the bounds of the clips that have none. Clips that are too long for the limit are left out: a crowd
+/// measures them if it needs them.
 pub(super) fn measure_bounds(rig: &mut Rig) {
     let boxes = rig.slot_bounds.boxes();
     if boxes.iter().all(|b| b.is_empty()) {

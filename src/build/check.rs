@@ -6,7 +6,7 @@ use crate::mesh::{MeshFault, Primitive};
 use crate::rig::is_forest;
 use crate::words::shorten;
 
-/// The most scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
+/// Limit on the scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
 pub const MAX_SCALARS: usize = 1 << 16;
 
 /// Checks every index, the parents, the number of scalars and the primitives.

@@ -3,7 +3,7 @@
 use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 use crate::math::{angle, hermite, slerp};
 
-/// How far a tangent of 1 carries a cubic curve off in an interval of 1: the extremum of both Hermite functions of
+/// The largest deviation that a tangent of 1 causes in an interval of 1: the extremum of both Hermite functions of
 /// tangents.
 pub(super) const BULGE: f64 = 4.0 / 27.0;
 
@@ -29,8 +29,7 @@ pub(crate) struct Knot {
 }
 
 impl Curve {
-    /// Reads a track. Rotations are normalised, and aligned to one hemisphere if linear; those of splines are as they
-    /// are, and so are all their lengths.
+    /// Reads a track. Rotations are normalised, and aligned to one hemisphere if linear; those of splines keep their lengths.
     /// `part` selects one target of a weights track. The track's lengths must be consistent.
     pub fn new(track: &RawTrack, part: usize) -> Self {
         let keys = track.times.len();
@@ -67,9 +66,9 @@ impl Curve {
         curve
     }
 
-    /// The keys of a spline keep their lengths, which are part of its shape: where a spline was split, keys are shorter
-    /// than 1, and made longer without their tangents they would be of another curve. Those of files are made unit
-    /// length where they are read.
+    /// Normalises rotations. The keys of a spline keep their lengths, which are part of its shape: a spline that was split
+    /// has keys shorter than 1, and scaling them without their tangents gives another curve. Importers normalise those of
+    /// files.
     fn normalize(&mut self) {
         let align = self.interpolation == Interpolation::Linear;
         let spline = self.interpolation == Interpolation::CubicSpline;
@@ -115,8 +114,8 @@ impl Curve {
         most
     }
 
-    /// The middle of the range of the keys if the curve is constant: the components of keys (rotations up to sign) and
-    /// of what lies between them are within their tolerances of each other. `None` otherwise.
+    /// The middle of the range of the keys if the curve is constant: the components of keys (rotations up to sign) and of
+    /// the values between them are within their tolerances of each other. `None` otherwise.
     pub fn constant(&self, tolerance: [f64; 4]) -> Option<[f64; 4]> {
         let first = self.values.get(..self.width)?;
         let mut low = [f64::INFINITY; 4];
@@ -128,7 +127,7 @@ impl Curve {
             } else {
                 1.0
             };
-            // A cubic key of opposite sign makes another curve, not the same pose.
+            // A cubic key of opposite sign gives another curve, not the same pose.
             if sign < 0.0 && self.interpolation == Interpolation::CubicSpline {
                 return None;
             }
@@ -157,7 +156,7 @@ impl Curve {
         Some(out)
     }
 
-    /// Whether tangents keep a cubic curve with keys from `low` to `high` within the tolerances. True for others.
+    /// Whether tangents keep a cubic curve with keys from `low` to `high` within the tolerances. True for other curves.
     ///
     /// Between keys a and b, h apart, with tangents m and n, the curve is
     /// `(1 - s) a + s b + u (1 - u)² h m - u² (1 - u) h n`, where s runs from 0 to 1 with u. The first two terms
@@ -201,7 +200,7 @@ impl Curve {
         out
     }
 
-    /// The most parts into which [`extra_times`](Self::extra_times) divides an interval; 1 if there are none.
+    /// The largest number of parts into which [`extra_times`](Self::extra_times) divides an interval; 1 if it divides none.
     pub fn most_parts(&self, max_angle: f64) -> usize {
         if !self.rotation || self.interpolation != Interpolation::Linear {
             return 1;

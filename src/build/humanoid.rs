@@ -3,8 +3,8 @@
 use crate::import::{ImportReport, Severity};
 use crate::skeleton::{HumanBone, NO_JOINT};
 
-/// The bones with their joints, in the order of the bones, no bone and no joint twice. Others are reported and left
-/// out: the first one stated counts.
+/// The bones with their joints, in the order of the bones, no bone and no joint twice. The first statement counts; others
+/// are reported and left out.
 pub(super) fn humanoid(
     stated: &[(HumanBone, usize)],
     joint_of_node: &[u16],

@@ -4,12 +4,12 @@ use crate::import::raw::{RawChannel, RawScene};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is
-/// animated, bones of the humanoid, and all their ancestors; without skins also what is below these bones. `None` if the
-/// parents form a cycle.
+/// The nodes that become joints, as node indices in joint order: joints of skins, nodes whose transform is animated,
+/// bones of the humanoid, and all their ancestors; without skins also the nodes below these bones. `None` if the parents
+/// form a cycle.
 ///
-/// Parents come first. Among such orders it is the one that follows the slots of the largest skin, so
-/// that its palette is written front to back.
+/// Parents come first. Among such orders it follows the slots of the largest skin, so that its palette is written front
+/// to back.
 pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
     let count = raw.nodes.len();
     let parent = |node: usize| raw.nodes[node].parent.filter(|&p| p < count);

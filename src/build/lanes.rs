@@ -21,7 +21,7 @@ pub(super) struct Joints {
     pub joints: Vec<Joint>,
     pub scalars: Vec<Scalar>,
     pub morphs: Vec<MorphRange>,
-    /// The skeleton, its lanes in the order of the joints.
+    /// The skeleton, with lanes in joint order.
     pub skeleton: Skeleton,
 }
 
@@ -59,29 +59,29 @@ impl Joints {
         })
     }
 
-    /// Lengths in the frames of the scene's nodes. Looks at the keys of scales.
+    /// Lengths in the frames of the scene's nodes. Reads all keys of scales.
     pub fn lengths(&self, raw: &RawScene) -> Lengths {
         Lengths::of_scene(&self.skeleton, &self.joint_of_node, &raw.clips)
     }
 }
 
-/// The skeleton that [`build_rig`](super::build_rig) makes of a scene, but for its lane order: lanes are in the order of
-/// the joints. Takes no time for keys.
+/// The skeleton that [`build_rig`](super::build_rig) makes of a scene, except for its lane order, which is joint order.
+/// Reads no keys.
 ///
 /// # Errors
-/// If an index of the scene is out of range, or its joints are no skeleton.
+/// If an index of the scene is out of range, or its joints do not form a skeleton.
 pub fn skeleton_of(raw: &RawScene) -> Result<Skeleton, BuildError> {
     Ok(Joints::new(raw)?.skeleton)
 }
 
-/// How the clips of one or more files use the joints of a skeleton; the lane order follows from it.
+/// The use of a skeleton's joints by the clips of one or more files; the lane order follows from it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LaneUses {
-    /// By joint: some clip animates its translation or scale.
+    /// Per joint, whether a clip animates its translation or scale.
     slides: Vec<bool>,
-    /// By joint: the number of clips that animate it.
+    /// Per joint, the number of clips that animate it.
     clips: Vec<usize>,
-    /// By joint: it has a constant track in some clip.
+    /// Per joint, whether it has a constant track in a clip.
     tracks: Vec<bool>,
 }
 
@@ -216,8 +216,8 @@ impl LaneScan {
         structure
     }
 
-    /// The joint of every lane; empty before a file was added. For
-    /// [`BuildOptions::lane_order`](super::BuildOptions::lane_order).
+    /// The joint of every lane, for [`BuildOptions::lane_order`](super::BuildOptions::lane_order); empty before a file was
+    /// added.
     pub fn order(&self) -> Vec<u16> {
         self.uses.order()
     }
@@ -247,7 +247,7 @@ mod tests {
             }],
             ..RawScene::default()
         };
-        // A node that nothing but a clip animates is a joint.
+        // A node becomes a joint even if only a clip animates it.
         for joints in [1, 0] {
             let found = skeleton_of(&scene).unwrap();
             assert_eq!(found.len(), joints);

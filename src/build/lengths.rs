@@ -7,20 +7,20 @@ use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use crate::rig::Extremes;
 use crate::skeleton::{Frames, Skeleton};
 
-/// The size of a model, and by node the scale of the frame that its translation is in: the largest over the rest pose
-/// and all clips that are built together, as clips are blended. A tolerance in metres of model space is divided by it
-/// before it is compared with a translation.
+/// The size of a model, and for each node the scale of its translation's frame: the largest over the rest pose and all
+/// clips that are built together, as clips are blended. A tolerance in metres of model space is divided by it before it
+/// is compared with a translation.
 #[derive(Clone, Debug)]
 pub(crate) struct Lengths {
     /// The diagonal of the box around all joints in the rest pose, in the file's unit.
     pub model: f64,
     frames: Vec<f64>,
-    /// The sizes that the noise of translations is measured by, one per node, in the file's unit.
+    /// Per node, the size relative to which noise of its translation is measured, in the file's unit.
     sizes: Vec<f64>,
 }
 
 impl Lengths {
-    /// Over raw clips; `joint_of` are the joints of the nodes.
+    /// Lengths over raw clips; `joint_of` holds the joint of every node.
     pub fn of_scene(skeleton: &Skeleton, joint_of: &[u16], clips: &[RawClip]) -> Self {
         let mut scales = rest_scales(skeleton);
         for track in clips.iter().flat_map(|c| &c.tracks) {
@@ -34,7 +34,7 @@ impl Lengths {
         Self::new(skeleton, joint_of, &scales)
     }
 
-    /// Over one raw clip, whose nodes are joints. The scales of an additive clip are factors.
+    /// Lengths over one raw clip, whose nodes are joints. The scales of an additive clip are factors.
     pub fn of_joints(skeleton: &Skeleton, clip: &RawClip, additive: bool) -> Self {
         let mut scales = rest_scales(skeleton);
         let scaled = clip
@@ -50,7 +50,7 @@ impl Lengths {
         Self::new(skeleton, &joints(skeleton), &scales)
     }
 
-    /// Over built clips, whose nodes are joints.
+    /// Lengths over built clips, whose nodes are joints.
     pub fn of_clips<'c>(skeleton: &Skeleton, clips: impl Iterator<Item = &'c Clip>) -> Self {
         let mut extremes = Extremes::of_rest(skeleton);
         clips.for_each(|clip| extremes.add(skeleton, clip));
@@ -71,12 +71,12 @@ impl Lengths {
         }
     }
 
-    /// What a length of 1 in the frame of a node's translation is in model space at most.
+    /// The largest length in model space of a length of 1 in the frame of a node's translation.
     pub fn frame(&self, node: usize) -> f64 {
         self.frames.get(node).copied().unwrap_or(1.0)
     }
 
-    /// The size that the noise of a node's translation is measured by, in the frame of the translation.
+    /// The size relative to which noise of a node's translation is measured, in the frame of the translation.
     pub fn local(&self, node: usize) -> f64 {
         self.sizes.get(node).copied().unwrap_or(self.model) / self.frame(node)
     }
@@ -84,7 +84,7 @@ impl Lengths {
 
 #[cfg(test)]
 impl Lengths {
-    /// A model of a size, none of whose nodes is scaled.
+    /// Lengths of a model of a size, none of whose nodes is scaled.
     pub fn unscaled(model: f64) -> Self {
         Self {
             model,
@@ -94,8 +94,8 @@ impl Lengths {
     }
 }
 
-/// By joint, the model's size, or less where that comes from joints far from all others: exporters round positions of the
-/// joint and of those above it.
+/// For each joint the model's size, or less if joints far from all others make the model large: exporters round the
+/// positions of the joint and of the joints above it.
 fn sizes(skeleton: &Skeleton, model: f64) -> Vec<f64> {
     let models = skeleton.rest_models();
     let away: Vec<f64> = models
@@ -116,7 +116,7 @@ fn sizes(skeleton: &Skeleton, model: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A model more than this many times as large as a joint is away from the origin is large by other joints.
+/// Limit on a joint's size, as a multiple of its distance from the origin: beyond it, other joints make the model large.
 const WIDE: f64 = 3.0;
 
 fn joints(skeleton: &Skeleton) -> Vec<u16> {
@@ -128,13 +128,13 @@ fn rest_scales(skeleton: &Skeleton) -> Vec<f64> {
     (0..skeleton.len()).map(scale).collect()
 }
 
-/// The largest magnitude that a scale track reaches: of its keys, and of what tangents add between two of them.
+/// The largest magnitude that a scale track reaches, at its keys or by tangents between two of them.
 fn largest(track: &RawTrack) -> f64 {
     let most = |v: &[f32]| v.iter().fold(0.0f64, |m, v| m.max(f64::from(v.abs())));
     if track.interpolation != Interpolation::CubicSpline {
         return most(&track.values);
     }
-    // In-tangent, value and out-tangent.
+    // A key holds in-tangent, value and out-tangent.
     let keys: Vec<&[f32]> = track.values.chunks_exact(9).collect();
     let mut all = keys.iter().map(|key| most(&key[3..6])).fold(0.0, f64::max);
     for (times, pair) in track.times.windows(2).zip(keys.windows(2)) {

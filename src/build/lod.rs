@@ -10,11 +10,11 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// Largest difference of a level's inverse bind matrices from the rig's: of directions relative to the largest, of
-/// places relative to the size of the rig. Exporters write the same pose in f32 with a few roundings.
+/// positions relative to the size of the rig. Exporters write the same pose in f32 with a few roundings.
 const BIND_TOLERANCE: f32 = 1e-4;
 
 /// Adds the skinned meshes of `scene` as the rig's next level of detail. Its joints are matched by
-/// name, and its bind pose must be that of the rig.
+/// name, and its bind pose must equal the rig's.
 ///
 /// # Errors
 /// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is invalid. The rig
@@ -108,8 +108,8 @@ fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
     moved
 }
 
-/// Whether two inverse bind matrices of a mesh of a size are the same but for rounding. Their numbers are in the unit of
-/// the joint, of which the largest direction is how much of it a unit of the mesh is.
+/// Whether two inverse bind matrices of a mesh are equal except for rounding; `size` is the mesh's. Translations are in
+/// the unit of the joint; the largest direction converts a unit of the mesh to it.
 fn is_same(ours: &[f32; 16], theirs: &[f32; 16], size: f32) -> bool {
     let largest = |all: &[f32]| all.iter().fold(0.0f32, |most, v| most.max(v.abs()));
     let unit = largest(&ours[..12]);
@@ -136,7 +136,7 @@ fn match_skin(
     let size = boxes.fold(0.0f32, |size, b| {
         size.max(b.min.abs().max(b.max.abs()).max_element())
     });
-    // Without a mesh to measure.
+    // Without vertices there is nothing to measure.
     let size = if size > 0.0 { size } else { 1.0 };
     let mut missing = 0;
     for (index, candidate) in rig.file_skins().iter().enumerate() {

@@ -22,16 +22,16 @@ use std::sync::Arc;
 /// Settings of [`build_rig`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildOptions {
-    /// The most bytes that the rows of all clips may take together. Default: 4 GiB.
+    /// Limit on the rows of all clips together, bytes. Default: 4 GiB.
     pub max_clip_bytes: usize,
-    /// How to extract root motion from the clips; `None` leaves it in. Default: `None`.
+    /// Extraction of root motion from the clips; `None` leaves it in. Default: `None`.
     pub root_motion: Option<RootMotionOptions>,
     /// The joint of every lane, for clips that must share a lane order with others; `None` derives it
     /// from the clips. Default: `None`.
     pub lane_order: Option<Vec<u16>>,
     /// Keys per second of key times that are resampled: irregular ones beyond
-    /// [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS). Their mean rate if that is higher, eight times that
-    /// if it is lower still; a multiple of their rate if they are even but for the keys that fast rotations need.
+    /// [`MAX_IRREGULAR_KEYS`](crate::clip::MAX_IRREGULAR_KEYS). Their mean rate is used if it is higher, and eight times
+    /// that if it is still lower; a multiple of their rate if they are even except for the keys that fast rotations need.
     /// Numbers that are not above 0 count as 0. Default: [`RESAMPLE_RATE`].
     pub resample_rate: f64,
 }
@@ -91,11 +91,11 @@ pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildErro
     build_rig_reporting(raw, options).map(|(rig, _)| rig)
 }
 
-/// As [`build_rig`], with a report of the key times that were resampled, with their numbers, the rate and the measured
-/// error, and of human bones that were left out.
+/// The same as [`build_rig`], with a report: key times that were resampled (numbers, rate and measured error), and human
+/// bones that were left out.
 ///
 /// # Errors
-/// As [`build_rig`].
+/// Those of [`build_rig`].
 pub fn build_rig_reporting(
     mut raw: RawScene,
     options: &BuildOptions,

@@ -1,4 +1,4 @@
-//! Root motion: the travel of a clip's root joint, extracted from the raw tracks before clips are built.
+//! Root motion: the motion of a clip's root joint, extracted from the raw tracks before clips are built.
 
 use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
@@ -15,8 +15,8 @@ mod root;
 
 use root::Root;
 
-/// The most steps of the search for root motion: for every clip one per node, and for every joint examined
-/// one per joint at or above it. A thousand clips of a thousand nodes take a million.
+/// Limit on the steps of the search for root motion: one per node for every clip, and one per joint at or above it for
+/// every joint examined. A thousand clips of a thousand nodes take a million.
 pub const MAX_ROOT_STEPS: u64 = 1 << 28;
 
 /// The joint that carries the motion.
@@ -53,16 +53,15 @@ impl From<usize> for RootJoint {
     }
 }
 
-/// How to extract root motion from clips.
+/// Settings of the extraction of root motion from clips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootMotionOptions {
     /// The joint, by name, path or index (`"Hips".into()`). Default: [`RootJoint::Travelling`].
     pub joint: RootJoint,
-    /// The axes of model space to extract, x, y and z. Default: `None`, the two horizontal ones.
+    /// The axes of model space to extract, x, y and z. Default: `None`, the two horizontal axes.
     pub axes: Option<[bool; 3]>,
-    /// Whether rotation about the up axis is extracted too: the tracks of the joint are then sampled, so closely that
-    /// motion and pose together are within 10^-3 of what they were, in radians and as a share of the model's size.
-    /// Default: no.
+    /// Whether rotation about the up axis is extracted too. The tracks of the joint are then sampled, so that motion and
+    /// pose together stay within 1e-3 of the clip, in radians and as a share of the model's size. Default: no.
     pub rotation: bool,
     /// The up axis; importers set it to theirs. Default: Y.
     pub up: UpAxis,
@@ -175,7 +174,7 @@ fn find_joint(
                 steps.take(raw.nodes.len() as u64)?;
                 let tracks = by_node(clip);
                 let moving = moving(raw, clip, lengths)?;
-                // A joint below an animated one is no root, so it is not examined.
+                // A joint below an animated one cannot be the root, so it is not examined.
                 let mut below = vec![false; raw.nodes.len()];
                 for (joint, &node) in order.iter().enumerate() {
                     if first.is_some_and(|first| first <= joint) {
@@ -227,7 +226,7 @@ fn depths(raw: &RawScene, order: &[usize]) -> Vec<u64> {
     depths
 }
 
-/// Indices of a clip's tracks, by node.
+/// Indices of a clip's tracks, per node.
 type TracksOf = HashMap<usize, Vec<usize>>;
 
 fn by_node(clip: &RawClip) -> TracksOf {
@@ -238,7 +237,7 @@ fn by_node(clip: &RawClip) -> TracksOf {
     tracks
 }
 
-/// By node: whether a clip animates it.
+/// Per node, whether a clip animates it.
 fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, BuildError> {
     let mut moving = vec![false; raw.nodes.len()];
     let name = clip.name.as_deref().unwrap_or_default();
@@ -333,7 +332,7 @@ mod tests {
             raw.clips.clear();
             (found, steps.0)
         };
-        // Each node once, and for every leaf its chain to the root.
+        // The search visits each node once, and for every leaf its chain to the root.
         assert_eq!(search(10, 20), (Ok(None), 30 + 20 * 11));
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));

@@ -1,4 +1,4 @@
-//! Clips converted back to tracks: to make clips of other skeletons and additive clips of them, and for measurements.
+//! Clips converted back to tracks: to make clips of other skeletons and additive clips from them, and for measurements.
 
 use super::curve::Curve;
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Defaults, Part};
@@ -75,7 +75,7 @@ pub(crate) fn take_quaternions(
             continue;
         };
         let first = skeleton.len() + first;
-        // What the numbers are without a track.
+        // The numbers of the quaternion while they have no track.
         let mut still = [0.0, 0.0, 0.0, 1.0];
         if kind == ClipKind::Full {
             let rest = channel.rest.as_slice().iter();
@@ -93,8 +93,8 @@ pub(crate) fn take_quaternions(
     taken
 }
 
-/// One track of a quaternion from the tracks of its numbers, with the key times of all of them. A number
-/// without a track is as it stays.
+/// Joins the tracks of a quaternion's numbers to one track with all their key times. A number without a track keeps its
+/// value in `still`.
 fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
     let curves: Vec<Option<Curve>> = (first..first + 4)
         .map(|node| tracks.iter().find(|t| t.node == node))
@@ -103,7 +103,7 @@ fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
     let mut times: Vec<f32> = tracks.iter().flat_map(|t| t.times.clone()).collect();
     times.sort_by(f32::total_cmp);
     times.dedup();
-    // Numbers that move are of one kind, as they come from one track.
+    // Numbers that move have one interpolation, as they come from one track.
     let moving = tracks.iter().find(|t| t.times.len() > 1);
     let interpolation = moving.map_or(Interpolation::Linear, |t| t.interpolation);
     let mut values = Vec::new();
@@ -131,7 +131,7 @@ fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index. A lane that stays at
-/// its default has none: it may be there for the sake of others in its block, and elsewhere the default is another.
+/// its default has no track: its block may be stored for other lanes, and elsewhere the default differs.
 pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
     let mut tracks = Vec::new();
     let defaults = Defaults::new(skeleton, clip.kind());

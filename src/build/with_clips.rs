@@ -1,4 +1,4 @@
-//! A rig with more clips, in the lane order that suits all of them.
+//! A rig with more clips, in a lane order that follows from all of them.
 
 use super::bounds::measure_bounds;
 use super::lanes::LaneScan;
@@ -8,11 +8,11 @@ use crate::rig::{Rig, RigParts};
 use crate::skeleton::SkeletonMismatch;
 use std::sync::Arc;
 
-/// A rig with more clips: those of other files, bound or retargeted ones. The lane order is derived again, so that the
-/// joints that move stand first; all clips are laid out in it.
+/// Makes a rig with more clips: those of other files, bound or retargeted ones. The lane order is derived again, so that
+/// the joints that move come first; all clips are converted to it.
 ///
-/// The clips may have any order of the lanes and joints of the rig's skeleton. A crowd takes single ones by
-/// [`add_clip`](crate::crowd::Crowd::add_clip), in the lane order that the rig has.
+/// The clips may have any order of the lanes and joints of the rig's skeleton. To add single clips in the rig's lane
+/// order, use [`add_clip`](crate::crowd::Crowd::add_clip).
 ///
 /// # Errors
 /// If a clip is of another skeleton, needs more memory in the new order than

@@ -31,7 +31,7 @@ impl Channel {
     }
 }
 
-/// Its name, as messages have it.
+/// The channel's name, as in messages.
 impl std::fmt::Display for Channel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -50,7 +50,7 @@ pub enum BlockKind {
     Constant,
     /// One value per key, interpolated linearly; rotations by normalised lerp.
     Linear,
-    /// As `Linear`, for rotations with large steps: the parameter is corrected to follow slerp.
+    /// Like `Linear`, for rotations with large steps: the parameter is corrected to follow slerp.
     Slerp,
     /// Cubic Hermite: in-tangent, value and out-tangent per key. Tangents are per interval, not per second.
     Cubic,
@@ -71,7 +71,7 @@ pub struct Block {
     pub moving: u16,
     /// Index of the timeline; unused if constant.
     pub timeline: u32,
-    /// Index of the first row of its keys, or of their ranges if it is packed.
+    /// Index of the first row of the block's keys, or of their ranges if it is packed.
     pub first_row: u32,
 }
 

@@ -43,7 +43,7 @@ pub struct Clip {
     pub(crate) name: String,
     pub(crate) duration: f32,
     pub(crate) kind: ClipKind,
-    /// The skeleton that it was made for: whose joints its lanes are.
+    /// The skeleton that the clip was made for; its joints own the lanes.
     pub(crate) skeleton: Skeleton,
     pub(crate) timelines: Vec<Timeline>,
     pub(crate) times: Vec<f32>,
@@ -53,16 +53,16 @@ pub struct Clip {
     pub(crate) tracks: [TrackCounts; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
-    /// Per channel: for each block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
+    /// For each channel and block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
     pub(crate) lookup: [Vec<u16>; 4],
     pub(crate) root_motion: Option<RootMotion>,
-    /// Per lane: the largest factor of its scales, at least 1. Empty if all factors are 1.
+    /// For each lane the largest factor of its scales, at least 1. Empty if all factors are 1.
     pub(super) scales: Vec<f32>,
     pub(crate) origin: ClipOrigin,
 }
 
-/// The file of clips that a clip was read from, by the checksum of its table, and the index in it: so a rig of that file
-/// finds what the file states about the clip. No part of what a clip is: origins do not make clips differ.
+/// The file that a clip was read from, by the checksum of its table, and the clip's index in it: a rig of that file finds
+/// the bounds that the file states for the clip. Origins are equal to each other, so that they do not make clips differ.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClipOrigin(pub Option<(u64, u32)>);
 
@@ -188,7 +188,7 @@ impl Clip {
                 let mut b = parts.channels[channel as usize][place];
                 places[usize::from(b.block)] = place as u16;
                 if b.kind == BlockKind::Constant {
-                    // Unused; set to 0 so that equal clips have equal hashes.
+                    // The timeline of a constant block is unused; it is 0 so that equal clips have equal hashes.
                     b.timeline = 0;
                 }
                 b.moving = parts.keys(channel, &b).moving();
@@ -224,7 +224,7 @@ impl Clip {
         &self.name
     }
 
-    /// The clip by another name.
+    /// The clip with another name.
     pub fn with_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
@@ -251,7 +251,7 @@ impl Clip {
         self.skeleton.structure_hash()
     }
 
-    /// The skeleton that the clip was made for. It shares its arrays with that of the rig or the file.
+    /// The skeleton that the clip was made for. It shares the arrays of the rig's or the file's skeleton.
     pub fn skeleton(&self) -> &Skeleton {
         &self.skeleton
     }
@@ -266,7 +266,7 @@ impl Clip {
         &self.timelines
     }
 
-    /// Key times of one of its timelines, seconds.
+    /// Key times of a timeline of the clip, seconds.
     pub fn times(&self, timeline: &Timeline) -> &[f32] {
         &self.times[timeline.first as usize..][..timeline.len as usize]
     }
@@ -276,7 +276,7 @@ impl Clip {
         &self.channels[channel as usize]
     }
 
-    /// Number of keys of one of its blocks.
+    /// Number of keys of a block of the clip.
     pub(crate) fn keys_of(&self, b: &Block) -> usize {
         match b.kind {
             BlockKind::Constant => 1,

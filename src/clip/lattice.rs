@@ -40,8 +40,8 @@ pub(crate) fn code_below(value: f64) -> u16 {
     low
 }
 
-/// The divisor of the steps of a joint's translations, 1 to 2: the scale of the frame that they are in, without its power of
-/// two. The same positions in model space are stored below nodes of any scale. Changing it breaks the coded form.
+/// The divisor of the steps of a joint's translations, 1 to 2: the scale of their frame without its power of two. With it
+/// the same positions in model space are stored below nodes of any scale. Changing it breaks the coded form.
 pub(crate) fn unit(frames: &Frames, joint: usize) -> f64 {
     const FRACTION: u64 = (1 << 52) - 1;
     let unit = f64::from_bits(frames.above(joint).to_bits() & FRACTION | 1023 << 52);
@@ -52,7 +52,7 @@ pub(crate) fn unit(frames: &Frames, joint: usize) -> f64 {
     }
 }
 
-/// Units this near to a power of two are one.
+/// Units this near to a power of two count as the power.
 const NEAR_ONE: f64 = 1e-4;
 
 /// The [`unit`] of the translations of every lane.
@@ -68,7 +68,7 @@ pub(crate) fn units(skeleton: &Skeleton) -> Vec<f64> {
     units
 }
 
-/// The multiple of `step` that has the bits of a value in f32, if there is one below [`MAX_MULTIPLE`]. Minus zero is none.
+/// The multiple of `step` that has a value's bits in f32, if one below [`MAX_MULTIPLE`] does; never for −0.0.
 #[cfg(feature = "phx")]
 pub(crate) fn multiple_of(value: f32, step: f64) -> Option<i32> {
     let k = (f64::from(value) / step).round();

@@ -10,7 +10,7 @@ use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_fa
 use crate::skeleton::{LEAST_ROTATION_DOT, NO_JOINT, ROTATION_SQUARES, Skeleton};
 use crate::words::shorten;
 
-/// How often the blocks of a clip together may read its rows and integers.
+/// The number of times that the blocks of a clip together may read its rows and integers.
 ///
 /// Blocks may share rows, and each block is checked by itself, so the limit bounds the work of loading.
 /// Builders share none.

@@ -47,7 +47,7 @@ pub(super) fn sorted(
             duration,
         }));
     }
-    // Turns −0.0 into 0.0, which `total_cmp` distinguishes.
+    // This turns −0.0 into 0.0, which `total_cmp` distinguishes.
     markers.iter_mut().for_each(|m| m.time += 0.0);
     markers.sort_by(|a, b| a.time.total_cmp(&b.time));
     Ok(markers)

@@ -122,7 +122,7 @@ mod tests {
         let one = [1.0, 2.0, -3.0];
         let constant = reach(BlockKind::Constant, &one, Encoding::Float, Vec::new());
         assert_eq!(constant, one.map(|v| [v, v]));
-        // Least values, then the step; two keys of three components of four lanes.
+        // Rows of least values, then of steps; two keys of three components of four lanes.
         let mut packed = vec![0; 24];
         (packed[3], packed[15], packed[11], packed[23]) = (4, 8, 1, 0);
         packed.extend([0; 12]);

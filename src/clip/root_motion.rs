@@ -30,7 +30,7 @@ pub struct RootMotion {
     parts: RootMotionParts,
     rate: f32,
     start: Rigid,
-    /// From the first pose to the last, in the space of the first.
+    /// Motion from the first pose to the last, in the space of the first.
     whole: Rigid,
 }
 
@@ -133,7 +133,7 @@ impl RootMotion {
         };
         let k = cursor.key as usize;
         let (a, b) = (f64::from(p.times[k]), f64::from(p.times[k + 1]));
-        // In f64: f32 times are too coarse for the motion of one frame. NaN counts as 0.
+        // f64, since f32 times are too coarse for the motion of one frame. NaN counts as 0.
         let way = ((time - a) / (b - a)).clamp(0.0, 1.0);
         let way = if way.is_nan() { 0.0 } else { way };
         let (from, to) = (self.key(k), self.key(k + 1));

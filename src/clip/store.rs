@@ -10,7 +10,7 @@ use std::ops::Range;
 #[cfg(feature = "phx")]
 pub use bytes::Bytes as SharedBytes;
 
-/// A slice of plain values, owned or in place in shared bytes.
+/// A slice of plain values, in an owned vector or in place in shared bytes.
 ///
 /// Each access resolves the storage, so hoist the slice out of loops.
 #[derive(Clone)]

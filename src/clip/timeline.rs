@@ -1,17 +1,17 @@
 //! Timelines: sorted key times shared by blocks, and the search for the interval of a time.
 
-/// Limit on the keys of a timeline, and on those of an evenly spaced one: beyond it, times of f32 no longer count
-/// the keys. 38 hours at 120 Hz.
+/// Limit on the keys of a timeline: beyond it, f32 can no longer count the keys of an evenly spaced one. 38 hours at
+/// 120 Hz.
 pub const MAX_KEYS: usize = 1 << 24;
 
 /// Limit on the keys of a timeline that is not evenly spaced: key hints are 16 bits.
 pub const MAX_IRREGULAR_KEYS: usize = u16::MAX as usize;
 
-/// Key times count as evenly spaced if each is this close to its even position, in intervals. Where times of f32 are
-/// farther apart than half an interval, the one nearest to the even position counts, too: up to half an interval off.
+/// Key times count as evenly spaced if each is this close to its even position, in intervals. If f32 times are farther
+/// apart than half an interval, the one nearest to the even position counts too: up to half an interval off.
 ///
-/// The search corrects its guess, so it is exact for any tolerance. Exporters that round times to f32 were measured
-/// to stay below 0.01. Rounding alone takes a quarter from 2^22 to 2^23 keys on, 9.7 to 19.4 hours at 120 Hz.
+/// The search corrects its guess, so it is exact for any tolerance. Exporters that round times to f32 were measured to
+/// stay below 0.01. Rounding alone reaches 0.25 between 2^22 and 2^23 keys, 9.7 to 19.4 hours at 120 Hz.
 pub const REGULAR_TOLERANCE: f64 = 0.25;
 
 /// A sorted array of key times: a range of the clip's times.
@@ -23,7 +23,7 @@ pub struct Timeline {
     pub len: u32,
     /// Keys per second if the times are evenly spaced, otherwise 0.
     pub rate: f32,
-    /// Index of its key hint; `None` if the times are evenly spaced.
+    /// Index of the timeline's key hint; `None` if the times are evenly spaced.
     pub hint: Option<u16>,
 }
 
@@ -67,7 +67,7 @@ fn rounded_rate(times: &[f32]) -> f64 {
     };
     let mean = (f64::from(last) - f64::from(first)) / (times.len() - 1) as f64;
     let rounding = |t: f32| 0.5 * (f64::from(t.next_up()) - f64::from(t));
-    // Times grow, and rounding with them. NaN counts as too small.
+    // Times ascend, and their rounding with them. NaN counts as too small.
     let rounded = rounding(last) > REGULAR_TOLERANCE * mean;
     if !rounded {
         return 0.0;
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_longest_regular_timelines_are_searched_exactly() {
-        // Whole seconds count to 2^24; a tenth of a second rounds, to the tolerance at a quarter of it.
+        // Whole seconds are exact up to 2^24; tenths round, at a quarter of the keys up to the tolerance.
         for (keys, rate) in [(MAX_KEYS, 1.0), (MAX_KEYS / 4, 10.0), (72_000, 120.0)] {
             let times: Vec<f32> = (0..keys).map(|k| (k as f64 / rate) as f32).collect();
             let found = regular_rate(&times);
@@ -212,7 +212,7 @@ mod tests {
                 }
             }
         }
-        // An eighth less than the limit, and an interval below the distance of f32: two keys have one time.
+        // With an interval below the distance of f32 values, two keys have one time.
         let times: Vec<f32> = (0..MAX_KEYS / 8 * 7)
             .map(|k| (f64::from(k as u32) / 9.7) as f32)
             .collect();
@@ -222,7 +222,7 @@ mod tests {
     /// Rounding moves these times by up to half an interval; the mean interval is not the even one.
     #[test]
     fn even_times_that_f32_rounds_are_regular() {
-        // The last second of f32 that tells frames of 120 Hz apart, 131 Hz before it, and a power of two of frames.
+        // The last seconds in which f32 tells frames of 120 Hz and of 131 Hz apart; an interval just below two steps of f32.
         for (keys, interval) in [
             (15_728_000, 0.008_333_3),
             (8_585_000, 1.0 / 131.0),
@@ -242,7 +242,7 @@ mod tests {
                     assert_eq!(at.key as usize, key, "{keys} keys, {time}");
                 }
             }
-            // One time that is not the nearest to its place.
+            // One time is not the f32 nearest to its position.
             let mut odd = times;
             odd.remove(keys / 2);
             assert_eq!(regular_rate(&odd), 0.0, "{keys}");

@@ -1,4 +1,4 @@
-//! Section BNDS: where the meshes are while each clip plays.
+//! Section BNDS: the volume that the meshes take while each clip plays.
 
 use super::error::{Fault, ReadError};
 use super::read::SectionReader;
@@ -7,9 +7,9 @@ use crate::rig::{Aabb, ClipBounds};
 use crate::skeleton::NO_JOINT;
 use bytemuck::{Pod, Zeroable};
 
-/// The bounds of a clip were measured.
+/// Flag: the bounds of a clip were measured.
 const MEASURED: u32 = 1;
-/// Its box of meshes is not empty.
+/// Flag: the clip's box of meshes is not empty.
 const DRAWN: u32 = 2;
 
 /// Stored bounds.
@@ -25,9 +25,9 @@ struct Stored {
 /// The bounds of the clips of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Bounds {
-    /// The joint that the boxes of anchors are of.
+    /// The joint whose positions the anchor boxes hold.
     pub anchor: Option<u16>,
-    /// By the index of the clip.
+    /// Bounds by the index of the clip.
     pub clips: Vec<Option<ClipBounds>>,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn write(bounds: &Bounds) -> Vec<u8> {
     out.0
 }
 
-/// Reads the section of a file with so many clips and joints.
+/// Reads the section of a file with given numbers of clips and joints.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     clips: usize,
@@ -81,7 +81,7 @@ pub(super) fn read(
     })
 }
 
-/// The bounds that are stored; `None` if their numbers are not finite or contradict the flags.
+/// The stored bounds; `None` if their numbers are not finite or contradict the flags.
 fn of_clip(stored: &Stored) -> Option<Option<ClipBounds>> {
     let flags = stored.flags;
     let aabb = |[min, max]: [[f32; 3]; 2]| Aabb {

@@ -1,4 +1,4 @@
-//! Section CLIP: one clip. Its tables are copied; its rows are used in the bytes of the section.
+//! Section CLIP: one clip. Its tables are copied; its rows stay in the bytes of the section.
 //!
 //! ```text
 //! form 0  [header][timeline lengths][key times][blocks][root motion][pad to 64][rows, 64 B][integers, 2 B]
@@ -18,10 +18,10 @@ use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
 use std::mem::offset_of;
 
-/// How a clip is stored in a file.
+/// The stored form of a clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ClipForm {
-    /// Rows as they are sampled, used in the bytes that were read or mapped.
+    /// Rows in the layout that is sampled, used in the bytes that were read or mapped.
     #[default]
     Rows,
     /// Entropy coded and smaller. Reading decodes it into owned rows with the same bits.
@@ -69,7 +69,7 @@ struct Head {
     motion_turns: u16,
     /// Number of 16-bit integers of packed blocks, including the padding at their end.
     packed: u32,
-    /// Animated and constant tracks per channel.
+    /// Numbers of animated and constant tracks per channel.
     tracks: [[u32; 2]; 4],
 }
 
@@ -84,7 +84,7 @@ struct StoredBlock {
     zero: u16,
     timeline: u32,
     first_row: u32,
-    /// Index of its first integer; 0 for rows of f32.
+    /// Index of the first integer; 0 for rows of f32.
     first: u32,
 }
 
@@ -279,7 +279,7 @@ fn read_rows(
     Ok(clip)
 }
 
-/// Values that are used in the bytes of the section.
+/// A slice of values in the bytes of the section.
 fn typed_slice<T: AnyBitPattern + NoUninit>(
     r: &mut SectionReader<'_>,
     owner: &SharedBytes,

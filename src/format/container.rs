@@ -53,7 +53,7 @@ pub enum Section {
     Provenance,
     /// The human bones of the joints.
     Humanoid,
-    /// Where the meshes are while each clip plays.
+    /// The volume that the meshes take while each clip plays.
     Bounds,
     /// Any other section; it is skipped.
     Unknown([u8; 4]),
@@ -227,7 +227,8 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
     Ok((header, entries))
 }
 
-/// Checks that sections follow each other up to the table, aligned. What is between them is read with them.
+/// Checks that sections follow each other up to the table, aligned. Bytes between sections are read with the section
+/// before them.
 fn check_places(header: &Header, entries: &[Entry]) -> Result<(), ReadError> {
     let mut end = HEADER as u64;
     let places = entries.iter().map(|e| (e.offset, e.bytes));

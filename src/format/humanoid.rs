@@ -1,4 +1,4 @@
-//! Section HUMN: which joint is which human bone, as the source of the file states it.
+//! Section HUMN: the joints of the human bones, as the source of the file states them.
 
 use super::error::{Fault, ReadError};
 use super::read::SectionReader;
@@ -10,12 +10,12 @@ use bytemuck::{Pod, Zeroable};
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 struct Stored {
-    /// Its place among all bones.
+    /// Index of the bone among all bones.
     bone: u16,
     joint: u16,
 }
 
-/// The bytes of the section. Bones ascend, as those of a rig do.
+/// The bytes of the section. Bones ascend, as in a rig.
 pub(super) fn write(bones: &[(HumanBone, u16)]) -> Vec<u8> {
     let mut out = Bytes::default();
     out.count(bones.len());
@@ -26,7 +26,7 @@ pub(super) fn write(bones: &[(HumanBone, u16)]) -> Vec<u8> {
     out.0
 }
 
-/// Reads the section. Bones ascend, so none occurs twice; no joint does.
+/// Reads the section. Bones ascend, so none occurs twice; the reader checks that no joint does.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     skeleton: &Skeleton,
@@ -37,7 +37,7 @@ pub(super) fn read(
         let stored: Stored = r.one("a bone")?;
         let place = r.index("a bone", stored.bone.into(), HUMAN_BONES)?;
         let least = bones.last().map_or(0, |&(last, _)| last as usize + 1);
-        // `index` has checked the place.
+        // `index` has checked the range.
         let Some(bone) = HumanBone::all().nth(place).filter(|_| place >= least) else {
             let what = "a bone, in ascending order,";
             return Err(r.limit(what, place as u64, least as u64));

@@ -94,7 +94,7 @@ fn read_encoded(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<Imag
     let mime = r.count("the length of a MIME type", 1)?;
     r.index("the length of a MIME type", mime as u32, MAX_MIME_TYPE + 1)?;
     let stored = r.count("the number of image bytes", 1)?;
-    // Copied before it is checked: bytes of a mapped file may change after the check.
+    // The type is copied before it is checked: bytes of a mapped file may change after the check.
     let mime = r.take(mime, "a MIME type")?.to_vec();
     let bytes = r.take(stored, "bytes of an image")?;
     let valid = is_mime_type(&mime);
@@ -153,7 +153,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             ImageMode::Encoded => Some(kept(&mut r, PNG_TYPE.into(), bytes)?),
             #[cfg(feature = "images")]
             ImageMode::Decoded => {
-                // The decoder's copy and the result.
+                // The charge covers the decoder's copy and the result.
                 r.charge(2 * needed)?;
                 let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
                 r.memory.release(needed);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 ///
 /// Opening reads and checks the header, the table, names, skeleton, markers and provenance. Clips, meshes,
 /// materials and images are read and checked on request; each call has its own
-/// [memory limit](super::MEMORY_PER_BYTE). Cloning shares what is open.
+/// [memory limit](super::MEMORY_PER_BYTE). A clone shares the open file.
 ///
 /// | opened with | holds | rows of a clip in form [`ClipForm::Rows`] |
 /// |---|---|---|
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// | [`Library::open_mapped`], `unsafe` | the mapped file | in the mapped file |
 /// | [`Library::from_bytes`] | a copy of the file | in that copy |
 ///
-/// Clips outlive the library. Those whose rows are in a mapped file or in a copy keep all of it alive.
+/// Clips outlive the library. A clip with rows in a mapped file or in a copy keeps all of it alive.
 /// ```
 /// use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, save};
 ///
@@ -57,7 +57,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Library {
     pub(super) source: Source,
-    /// The checksum of the table, which has those of all sections.
+    /// The checksum of the table, which contains the checksums of all sections.
     table: u64,
     entries: Vec<Entry>,
     /// Table entries of the clips.
@@ -70,12 +70,12 @@ pub struct Library {
     provenance: Provenance,
 }
 
-/// Which parts [`Library::rig`] reads. Default: all.
+/// The parts that [`Library::rig`] reads. Default: all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigOptions {
     /// Whether to read all clips, or none. Default: all.
     pub clips: bool,
-    /// How to read images. Default: decoded, or encoded in builds without the feature `images`.
+    /// Reading of images. Default: decoded, or encoded in builds without the feature `images`.
     pub images: ImageMode,
 }
 
@@ -109,11 +109,11 @@ impl std::fmt::Debug for Library {
 }
 
 impl Library {
-    /// Opens a file and keeps it open. Each section is read into memory of its own when it is asked for.
+    /// Opens a file and keeps it open. Each section is read into its own memory when it is requested.
     ///
-    /// The library is of the file that was opened, also if another one takes its name later. A file that is
-    /// written to or truncated while it is open gives errors that name the section: [`Fault::Checksum`] or
-    /// [`Fault::Short`]. Clips that were read before stay as they are.
+    /// The library stays with the file that was opened, even if another file takes its name later. If the file is written to
+    /// or truncated while it is open, calls return errors that name the section: [`Fault::Checksum`] or [`Fault::Short`].
+    /// Clips that were read before do not change.
     ///
     /// # Errors
     /// If the file cannot be read, is not a regular file, or is not a valid .phx file.
@@ -124,7 +124,7 @@ impl Library {
     /// Opens a file in memory. The bytes are copied once, into aligned memory, and used in that copy.
     ///
     /// # Errors
-    /// If they are not a valid .phx file.
+    /// If the bytes are not a valid .phx file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ReadError> {
         Self::new(Source::Memory(copy(bytes)))
     }
@@ -238,7 +238,7 @@ impl Library {
             markers,
         };
         let mut read = clip::read(r, &self.skeleton, stated, &bytes)?;
-        // There are less than 2^32 sections.
+        // A file has fewer than 2^32 sections.
         read.origin = ClipOrigin(Some((self.table, clip as u32)));
         Ok(read)
     }
@@ -247,7 +247,7 @@ impl Library {
     /// converted into owned rows.
     ///
     /// # Errors
-    /// As [`Library::clip`], and if the skeletons differ in more than their lane order, or the conversion
+    /// Those of [`Library::clip`], and if the skeletons differ in more than their lane order, or the conversion
     /// needs more memory than the file's size allows.
     pub fn clip_for(&self, clip: usize, skeleton: &Skeleton) -> Result<Clip, ReadError> {
         let memory = MemoryLimit::new(self.byte_len());
@@ -256,14 +256,14 @@ impl Library {
             return Ok(read);
         }
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
-        // During the conversion keys are held in both orders and as tracks.
+        // The conversion holds keys in both orders and as tracks.
         let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
         let reordered = reorder_lanes(&read, skeleton, room).map(|r| r.0);
         reordered.map_err(|e| Section::Clip.fault(offset, e))
     }
 
-    /// Reads and checks a whole character. What the file states about where the meshes are while its clips play is read
-    /// with it, and holds for its clips in either way: as those of the rig, or added later, one by one.
+    /// Reads and checks a whole character. The bounds that the file states for its clips are read with it; they apply to the
+    /// rig's clips and to clips of the file that are added later.
     ///
     /// # Errors
     /// If a section is damaged, the parts do not fit each other, or together they need more memory than the
@@ -313,7 +313,7 @@ impl Library {
         rig.humanoid = humanoid.unwrap_or_default();
         let count = self.clips.len();
         if let Some(bounds) = sections.one(Section::Bounds, |r| bounds::read(r, count, joints))? {
-            // Those of another anchor are of no use: the clips are measured when they are needed.
+            // Bounds around another anchor are of no use: the clips are measured when they are needed.
             if rig.set_anchor(bounds.anchor) {
                 rig.clip_bounds = bounds.clips;
                 rig.bounds_file = Some(self.table);
@@ -325,7 +325,7 @@ impl Library {
     /// Reads all clips, in parallel on rayon's current pool.
     ///
     /// # Errors
-    /// As [`Library::clip`], for the clips together: they share one memory limit.
+    /// Those of [`Library::clip`], for the clips together: they share one memory limit.
     pub fn clips(&self) -> Result<Vec<Arc<Clip>>, ReadError> {
         self.clips_within(&MemoryLimit::new(self.byte_len()))
     }

@@ -11,9 +11,9 @@ impl Library {
     /// Opens and maps a file. Sections are read in the mapped bytes, and rows of clips in form
     /// [`ClipForm::Rows`](super::ClipForm::Rows) are sampled there.
     ///
-    /// In contrast to [`Library::open`] nothing is copied, no file descriptor is held, and the rows take no
-    /// memory but that of the system's file cache, which processes share. It pays for large libraries, of
-    /// which a part is played at a time; PERFORMANCE.md has figures.
+    /// In contrast to [`Library::open`] nothing is copied, no file descriptor is held, and the rows take no memory besides
+    /// the system's file cache, which processes share. It pays for large libraries of which a part plays at a time;
+    /// PERFORMANCE.md has figures.
     ///
     /// # Safety
     /// From this call until the library, its clones, and every clip and rig read from any of them have been
@@ -22,10 +22,10 @@ impl Library {
     /// otherwise: values that were checked can change. A truncated file usually ends the process with SIGBUS.
     ///
     /// Removing the file and giving its name to another one, as [`save()`](super::save()) and
-    /// [`NewFile`](super::NewFile) do, is no change: what is mapped stays.
+    /// [`NewFile`](super::NewFile) do, does not change the mapped bytes.
     ///
     /// # Errors
-    /// As [`Library::open`], and if the file cannot be mapped.
+    /// Those of [`Library::open`], and if the file cannot be mapped.
     ///
     /// # Examples
     /// ```no_run

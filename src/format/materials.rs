@@ -13,7 +13,7 @@ use crate::mesh::{
 };
 use bytemuck::{Pod, Zeroable};
 
-/// Bits of the flags. The alpha mode is stored in the two bits of `ALPHA_MODE`.
+/// Bits of the flags. The two bits of `ALPHA_MODE` hold the alpha mode.
 const DOUBLE_SIDED: u32 = 1;
 const UNLIT: u32 = 2;
 const ALPHA_MODE: u32 = 12;
@@ -34,7 +34,7 @@ struct Head {
     emissive: [f32; 3],
     alpha_cutoff: f32,
     flags: u32,
-    /// The textures that follow: a bit for each, in the order of [`textures`].
+    /// Bits of the textures that follow, in the order of [`textures`].
     textures: u32,
 }
 
@@ -99,7 +99,7 @@ fn stored(t: &Texture) -> StoredTexture {
         min_filter,
     } = t.sampler;
     StoredTexture {
-        // An index that does not fit is one that readers reject, as with `Bytes::index`.
+        // An index that does not fit becomes one that readers reject, as with `Bytes::index`.
         image: u32::try_from(t.image).unwrap_or(u32::MAX),
         tex_coord: t.tex_coord,
         offset: t.transform.offset,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Memory that one call may allocate, in bytes per byte of the file.
 ///
-/// Sections themselves count nothing: their bytes are mapped, or copied with at most the size of the file.
+/// Sections themselves are not counted: their bytes are mapped, or copied with at most the size of the file.
 ///
 /// Measured needs: 7 for names that every joint repeats, 60 for coded clips of held poses, above 100 for
 /// images of one colour. Coded clips have the same limit ([`codec::EXPANSION`](super::codec::EXPANSION)).
@@ -18,7 +18,7 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// every block, and an absent block takes almost no bytes.
 pub(super) const BLOCKS_PER_BYTE: u64 = 64;
 
-/// Blocks that may be visited in addition, whatever the file's size: those of 5,461 clips of 65,535 joints.
+/// Blocks that may be visited in addition, whatever the file's size: as many as 5,461 clips of 65,535 joints have.
 pub(super) const BLOCKS_BASE: u64 = 1 << 26;
 
 /// Memory and blocks used by one call. Shared by the threads that read its clips.

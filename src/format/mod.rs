@@ -43,7 +43,7 @@ pub use provenance::{ClipOrigin, Provenance, Source};
 pub use save::{NewFile, remove_leftovers, save};
 pub use writer::{LibraryWriter, WriteError};
 
-/// Rows are used as they are stored and tables are copied as bytes, so the byte order has to be that of the file.
+/// Rows and tables are used with the bytes that are stored, so the machine's byte order must be the file's.
 const _: () = assert!(
     cfg!(target_endian = "little"),
     "feature `phx`: .phx files are little endian and need a little-endian target"

@@ -41,7 +41,7 @@ impl Names {
         let total = ends.last().copied().unwrap_or(0);
         let bytes = r.take(total as usize, "the text of names")?;
         r.charge(bytes.len())?;
-        // Copied before it is checked: bytes of a mapped file may change after the check.
+        // The text is copied before it is checked: bytes of a mapped file may change after the check.
         let bytes = bytes.to_vec();
         let mut start = 0;
         for (name, &end) in ends.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Names {
             }
             start = end;
         }
-        // Each name is valid UTF-8, so the whole is, too.
+        // Each name is valid UTF-8, so the whole text is too.
         let text = String::from_utf8(bytes).map_err(|error| {
             let byte = error.utf8_error().valid_up_to();
             r.fault(Fault::Text { name: 0, byte })

@@ -119,7 +119,7 @@ pub(super) fn read(
             mesh: meshes[mesh].clone(),
             skin: skin as usize,
             rigid_slot: slot,
-            // At most one level per mesh: this bounds loops over all levels by the size of the file.
+            // A rig has at most one level per mesh: this bounds loops over all levels by the size of the file.
             lod: r.index("the level of detail", lod, placed)?,
         });
     }

@@ -22,9 +22,9 @@ pub struct Provenance {
 pub struct Source {
     /// File name, without folders.
     pub name: String,
-    /// The settings its clips were baked with, in the tool's own notation.
+    /// The settings that its clips were baked with, in the tool's own notation.
     pub settings: String,
-    /// Size in bytes, including the files it refers to.
+    /// Size in bytes, including the files that it refers to.
     pub bytes: u64,
     /// [`hash_bytes`](super::hash_bytes) of these files, concatenated.
     pub hash: u64,
@@ -35,10 +35,10 @@ pub struct Source {
 pub struct ClipOrigin {
     /// Index into [`Provenance::sources`].
     pub source: u32,
-    /// Index of the clip in that file.
+    /// Index of the clip in the source file.
     pub clip: u32,
-    /// Its largest error, allowances for rounding and for the times between those measured included, metres of model
-    /// space; NaN if none was measured.
+    /// Largest error, with allowances for rounding and for the times between those measured, metres of model space; NaN if
+    /// none was measured.
     pub max_error: f32,
     /// Shell distance at which the error was measured, metres of model space; 0 if unknown.
     pub shell: f32,

@@ -7,19 +7,19 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Temporary names that are tried. A name may be taken by a directory, or by a file of another user.
+/// Number of temporary names that are tried. A name may be taken by a directory, or by a file of another user.
 const MOST_NAMES: usize = 8;
 
-/// Attempts to create a temporary file while other processes keep removing it.
+/// Limit on the attempts to create a temporary file while other processes keep removing it.
 const MOST_TRIES: usize = 1000;
 
-/// Symbolic links that are followed to a file; the limit of Linux.
+/// Limit on the symbolic links that are followed to a file; the limit of Linux.
 const MOST_LINKS: usize = 40;
 
 /// Longest name that its temporary name repeats, bytes. File systems allow 255 for the whole name.
 const LONGEST_NAME: usize = 200;
 
-/// The error of a file that is not put in place.
+/// The error of a file that could not be put in place.
 fn failed(path: &Path) -> impl Fn(io::Error) -> WriteError + '_ {
     |source| WriteError::Save {
         file: path.display().to_string(),
@@ -44,8 +44,8 @@ pub fn save<E: From<WriteError>>(
     Ok(new.finish()?)
 }
 
-/// Removes what a process that was killed while it wrote a file has left beside it. What another process is writing is
-/// left alone, as is what cannot be removed.
+/// Removes the temporary file that a killed process has left beside a file. A file that another process is writing, or
+/// that cannot be removed, is left alone.
 pub fn remove_leftovers(path: &Path) {
     let Ok(place) = behind_links(path) else {
         return;
@@ -53,7 +53,7 @@ pub fn remove_leftovers(path: &Path) {
     for number in 0..MOST_NAMES {
         match partial(&place, number) {
             Ok(name) if name.symlink_metadata().is_ok() => {
-                // Writing the file says why.
+                // Errors are ignored here: writing the file reports them.
                 let _ = remove_leftover(&name);
             }
             _ => {}
@@ -63,14 +63,14 @@ pub fn remove_leftovers(path: &Path) {
 
 /// A file being written, which replaces its target on [`NewFile::finish`]. Dropping it first removes it.
 ///
-/// It is created beside its target as `.NAME.partial` and is always a new file, so it never writes through
+/// The file is created beside its target as `.NAME.partial` and is always a new file, so it never writes through
 /// an existing link or into another user's file. A leftover of a killed process is removed first; a file
 /// that another process is writing is left alone and reported as an error. The new file gets the
 /// permissions of the file it replaces and, where the system allows it, its owner. If the path is a
 /// symbolic link, the link stays and its target is replaced.
 #[derive(Debug)]
 pub struct NewFile {
-    /// Dropped before the file, whose lock protects the name from other processes.
+    /// The temporary name, dropped before the file, whose lock protects the name from other processes.
     name: TemporaryName,
     out: BufWriter<File>,
     /// The path as given, for errors.
@@ -166,7 +166,7 @@ fn behind_links(path: &Path) -> io::Result<PathBuf> {
     for _ in 0..MOST_LINKS {
         match fs::read_link(&path) {
             Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
-            // Not a link.
+            // The path is not a link.
             Err(_) => return Ok(path),
         }
     }
@@ -281,7 +281,7 @@ fn keep_access(file: &File, before: &fs::Metadata) -> io::Result<()> {
     let own = file.metadata()?;
     let mut mode = before.mode() & 0o777;
     if own.uid() != before.uid() {
-        // Only root may change the owner.
+        // Only root may change the owner, so an error is ignored.
         let _ = fchown(file, Some(before.uid()), None);
     }
     if own.gid() != before.gid() && fchown(file, None, Some(before.gid())).is_err() {
@@ -305,7 +305,7 @@ fn put(mut out: BufWriter<File>, name: &mut TemporaryName, place: &Path) -> io::
         name.0 = None;
     }
     drop(file);
-    // Sync the rename as well. Some folders cannot be opened, and on some systems none can.
+    // The rename is synced as well. Some folders cannot be opened, and on some systems none can.
     let folder = place.parent().filter(|p| !p.as_os_str().is_empty());
     match File::open(folder.unwrap_or(Path::new("."))) {
         Ok(folder) if cfg!(unix) => folder.sync_all(),

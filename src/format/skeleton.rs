@@ -70,7 +70,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     let named = named.map(|n| Ok(r.name(names, n)?.unwrap_or_default()));
     let named: Vec<String> = named.collect::<Result<_, ReadError>>()?;
     let rest: Vec<[f32; 10]> = r.floats(joints, "rest pose")?;
-    // Rows of the rest pose, and the list of joints that the skeleton is made from.
+    // The charge covers the rows of the rest pose and the list of joints that the skeleton is made from.
     r.charge(joints.saturating_mul(128).saturating_add(4096))?;
     let mut list = Vec::with_capacity(joints);
     for ((&parent, name), rest) in parents.iter().zip(named).zip(rest) {

@@ -1,7 +1,7 @@
 //! `Source`: the bytes of a library, in an open file or in memory.
 //!
 //! ```text
-//! open file         section → a buffer of its own, aligned to 64 bytes; freed with the last clip that uses it
+//! open file         section → its own buffer, aligned to 64 bytes; freed with the last clip that uses it
 //! copy, or a map    section → a slice of the whole
 //! ```
 
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[cfg(not(any(unix, windows)))]
 use std::sync::{Mutex, PoisonError};
 
-/// Where the bytes of a library are. Clones share them.
+/// The place of a library's bytes. Clones share it.
 #[derive(Clone)]
 pub(super) enum Source {
     /// An open file.
@@ -34,7 +34,7 @@ impl Source {
         }
     }
 
-    /// `count` bytes from `offset` on, aligned as they are in the file. Errors name the section.
+    /// Reads `count` bytes from `offset` on, aligned as in the file. Errors name the section.
     pub fn read(
         &self,
         section: Section,
@@ -98,7 +98,7 @@ impl From<OpenFile> for Source {
     }
 }
 
-/// A regular file that is open for reading, also by several threads at once.
+/// A regular file that is open for reading, by several threads at once if needed.
 pub(super) struct OpenFile {
     file: File,
     /// Size when it was opened.
@@ -128,7 +128,7 @@ impl OpenFile {
         }
     }
 
-    /// Fills the buffer from `offset` on. Gives the number of bytes read, which is less at the file's end.
+    /// Fills the buffer from `offset` on. Returns the number of bytes read, which is less at the file's end.
     fn read(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let mut done = 0;
         while done < buffer.len() {
@@ -165,10 +165,10 @@ impl OpenFile {
     }
 }
 
-/// Opens a regular file and gives its size in bytes.
+/// Opens a regular file and returns its size in bytes.
 pub(super) fn regular_file(path: &Path) -> Result<(File, u64), ReadError> {
     let failed = ReadError::open(path);
-    // Checked before opening: opening a pipe blocks until it has a writer.
+    // The kind is checked before opening: opening a pipe blocks until it has a writer.
     let kind = std::fs::metadata(path).map_err(&failed)?;
     if kind.is_dir() {
         return Err(failed(io::ErrorKind::IsADirectory.into()));
@@ -181,14 +181,14 @@ pub(super) fn regular_file(path: &Path) -> Result<(File, u64), ReadError> {
     Ok((file, bytes))
 }
 
-/// Bytes in memory, aligned to 64 bytes as rows have to be.
+/// Bytes in memory, aligned to 64 bytes as rows require.
 struct Copied {
     rows: Vec<Row>,
     len: usize,
 }
 
 impl Copied {
-    /// Zeros; an error if there is not enough memory.
+    /// Makes a buffer of zeros; an error if there is not enough memory.
     fn zeroed(bytes: u64) -> io::Result<Self> {
         let len = usize::try_from(bytes).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let rows = bytemuck::allocation::try_zeroed_vec(len.div_ceil(size_of::<Row>()));
@@ -314,12 +314,12 @@ mod tests {
         );
         let place = (error.section, error.offset);
         assert!(named && place == (Section::Names, 100), "{error}");
-        // A file that is open for writing alone cannot be read.
+        // A file that is opened only for writing cannot be read.
         let closed = Source::from(OpenFile::new(writer, 200));
         let error = closed.read(Section::Events, 0, 10).unwrap_err();
         let named = matches!(error.fault, Fault::Read { .. });
         assert!(named && error.section == Section::Events, "{error}");
-        // So large that no allocator has it.
+        // The size is larger than any allocator can provide.
         let error = cut.read(Section::Clip, 0, u64::MAX / 4).unwrap_err();
         let full =
             matches!(error.fault, Fault::Read { kind, .. } if kind == io::ErrorKind::OutOfMemory);

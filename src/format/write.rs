@@ -32,12 +32,12 @@ impl Bytes {
     }
 }
 
-/// A bit of a set; 0 if it is not in it.
+/// `bit` if `set`, otherwise 0.
 pub(super) fn bit(set: bool, bit: u32) -> u32 {
     if set { bit } else { 0 }
 }
 
-/// The number that stands for a value: its place in a list of all.
+/// The number of a value in files: its index in a list of all values.
 pub(super) fn place<T: PartialEq>(all: &[T], value: T) -> usize {
     all.iter().position(|v| *v == value).unwrap_or(0)
 }

@@ -64,7 +64,7 @@ pub enum WriteError {
     },
 }
 
-/// The system's error; of a fault that is not the system's, its text.
+/// Returns the system's error, or one with the text of another error.
 impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> Self {
         match error {
@@ -89,7 +89,7 @@ pub struct LibraryWriter<W> {
     events: Vec<Event>,
     clips: u32,
     skeleton: Skeleton,
-    /// The rig, without images, and buffers: they measure the clips that are added behind it.
+    /// The rig, without images, and buffers, to measure the clips that are added after it.
     measuring: Option<(Rig, ClipBoundsScratch)>,
     bounds: Vec<Option<ClipBounds>>,
 }
@@ -267,7 +267,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     }
 }
 
-/// The table entry of a section of form 0 without a name; its place is set when it is written.
+/// The table entry of a section of form 0 without a name; its position is set when it is written.
 fn entry(section: Section) -> Entry {
     Entry {
         code: section.code(),
@@ -284,8 +284,8 @@ mod tests {
     use std::io::Cursor;
     use std::sync::Arc;
 
-    /// What a file states of its clips holds for those that are added one by one, by any handle of the file, at any index;
-    /// not for the rig of another file.
+    /// The bounds that a file states for its clips apply to clips added one by one, by any handle of the file, at any index;
+    /// not with the rig of another file.
     #[test]
     fn clips_that_are_added_later_have_the_bounds_of_the_file() {
         let rig = crate::import::mannequin().unwrap();
@@ -296,7 +296,7 @@ mod tests {
             for clip in rig.clips() {
                 writer.add_clip(clip, clip.name(), ClipForm::Rows).unwrap();
             }
-            // No measurement finds that.
+            // No measurement finds this size.
             writer.bounds[1].as_mut().unwrap().mesh.max.x += more;
             let bytes = writer.finish(&Provenance::default()).unwrap();
             Library::from_bytes(bytes.get_ref()).unwrap()
@@ -324,7 +324,7 @@ mod tests {
         for (rig, clip) in [(&other, clip(&library)), (&library, clip(&other))] {
             assert!(radius(rig, clip) < 5.0);
         }
-        // It is the same clip for all that.
+        // The clips are equal nevertheless.
         assert_eq!(clip(&library), clip(&other));
         assert_eq!(clip(&library).content_hash(), rig.clips()[1].content_hash());
     }

@@ -26,7 +26,7 @@ pub const MANNEQUIN: [(&str, &[u8]); 3] = [
 /// The built-in character: 47 joints, eleven clips, three levels of detail. Metres, Y up, faces +Z.
 ///
 /// # Errors
-/// None for the files as shipped; typed all the same, because they pass through the importer.
+/// The files as shipped give none; files pass through the importer, so its errors are possible by type.
 pub fn mannequin() -> Result<Rig, ImportError> {
     mannequin_with(&ImportOptions::default())
 }
@@ -34,7 +34,7 @@ pub fn mannequin() -> Result<Rig, ImportError> {
 /// The built-in character, imported with the given options (root motion, Z up).
 ///
 /// # Errors
-/// If an option does not fit it: a node to split at, or a joint, that the character lacks.
+/// If an option names a node to split at, or a joint, that the character lacks.
 pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     let (name, bytes) = MANNEQUIN[0];
     let mut imported = import_slice(bytes, name, None, options)?;

@@ -1,10 +1,10 @@
-//! Names of clips that say nothing, and the name of the file in their place.
+//! Placeholder names of clips, and the name of the file in their place.
 
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Names that exporters give a clip which has none, in lower case: Mixamo's site, FBX takes as Autodesk's tools,
-/// Unreal and converters write them, and glTF writers that number animations.
+/// Names that exporters give a clip without one, in lower case: those of Mixamo's site, FBX takes from Autodesk's tools,
+/// Unreal and converters, and of glTF writers that number animations.
 const PLACEHOLDERS: [&str; 9] = [
     "mixamo.com",
     "take 001",
@@ -20,12 +20,12 @@ const PLACEHOLDERS: [&str; 9] = [
 /// Names of layers, the last part of `Armature|Take 001|BaseLayer`, in lower case.
 const LAYERS: [&str; 3] = ["layer0", "baselayer", "base layer"];
 
-/// True for names that say nothing of the motion: none, `mixamo.com`, `Take 001`, `Take001`, `Take_001`,
+/// True for names that do not describe the motion: an empty one, `mixamo.com`, `Take 001`, `Take001`, `Take_001`,
 /// `Unreal Take`, `Animation`, `Animation 0`, `animation_0` and `Animation0`.
 ///
-/// The case is ignored, and so are an armature before the name and a layer behind it, as Blender joins them
+/// Case is ignored, and so are an armature before the name and a layer behind it, as Blender joins them
 /// (`Armature|mixamo.com|Layer0`), and Blender's number of a copy (`mixamo.com.001`). `Take 002` and names that
-/// an artist may have chosen, such as `ArmatureAction`, are no placeholders.
+/// an artist may have chosen, such as `ArmatureAction`, are not placeholders.
 ///
 /// ```
 /// use phalanx::import::is_placeholder_clip_name;
@@ -40,7 +40,7 @@ pub fn is_placeholder_clip_name(name: &str) -> bool {
     if parts.len() > 1 && parts.last().is_some_and(|p| LAYERS.contains(p)) {
         parts.pop();
     }
-    // What is left before the name is the armature's.
+    // The text before the name is the armature's.
     parts
         .last()
         .is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
@@ -54,10 +54,10 @@ fn without_copy(name: &str) -> &str {
     }
 }
 
-/// The name of the only clip of a file: the file's name without extension if the clip's own says nothing
-/// ([`is_placeholder_clip_name`]), else the clip's.
+/// The name of the only clip of a file: the file's name without extension if the clip has a placeholder
+/// ([`is_placeholder_clip_name`]), otherwise the clip's name.
 ///
-/// For files of one clip: with several, one file name cannot name each.
+/// Use it for files of one clip: one file name cannot name several.
 ///
 /// ```
 /// use phalanx::import::clip_name_from_file;

@@ -17,20 +17,20 @@ use std::path::Path;
 /// The result of an import.
 #[derive(Clone, Debug)]
 pub struct Imported {
-    /// One rig; more if the options split the file.
+    /// The rigs of the file: one, or more if the options split it.
     pub rigs: Vec<Rig>,
-    /// Which rigs are attached to which.
+    /// Attachments between the rigs.
     pub links: Vec<RigLink>,
-    /// What was repaired, dropped or not used.
+    /// Report of what was repaired, dropped or not used.
     pub report: ImportReport,
 }
 
 /// A rig that is attached to a node of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RigLink {
-    /// The attached rig.
+    /// Index of the attached rig.
     pub child: usize,
-    /// The rig it is attached to.
+    /// Index of the rig that it is attached to.
     pub parent: usize,
     /// Index of the node in the parent rig's nodes; `None` if the rig was at the root.
     pub node: Option<usize>,
@@ -58,14 +58,14 @@ fn bytes_of(path: &Path, options: &ImportOptions) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Bytes that the rows of a file's clips may take, unless [`ImportOptions::memory_limit`] says it.
+/// Limit on the rows of a file's clips, bytes, unless [`ImportOptions::memory_limit`] sets it.
 fn clip_bytes_limit(file_bytes: usize) -> usize {
     file_bytes
         .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
         .saturating_add(CLIP_BYTES_BASE)
 }
 
-/// Bytes that the rows of a file's clips may take, and whether the options say so.
+/// Limit on the rows of a file's clips, bytes, and whether the options set it.
 fn clip_bytes(file_bytes: usize, options: &ImportOptions) -> (usize, bool) {
     match options.memory_limit {
         Some(limit) => (usize::try_from(limit).unwrap_or(usize::MAX), true),
@@ -73,8 +73,8 @@ fn clip_bytes(file_bytes: usize, options: &ImportOptions) -> (usize, bool) {
     }
 }
 
-/// Builds the rig of a file that [`read_path`] has read with the same import options, within the memory that
-/// [`import_path`] allows it.
+/// Builds the rig of a file that [`read_path`] has read with the same import options, within the same memory limit as
+/// [`import_path`].
 ///
 /// # Errors
 /// If the clips need more ([`ImportError::ClipBytes`]), or the data is invalid.
@@ -99,7 +99,7 @@ pub fn build_path(
 /// begins with HIERARCHY.
 ///
 /// # Errors
-/// If it cannot be read: [`ImportError::Gltf`] or [`ImportError::Bvh`].
+/// If the file cannot be read: [`ImportError::Gltf`] or [`ImportError::Bvh`].
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
@@ -111,7 +111,7 @@ pub fn read_path(
     Ok(with_travel(read, options))
 }
 
-/// A file that was read, with a note on the clips that travel.
+/// Adds a note on the clips that travel to a file that was read.
 fn with_travel(
     (scene, mut report): (RawScene, ImportReport),
     options: &ImportOptions,
@@ -122,11 +122,11 @@ fn with_travel(
     (scene, report)
 }
 
-/// As [`read_path`], from memory. `name` is used in messages and, with BVH, names the clip. External files are
+/// The same as [`read_path`], from memory. `name` is used in messages and, with BVH, names the clip. External files are
 /// read from `base`, and are an error without it.
 ///
 /// # Errors
-/// As [`read_path`].
+/// Those of [`read_path`].
 pub fn read_slice(
     bytes: &[u8],
     name: &str,
@@ -149,11 +149,11 @@ fn bvh_options(options: &ImportOptions) -> BvhOptions {
     }
 }
 
-/// Imports a .gltf, .glb or .bvh file, and the [markers](marker_file) beside it if that file exists. Times of
-/// markers are those of the file, also if clips are [trimmed](ImportOptions::trim).
+/// Imports a .gltf, .glb or .bvh file, and the [markers](marker_file) beside it if that file exists. Times of markers
+/// are relative to the clips in the file, even if clips are [trimmed](ImportOptions::trim).
 ///
 /// # Errors
-/// If it cannot be read, split as requested, or built.
+/// If the file cannot be read, split as requested, or built.
 pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, ImportError> {
     let size = bytes_of(path, options);
     let (raw, report) = read_path(path, options)?;
@@ -169,11 +169,11 @@ pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, Imp
 }
 
 /// Imports the rig of a .gltf, .glb or .bvh file, with the default [`ImportOptions`]: [`import_path`] for the common
-/// case. A file becomes one rig, whatever it holds; [`ImportOptions::split`] makes more of it, and [`Imported`] has what
-/// was repaired or dropped.
+/// case. A file becomes one rig, whatever it holds. [`import_path`] can split it ([`ImportOptions::split`]) and returns
+/// the report of repairs.
 ///
 /// # Errors
-/// As [`import_path`].
+/// Those of [`import_path`].
 pub fn import_rig(path: impl AsRef<Path>) -> Result<Rig, ImportError> {
     let options = ImportOptions::default();
     debug_assert!(options.split.is_empty(), "a file is one rig");
@@ -184,7 +184,7 @@ pub fn import_rig(path: impl AsRef<Path>) -> Result<Rig, ImportError> {
 /// External files are read from `base`, and are an error without it.
 ///
 /// # Errors
-/// If it cannot be read, split as requested, or built.
+/// If the file cannot be read, split as requested, or built.
 pub fn import_slice(
     bytes: &[u8],
     name: &str,
@@ -260,7 +260,7 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
         };
         let child = scenes.len();
         let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;
-        // Rigs that were attached to the part split off are now attached to the branch.
+        // Rigs attached to nodes that moved to the branch are now attached to the branch.
         for link in links.iter_mut().filter(|l| l.1 == parent) {
             if parts.branch.nodes.iter().any(|n| n.source == link.2) {
                 link.1 = child;

@@ -1,9 +1,9 @@
 //! Markers from JSON: the `extras` of animations, and marker files beside a model.
 //!
 //! A list of markers is `[{"name": "step", "time": 0.1}, …]`, or an object of times by name:
-//! `{"step": 0.1, "clap": [0.2, 0.6], "LeftFoot": {"strike": 0.0}}`, where the last is a marker
-//! `LeftFoot.strike`. Extras have it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where
-//! each clip has such a list, or an object like extras.
+//! `{"step": 0.1, "clap": [0.2, 0.6], "LeftFoot": {"strike": 0.0}}`, where the last is a marker `LeftFoot.strike`.
+//! Extras hold it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where each clip has such a list, or an
+//! object like extras.
 
 use super::error::ImportError;
 use super::read_file::{ReadFault, read_file};
@@ -17,18 +17,18 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How far beyond the end of its clip a marker may be, in seconds, to be moved to the end: times are
-/// written with as few as four digits.
+/// Time beyond the end of its clip up to which a marker is moved to the end, seconds: times are written with as few as
+/// four digits.
 pub const MARKER_SLACK: f64 = 1e-3;
 
-/// The longest name of a marker, in bytes; a list of times repeats it for each.
+/// Limit on the length of a marker's name, bytes; a list of times repeats it for each.
 pub const MAX_MARKER_NAME: usize = 256;
 
-/// The most markers that one file adds to all clips together: several clips may share a name, and each
+/// Limit on the markers that one file adds to all clips together: several clips may share a name, and each
 /// gets all markers of that name.
 pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
 
-/// The largest marker file, in bytes.
+/// Limit on the size of a marker file, bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
 
 /// What is wrong with markers.
@@ -74,7 +74,7 @@ pub type ClipMarkers = Vec<(String, Vec<Marker>)>;
 fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> MarkerFault {
     MarkerFault::Kind {
         marker: marker.into(),
-        // Enough to recognise it.
+        // The shortened text is enough to recognise the value.
         found: shorten(&found.to_string()),
         needed,
     }
@@ -142,7 +142,7 @@ pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
     Ok(list.0)
 }
 
-/// The markers in extras, under `markers` and `events`; `None` if it has neither.
+/// The markers in extras, under `markers` and `events`; `None` if the extras have neither.
 pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, MarkerFault>> {
     let mut found: Option<Vec<Marker>> = None;
     for value in ["markers", "events"]
@@ -181,8 +181,8 @@ pub fn marker_file(model: &Path) -> PathBuf {
     model.with_extension("events.json")
 }
 
-/// Reads a marker file: `{"clips": {"Walk": [{"name": "step", "time": 0.1}]}}`. Instead of the list it
-/// may have times by name (`{"step": [0.1, 0.6]}`).
+/// Reads a marker file: `{"clips": {"Walk": [{"name": "step", "time": 0.1}]}}`. The list may be replaced by times by name
+/// (`{"step": [0.1, 0.6]}`).
 ///
 /// # Errors
 /// If the file cannot be read or does not have that form.
@@ -220,7 +220,7 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, ImportError>
     Ok(out)
 }
 
-/// Replaces the markers of clips, by name: every clip with the name, in every rig. `file` is used in
+/// Replaces the markers of clips, by name: of every clip with the name, in every rig. `file` is used in
 /// messages.
 ///
 /// # Errors
@@ -230,12 +230,12 @@ pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Resul
     add_markers_to_trimmed(rigs, &[], markers, file)
 }
 
-/// As [`add_markers`], for clips whose beginning was cut
-/// ([`RawScene::trim_clips`](super::raw::RawScene::trim_clips)): the times are those of the clips as they were
-/// before. `trimmed` has what was cut of every clip of each rig, in seconds; of clips beyond it nothing was.
+/// The same as [`add_markers`], for clips whose beginning was cut
+/// ([`RawScene::trim_clips`](super::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
+/// `trimmed` holds the seconds that were cut from every clip of each rig; missing entries count as 0.
 ///
 /// # Errors
-/// As [`add_markers`].
+/// Those of [`add_markers`].
 pub fn add_markers_to_trimmed(
     rigs: &mut [Rig],
     trimmed: &[f32],

@@ -26,17 +26,17 @@ pub struct RawScene {
     pub meshes: Vec<Mesh>,
     /// Materials in file order.
     pub materials: Vec<Material>,
-    /// Images in file order; `None` if no material uses it, images were not
-    /// requested, or it could not be decoded (see the report).
+    /// Images in file order; `None` if no material uses the image, images were not requested, or it could not be decoded (see
+    /// the report).
     pub images: Vec<Option<ImageData>>,
     /// User channels, with their tracks.
     pub channels: Vec<RawUserChannel>,
     /// Root nodes of every scene.
     pub scenes: Vec<Vec<usize>>,
-    /// The scene to show: the file's, else its first; `None` if it has none, and all nodes are shown.
+    /// The scene to show: the file's default, or its first; `None` if it has none, and all nodes are shown.
     pub default_scene: Option<usize>,
-    /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`). Of a bone or a node that
-    /// occurs twice, the first counts.
+    /// The nodes that are bones of a humanoid, if the file says so (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`). Of a bone or a
+    /// node that occurs twice, the first counts.
     pub humanoid: Vec<(HumanBone, usize)>,
 }
 
@@ -57,7 +57,7 @@ pub struct RawNode {
     pub mesh: Option<usize>,
     /// Skin of that mesh.
     pub skin: Option<usize>,
-    /// Default morph weights (the node's, else the mesh's, else zeros); empty without a mesh or morph targets.
+    /// Default morph weights (the node's, or the mesh's, or zeros); empty without a mesh or morph targets.
     pub weights: Vec<f32>,
 }
 
@@ -77,7 +77,7 @@ pub struct RawSkin {
 pub struct RawClip {
     /// The name in the file, if any.
     pub name: Option<String>,
-    /// Seconds: the largest key time of all samplers that channels of this animation use in the file, read or not.
+    /// Duration in seconds: the largest key time of all samplers that the animation's channels use, read or not.
     pub duration: f32,
     /// Tracks in file order.
     pub tracks: Vec<RawTrack>,
@@ -85,8 +85,8 @@ pub struct RawClip {
     pub extras: Option<String>,
     /// Named times, in any order.
     pub markers: Vec<Marker>,
-    /// Seconds that [`RawScene::trim_clips`] cut from its beginning; 0 for a clip as it is in the file. Below 0 if the
-    /// clip began below 0 s and its keys were moved: then they are later by as much.
+    /// Seconds that [`RawScene::trim_clips`] cut from the beginning; 0 if none. Below 0 if the clip began below 0 s: its keys
+    /// are then later than in the file by this time.
     pub trimmed: f32,
 }
 
@@ -103,7 +103,7 @@ pub enum RawChannel {
     Weights,
 }
 
-/// Its name in glTF.
+/// The channel's name in glTF.
 impl std::fmt::Display for RawChannel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
@@ -128,15 +128,14 @@ pub enum Interpolation {
 
 /// One animated property of one node.
 ///
-/// `times` are finite, not negative and strictly increasing. `values` are finite and hold
-/// `times.len() × components` floats, three times as many for cubic splines. Linear and stepped rotations are made unit
-/// length when a clip is built; those of splines are taken as they are, as a spline with keys of other lengths is
-/// another one. The reader of glTF makes them unit length.
+/// `times` are finite, not negative and strictly increasing. `values` are finite and hold `times.len() × components`
+/// floats, three times as many for cubic splines. The builder normalises linear and stepped rotations. It keeps the
+/// lengths of a spline's keys, which are part of its shape; the importer of glTF normalises them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawTrack {
     /// The animated node.
     pub node: usize,
-    /// Its property.
+    /// The animated property of the node.
     pub channel: RawChannel,
     /// Interpolation between keys.
     pub interpolation: Interpolation,
@@ -151,12 +150,12 @@ pub struct RawTrack {
 pub struct RawUserChannel {
     /// Name, type and rest value.
     pub channel: UserChannel,
-    /// Its tracks, at most one per clip.
+    /// The channel's tracks, at most one per clip.
     pub tracks: Vec<RawUserTrack>,
 }
 
-/// The track of a user channel in one clip. Times and values as in [`RawTrack`]; a value has as many
-/// floats as the channel's type has components.
+/// The track of a user channel in one clip. Times and values are as in [`RawTrack`]; a value has as many floats as the
+/// channel's type has components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RawUserTrack {
     /// Index of the clip in [`RawScene::clips`].

@@ -4,17 +4,17 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Why a file was not read.
+/// The reason why a file was not read.
 pub(super) enum ReadFault {
-    /// The system's error, or that it is no regular file.
+    /// The system's error, or the error that the file is not regular.
     Io(io::Error),
-    /// Its bytes, more than the limit.
+    /// The size of the file, above the limit.
     Long(u64),
 }
 
 /// Reads a regular file of at most `limit` bytes.
 pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFault> {
-    // Checked before the file is opened: opening a pipe blocks until it has a writer.
+    // The kind is checked before the file is opened: opening a pipe blocks until it has a writer.
     let info = fs::metadata(path).map_err(ReadFault::Io)?;
     if !info.is_file() {
         return Err(ReadFault::Io(io::Error::other("not a regular file")));

@@ -2,7 +2,7 @@
 
 use crate::words::shorten;
 
-/// Names and indices that a message lists; it counts the rest.
+/// Number of names or indices that a message lists; it counts the rest.
 pub(super) const LISTED: usize = 4;
 
 /// A name with the indices that have it, at least two.
@@ -16,12 +16,12 @@ struct Group<'n> {
 #[derive(Debug)]
 pub(super) struct Repeated<'n> {
     groups: Vec<Group<'n>>,
-    /// Whether two of one name have one parent, or none: they and all below them have equal paths.
+    /// Whether two joints with one name share their parent or are both roots: their paths, and those below, are equal.
     siblings: bool,
 }
 
 impl<'n> Repeated<'n> {
-    /// Of names with the parents of what they name. Absent and empty names do not count.
+    /// Finds repeated names; each comes with the parent of its owner. Missing and empty names do not count.
     pub fn of(names: impl Iterator<Item = (Option<&'n str>, Option<usize>)>) -> Self {
         let named = names.enumerate();
         let named = named.filter_map(|(i, (name, parent))| {
@@ -49,7 +49,7 @@ impl<'n> Repeated<'n> {
         self.groups.is_empty()
     }
 
-    /// Names, and indices of all.
+    /// The number of names, and the number of all their indices.
     #[cfg(feature = "gltf")]
     pub fn counts(&self) -> (usize, usize) {
         let indices = self.groups.iter().map(|g| g.indices.len());
@@ -62,7 +62,7 @@ impl<'n> Repeated<'n> {
         items.map(|g| text(g, what, usize::MAX)).collect()
     }
 
-    /// The message of an entry: the first names and indices, and how each is found.
+    /// The message of an entry: the first names and indices, and how to refer to each.
     pub fn message(&self, what: &str, how: &str) -> String {
         let shown = self.groups.iter().take(LISTED);
         let shown: Vec<String> = shown.map(|g| text(g, what, LISTED)).collect();

@@ -1,8 +1,8 @@
-//! `ImportReport`: what an import repaired, dropped or did not use.
+//! `ImportReport`: the parts of a file that an import repaired, dropped or did not use.
 
 use std::fmt;
 
-/// What an import repaired, dropped or could not use, in the order it was found: values that were broken, keys of JSON
+/// The parts of a file that an import repaired, dropped or could not use, in the order found: broken values, keys of JSON
 /// that occur twice, extensions, cameras and vertex attributes that are not read, meshes and images without use, nodes
 /// outside the default scene, clips that begin late or below 0 s, travel, jump or are empty, samplers that no channel
 /// uses, channels that animate no node, names that occur twice, and properties of materials that pictures ignore.
@@ -25,18 +25,18 @@ pub struct ImportReport {
 /// One entry of an [`ImportReport`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportEntry {
-    /// How much it matters.
+    /// Severity of the entry.
     pub severity: Severity,
-    /// Where: `node 3 "Hips"`, `animation 0, channel 2`, `accessor 17`.
+    /// Place in the file: `node 3 "Hips"`, `animation 0, channel 2`, `accessor 17`.
     pub place: String,
-    /// What was found and what was done.
+    /// Finding, and the action taken.
     pub message: String,
-    /// All that the message counts, where it names only the first: late clips, clips that travel, names that occur more
-    /// than once, channels that animate no node. Else empty.
+    /// All items that the message counts, if it names only the first: late clips, clips that travel, names that occur more
+    /// than once, channels that animate no node. Otherwise empty.
     pub items: Vec<String>,
 }
 
-/// How much a report entry matters.
+/// The severity of a report entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Nothing was changed.

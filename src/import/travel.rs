@@ -1,4 +1,4 @@
-//! Clips that end elsewhere than they begin: each loop jumps back, unless root motion is taken out of them.
+//! Clips that end at another place than they begin: each loop jumps back, unless root motion is extracted from them.
 
 use super::UpAxis;
 use super::raw::{Interpolation, RawChannel, RawScene, RawTrack};
@@ -7,11 +7,11 @@ use super::report::{ImportReport, Severity};
 use crate::words::shorten;
 use glam::{DAffine3, DVec3};
 
-/// A clip that moves its body by more than this part of the model's size travels. Feet of clips that loop in place
-/// come back to within a few hundredths; the shortest step is a third of a body.
+/// Share of the model's size beyond which the motion of its body counts as travel. Feet of clips that loop in place come
+/// back to within a few hundredths; the shortest step is a third of a body.
 const TRAVELS: f64 = 0.1;
 
-/// Of the joints of a tree of nodes, those below a joint that carries the body are at least one of this many.
+/// A joint carries the body if the joints at or below it are at least one in this many of the joints of its tree.
 const BODY: usize = 2;
 
 /// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
@@ -45,20 +45,20 @@ pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
     }
 }
 
-/// The rest pose, by node.
+/// The rest pose, with one entry per node.
 struct Rest<'s> {
     scene: &'s RawScene,
     models: Vec<DAffine3>,
-    /// Joints at or below the node.
+    /// Number of joints at or below each node.
     below: Vec<usize>,
-    /// The root above the node.
+    /// The root above each node.
     roots: Vec<usize>,
     /// The longest side of the box around all joints, metres.
     size: f64,
 }
 
 impl<'s> Rest<'s> {
-    /// `None` without joints.
+    /// The rest pose of a scene; `None` without joints.
     fn of(scene: &'s RawScene) -> Option<Self> {
         let nodes = &scene.nodes;
         let mut below = vec![0; nodes.len()];
@@ -68,7 +68,7 @@ impl<'s> Rest<'s> {
         for node in skinned.chain(moved.map(|t| t.node)) {
             *below.get_mut(node)? = 1;
         }
-        // Parents first.
+        // Parents come before their children in `order`.
         let (mut order, mut done) = (Vec::with_capacity(nodes.len()), vec![false; nodes.len()]);
         let mut models = vec![DAffine3::IDENTITY; nodes.len()];
         let mut roots: Vec<usize> = (0..nodes.len()).collect();
@@ -113,7 +113,7 @@ impl<'s> Rest<'s> {
         self.below[node] * BODY >= self.below[self.roots[node]]
     }
 
-    /// How far apart a track's first and last keys are, along the ground.
+    /// The distance along the ground between a track's first and last keys.
     fn distance(&self, track: &RawTrack, up: UpAxis) -> Option<f64> {
         if track.channel != RawChannel::Translation {
             return None;

@@ -1,4 +1,4 @@
-//! Clips that begin late: where their first key is, and cutting what is before it.
+//! Clips that begin late: the time of their first key, and cutting what is before it.
 
 use super::raw::RawScene;
 use crate::clip::Marker;
@@ -16,10 +16,10 @@ impl RawScene {
     }
 
     /// Cuts every clip that begins late: its keys and markers move so that the first key is at 0, and
-    /// [`RawClip::trimmed`](super::raw::RawClip::trimmed) grows by what was cut. Markers before the first key
-    /// move to 0. Times in `extras` are left as they are.
+    /// [`RawClip::trimmed`](super::raw::RawClip::trimmed) grows by the time that was cut. Markers before the first key
+    /// move to 0. Times in `extras` do not change.
     ///
-    /// The difference of two times is rounded once, to f32; keys stay in their order and apart.
+    /// The difference of two times is rounded once, to f32; keys keep their order and stay distinct.
     ///
     /// ```
     /// use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
@@ -75,7 +75,7 @@ pub(crate) fn earlier(time: f32, first: f32) -> f32 {
     (f64::from(time) - f64::from(first)).max(0.0) as f32
 }
 
-/// Moves key times; neighbours that would round to one time stay one step of f32 apart.
+/// Moves key times; neighbours that would round to one time are kept one step of f32 apart.
 pub(crate) fn shift(times: &mut [f32], first: f32) {
     let mut previous: Option<f32> = None;
     for time in times {
@@ -86,8 +86,8 @@ pub(crate) fn shift(times: &mut [f32], first: f32) {
     }
 }
 
-/// Moves a marker of a clip of which the first `cut` seconds were cut; one before it to 0. A time that no clip
-/// has stays as it is, to be refused.
+/// Moves a marker of a clip whose first `cut` seconds were cut; a marker before the cut moves to 0. A time outside the
+/// clip does not change, so that a later check refuses it.
 pub(crate) fn trim_marker(marker: &mut Marker, cut: f32) {
     if marker.time >= 0.0 && marker.time.is_finite() {
         marker.time = earlier(marker.time, cut);

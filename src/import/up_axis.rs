@@ -7,7 +7,7 @@ use glam::{Quat, Vec3};
 /// The axis that points up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum UpAxis {
-    /// That of glTF: right-handed, +Y up, characters face +Z.
+    /// glTF's axes: right-handed, +Y up, characters face +Z.
     #[default]
     Y,
     /// Right-handed, +Z up, characters face -Y: (x, y, z) becomes (x, -z, y).

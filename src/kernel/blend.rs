@@ -1,27 +1,27 @@
-//! The rules of blending, each once: for values of any width. The jobs apply them to the rows of poses, the run of
-//! an instance to its registers.
+//! The rules of blending, each once, for values of any width. The jobs apply them to rows of poses, the run of an
+//! instance to registers.
 
 use super::quat::{Floats, add_turn, align, unit};
 use crate::simd::each;
 use fearless_simd::Simd;
 
-/// The sum of weights up to which a layer's actions are completed by the rest pose.
+/// The sum of weights below which the rest pose takes the remainder of a layer.
 pub const REST_THRESHOLD: f32 = 1.0;
 
-/// If the weights of a layer sum to this or more, the rest pose has no share: the two weights of a crossfade sum to
-/// the threshold except for the rounding of their steps.
+/// From this sum of a layer's weights on, the rest pose has no share: rounding leaves the two weights of a crossfade
+/// slightly below the threshold.
 const FULL: f32 = REST_THRESHOLD - 1e-5;
 
-/// What becomes of a sampled value.
+/// How a sampled value enters the pose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Blend {
-    /// It is the layer's only one.
+    /// The value replaces the pose: it is the layer's only one.
     Set,
-    /// It starts a weighted sum.
+    /// The weighted value starts a sum.
     First,
-    /// It joins one.
+    /// The weighted value is added to a sum.
     Join,
-    /// It is a difference to the pose below.
+    /// The value is a difference, applied to the pose below.
     Add,
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn shares(total: f32) -> Shares {
     }
 }
 
-/// `v × w` joins a sum.
+/// Adds `v × w` to a sum.
 #[inline(always)]
 pub(crate) fn join<S: Simd, V: Floats<S>, const C: usize>(
     simd: S,
@@ -60,13 +60,13 @@ pub(crate) fn join<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => v[c].mul_add(w, sum[c]))
 }
 
-/// `v × w` starts a sum.
+/// `v × w`, the start of a sum.
 #[inline(always)]
 pub(crate) fn scaled<S: Simd, V: Floats<S>, const C: usize>(simd: S, v: &[V; C], w: V) -> [V; C] {
     each!(V::splat(simd, 0.0); C; c => v[c] * w)
 }
 
-/// Lays a translation, a scale or scalars over those below, by a weight in [0, 1].
+/// Blends a translation, a scale or scalars over the value below, by a weight in [0, 1].
 #[inline(always)]
 pub(crate) fn cover<S: Simd, V: Floats<S>, const C: usize>(
     simd: S,
@@ -78,7 +78,7 @@ pub(crate) fn cover<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => above[c].mul_add(w, below[c] * keep))
 }
 
-/// Lays a rotation over the one below, by a weight in [0, 1]. Both are of length 1, the result is not.
+/// Blends a rotation over the one below, by a weight in [0, 1]. Both are of length 1, the result is not.
 #[inline(always)]
 pub(crate) fn cover_rotation<S: Simd, V: Floats<S>>(
     simd: S,
@@ -90,7 +90,7 @@ pub(crate) fn cover_rotation<S: Simd, V: Floats<S>>(
     align(simd, &scaled(simd, below, keep), above, w)
 }
 
-/// Adds a difference of scales: the ratio to the reference, by a weight in [−1, 1].
+/// Applies a difference of scales: the ratio to the reference, by a weight in [−1, 1].
 #[inline(always)]
 pub(crate) fn add_scale<S: Simd, V: Floats<S>, const C: usize>(
     simd: S,
@@ -102,7 +102,7 @@ pub(crate) fn add_scale<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => below[c] * (ratio[c] - one).mul_add(w, one))
 }
 
-/// Adds a difference of rotations, by a weight in [−1, 1]: `q · nlerp(1, d, w)`. `d` is of length 1, the result
+/// Applies a difference of rotations by a weight in [−1, 1]: `q · nlerp(1, d, w)`. `d` is of length 1, the result
 /// is not.
 #[inline(always)]
 pub(crate) fn add_rotation<S: Simd, V: Floats<S>>(
@@ -114,7 +114,7 @@ pub(crate) fn add_rotation<S: Simd, V: Floats<S>>(
     add_turn(simd, below, d, w)
 }
 
-/// A rotation of length 1, at the end of a blend.
+/// Normalises a rotation at the end of a blend.
 #[inline(always)]
 pub(crate) fn finish_rotation<S: Simd, V: Floats<S>>(simd: S, q: &[V; 4]) -> [V; 4] {
     unit(simd, q)

@@ -4,8 +4,8 @@ use super::quat::{Floats, dot4};
 use crate::simd::{Lanes, each};
 use fearless_simd::prelude::*;
 
-/// Writes the rows of local matrices, twelve floats per lane, to `out`. Without a scale it counts as 1. The rotation
-/// may be of any length.
+/// Writes the rows of local matrices, twelve floats per lane, to `out`. `None` for the scale is a scale of 1. The
+/// rotation may have any length.
 #[inline(always)]
 pub(crate) fn compose<S: Lanes>(
     simd: S,

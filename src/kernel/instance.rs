@@ -1,5 +1,5 @@
-//! The run of one instance: what varies → sample and blend → local matrices → overrides → down the hierarchy, palette
-//! rows written once, front to back.
+//! The run of one instance: choose tables → sample and blend → local matrices → overrides → down the hierarchy. Palette
+//! rows are written once, front to back.
 
 use super::compose;
 use super::mix::Mix;
@@ -24,24 +24,24 @@ pub(crate) struct Instance<'a> {
     pub hints: &'a mut [u16],
     pub scratch: &'a mut Scratch,
     pub output: &'a mut [Affine3x4],
-    /// Whether the rows go past the caches: then nothing reads them until the fence is dropped.
+    /// Permission to store the rows past the caches: nothing may read them until the fence is dropped.
     pub streaming: Option<Streaming<'a>>,
 }
 
-/// What an instance's frame goes by.
+/// The tables chosen for one run: topology, folds, and the source of constant values.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     /// The units that vary.
     varying: UnitSet,
-    /// Where all others take their values from, per channel.
+    /// The constants of all other units, per channel, in the registers of a pose.
     constants: [&'a [f32]; 3],
-    /// Units of scale in which all others are 1.
+    /// Units of scale, outside those that vary, whose scales are all 1.
     unit_scale: u64,
     topology: &'a Topology,
-    /// The constants of that; what they do not have of their own is in those of the base.
+    /// Folded constants of `topology`; what they leave out is in `base`.
     fold: &'a Fold,
     base: &'a Fold,
-    /// The clip that plays alone.
+    /// The clip, if one plays alone at full weight.
     alone: Option<&'a ClipProgram>,
     last: Last,
 }
@@ -124,7 +124,7 @@ fn local_matrices<'p, S: Lanes>(
         [translations.0, rotations.0, scales.1]
     };
     let (pose, constants) = (parts([pose; 3]), parts(way.constants));
-    // Chunks of known sizes: their loads need no checks.
+    // Chunks have known sizes, so their loads need no checks.
     let of_pose = pose[TRANSLATION].chunks_exact(3 * n);
     let of_pose = of_pose.zip(pose[ROTATION].chunks_exact(4 * n));
     let of_constants = constants[TRANSLATION].chunks_exact(3 * n);
@@ -144,7 +144,7 @@ fn local_matrices<'p, S: Lanes>(
             let s = get(simd, from[SCALE], group * 3 * n);
             compose(simd, &t, &q, Some(&s), out);
         }
-        // On to the next unit.
+        // The next group begins a unit.
         if group & last == last {
             (t_varies, q_varies) = (t_varies >> 1, q_varies >> 1);
             (s_varies, no_scale) = (s_varies >> 1, no_scale >> 1);
@@ -152,8 +152,8 @@ fn local_matrices<'p, S: Lanes>(
     }
 }
 
-/// Finds what varies and the topology. A single clip at full weight takes its own constants; otherwise what the
-/// clips do not touch is the base. It depends on what plays and on the joints that have overrides, on nothing else.
+/// Chooses the tables of a run. A single clip at full weight takes its own constants; otherwise lanes that no clip
+/// touches take the base. The choice depends only on what plays and on the joints that have overrides.
 #[inline(always)]
 fn way<'a>(
     sources: &Sources<'a>,
@@ -204,7 +204,7 @@ fn way<'a>(
     }
 }
 
-/// The clip that plays alone, at full weight.
+/// The clip and its index, if one plays alone at full weight.
 #[inline(always)]
 fn alone<'a>(
     sources: &Sources<'a>,
@@ -219,7 +219,7 @@ fn alone<'a>(
     Some((sources.clip(action.clip)?, action.clip))
 }
 
-/// The units that anything touches, and one more than the last such lane.
+/// The units that a clip or the rest pose changes from the base, and one more than the last such lane.
 #[inline(always)]
 fn touched(
     sources: &Sources<'_>,
@@ -272,8 +272,8 @@ pub(crate) fn locate_all(clip: &Clip, time: f32, hints: &mut [u16], cursors: &mu
 }
 
 impl Scratch {
-    /// A joint's model matrix after a run that wrote `rows`: the palette row times the bind matrix, or, without such
-    /// a row, its anchor's matrix times the way from there.
+    /// A joint's model matrix after a run that wrote `rows`: its palette row times the bind matrix. A joint without such
+    /// a row takes its anchor's model matrix times the constant product from there.
     #[inline(always)]
     pub fn model<S: Lanes>(
         &self,
@@ -320,7 +320,7 @@ impl Scratch {
         }
         let clip = self.played_alone(sources);
         let constants = clip.map_or(&sources.program.base, |c| &c.constants);
-        // The noise of constants is settled already, in their frames.
+        // An infinite scale keeps translations: their noise is settled already, in their frames.
         Affine3x4 {
             rows: fold_rows(constants.local(lane), f64::INFINITY),
         }

@@ -1,5 +1,5 @@
-//! Sampling and blending of one instance: action by action through all groups that vary, so that the registers of
-//! one group need not wait for those of another.
+//! Sampling and blending of one instance. Each action is taken through all groups that vary, so that the arithmetic
+//! of one group need not wait for that of another.
 
 use super::blend::{self, Blend};
 use super::quat::{align, unit};
@@ -14,7 +14,7 @@ use fearless_simd::prelude::*;
 pub(crate) struct Mix<'a, S: Lanes> {
     pub simd: S,
     pub sources: Sources<'a>,
-    /// The units that vary: what lies outside is the base.
+    /// The units that vary; all others hold the base.
     pub varying: UnitSet,
     pub layers: &'a [LayerInput],
     pub actions: &'a [ActionInput],
@@ -81,7 +81,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// What a clip is read from, with its cursors from one on.
+    /// The tables of a clip, with the cursors from `cursor` on.
     #[inline(always)]
     fn keys<'k>(&self, clip: &'k ClipProgram, cursor: usize) -> Keys<'k>
     where
@@ -95,7 +95,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// The pose of a clip that plays alone: its tracks.
+    /// Writes the pose of a clip that plays alone: only its tracks.
     #[inline(always)]
     pub fn alone(&self, clip: &ClipProgram, pose: &mut [f32]) {
         let keys = self.keys(clip, 0);
@@ -154,7 +154,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// The rest pose in all units that vary.
+    /// Writes the rest pose to all units that vary.
     #[inline(always)]
     fn rest(&self, pose: &mut [f32]) {
         let rest = self.sources.program.rest.pose();
@@ -188,7 +188,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
             return;
         }
         if (2..=MAX_STILL).contains(&actions.len()) {
-            // What no action moves needs no sampling; and no choice between q and -q if all are near the base.
+            // Units that no action moves need no sampling, and no choice between q and -q if all are near the base.
             let mut still = over.units;
             for clip in actions.iter().filter_map(|a| self.sources.clip(a.clip)) {
                 for channel in [TRANSLATION, ROTATION, SCALE] {
@@ -278,7 +278,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// Lays `above` over `pose` by the layer's weight and mask.
+    /// Blends `above` over `pose` by the layer's weight and mask.
     #[inline(always)]
     fn cover(&self, weight: f32, over: &Over<'_>, pose: &mut [f32], above: &[f32]) {
         let units = &self.sources.program.units;
@@ -301,7 +301,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// Weight × mask of a group, which begins at a lane.
+    /// Weight × mask of a group, given by its first lane.
     #[inline(always)]
     fn lane_weight(&self, mask: Option<&[f32]>, weight: f32, lane: usize) -> S::f32s {
         let w = self.splat(weight);
@@ -314,7 +314,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// [`action`](Self::action) out of line: a copy of its loops for every kind of blend, and all registers for each.
+    /// [`action`](Self::action) out of line: each kind of blend has a copy of its loops, with all registers.
     #[inline(always)]
     fn action_apart(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
         match blend {
@@ -341,7 +341,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// Takes one action through the units that vary, but for those that are `still`.
+    /// Blends one action into the units that vary, except those that are `still`.
     #[inline(always)]
     fn action(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
         let Some(clip) = self.sources.clip(action.clip) else {
@@ -350,11 +350,11 @@ impl<'a, S: Lanes> Mix<'a, S> {
         let weight = action.weight;
         let keys = self.keys(clip, action.cursor as usize);
         let (w, one) = (self.splat(weight), self.splat(1.0));
-        // An additive weight takes part on its own, with the mask.
+        // An additive rotation is sampled at unit length; its weight is applied later, with the mask.
         let of_length = if blend == Blend::Add { one } else { w };
         let units = &self.sources.program.units;
         let width = S::f32s::LEN;
-        // Constants that have to be read: of an additive clip those that change something.
+        // Constants that must be read: for an additive clip only those that differ from the neutral value.
         let constants = |channel: usize| {
             let of_clip = match blend {
                 Blend::Add => clip.apart.units.0[channel],
@@ -395,7 +395,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// Blends a sampled rotation, with its weight over its length, into the pose.
+    /// Blends a sampled rotation into the pose. `of_length` is its weight divided by its length.
     #[inline(always)]
     fn rotation(
         &self,
@@ -448,15 +448,15 @@ impl<'a, S: Lanes> Mix<'a, S> {
     }
 }
 
-/// What a layer's actions go over.
+/// The lanes that a layer's actions apply to.
 struct Over<'a> {
-    /// Weights of the lanes.
+    /// Weights of the lanes; `None` for 1 everywhere.
     mask: Option<&'a [f32]>,
-    /// The units that vary and that the mask does not leave out.
+    /// The units that vary and in which the mask is not zero.
     units: UnitSet,
-    /// The units that no action moves, if they are summed apart.
+    /// The units that no action moves, if their constants are summed separately.
     still: UnitSet,
 }
 
-/// The most actions of a layer that the sums of constants have loops for.
+/// The largest number of actions of a layer for which constants are summed separately: each number has its own loop.
 const MAX_STILL: usize = 4;

@@ -1,8 +1,8 @@
 //! The arithmetic of a frame, generic over the vector type: sampling, blending, composing, and the run of one
 //! instance from clips to palette rows. No rules of playing, no allocation, no panic, no logging.
 //!
-//! `track` has the only decoder of keys, `blend` the only rules of blending; the public jobs run them over the rows
-//! of poses, the run of an instance over the registers of its scratch.
+//! `track` has the only decoder of keys, `blend` the only rules of blending. The public jobs apply them to rows of
+//! poses, the run of an instance to the registers of its scratch.
 
 pub(crate) mod blend;
 mod compose;

@@ -1,7 +1,7 @@
-//! The arithmetic of sampling and blending, per lane, for vectors of any width: what the jobs and
-//! the run of an instance share.
+//! The arithmetic of sampling and blending, per lane, for vectors of any width: shared by the jobs and the run of an
+//! instance.
 //!
-//! Bounds are those of results in f32, at any level, against f64; the tests sweep them.
+//! Bounds compare results in f32, at any level, with f64; the tests sweep them.
 
 use crate::simd::each;
 use fearless_simd::{Simd, SimdFloat, prelude::*};
@@ -49,9 +49,9 @@ pub(crate) fn from_steps<S: Simd, V: Floats<S>, const C: usize>(
     each!(V::splat(simd, 0.0); C; c => k[c].mul_add(step, least[c]))
 }
 
-/// As [`packed_lerp`] of quaternions in steps of a lattice, its parameter corrected as [`slerp`] does, by
-/// two terms in e: what keys of 16 bits are off by is more than the 1.4e-6 radians that it leaves up to 30
-/// degrees between keys (3.9e-5 up to 60). e is half the square of the way, so no key's value is needed.
+/// [`packed_lerp`] of quaternions in steps of a lattice, with its parameter corrected as in [`slerp`], by two terms in
+/// e: the error of 16-bit keys exceeds the 1.4e-6 radians that this leaves up to 30 degrees between keys (3.9e-5 up to
+/// 60). e is half the square of the keys' distance, so no key's value is needed.
 #[inline(always)]
 pub(crate) fn packed_slerp<S: Simd, V: Floats<S>>(
     simd: S,
@@ -78,9 +78,9 @@ pub(crate) const NLERP_MAX_ANGLE: f64 = 2.5 * std::f64::consts::PI / 180.0;
 
 /// The parameter at which normalised lerp meets slerp's parameter `t`; `e` is 1 − the keys' cosine.
 ///
-/// Form after Kapoulkine's "onlerp" (t + t (t − ½)(t − 1) k); k is a minimax fit of our own over
-/// rotations up to 60 degrees between keys: worst component error 1.4e-7 in exact arithmetic, 1.6e-7 in
-/// f32. The rotation that [`lerp`] and [`inverse_length`] make of it is within 3e-7 per component.
+/// Form after Kapoulkine's "onlerp" (t + t (t − ½)(t − 1) k); k is fitted here, as a minimax over rotations up to 60
+/// degrees between keys: worst component error 1.4e-7 in exact arithmetic, 1.6e-7 in f32. [`lerp`] and
+/// [`inverse_length`] make a rotation within 3e-7 per component of it.
 #[inline(always)]
 pub(crate) fn slerp<S: Simd, V: Floats<S>>(simd: S, e: V, t: V) -> V {
     let c = |v: f32| V::splat(simd, v);
@@ -93,14 +93,14 @@ pub(crate) fn slerp<S: Simd, V: Floats<S>>(simd: S, e: V, t: V) -> V {
 }
 
 /// `1 / |lerp(a, b, t)|` for unit quaternions up to 60 degrees of rotation apart; `e` is 1 − their
-/// cosine. The square of the length is 1 − 2t(1 − t)e. Within 2e-7 of the whole.
+/// cosine. The square of the length is 1 − 2t(1 − t)e. Relative error at most 2e-7.
 #[inline(always)]
 pub(crate) fn inverse_length<S: Simd, V: Floats<S>>(simd: S, e: V, t: V) -> V {
     inverse_root(simd, (e + e) * t.mul_add(-t, t))
 }
 
-/// `1 / √(1 − d)` for d up to 0.067, half way between keys 60 degrees apart: a minimax cubic of our own, within
-/// 1.1e-7 of the whole in exact arithmetic, 1.8e-7 in f32.
+/// `1 / √(1 − d)` for d up to 0.067, half way between keys 60 degrees apart: a minimax cubic. Relative error at most
+/// 1.1e-7 in exact arithmetic, 1.8e-7 in f32.
 #[inline(always)]
 pub(crate) fn inverse_root<S: Simd, V: Floats<S>>(simd: S, d: V) -> V {
     let c = |v: f32| V::splat(simd, v);
@@ -108,9 +108,9 @@ pub(crate) fn inverse_root<S: Simd, V: Floats<S>>(simd: S, d: V) -> V {
     d.mul_add(d.mul_add(p, c(0.500_024)), c(1.0))
 }
 
-/// `w / √n` where n is close to 1, the square of what lies between two quaternions of a lattice: a minimax
-/// parabola of our own, within 1.5e-6 of the whole for n from 0.95 (50 degrees between keys) to 1.002 in exact
-/// arithmetic, 1.8e-6 in f32.
+/// `w / √n` where n is close to 1: the squared length of a value between two quaternions of a lattice. A minimax
+/// parabola; relative error at most 1.5e-6 for n from 0.95 (50 degrees between keys) to 1.002 in exact arithmetic,
+/// 1.8e-6 in f32.
 #[inline(always)]
 pub(crate) fn weight_of_square<S: Simd, V: Floats<S>>(simd: S, n: V, w: V) -> V {
     let c = |v: f32| V::splat(simd, v) * w;
@@ -136,8 +136,7 @@ pub(crate) fn hermite<S: Simd, V: Floats<S>, const C: usize>(
     })
 }
 
-/// Replaces what a spline through zero, or past f32's range, left without a direction by the
-/// identity.
+/// Replaces a rotation without a direction by the identity: a spline can pass through zero or exceed f32's range.
 #[inline(always)]
 pub(crate) fn guard<S: Simd, V: Floats<S>>(simd: S, q: [V; 4]) -> [V; 4] {
     let n = dot4(&q, &q);
@@ -155,7 +154,7 @@ pub(crate) fn unit<S: Simd, V: Floats<S>>(simd: S, q: &[V; 4]) -> [V; 4] {
     each!(V::splat(simd, 0.0); 4; c => q[c] * inverse)
 }
 
-/// `sum + w q`, with `q` on the sum's side; `w` is not negative.
+/// `sum + w q`, with `q` on the sum's hemisphere; `w` is not negative.
 #[inline(always)]
 pub(crate) fn align<S: Simd, V: Floats<S>>(simd: S, sum: &[V; 4], q: &[V; 4], w: V) -> [V; 4] {
     let w = w.copysign(dot4(sum, q));
@@ -175,8 +174,8 @@ pub(crate) fn product<S: Simd, V: Floats<S>>(a: &[V; 4], b: &[V; 4]) -> [V; 4] {
     ]
 }
 
-/// `nlerp(1, d, w)` before it is normalised, on d's near side of the identity; a negative weight
-/// turns the other way. Within 6e-8 per component for a unit `d` and weights in [−1, 1].
+/// `nlerp(1, d, w)` before normalisation, with `d` on the identity's hemisphere; a negative weight turns the other
+/// way. Within 6e-8 per component for a unit `d` and weights in [−1, 1].
 #[inline(always)]
 pub(crate) fn turn<S: Simd, V: Floats<S>>(simd: S, d: &[V; 4], w: V) -> [V; 4] {
     let side = V::splat(simd, 1.0).copysign(d[3]);

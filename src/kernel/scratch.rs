@@ -1,4 +1,4 @@
-//! What the run of an instance reads and writes: inputs in the order of blending, and a worker's buffers.
+//! Inputs and buffers of the run of an instance: layers and actions in the order of blending, a worker's scratch.
 
 use crate::clip::Cursor;
 use crate::math::{Affine3x4, LANES, Row};
@@ -11,55 +11,55 @@ use std::sync::Arc;
 /// A playing clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct ActionInput {
-    /// Its index among the clips of [`Sources`].
+    /// Index of the clip in [`Sources::clips`].
     pub clip: u16,
-    /// The number of its key hints among the instance's, in clips.
+    /// Index of the action's key hints among the instance's, in strides of [`Sources::hint_stride`].
     pub hint: u16,
-    /// Seconds.
+    /// Time in the clip, seconds.
     pub time: f32,
-    /// Its share of the layer; of an additive clip the weight, with the layer's.
+    /// Share of the layer; for an additive clip the product of the action's weight and the layer's.
     pub weight: f32,
-    /// Its first cursor; the run finds it.
+    /// Index of the action's first cursor in the scratch; the run sets it.
     pub cursor: u32,
 }
 
 /// A layer with a weight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct LayerInput {
-    /// Its number among the masks of [`Sources`].
+    /// Index of the layer's mask in [`Sources::masks`].
     pub layer: usize,
     pub additive: bool,
-    /// Of a blending layer, in [0, 1].
+    /// Weight of a blending layer, in [0, 1].
     pub weight: f32,
-    /// The share of the rest pose.
+    /// The share of the rest pose, in [0, 1].
     pub rest: f32,
     pub actions: Range<usize>,
 }
 
-/// A layer's mask, with the units in which it is not zero.
+/// A layer's mask, and where it is not zero.
 #[derive(Clone, Debug)]
 pub(crate) struct LayerMask {
     pub mask: Option<JointMask>,
     pub units: UnitSet,
-    /// One more than the last lane in which it is not zero.
+    /// One more than the last lane in which the mask is not zero.
     pub lanes: usize,
 }
 
-/// The local matrix of a joint, whatever plays.
+/// A local matrix that replaces whatever a joint's clips say.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LocalOverride {
     pub joint: u16,
     pub local: Affine3x4,
 }
 
-/// Where an instance's values come from: the same for all instances of a pool.
+/// The sources of an instance's values, the same for all instances of a pool.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'a> {
     pub rig: &'a Rig,
     pub program: &'a RigProgram,
     pub clips: &'a [Option<Arc<ClipProgram>>],
     pub masks: &'a [LayerMask],
-    /// Key hints of a clip.
+    /// The number of key hints reserved for each action.
     pub hint_stride: usize,
 }
 
@@ -77,7 +77,7 @@ impl<'a> Sources<'a> {
         mask.is_some_and(|m| m.mask.is_some())
     }
 
-    /// Whether nothing below a layer shows.
+    /// Whether a layer hides everything below it.
     #[inline(always)]
     pub fn replaces(&self, layer: &LayerInput) -> bool {
         !layer.additive && layer.weight >= 1.0 && !self.masked(layer)
@@ -90,29 +90,29 @@ pub(crate) struct Scratch {
     pub layers: Vec<LayerInput>,
     pub actions: Vec<ActionInput>,
     pub(super) cursors: Vec<Cursor>,
-    /// Registers of the blended pose, and of a layer to lay over it.
+    /// Registers of the blended pose, and of the layer to blend over it.
     pub(super) pose: Vec<Row>,
     pub(super) above: Vec<Row>,
     /// Rows of local matrices, as the transposes leave them: four to a `Row`.
     pub(super) locals: Vec<Row>,
-    /// Model matrices; the first is the identity of the root.
+    /// Model matrices; the first is the root's, the identity.
     pub(super) models: Vec<Row>,
-    /// The topology of the last run, and whose constants it used.
+    /// The tables that the last run chose; reading back a joint needs them.
     pub(super) last: Last,
 }
 
-/// What the last run went by.
+/// The tables that a run chose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Last {
     pub topology: usize,
-    /// The clip that played alone.
+    /// Index of the clip that played alone.
     pub alone: Option<u16>,
 }
 
 /// The sizes that a scratch needs for the instances of a rig.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// Clips that play at once.
+    /// The largest number of actions that play at once.
     pub actions: usize,
     pub layers: usize,
     pub cursors: usize,
@@ -121,7 +121,7 @@ pub(crate) struct Needs {
 }
 
 impl Needs {
-    /// What serves both.
+    /// The larger of both sizes, each.
     pub fn max(&self, other: &Self) -> Self {
         Self {
             actions: self.actions.max(other.actions),
@@ -134,13 +134,13 @@ impl Needs {
 }
 
 impl Scratch {
-    /// Makes room. What there is stays.
+    /// Grows the buffers to these sizes; their contents stay.
     pub fn reserve(&mut self, needs: &Needs) {
         let lanes = needs.lanes;
         reserve(&mut self.actions, needs.actions);
         reserve(&mut self.layers, needs.layers);
         grow(&mut self.cursors, needs.cursors, Cursor::default());
-        // Rows, not floats: registers then never straddle two cache lines.
+        // The buffers are made of rows, not floats, so that registers never straddle two cache lines.
         let zero = Row::splat(0.0);
         grow(&mut self.pose, lanes * 10 / LANES, zero);
         grow(&mut self.above, lanes * 10 / LANES, zero);
@@ -153,7 +153,7 @@ impl Scratch {
 
 #[cfg(test)]
 impl Scratch {
-    /// Breaks the scratch, so that the next run of a clip with keys panics.
+    /// Empties the cursors, so that the next run of a clip with keys panics.
     pub fn forget_cursors(&mut self) {
         self.cursors.clear();
     }

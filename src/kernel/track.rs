@@ -9,39 +9,39 @@ use crate::math::{LANES, Row};
 use crate::simd::{Lanes, each, prefetch};
 use fearless_simd::prelude::*;
 
-/// How a track takes its values.
+/// Source and interpolation of a track's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrackKind {
-    /// The constants, at the register of the pose.
+    /// Constants of the clip, at the register of the pose.
     Fixed,
-    /// Rows of the clip; rotations whose keys lie so close that lerp needs no correction.
+    /// Rows of the clip; rotations lie so close that lerp needs no correction.
     Linear,
-    /// Rows of the clip, rotations along the great circle.
+    /// Rows of the clip; rotations follow the great circle.
     Slerp,
     /// Rows of the clip with tangents.
     Cubic,
-    /// `Linear` over integers; `row` is that of the ranges.
+    /// `Linear` over integers; `row` is the first row of their ranges.
     Packed,
     /// `Slerp` over integers.
     PackedSlerp,
 }
 
-/// A channel of as many lanes of a block as a register holds.
+/// One channel of a group: as many lanes of a block as a register holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Track {
-    /// First row of the clip.
+    /// Index of the track's first row in the clip.
     row: u32,
-    /// The group's first integer, if it is packed,
+    /// Index of the group's first integer in the clip's packed keys, for packed kinds.
     integer: u32,
-    /// and how far apart the integers of two components lie.
+    /// Distance between the integers of two components, for packed kinds.
     stride: u8,
     kind: TrackKind,
-    /// First lane within the block.
+    /// The group's first lane within the block.
     lane: u8,
-    /// The group's first lane and unit among all.
+    /// The group's first lane and its unit in the skeleton.
     pub first: u32,
     pub unit: u32,
-    /// Its timeline's cursor, among those of the clip.
+    /// Index of the track's cursor among those of the clip, one per timeline.
     cursor: u32,
     /// The first float of the group's channel in a pose.
     pub place: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Track {
     hold: u16,
 }
 
-/// What a clip's tracks are read from, looked up once.
+/// The tables from which a clip's tracks are sampled, looked up once.
 #[derive(Clone, Copy)]
 pub(crate) struct Keys<'a> {
     pub rows: &'a [Row],
@@ -60,8 +60,8 @@ pub(crate) struct Keys<'a> {
 }
 
 impl Track {
-    /// The track of a clip in the group of `width` lanes from `first` on. If the clip moves none of them, it reads
-    /// the constants.
+    /// The track of a clip in the group of `width` lanes from `first` on; [`TrackKind::Fixed`] if the clip moves none of
+    /// them.
     pub fn new(clip: &Clip, channel: Channel, first: usize, width: usize) -> Self {
         let (block, lane) = (first / LANES, first % LANES);
         let lanes = (u32::from(u16::MAX) >> (LANES - width)) << lane;
@@ -70,7 +70,7 @@ impl Track {
         Self::of_block(own.unwrap_or(&Block::constant(0, 0)), channel, lane, width)
     }
 
-    /// The track of a stored block, in the group from a lane of it on.
+    /// The track of a stored block, in the group of `width` lanes from `lane` of the block on.
     #[inline(always)]
     pub fn of_block(b: &Block, channel: Channel, lane: usize, width: usize) -> Self {
         let mut track = Self {
@@ -111,7 +111,7 @@ impl Track {
         }
     }
 
-    /// Asks for the cache lines of a key and the next. `components` are those of the channel.
+    /// Prefetches a key and the next. `components` is the number of components of the channel.
     #[inline(always)]
     pub fn prefetch(&self, clip: &Clip, components: usize, key: usize) {
         let row = self.row as usize;
@@ -142,13 +142,13 @@ impl Track {
         }
     }
 
-    /// The index of its timeline among those of the clip.
+    /// The index of the track's timeline in the clip.
     #[inline(always)]
     pub fn timeline(&self) -> usize {
         self.cursor as usize
     }
 
-    /// The way between the keys, per lane: lanes that hold stay at 0 until the last key is reached.
+    /// The interpolation parameter per lane; for lanes that hold it is 0 until the last key is reached.
     #[inline(always)]
     fn alpha<S: Lanes>(&self, simd: S, cursor: Cursor) -> S::f32s {
         let alpha = S::f32s::splat(simd, cursor.alpha);
@@ -174,7 +174,7 @@ impl Track {
         hermite(simd, part, t)
     }
 
-    /// The integers of a key and of the next, as floats. What lies behind the lanes that are stored has step 0.
+    /// The integers of a key and of the next, as floats. Lanes that are not stored read any integer; their step is 0.
     #[inline(always)]
     fn packed_keys<S: Lanes, const C: usize>(
         &self,
@@ -231,7 +231,7 @@ impl Track {
         lerp(simd, &a, &b, self.alpha(simd, cursor))
     }
 
-    /// Samples a rotation, as the interpolation leaves it, and `w` over its length.
+    /// Samples a rotation without normalising it; returns it and `w` over its length.
     #[inline(always)]
     pub fn rotation<S: Lanes>(
         &self,

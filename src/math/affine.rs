@@ -5,8 +5,8 @@ use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Quat, Vec3, Vec4};
 
 /// An affine transform as three rows of four: `p' = (dot(row_i, (p, 1)))`.
 ///
-/// 48 bytes, row-major, column vectors; the fourth row (0, 0, 0, 1) is implied. The byte layout of
-/// a palette slot on the CPU and, unchanged, on the GPU.
+/// 48 bytes, row-major, column vectors; the fourth row (0, 0, 0, 1) is implied. A palette slot has these bytes on the
+/// CPU and on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Affine3x4 {
@@ -30,7 +30,7 @@ impl Affine3x4 {
         ],
     };
 
-    /// From the 16 column-major floats of a glTF matrix; the last row is dropped.
+    /// Takes the 16 column-major floats of a glTF matrix; the last row is dropped.
     pub fn from_cols_array(m: &[f32; 16]) -> Self {
         Self {
             rows: [
@@ -50,7 +50,7 @@ impl Affine3x4 {
         ]
     }
 
-    /// Translation × rotation × scale. The quaternion must be normalised.
+    /// The matrix translation × rotation × scale. The quaternion must be normalised.
     pub fn from_scale_rotation_translation(scale: Vec3, rotation: Quat, translation: Vec3) -> Self {
         Affine3A::from_scale_rotation_translation(scale, rotation, translation).into()
     }
@@ -98,7 +98,7 @@ impl Affine3x4 {
         let aside = y.x * y.x + z.x * z.x + z.y * z.y;
         let along = (x.x - mean).powi(2) + (y.y - mean).powi(2) + (z.z - mean).powi(2);
         let spread = ((along + 2.0 * aside) / 6.0).sqrt();
-        // The same in all directions, as for a rotation, or not finite.
+        // The stretch is the same in all directions, as for a rotation, or the matrix is not finite.
         if spread.is_nan() || spread <= 0.0 {
             return mean.max(0.0).sqrt();
         }
@@ -107,8 +107,8 @@ impl Affine3x4 {
         (mean + 2.0 * spread * angle.cos()).max(0.0).sqrt()
     }
 
-    /// At least [`stretch`](Self::stretch), and equal to it but for rounding if the linear part is a rotation times a
-    /// scale along the axes: the root of the largest row sum of |MᵀM| (Gershgorin).
+    /// An upper bound of [`stretch`](Self::stretch): the root of the largest row sum of |MᵀM| (Gershgorin). It is equal
+    /// except for rounding if the linear part is a rotation times a scale along the axes.
     pub(crate) fn stretch_bound(&self) -> f64 {
         let [a, b, c] = self.rows.map(|row| row.map(f64::from));
         let product = |i: usize, j: usize| a[i] * a[j] + b[i] * b[j] + c[i] * c[j];
@@ -147,7 +147,7 @@ impl From<Mat4> for Affine3x4 {
 }
 
 impl From<[[f32; 4]; 3]> for Affine3x4 {
-    /// Rows: the bytes of a bone buffer, and the way in for users of another version of glam.
+    /// Takes the rows: the bytes of a bone buffer, and the way in for users of another version of glam.
     fn from(rows: [[f32; 4]; 3]) -> Self {
         Self { rows }
     }

@@ -33,7 +33,7 @@ pub(crate) const fn blocks_for(lanes: usize) -> usize {
 /// down a hierarchy become denormals, which cost about 150 cycles each.
 pub(crate) const NOISE: f32 = 1e-9;
 
-/// The same for translations and scales, in the file's unit.
+/// [`NOISE`] of translations and scales, in the file's unit.
 pub(crate) const NOISE_LENGTH: f32 = 1e-12;
 
 /// Flushes noise to zero.
@@ -44,7 +44,7 @@ pub(crate) fn settle(value: f32, noise: f32) -> f32 {
 /// Whether no value is NaN or infinite, in one vectorized pass.
 #[cfg(any(test, feature = "phx"))]
 pub(crate) fn all_finite(values: &[f32]) -> bool {
-    // A finite value times zero is zero; any other is NaN.
+    // A finite value times zero is zero; any other product is NaN.
     let mut sums = [0.0f32; LANES];
     let (rows, rest) = values.as_chunks::<LANES>();
     for row in rows {
@@ -62,7 +62,7 @@ pub(crate) fn within(value: f32, limit: f32) -> bool {
     value.abs() <= limit
 }
 
-/// Whether no value is NaN or of a magnitude above `limit`, in one vectorized pass.
+/// Whether every value has a magnitude of at most `limit`, in one vectorized pass; false for NaN.
 pub(crate) fn all_within(values: &[f32], limit: f32) -> bool {
     let mut beyond = [0u32; LANES];
     let (rows, rest) = values.as_chunks::<LANES>();

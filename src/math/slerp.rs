@@ -5,9 +5,9 @@ pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
     angle_of_chord(chord_squared(a, b))
 }
 
-/// The angle in radians between two unit quaternions that are so far apart.
+/// The angle in radians between two unit quaternions, from the square of their distance.
 pub(crate) fn angle_of_chord(squared: f64) -> f64 {
-    // From the chord: accurate at small angles, where the cosine is flat.
+    // The chord is accurate at small angles, where the cosine is flat.
     4.0 * (0.5 * squared.sqrt()).min(1.0).asin()
 }
 

@@ -17,14 +17,13 @@ pub const MAX_IMAGE_SIDE: u32 = 16_384;
 /// Longest MIME type, bytes; registered ones are shorter than 100.
 pub const MAX_MIME_TYPE: usize = 255;
 
-/// True for the bytes that may stand as a MIME type: printable ASCII without spaces, at most
-/// [`MAX_MIME_TYPE`] of them.
+/// Whether bytes can be a MIME type: printable ASCII without spaces, at most [`MAX_MIME_TYPE`] of them.
 pub(crate) fn is_mime_type(bytes: &[u8]) -> bool {
     bytes.len() <= MAX_MIME_TYPE && bytes.iter().all(u8::is_ascii_graphic)
 }
 
-/// A decoded image: RGBA with 8 bits per channel, rows from top to bottom. Colours are sRGB; images of other uses hold
-/// the numbers of their file.
+/// A decoded image: RGBA with 8 bits per channel, rows from top to bottom. Colour textures are sRGB; images of other
+/// uses hold the numbers of their file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Image {
     /// Width in pixels.
@@ -38,9 +37,9 @@ pub struct Image {
 /// An image with the bytes of its file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodedImage {
-    /// MIME type, such as `image/png`. PNG, JPEG and WebP are recognised by their first bytes. For other formats it
-    /// is the type that the file states, or `application/octet-stream`. Printable ASCII without spaces, at most
-    /// [`MAX_MIME_TYPE`] bytes.
+    /// MIME type, such as `image/png`: printable ASCII without spaces, at most [`MAX_MIME_TYPE`] bytes. PNG, JPEG and WebP
+    /// are recognised by their first bytes. For other formats it is the type that the file states, or
+    /// `application/octet-stream`.
     pub mime: String,
     /// The encoded bytes.
     pub bytes: Vec<u8>,
@@ -131,10 +130,11 @@ impl EncodedImage {
 #[cfg(feature = "images")]
 #[cfg(feature = "images")]
 impl EncodedImage {
-    /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, including the image.
+    /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, with the
+    /// image.
     ///
     /// # Errors
-    /// If it is none of them, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
+    /// If the image has another format, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
     pub fn decode(&self, limit: u64) -> Result<Image, BuildError> {
         let failed = |reason| {
             let mime = self.mime.clone();

@@ -4,8 +4,7 @@ use crate::math::Affine3x4;
 
 /// Slots and weights of a primitive: `per_vertex` of each per vertex, vertex-major.
 ///
-/// Weights are those of the file, with normalised integers as fractions. Import rescales them where their
-/// sum is not 1.
+/// Weights are as in the file, with normalised integers as fractions. Import rescales them if their sum is not 1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Influences {
     /// Influences per vertex; 0 for a rigid primitive. Imported primitives have a multiple of 4.

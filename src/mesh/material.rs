@@ -1,16 +1,16 @@
-//! `Material`: what a renderer needs to know of a surface, by the metallic-roughness model of glTF.
+//! `Material`: a surface for renderers, by the metallic-roughness model of glTF.
 
 use super::{MeshFault, Texture, TextureTransform};
 use crate::error::BuildError;
 use crate::skeleton::MAX_LENGTH;
 
-/// The most texture coordinate sets that a primitive keeps.
+/// The number of texture coordinate sets that a primitive can keep.
 pub const TEX_COORD_SETS: u32 = 2;
 
 /// A material: factors, textures that multiply them, and how the surface is drawn.
 ///
-/// Factors are linear. Base colour and emissive textures are sRGB, the others linear. The meaning of every
-/// field is that of glTF 2.0, section 3.9. [`Rig::new`](crate::rig::Rig::new) checks materials.
+/// Factors are linear. Base colour and emissive textures are sRGB, the others linear. The fields mean the same as in
+/// glTF 2.0, section 3.9. [`Rig::new`](crate::rig::Rig::new) checks materials.
 /// ```
 /// use phalanx::mesh::{AlphaMode, Material, Texture};
 ///
@@ -31,30 +31,30 @@ pub struct Material {
     pub name: Option<String>,
     /// Base colour factor, linear RGBA. Default: 1.
     pub base_color: [f32; 4],
-    /// Multiplies the base colour: RGB, and A for its alpha.
+    /// Texture that multiplies the base colour by its RGB and the alpha by its A.
     pub base_color_texture: Option<Texture>,
     /// Metallic factor, 0 to 1. Default: 1, as in glTF.
     pub metallic: f32,
     /// Roughness factor, 0 to 1. Default: 1.
     pub roughness: f32,
-    /// Multiplies metallic by its blue, roughness by its green channel.
+    /// Texture that multiplies metallic by its blue and roughness by its green channel.
     pub metallic_roughness_texture: Option<Texture>,
-    /// Normals in tangent space.
+    /// Texture of normals in tangent space.
     pub normal_texture: Option<Texture>,
-    /// Factor of the x and y of the texture's normals. Default: 1.
+    /// Factor on the x and y of the texture's normals. Default: 1.
     pub normal_scale: f32,
-    /// Share of the surroundings' light that arrives, in the red channel.
+    /// Texture whose red channel is the share of ambient light that arrives.
     pub occlusion_texture: Option<Texture>,
-    /// How much of the occlusion applies, 0 to 1. Default: 1.
+    /// Share of the occlusion that applies, 0 to 1. Default: 1.
     pub occlusion_strength: f32,
     /// Emitted light, linear RGB, not negative; the strength of `KHR_materials_emissive_strength` is
     /// multiplied in, so it may exceed 1. Default: 0.
     pub emissive: [f32; 3],
-    /// Multiplies the emitted light.
+    /// Texture that multiplies the emitted light.
     pub emissive_texture: Option<Texture>,
-    /// What alpha means. Default: nothing.
+    /// Use of the base colour's alpha. Default: [`AlphaMode::Opaque`].
     pub alpha_mode: AlphaMode,
-    /// Least alpha that is drawn with [`AlphaMode::Mask`], not negative. Default: 0.5.
+    /// Smallest alpha that is drawn with [`AlphaMode::Mask`], not negative. Default: 0.5.
     pub alpha_cutoff: f32,
     /// Whether back faces are drawn. Default: no.
     pub double_sided: bool,
@@ -108,9 +108,8 @@ impl Material {
         all.into_iter().flatten()
     }
 
-    /// Checks the numbers. The base colour and rotations must be finite; metallic, roughness and the strength
-    /// of occlusion lie within 0 and 1; all others within [`MAX_LENGTH`], emitted light and cutoff not
-    /// negative.
+    /// Checks the numbers. The base colour and rotations must be finite. Metallic, roughness and the strength of occlusion
+    /// lie within 0 and 1. All others lie within [`MAX_LENGTH`]; emitted light and cutoff are not negative.
     ///
     /// # Errors
     /// With the first number that fails.
@@ -166,15 +165,15 @@ impl Default for Material {
     }
 }
 
-/// What the alpha of the base colour means.
+/// The use of the base colour's alpha.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum AlphaMode {
-    /// Nothing: the surface is opaque.
+    /// Alpha is ignored: the surface is opaque.
     #[default]
     Opaque,
     /// The surface is drawn, opaque, where alpha is at least the cutoff.
     Mask,
-    /// The surface covers what lies behind it by its alpha.
+    /// The surface is blended over what lies behind it, by its alpha.
     Blend,
 }
 

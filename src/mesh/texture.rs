@@ -1,23 +1,22 @@
-//! `Texture`: how a material uses an image: coordinates, their transform, wrapping and filters.
+//! `Texture`: the use of an image by a material: coordinates, their transform, wrapping and filters.
 
 /// Use of an image by a [`Material`](super::Material).
 ///
-/// The default is image 0 with the first texture coordinates as they are, repeated.
+/// The default is image 0 with the first texture coordinates, not transformed, repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Texture {
     /// Index into the images of the rig.
     pub image: usize,
-    /// The texture coordinates of the primitive: 0 for [`Primitive::uvs`](super::Primitive::uvs), 1 for
-    /// [`Primitive::uvs1`](super::Primitive::uvs1). `KHR_texture_transform` may override that of the texture;
-    /// this is the one to use.
+    /// Set of texture coordinates of the primitive: 0 for [`Primitive::uvs`](super::Primitive::uvs), 1 for
+    /// [`Primitive::uvs1`](super::Primitive::uvs1). An override by `KHR_texture_transform` is applied already.
     pub tex_coord: u32,
-    /// Applied to the texture coordinates.
+    /// Transform of the texture coordinates.
     pub transform: TextureTransform,
     /// Wrapping and filters.
     pub sampler: Sampler,
 }
 
-/// A transform of texture coordinates, by `KHR_texture_transform`.
+/// A transform of texture coordinates, as in `KHR_texture_transform`.
 ///
 /// Coordinates begin at the image's upper left corner, v downwards. They are scaled, rotated, then moved:
 /// ```
@@ -34,9 +33,9 @@ pub struct Texture {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextureTransform {
-    /// Added last; 1 is the width and the height of the image. Default: 0.
+    /// Offset, added last; 1 is the width or the height of the image. Default: 0.
     pub offset: [f32; 2],
-    /// Turn against the clock, radians. Default: 0.
+    /// Counter-clockwise rotation, radians. Default: 0.
     pub rotation: f32,
     /// Factors, applied first. Default: 1.
     pub scale: [f32; 2],
@@ -55,8 +54,8 @@ impl Default for TextureTransform {
 impl TextureTransform {
     /// The rows of the 2×3 matrix by which coordinates `(u, v, 1)` are multiplied.
     ///
-    /// The sense of rotation is that of the extension's text and of its test model; the matrix in the
-    /// extension's page turns the other way, which is a known mistake (KhronosGroup/glTF issue 1563).
+    /// The sense of rotation follows the extension's text and its test model. The matrix on the extension's page rotates
+    /// the other way, which is a known mistake (KhronosGroup/glTF issue 1563).
     pub fn rows(&self) -> [[f32; 3]; 2] {
         let (sin, cos) = self.rotation.sin_cos();
         let ([x, y], [u, v]) = (self.scale, self.offset);
@@ -69,28 +68,28 @@ impl TextureTransform {
     }
 }
 
-/// How a texture is read outside of 0 to 1, and between texels.
+/// Addressing of a texture outside 0 to 1, and filters between texels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sampler {
-    /// Along u. Default: repeated.
+    /// Wrapping along u. Default: repeated.
     pub wrap_u: Wrap,
-    /// Along v. Default: repeated.
+    /// Wrapping along v. Default: repeated.
     pub wrap_v: Wrap,
-    /// Where a texel covers several pixels; `None` leaves it to the renderer.
+    /// Filter where a texel covers several pixels; `None` leaves it to the renderer.
     pub mag_filter: Option<MagFilter>,
-    /// Where a pixel covers several texels; `None` leaves it to the renderer.
+    /// Filter where a pixel covers several texels; `None` leaves it to the renderer.
     pub min_filter: Option<MinFilter>,
 }
 
-/// What lies outside of an image.
+/// Values of a texture outside its image.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Wrap {
-    /// The image again.
+    /// The image is repeated.
     #[default]
     Repeat,
-    /// The nearest texel of its edge.
+    /// The nearest texel of the edge is used.
     ClampToEdge,
-    /// The image and its mirror image in turns.
+    /// The image and its mirror image alternate.
     MirroredRepeat,
 }
 

@@ -1,4 +1,4 @@
-//! The container of WebP files: what decoding will cost, before anything is decoded.
+//! The container of WebP files: the cost of decoding, found before anything is decoded.
 //!
 //! ```text
 //! "RIFF" [size] "WEBP" then chunks [code, 4 bytes][size: u32][payload, padded to an even number]
@@ -7,23 +7,23 @@
 /// Memory of the decoder per pixel, bytes: planes or coefficients, the image, and its copy as RGBA.
 const PER_PIXEL: u64 = 16;
 
-/// Memory of the decoder per byte of lossless data, at most: a table of 4 KiB takes 11 bytes to describe.
+/// Largest memory of the decoder per byte of lossless data: a table of 4 KiB takes 11 bytes to describe.
 const PER_LOSSLESS_BYTE: u64 = 400;
 
 /// Lossy images are decoded in blocks of 16 by 16 pixels.
 const BLOCK: u64 = 16;
 
-/// What the chunks of a file state.
+/// Sizes that the chunks of a file state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Container {
     pub width: u32,
     pub height: u32,
-    /// Bytes of lossless data: of an image, or of its alpha.
+    /// Bytes of lossless data, of an image or of its alpha.
     lossless: u64,
 }
 
 impl Container {
-    /// Reads the sizes of all chunks. Animated images are refused, and those whose parts differ in size.
+    /// Reads the sizes of all chunks. Refuses animated images and images whose parts differ in size.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let damaged = || "the chunks of the WebP file are damaged".to_owned();
         let (riff, rest) = bytes.split_at_checked(12).ok_or_else(damaged)?;

@@ -19,38 +19,37 @@ pub(crate) struct ClipProgram {
     pub clip: Arc<Clip>,
     /// Units in which the clip moves a joint.
     pub moving: UnitSet,
-    /// Where its constants differ from the base; of additive clips, from the neutral value.
+    /// Differences of the clip's constants from the base; for an additive clip, from the neutral value.
     pub apart: Apart,
-    /// `moving` or apart.
+    /// Units in which the clip moves a joint or its constants differ.
     pub touched: UnitSet,
-    /// One more than the last lane that the clip moves; that it touches.
+    /// One more than the last lane that the clip moves, and that it touches.
     pub moving_lanes: usize,
     pub touched_lanes: usize,
-    /// Per channel its tracks, in all groups of the units that it moves.
+    /// Tracks per channel, in all groups of the units that the clip moves.
     pub tracks: [Vec<Track>; 3],
-    /// The value of every lane that it does not move; of joints that are left out at rest.
+    /// The value of every lane that the clip does not move. Joints that the rig leaves out have their rest value.
     pub constants: Constants,
-    /// Each timeline has its first time and its keys per second, 0 if it is irregular.
-    /// They say roughly where a time's keys are.
+    /// Per timeline its first time in seconds and its keys per second, 0 if it is irregular: used to prefetch keys.
     pub rates: Vec<(f32, f32)>,
-    /// What it needs to play alone. None for additive clips.
+    /// Tables for playing alone; `None` for additive clips.
     pub alone: Option<Alone>,
 }
 
-/// A clip that plays alone, at full weight.
+/// Tables of a clip that plays alone, at full weight.
 #[derive(Debug)]
 pub(crate) struct Alone {
     /// The index of its topology.
     pub topology: usize,
-    /// What the constants of that have of their own beside the base's.
+    /// Folded constants of the topology that differ from the rig's base fold.
     pub fold: Fold,
-    /// The channels in which what it holds constant, among the lanes up to the last that moves, is not the base.
+    /// Channels in which the clip's constants, up to the last lane that moves, differ from the base.
     pub apart: [bool; 3],
 }
 
 impl ClipProgram {
-    /// Asks for the cache lines of what a run reads of the clip at any time. One that plays `alone` reads its fold,
-    /// and of its constants those that are not the base's.
+    /// Prefetches the tables that a run reads at any time: of a clip that plays `alone` its fold and the constants that
+    /// differ from the base.
     #[inline(always)]
     pub fn prefetch_tables(&self, alone: bool) {
         prefetch(std::slice::from_ref(&*self.clip));
@@ -70,13 +69,13 @@ impl ClipProgram {
         }
     }
 
-    /// Asks for the cache lines of the keys around a time.
+    /// Prefetches the keys around a time.
     #[inline(always)]
     pub fn prefetch_keys(&self, time: f32) {
         for (tracks, channel) in self.tracks.iter().zip(CHANNELS) {
             for track in tracks {
                 let (first, rate) = self.rates[track.timeline()];
-                // `as` saturates: any time gives a key, and what lies outside is left out.
+                // `as` saturates, so every time gives a key; keys outside the clip are not prefetched.
                 let key = ((time - first) * rate) as usize;
                 track.prefetch(&self.clip, channel.components(), key);
             }
@@ -121,7 +120,7 @@ impl ClipProgram {
         let constants = Constants::new(skeleton, units, |channel, lane| {
             let stored = stored(clip, channel, lane).filter(|_| !left_out(lane));
             let value = stored.unwrap_or(Some(missing(channel, lane)));
-            // A lane that moves may hold anything: nothing reads it.
+            // The constant of a lane that moves is never read.
             let of = side(channel, lane);
             let value = value.map_or(of, |value| on_side(channel, value, of));
             if same(value, of) { of } else { value }
@@ -178,7 +177,7 @@ impl ClipProgram {
         }
     }
 
-    /// The index of the topology that it plays with, alone if it can.
+    /// The index of the topology that the clip plays with, alone if it can.
     #[inline(always)]
     pub fn topology(&self, program: &RigProgram) -> usize {
         match &self.alone {
@@ -187,14 +186,14 @@ impl ClipProgram {
         }
     }
 
-    /// The values of what it holds constant if it plays alone, per channel in the registers of a pose.
+    /// The constants to use if the clip plays alone, per channel in the registers of a pose.
     #[inline(always)]
     pub fn constants_alone<'a>(&'a self, own: &Alone, base: &'a Constants) -> [&'a [f32]; 3] {
         let (own, all) = (own.apart, [base.pose(), self.constants.pose()]);
         own.map(|own| all[usize::from(own)])
     }
 
-    /// Units of scale that need no factor if the clip plays alone.
+    /// Units of scale in which all scales are 1 if the clip plays alone.
     pub fn unit_scale(&self) -> u64 {
         self.constants.unit_scale & !self.moving.0[SCALE]
     }

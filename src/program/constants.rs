@@ -1,4 +1,4 @@
-//! Constants: the value of every lane that something does not move; and the base constants of a rig.
+//! Constants: the values of lanes that do not move; and the base constants of a rig.
 
 use super::units::{UnitSet, Units};
 use super::{CHANNELS, ROTATION};
@@ -15,11 +15,11 @@ const SAME: f32 = 1e-6;
 /// How coarsely constants are compared to find the most common one, relative to the largest component.
 const COMMON: f32 = 1e-5;
 
-/// Sizes below this are compared as this one, whose share of [`COMMON`] f32 can still divide by.
+/// Sizes below this are compared as if they were this: f32 can still divide by its product with [`COMMON`].
 const SMALLEST: f32 = 1e-30;
 
-/// Rotations whose dot product with the base is at least this lie within 83 degrees of each other on the sphere of
-/// quaternions, so that any sum of theirs lies on one side.
+/// Two rotations whose dot products with the base are at least this lie within 83 degrees of each other on the sphere
+/// of quaternions, so that their weighted sum needs no choice of hemisphere.
 const NEAR: f32 = 0.75;
 
 /// The value of every lane and channel, in the registers of a pose.
@@ -31,18 +31,18 @@ pub(crate) struct Constants {
     pub unit_scale: u64,
 }
 
-/// Where constants differ from the base.
+/// The units and lanes in which some constants differ from the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Apart {
     pub units: UnitSet,
-    /// Units of rotations that all lie near the base's.
+    /// Units whose rotations all lie near the base's (see [`NEAR`]).
     pub near: u64,
     /// One more than the last lane that differs.
     pub lanes: usize,
 }
 
 impl Constants {
-    /// The values of all lanes.
+    /// Constants with a value for every channel and lane.
     pub fn new(
         skeleton: &Skeleton,
         units: &Units,
@@ -123,7 +123,7 @@ impl Constants {
         )
     }
 
-    /// Where these constants differ from the base, among the lanes that `constant` selects.
+    /// The differences of these constants from the base, among the lanes that `constant` selects.
     pub fn apart(
         &self,
         base: &Self,
@@ -157,7 +157,7 @@ impl Constants {
     }
 }
 
-/// Whether a constant counts as that of the base.
+/// Whether a constant counts as equal to the base's.
 pub(super) fn same(a: [f32; 4], b: [f32; 4]) -> bool {
     let size = b.iter().fold(0.0f32, |a, v| a.max(v.abs()));
     a.iter().zip(b).all(|(a, b)| (a - b).abs() <= SAME * size)
@@ -167,7 +167,7 @@ pub(super) fn dot(a: [f32; 4], b: [f32; 4]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The value of a rotation on the side of another.
+/// A rotation's value on the hemisphere of `of`; other channels are unchanged.
 pub(super) fn on_side(channel: Channel, value: [f32; 4], of: [f32; 4]) -> [f32; 4] {
     match channel == Channel::Rotation && dot(value, of) < 0.0 {
         true => value.map(|v| -v),
@@ -175,15 +175,15 @@ pub(super) fn on_side(channel: Channel, value: [f32; 4], of: [f32; 4]) -> [f32; 
     }
 }
 
-/// The value of a lane that a clip stores and does not move; none where it moves.
+/// The constant that a clip stores for a lane: `None` if it stores nothing, `Some(None)` if the lane moves.
 pub(super) fn stored(clip: &Clip, channel: Channel, lane: usize) -> Option<Option<[f32; 4]>> {
     let (block, l) = (lane / LANES, lane % LANES);
     let b = clip.block_at(channel, block)?;
     Some((!b.moves(l)).then(|| clip.constant(channel, b, l)))
 }
 
-/// The base of a rig: per lane and channel the constant that most of its clips share. What a clip holds constant is
-/// a difference to it, so that clips which agree need no work there. It depends on the rig alone, not on what plays.
+/// The base of a rig: per lane and channel the constant that most of its clips share. A clip's constants are compared
+/// with it, so that clips which agree need no work there. It depends on the rig alone, not on what plays.
 pub(super) fn base(rig: &Rig, units: &Units) -> Constants {
     let skeleton = rig.skeleton();
     let full = || {
@@ -210,7 +210,7 @@ pub(super) fn base(rig: &Rig, units: &Units) -> Constants {
             let bucket = value.map(|v| f64::from(v / (size * COMMON)).round() as i64);
             counts.entry(bucket).or_insert((0, i, value)).0 += 1;
         }
-        // Of equally common ones that of the first clip.
+        // Among equally common constants the first clip's counts.
         let most = counts
             .values()
             .max_by_key(|c| (c.0, std::cmp::Reverse(c.1)));

@@ -1,4 +1,4 @@
-//! Fold: what a topology multiplies with, if certain constants hold: the products down the constant chains.
+//! Fold: the constants that a topology multiplies with, as products down the chains of constant joints.
 
 use super::Topology;
 use super::constants::Constants;
@@ -8,12 +8,12 @@ use crate::simd::{Rows, WalkConstants};
 use crate::skeleton::{Frames, NO_JOINT, noise_length};
 use glam::{DAffine3, DMat3, DVec3};
 
-/// Constants of a topology, of a clip without those that are the base's: local matrices of its steps, and per palette row the way from the joint's anchor times
-/// the inverse bind matrix. Products are made in f64.
+/// Constants of a topology: local matrices of its steps, and per palette row the product from the joint's anchor times
+/// the inverse bind matrix. A clip's fold leaves out what equals the base's. Products are made in f64.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fold {
     pub walk: WalkConstants,
-    /// For every joint of [`Topology::unslotted`] the way from its anchor.
+    /// For every joint of [`Topology::unslotted`] the product of the local matrices from its anchor down to it.
     pub ways: Vec<Affine3x4>,
 }
 
@@ -34,7 +34,7 @@ impl Fold {
             };
         }
         let frames = Frames::of_rest(skeleton);
-        // Ways begin in the frame of the joint that they hang on; 0 is the root.
+        // Products begin in the frame of the joint's anchor; 0 is the root.
         let anchored = |joint: u16| match topology.anchor.get(usize::from(joint)) {
             Some(&anchor) if anchor > 0 => frames.below(usize::from(anchor) - 1),
             _ => 1.0,
@@ -72,7 +72,7 @@ pub(crate) fn wide(m: &Affine3x4) -> DAffine3 {
     )
 }
 
-/// The rows of a matrix into a frame of a scale, with noise settled to zero.
+/// The rows of a matrix, with noise settled to zero; `frame` is the scale of the frame that it leads into.
 pub(crate) fn rows(m: DAffine3, frame: f64) -> Rows {
     let c = m.to_cols_array();
     let largest = c[..9].iter().fold(0.0f64, |a, v| a.max(v.abs()));

@@ -1,8 +1,8 @@
-//! What a frame has to know before it runs, found once and shared by all crowds and mixers of a rig.
+//! Tables that an evaluation reads, made once and shared by all crowds and mixers of a rig.
 //!
-//! Per rig: the base constants, the topologies (steps down the hierarchy) and the places of joints in the palette.
-//! Per clip: its tracks, its constants and its fold. What plays together is a topology and references to clips, so
-//! no frame makes a program. Nothing here runs in a frame; `kernel` does that.
+//! Per rig: the base constants, the topologies (steps down the hierarchy) and the palette rows of joints.
+//! Per clip: its tracks, its constants and its fold. A frame combines a topology with references to clips, so it
+//! makes no tables. Nothing here runs in a frame; `kernel` does that.
 
 mod clip_program;
 mod constants;
@@ -31,7 +31,7 @@ mod tests {
     use crate::skeleton::{JointRef, NO_JOINT};
     use std::sync::Arc;
 
-    /// The tracks of all clips of a rig, and the last lane that one of them touches.
+    /// The number of tracks of all clips of a rig, and one more than the last lane that one of them touches.
     fn sampled(rig: &Rig, width: usize) -> (usize, usize) {
         let program = rig.program(width);
         let (mut tracks, mut lanes) = (0, 0);
@@ -69,7 +69,7 @@ mod tests {
             let [full, coarse, bare] = [&rig, &coarse, &bare].map(|rig| sampled(rig, width));
             println!("{width} lanes: tracks and touched lanes {full:?}, {coarse:?}, {bare:?}");
             assert!(bare.0 < coarse.0 && coarse.0 <= full.0);
-            // Fingers take the last lanes of the skeleton.
+            // The last lanes of the skeleton belong to fingers.
             assert_eq!(bare.1, skeleton.len() - fingers.len());
         }
         // Lanes 24 to 31 are fingers that no vertex of the level uses.

@@ -1,4 +1,4 @@
-//! `RigProgram`: what all instances of a rig share, at one register width; and `Programs`, where a rig keeps them.
+//! `RigProgram`: the tables of a rig at one register width; and `Programs`, which holds one per width.
 
 use super::clip_program::ClipProgram;
 use super::constants::{Apart, Constants, base};
@@ -11,10 +11,10 @@ use crate::rig::Rig;
 use crate::skeleton::NO_JOINT;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// A rig has no more topologies than this; their numbers of lanes are multiples of four at least.
+/// The largest number of topologies of a rig, besides the one without moving lanes. They are at least four lanes apart.
 const TOPOLOGIES: usize = 64;
 
-/// What a rig's instances share, whatever they play.
+/// The tables that all instances of a rig share, whatever they play.
 #[derive(Debug)]
 pub(crate) struct RigProgram {
     pub units: Units,
@@ -22,17 +22,17 @@ pub(crate) struct RigProgram {
     /// The rest pose, and where it differs from the base.
     pub rest: Constants,
     pub rest_apart: Apart,
-    /// The values that additive clips leave unchanged.
+    /// The values that make an additive clip change nothing.
     pub neutral: Constants,
-    /// From one topology to the next there are two to the power of this many lanes.
+    /// The binary logarithm of the number of lanes from one topology to the next.
     granule: u32,
     topologies: Vec<OnceLock<(Topology, Fold)>>,
-    /// Per joint the palette row that gives it back, and its bind matrix; none if there is no such row.
+    /// Per joint the palette row and the bind matrix whose product is its model matrix; `None` if there is no such row.
     pub slots: Vec<Option<(u32, Affine3x4)>>,
     unslotted: Vec<u16>,
     /// The programs of the rig's own clips that have played.
     clips: Vec<OnceLock<Arc<ClipProgram>>>,
-    /// Those of clips that were added at run time, as long as both are used.
+    /// Programs of clips that were added at run time, as long as both are used.
     added: Mutex<Vec<(Weak<Clip>, Weak<ClipProgram>)>>,
 }
 
@@ -73,7 +73,7 @@ impl RigProgram {
         (lanes + (1 << self.granule) - 1) >> self.granule
     }
 
-    /// A topology, with the base's constants.
+    /// A topology, with its fold of the base's constants.
     #[inline(always)]
     pub fn topology(&self, rig: &Rig, index: usize) -> (&Topology, &Fold) {
         let at = index.min(self.topologies.len() - 1);
@@ -84,7 +84,7 @@ impl RigProgram {
         (topology, fold)
     }
 
-    /// Makes the topology of that many lanes, so that no frame has to.
+    /// Makes the topology of `lanes` lanes, so that no frame has to.
     pub fn prepare(&self, rig: &Rig, lanes: usize) {
         self.topology(rig, self.topology_of(lanes));
     }
@@ -99,7 +99,7 @@ impl RigProgram {
         })
     }
 
-    /// The program of a clip: of the rig's own clips, `index` being its own, or of one that fits the rig's skeleton.
+    /// The program of a clip: the rig's own clip `index`, or another clip that fits the rig's skeleton.
     pub fn clip(&self, rig: &Rig, index: usize, clip: &Arc<Clip>) -> Arc<ClipProgram> {
         let own = rig.clips().get(index);
         if let Some(program) = self.clips.get(index)
@@ -108,7 +108,7 @@ impl RigProgram {
             let make = || Arc::new(ClipProgram::new(rig, self, clip));
             return program.get_or_init(make).clone();
         }
-        // A poisoned list is whole: it is changed by single calls.
+        // A poisoned list is still whole, since single calls change it.
         let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
         added.retain(|(clip, program)| clip.strong_count() > 0 && program.strong_count() > 0);
         let known = added
@@ -138,8 +138,8 @@ fn slots(rig: &Rig) -> Vec<Option<(u32, Affine3x4)>> {
     slots
 }
 
-/// The least volume of an inverse bind matrix, relative to the product of its columns' lengths, at which its inverse
-/// keeps five digits in f32.
+/// The smallest volume of an inverse bind matrix, relative to the product of its columns' lengths, at which its
+/// inverse keeps five digits in f32.
 const LEAST_VOLUME: f64 = 1e-2;
 
 fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
@@ -161,7 +161,7 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
 pub(crate) struct Programs([OnceLock<Box<RigProgram>>; 3]);
 
 impl Clone for Programs {
-    /// A copy makes its own: its parts may be changed.
+    /// A copy makes its own programs, since the rig's parts may be changed.
     fn clone(&self) -> Self {
         Self::default()
     }

@@ -1,5 +1,5 @@
-//! Topology: the way down the hierarchy if the first lanes move and all others are constant; with palette rows in the
-//! palette's order. Joints that a detail leaves out are constant in any lane.
+//! Topology: the steps down the hierarchy if the first lanes move and all others are constant, with palette rows in
+//! the palette's order. Joints that a level of detail leaves out are constant in any lane.
 
 use crate::rig::Rig;
 use crate::simd::{Local, Step, Walk};
@@ -10,14 +10,13 @@ use crate::skeleton::NO_JOINT;
 #[derive(Debug)]
 pub(crate) struct Topology {
     pub walk: Walk,
-    /// Lanes whose local matrices are read from the locals.
+    /// The number of lanes whose local matrices are read from the locals.
     pub moving: usize,
     /// Joints whose local matrices are the constants of the walk, in its order.
     pub constants: Vec<u16>,
-    /// Per joint the model matrix that it hangs on: joint + 1, or 0 for the root. A joint with a model matrix of its
-    /// own hangs on itself.
+    /// Per joint its anchor: joint + 1 of the nearest joint at or above it that has a model matrix, or 0 for the root.
     pub anchor: Vec<u16>,
-    /// Joints that no slot of the palette gives back, in ascending order.
+    /// Joints whose model matrix no palette row gives, in ascending order.
     pub unslotted: Vec<u16>,
 }
 
@@ -39,7 +38,7 @@ impl Topology {
         let moves = |joint: usize| {
             usize::from(skeleton.lane_of()[joint]) < moving && rig.is_evaluated(joint)
         };
-        // A model matrix is needed where something that moves hangs on it, or is it.
+        // A model matrix is needed for joints that move and for those that something moving hangs on.
         let mut needed: Vec<bool> = (0..count).map(moves).collect();
         for joint in (0..count).rev() {
             if let (true, Some(n)) = (needed[joint], needed.get_mut(usize::from(parents[joint]))) {
@@ -69,7 +68,7 @@ impl Topology {
                 NO_JOINT => 0,
                 _ => anchor[usize::from(joint)],
             };
-            // The joint that a constant one hangs on need not have a slot of its own.
+            // An anchor need not have a palette row itself.
             if let Some(joint) = usize::from(above).checked_sub(1) {
                 steps.add_models(joint);
             }
@@ -104,7 +103,7 @@ impl Topology {
 }
 
 impl Steps<'_> {
-    /// The next palette row: a model matrix × a constant.
+    /// Adds the next palette row: a model matrix × a constant.
     fn palette_row(&mut self, model: u16) {
         if let Some(last) = self.steps.last_mut()
             && result(last) == model
@@ -122,7 +121,7 @@ impl Steps<'_> {
         });
     }
 
-    /// Steps for the model matrices of a needed joint and all above it that are not done yet.
+    /// Adds steps for the model matrices of a needed joint and of all joints above it that have none yet.
     fn add_models(&mut self, joint: usize) {
         let skeleton = self.rig.skeleton();
         let parents = skeleton.parents();
@@ -151,8 +150,8 @@ impl Steps<'_> {
         }
     }
 
-    /// Marks steps that go on from the matrix of the step before, and forgets to keep model matrices that no other
-    /// step reads and that are not `kept`.
+    /// Marks steps that go on from the matrix of the step before. Model matrices that no other step reads and that are
+    /// not `kept` are no longer stored.
     fn chain(&mut self, kept: impl Iterator<Item = u16>) {
         let mut last = 0;
         for step in &mut self.steps {
@@ -172,7 +171,7 @@ impl Steps<'_> {
     }
 }
 
-/// The model matrix that a step ends with.
+/// The model matrix that a step computes or uses.
 fn result(step: &Step) -> u16 {
     if step.local == Local::Done {
         step.parent
@@ -181,7 +180,7 @@ fn result(step: &Step) -> u16 {
     }
 }
 
-/// Scratch floats that `width` lanes of local matrices take.
+/// The number of scratch floats that `width` lanes of local matrices take.
 pub(crate) const fn group_floats(width: usize) -> usize {
     12 * width
 }

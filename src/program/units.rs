@@ -7,18 +7,18 @@ use super::{CHANNELS, ROTATION, SCALE, TRANSLATION};
 pub(crate) struct Units {
     /// Lanes of a register.
     pub width: usize,
-    /// Groups of the skeleton.
+    /// Number of groups of the skeleton.
     pub groups: usize,
-    /// A unit has two to the power of this many groups.
+    /// The binary logarithm of the number of groups in a unit.
     pub shift: u32,
 }
 
-/// Units of each channel (bit u: unit u).
+/// Sets of units, one per channel (bit u: unit u).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnitSet(pub [u64; 3]);
 
 impl Units {
-    /// Units for that many lanes, in registers of `width`.
+    /// Divides `lanes` lanes, in registers of `width`.
     pub fn new(lanes: usize, width: usize) -> Self {
         let groups = lanes / width;
         let mut shift = 0;

@@ -10,8 +10,8 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// Scales of one space differ by at most this share.
 const SAME: f64 = 0.01;
 
-/// Local transforms in joint order; `None` without a skin of joints. The spaces in which skins may have been bound are those
-/// whose pose stands as the caller knows bodies of the rig to stand.
+/// Local transforms in joint order; `None` without a skin that has joints. `stands` decides whether a pose stands; spaces
+/// of the body's skin whose pose does not are excluded.
 pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<Vec<Local>> {
     let own = rest(rig.skeleton());
     let models = compose(rig.skeleton(), &own);
@@ -21,7 +21,7 @@ pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<
         .enumerate()
         .filter_map(|(index, skin)| Bound::new(index, skin))
         .collect();
-    // The body's comes before those of what it wears.
+    // The largest skin is the body's; it comes before those of clothes.
     skins.sort_by_key(|skin| std::cmp::Reverse(skin.binds.len()));
     let mut bound: Vec<Option<DAffine3>> = vec![None; own.len()];
     for (rank, skin) in skins.iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<
             pose(rig, &bound)
         };
         let mut spaces = spaces(rig, skin, &models, exact);
-        // What is worn need not show how a body stands.
+        // The skin of clothes need not show whether a body stands.
         spaces.retain(|space| rank > 0 || stands(&alone(space)));
         let turned = |space: &DAffine3| rotation(exact).angle_between(rotation(*space));
         let nearest = spaces
@@ -61,17 +61,17 @@ impl Bound {
             (usize::from(joint), inverse.inverse())
         });
         let binds: Vec<_> = binds.filter(|(_, bind)| bind.is_finite()).collect();
-        // Parents come first.
+        // Parents come before their children.
         let top = *binds.iter().min_by_key(|bind| bind.0)?;
         Some(Self { index, binds, top })
     }
 
-    /// The space in which the topmost joint is where it rests.
+    /// The space in which the topmost joint is at its rest transform.
     fn exact(&self, models: &[DAffine3]) -> DAffine3 {
         models[self.top.0] * self.top.1.inverse()
     }
 
-    /// Puts the model transforms of its joints that have none.
+    /// Sets the model transforms of the skin's joints that have none yet.
     fn put(&self, space: DAffine3, bound: &mut [Option<DAffine3>]) {
         for &(joint, bind) in self.binds.iter().filter(|_| space.is_finite()) {
             bound[joint].get_or_insert(space * bind);
@@ -79,7 +79,7 @@ impl Bound {
     }
 }
 
-/// The pose in which joints are where they are bound; others rest below the joint above.
+/// The pose with joints at their bind transforms; other joints rest below the joint above.
 fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
     let skeleton = rig.skeleton();
     let mut locals = rest(skeleton);
@@ -103,8 +103,9 @@ fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
     locals
 }
 
-/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, and that of the joint above the
-/// skin's, if they have the scale of the rest pose; else quarter turns that leave the topmost joint where it rests.
+/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, and that of the joint above
+/// the skin's joints, if their scale is that of the rest pose. Otherwise quarter turns that leave the topmost joint at its
+/// rest position.
 fn spaces(rig: &Rig, skin: &Bound, models: &[DAffine3], exact: DAffine3) -> Vec<DAffine3> {
     let mut meshes = rig.meshes().iter().filter(|mesh| mesh.skin == skin.index);
     let node = meshes.next().map(|mesh| {

@@ -13,27 +13,27 @@ use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DQuat, DVec3};
 use std::sync::Arc;
 
-/// A body whose lowest foot is at most this share of its height above the origin stands on it: toes are low, ankles are not.
+/// Largest height of a body's lowest joint above the origin on which it stands, as a share of its height: toes, ankles.
 const SOLES: [f64; 2] = [0.1, 0.25];
-/// The same below the origin.
+/// Largest depth of that joint below the origin, as a share of the body's height.
 const SUNK: f64 = 0.03;
 
 const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 const TOES: [B; 2] = [B::LeftToes, B::RightToes];
 
-/// Directions of bones that differ by less are not aligned: rounding of rest poses. Radians.
+/// Smallest difference of directions of bones that is aligned, radians: less is rounding of rest poses.
 const ALIGNED: f64 = 1e-6;
 
-/// Bones that differ by more are not aligned. Arms that hang down are 90° from a T-pose; beyond it the poses are
-/// others, or joints are not the bones that they are taken for.
+/// Largest difference of directions of bones that is aligned, radians. Arms that hang down are 90° from a T-pose; beyond
+/// it the poses differ in kind, or the map is wrong.
 const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
 
 /// Bones whose directions differ in the reference poses, with the angles in radians.
 #[derive(Default)]
 pub(super) struct Aligned {
-    /// Turned into the direction of the source's.
+    /// Bones turned into the direction of the source's.
     pub turned: Vec<(B, f64)>,
-    /// Too far from it.
+    /// Bones too far from it.
     pub refused: Vec<(B, f64)>,
 }
 
@@ -47,20 +47,20 @@ pub(super) struct Body {
     pub models: Vec<DAffine3>,
     /// Rotations in model space: products of rotations alone.
     pub worlds: Vec<DQuat>,
-    /// From left, up and forward to model space.
+    /// Rotation from the axes left, up and forward to model space.
     pub facing: DQuat,
-    /// Joints of the left and the right foot with its toes, of which the lowest stands on the ground. All joints if it
-    /// has none.
+    /// Joints of the left and the right foot with its toes; the lowest stands on the ground. All joints if the body has no
+    /// feet.
     pub feet: [Vec<usize>; 2],
-    /// Whether toes are among them.
+    /// Whether `feet` contains toes.
     pub on_toes: bool,
-    /// From level soles to those of the reference pose.
+    /// Rotations from level soles to those of the reference pose.
     tilts: Tilts,
-    /// Whether it stands on the origin.
+    /// Whether the body stands on the origin.
     pub stands: bool,
-    /// The least height of feet and toes along `up`, and the same if its legs were straight.
+    /// The least height of feet and toes along `up`, and the least height if the legs were straight.
     pub low: [f64; 2],
-    /// Of the hips with straight legs; comparable with that of the other body, see [`Body::measure`].
+    /// Height of the hips with straight legs; comparable with the other body's, see [`Body::measure`].
     pub height: f64,
     pub loose: Vec<Loose>,
 }
@@ -141,7 +141,7 @@ impl Body {
             let carrier = self.map.joint(self.map.parent(bone)?)?;
             let offset = self.models[carrier].inverse();
             let offset = offset.transform_point3(self.position(joint));
-            // What hangs on a joint without a size stays where it is.
+            // The offset from a joint with scale 0 is not finite: such a bone is not loose.
             let free = !is_below(&self.skeleton, joint, carrier) && offset.is_finite();
             free.then_some(Loose {
                 joint,
@@ -152,7 +152,7 @@ impl Body {
         loose.collect()
     }
 
-    /// Computes models and worlds from the local transforms, and carries loose bones along.
+    /// Computes models and worlds from the local transforms, and moves loose bones along.
     fn pose(&mut self) {
         self.compose();
         for Loose {
@@ -193,12 +193,12 @@ impl Body {
         self.map.joint(bone).map(|j| self.position(j))
     }
 
-    /// Up in model space.
+    /// The up direction in model space.
     pub fn up(&self) -> DVec3 {
         self.facing * DVec3::Y
     }
 
-    /// The joints of both feet, with or without toes; all joints if it has none.
+    /// The joints of both feet, with or without toes; all joints if the body has no feet.
     fn feet_of(&self, toes: bool) -> [Vec<usize>; 2] {
         let joint = |bone: B| self.map.joint(bone);
         let feet = [0, 1].map(|side| {
@@ -212,7 +212,7 @@ impl Body {
         }
     }
 
-    /// The least height of feet and toes along `up`; if legs are to be straight, with level soles.
+    /// The least height of feet and toes along `up`; with `straight`, as if legs were straight and soles level.
     fn lowest(&self, straight: bool) -> f64 {
         let side = |side: usize| {
             let ankle = self.bone(FEET[side]).unwrap_or_default();
@@ -227,14 +227,14 @@ impl Body {
             heights.fold(f64::INFINITY, f64::min)
         };
         let [left, right] = [side(0), side(1)];
-        // A foot that is lifted and points down reaches lower than one that stands.
+        // A lifted foot that points down reaches lower than one that stands, so the higher one counts.
         match straight && left.is_finite() && right.is_finite() {
             true => left.max(right),
             false => left.min(right),
         }
     }
 
-    /// How much lower a foot would be if its leg were straight and upright; 0 if the leg is not whole.
+    /// The distance by which a foot would be lower if its leg were straight and upright; 0 if the leg is not whole.
     fn bend(&self, side: usize) -> f64 {
         match LEGS[side].map(|bone| self.bone(bone)) {
             [Some(upper), Some(lower), Some(foot)] => {
@@ -245,8 +245,8 @@ impl Body {
         }
     }
 
-    /// By joint that of another body, if both have the same skeleton, bones and reference pose; the order of the joints
-    /// does not matter.
+    /// For each joint the joint of another body, if both have the same skeleton, bones and reference pose, in any order of
+    /// joints.
     pub fn same(&self, other: &Self) -> Option<Vec<u16>> {
         let joints = other.skeleton.joints_in(&self.skeleton)?;
         let at = |joint: usize| usize::from(joints[joint]);
@@ -264,12 +264,12 @@ impl Body {
         self.stance(&self.models).is_swapped(self.facing * DVec3::Z)
     }
 
-    /// Whether its pose does not stand.
+    /// Whether the reference pose does not stand.
     pub fn is_lying(&self) -> bool {
         !self.stance(&self.models).is_up(self.up())
     }
 
-    /// Fails if its pose lies, or has no height.
+    /// Fails if the reference pose lies.
     pub fn check_stance(&self, side: &'static str) -> Result<(), RetargetError> {
         let stance = self.stance(&self.models);
         match (stance.height(self.up()), stance.leg()) {
@@ -286,8 +286,8 @@ impl Body {
         }
     }
 
-    /// Fails if a joint above one of some joints has a negative scale: directions below are no rotation of what they are
-    /// in the joint.
+    /// Fails if a joint above one of `joints` has a negative scale: directions below it do not follow from the joint's
+    /// rotation.
     pub fn check_signs(
         &self,
         joints: impl Iterator<Item = usize>,
@@ -319,9 +319,9 @@ impl Body {
         Ok(())
     }
 
-    /// Measures the heights of the hips of two bodies alike: above the origin if both stand on it, else above the
-    /// lowest foot; toes count if both have some. If bones are aligned, legs are straight: those of one reference pose may
-    /// be spread or bent more than those of the other.
+    /// Measures the heights of the hips of two bodies in the same way: above the origin if both stand on it, otherwise above
+    /// the lowest foot; toes count if both have some. If bones are aligned, legs count as straight: the legs of one reference
+    /// pose may be spread or bent more than those of the other.
     pub fn measure(source: &mut Self, target: &mut Self, alignment: Alignment) {
         let bodies = [source, target];
         let toes = |body: &&mut Self| TOES.iter().any(|b| body.map.joint(*b).is_some());
@@ -337,7 +337,7 @@ impl Body {
         }
     }
 
-    /// Sets by how much soles of the reference pose are tilted.
+    /// Sets the tilt of the soles in the reference pose.
     pub fn tilt(&mut self, tilts: Tilts) {
         self.tilts = tilts;
     }
@@ -404,14 +404,14 @@ pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {
     rest.collect()
 }
 
-/// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it
-/// is carried along in the place that it has relative to that bone.
+/// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it moves
+/// along with that bone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Loose {
     pub joint: usize,
-    /// The joint of the bone above.
+    /// Joint of the bone above.
     pub carrier: usize,
-    /// Its place relative to the carrier.
+    /// Position relative to the carrier.
     pub offset: DVec3,
 }
 
@@ -438,7 +438,7 @@ fn pairs(alignment: Alignment) -> Vec<(B, B)> {
     match alignment {
         Alignment::None => ends.clear(),
         Alignment::Limbs => {}
-        // The first joints of fingers have hands above, which are not aligned.
+        // Above the first joints of fingers are hands, which are not aligned.
         Alignment::LimbsAndFingers => {
             ends.extend(B::all().filter(|b| b.is_finger() && b.parent().is_some_and(B::is_finger)))
         }

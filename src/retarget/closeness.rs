@@ -1,4 +1,4 @@
-//! How far tracks may be off between their keys, so that directions in model space stay within a bound.
+//! The error that tracks may have between their keys, so that directions in model space stay within a bound.
 
 use super::link::Link;
 use super::motion::Motion;
@@ -9,18 +9,18 @@ use crate::skeleton::{NO_JOINT, Skeleton};
 /// The largest deviation from the source between two keys, radians, before a key is inserted.
 pub(super) const BETWEEN: f64 = 2e-5;
 
-/// The same in model space: the sum of the deviations of a joint and those above it. Directions are to stay within
-/// 1e-4; the rest is for f32 and for what lies between the places where intervals are compared.
+/// The largest deviation in model space: the sum of the deviations of a joint and those above it. Directions are to stay
+/// within 1e-4; the rest is for f32 and for times between those that are compared.
 const IN_SPACE: f64 = 5e-5;
 
-/// How many keys may be inserted into a track: a part of what an irregular timeline has room for beside the source's.
+/// The number of keys that may be inserted into a track: a share of the room of an irregular timeline beside the source's.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Room {
-    /// Half of it.
+    /// Half of the room.
     Half,
-    /// So much that the tracks of the 16 joints of a block fit into one timeline, if the source's keys are theirs.
+    /// A sixteenth: the tracks of the 16 joints of a block then fit into one timeline, if they share the source's keys.
     Block,
-    /// None.
+    /// No key.
     Nothing,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn above(links: &[Link], target: &Skeleton) -> Vec<Option<usize>> {
     for (at, link) in links.iter().enumerate() {
         own[link.target] = Some(at);
     }
-    // Parents come first: the nearest link of every joint, itself included.
+    // Parents come first, so this becomes the nearest link at or above every joint.
     let mut near = own;
     let mut above = vec![None; links.len()];
     for (joint, &parent) in target.parents().iter().enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn above(links: &[Link], target: &Skeleton) -> Vec<Option<usize>> {
 }
 
 /// The tolerance of every link, radians: the bound in model space, divided by the number of links on a path through it
-/// that are followed by inserting keys. `above` comes from [`above`]; links above come first.
+/// that need inserted keys. `above` comes from [`above`]; links above come first.
 pub(super) fn tolerances(links: &[Link], above: &[Option<usize>], motion: &Motion<'_>) -> Vec<f64> {
     let counts = |link: &Link| usize::from(!is_exact(link, motion));
     let own: Vec<usize> = links.iter().map(counts).collect();

@@ -1,22 +1,22 @@
-//! Which way is up for a body, and which way it faces in a pose.
+//! The up direction of a body, and the direction that it faces in a pose.
 
 use super::stance::{Stance, axes, left_of, wrapped};
 use glam::{DMat3, DQuat, DVec3};
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// Parts of a body that are turned alike within this are turned as a whole; what is less beside an axis is rounding. Radians.
+/// If all parts turn alike within this, radians, the body turns as a whole, and only a turn below it is rounding.
 const RIGID: f64 = 0.5 * PI / 180.0;
 
-/// Others face along an axis if they are this near to it: bodies are not quite even. Radians.
+/// Otherwise a body faces along an axis if it is this near to it, radians: bodies are not quite symmetrical.
 const UNEVEN: f64 = 3.0 * PI / 180.0;
 
-/// A turn that is less beside an axis goes along it: rounding of files. Radians.
+/// A turn this near to an axis, radians, goes along it: rounding of files.
 const ROUNDED: f64 = 1e-4;
 
-/// From left, up and forward as x, y and z to the model space of a body in a pose.
+/// The rotation from left, up and forward as x, y and z to the model space of a body in a pose.
 ///
-/// Up is the axis along which the rest pose stands, else the one along which the pose does, else y: what another pose
-/// leans is not taken for it. One turn about it leads to where hips, shoulders and feet face, or most of them.
+/// Up is the axis along which the rest pose stands, or the one along which the pose does, or y: the lean of another pose
+/// does not count. A turn about it leads to the direction that most of hips, shoulders and feet face.
 pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     let (up, stands) = up(rest, pose);
     let left = left_of(up);
@@ -24,7 +24,7 @@ pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     let own = at_rest(before.iter().map(|turn| turn.1).collect());
     let turn = match pose {
         None => own,
-        // Its sides are even, those of a rest pose of another kind are not.
+        // The sides of this pose are symmetrical; those of a rest pose of another kind are not.
         Some(pose) if pose.is_t_or_a(up) && !rest.is_t_or_a(up) => {
             at_rest(pose.turns(up).map(|turn| turn.1).collect())
         }
@@ -49,7 +49,7 @@ pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
     }
 }
 
-/// The turn of a pose whose sides are even, by those of its parts.
+/// The turn of a symmetrical pose, from the turns of its parts.
 fn at_rest(turns: Vec<f64>) -> f64 {
     let Some(turn) = most(&turns) else {
         return 0.0;
@@ -62,7 +62,7 @@ fn at_rest(turns: Vec<f64>) -> f64 {
     }
 }
 
-/// The turn from which the others are least far in sum: a part that alone is turned does not count. The first of equals.
+/// The turn with the least sum of distances to the others, so that a single turned part does not count; the first of equals.
 fn most(turns: &[f64]) -> Option<f64> {
     let far = |turn: &f64| -> f64 { turns.iter().map(|t| wrapped(t - turn).abs()).sum() };
     let turns = turns.iter().copied();
@@ -92,7 +92,7 @@ fn up(rest: Stance<'_>, pose: Option<Stance<'_>>) -> (DVec3, bool) {
 /// The rotation that maps x and y to two axes.
 fn quarter_turn(left: DVec3, up: DVec3) -> DQuat {
     let exact = DQuat::from_mat3(&DMat3::from_cols(left, up, left.cross(up)));
-    // Components are 0, ½, √½ or 1; rounding would tilt what stands straight.
+    // Components are 0, ½, √½ or 1; rounding would tilt an upright body.
     let clean = exact.to_array().map(|v| {
         let near = [0.0, 0.5, std::f64::consts::FRAC_1_SQRT_2, 1.0];
         let size = near.into_iter().find(|n| (v.abs() - n).abs() < 0.1);

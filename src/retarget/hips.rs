@@ -1,4 +1,4 @@
-//! The way of the hips: scaled by the ratio of heights.
+//! The motion of the hips, scaled by the ratio of heights.
 
 use super::body::Body;
 use super::closeness::BETWEEN;
@@ -18,38 +18,38 @@ use glam::{DAffine3, DMat3, DQuat, DVec3};
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
 pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
 
-/// Toes of a rest pose on the origin are within this share of the hips' height of where they stand in the clip, and
-/// ankles, which rise with the heel.
+/// Largest difference of the soles' height between a rest pose on the origin and the clip, as a share of the hips' height:
+/// of toes, and of ankles, which rise with the heel.
 const SOLES: [f64; 2] = [0.02, 0.1];
 
-/// Hips that are within this many leg lengths of the ground in the source are so in the target.
+/// Number of leg lengths: hips that are nearer to the ground in the source must be so in the target.
 const FAR: f64 = 3.0;
 
-/// The target's hips from those of the source.
+/// The map from the source's hips to the target's.
 pub(super) struct Hips<'a> {
     source: &'a Body,
     target: &'a Body,
     space: &'a Space,
     /// Whether both are one body in one reference pose.
     one_body: bool,
-    /// Of the hips, source and target.
+    /// Heights of the hips, source and target.
     pub heights: [f64; 2],
-    /// Height of the target's hips by that of the source's.
+    /// Height of the target's hips divided by that of the source's.
     pub ratio: f64,
     joint: usize,
     pub target_joint: usize,
-    /// Of the joint above the target's hips.
+    /// Model transform of the joint above the target's hips.
     above: DAffine3,
     below: DAffine3,
-    /// Heights of the ground in source and target, along their ups.
+    /// Heights of the ground in source and target, along their up directions.
     grounds: [f64; 2],
 }
 
-/// What moves the source's hips.
+/// The joints that move the source's hips.
 #[derive(Default)]
 pub(super) struct Way {
     moving: Vec<(usize, Property)>,
-    /// Joints that move, and products of those between; from the root down.
+    /// Joints that move, and constant products of those between; from the root down.
     factors: Vec<(Option<usize>, DAffine3)>,
 }
 
@@ -117,12 +117,12 @@ impl<'a> Hips<'a> {
         self.joint
     }
 
-    /// From the source's model space to the target's, for distances.
+    /// The map of distances from the source's model space to the target's.
     fn scaled(&self) -> DMat3 {
         self.space.matrix() * self.ratio
     }
 
-    /// The target's place, in the space of the joint above, of a place of the source's hips.
+    /// The target's translation, relative to the joint above, for a position of the source's hips.
     fn place(&self, hips: DVec3) -> DVec3 {
         let (from, to) = (
             self.source.position(self.joint),
@@ -135,11 +135,11 @@ impl<'a> Hips<'a> {
         self.below.transform_point3(place)
     }
 
-    /// Decides where the source stands, and returns it.
+    /// Determines the ground on which the source stands, and returns it.
     pub fn stand(&mut self, looks: &Looks, wanted: Ground) -> Ground {
         let (source, target) = (self.source, self.target);
         let soles = looks.soles(source.height);
-        // Its rest pose may be sunk or lifted against the ground of its clip.
+        // The source's rest pose may be sunk or lifted relative to the ground of its clip.
         let sole = if source.on_toes { SOLES[0] } else { SOLES[1] };
         let apart = |soles: f64| (soles - source.low[0]).abs() > sole * source.height;
         let stands = source.stands && (self.one_body || !soles.is_some_and(apart));
@@ -147,7 +147,7 @@ impl<'a> Hips<'a> {
             self.heights = [source, target].map(|body| body.height - body.low[0]);
             self.ratio = self.heights[1] / self.heights[0];
         }
-        // Its legs may be straight in the clip and spread in the pose.
+        // The source's legs may be straight in the clip and spread in the pose.
         let low = looks.low();
         let [own, straight] = source.low;
         let nearer = (low - straight).abs() < (low - own).abs();
@@ -163,7 +163,7 @@ impl<'a> Hips<'a> {
         self.grounds = match ground {
             _ if stands && target.stands => [0.0; 2],
             Ground::Origin if !stands => match target.stands {
-                // Thinner soles do not make feet sink.
+                // Thinner soles must not make feet sink.
                 true => {
                     let soles = soles.map(|soles| there - self.ratio * soles.max(0.0));
                     [0.0, soles.map_or(0.0, |lift| lift.max(0.0))]
@@ -176,7 +176,7 @@ impl<'a> Hips<'a> {
         ground
     }
 
-    /// Fails if hips are beyond all legs where those of the source are not.
+    /// Fails if the target's hips are farther from the ground than [`FAR`] although the source's are not.
     pub fn check(&self, looks: &Looks, clip: &str) -> Result<(), RetargetError> {
         let legs = [self.source, self.target].map(|body| body.stance(&body.models).leg());
         let [Some(leg), Some(there)] = legs else {
@@ -197,7 +197,7 @@ impl<'a> Hips<'a> {
         Ok(())
     }
 
-    /// What moves the hips.
+    /// The joints that move the hips.
     pub fn way(&self, motion: &Motion<'_>) -> Way {
         let mut way = Way::default();
         for joint in motion.path(self.joint) {
@@ -210,7 +210,7 @@ impl<'a> Hips<'a> {
             let own = motion.local(joint, 0.0).to_affine();
             match way.factors.last_mut() {
                 _ if way.moving.len() > first => way.factors.push((Some(joint), own)),
-                // Neighbours that stand still are one factor.
+                // Neighbours that do not move are one factor.
                 Some((None, product)) => *product *= own,
                 _ => way.factors.push((None, own)),
             }
@@ -235,18 +235,18 @@ impl<'a> Hips<'a> {
         if let ([curve], [(joint, Property::Translation)]) = (&curves[..], &way.moving[..]) {
             return (self.moved(motion, *joint, curve), 0.0);
         }
-        // Lengths below the joint above are those of model space times this.
+        // A length in the frame of the joint above is this much longer in model space.
         let size = self.above.matrix3.determinant().abs().cbrt();
         let tolerance = BETWEEN * self.target.height / size;
         let (keys, left) = work.sample(&curves, way.moving.len(), tolerance, at);
         (keys, left * size)
     }
 
-    /// The keys where only the translation of one joint moves the hips.
+    /// The keys if only the translation of one joint moves the hips.
     fn moved(&self, motion: &Motion<'_>, joint: usize, curve: &Curve) -> Keys {
         let over = motion.parent(joint);
         let over = over.map_or(DAffine3::IDENTITY, |j| motion.model(j, 0.0));
-        // What stands between the moving joint and the hips.
+        // The constant transform between the moving joint and the hips.
         let own = motion.model(joint, 0.0).inverse() * motion.model(self.joint, 0.0);
         let own = motion.local(joint, 0.0).to_affine().matrix3 * own.translation;
         let vector = |v: &[f64]| DVec3::from_slice(v);

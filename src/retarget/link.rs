@@ -1,4 +1,4 @@
-//! `Link`: how one bone's rotation reaches the target.
+//! `Link`: the transfer of one bone's rotation to the target.
 
 use super::body::Body;
 use super::humanoid::HumanBone;
@@ -8,20 +8,19 @@ use super::space::Space;
 use crate::skeleton::NO_JOINT;
 use glam::DQuat;
 
-/// A bone, or a joint of a name below one, that both characters have.
+/// A bone, or a joint paired by name below one, that both characters have.
 ///
 /// With W the rotations of the reference poses in model space and p the bone above on the target, VRM's note on
-/// transferring humanoid poses has N = W·L⁻¹·q·W⁻¹ on the source and q′ = L′·W′⁻¹·N·W′ on the target. As W·L⁻¹ is
-/// W of the joint above, N is the change of the bone's rotation in space relative to that of p. The product of the
-/// local rotations from p's joint down takes the place of q, so that joints without a bone, and bones that the
-/// target lacks, pass their rotation on. What is constant is one product on each side:
-/// q′ = left · q₁ q₂ … qₙ · right.
+/// transferring humanoid poses has N = W·L⁻¹·q·W⁻¹ on the source and q′ = L′·W′⁻¹·N·W′ on the target. As W·L⁻¹ is W of the
+/// joint above, N is the change of the bone's rotation in space relative to that of p. The product of the local rotations
+/// from p's joint down replaces q, so that joints without a bone, and bones that the target lacks, pass their rotation
+/// on. The constants are one product on each side: q′ = left · q₁ q₂ … qₙ · right.
 pub(super) struct Link {
-    /// `None` for a joint that is matched by its name.
+    /// The bone; `None` for a joint that is paired by name.
     pub bone: Option<HumanBone>,
-    /// The source's joint.
+    /// Index of the source's joint.
     pub source: usize,
-    /// The target's joint.
+    /// Index of the target's joint.
     pub target: usize,
     /// Joints of the source whose rotations are undone: from the common joint to the bone above.
     pub up: Vec<usize>,
@@ -50,7 +49,7 @@ impl Link {
             let mut up = above.map_or_else(Vec::new, |j| path(&source.skeleton, j));
             let common = up.iter().zip(&down).take_while(|(a, b)| a == b).count();
             let (up, down) = (up.split_off(common), down.split_off(common));
-            // Rotations in space of the joint above, in the source and in the target.
+            // Rotations in the space of the joint above, in the source and in the target.
             let before = above.map_or(DQuat::IDENTITY, |j| source.worlds[j]);
             let (left, right) = space.ends(before, source.worlds[from].conjugate());
             let over = parent.map_or(DQuat::IDENTITY, |p| target.worlds[p]);
@@ -67,7 +66,7 @@ impl Link {
         pairs.iter().map(link).collect()
     }
 
-    /// The joints whose rotation moves.
+    /// The joints on the link whose rotation moves.
     pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
         let all = self.up.iter().chain(&self.down).copied();
         all.filter(|&j| motion.curve(j, Property::Rotation).is_some())
@@ -75,8 +74,8 @@ impl Link {
     }
 }
 
-/// The product of the source's rotations that a link follows, as a function of time. Neighbours that stand still
-/// are one factor.
+/// The product of the source's rotations that a link follows, as a function of time. Neighbours that do not move are one
+/// factor.
 pub(super) struct Chain<'a> {
     motion: &'a Motion<'a>,
     up: Vec<Factor>,

@@ -1,4 +1,4 @@
-//! What the report of a retargeting lists by name.
+//! The lists of names in the report of a retargeting.
 
 use super::body::twin;
 use super::hips::Hips;
@@ -29,7 +29,7 @@ impl Setup {
 
     pub(super) fn passed_on(&self) -> Vec<HumanBone> {
         let there = |b: HumanBone| self.target.map.joint(twin(b, &self.space)).is_some();
-        // With nothing below, nothing takes the rotation over.
+        // Without a bone below, nothing takes over the rotation.
         let taken = |joint: &usize| self.links.iter().any(|l| l.down.contains(joint));
         let bones = self.source.map.bones();
         let passed = bones.filter(|(b, joint)| !there(*b) && taken(joint));
@@ -42,7 +42,7 @@ impl Setup {
         bones.filter(|b| !there(*b)).collect()
     }
 
-    /// Joints of the source whose translation, and whose rotation, reaches no joint of the target.
+    /// Joints of the source whose translation, and joints whose rotation, reaches no joint of the target.
     pub(super) fn unused(
         &self,
         motion: &Motion<'_>,

@@ -1,27 +1,27 @@
-//! `Looks`: the source of a clip at some times: how high hips and feet are, and whether it stands.
+//! `Looks`: samples of the source in a clip: the heights of hips and feet, and whether it stands.
 
 use super::body::Body;
 use super::motion::Motion;
 use super::stance::Stance;
 
-/// Times of a clip that are looked at.
+/// Number of samples of a clip.
 const LOOKS: usize = 64;
 
-/// A foot that stands is within this share of the hips' height of the lowest place of feet.
+/// Largest height of a foot that stands above the lowest foot, as a share of the hips' height.
 const LOW: f64 = 0.05;
 
-/// Feet that stand on the origin have their joints at most this high above it, as a share of the hips' height.
+/// Largest distance of the joints of feet that stand on the origin from it, as a share of the hips' height.
 const SOLE: f64 = 0.15;
 
-/// The lower foot of a body that stands or walks keeps its height within this share of the hips', most of the time.
+/// Variation of the lower foot's height while a body stands or walks, most of the time, as a share of the hips' height.
 const EVEN: f64 = 0.02;
 
 /// The source at a time.
 pub(super) struct Look {
     pub time: f32,
-    /// Along up.
+    /// Height of the hips along up.
     pub hips: f64,
-    /// Along up, of both feet with their toes.
+    /// Heights of both feet with their toes along up.
     feet: [f64; 2],
     stands: bool,
 }
@@ -65,7 +65,7 @@ impl Looks {
         self.0.iter()
     }
 
-    /// The lowest place of feet.
+    /// The least height of feet.
     pub fn low(&self) -> f64 {
         lowest(self.iter())
     }
@@ -74,18 +74,18 @@ impl Looks {
         self.iter().filter(|look| look.stands)
     }
 
-    /// How high feet are that stand near the origin, for hips of a height. `None` if they do not stand there.
+    /// The height of feet that stand near the origin, for hips of a height. `None` if they do not stand there.
     pub fn soles(&self, height: f64) -> Option<f64> {
         let mut low: Vec<f64> = self.standing().map(Look::low).collect();
         low.sort_by(f64::total_cmp);
-        // Some may be in the air, or below the ground by the capture's errors.
+        // Some feet may be in the air, or below the ground by errors of the capture.
         let [least, most] = [*low.get(low.len() / 4)?, *low.get(low.len() / 2)?];
         let stands = most - least <= EVEN * height && least.abs() <= SOLE * height;
         stands.then_some(least)
     }
 
-    /// Whether the clip begins on the origin rather than on feet of another height: by the first time at which a foot is
-    /// near to one of them, else by the lowest foot.
+    /// Whether the clip stands on the origin rather than on feet at the height `other`: decided by the first time at which a
+    /// foot is near one of them, otherwise by the lowest foot.
     pub fn on_origin(&self, other: f64, height: f64) -> bool {
         let near = |low: f64| [low, low - other].map(|off| off.abs() <= SOLE * height);
         let first = self

@@ -1,4 +1,4 @@
-//! Bones that hang elsewhere than below the bone above them are carried along with it.
+//! Bones whose joint is not below the bone above them move along with that bone.
 
 use super::body::{Body, Loose};
 use super::closeness::BETWEEN;
@@ -30,7 +30,7 @@ pub(super) fn carried(
     path.dedup();
     let all = || path.iter().flat_map(|&j| Property::ALL.map(|p| (j, p)));
     let curves: Vec<&Curve> = all().filter_map(|(j, p)| result.curve(j, p)).collect();
-    // For the place and the rotation.
+    // The position and the rotation are evaluated.
     work.take(evaluations(&curves).saturating_mul(2), path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
@@ -38,7 +38,7 @@ pub(super) fn carried(
             .model(loose.carrier, time)
             .transform_point3(loose.offset);
         let local = model(time).inverse().transform_point3(place);
-        // Below a scale of zero it stays where it was.
+        // Below a scale of zero the bone keeps its position.
         let rest = target.locals[loose.joint].translation;
         if local.is_finite() { local } else { rest }
     };
@@ -64,7 +64,7 @@ pub(super) fn carried(
     Ok((tracks, between))
 }
 
-/// Where a loose bone is at a time.
+/// The position of a loose bone at a time.
 pub(super) fn place(loose: &Loose, result: &Motion<'_>, time: f32) -> DVec3 {
     result
         .model(loose.carrier, time)

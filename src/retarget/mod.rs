@@ -1,9 +1,9 @@
-//! Clips of one skeleton on another. [`bind`](fn@bind) is for skeletons with the same joints by name;
-//! [`Retargeting`] is for humanoids of different names, proportions and rest poses: a [`HumanoidMap`] says which joint
-//! is which bone of a human body. [`mirror`] swaps the sides of a clip.
+//! Clips of one skeleton on another. [`bind`](fn@bind) is for skeletons with the same joints by name; [`Retargeting`] is
+//! for humanoids of different names, proportions and rest poses: a [`HumanoidMap`] says which joint is which bone of a
+//! human body. [`mirror`] swaps the sides of a clip.
 //!
-//! Offline: it may allocate and take seconds, and its result is an ordinary [`Clip`](crate::clip::Clip) of the target.
-//! Nothing of the runtime knows this module; clips of an equal skeleton need none of it
+//! These functions are for tools and loading: they may allocate and take seconds, and the result is an ordinary
+//! [`Clip`](crate::clip::Clip) of the target. Clips of an equal skeleton do not need this module
 //! ([`reorder_lanes`](crate::clip::reorder_lanes)).
 
 mod bind;

@@ -33,7 +33,7 @@ impl Local {
     }
 }
 
-/// The quaternion at length 1; the identity if it has no direction.
+/// The quaternion normalised; the identity if it has no direction.
 pub(super) fn unit(q: DQuat) -> DQuat {
     let length = q.length();
     match length > 0.0 && length.is_finite() {
@@ -62,7 +62,7 @@ impl Property {
     }
 }
 
-/// A clip's motion: for every joint its value where it does not move, and curves where it does.
+/// A clip's motion: for every joint its constant value, and curves for properties that move.
 pub(super) struct Motion<'a> {
     skeleton: &'a Skeleton,
     still: Vec<Local>,
@@ -80,7 +80,7 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// A clip of the skeleton, and its tracks; nodes of scalars are counted from the number of joints.
+    /// The motion of a clip of the skeleton, and its tracks; nodes of scalars are numbered from the number of joints on.
     pub fn of_clip(clip: &Clip, skeleton: &'a Skeleton) -> (Self, RawClip) {
         let raw = raw_clip(clip, skeleton);
         let mut motion = Self::still(skeleton, rest(skeleton));
@@ -88,7 +88,7 @@ impl<'a> Motion<'a> {
         (motion, raw)
     }
 
-    /// Takes over a track of a joint.
+    /// Sets the value or curve of a joint from a track.
     pub fn set(&mut self, track: &RawTrack) {
         let joint = track.node;
         let property = match track.channel {
@@ -116,7 +116,7 @@ impl<'a> Motion<'a> {
         self.curves[joint][property as usize].as_ref()
     }
 
-    /// The rotations of some joints that move.
+    /// The rotation curves of the given joints that move.
     pub fn rotations(&self, joints: &[usize]) -> Vec<&Curve> {
         let curves = joints.iter().map(|&j| self.curve(j, Property::Rotation));
         curves.flatten().collect()
@@ -151,7 +151,7 @@ impl<'a> Motion<'a> {
         (parent != NO_JOINT).then_some(usize::from(parent))
     }
 
-    /// A joint and those above it, from the root down.
+    /// A joint and the joints above it, from the root down.
     pub fn path(&self, joint: usize) -> Vec<usize> {
         path(self.skeleton, joint)
     }
@@ -168,7 +168,7 @@ impl<'a> Motion<'a> {
         model
     }
 
-    /// At most so many times, evenly spaced: times of keys, where there are some nearby.
+    /// At most `count` times, evenly spaced; each is moved to the next key time if that is near.
     pub fn frames(&self, duration: f32, count: usize) -> Vec<f32> {
         let curves = self.curves.iter().flatten().flatten();
         let densest = curves.max_by_key(|curve| curve.times.len());
@@ -191,7 +191,7 @@ impl<'a> Motion<'a> {
         compose(self.skeleton, &locals.collect::<Vec<_>>())
     }
 
-    /// Some joints and all that are above them, ascending.
+    /// The given joints and all joints above them, ascending.
     pub fn with_above(&self, joints: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut wanted = vec![false; self.still.len()];
         for joint in joints {
@@ -203,7 +203,7 @@ impl<'a> Motion<'a> {
         (0..wanted.len()).filter(|&j| wanted[j]).collect()
     }
 
-    /// Puts the transforms in model space of joints that [`Motion::with_above`] gave.
+    /// Sets the transforms in model space of joints that [`Motion::with_above`] returned.
     pub fn models_of(&self, joints: &[usize], time: f32, models: &mut [DAffine3]) {
         for &joint in joints {
             let local = self.local(joint, time).to_affine();
@@ -227,7 +227,7 @@ impl<'a> Motion<'a> {
     }
 }
 
-/// A joint and those above it, from the root down.
+/// A joint and the joints above it, from the root down.
 pub(super) fn path(skeleton: &Skeleton, joint: usize) -> Vec<usize> {
     let mut path = vec![joint];
     let mut at = skeleton.parents()[joint];
@@ -239,7 +239,7 @@ pub(super) fn path(skeleton: &Skeleton, joint: usize) -> Vec<usize> {
     path
 }
 
-/// A curve's value at a time. At a key it is the key, without the interpolation that `Curve::at` does there.
+/// A curve's value at a time. At a key it is exactly the key; `Curve::at` interpolates there.
 pub(super) fn value(curve: &Curve, time: f32) -> [f64; 4] {
     let after = curve.times.partition_point(|&t| t <= time);
     match after.checked_sub(1) {

@@ -1,4 +1,4 @@
-//! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from what a model's file states, else by names or shape.
+//! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from the file's extension, or else by names or shape.
 
 use super::error::RetargetError;
 use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapOrigin};
@@ -6,17 +6,17 @@ use super::reference::Reference;
 use crate::rig::Rig;
 use crate::skeleton::Trs;
 
-/// Clips, and frames of each, that are looked at for one with the shape of a humanoid.
+/// Limits on the clips, and on the frames of each, that are examined for the shape of a humanoid.
 const CLIPS: usize = 8;
 const FRAMES: usize = 8;
 
 impl HumanoidMap {
-    /// The humanoid of a rig: that of its file's extension (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`) if it has one, else
-    /// the one that [`HumanoidMap::find`] finds by names or by the shape of the rest pose, else by the shape of the bind
-    /// pose or of some frames of its clips: rest poses may lie.
+    /// The humanoid of a rig: from its file's extension (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`) if it has one, or else by
+    /// [`HumanoidMap::find`] from names or the shape of the rest pose. As rest poses may lie, the shapes of the bind pose and
+    /// of some frames of its clips come last.
     ///
     /// # Errors
-    /// If the extension's table is refused by [`HumanoidMap::new`], no table of names fits, and no pose has the shape.
+    /// If [`HumanoidMap::new`] refuses the extension's table, no table of names fits, and no pose has the shape.
     pub fn of_rig(rig: &Rig) -> Result<Self, RetargetError> {
         if !rig.humanoid().is_empty() {
             return Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension);
@@ -29,7 +29,7 @@ impl HumanoidMap {
 }
 
 impl MapDraft {
-    /// The bones that the file's extension states if it has one, else those of [`HumanoidMap::of_rig`], else those that
+    /// The bones of the file's extension if it has one, or those of [`HumanoidMap::of_rig`], or those that
     /// [`MapDraft::find`] finds by names.
     pub fn of_rig(rig: &Rig) -> Self {
         match rig.humanoid().is_empty() {

@@ -6,11 +6,11 @@ use super::space::Space;
 use crate::skeleton::NO_JOINT;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// The most pairs by name. Each walks up its skeleton, which may be a chain of 65,535 joints; rigs with twist
+/// Limit on the pairs by name. Each walks up its skeleton, which may be a chain of 65,535 joints; rigs with twist
 /// joints, hair and clothes have some 200.
 const MAX_NAMED: usize = 1024;
 
-/// The most joints between one that is paired by name and the pair above it.
+/// Limit on the joints between one that is paired by name and the pair above it.
 const MAX_BETWEEN: usize = 256;
 
 /// The joint of the source that a joint of the target follows.
@@ -23,8 +23,8 @@ pub(super) struct Pair {
 
 /// The pairs by the target's joints.
 ///
-/// Joints without a bone, such as twist joints, tails and hair, are paired if their names are equal, are unique in
-/// the source, and the nearest pairs above them are the same. In a mirroring the name of the other side counts.
+/// Joints without a bone, such as twist joints, tails and hair, are paired if their names are equal and unique in the
+/// source, and the nearest pairs above them are the same. When mirroring, the name of the other side counts.
 pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usize, Pair> {
     let bones = target.map.bones().filter_map(|(bone, to)| {
         let source = source.map.joint(twin(bone, space))?;
@@ -36,11 +36,11 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
     let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
     for (joint, name) in source.skeleton.names().iter().enumerate() {
         let place = by_name.entry(name).or_insert(Some(joint));
-        // `None` for a name that several have.
+        // `None` marks a name that several joints have.
         *place = place.filter(|first| *first == joint);
     }
     let mut named = 0;
-    // The nearest pair above every joint; parents come first.
+    // This becomes the nearest pair at or above every joint; parents come first.
     let mut near: Vec<Option<usize>> = vec![None; target.skeleton.len()];
     for (joint, &parent) in target.skeleton.parents().iter().enumerate() {
         if parent != NO_JOINT {
@@ -52,7 +52,7 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
             };
         }
         let name = target.skeleton.names()[joint].as_str();
-        // What has no twin is in the middle.
+        // A name without another side belongs to the middle.
         let twin = |name| {
             let mut others = sides(name).into_iter().map(|side| side.other());
             others.find(|other| by_name.contains_key(other.as_str()))

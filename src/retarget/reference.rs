@@ -1,4 +1,4 @@
-//! `Reference`: the pose of a character that retargeting compares with that of another one.
+//! `Reference`: the pose of a character that retargeting compares with another character's.
 
 use super::bind_pose::bind_pose;
 use super::body::rest;
@@ -13,14 +13,14 @@ use crate::skeleton::{Skeleton, Trs};
 use glam::{DVec3, Quat, Vec3};
 use std::cell::OnceCell;
 
-/// Times so far beyond a clip are its ends, seconds: the rounding of printed durations.
+/// Time beyond a clip up to which its end is taken, seconds: the rounding of printed durations.
 const ROUNDED: f32 = 5e-4;
 
-/// Frames of a clip that are looked at for one that stands.
+/// Limit on the frames of a clip that are examined for one that stands.
 const FRAMES: usize = 64;
-/// A frame stands straight if the angles by which it does not add up to less. Radians.
+/// Largest [strain](Stance::strain) of a frame that counts as standing straight, radians.
 const STRAIGHT: f64 = 40.0 * std::f64::consts::PI / 180.0;
-/// The most joints of frames that are looked at, unless there are more clips.
+/// Limit on the joints of frames that are examined, unless there are more clips.
 const MOST_JOINTS: usize = 1 << 22;
 
 /// The pose in which two characters stand alike; rotations are transferred as differences to it.
@@ -34,7 +34,7 @@ pub enum Reference {
 }
 
 impl Reference {
-    /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond is its end, as
+    /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond counts as the end, as
     /// durations are printed in milliseconds.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Reference {
         Ok(Self::of_locals(locals))
     }
 
-    /// The pose in which the skins of a rig were bound, by their inverse bind matrices. Joints without one have their rest
+    /// The pose in which the skins of a rig were bound, from their inverse bind matrices. Joints without one have their rest
     /// transform below the joint above.
     ///
     /// # Errors
@@ -71,17 +71,17 @@ impl Reference {
         Ok(Self::of_locals(locals.into_iter()))
     }
 
-    /// The pose of a rig to compare with that of another one: its rest pose, if that stands.
+    /// The pose of a rig to compare with another rig's: its rest pose, if that stands.
     ///
-    /// The bind pose takes its place if that alone shows a T or an A, or alone stands. If neither stands, it is the first
-    /// frame of its clips that does, with straight legs below hips and shoulders that face one way; or the one that comes
-    /// nearest to that. `side` is the rig's name in errors: `source` or `target`.
+    /// The bind pose replaces it if only the bind pose shows a T or an A, or only it stands. If neither stands, it is the
+    /// first frame of the rig's clips that stands with straight legs and with hips and shoulders that face one way; or the
+    /// frame that comes nearest to that. `side` is the rig's name in errors: `source` or `target`.
     ///
-    /// A rest pose along x or z lies, unless its hips, or those of frames along that axis, are at the height of legs above
-    /// the origin. One along y lies if all frames stand along another axis.
+    /// A rest pose along x or z counts as lying, unless its hips, or those of frames along that axis, are at the height of
+    /// legs above the origin. One along y counts as lying if all frames stand along another axis.
     ///
     /// # Errors
-    /// [`RetargetError::Lies`] if no pose stands. [`Reference::Pose`] with the rest pose takes that as it is.
+    /// [`RetargetError::Lies`] if no pose stands. [`Reference::Pose`] with the rest pose accepts it nevertheless.
     pub fn find(
         rig: &Rig,
         map: &HumanoidMap,
@@ -92,7 +92,7 @@ impl Reference {
         let models = &compose(skeleton, &own)[..];
         let stance = Stance { map, models };
         let frames = Frames::new(rig, map);
-        // A bind pose that lies as well adds nothing.
+        // A bind pose that lies too is of no use.
         let bound = |up: DVec3| {
             let along = |pose: &[Local]| axis(rig, map, pose) == Some(up);
             bind_pose(rig, along).filter(|bind| along(bind))
@@ -141,7 +141,7 @@ impl Reference {
         Ok(found(reference, origin, 0.0))
     }
 
-    /// The bind pose of a rig whose bones are not known.
+    /// The bind pose of a rig without a humanoid map.
     pub(super) fn bound(rig: &Rig) -> Result<Self, RetargetError> {
         let locals = bind_pose(rig, |_| true).ok_or(RetargetError::NoBind)?;
         Ok(Self::of_locals(locals.into_iter()))
@@ -158,19 +158,19 @@ impl Reference {
     }
 }
 
-/// What [`Reference::find`] finds.
+/// The result of [`Reference::find`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundReference {
     /// The pose.
     pub reference: Reference,
-    /// Where it comes from.
+    /// Source of the pose.
     pub origin: ReferenceOrigin,
     /// The largest angle between the rotations of a bone in the rest pose and in a bind pose that was not chosen, radians.
     /// 0 without one.
     pub bind_angle: f64,
 }
 
-/// Where a reference pose comes from.
+/// The source of a reference pose.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReferenceOrigin {
     /// The rest pose.
@@ -179,9 +179,9 @@ pub enum ReferenceOrigin {
     Bind,
     /// A frame of a clip.
     Frame {
-        /// The clip's name.
+        /// Name of the clip.
         clip: String,
-        /// The time, seconds.
+        /// Time of the frame, seconds.
         time: f32,
     },
 }
@@ -192,7 +192,7 @@ fn axis(rig: &Rig, map: &HumanoidMap, pose: &[Local]) -> Option<DVec3> {
     Stance { map, models }.axis()
 }
 
-/// Frames of a rig's clips, looked at when they are asked for.
+/// Frames of a rig's clips, evaluated on first use.
 struct Frames<'a> {
     rig: &'a Rig,
     map: &'a HumanoidMap,
@@ -204,11 +204,11 @@ struct Frame {
     clip: usize,
     time: f32,
     axis: Option<DVec3>,
-    /// Whether the hips are at the height of legs above the origin, along that axis.
+    /// Whether the hips are at the height of legs above the origin, along `axis`.
     high: bool,
-    /// Whether it neither crouches nor sits.
+    /// Whether the body stands with nearly straight legs.
     erect: bool,
-    /// [`Stance::strain`].
+    /// See [`Stance::strain`].
     strain: f64,
 }
 
@@ -251,8 +251,8 @@ impl<'a> Frames<'a> {
         seen
     }
 
-    /// The axis that is up: that of the rest pose, unless it lies; else that of frames that stand at the height of legs,
-    /// else y, if frames stand along it.
+    /// The up axis: that of the rest pose, unless it lies; or that of frames that stand at the height of legs; or y, if frames
+    /// stand along it.
     fn up(&self) -> Option<DVec3> {
         let skeleton = self.rig.skeleton();
         let models = &compose(skeleton, &rest(skeleton))[..];
@@ -266,7 +266,7 @@ impl<'a> Frames<'a> {
         };
         match own.axis() {
             Some(DVec3::Y) if own.is_high(DVec3::Y) => Some(DVec3::Y),
-            // A clip that lies may do so at any distance from the origin, but hardly all along and along one axis.
+            // A clip that lies can be at any distance from the origin, but hardly at all times and along one axis.
             Some(DVec3::Y) => {
                 let along = |f: &Frame, axis| f.high && f.erect && f.axis == Some(axis);
                 let all = |axis: &DVec3| self.seen().iter().all(|frame| along(frame, *axis));
@@ -285,13 +285,13 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Y, if frames stand along it with straight legs, wherever their hips are.
+    /// The y axis, if frames stand along it with straight legs, wherever their hips are.
     fn in_place(&self) -> Option<DVec3> {
         let stands = |frame: &Frame| frame.erect && frame.axis == Some(DVec3::Y);
         self.seen().iter().any(stands).then_some(DVec3::Y)
     }
 
-    /// The first frame that stands straight, else the one that comes nearest to it.
+    /// The first frame that stands straight, or the one that comes nearest to it.
     fn best(&self, up: DVec3) -> Option<&Frame> {
         let seen = || self.seen().iter().filter(|frame| frame.axis == Some(up));
         let high = seen().any(|frame| frame.high);

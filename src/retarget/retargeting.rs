@@ -1,4 +1,4 @@
-//! `Retargeting`: two characters, prepared; and the clips that go from one to the other.
+//! `Retargeting`: two characters, prepared; and the transfer of clips between them.
 
 use super::body::Body;
 use super::closeness::{Room, above, tolerances};
@@ -30,9 +30,9 @@ use std::sync::Arc;
 
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
 ///
-/// It owns both skeletons with their maps, and what is constant in the transfer. Rotations are transferred in
-/// model space as differences to reference poses, hips are scaled by the ratio of heights, and the result is a
-/// clip of the target with the source's key times. Joints without a bone keep the rest pose.
+/// It owns both skeletons with their maps, and the constants of the transfer. Rotations are transferred in model space as
+/// differences to reference poses, the motion of the hips is scaled by the ratio of heights, and the result is a clip of
+/// the target with the source's key times. Joints without a bone keep the rest pose.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -55,17 +55,17 @@ use std::sync::Arc;
 /// # fn main() {}
 /// ```
 ///
-/// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository has the differences.
+/// Source: VRM 1.0, how to transform a humanoid pose. `docs/retargeting.md` of the repository lists the differences.
 pub struct Retargeting {
-    /// With the source's soles level in its reference pose.
+    /// Setup with the source's soles level in its reference pose.
     level: Setup,
-    /// With soles that are turned along with spread legs.
+    /// Setup with soles that are turned along with spread legs.
     tilted: Option<(Setup, Tilts)>,
     options: RetargetOptions,
     targets: Vec<Target>,
 }
 
-/// What became of a clip's tracks. Joints are those of the source.
+/// The outcome of a clip's tracks. Joints are the source's.
 #[derive(Default)]
 struct Done {
     between: f64,
@@ -75,12 +75,12 @@ struct Done {
     left: Vec<String>,
 }
 
-/// A retargeted clip, and what was done.
+/// A retargeted clip, and the report.
 #[derive(Clone, Debug)]
 pub struct Retargeted {
     /// A clip of the target.
     pub clip: Clip,
-    /// What was transferred, and what was left.
+    /// Transferred and remaining parts.
     pub report: RetargetReport,
 }
 
@@ -89,7 +89,7 @@ pub struct Retargeted {
 /// The same as a retargeting onto itself with [`RetargetOptions::mirror`]. Markers keep their names.
 ///
 /// # Errors
-/// As [`Retargeting::new`] and [`Retargeting::retarget`].
+/// Those of [`Retargeting::new`] and [`Retargeting::retarget`].
 pub fn mirror(
     clip: &Clip,
     skeleton: &Arc<Skeleton>,
@@ -106,9 +106,8 @@ impl Retargeting {
     /// Prepares a transfer: reference poses, facings, and the constants of every bone.
     ///
     /// # Errors
-    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, joints with bones
-    /// below are mirrored by their scale, a threshold of feet is out of range, or feet are to be planted and neither leg
-    /// is whole.
+    /// If a map is of another skeleton, a reference pose has another length, heights have no ratio, joints with bones below
+    /// are mirrored by their scale, a threshold of feet is out of range, or feet are to be planted but neither leg is whole.
     pub fn new(
         source: (&Arc<Skeleton>, &HumanoidMap),
         target: (&Arc<Skeleton>, &HumanoidMap),
@@ -126,7 +125,7 @@ impl Retargeting {
         })
     }
 
-    /// The setup of a clip, by what its feet do while they stand.
+    /// The setup of a clip, chosen by its feet while they stand.
     fn setup(&self, motion: &Motion<'_>, looks: &Looks) -> &Setup {
         match &self.tilted {
             Some((setup, tilts)) if are_tilted(&self.level.source, tilts, motion, looks) => setup,
@@ -137,10 +136,10 @@ impl Retargeting {
     /// Transfers a clip of the source.
     ///
     /// # Errors
-    /// If the clip is additive or of another skeleton, or the result is beyond a limit of clips.
+    /// If the clip is additive or of another skeleton, or the result exceeds a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
         RetargetError::check(clip, &self.level.source.skeleton)?;
-        // Keys that were inserted at different times in the 16 joints of a block may add up.
+        // The 16 joints of a block may have keys inserted at different times, which add up.
         for room in [Room::Half, Room::Block] {
             match self.transfer(clip, room) {
                 Ok((done, true)) => return Ok(done),
@@ -154,8 +153,8 @@ impl Retargeting {
         self.transfer(clip, Room::Nothing).map(|(done, _)| done)
     }
 
-    /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a
-    /// timeline and evenly spaced ones took their place.
+    /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a timeline
+    /// and evenly spaced keys replaced them.
     fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.level.source.skeleton);
         let looks = Looks::new(&self.level.source, &motion, clip.duration());
@@ -190,7 +189,7 @@ impl Retargeting {
                 )?)
             }
         };
-        // Of the same body they are where the clip has them, unless legs were bent.
+        // On the same body the hips are where the clip has them, unless legs were bent.
         let moved = setup.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in target.loose.iter().filter(|_| moved) {
             let (carried, gap) = carried(loose, target, &setup.links, &tracks.motion, &mut work)?;
@@ -269,7 +268,7 @@ impl Retargeting {
 }
 
 impl Setup {
-    /// The tracks of bones that follow those of the source.
+    /// The tracks of bones that follow the source's bones.
     fn follow(
         &self,
         motion: &Motion<'_>,
@@ -310,7 +309,7 @@ impl Setup {
         Ok((tracks, done))
     }
 
-    /// The tracks of all joints of the same body, as they are. `joints` has those of the target.
+    /// The unchanged tracks of all joints of the same body. `joints` holds the target's joints.
     fn copy(
         &self,
         joints: &[u16],

@@ -1,5 +1,5 @@
-//! Keys of what several curves make together: at all their key times, and between them until the line or the arc
-//! between two keys is close enough.
+//! Keys of a function of several curves: at all their key times, and between them until the line or the arc between two
+//! keys is close enough.
 
 use super::track::Keys;
 use crate::build::curve::Curve;
@@ -9,8 +9,8 @@ use glam::{DQuat, DVec3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// Where an interval is compared. A product of arcs is farthest from its chord near the middle, where a curve that
-/// eases in and out meets it.
+/// Fractions of an interval at which it is compared. A product of arcs is farthest from its chord near the middle; there a
+/// curve that eases in and out meets it.
 const PROBES: [f64; 3] = [0.25, 0.5, 0.75];
 
 /// Evaluations per key that is inserted: two intervals are compared, whose middles are known.
@@ -19,7 +19,7 @@ pub(super) const PER_KEY: usize = 4;
 /// A value that is sampled.
 pub(super) trait Value: Copy {
     fn between(a: Self, b: Self, part: f64) -> Self;
-    /// Radians for rotations.
+    /// Distance of two values, radians for rotations.
     fn apart(a: Self, b: Self) -> f64;
     fn put(self, values: &mut Vec<f32>);
 }
@@ -27,7 +27,7 @@ pub(super) trait Value: Copy {
 impl Value for DQuat {
     fn between(a: Self, b: Self, part: f64) -> Self {
         let b = if a.dot(b) < 0.0 { -b } else { b };
-        // Halfway along the arc without trigonometry: the common case.
+        // Halfway along the arc, the common case, needs no trigonometry.
         if part == 0.5 {
             (a + b).normalize()
         } else {
@@ -58,18 +58,18 @@ impl Value for DVec3 {
     }
 }
 
-/// When moving curves are sampled, and how closely.
+/// The key times at which moving curves are sampled.
 pub(super) struct Sampling {
-    /// Ascending, each once; empty without curves.
+    /// Key times, ascending, each once; empty without curves.
     times: Vec<f32>,
-    /// Whether all curves hold their keys: so does the result.
+    /// Whether all curves, and so the result, hold their keys.
     step: bool,
 }
 
-/// How closely a function is followed between key times.
+/// Limits of the sampling of a function between key times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Closeness {
-    /// The largest distance from what is sampled before a key is inserted.
+    /// The largest distance from the function at which no key is inserted.
     pub tolerance: f64,
     /// The number of keys from which on none is inserted.
     pub most: usize,
@@ -78,9 +78,9 @@ pub(super) struct Closeness {
 /// Keys of a function.
 pub(super) struct Sampled {
     pub keys: Keys,
-    /// Their largest distance from the function, where intervals were compared.
+    /// The largest distance of the keys from the function at the compared times.
     pub worst: f64,
-    /// How many keys were inserted.
+    /// Number of inserted keys.
     pub inserted: usize,
 }
 
@@ -99,8 +99,8 @@ impl Sampling {
         self.times.len()
     }
 
-    /// Keys of a function at the curves' key times, and between them: the interval that is farthest off is halved
-    /// first, until all are close or there are too many keys.
+    /// Keys of a function at the curves' key times, and between them: the interval with the largest distance is halved first,
+    /// until all are close or there are too many keys.
     pub fn sample<V: Value, E>(
         &self,
         close: Closeness,
@@ -158,7 +158,7 @@ impl Sampling {
 struct Interval<V> {
     from: (f32, V),
     to: (f32, V),
-    /// The function at [`PROBES`], where there is a time between.
+    /// The function at [`PROBES`]; `None` if no time lies between the keys.
     probes: [Option<(f32, V)>; 3],
     /// The largest distance of the function from the line or arc between the keys.
     off: f64,
@@ -184,7 +184,7 @@ impl<V: Value> Interval<V> {
                 None => at(time)?,
             };
             *probe = Some((time, now));
-            // Times are rounded, where intervals are short.
+            // In short intervals times are rounded.
             let part = (f64::from(time) - start) / length;
             off = off.max(V::apart(V::between(from.1, to.1, part), now));
         }
@@ -197,7 +197,7 @@ impl<V: Value> Interval<V> {
     }
 }
 
-/// By distance, then the earlier first.
+/// The larger distance comes first, then the earlier interval.
 impl<V> Ord for Interval<V> {
     fn cmp(&self, other: &Self) -> Ordering {
         let earlier = other.from.0.total_cmp(&self.from.0);
@@ -219,7 +219,7 @@ impl<V> PartialEq for Interval<V> {
 
 impl<V> Eq for Interval<V> {}
 
-/// The evaluations that sampling takes at least, without collecting the times.
+/// A lower bound of the evaluations of sampling, without collecting the times.
 pub(super) fn evaluations(curves: &[&Curve]) -> usize {
     let mut times = 0usize;
     let mut last: &[f32] = &[];
@@ -236,7 +236,7 @@ pub(super) fn evaluations(curves: &[&Curve]) -> usize {
     times.saturating_mul(PROBES.len() + 1)
 }
 
-/// The key times of curves together, ascending, each once. If `before`, also those just before a step.
+/// The union of the curves' key times, ascending, each once. With `before`, also the times just before steps.
 pub(super) fn key_times(curves: &[&Curve], before: bool) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     let mut last: Option<&Curve> = None;
@@ -245,10 +245,10 @@ pub(super) fn key_times(curves: &[&Curve], before: bool) -> Vec<f32> {
         if !steps && last.is_some_and(|last| last.times == curve.times) {
             continue;
         }
-        // −0.0 and 0.0 are one key time.
+        // −0.0 and 0.0 count as one key time.
         times.extend(curve.times.iter().map(|t| t + 0.0));
         if steps {
-            // A step has its old value until just before.
+            // A step keeps its old value until just before its time.
             times.extend(curve.times.iter().skip(1).map(|t| t.next_down()));
         }
         last = Some(curve);

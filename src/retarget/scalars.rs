@@ -1,15 +1,15 @@
-//! Morph weights and user channels: kept where the target has one of the same name, as joints are found.
+//! Morph weights and user channels: kept if the target has one of the same name, compared like joints.
 
 use super::bind::{scalar_pairs, scalars_by_index};
 use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
-/// For every scalar of the source those of the target, by name.
+/// For every scalar of the source the scalars of the target, by name.
 fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Vec<usize>> {
     scalar_pairs(&names(source), &names(target))
 }
 
-/// [`by_name`], or by index if no name is the same and there is one way; and whether it is by index.
+/// [`by_name`], or by index if no name is common and the order is unambiguous; and whether it is by index.
 pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Vec<usize>>, bool) {
     let named = by_name(source, target);
     if named.iter().any(|places| !places.is_empty()) {
@@ -21,8 +21,8 @@ pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Vec<usize>
     }
 }
 
-/// The tracks of scalars that the target has too, whose nodes are counted from its number of joints; and the names of
-/// the others. `pairs` finds the scalars of the target.
+/// The tracks of scalars that the target has too, with nodes numbered from its number of joints on; and the names of the
+/// others. `pairs` finds the scalars of the target.
 pub fn tracks(
     raw: &RawClip,
     [source, target]: [&Skeleton; 2],
@@ -54,7 +54,7 @@ fn names(skeleton: &Skeleton) -> Vec<&str> {
     scalars.map(|s| s.name.as_str()).collect()
 }
 
-/// The channels that the target has too, of the same type and by its names; and the names of the others.
+/// The user channels that the target has too, of the same type and with its names; and the names of the others.
 pub fn channels(
     channels: Vec<RawUserChannel>,
     target: &Skeleton,
@@ -68,7 +68,7 @@ pub fn channels(
     let pairs = scalar_pairs(&from, &to);
     let (mut kept, mut left) = (Vec::new(), Vec::new());
     for (mut channel, places) in channels.into_iter().zip(pairs) {
-        // Names of user channels are single.
+        // Names of user channels are unique.
         match places.first() {
             Some(&place) => {
                 channel.channel.name.clone_from(&there[place].name);

@@ -13,7 +13,7 @@ use super::space::Space;
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
-/// What is constant in a transfer.
+/// The constants of a transfer.
 pub(super) struct Setup {
     pub source: Body,
     pub target: Body,
@@ -24,7 +24,7 @@ pub(super) struct Setup {
     pub tilted: bool,
     /// Whether both are one body in one reference pose.
     pub one_body: bool,
-    /// By joint of the source that of the target, if they are one body whose clips need no transfer.
+    /// For each joint of the source the joint of the target, if both are one body whose clips need no transfer.
     pub same: Option<Vec<u16>>,
 }
 
@@ -32,8 +32,8 @@ pub(super) struct Setup {
 type Side<'a> = (&'a Arc<Skeleton>, &'a HumanoidMap);
 
 impl Setup {
-    /// What clips choose from: with the source's soles level in its reference pose, and with soles that are turned along
-    /// with its legs, if those are spread.
+    /// The setups to choose from for a clip: with the source's soles level in its reference pose, and with soles that are
+    /// turned along with its legs, if those are spread.
     pub fn all(
         (source, target): (Side<'_>, Side<'_>),
         options: &RetargetOptions,
@@ -41,7 +41,7 @@ impl Setup {
         let references = [&options.source_reference, &options.target_reference];
         let source = Body::new(source.0, source.1, references[0], "source")?;
         let target = Body::new(target.0, target.1, references[1], "target")?;
-        // Of the poses as they are: aligning would turn what differs by rounding.
+        // The poses are compared before alignment, which would turn bones that differ by rounding.
         let same = source.same(&target);
         let one_body = same.is_some();
         let keeps = !options.mirror && options.scale == ScaleMode::Keep;

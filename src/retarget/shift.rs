@@ -1,4 +1,4 @@
-//! Translations of joints other than the hips: kept where both characters have the same bone.
+//! Translations of joints other than the hips: kept if both characters have the same bone.
 
 use super::body::Body;
 use super::link::Link;
@@ -10,10 +10,10 @@ use crate::skeleton::NO_JOINT;
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;
 
-/// Offsets of reference poses that differ by less than this share of their length are the same: rounding of files.
+/// Offsets of reference poses that differ by less than this share of their length count as equal: rounding of files.
 const SAME: f64 = 1e-4;
 
-/// A translation that differs from the reference by less than this share of its length is the reference.
+/// A translation that differs from the reference by less than this share of its length counts as equal to it.
 const STILL: f64 = 1e-6;
 
 /// The tracks of translations that are kept, and the joints of the source that have them.
@@ -24,8 +24,8 @@ pub(super) struct Shifts {
 }
 
 /// Transfers the translation of a joint if source and target have it below the same bone, at the same offset in the
-/// reference pose, as seen in space: then their lengths are one unit. `hips` is the target's joint, whose translation
-/// is scaled elsewhere.
+/// reference pose, in model space: they then have one unit of length. `hips` is the target's joint, whose translation is
+/// scaled elsewhere.
 pub(super) fn shifts(
     (source, target): (&Body, &Body),
     (links, space): (&[Link], &Space),
@@ -82,8 +82,8 @@ pub(super) fn shifts(
     out
 }
 
-/// What a length of 1 below a joint is in model space: the mean of the axes' scales, multiplied down to it. Exactly 1
-/// where nothing is scaled.
+/// The length in model space of a length of 1 below a joint: the mean of the axes' scales, multiplied down to it. Exactly
+/// 1 if nothing is scaled.
 fn frame_scale(body: &Body, joint: usize) -> f64 {
     let scale = |j: usize| {
         let scale = body.locals[j].scale;

@@ -1,7 +1,7 @@
 //! Soles of a source whose reference pose spreads the legs.
 //!
-//! Places of joints do not tell whether its feet are level there or turned along with the legs: an ankle and a toe have no
-//! roll. What feet do while they stand does: their soles are level then.
+//! Positions of joints do not show whether the feet are level in it or turned along with the legs: an ankle and a toe have
+//! no roll. Feet that stand in a clip show it: their soles are level then.
 
 use super::body::Body;
 use super::looks::Looks;
@@ -9,16 +9,16 @@ use super::motion::Motion;
 use super::stance::LEGS;
 use glam::DQuat;
 
-/// Legs that are spread by less have level feet: it makes no difference that could be seen. Radians.
+/// Smallest spread of legs at which feet may be tilted, radians: below it the difference is not visible.
 const SPREAD: f64 = 3.0 * DEGREE;
-/// Legs that are turned by more do not stand.
+/// Largest turn of the legs of a body that stands, radians.
 const MOST: f64 = 60.0 * DEGREE;
 const DEGREE: f64 = std::f64::consts::PI / 180.0;
 
-/// From a level sole to that of the reference pose, for both feet.
+/// Rotations from level soles to those of the reference pose, for both feet.
 pub(super) type Tilts = [DQuat; 2];
 
-/// What feet of a reference pose are turned by if they are turned along with the legs; `None` if those are not spread.
+/// The rotations of the feet of a reference pose if they are turned along with the legs; `None` if legs are not spread.
 pub(super) fn tilts(body: &Body) -> Option<Tilts> {
     let up = body.up();
     let tilts = LEGS.map(|[upper, _, foot]| {
@@ -34,8 +34,8 @@ pub(super) fn tilts(body: &Body) -> Option<Tilts> {
     (tilts != [DQuat::IDENTITY; 2]).then_some(tilts)
 }
 
-/// Whether soles are level while feet stand in a clip, if they are taken to have tilts in the reference pose: nearer by
-/// half than without, in the median of all times.
+/// Whether soles are level while feet stand in a clip, if they count as tilted in the reference pose: nearer by half than
+/// without the tilts, in the median of all times.
 pub(super) fn are_tilted(body: &Body, tilts: &Tilts, motion: &Motion<'_>, looks: &Looks) -> bool {
     let up = body.up();
     let mut off: [Vec<f64>; 2] = Default::default();
@@ -48,7 +48,7 @@ pub(super) fn are_tilted(body: &Body, tilts: &Tilts, motion: &Motion<'_>, looks:
             continue;
         };
         for time in looks.on_ground(side, body.height) {
-            // Up as the foot of the reference pose sees it. A heel that is lifted tilts it another way.
+            // The up direction relative to the foot of the reference pose. A lifted heel tilts it about another axis.
             let turn = motion.model_rotation(joint, time) * body.worlds[joint].conjugate();
             let level = turn.conjugate() * up;
             let roll = f64::atan2(level.dot(across), level.dot(up));

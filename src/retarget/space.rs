@@ -1,12 +1,12 @@
-//! `Space`: from the model space of one character to that of another.
+//! `Space`: the map from the model space of one character to that of another.
 
 use glam::{DMat3, DQuat, DVec3};
 
-/// How directions and rotations of the source's model space become those of the target's: characters may face
-/// different ways or have another up axis, and a mirroring swaps left and right.
+/// The map of directions and rotations from the source's model space to the target's: characters may face different ways
+/// or have another up axis, and mirroring swaps left and right.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Space {
-    /// The source's facing: from left, up and forward as x, y and z to model space.
+    /// The source's facing: rotation from left, up and forward as x, y and z to model space.
     pub from: DQuat,
     /// The target's facing.
     pub to: DQuat,
@@ -14,7 +14,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// A rotation seen in a mirror whose normal is x; of products it is the product of the images.
+    /// A rotation reflected at the plane x = 0; the image of a product is the product of the images.
     pub fn reflect(&self, q: DQuat) -> DQuat {
         match self.mirror {
             true => DQuat::from_xyzw(q.x, -q.y, -q.z, q.w),
@@ -29,7 +29,7 @@ impl Space {
         self.to * (own * DVec3::new(side, 1.0, 1.0))
     }
 
-    /// `direction` as a matrix.
+    /// The map of [`direction`](Self::direction) as a matrix.
     pub fn matrix(&self) -> DMat3 {
         let [x, y, z] = [DVec3::X, DVec3::Y, DVec3::Z].map(|axis| self.direction(axis));
         DMat3::from_cols(x, y, z)
@@ -40,8 +40,8 @@ impl Space {
         self.to * self.reflect(self.from.conjugate() * q * self.from) * self.to.conjugate()
     }
 
-    /// What to multiply a reflected product with, from the left and from the right, so that
-    /// `left · W · q · V · right` is the rotation of `W · q · V` in the target's model space.
+    /// The left and right factors for a reflected product, such that `left · W · q · V · right` is the rotation of `W · q · V`
+    /// in the target's model space.
     pub fn ends(&self, before: DQuat, after: DQuat) -> (DQuat, DQuat) {
         let left = self.to * self.reflect(self.from.conjugate() * before);
         let right = self.reflect(after * self.from) * self.to.conjugate();

@@ -1,5 +1,5 @@
-//! `Stance`: what the places of a body's bones tell of a pose: whether it stands, along which axis, and whether it shows a
-//! T or an A.
+//! `Stance`: properties of a pose from the positions of a body's bones: whether it stands, along which axis, and whether it
+//! shows a T or an A.
 
 use super::humanoid::{HumanBone as B, HumanoidMap};
 use super::motion::Local;
@@ -7,26 +7,26 @@ use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DVec3};
 use std::f64::consts::PI;
 
-/// Trunk and legs of a body that stands are within this of up; that of one that at least does not lie is within
-/// `STOOPED`. Radians.
+/// Largest angle of trunk and legs from up in a body that stands, radians; `STOOPED` is that of one that at least does not
+/// lie.
 const UPRIGHT: f64 = 45.0 * DEGREE;
 const STOOPED: f64 = 60.0 * DEGREE;
 const DEGREE: f64 = PI / 180.0;
 
-/// Hips of a body that stands are at least this high above its lowest foot, as a share of its legs' length.
+/// Least height of the hips above the lowest foot of a body that stands, as a share of its legs' length.
 const LEAST_HEIGHT: f64 = 0.5;
-/// The same for one that neither crouches nor sits.
+/// Least height of the hips of a body that neither crouches nor sits, as a share of its legs' length.
 const ERECT: f64 = 0.8;
 
-/// Pairs of bones that lie within this share of their distance above each other face nowhere.
+/// Least horizontal part of the distance of a pair of bones that shows a facing, as a share of it.
 const STEEP: f64 = 0.2;
 
-/// In a T- or A-pose arms and legs are straight within this, legs are this near to down, and arms this far from it
-/// and from the plane between left and right. Radians.
+/// Tolerances of a T- or A-pose, radians: limbs are straight and legs point down within `STRAIGHT`; arms are at least
+/// `SPREAD` from the plane between left and right, and at most `SPREAD` from the plane of left and up.
 const STRAIGHT: f64 = 25.0 * DEGREE;
 const SPREAD: f64 = 25.0 * DEGREE;
 
-/// Pairs of bones of both sides, those of the hips first.
+/// Pairs of bones of both sides, the hips' first.
 const PAIRS: [[B; 2]; 3] = [
     [B::LeftUpperLeg, B::RightUpperLeg],
     [B::LeftUpperArm, B::RightUpperArm],
@@ -54,7 +54,7 @@ pub(super) struct Stance<'a> {
 const TRUNK: [B; 5] = [B::Head, B::Neck, B::UpperChest, B::Chest, B::Spine];
 
 impl Stance<'_> {
-    /// Bones that tell whether a body stands.
+    /// The bones that determine whether a body stands.
     pub fn bones() -> impl Iterator<Item = B> {
         let legs = LEGS.into_iter().flatten();
         legs.chain(TRUNK).chain([B::Hips])
@@ -68,12 +68,12 @@ impl Stance<'_> {
         (self.place(to)? - self.place(from)?).try_normalize()
     }
 
-    /// From the hips to the highest bone of the trunk.
+    /// The vector from the hips to the highest bone of the trunk.
     fn trunk(&self) -> Option<DVec3> {
         TRUNK.into_iter().find_map(|top| self.way(B::Hips, top))
     }
 
-    /// From the feet up, of both legs.
+    /// The vector from the feet up, over both legs.
     fn legs(&self) -> Option<DVec3> {
         let leg =
             |[upper, lower, foot]: [B; 3]| self.way(foot, upper).or_else(|| self.way(lower, upper));
@@ -99,14 +99,14 @@ impl Stance<'_> {
         legs.reduce(f64::max).filter(|leg| *leg > 0.0)
     }
 
-    /// The hips above the lowest foot along a direction.
+    /// The height of the hips above the lowest foot along a direction.
     pub fn height(&self, up: DVec3) -> Option<f64> {
         let feet = LEGS.iter().filter_map(|leg| self.place(leg[2]));
         let low = feet.map(|place| place.dot(up)).reduce(f64::min)?;
         Some(self.place(B::Hips)?.dot(up) - low)
     }
 
-    /// Whether trunk and legs go along a direction and the hips are above the feet, as far as it has them.
+    /// Whether trunk and legs go along a direction and the hips are above the feet; missing bones do not count.
     pub fn stands(&self, up: DVec3) -> bool {
         let along = |part: Option<DVec3>| part.is_none_or(|v| v.dot(up) >= UPRIGHT.cos());
         along(self.trunk()) && along(self.legs()) && self.is_above(up, LEAST_HEIGHT)
@@ -123,7 +123,7 @@ impl Stance<'_> {
         trunk.is_none_or(|v| v.dot(up) >= STOOPED.cos()) && self.is_above(up, LEAST_HEIGHT)
     }
 
-    /// Whether the hips are as high above the origin along a direction as legs are long, nearly.
+    /// Whether the hips are nearly a leg's length above the origin along a direction.
     pub fn is_high(&self, up: DVec3) -> bool {
         let (Some(hips), Some(leg)) = (self.place(B::Hips), self.leg()) else {
             return false;
@@ -131,8 +131,8 @@ impl Stance<'_> {
         (0.5 * leg..=1.5 * leg).contains(&hips.dot(up))
     }
 
-    /// By how much a pose that stands differs from one with an upright trunk, both legs straight down, feet that are
-    /// pitched alike, and hips, shoulders and feet that face one way: the sum of angles, radians.
+    /// The difference of a standing pose from one with an upright trunk, both legs straight down, feet pitched alike, and
+    /// hips, shoulders and feet that face one way: the sum of angles, radians.
     pub fn strain(&self, up: DVec3) -> f64 {
         let legs = LEGS
             .into_iter()
@@ -154,7 +154,7 @@ impl Stance<'_> {
         }
     }
 
-    /// The axis along which it stands, if it does.
+    /// The axis along which the body stands, if it does.
     pub fn axis(&self) -> Option<DVec3> {
         let trunk = self.trunk()?;
         let along = trunk + self.legs().unwrap_or(trunk);
@@ -163,7 +163,7 @@ impl Stance<'_> {
         nearest.filter(|axis| self.stands(*axis))
     }
 
-    /// Whether it stands along a direction with straight legs and straight arms that are spread to the sides.
+    /// Whether the body stands along a direction with straight legs and straight arms that are spread to the sides.
     pub fn is_t_or_a(&self, up: DVec3) -> bool {
         let straight = |[upper, lower, end]: [B; 3]| {
             let [a, b] = [self.way(upper, lower)?, self.way(lower, end)?];
@@ -183,8 +183,7 @@ impl Stance<'_> {
         self.stands(up) && all.all(|is| is == Some(true))
     }
 
-    /// By how much hips, arms, shoulders and feet are turned about `up` from [`left_of`] it, radians; the number of the part
-    /// first.
+    /// The turns of hips, arms, shoulders and feet about `up` from [`left_of`] it, radians; each with the number of its part.
     pub fn turns(&self, up: DVec3) -> impl Iterator<Item = (usize, f64)> {
         let left = left_of(up);
         let forward = left.cross(up);
@@ -200,7 +199,7 @@ impl Stance<'_> {
         })
     }
 
-    /// Whether toes point backwards, as they do if the joints of the left side are called right.
+    /// Whether toes point backwards, as they do if joints of the left side have names of the right.
     pub fn is_swapped(&self, forward: DVec3) -> bool {
         let mut ahead = TOES
             .into_iter()
@@ -211,7 +210,7 @@ impl Stance<'_> {
     }
 }
 
-/// The axis that is left for an up that is an axis, of a body that is not turned.
+/// The axis to the left of a body that is not turned, for an up axis.
 pub(super) fn left_of(up: DVec3) -> DVec3 {
     if up.x == 0.0 { DVec3::X } else { DVec3::Y }
 }

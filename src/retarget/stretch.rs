@@ -1,7 +1,7 @@
-//! Animated scales: kept as factors, kept nearly, or dropped.
+//! Animated scales: kept, approximated, or dropped.
 //!
-//! A scale is a factor per axis of its joint. Seen from axes that are turned by R it is the tensor R·diag(f)·Rᵀ, of
-//! which a joint can have the diagonal alone. If R is a signed permutation, or all factors are equal, that is all.
+//! A scale is a factor per axis of its joint. Relative to axes that are turned by R it is the tensor R·diag(f)·Rᵀ, whose
+//! diagonal is all that a joint can have. If R is a signed permutation, or all factors are equal, that is exact.
 
 use super::body::Body;
 use super::link::Link;
@@ -14,18 +14,18 @@ use crate::import::raw::RawTrack;
 use glam::DVec3;
 use std::collections::HashMap;
 
-/// A scale that differs from the reference by less is the reference.
+/// A scale that differs from the reference by less counts as equal to it.
 const SAME: f64 = 1e-6;
 
-/// Axes that are within this of axes of the other joint are those axes: rounding of rest poses, and bones that are
-/// not quite straight. Radians.
+/// Largest angle between axes of two joints that count as the same, radians: rounding of rest poses, and bones that are
+/// not quite straight.
 const AXES: f64 = 1.0 * std::f64::consts::PI / 180.0;
 
-/// What became of scales, by the names of the source's joints.
+/// Names of the source's joints by the treatment of their scale.
 #[derive(Default)]
 pub(super) struct ScaleNames {
     pub kept: Vec<String>,
-    /// With the angle between the axes of both joints, radians.
+    /// Joints whose scale is approximated, with the angle between the axes of both joints, radians.
     pub approximated: Vec<(String, f64)>,
     pub dropped: Vec<String>,
 }
@@ -88,11 +88,11 @@ pub(super) fn scales(
     out
 }
 
-/// The axes of a joint of the source, seen from those of the target's joint.
+/// The axes of a joint of the source, relative to those of the target's joint.
 struct Axes {
     /// The source's axes.
     turned: [DVec3; 3],
-    /// For every axis of the target the source's that is nearest, each once.
+    /// For every axis of the target the nearest axis of the source, each once.
     nearest: [usize; 3],
     /// The largest angle between an axis and its nearest, radians.
     angle: f64,
@@ -108,7 +108,7 @@ impl Axes {
             [2, 0, 1],
             [2, 1, 0],
         ];
-        // The sine of the angle, which is accurate for small ones.
+        // The sine is accurate for small angles.
         let sine = |order: &[usize; 3]| {
             let aside = |c: usize| {
                 let mut axis = turned[order[c]];
@@ -130,7 +130,7 @@ impl Axes {
         }
     }
 
-    /// Factors of the source's axes as factors of the target's: those of the nearest axes or, of axes between, the
+    /// Factors along the source's axes as factors along the target's: those of the nearest axes or, if these differ, the
     /// diagonal of the tensor. It is the scale that is nearest to the tensor, by the squares of its elements.
     fn turned(&self, factors: DVec3, exact: bool) -> DVec3 {
         if exact {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use glam::{DMat3, DQuat};
 
-    /// Axes of a source that is turned so.
+    /// Axes of a source that is turned by `q`.
     fn turned(q: DQuat) -> Axes {
         Axes::new([DVec3::X, DVec3::Y, DVec3::Z].map(|a| q * a))
     }
@@ -173,7 +173,7 @@ mod tests {
         assert!((near.angle.to_degrees() - 0.9).abs() < 1e-9);
         assert_eq!(near.turned(factors, true), DVec3::new(2.0, 5.0, 3.0));
         assert!(turned(tilt(1.1)).angle > AXES && near.angle <= AXES);
-        // About the diagonal by 45°: for two axes of the target the same one of the source is the nearest.
+        // About the diagonal by 45°, the same axis of the source is nearest to two axes of the target.
         for degrees in [30.0, 45.0, 60.0, 75.0, 90.0, 120.0f64] {
             let q = DQuat::from_axis_angle(DVec3::ONE.normalize(), degrees.to_radians());
             let mut order = turned(q).nearest;

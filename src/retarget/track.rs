@@ -9,7 +9,7 @@ use crate::import::raw::{Interpolation, RawTrack};
 use glam::DQuat;
 
 /// A track of the target's rotations, and its largest deviation from the source between its keys, radians. Keys are
-/// inserted until that is below `tolerance`, or `work` has no room.
+/// inserted until the deviation is below `tolerance`, or `work` has no room.
 pub(super) fn rotations(
     link: &Link,
     motion: &Motion<'_>,
@@ -23,7 +23,7 @@ pub(super) fn rotations(
     let still = || constant(at(0.0).to_array());
     match moving.as_slice() {
         [] => (track(link.target, Property::Rotation, still()), 0.0),
-        // Multiplied with constants, a curve keeps its kind, and its values between keys.
+        // Multiplied by constants, a curve keeps its interpolation and its values between keys.
         [joint] if link.down.contains(joint) => {
             let [before, after] = around(link, motion, *joint);
             let (left, right) = (
@@ -33,7 +33,7 @@ pub(super) fn rotations(
             let curve = motion.curve(*joint, Property::Rotation);
             let map = |v: &[f64]| {
                 let [x, y, z, w] = [0, 1, 2, 3].map(|c| v.get(c).copied().unwrap_or(0.0));
-                // No unit quaternion if it is a tangent; the product is linear all the same.
+                // A tangent is not a unit quaternion, but the product is linear.
                 let image = left * space.reflect(DQuat::from_xyzw(x, y, z, w)) * right;
                 image.to_array().to_vec()
             };
@@ -48,7 +48,7 @@ pub(super) fn rotations(
     }
 }
 
-/// Whether a link's track follows one curve of the source, and needs no keys between.
+/// Whether a link's track follows one curve of the source, and needs no inserted keys.
 pub(super) fn is_exact(link: &Link, motion: &Motion<'_>) -> bool {
     match link.moving(motion).as_slice() {
         [] => true,
@@ -89,7 +89,7 @@ pub(super) fn track(node: usize, property: Property, keys: Keys) -> RawTrack {
     }
 }
 
-/// One key.
+/// A single key.
 pub(super) fn constant<const N: usize>(value: [f64; N]) -> Keys {
     Keys {
         times: vec![0.0],

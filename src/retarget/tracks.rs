@@ -1,4 +1,4 @@
-//! `Tracks`: the target's tracks, and the motion that they make.
+//! `Tracks`: the target's tracks, and the motion that they give.
 
 use super::body::Body;
 use super::motion::{Local, Motion, Property};
@@ -6,14 +6,14 @@ use super::track::{constant, track};
 use crate::import::raw::{RawChannel, RawTrack};
 use glam::DVec3;
 
-/// A translation or scale of the reference pose that differs from the rest pose by a smaller share is not written: numbers
-/// of f32 that differ do so by more.
+/// A translation or scale of the reference pose that differs from the rest pose by a smaller share is not written:
+/// distinct f32 numbers differ by more.
 const AT_REST: f64 = 1e-9;
 
-/// The same for rotations, as the distance of the cosine of half the angle from 1: 3e-7 radians.
+/// A rotation this near to the rest pose is not written: the distance of the cosine of half the angle from 1, 3e-7 radians.
 const SAME_TURN: f64 = 1e-14;
 
-/// The target's tracks, at most one per joint and property, and the motion that they make.
+/// The target's tracks, at most one per joint and property, and the motion that they give.
 pub(super) struct Tracks<'a> {
     tracks: Vec<[Option<RawTrack>; 3]>,
     pub motion: Motion<'a>,
@@ -61,7 +61,7 @@ impl<'a> Tracks<'a> {
         out
     }
 
-    /// Sets a track of a joint; it takes the place of an earlier one.
+    /// Sets a track of a joint, replacing an earlier one.
     pub fn set(&mut self, track: RawTrack) {
         let property = match track.channel {
             RawChannel::Rotation => Property::Rotation,

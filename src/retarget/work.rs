@@ -1,4 +1,4 @@
-//! `Work`: steps of a retargeting, summed before they are made.
+//! `Work`: steps of a retargeting, counted before they are made.
 
 use super::closeness::Room;
 use super::error::RetargetError;
@@ -9,18 +9,17 @@ use super::track::Keys;
 use crate::build::curve::Curve;
 use std::convert::Infallible;
 
-/// The most steps of one clip: evaluations times joints down a chain. A take of ten minutes at 120 Hz with 60 bones of
+/// Limit on the steps of one clip: evaluations times joints down a chain. A take of ten minutes at 120 Hz with 60 bones of
 /// three moving joints each needs 5e7. A step takes some ten nanoseconds.
 const MAX_STEPS: u64 = 1 << 30;
 
-/// The most steps of keys that are inserted. Into 60 tracks that follow three joints, as many as there is room for take
-/// 2e7.
+/// Limit on the steps of inserted keys. 60 tracks that follow three joints each, filled to the last key, take 2e7.
 const MAX_INSERTING: u64 = 1 << 26;
 
-/// What is left of the steps.
+/// The remaining steps.
 pub(super) struct Work {
     used: u64,
-    /// Steps of inserted keys.
+    /// Remaining steps of inserted keys.
     inserting: u64,
     room: Room,
 }
@@ -34,8 +33,8 @@ impl Work {
         }
     }
 
-    /// Keys of what curves of `joints` joints make together, and their largest distance from it. The evaluations at key
-    /// times are counted already; none is inserted where there is no room or the steps for it are used up.
+    /// Keys of a function of curves of `joints` joints, and their largest distance from it. The evaluations at key times are
+    /// counted already; no key is inserted without room or after the steps for it are used up.
     pub fn sample<V: Value>(
         &mut self,
         curves: &[&Curve],
@@ -61,7 +60,7 @@ impl Work {
         self.add(steps(evaluations, joints))
     }
 
-    /// Fails if `evaluations` × `joints` steps are more than are left.
+    /// Fails if fewer than `evaluations` × `joints` steps are left.
     pub fn check(&self, (evaluations, joints): (usize, usize)) -> Result<(), RetargetError> {
         Self { ..*self }.take(evaluations, joints)
     }
@@ -69,7 +68,7 @@ impl Work {
     /// Counts the steps of all links.
     pub fn take_links(&mut self, links: &[Link], motion: &Motion<'_>) -> Result<(), RetargetError> {
         let curves = |link: &Link| motion.rotations(&link.moving(motion));
-        // At least; without a comparison of key times, which are too many as well then.
+        // This lower bound compares no key times: if it exceeds the limit, they are too many to compare as well.
         let least = links.iter().map(|link| {
             let curves = curves(link);
             let keys = curves.iter().map(|c| c.times.len()).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Bounding boxes, and those of the slots of a rig.
+//! Bounding boxes, and the boxes of a rig's slots.
 
 use super::RigMesh;
 use super::limits::{MAX_SHARED_SLOTS, distinct};
@@ -89,9 +89,9 @@ pub struct SlotBounds {
 /// The boxes of a mesh, measured once however many nodes draw it.
 #[derive(Clone, Debug, Default)]
 struct Measured {
-    /// Box of all its vertices.
+    /// Box of all vertices.
     whole: Aabb,
-    /// The slots with a weight above 0, ascending, with the boxes of their vertices.
+    /// Slots with a weight above 0, ascending, each with the box of its vertices.
     slots: Vec<(u16, Aabb)>,
 }
 

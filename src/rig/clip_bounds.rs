@@ -1,4 +1,4 @@
-//! `ClipBounds`: where the meshes of a rig are while a clip plays. `Sphere`.
+//! `ClipBounds`: the volume that the meshes of a rig take while a clip plays. `Sphere`.
 
 use super::Aabb;
 
@@ -23,29 +23,29 @@ impl Sphere {
     }
 }
 
-/// Where the meshes of a rig are while a clip plays, in model space.
+/// The volume that the meshes of a rig take while a clip plays, in model space.
 ///
 /// [`ClipBoundsJob`](crate::runtime::ClipBoundsJob) measures them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClipBounds {
-    /// The box of all vertices over the whole clip, for morph weights in [0, 1] and those of the clip. Empty if the rig
-    /// draws nothing.
+    /// The box of all vertices over the whole clip, for morph weights in [0, 1] and the clip's own weights. Empty if the
+    /// rig draws nothing.
     pub mesh: Aabb,
     /// The box of the positions of the rig's [anchor](super::Rig::anchor).
     pub anchor: Aabb,
-    /// How far morph weights beyond [0, 1] move vertices further than those within, at most.
+    /// The distance that morph weights outside [0, 1] can move a vertex further, metres; an upper bound.
     pub morph: f32,
 }
 
 impl ClipBounds {
-    /// Bounds of nothing.
+    /// Empty bounds.
     pub const EMPTY: Self = Self {
         mesh: Aabb::EMPTY,
         anchor: Aabb::EMPTY,
         morph: 0.0,
     };
 
-    /// True if a number is not finite or negative where it must not be.
+    /// Whether all numbers are finite, and none is negative that must not be.
     pub(crate) fn is_sound(&self) -> bool {
         let sound =
             |b: &Aabb| *b == Aabb::EMPTY || b.min.is_finite() && b.max.is_finite() && !b.is_empty();

@@ -10,7 +10,7 @@ use crate::skeleton::{JointRef, LookupError, Pose, Skeleton, Skin};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What [`Rig::detail`] keeps of a rig, and what it leaves out. Joints are named, or given by path or index.
+/// The parts of a rig that [`Rig::detail`] keeps and leaves out. Joints are named, or given by path or index.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -34,16 +34,16 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DetailOptions<'a> {
-    /// The level of detail whose meshes the detail has; 0 is the finest, and the default.
+    /// Level of detail whose meshes are kept; 0 is the finest, and the default.
     pub level: usize,
-    /// Joints that are evaluated whether a mesh uses them or not: those that are watched or overridden, or that other
-    /// objects are attached to. They win over `leave_out`. Default: none.
+    /// Joints that are evaluated even if no mesh uses them: joints that are watched, overridden, or have objects attached.
+    /// They win over `leave_out`. Default: none.
     pub keep: &'a [JointRef<'a>],
-    /// Joints that are not evaluated though meshes use them. The joints below them are not left out. Default: none.
+    /// Joints that are not evaluated although meshes use them; joints below them are. Default: none.
     pub leave_out: &'a [JointRef<'a>],
 }
 
-/// What a rig that [`Rig::detail`] has made leaves out of the full rig; see [`Rig::as_detail`].
+/// The relation of a rig that [`Rig::detail`] has made to the full rig; see [`Rig::as_detail`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
     level: usize,
@@ -52,17 +52,17 @@ pub struct Detail {
 }
 
 impl Detail {
-    /// The level of detail whose meshes it has.
+    /// The level of detail whose meshes the rig has.
     pub fn level(&self) -> usize {
         self.level
     }
 
-    /// For every palette row of the detail the row of the full rig's palette, ascending.
+    /// For every palette row of the detail, the row of the full rig's palette, ascending.
     pub fn full_rows(&self) -> &[u32] {
         &self.full_rows
     }
 
-    /// By joint, whether it is evaluated. The others are at rest below their parents.
+    /// For each joint, whether it is evaluated. The others are at rest below their parents.
     pub fn evaluated(&self) -> &[bool] {
         &self.evaluated
     }
@@ -70,19 +70,19 @@ impl Detail {
 
 impl Rig {
     /// Makes the rig of a level of detail: with the meshes of the level, the slots that they use, and the joints that
-    /// these slots need. It has the skeleton and the clips of this rig, so it plays whatever this rig plays, and fewer
+    /// these slots need. It shares the skeleton and the clips of this rig, so it plays whatever this rig plays, but fewer
     /// joints are sampled, composed and written.
     ///
     /// - A skin has the slots that a vertex of the level uses with a weight other than 0, or that move one of its rigid
-    ///   meshes, in the order of this rig. Meshes are copied with influences that refer to these slots. Without meshes
+    ///   meshes, in the order of this rig. Meshes are copied, with influences that refer to these slots. Without meshes
     ///   of the level, all slots are kept.
-    /// - A joint is evaluated if it is kept, or one of the slots or a kept joint is at it or below it, unless it is
-    ///   listed in [`leave_out`](DetailOptions::leave_out). All other joints are at rest below their parents, in
-    ///   palettes and in model matrices; overrides of them have no effect.
-    /// - Scalars, that is morph weights and user channels, are those of this rig.
+    /// - A joint is evaluated if it, or a joint below it, is kept or has one of the slots, unless it is listed in
+    ///   [`leave_out`](DetailOptions::leave_out). All other joints are at rest below their parents, in palettes and in
+    ///   model matrices; overrides of them have no effect.
+    /// - The scalars (morph weights and user channels) are the same as in this rig.
     ///
-    /// The bounds of clips are measured when they are needed. A detail of a detail shares its meshes: to keep other
-    /// joints costs no copy of them. What a detail leaves out is not part of [`Rig::parts`], and not written to files.
+    /// The bounds of clips are measured when they are needed. A detail of a detail shares its meshes: keeping other joints
+    /// copies none. What a detail leaves out is not part of [`Rig::parts`], and not written to files.
     ///
     /// # Errors
     /// If the rig has no such level, a joint is not found, or the copies of meshes that several skins share have more
@@ -96,7 +96,7 @@ impl Rig {
         let keep = marked(skeleton, options.keep)?;
         let mut left_out = marked(skeleton, options.leave_out)?;
         if self.detail.is_some() {
-            // Joints that slots need and that are not evaluated were left out explicitly.
+            // Joints that slots need but that are not evaluated were listed in `leave_out`.
             let needed = needed(skeleton, &self.skins, vec![false; skeleton.len()]);
             for (joint, out) in (0..=u16::MAX).zip(&mut left_out) {
                 *out |= needed[usize::from(joint)] && self.is_left_out(joint);
@@ -151,7 +151,7 @@ impl Rig {
         }))
     }
 
-    /// What the rig leaves out, if it is a detail of another: see [`Rig::detail`].
+    /// The relation to the full rig, if the rig is a detail: see [`Rig::detail`].
     pub fn as_detail(&self) -> Option<&Detail> {
         self.detail.as_ref()
     }
@@ -168,7 +168,7 @@ impl Rig {
         !self.is_evaluated(joint.into())
     }
 
-    /// Brings the joints that are left out to rest.
+    /// Sets the joints that are left out to their rest transforms.
     pub(crate) fn rest_left_out(&self, pose: &mut Pose) {
         let Some(detail) = &self.detail else { return };
         for (joint, _) in detail.evaluated.iter().enumerate().filter(|e| !e.1) {
@@ -178,7 +178,7 @@ impl Rig {
     }
 }
 
-/// By joint, whether it is listed.
+/// For each joint, whether it is listed.
 fn marked(skeleton: &Skeleton, joints: &[JointRef<'_>]) -> Result<Vec<bool>, LookupError> {
     let mut marked = vec![false; skeleton.len()];
     for &joint in joints {
@@ -187,7 +187,7 @@ fn marked(skeleton: &Skeleton, joints: &[JointRef<'_>]) -> Result<Vec<bool>, Loo
     Ok(marked)
 }
 
-/// By joint, whether it is kept, or a slot or a kept joint is at it or below it.
+/// For each joint, whether it or a joint below it is kept or has a slot.
 fn needed(skeleton: &Skeleton, skins: &[Skin], keep: Vec<bool>) -> Vec<bool> {
     let mut needed = keep;
     for joint in skins.iter().flat_map(Skin::joints) {
@@ -254,7 +254,7 @@ impl KeptSlots {
         kept.collect()
     }
 
-    /// For every kept row the row of the full rig.
+    /// For every kept row, the row of the full rig.
     fn full_rows(&self, rig: &Rig) -> Vec<u32> {
         let kept = self.places.iter().flatten().enumerate();
         let rows = kept.filter(|k| k.1.is_some()).map(|(row, _)| {
@@ -264,7 +264,7 @@ impl KeptSlots {
         rows.collect()
     }
 
-    /// The meshes on the new slots.
+    /// The meshes with influences that refer to the new slots.
     fn meshes(&self, meshes: &[&RigMesh]) -> Result<Vec<RigMesh>, BuildError> {
         let skinned = |m: &RigMesh| m.rigid_slot.is_none() && !self.is_whole(m.skin);
         let mut moved: HashMap<(*const Mesh, usize), Option<Arc<Mesh>>> = HashMap::new();
@@ -302,7 +302,7 @@ fn vertices_of(mesh: &Mesh) -> u64 {
     all.fold(0, u64::saturating_add)
 }
 
-/// The slots with a weight in a mesh, ascending. The first one if no weight differs from 0: the influences refer to it.
+/// The slots with a weight in a mesh, ascending. If no weight differs from 0, the first slot, to which influences refer.
 fn used_slots(mesh: &Mesh) -> Vec<u16> {
     let mut used: Vec<bool> = Vec::new();
     for influences in mesh.primitives.iter().map(|p| &p.influences) {
@@ -322,7 +322,7 @@ fn used_slots(mesh: &Mesh) -> Vec<u16> {
     slots.map(|s| s.0).collect()
 }
 
-/// A mesh whose influences refer to new slots. Those without a weight refer to slot 0.
+/// A mesh whose influences refer to new slots. Influences without a weight refer to slot 0.
 fn on_slots(mesh: &Mesh, places: &[Option<u16>]) -> Mesh {
     let mut moved = mesh.clone();
     for influences in moved.primitives.iter_mut().map(|p| &mut p.influences) {

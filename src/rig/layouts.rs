@@ -1,4 +1,4 @@
-//! Clips of other lane orders, laid out for a rig: each once, however many crowds and mixers play it.
+//! Clips that were converted to a rig's lane order: each once, however many crowds and mixers play it.
 
 use super::Rig;
 use crate::clip::{Clip, LaneDifference, reorder_lanes};
@@ -6,32 +6,32 @@ use crate::error::BuildError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A clip that was laid out for a rig.
+/// A clip that was converted to a rig's lane order.
 #[derive(Debug)]
 struct Layout {
-    /// What was laid out, while something holds it.
+    /// The clip that was converted, while something holds it.
     source: Weak<Clip>,
     /// The clip in the rig's lane order, while something holds it.
     clip: Weak<Clip>,
     difference: LaneDifference,
 }
 
-/// The clips that were laid out for a rig, by the content hash of what was laid out. The hash may collide, so contents
+/// The clips that were converted for a rig, by the content hash of the originals. The hash may collide, so contents
 /// are compared.
 #[derive(Debug, Default)]
 pub(crate) struct Layouts(Mutex<HashMap<u64, Vec<Layout>>>);
 
 impl Clone for Layouts {
-    /// A copy makes its own.
+    /// A copy converts clips itself.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl Rig {
-    /// A clip in the rig's lane order: the clip itself if it fits, otherwise laid out anew by [`reorder_lanes`] within
-    /// [`Clip::reorder_limit`]. Equal clips have one layout while something holds it; it is found without work while
-    /// something also holds the clip that was laid out.
+    /// A clip in the rig's lane order: the clip itself if it fits, otherwise converted by [`reorder_lanes`] within
+    /// [`Clip::reorder_limit`]. Equal clips share one layout while something holds it. While something also holds the
+    /// original clip, the call only looks it up.
     ///
     /// Crowds and mixers call it for every clip that they are given. Threads do not wait for each other.
     ///
@@ -50,7 +50,7 @@ impl Rig {
         Ok(self.layouts.keep(hash, clip, made))
     }
 
-    /// What laying out changed of a clip that [`Rig::lay_out`] returned. Nothing for other clips.
+    /// The changes that [`Rig::lay_out`] made to a clip that it returned; no change for other clips.
     pub(crate) fn layout_difference(&self, clip: &Arc<Clip>) -> LaneDifference {
         let all = self.layouts.all();
         let mut layouts = all.values().flatten();
@@ -60,7 +60,7 @@ impl Rig {
 }
 
 impl Layouts {
-    /// A poisoned map is whole: it is changed by single calls.
+    /// The layouts. A poisoned map is still whole, since single calls change it.
     fn all(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Vec<Layout>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,8 +76,8 @@ impl Layouts {
         Some(known.find(|(source, _)| same(source))?.1)
     }
 
-    /// Keeps what a clip became, unless an equal layout is there: of another thread, or of an equal clip that is gone.
-    /// Returns the one that is kept.
+    /// Stores a converted clip, unless an equal layout exists: from another thread, or of an equal clip that was dropped.
+    /// Returns the stored one.
     fn keep(
         &self,
         hash: u64,
@@ -93,7 +93,7 @@ impl Layouts {
             }
         }
         let clip = Arc::new(clip);
-        // The list does not outgrow what is held: it is swept when it would be reallocated.
+        // Entries of dropped clips are removed when the map would grow, so it does not outgrow what is held.
         if all.len() == all.capacity() {
             all.retain(|_, layouts| {
                 layouts.retain(|l| l.clip.strong_count() > 0);
@@ -117,7 +117,7 @@ mod tests {
     use crate::build::{BuildOptions, build_rig};
     use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 
-    /// Two joints with a clip that moves them by `far` metres, in a lane order.
+    /// A rig of two joints in a lane order, with a clip that moves them by `far` metres.
     fn rig(order: [u16; 2], far: f32) -> Rig {
         let track = |node| RawTrack {
             node,
@@ -147,7 +147,7 @@ mod tests {
         let here = rig([0, 1], 1.0);
         let [a, b] = [2.0, 3.0].map(|far| rig([1, 0], far).clips()[0].clone());
         let laid_b = here.lay_out(&b).unwrap();
-        // As if their hashes were equal.
+        // The test acts as if both hashes were equal.
         let hash = a.content_hash();
         let layouts = here.layouts.all().remove(&b.content_hash()).unwrap();
         here.layouts.all().insert(hash, layouts);
@@ -169,7 +169,7 @@ mod tests {
         let second = here.layouts.keep(hash, &clip, second);
         assert!(Arc::ptr_eq(&first, &second));
         assert!(Arc::ptr_eq(&first, &here.lay_out(&clip).unwrap()));
-        // Also for an equal clip when the one that was laid out is gone.
+        // An equal clip gets it too when the original is dropped.
         let equal = Arc::new(Clip::clone(&clip));
         drop(clip);
         assert!(Arc::ptr_eq(&first, &here.lay_out(&equal).unwrap()));

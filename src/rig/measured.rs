@@ -1,12 +1,12 @@
-//! `Measured`: what was measured of clips on a rig, each once, however many crowds and mixers play them.
+//! `Measured`: measurements of clips on a rig, each made once, however many crowds and mixers play the clips.
 
 use super::{ClipBounds, Rig};
 use crate::clip::Clip;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// How far vertices of a rig move in a time while a clip plays, in model space: [`speed`](Self::speed) times the time, and
-/// one [`jump`](Self::jump).
+/// A bound on how far vertices of a rig move while a clip plays, in model space: [`speed`](Self::speed) times the time,
+/// plus one [`jump`](Self::jump).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ClipSpeed {
     /// Metres per second. Infinite if the clip could not be measured.
@@ -16,51 +16,51 @@ pub(crate) struct ClipSpeed {
 }
 
 impl ClipSpeed {
-    /// Of a clip that could not be measured.
+    /// The speed of a clip that could not be measured.
     pub const UNKNOWN: Self = Self {
         speed: f32::INFINITY,
         jump: 0.0,
     };
 }
 
-/// What was measured of a clip, or of the rest pose.
+/// Measurements of a clip, or of the rest pose.
 #[derive(Debug, Default)]
 pub(crate) struct Measured {
-    /// `None` if it is additive, or too long to be measured.
+    /// Bounds; `None` if the clip is additive, or too long to be measured.
     pub bounds: OnceLock<Option<ClipBounds>>,
     pub speed: OnceLock<ClipSpeed>,
 }
 
 type Place = (Weak<Clip>, Arc<Measured>);
 
-/// What was measured of the clips of a rig. An entry holds its clip weakly: the address is not given to another clip while
-/// the entry is there.
+/// Measurements of the clips of a rig. An entry holds its clip weakly, so no other clip gets its address while the entry
+/// exists.
 #[derive(Debug, Default)]
 pub(crate) struct Measures {
     rest: OnceLock<Option<ClipBounds>>,
-    /// By the address of the clip.
+    /// Entries by the address of the clip.
     clips: Mutex<HashMap<usize, Place>>,
 }
 
 impl Clone for Measures {
-    /// A copy measures for itself: its meshes may be changed.
+    /// A copy measures again, since its meshes may be changed.
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
 impl Rig {
-    /// The bounds of the rest pose, once they were measured.
+    /// The bounds of the rest pose, empty until they are measured.
     pub(crate) fn rest_bounds(&self) -> &OnceLock<Option<ClipBounds>> {
         &self.measures.rest
     }
 
-    /// The place of what is measured of a clip on the rig. Threads wait for each other only if they measure the same.
+    /// The measurements of a clip on the rig. Threads wait for each other only if they measure the same clip.
     pub(crate) fn measured(&self, clip: &Arc<Clip>) -> Arc<Measured> {
-        // A poisoned map is whole: it is changed by single calls.
+        // A poisoned map is still whole, since single calls change it.
         let all = &self.measures.clips;
         let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map does not outgrow what is held: it is swept when it would be reallocated.
+        // Entries of dropped clips are removed when the map would grow, so it does not outgrow what is held.
         let address = Arc::as_ptr(clip).addr();
         if all.len() == all.capacity() && !all.contains_key(&address) {
             all.retain(|_, (clip, _)| clip.strong_count() > 0);

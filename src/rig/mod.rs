@@ -67,26 +67,26 @@ pub struct Rig {
     pub(crate) roots: Vec<usize>,
     pub(crate) meshes: Vec<RigMesh>,
     pub(crate) materials: Vec<Material>,
-    /// Details share them.
+    /// Images, shared with details of the rig.
     pub(crate) images: Arc<Vec<Option<ImageData>>>,
     pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: SlotBounds,
     pub(crate) reach: Reach,
-    /// By scalar, how far its weight moves a vertex at most, in mesh space.
+    /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
     pub(crate) displacements: Vec<f32>,
-    /// By the index of the clip; also of those clips of `bounds_file` that the rig was read without.
+    /// Bounds by the index of the clip, also of clips of `bounds_file` that the rig was read without.
     pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
-    /// The file that states the bounds, by the checksum of its table.
+    /// The checksum of the table of the file that states the bounds.
     pub(crate) bounds_file: Option<u64>,
     pub(crate) programs: Programs,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
-    /// What a detail leaves out.
+    /// The relation to the full rig, if the rig is a detail.
     pub(crate) detail: Option<Detail>,
 }
 
-/// A node of the file. It is a joint of the skeleton, or static relative to the joint above.
+/// A node of the file: a joint of the skeleton, or static relative to the joint above.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RigNode {
     /// Index in the file.
@@ -99,20 +99,20 @@ pub struct RigNode {
     pub local: Trs,
     /// The node's 4×4 matrix, column-major, if the file has one.
     pub matrix: Option<[f32; 16]>,
-    /// Its joint, if it is one.
+    /// The node's joint, if it is one.
     pub joint: Option<u16>,
 }
 
 /// A mesh attached to a node of the rig.
 #[derive(Clone, Debug)]
 pub struct RigMesh {
-    /// The node that it is attached to, as an index into [`Rig::nodes`].
+    /// The node that the mesh is attached to, as an index into [`Rig::nodes`].
     pub node: usize,
     /// Index of the mesh in the file.
     pub source: usize,
-    /// Vertices, triangles and influences; shared by all nodes that draw the same mesh.
+    /// Vertices, triangles and influences, shared by all nodes that draw the mesh.
     pub mesh: Arc<Mesh>,
-    /// The skin of its influences, as an index into [`Rig::skins`]; [`Rig::rigid_skin`] for rigid meshes.
+    /// The skin that influences refer to, as an index into [`Rig::skins`]; [`Rig::rigid_skin`] for rigid meshes.
     pub skin: usize,
     /// The slot that moves a rigid mesh; `None` if the mesh is skinned.
     pub rigid_slot: Option<u16>,
@@ -125,7 +125,7 @@ pub struct RigMesh {
 pub struct MorphRange {
     /// The node, as an index into [`Rig::nodes`].
     pub node: usize,
-    /// Range of its scalars in the skeleton.
+    /// Range of the weights among the skeleton's scalars.
     pub scalars: Range<usize>,
 }
 
@@ -140,7 +140,7 @@ impl Rig {
         &self.skeleton
     }
 
-    /// All skins: those of the file, in file order, then one for rigid meshes if there are any.
+    /// All skins: the file's skins in file order, then one for rigid meshes if there are any.
     pub fn skins(&self) -> &[Skin] {
         &self.skins
     }
@@ -234,9 +234,8 @@ impl Rig {
         &self.morphs
     }
 
-    /// The bones of a humanoid and their joints, as the file states them; empty if it does not. VRM files do, and
-    /// .phx files baked from them. Bones ascend; no joint occurs twice.
-    /// [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks the rest.
+    /// The bones of a humanoid and their joints, as a VRM file or a .phx file baked from one states them; otherwise empty.
+    /// Bones ascend; no joint occurs twice. [`HumanoidMap::of_rig`](crate::retarget::HumanoidMap::of_rig) checks the rest.
     pub fn humanoid(&self) -> &[(HumanBone, u16)] {
         &self.humanoid
     }
@@ -246,15 +245,15 @@ impl Rig {
         &self.slot_bounds
     }
 
-    /// Where the meshes are while a clip plays, by the index of the clip; `None` if there is no such clip, it is
+    /// The volume that the meshes take while a clip plays, by the index of the clip. `None` if there is no such clip, it is
     /// additive, or it was not measured: see [`ClipBoundsJob`](crate::runtime::ClipBoundsJob).
     pub fn clip_bounds(&self, clip: usize) -> Option<&ClipBounds> {
         self.clips.get(clip)?;
         self.clip_bounds.get(clip)?.as_ref()
     }
 
-    /// The bounds of a clip that crowds and mixers have at an index, if they are known without measuring: it is the rig's
-    /// own, or was read from the file of the rig.
+    /// The bounds of a clip, if they are known without measuring: if it is the rig's own clip at `index`, or was read from
+    /// the rig's file.
     pub(crate) fn stated_bounds(&self, index: usize, clip: &Arc<Clip>) -> Option<&ClipBounds> {
         let own = self.clips.get(index);
         let at = match clip.origin.0 {
@@ -266,12 +265,12 @@ impl Rig {
     }
 
     /// The joint around which blends of clips are bounded: it is above all joints that move vertices, and no clip of
-    /// the rig turns or scales a joint above it. `None` if it is the origin of the model.
+    /// the rig rotates or scales a joint above it. `None` stands for the origin of the model.
     pub fn anchor(&self) -> Option<u16> {
         self.reach.anchor
     }
 
-    /// By scalar, how far its weight moves a vertex at most, in mesh space.
+    /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
     pub(crate) fn displacements(&self) -> &[f32] {
         &self.displacements
     }

@@ -19,9 +19,9 @@ pub struct RigParts {
     pub name: String,
     /// The skeleton.
     pub skeleton: Arc<Skeleton>,
-    /// Skins of the file, then one for rigid meshes if there are any.
+    /// The file's skins, then one for rigid meshes if there are any.
     pub skins: Vec<Skin>,
-    /// Number of skins of the file.
+    /// Number of the file's skins.
     pub file_skins: usize,
     /// Clips that fit the skeleton.
     pub clips: Vec<Arc<Clip>>,
@@ -237,7 +237,7 @@ impl Rig {
     }
 
     /// Replaces the meshes and the bounds of their slots. Measures the reach of the rig; drops the bounds of clips, which
-    /// were those of the old meshes.
+    /// the old meshes determined.
     pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: SlotBounds) {
         let clips = self.clips.iter().map(|c| &**c);
         self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);
@@ -249,8 +249,8 @@ impl Rig {
         self.measures = Default::default();
     }
 
-    /// Makes a joint, or the origin of the model, the anchor. Returns whether it can be: it has to be above all joints
-    /// that move vertices.
+    /// Makes a joint, or the origin of the model, the anchor. Returns false, without a change, unless it is above all
+    /// joints that move vertices.
     #[cfg(feature = "phx")]
     pub(crate) fn set_anchor(&mut self, anchor: Option<u16>) -> bool {
         let above = Reach::new(
@@ -318,7 +318,7 @@ impl Rig {
     }
 }
 
-/// By scalar, how far its weight moves a vertex at most, in mesh space.
+/// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
 pub(super) fn displacements(
     skeleton: &Skeleton,
     meshes: &[RigMesh],
@@ -342,7 +342,7 @@ pub(super) fn displacements(
     all
 }
 
-/// By morph target of a mesh, the longest displacement.
+/// For each morph target of a mesh, the longest displacement.
 fn reaches(mesh: &Mesh) -> Vec<f32> {
     let targets = mesh.primitives.iter().map(|p| p.targets.len()).max();
     let longest = |target: usize| {
@@ -400,7 +400,7 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
             within(|| format!("skin {i}"), "joint", usize::from(joint), joints)?;
         }
     }
-    // At most one skin besides those of the file.
+    // A rig has at most one skin besides the file's.
     let extra = parts.skins.len().wrapping_sub(parts.file_skins);
     within(|| "skins".into(), "skin for rigid meshes", extra, 2)?;
     let scalars = parts.skeleton.scalars().len();

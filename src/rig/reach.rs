@@ -1,4 +1,4 @@
-//! `Reach`: how far the vertices of a rig can be from a joint, whatever the rotations of the joints are.
+//! `Reach`: the largest distance of vertices from a joint, whatever the rotations of the joints are.
 
 use super::SlotBounds;
 use crate::clip::{Channel, Clip, ClipKind};
@@ -6,17 +6,17 @@ use crate::math::LANES;
 use crate::skeleton::{NO_JOINT, Skeleton, Skin, Trs};
 use glam::Vec3;
 
-/// Rotations of fewer radians, and scales that differ by a smaller share, do not move an anchor.
+/// Rotations by fewer radians, and scales that differ by a smaller share, count as no motion of the anchor.
 const STILL: f32 = 1e-4;
 
-/// How far vertices are from the joints that move them, and the joint around which blends are bounded.
+/// The distances of vertices from the joints that move them, and the joint around which blends are bounded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
-    /// The anchor: a joint that is above all vertices. `None`: the origin of the model.
+    /// The anchor: a joint above all joints that move vertices; `None` for the origin of the model.
     pub anchor: Option<u16>,
-    /// By joint, the distance of the farthest vertex of its slots in the space of the joint; negative if it has none.
+    /// For each joint, the distance of the farthest vertex of its slots, in joint space; negative without vertices.
     radii: Vec<f32>,
-    /// The same for slots without a joint, from the origin of the model.
+    /// The distance of the farthest vertex of slots without a joint, from the origin of the model; negative without vertices.
     fixed: f32,
     /// The largest factor by which an inverse bind matrix scales.
     pub bind: f32,
@@ -25,14 +25,14 @@ pub(crate) struct Reach {
 /// The largest offsets and scales of joints over the rest pose and any number of clips.
 #[derive(Clone, Debug)]
 pub(crate) struct Extremes {
-    /// By joint: the largest distance from its parent, and the largest component of its scale.
+    /// For each joint, the largest distance from its parent, and the largest component of its scale.
     full: Vec<[f32; 2]>,
-    /// What one additive action adds to the distance at most, and the factor of the scale.
+    /// For each joint, the largest distance that one additive action adds, and its largest factor of the scale.
     additive: Vec<[f32; 2]>,
 }
 
 impl Extremes {
-    /// Those of the rest pose.
+    /// Extremes of the rest pose.
     pub fn of_rest(skeleton: &Skeleton) -> Self {
         let rest = |joint: usize| {
             let rest = skeleton.rest(joint);
@@ -45,7 +45,7 @@ impl Extremes {
         }
     }
 
-    /// Extends them to a clip.
+    /// Extends the extremes by those of a clip.
     pub fn add(&mut self, skeleton: &Skeleton, clip: &Clip) {
         let all = match clip.kind() {
             ClipKind::Full => &mut self.full,
@@ -57,11 +57,11 @@ impl Extremes {
                 most[0] = most[0].max(length.length());
             }
             if let Some(scale) = largest(clip, Channel::Scale, lane) {
-                // An additive scale is a factor, to the power of a weight from -1 to 1.
+                // An additive scale is a factor, s at weight 1.
                 most[1] = most[1].max(scale.max_element());
             }
         }
-        // Weights down to -1: see the kernel's additive scale, 1 + w (s - 1).
+        // At weight -1 the factor is 2 - s: the kernel's additive scale is 1 + w (s - 1).
         if clip.kind() == ClipKind::Additive {
             for (lane, &factor) in clip.scale_factors().iter().enumerate() {
                 let joint = skeleton.joint_of().get(lane).copied().unwrap_or(NO_JOINT);
@@ -72,7 +72,7 @@ impl Extremes {
         }
     }
 
-    /// The distance and the scale of a joint while so many additive actions play.
+    /// The largest distance and scale of a joint while `additive` additive actions play.
     pub fn of(&self, joint: usize, additive: u32) -> [f64; 2] {
         let [length, scale] = self.full[joint].map(f64::from);
         if additive == 0 {
@@ -85,7 +85,7 @@ impl Extremes {
         ]
     }
 
-    /// The largest component of a joint's scale.
+    /// The largest component of a joint's scale while `additive` additive actions play.
     pub fn scale(&self, joint: usize, additive: u32) -> f64 {
         self.of(joint, additive)[1]
     }
@@ -138,8 +138,8 @@ impl Reach {
         reach
     }
 
-    /// That of the joints themselves, for a rig that draws nothing: every joint is a point, and the anchor is the only
-    /// root.
+    /// The reach of the joints themselves, for a rig that draws nothing: every joint counts as a vertex, and the anchor is
+    /// the only root.
     pub fn of_joints(skeleton: &Skeleton) -> Self {
         let mut reach = Self {
             anchor: None,
@@ -151,13 +151,13 @@ impl Reach {
         reach
     }
 
-    /// The same around another anchor.
+    /// The same distances around another anchor.
     #[cfg(feature = "phx")]
     pub fn around(self, anchor: Option<u16>) -> Self {
         Self { anchor, ..self }
     }
 
-    /// The lowest joint that is above all that move vertices, or is the only one.
+    /// The lowest joint that is at or above all joints that move vertices.
     fn above_all(&self, skeleton: &Skeleton) -> Option<u16> {
         if self.fixed >= 0.0 {
             return None;
@@ -190,7 +190,7 @@ impl Reach {
         self.anchor.into_iter().chain(self.above(skeleton))
     }
 
-    /// The topmost joint above the anchor that a clip turns or scales otherwise than the rest pose does.
+    /// The topmost joint above the anchor whose rotation or scale a clip changes from the rest pose.
     pub fn turning(&self, skeleton: &Skeleton, clip: &Clip) -> Option<u16> {
         let turns = |&joint: &u16| {
             let lane = usize::from(skeleton.lane_of()[usize::from(joint)]);
@@ -203,7 +203,7 @@ impl Reach {
                     return false;
                 };
                 let range = clip.reach(channel, block, lane % LANES);
-                // Quaternions are of length 1.
+                // Quaternions have length 1.
                 let still = STILL * rest.iter().fold(0.0f32, |most, v| most.max(v.abs()));
                 let still = if channel == Channel::Rotation {
                     STILL
@@ -224,10 +224,10 @@ impl Reach {
         self.above(skeleton).filter(turns).last()
     }
 
-    /// The farthest that a vertex can be from the anchor and from the origin of the model, while so many additive
-    /// actions play. The first is the second without an anchor.
+    /// The largest distances of a vertex from the anchor and from the origin of the model, while `additive` additive
+    /// actions play. Without an anchor both are from the origin.
     pub fn farthest(&self, skeleton: &Skeleton, extremes: &Extremes, additive: u32) -> [f64; 2] {
-        // By joint: the product of scales, and the distances from the anchor (negative: not below it) and the origin.
+        // For each joint: the product of scales, the distance from the anchor (negative: not below it) and from the origin.
         let mut chains: Vec<[f64; 3]> = Vec::with_capacity(self.radii.len());
         let fixed = f64::from(self.fixed).max(0.0);
         let mut most = [0.0, fixed];
@@ -260,7 +260,7 @@ impl Reach {
         most
     }
 
-    /// The farthest that additive actions can move the anchor itself.
+    /// The largest distance that additive actions can move the anchor itself.
     pub fn drift(&self, skeleton: &Skeleton, extremes: &Extremes, additive: u32) -> f64 {
         let mut all: Vec<u16> = self.chain(skeleton).collect();
         all.reverse();

@@ -30,7 +30,7 @@ pub(crate) fn check_scales<'c>(
             *most = most.max(factor);
         }
     }
-    // The rest pose was checked with the skeleton, and each clip by itself when it was made.
+    // The skeleton's check covers the rest pose, and each clip's own check covers that clip.
     if lanes == 0 || (full.is_empty() && (added.is_empty() || additive == 0)) {
         return Ok(());
     }

@@ -13,14 +13,14 @@ use fearless_simd::prelude::*;
 
 pub use crate::kernel::blend::REST_THRESHOLD;
 
-/// The largest weight of an action: far beyond use, and its sums and squares stay finite in f32.
+/// Limit on the weight of an action: sums and squares of weights within it stay finite in f32.
 pub const MAX_ACTION_WEIGHT: f32 = 1.0e6;
 
 /// Blends the actions of one layer.
 ///
-/// Weights are ≥ 0. If they sum to less than 1, the rest pose takes the remainder; if to more, they
-/// are divided by the sum. Translation, scale and scalars: weighted sums. Rotations: each aligned to
-/// the hemisphere of the running sum, in order, the rest pose last; summed and normalised.
+/// Weights are ≥ 0. If they sum to less than 1, the rest pose takes the remainder; if they sum to more, they are
+/// divided by the sum. Translations, scales and scalars become weighted sums. Rotations are summed in order, the rest
+/// pose last, each aligned to the hemisphere of the running sum; the sum is normalised.
 #[derive(Debug)]
 pub struct BlendJob<'a> {
     /// Poses and their weights, in action order; rotations normalised.
@@ -64,7 +64,7 @@ pub struct LayerJob<'a> {
     pub above: &'a Pose,
     /// The layer's weight, in [0, 1]; scalars blend by it alone.
     pub weight: f32,
-    /// A weight per joint; none counts as 1 everywhere.
+    /// A weight per joint; `None` counts as 1 everywhere.
     pub mask: Option<&'a JointMask>,
 }
 
@@ -95,7 +95,7 @@ impl LayerJob<'_> {
 }
 
 /// Adds an additive pose: rotation q · nlerp(1, d, w), translation t + w · Δt, scale s · lerp(1, r, w),
-/// scalar v + w · Δv, with w = weight × mask. A negative weight turns the other way (d conjugated).
+/// scalar v + w · Δv, with w = weight × mask. A negative weight rotates the other way (d is conjugated).
 #[derive(Debug)]
 pub struct AdditiveJob<'a> {
     /// The pose below, and the result.
@@ -104,7 +104,7 @@ pub struct AdditiveJob<'a> {
     pub delta: &'a Pose,
     /// The layer's weight, in [−1, 1].
     pub weight: f32,
-    /// A weight per joint; none counts as 1 everywhere.
+    /// A weight per joint; `None` counts as 1 everywhere.
     pub mask: Option<&'a JointMask>,
 }
 
@@ -207,8 +207,8 @@ fn write<S: Lanes, const C: usize>(_: S, v: &[S::f32s; C], rows: &mut [Row; C], 
     }
 }
 
-/// Changes the groups of rows by those of others. A macro, as closures are not always inlined into the function that
-/// enables the instruction set.
+/// Combines each group of rows with that of another pose. It is a macro, as closures are not always inlined into the
+/// function that enables the instruction set.
 macro_rules! change {
     ($simd:expr, $rows:expr, $by:expr, |$a:ident, $b:ident, $lane:ident| $value:expr) => {{
         let (rows, by) = ($rows, $by);
@@ -250,7 +250,7 @@ pub(super) fn accumulate<S: Lanes>(simd: S, sum: &mut Pose, pose: &Pose, weight:
     }
 }
 
-/// Completes a layer's sum by the rest pose's share; rotations are normalised.
+/// Adds the rest pose's share to a layer's sum and normalises rotations.
 #[inline(always)]
 pub(super) fn finish_layer<S: Lanes>(simd: S, sum: &mut Pose, rest: &Pose, share: f32) {
     if share > 0.0 {

@@ -8,8 +8,8 @@ use ultraviolet::{Vec3x8, f32x8};
 
 /// Bounds the deformed meshes of an instance, in model space.
 ///
-/// The box holds every vertex for weights that sum to 1 and morph weights in [0, 1]; it is not the
-/// least one. Each slot's box is moved by centre and half size (Arvo, Graphics Gems, 1990).
+/// The box contains every vertex for weights that sum to 1 and morph weights in [0, 1]; it is not the smallest one.
+/// Each slot's box is transformed by its centre and half size (Arvo, Graphics Gems, 1990).
 #[derive(Debug)]
 pub struct BoundsJob<'a> {
     /// The rig's slot boxes.

@@ -1,5 +1,5 @@
-//! Quaternions among the scalars: what user channels of that type need beside the rows of their
-//! numbers. Scalar code: few characters have more than one or two.
+//! Quaternions among the scalars: the arithmetic of such user channels, beside that of the rows of their numbers.
+//! Scalar code, since few characters have more than one or two.
 
 use crate::clip::{Channel, Clip, ClipKind};
 use crate::math::LANES;
@@ -16,7 +16,7 @@ fn store(pose: &mut Pose, first: usize, q: Quat) {
     }
 }
 
-/// At length one; what has no direction becomes the identity.
+/// The quaternion normalised; one without a direction becomes the identity.
 fn unit(q: Quat) -> Quat {
     let length = q.length_squared();
     if length > 0.0 && length.is_finite() {
@@ -26,7 +26,7 @@ fn unit(q: Quat) -> Quat {
     }
 }
 
-/// Completes a sample: what an additive clip lacks is the identity, not zero; then lengths of one.
+/// Completes a sample: a quaternion that an additive clip lacks is the identity, not zero; all are normalised.
 pub(crate) fn finish_sample(clip: &Clip, pose: &mut Pose) {
     for i in 0..pose.quaternions.len() {
         let first = pose.quaternions[i] as usize;
@@ -39,7 +39,7 @@ pub(crate) fn finish_sample(clip: &Clip, pose: &mut Pose) {
     normalize(pose);
 }
 
-/// Brings the quaternions to length one.
+/// Normalises the quaternions.
 pub(crate) fn normalize(pose: &mut Pose) {
     for i in 0..pose.quaternions.len() {
         let first = pose.quaternions[i] as usize;
@@ -48,8 +48,8 @@ pub(crate) fn normalize(pose: &mut Pose) {
     }
 }
 
-/// Turns the running sums to the hemisphere of what comes next: the sign of a sum means nothing, so
-/// the sum can give way where the poses are not to be written.
+/// Turns the running sums to the hemisphere of the next pose. The sign of a sum means nothing, so the poses, which are
+/// borrowed, need not be written.
 pub(crate) fn align(sum: &mut Pose, next: &Pose) {
     for i in 0..sum.quaternions.len() {
         let first = sum.quaternions[i] as usize;
@@ -62,7 +62,7 @@ pub(crate) fn align(sum: &mut Pose, next: &Pose) {
 
 /// The lanes of a block of scalars that belong to quaternions (bit l: lane l).
 pub(crate) fn lanes_of(pose: &Pose, block: usize) -> u16 {
-    // They ascend.
+    // First scalars ascend.
     let (begin, end) = (block * LANES, (block + 1) * LANES);
     let first = pose
         .quaternions
@@ -73,7 +73,7 @@ pub(crate) fn lanes_of(pose: &Pose, block: usize) -> u16 {
         .fold(0, |bits, lane| bits | 1 << (lane % LANES))
 }
 
-/// Adds the quaternions of an additive pose: q · nlerp(1, d, w); a negative weight turns the other way.
+/// Adds the quaternions of an additive pose: q · nlerp(1, d, w); a negative weight rotates the other way.
 pub(crate) fn add(pose: &mut Pose, delta: &Pose, weight: f32) {
     for i in 0..pose.quaternions.len() {
         let first = pose.quaternions[i] as usize;

@@ -1,4 +1,4 @@
-//! `ClipBoundsJob`: where the meshes of a rig are over a whole clip.
+//! `ClipBoundsJob`: the volume that the meshes of a rig take over a whole clip.
 
 use super::error::JobError;
 use super::{BoundsJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob};
@@ -11,22 +11,22 @@ use glam::Vec3;
 /// Samples per second; common files have as many keys.
 const RATE: f32 = 30.0;
 
-/// The most samples of a clip: 20 minutes.
+/// Limit on the samples of a clip: 20 minutes.
 const MOMENTS: usize = 36_000;
 
-/// The most matrices that a measurement computes: about two seconds of work.
+/// Limit on the matrices that a measurement computes: about two seconds of work.
 pub(super) const MATRICES: usize = 1 << 27;
 
-/// Measures where a rig's meshes are while a clip plays: at 30 samples per second, extended by half of the largest
-/// second difference of two intervals, for what lies between the samples. Offline: some milliseconds per minute of a
-/// clip.
+/// Measures the volume that a rig's meshes take while a clip plays. It takes 30 samples per second and extends the box
+/// by half of the largest second difference of two intervals, for the times between samples. Meant for loading and
+/// baking: some milliseconds per minute of a clip.
 #[derive(Debug)]
 pub struct ClipBoundsJob<'a> {
     /// The rig.
     pub rig: &'a Rig,
     /// A full clip of the rig's skeleton; `None` for the rest pose.
     pub clip: Option<&'a Clip>,
-    /// Buffers; they grow to what the clip needs.
+    /// Buffers; they grow to the clip's needs.
     pub scratch: &'a mut ClipBoundsScratch,
 }
 
@@ -56,18 +56,18 @@ impl ClipBoundsScratch {
     }
 }
 
-/// Where the meshes and the anchor are in one pose.
+/// The box of the meshes and the position of the anchor in one pose.
 pub(super) struct Moment {
     mesh: Aabb,
     anchor: Vec3,
-    /// The largest factor by which a row of the palette scales.
+    /// The largest factor by which a palette row scales.
     scale: f32,
 }
 
 impl ClipBoundsJob<'_> {
     const NAME: &'static str = "ClipBoundsJob";
 
-    /// The matrices that the measurement computes, with what a sample costs besides.
+    /// The number of matrices that the measurement computes, with the fixed cost of its samples.
     pub(crate) fn matrices(&self) -> usize {
         cost(self.rig, intervals(self.clip))
     }
@@ -90,8 +90,9 @@ impl ClipBoundsJob<'_> {
     }
 }
 
-/// What a [`ClipBoundsJob`] measures, of the positions of the joints in place of the meshes: for a rig that draws nothing.
-/// The anchor is a joint, or the origin of the model. `None` also for a clip that is additive or of another skeleton.
+/// The bounds of a rig that draws nothing: as a [`ClipBoundsJob`] measures them, with the positions of the joints in
+/// place of meshes. The anchor is a joint, or the origin of the model. `None` also for a clip that is additive or of
+/// another skeleton.
 pub(crate) fn joint_bounds(
     rig: &Rig,
     clip: Option<&Clip>,
@@ -104,7 +105,7 @@ pub(crate) fn joint_bounds(
     let pose = |time: f32| {
         scratch.models(rig, clip, time)?;
         let mut mesh = Aabb::EMPTY;
-        // Without joints there is the origin of the model.
+        // Without joints the origin of the model counts.
         let origin = scratch.models.is_empty().then_some(Vec3::ZERO);
         let places = scratch.models.iter().map(Affine3x4::translation);
         places.chain(origin).for_each(|place| mesh.add(place));
@@ -118,7 +119,7 @@ pub(crate) fn joint_bounds(
     measure(rig, clip, pose).ok().flatten()
 }
 
-/// The bounds over the moments of a clip. `None` if one is not finite, or there are too many.
+/// The bounds over the samples of a clip. `None` if a sample is not finite, or there are too many.
 fn measure(
     rig: &Rig,
     clip: Option<&Clip>,
@@ -157,13 +158,13 @@ fn measure(
     Ok(all.is_sound().then_some(all))
 }
 
-/// The intervals between the samples of a clip. Saturates; durations are finite and not negative.
+/// The number of intervals between the samples of a clip. Saturates; durations are finite and not negative.
 fn intervals(clip: Option<&Clip>) -> usize {
     (clip.map_or(0.0, Clip::duration) * RATE).ceil() as usize
 }
 
 pub(super) fn cost(rig: &Rig, intervals: usize) -> usize {
-    // A sample of few joints costs about as much as 64 matrices.
+    // The fixed cost of a sample is about that of 64 matrices.
     let matrices = 64 + rig.skeleton().len() + rig.palette_len();
     intervals.saturating_add(1).saturating_mul(matrices)
 }
@@ -174,7 +175,7 @@ impl ClipBoundsScratch {
         (&self.models, &self.rows)
     }
 
-    /// Computes the model matrices of a moment.
+    /// Computes the model matrices at a time.
     fn models(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<(), JobError> {
         let skeleton = rig.skeleton();
         let pose = match clip {
@@ -242,7 +243,7 @@ impl ClipBoundsScratch {
     }
 }
 
-/// How far the morph weights of a clip and of the rest pose displace a vertex beyond weights in [0, 1], in mesh space.
+/// The distance by which a clip's or the rest pose's morph weights outside [0, 1] move a vertex, in mesh space; a bound.
 fn excess(rig: &Rig, clip: Option<&Clip>) -> f32 {
     let displacements = rig.displacements().iter().enumerate();
     let beyond = |v: f32| (v - 1.0).max(-v).max(0.0);

@@ -1,9 +1,9 @@
-//! How far the vertices of a rig move in a time while a clip plays.
+//! Speeds of a rig's vertices while a clip plays.
 //!
 //! ```text
-//! samples    at every key time, and between keys at 60 per second at least; where the way is longer than the distance of
-//!            two samples, and may be the fastest, also between these
-//! step keys  just before and at: what lies between these two is a jump, and no speed
+//! samples    at every key time, and between keys at 60 per second at least; an interval that may be the fastest is
+//!            halved while the halves show more speed than the chord between its samples
+//! step keys  just before and at: the distance between these two samples is a jump, and no speed
 //! ```
 
 use super::clip_bounds::{ClipBoundsScratch, MATRICES, cost};
@@ -14,45 +14,45 @@ use crate::rig::{ClipSpeed, Rig};
 use glam::Vec3;
 use std::mem::take;
 
-/// Samples per second between keys, at least.
+/// Smallest number of samples per second between keys.
 const RATE: f32 = 60.0;
 
-/// Intervals between key times in which a cubic spline is sampled, at least.
+/// Smallest number of intervals between key times in a clip with cubic splines.
 const CUBIC: usize = 8;
 
-/// An interval is halved if it may be the fastest, being this many times slower at most: an arc is up to π/2 times as long
-/// as its chord. Halves are halved again as long as they are faster by [`LONGER`], down to [`SHORTEST`] seconds.
+/// An interval is halved if it is slower than the fastest by at most this factor: an arc is up to π/2 times as long as
+/// its chord. Halves are halved again while they are faster by [`LONGER`], down to [`SHORTEST`] seconds.
 const SLOWER: f32 = 1.6;
 const LONGER: f32 = 1.005;
 const SHORTEST: f32 = 1e-4;
 
-/// What the fastest way may be longer than its chords after that.
+/// Factor on the largest measured speed: the fastest arc is at most this much longer than its chords.
 const CHORDS: f32 = 1.01;
 
-/// Intervals that are longer than those of [`RATE`] by no more than this share are not divided: key times of f32 are rounded.
+/// Share by which an interval may be longer than those of [`RATE`] without being divided: key times of f32 are rounded.
 const ROUNDED: f32 = 0.01;
 
-/// The most samples of a clip, and the most key times that are looked at.
+/// Limits on the samples and on the key times of a clip.
 const SAMPLES: usize = 1 << 17;
 const KEYS: usize = 1 << 20;
 
-/// How long before a step key the pose is sampled, seconds; and rounding steps of f32 in addition. At 3 m/s a vertex moves
-/// by 0.03 mm in that time, which counts as a jump.
+/// Time before a step key at which the pose is sampled: these seconds and [`STEPS`] rounding steps of f32. At 3 m/s a
+/// vertex moves by 0.03 mm in that time, which counts as a jump.
 const BEFORE: f32 = 1e-5;
 const STEPS: f32 = 2.0;
 
-/// Step keys within this time after one are one jump with it, seconds.
+/// Step keys within this time after a step key count as one jump with it, seconds.
 const TOGETHER: f32 = 1e-3;
 
-/// In intervals shorter than this, seconds, rounding counts: positions are off by [`NOISE`] of the largest lengths
-/// that they are sums of: of the places of points, joints and meshes.
+/// In intervals shorter than this, seconds, rounding is subtracted: positions are off by up to [`NOISE`] of the largest
+/// coordinate that they are sums of (points, joints and meshes).
 const SHORT: f32 = 1e-3;
 const NOISE: f32 = 4e-6;
 
-/// Speeds are also measured over intervals of this length, seconds, in which the noise of short ones does not count.
+/// Speeds are also measured over intervals of this length, seconds, in which the rounding of short ones does not count.
 const LONG: f32 = 1.0 / 120.0;
 
-/// Measures a full clip by the corners of the boxes of all slots; of a rig that draws nothing, by its joints.
+/// Measures a full clip at the corners of the boxes of all slots, or at the joints of a rig that draws nothing.
 /// [`ClipSpeed::UNKNOWN`] if a sample is not finite, or the clip needs more than 131,072 samples or 2^27 matrices.
 pub(crate) fn clip_speed(rig: &Rig, clip: &Clip, scratch: &mut ClipBoundsScratch) -> ClipSpeed {
     let measured = key_times(clip).and_then(|keys| measure(rig, clip, &keys, scratch));
@@ -69,7 +69,7 @@ struct KeyTime {
 
 /// The times within a clip at which transforms have keys, and its end, ascending. `None` if they are too many.
 fn key_times(clip: &Clip) -> Option<Vec<KeyTime>> {
-    // By timeline, whether transforms use it, and whether lanes that move are held.
+    // For each timeline, `Some` if transforms use it: whether a lane that moves is held.
     let mut used: Vec<Option<bool>> = vec![None; clip.timelines().len()];
     for b in moving(clip) {
         let step = b.hold & b.moving != 0;
@@ -101,7 +101,7 @@ fn key_times(clip: &Clip) -> Option<Vec<KeyTime>> {
     Some(keys)
 }
 
-/// The number of intervals in which a time between keys is sampled.
+/// The number of intervals into which a time between keys is divided.
 fn parts(seconds: f32) -> usize {
     (seconds * RATE - ROUNDED).ceil().max(1.0) as usize
 }
@@ -124,7 +124,7 @@ struct Sample {
 }
 
 impl Sample {
-    /// The largest distance of a point from where it is in another sample; `None` if it is not finite.
+    /// The largest distance between the same point in two samples; `None` if it is not finite.
     fn distance(&self, other: &Self) -> Option<f32> {
         let mut farthest = 0.0f32;
         for (a, b) in self.points.iter().zip(&other.points) {
@@ -137,7 +137,7 @@ impl Sample {
         Some(farthest)
     }
 
-    /// By how much rounding moves a point at most.
+    /// The largest distance by which rounding moves a point.
     fn noise(&self) -> f32 {
         NOISE * self.farthest
     }
@@ -173,7 +173,7 @@ fn measure(
             true => key.time - step.min(0.25 * length),
             false => key.time,
         };
-        // Between two keys that are as close as numbers can be there is no time: all of it is the jump.
+        // Between two neighbouring numbers of f32 there is no time to sample: the whole distance is the jump.
         let moves = !key.step || end > from && end < key.time;
         let parts = if moves { parts(length) } else { 0 };
         for part in 1..=parts {
@@ -195,7 +195,7 @@ fn measure(
     Some(course.speed())
 }
 
-/// The poses of a clip, one after another.
+/// The samples of a clip, one after another.
 struct Course<'a> {
     rig: &'a Rig,
     clip: &'a Clip,
@@ -206,7 +206,7 @@ struct Course<'a> {
     base: Sample,
     fastest: f32,
     jump: f32,
-    /// When the last jump was, and the least time between two.
+    /// End of the last jump, and the shortest time between two jumps, seconds.
     jumped: Option<f32>,
     apart: f32,
 }
@@ -231,7 +231,7 @@ impl<'a> Course<'a> {
         Some(course)
     }
 
-    /// Finds the points at a time.
+    /// Computes the points at a time.
     fn sample(&mut self, time: f32) -> Option<()> {
         self.scratch.pose(self.rig, Some(self.clip), time).ok()?;
         let (models, rows) = self.scratch.matrices();
@@ -256,7 +256,7 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Goes on to a time without a jump on the way.
+    /// Advances to a time with no jump in between.
     fn moves_to(&mut self, time: f32) -> Option<()> {
         let seconds = time - self.last.time;
         if seconds <= 0.0 {
@@ -277,8 +277,8 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Takes the mean speed between two samples, and those of the halves where these may be faster. The interval of which
-    /// this is a half has the speed `whole`; 0 if there is none.
+    /// Takes the mean speed between two samples, and those of the halves if they may be faster. `whole` is the speed of the
+    /// interval that was halved; 0 if there is none.
     fn between(&mut self, from: &Sample, to: &Sample, whole: f32) -> Option<()> {
         let seconds = to.time - from.time;
         let mut distance = to.distance(from)?;
@@ -300,7 +300,7 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Goes on to the time of a step key, and to those of keys shortly after it: all of it is one jump.
+    /// Advances to the time of a step key and to those of `together`, shortly after it: the whole distance is one jump.
     fn jumps(&mut self, time: f32, together: &[KeyTime]) -> Option<()> {
         let mut way = 0.0;
         let times = std::iter::once(time).chain(together.iter().map(|key| key.time));
@@ -324,7 +324,7 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// In a time `t` there are `t / apart` jumps, and one more.
+    /// The result: in a time `t` there are at most `t / apart` jumps, and one more.
     fn speed(&self) -> ClipSpeed {
         ClipSpeed {
             speed: CHORDS * self.fastest + self.jump / self.apart,
@@ -342,7 +342,7 @@ mod tests {
     };
     use crate::skeleton::Trs;
 
-    /// A joint a metre away from one that turns, by degrees per key at 60 Hz.
+    /// A joint at one metre from a joint that turns, by degrees per key at 60 Hz.
     #[test]
     fn speeds_along_arcs_are_angular_speeds() {
         for degrees in [1.0f32, 20.0, 60.0, 100.0] {

@@ -7,12 +7,12 @@ use fearless_simd::{f32x4, f32x16, prelude::*};
 
 /// Interpolates two palettes of one instance: `from + (to - from) × factor`, element by element of the 3×4 rows.
 ///
-/// For instances that are evaluated in some frames only and shown between two evaluations, where rows are read on
-/// the CPU. The shaders of `gpu` do the same on the device, without this copy. Rows of both palettes
-/// are in the same space, model space as a rule, and so is the output.
+/// For instances that are evaluated in some frames only and shown between two evaluations, where rows are read on the
+/// CPU; the shaders of `gpu` do the same on the device. Both palettes are in the same space, usually model space, and so
+/// is the output.
 ///
-/// A rotation between the two poses loses length: a joint that turns by the angle `a` shrinks to `cos(a / 2)` halfway,
-/// 0.4% at 10 degrees.
+/// A rotation between the two poses shortens lengths: a joint that turns by the angle `a` shrinks to `cos(a / 2)`
+/// halfway, by 0.4% at 10 degrees.
 ///
 /// ```
 /// use phalanx::math::Affine3x4;
@@ -34,7 +34,7 @@ pub struct LerpPaletteJob<'a> {
     pub from: &'a [Affine3x4],
     /// The rows at factor 1, as many as `from`.
     pub to: &'a [Affine3x4],
-    /// Where between the two, 0 to 1. At 0 the output has the bits of `from`, at 1 those of `to`.
+    /// Position between the two, 0 to 1. At 0 the output has the bits of `from`, at 1 those of `to`.
     pub factor: f32,
     /// One row per row of `from`; written front to back.
     pub output: &'a mut [Affine3x4],
@@ -61,7 +61,7 @@ impl LerpPaletteJob<'_> {
     }
 
     fn run_at(self, level: SimdLevel) {
-        // The formula would turn -0 into 0, and need not meet `to` exactly.
+        // The formula would turn -0 into 0, and might miss `to` by rounding.
         if self.factor == 0.0 {
             self.output.copy_from_slice(self.from);
         } else if self.factor == 1.0 {
@@ -85,7 +85,7 @@ impl Kernel for LerpKernel<'_> {
             factor,
             output,
         } = self.0;
-        // Twelve floats a row: sixteen at a time, and fours behind them.
+        // A row has twelve floats; they are taken sixteen at a time, then four at a time.
         let (from, from_rest) = bytemuck::cast_slice::<_, f32>(from).as_chunks::<16>();
         let (to, to_rest) = bytemuck::cast_slice::<_, f32>(to).as_chunks::<16>();
         let output = bytemuck::cast_slice_mut::<_, f32>(output);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn rows_lie_between_at_every_level() {
-        // Every remainder of 16 floats, and no rows at all.
+        // These counts leave every remainder of 16 floats; 0 has no rows.
         for (count, level) in (0..9).flat_map(|n| SimdLevel::supported().map(move |l| (n, l))) {
             let (from, to) = (rows(count, 1), rows(count, 2));
             for factor in [1e-7, 0.25, 0.3, 0.5, 0.999] {
@@ -208,7 +208,7 @@ mod tests {
                 .run_at(level);
                 assert_eq!(bits(&output), bits(wanted), "{level} at {factor}");
             }
-            // Rows that do not differ stay as they are.
+            // Rows that do not differ keep their bits.
             let mut output = rows(5, 3);
             LerpPaletteJob {
                 from: &to,

@@ -11,8 +11,7 @@ use fearless_simd::prelude::*;
 
 /// Turns local transforms into model-space matrices.
 ///
-/// Rotations need not be normalised (2/|q|² folds that in). Model space is the space of the roots'
-/// parents.
+/// Rotations need not be normalised: the factor 2/|q|² normalises them. Model space is the space of the roots' parents.
 #[derive(Debug)]
 pub struct LocalToModelJob<'a> {
     /// The skeleton.
@@ -29,7 +28,7 @@ pub struct LocalToModelJob<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct LocalMatrices(Vec<[Row; LOCAL_ROWS]>);
 
-/// The rows that the local matrices of a block take: three of four floats per lane.
+/// Rows of one block's local matrices: three rows of four floats for each of 16 lanes.
 const LOCAL_ROWS: usize = 12;
 
 impl LocalMatrices {

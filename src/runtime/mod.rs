@@ -1,9 +1,9 @@
-//! The jobs of a frame, for pipelines of your own: sample, blend, local to model, palette, the palette
-//! between two, skinning, bounds.
+//! The jobs of a frame, for pipelines that a host arranges: sample, blend, local to model, palette, the palette between
+//! two, skinning, bounds.
 //!
-//! Each job is a plain struct of borrowed inputs and outputs with `validate` and `run`; none allocates. Start
-//! with [`SampleJob`]. [`Crowd`](crate::crowd::Crowd) and [`Mixer`](crate::playback::Mixer) do all of it by
-//! themselves.
+//! Each job is a plain struct of borrowed inputs and outputs; `run` checks them first. No job allocates. Start with
+//! [`SampleJob`]. [`Crowd`](crate::crowd::Crowd) and [`Mixer`](crate::playback::Mixer) do the same work without
+//! them.
 
 mod blend;
 mod bounds;

@@ -14,18 +14,18 @@ use fearless_simd::prelude::*;
 
 /// Samples a clip at a time into a pose.
 ///
-/// `time` is in seconds, in the clip's own period; before the first and after the last key of a
-/// timeline the end values hold, and NaN counts as 0. Lanes without keys become the rest pose
-/// (additive clips: the identity). Rotations leave normalised. Interpolation: glTF 2.0, appendix C.
+/// `time` is in seconds, in the clip's own period; before the first and after the last key of a timeline the end values
+/// hold, and NaN counts as 0. Lanes without keys get the rest pose (in additive clips the identity). Sampled rotations
+/// are normalised. Interpolation: glTF 2.0, appendix C.
 #[derive(Debug)]
 pub struct SampleJob<'a> {
     /// The skeleton that the clip was built for.
     pub skeleton: &'a Skeleton,
     /// The clip.
     pub clip: &'a Clip,
-    /// Seconds.
+    /// Time in the clip, seconds.
     pub time: f32,
-    /// Key hints, at least `clip.hint_count()`; any values are valid, good ones are faster.
+    /// Key hints, at least `clip.hint_count()`, updated by the run. Any values are valid; those of the last run are fastest.
     pub hints: &'a mut [u16],
     /// Scratch: at least one cursor per timeline of the clip.
     pub cursors: &'a mut [Cursor],
@@ -78,7 +78,7 @@ impl SampleJob<'_> {
         self.run_at(SimdLevel::current())
     }
 
-    /// As [`run`](Self::run), with another instruction set than the one in force.
+    /// [`run`](Self::run) at a given level.
     pub(crate) fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
         self.validate()?;
         dispatch(level, SampleKernel(self));
@@ -154,7 +154,7 @@ fn sample_pose<S: Lanes>(
     sample_scalars(simd, skeleton, clip, cursors, output);
 }
 
-/// Writes the scalars of `output`, whose joints may be missing.
+/// Writes the scalars of `output`, which may be a pose without joints.
 #[inline(always)]
 pub(super) fn sample_scalars<S: Lanes>(
     simd: S,
@@ -182,7 +182,7 @@ pub(super) fn sample_scalars<S: Lanes>(
     channels::finish_sample(clip, output);
 }
 
-/// A group of a block that is no rotation.
+/// Samples a group of a block that holds no rotations.
 #[inline(always)]
 fn vector<S: Lanes, const C: usize>(
     simd: S,
@@ -197,7 +197,7 @@ fn vector<S: Lanes, const C: usize>(
     }
 }
 
-/// What blocks are read from. No track of a stored block reads constants.
+/// The tables from which blocks are sampled. No track of a stored block reads constants.
 #[inline(always)]
 fn keys<'a>(clip: &'a Clip, cursors: &'a [Cursor]) -> Keys<'a> {
     Keys {

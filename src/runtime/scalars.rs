@@ -1,4 +1,4 @@
-//! The scalars of an instance: its layers blended by the jobs, over poses without joints.
+//! The scalars of an instance, blended by the jobs over poses without joints.
 
 use super::blend::{accumulate, add_pose, cover_pose, finish_layer};
 use super::sample::sample_scalars;
@@ -7,7 +7,7 @@ use crate::kernel::{ActionInput, LayerInput, Sources, locate_all};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::Pose;
 
-/// Blends the scalars of what an instance plays.
+/// Blends the scalars of the actions of one instance.
 pub(crate) struct ScalarBlend<'a> {
     pub sources: Sources<'a>,
     pub layers: &'a [LayerInput],

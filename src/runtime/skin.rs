@@ -7,16 +7,16 @@ use glam::{Mat3, Vec3};
 
 /// Deforms a primitive: morph targets first, then every influence.
 ///
-/// Positions and normals come out in the space of the palette (model space), or of `rigid` for
-/// primitives without influences. Normals by the inverse transpose, tangents by the linear part,
-/// both normalised. Weights count as stored. glTF 2.0, 3.7.3.
+/// Positions and normals are in the space of the palette (model space), or of `rigid` for primitives without influences.
+/// Normals are transformed by the inverse transpose, tangents by the linear part; both are normalised. Weights count as
+/// stored. Source: glTF 2.0, section 3.7.3.
 #[derive(Debug)]
 pub struct SkinningJob<'a> {
     /// The primitive.
     pub primitive: &'a Primitive,
-    /// Palette of its skin; empty if it hangs on no skin (influences then do not count).
+    /// Palette of the primitive's skin; empty if it has no skin (influences then do not count).
     pub palette: &'a [Affine3x4],
-    /// Where a primitive without skin or influences stands: its node in model space.
+    /// Model matrix of the node of a primitive without skin or influences.
     pub rigid: Affine3x4,
     /// Weights of the morph targets; may be shorter than the targets, the rest count as 0.
     pub morph_weights: &'a [f32],
@@ -127,7 +127,7 @@ impl SkinningJob<'_> {
                 let [x, y, z, w] = p.tangents[v];
                 let tangent = self.morphed(v, [x, y, z], |t| &t.tangents);
                 let turned = (linear * tangent).normalize_or(tangent);
-                // A mirroring matrix turns the bitangent's side around.
+                // A mirroring matrix flips the sign of the bitangent.
                 let side = if linear.determinant() < 0.0 { -w } else { w };
                 self.tangents[v] = turned.extend(side).to_array();
             }
@@ -161,7 +161,7 @@ impl SkinningJob<'_> {
             return self.rigid;
         }
         let row = self.primitive.influences.blended_row(self.palette, v);
-        // `validate` has seen to it that there is one.
+        // `validate` has made sure that there is a row.
         row.unwrap_or(Affine3x4::IDENTITY)
     }
 }

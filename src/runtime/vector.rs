@@ -1,4 +1,4 @@
-//! Sixteen-lane pieces that several kernels share.
+//! Sixteen-lane operations that several kernels share.
 
 use crate::math::Row;
 use fearless_simd::{f32x16, mask32x16, prelude::*};

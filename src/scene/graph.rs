@@ -14,14 +14,14 @@ use std::sync::{Arc, Weak};
 /// "No node" or "no mirror" in an index.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The most nodes: indices are 32 bits and the last value means "none".
+/// Limit on the nodes: indices are 32 bits and the last value means "none".
 pub(super) const MAX_NODES: usize = NONE as usize;
 
 /// A forest of nodes in flat arrays; some nodes are the joints of mirrored skeletons.
 ///
 /// Local transforms are relative to the parent, in f32. World transforms are f64, so that a node attached
 /// to a joint matches it far from the origin too. Call [`update`](Self::update) once per frame to compute
-/// them. A clone is a snapshot: a handle is valid in both. A call that fails changes nothing.
+/// them. A clone is a snapshot: handles are valid in both. A call that fails changes nothing.
 ///
 /// A sword in the hand of a character that a [`Mixer`](crate::playback::Mixer) plays; joints are found by
 /// name, path or index:
@@ -53,21 +53,21 @@ pub(super) const MAX_NODES: usize = NONE as usize;
 #[derive(Clone, Debug)]
 pub struct SceneGraph {
     pub(super) id: u32,
-    /// Dropped with the scene and the last of its clones.
+    /// A reference that ends with the scene and the last of its clones.
     alive: Arc<()>,
     // One entry per node.
     pub(super) generation: Vec<u32>,
     pub(super) live: Vec<bool>,
     pub(super) parent: Vec<u32>,
-    /// The number of nodes that have it as their parent.
+    /// Per node, the number of its children.
     pub(super) children: Vec<u32>,
-    /// The mirror that the node is the root or a joint of.
+    /// Per node, the mirror that it is the root or a joint of, or [`NONE`].
     pub(super) mirror_of: Vec<u32>,
     pub(super) local: Vec<Affine3x4>,
     pub(super) world: Vec<DAffine3>,
-    /// Whether the local transform or the parent has changed since the last update.
+    /// Per node, whether its local transform or its parent has changed since the last update.
     pub(super) dirty: Vec<bool>,
-    /// Whether the world transform changed in the last update that did anything.
+    /// Per node, whether its world transform changed in the last update that did anything.
     pub(super) changed: Vec<bool>,
 
     pub(super) free: FreeRanges,
@@ -139,8 +139,8 @@ impl SceneGraph {
 
     /// Makes a node a child of another one, or a root; its local transform is unchanged.
     ///
-    /// The parent may be any node, including a joint. The node may be the root of a mirror: the skeleton
-    /// then follows the parent. When the root has no parent any more, it follows its instance again.
+    /// The parent may be any node, including a joint. The node may be the root of a mirror: the skeleton then follows the
+    /// parent. When the root has no parent again, it follows its instance.
     ///
     /// # Errors
     /// If a node is unknown, the node is a joint, or it would become its own descendant.
@@ -226,7 +226,7 @@ impl SceneGraph {
         &self.world
     }
 
-    /// As [`worlds`](Self::worlds): the three columns of the linear part, then the translation.
+    /// [`worlds`](Self::worlds) as arrays: the three columns of the linear part, then the translation.
     pub fn world_arrays(&self) -> &[[f64; 12]] {
         bytemuck::must_cast_slice(&self.world)
     }
@@ -255,7 +255,7 @@ impl SceneGraph {
         !self.live.contains(&true)
     }
 
-    /// A number that the scene shares with its clones alone.
+    /// A number that only the scene and its clones share.
     pub(crate) fn id(&self) -> u32 {
         self.id
     }
@@ -324,7 +324,7 @@ impl SceneGraph {
         })
     }
 
-    /// A node's world transform from the present local transforms, updated or not.
+    /// A node's world transform computed from local transforms, whether updated or not.
     pub(super) fn world_now(&self, node: usize) -> DAffine3 {
         let above = self.ancestors(node).skip(1);
         above.fold(DAffine3::from(self.local[node]), |below, n| {

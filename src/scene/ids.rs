@@ -11,7 +11,7 @@ pub struct NodeId {
 }
 
 impl NodeId {
-    /// Its index in the node arrays.
+    /// The node's index in the node arrays.
     pub fn index(self) -> usize {
         self.index as usize
     }

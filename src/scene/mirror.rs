@@ -12,12 +12,12 @@ use std::sync::Arc;
 pub(super) struct MirrorEntry {
     pub generation: u32,
     pub skeleton: Option<Arc<Skeleton>>,
-    /// The joints that have nodes, ascending; `None`: all.
+    /// The joints that have nodes, ascending; `None` for all.
     pub chosen: Option<Arc<[u16]>>,
-    /// Its root node; the i-th joint with a node is node `root + 1 + i`.
+    /// The mirror's root node; the i-th joint with a node is node `root + 1 + i`.
     pub root: u32,
-    /// Whether it mirrors an instance of a crowd: its root takes the instance's world transform while it has no
-    /// parent, and its joints are children of the root.
+    /// Whether the mirror shows an instance of a crowd: the root then takes the instance's world transform while it has no
+    /// parent, and the joints are children of the root.
     pub follows: bool,
 }
 
@@ -38,7 +38,7 @@ impl MirrorEntry {
         }
     }
 
-    /// The number of a joint among those with nodes.
+    /// The index of a joint among those with nodes.
     fn place(&self, joint: usize) -> Option<usize> {
         match &self.chosen {
             Some(chosen) => chosen.iter().position(|&j| usize::from(j) == joint),
@@ -86,7 +86,7 @@ impl SceneGraph {
         Ok(mirror)
     }
 
-    /// A mirror whose joints have no parents yet, and its root.
+    /// Adds a mirror whose joints have no parents yet; returns it and its root.
     fn allocate_mirror(
         &mut self,
         skeleton: &Arc<Skeleton>,
@@ -143,8 +143,8 @@ impl SceneGraph {
         Ok(self.handle(entry.root as usize + 1 + place))
     }
 
-    /// The node index of a mirror's joint 0; joint j has this index + j. Of a mirror with nodes for some joints the
-    /// node index of the first of them; the others follow in ascending order.
+    /// The node index of a mirror's joint 0; joint j has this index + j. If only some joints have nodes, the node index of
+    /// the first of them; the others follow in ascending order.
     ///
     /// # Errors
     /// If the mirror is unknown.
@@ -235,8 +235,8 @@ impl SceneGraph {
         skeleton.ok_or_else(|| self.unknown(mirror))
     }
 
-    /// Writes the local transforms of all nodes of joints, in ascending order of joints; one whose matrix is equal is
-    /// not marked dirty.
+    /// Writes the local transforms of all nodes of joints, in ascending order of joints. A node whose matrix is unchanged
+    /// is not marked dirty.
     pub(crate) fn write_joints(
         &mut self,
         mirror: MirrorId,
@@ -259,7 +259,7 @@ impl SceneGraph {
         Ok(())
     }
 
-    /// Writes the model matrices of an instance into the nodes of its mirror, those that there are.
+    /// Writes the model matrices of an instance into the nodes of its mirror.
     pub(crate) fn write_models<'a>(
         &mut self,
         mirror: MirrorId,
@@ -277,8 +277,8 @@ impl SceneGraph {
         }
     }
 
-    /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns whether
-    /// it has one.
+    /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns whether the root has a
+    /// parent.
     pub(crate) fn place_root(
         &mut self,
         mirror: MirrorId,

@@ -6,7 +6,7 @@ use super::ids::{MirrorId, NodeId};
 use crate::math::Affine3x4;
 use std::ops::Range;
 
-/// What happens to the children of a node that is removed.
+/// The fate of the children of a node that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnRemove {
     /// They are removed, with all their descendants.
@@ -15,7 +15,7 @@ pub enum OnRemove {
     Reparent(Option<NodeId>),
 }
 
-/// A node, its new parent and its new local transform.
+/// A node, its new parent (`None` for a root) and its new local transform.
 type Move = (usize, Option<usize>, Affine3x4);
 
 impl SceneGraph {
@@ -61,10 +61,10 @@ impl SceneGraph {
         self.remove(self.root(mirror)?, children)
     }
 
-    /// Whether other nodes are children of these.
+    /// Whether nodes outside a range are children of nodes in it.
     fn bears(&self, nodes: Range<usize>) -> bool {
         let children: u32 = self.children[nodes.clone()].iter().sum();
-        // All but the first have their parent within the range.
+        // All nodes of the range but the first have their parent within it.
         children as usize > nodes.len() - 1
     }
 

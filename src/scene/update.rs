@@ -8,8 +8,8 @@ impl SceneGraph {
     /// Computes the world transforms of all nodes that have moved, or whose ancestors have. Returns
     /// the ranges of node indices whose world transforms were computed.
     ///
-    /// Linear in the nodes. If the structure has changed, the nodes are sorted again first, which is
-    /// linear too. Allocates only when the scene has grown.
+    /// Time is linear in the number of nodes, also when a change of the structure makes it sort them. Allocates only when
+    /// the scene has grown.
     pub fn update(&mut self) -> &[Range<usize>] {
         self.changed_ranges.clear();
         if !self.any_dirty {
@@ -17,7 +17,7 @@ impl SceneGraph {
         }
         self.any_dirty = false;
         self.sort();
-        // Which nodes change differs from frame to frame: room for the most ranges that there can be.
+        // The number of ranges differs from frame to frame; this is the largest there can be.
         self.changed_ranges.reserve(self.changed.len().div_ceil(2));
         for &n in &self.order {
             let n = n as usize;

@@ -141,7 +141,7 @@ impl SimdLevel {
         best
     }
 
-    /// The number of f32 lanes in one of its registers.
+    /// The number of f32 lanes in one register of the level.
     pub(crate) fn width(self) -> usize {
         struct Width;
         impl Kernel for Width {
@@ -154,7 +154,7 @@ impl SimdLevel {
         dispatch(self, Width)
     }
 
-    /// Its name on the command line and in `PHALANX_SIMD`.
+    /// The level's name on the command line and in `PHALANX_SIMD`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",

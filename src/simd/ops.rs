@@ -30,7 +30,7 @@ macro_rules! each {
 }
 pub(crate) use each;
 
-/// Asks for the cache lines of a slice, so that they are there when it is read soon.
+/// Prefetches the cache lines of a slice that is read soon.
 #[inline(always)]
 pub(crate) fn prefetch<T>(of: &[T]) {
     const LINE: usize = 64;

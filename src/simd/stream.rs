@@ -1,4 +1,4 @@
-//! What stores past the caches need: rows whose type proves their alignment, and a fence behind them.
+//! Stores past the caches: rows whose type proves their alignment, and the fence behind them.
 //!
 //! ```text
 //! row (48 bytes)    | 16 bytes | 16 bytes | 16 bytes |     one store each; 16 divides 48, so every row
@@ -19,7 +19,7 @@ pub(crate) struct StreamRow(pub [f32; 12]);
 const _: () = assert!(size_of::<StreamRow>() == size_of::<Affine3x4>());
 
 impl StreamRow {
-    /// The same rows, if they are aligned.
+    /// The rows as stream rows, if they are aligned.
     #[inline(always)]
     pub fn of(rows: &mut [Affine3x4]) -> Option<&mut [Self]> {
         bytemuck::try_cast_slice_mut(rows).ok()
@@ -69,7 +69,7 @@ impl Kernel for Settle {
 
 #[cfg(test)]
 thread_local! {
-    /// How often this thread has settled its streams.
+    /// The number of times that this thread has settled its streams.
     pub(crate) static SETTLED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -89,7 +89,7 @@ mod tests {
             assert_eq!(SETTLED.get(), before + 1, "{level}");
             let cut = catch_unwind(|| {
                 let _fence = Fence::new(level);
-                // Not by `panic!`, which prints a message that looks like a failure.
+                // `panic!` would print a message that looks like a failure.
                 resume_unwind(Box::new("as meant"));
             });
             assert!(cut.is_err());
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Rows are aligned to 4 bytes by their type; every fourth place is one for streams.
+    /// `Affine3x4` is aligned to 4 bytes: one address in four is aligned for streams.
     #[test]
     fn only_aligned_rows_are_stream_rows() {
         let mut memory = [Row::splat(0.0); 4];

@@ -9,15 +9,15 @@ use fearless_simd::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
-/// Where a step reads its local matrix.
+/// The place of a step's local matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
-    /// Three rows of the locals: this index, and one and two strides further.
+    /// An index into the locals: the first of three rows, which are one stride apart.
     Moving(u32),
-    /// A constant of the walk: its number for [`Walk::new`], and within the walk an index of rows, as for
-    /// the locals.
+    /// A constant of the walk: its number in the steps given to [`Walk::new`], and within the walk the index of its first
+    /// row, as for the locals.
     Constant(u32),
-    /// Nowhere: the step adds palette rows to a model matrix that is computed already.
+    /// No local matrix: the step adds palette rows to a model matrix that is computed already.
     Done,
 }
 
@@ -25,13 +25,13 @@ pub(crate) enum Local {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
     pub local: Local,
-    /// The model matrix of the parent, or with `Done` the one to use: joint + 1, 0 for the root.
+    /// The model matrix of the parent, or with `Done` the one to use: joint + 1, or 0 for the root.
     pub parent: u16,
-    /// Where to store the product: joint + 1, or 0 if no later step reads it.
+    /// The place to store the product: joint + 1, or 0 if no later step reads it.
     pub model: u16,
     /// The number of palette rows that follow: model matrix × the next inverse binds.
     pub rows: u16,
-    /// The parent's matrix is in registers, left there by the previous step.
+    /// True if the previous step leaves the parent's matrix in registers.
     pub chained: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) type Rows = [[f32; 4]; 3];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Walk {
     steps: Vec<Step>,
-    /// No other walk has it, but for copies of this one. The empty walk has 0.
+    /// A number that only copies of this walk share. The empty walk has 0.
     id: u64,
     /// The number of rows of the constants, and of inverse binds.
     constants: usize,
@@ -54,28 +54,28 @@ pub(crate) struct Walk {
     models: usize,
 }
 
-/// The constants and the inverse binds of a walk. One walk may run with several of them, each with what it has in
-/// common with others left out.
+/// The constants and the inverse binds of a walk. A walk can run with several of them; each leaves out what it shares
+/// with common ones (see [`Walk::own`]).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WalkConstants {
-    /// The walk that they are laid out for, if they are as many as it needs.
+    /// The id of the walk that they are laid out for; [`NO_WALK`] if their number differs from what it needs.
     walk: u64,
-    /// Strided like the locals, so that one form of address serves both. Empty if they are those in common.
+    /// Rows, strided like the locals, so that one form of address serves both. Empty if the common ones hold.
     constants: Vec<[f32; 4]>,
-    /// Those of the spans that are its own.
+    /// Inverse binds of the spans with `own`, one span after another.
     binds: Vec<Rows>,
-    /// Steps one after another that take their inverse binds from one place.
+    /// Ranges of steps, in order, each with one source of inverse binds.
     spans: Vec<Span>,
 }
 
-/// Steps one after another.
+/// Consecutive steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Span {
-    /// One more than the last step.
+    /// The step behind the last one of the span.
     end: u32,
-    /// The first of its palette rows.
+    /// The first palette row of the span.
     row: u32,
-    /// Whether the inverse binds are those of the constants that it belongs to, or those in common.
+    /// Whether the inverse binds are in [`WalkConstants::binds`], or in those of the common constants.
     own: bool,
 }
 
@@ -85,11 +85,11 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 /// The id of constants that fit no walk.
 const NO_WALK: u64 = u64::MAX;
 
-/// A span with inverse binds in common costs some ten instructions: it is worth its place from this many on.
+/// The fewest palette rows for which a span of common inverse binds is kept: a span costs some ten instructions.
 const COMMON_ROWS: u32 = 3;
 
 impl WalkConstants {
-    /// Asks for the cache lines of what is its own.
+    /// Prefetches the constants and inverse binds that are stored here.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.constants);
@@ -136,7 +136,7 @@ pub(crate) enum WalkError {
 }
 
 impl Walk {
-    /// Checks the steps, for that many constants and inverse binds. `locals` are the number of rows of local
+    /// Checks the steps for a number of constants and inverse binds. `locals` holds the number of rows of local
     /// matrices and the distance between the rows of one; `models` counts the root's matrix.
     ///
     /// # Errors
@@ -193,13 +193,13 @@ impl Walk {
         })
     }
 
-    /// Asks for the cache lines of the steps.
+    /// Prefetches the steps.
     #[inline(always)]
     pub fn prefetch(&self) {
         prefetch(&self.steps);
     }
 
-    /// Lays constants out for this walk. [`run`](Self::run) refuses those of another number.
+    /// Lays constants out for this walk. If their number differs from the walk's, [`run`](Self::run) refuses them.
     pub fn constants(&self, constants: &[Rows], binds: Vec<Rows>) -> WalkConstants {
         let stride = self.stride.max(1);
         let mut spread = vec![[0.0; 4]; constant_rows(constants.len(), stride)];
@@ -226,8 +226,8 @@ impl Walk {
         }
     }
 
-    /// What `all` has of its own beside the constants `common`: [`run`](Self::run) takes the rest from there. Both are
-    /// of this walk, and whole; otherwise `all` is returned.
+    /// Removes from `all` what equals `common`: [`run`](Self::run) takes that from there. If one of them is of another
+    /// walk or was reduced before, `all` is returned as it is.
     pub fn own(&self, all: WalkConstants, common: &WalkConstants) -> WalkConstants {
         let whole = |c: &WalkConstants| c.walk == self.id && c.binds.len() == self.binds;
         if !(whole(&all) && whole(common)) {
@@ -273,10 +273,10 @@ impl Walk {
         }
     }
 
-    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. What `constants` does not have of its
-    /// own is in `common`; the two may be one. With `streaming`, and if the output is aligned to 16 bytes, rows are
-    /// stored past the caches: until the fence is dropped, nothing may read them. Does nothing if a buffer is shorter
-    /// than the walk requires, or the constants are of another.
+    /// Runs all steps. `models[0]` is the root's matrix; the others are scratch. What `constants` leaves out is read from
+    /// `common`; the two may be the same. With `streaming`, and if the output is aligned to 16 bytes, rows are stored past
+    /// the caches: until the fence is dropped, nothing may read them. Does nothing if a buffer is shorter than the walk
+    /// requires, or the constants belong to another walk.
     #[inline(always)]
     pub fn run<S: Lanes>(
         &self,
@@ -333,7 +333,7 @@ impl Walk {
         );
     }
 
-    /// All steps. `run` has compared the buffers with the sizes that `new` checked; `rows` are those of constants.
+    /// All steps. `run` has compared the buffers with the sizes that `new` checked; `rows` holds the constants.
     #[inline(always)]
     fn steps<S: Lanes, W: StoreRow>(
         &self,
@@ -351,15 +351,15 @@ impl Walk {
         let (all, mut own_bind) = (self.steps.as_ptr(), own.binds.as_ptr());
         let mut at = all;
         for span in &own.spans {
-            // SAFETY: the constants are of this walk: `constants` and `own` have given them spans that end at ascending
-            // steps of it, the last of them at its end, with the rows where they begin; all within the common binds.
+            // SAFETY: the constants belong to this walk: `constants` and `own` have made spans that end at ascending
+            // steps of it, the last at its end; their first rows lie within the common binds.
             let (end, shared) = unsafe {
                 let shared = common.binds.as_ptr().add(span.row as usize);
                 (all.add(span.end as usize), shared)
             };
             let mut bind = if span.own { own_bind } else { shared };
             while at != end {
-                // SAFETY: as above, each step comes once.
+                // SAFETY: as above, each step is read once.
                 let step = unsafe { &*at };
                 // SAFETY: as above.
                 at = unsafe { at.add(1) };
@@ -405,7 +405,7 @@ impl Walk {
     }
 }
 
-/// The rows that constants take: blocks of three rows of `stride` matrices, the last one filled up.
+/// The number of rows that constants take: blocks of three rows of `stride` matrices, the last one filled up.
 fn constant_rows(constants: usize, stride: usize) -> usize {
     constants.next_multiple_of(stride) * 3
 }
@@ -463,7 +463,7 @@ impl StoreRow for Plain {
     }
 }
 
-/// Past the caches.
+/// Stores past the caches.
 #[derive(Clone, Copy)]
 struct Stream<'a>(Streaming<'a>);
 

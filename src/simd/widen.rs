@@ -3,7 +3,7 @@
 use super::ops::{each, of_four_lanes};
 use fearless_simd::{f32x4, prelude::*};
 
-/// Lanes from 16-bit integers.
+/// Conversion of 16-bit integers to lanes.
 pub(crate) trait Widen: Simd {
     /// Converts the first integers of a slice that has at least as many as a register has lanes.
     fn widen(self, integers: &[u16]) -> Self::f32s;

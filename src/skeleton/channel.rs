@@ -23,7 +23,7 @@ pub enum ChannelValue {
 }
 
 impl ChannelValue {
-    /// Its numbers.
+    /// The value's numbers.
     pub fn as_slice(&self) -> &[f32] {
         match self {
             Self::Float(v) => std::slice::from_ref(v),
@@ -33,12 +33,12 @@ impl ChannelValue {
         }
     }
 
-    /// The number of its components.
+    /// The number of components.
     pub fn width(&self) -> usize {
         self.as_slice().len()
     }
 
-    /// Whether it is a quaternion.
+    /// Whether the value is a quaternion.
     pub fn is_quaternion(&self) -> bool {
         matches!(self, Self::Quaternion(_))
     }
@@ -56,7 +56,7 @@ impl ChannelValue {
 
     /// The value with a quaternion normalised; `None` if it is not finite or has no direction.
     fn checked(self) -> Option<Self> {
-        // In f64, where the square of no f32 underflows or overflows.
+        // In f64 the square of no f32 underflows or overflows.
         let squares = self.as_slice().iter().map(|&v| f64::from(v).powi(2));
         let length = squares.sum::<f64>().sqrt();
         if !self.as_slice().iter().all(|v| v.is_finite()) {
@@ -80,9 +80,9 @@ const UNIT: f64 = 8.0 * f32::EPSILON as f64;
 /// A named value of a skeleton: its name, its type, and its value while no clip animates it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UserChannel {
-    /// Its name, different from that of every other scalar of the skeleton.
+    /// Name, different from that of every other scalar of the skeleton.
     pub name: String,
-    /// Its type and its rest value.
+    /// Type and rest value.
     pub rest: ChannelValue,
 }
 
@@ -90,7 +90,7 @@ pub struct UserChannel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ChannelHandle {
     pub(crate) channel: u16,
-    /// The skeleton that it belongs to.
+    /// Structure hash of the skeleton that the handle belongs to.
     pub(crate) structure: u64,
 }
 
@@ -101,7 +101,7 @@ impl fmt::Display for ChannelHandle {
     }
 }
 
-/// The most user channels of a skeleton: handles are 16 bits.
+/// Limit on the user channels of a skeleton: handles are 16 bits.
 pub const MAX_CHANNELS: usize = 1 << 12;
 
 impl Skeleton {

@@ -4,16 +4,16 @@ use super::{NO_JOINT, Skeleton};
 use crate::words::shorten;
 use std::fmt;
 
-/// The first difference of two skeletons, here and in the other. Names are cut after 40 characters.
+/// The first difference of two skeletons. Names are cut after 40 characters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SkeletonDifference {
-    /// Where: a joint or a scalar with its index and name, or the skeleton.
+    /// The differing part: a joint or a scalar with its index and name, or the skeleton.
     pub place: String,
-    /// What differs there.
+    /// The differing quantity.
     pub what: &'static str,
-    /// Its value in the first skeleton.
+    /// Value in the first skeleton.
     pub here: String,
-    /// Its value in the other.
+    /// Value in the other skeleton.
     pub there: String,
 }
 
@@ -33,14 +33,14 @@ impl fmt::Display for SkeletonDifference {
     }
 }
 
-/// Why what was made for one skeleton does not fit another.
+/// Why data of one skeleton does not fit another.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkeletonMismatch {
     /// The joints or the scalars differ: the first difference in words, with its values in both.
     Structure(String),
     /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,
-    /// The joints are the same in another order, and the lane orders differ, too:
+    /// The joints are the same in another order, and the lane orders differ too:
     /// [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     JointOrder,
 }
@@ -60,7 +60,7 @@ impl fmt::Display for SkeletonMismatch {
 }
 
 impl Skeleton {
-    /// Why what was made for this skeleton does not fit another; `None` if it does.
+    /// Why data of this skeleton does not fit another; `None` if it fits.
     pub fn mismatch(&self, other: &Skeleton) -> Option<SkeletonMismatch> {
         if self.structure_hash() != other.structure_hash() {
             if self.scalars_differ(other).is_none() && self.joints_in(other).is_some() {
@@ -78,8 +78,8 @@ impl Skeleton {
         (self.layout_hash() != other.layout_hash()).then_some(SkeletonMismatch::LaneOrder)
     }
 
-    /// The first difference to another skeleton in what [`Skeleton::structure_hash`] hashes: names, parents, rest
-    /// pose, scalars. `None` if only lane orders differ, or nothing.
+    /// The first difference to another skeleton in the names, parents, rest pose and scalars, which
+    /// [`Skeleton::structure_hash`] hashes. `None` if at most the lane orders differ.
     pub(crate) fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
         let joints = self.len().min(other.len());
         let found = (0..joints).find_map(|joint| self.joint_difference(other, joint));

@@ -1,23 +1,23 @@
-//! `Frames`: how much longer lengths of joints are in model space.
+//! `Frames`: the factors from lengths of joints to lengths in model space.
 
 use super::{NO_JOINT, Skeleton};
 use crate::math::NOISE_LENGTH;
 
-/// By joint, the scale of the frame that its translation is in: what a length of 1 there is in model space at most.
+/// For each joint the scale of the frame of its translation: the largest length in model space of a length of 1 there.
 ///
-/// It is the product of the largest components of the scales above. A joint that is scaled to nothing counts as not
-/// scaled: what is hidden here may be shown by something else.
+/// The scale is the product of the largest components of the scales above. A joint with scale 0 counts as not scaled,
+/// since a clip may show what the rest pose hides.
 #[derive(Clone, Debug)]
 pub(crate) struct Frames {
     parents: Vec<u16>,
-    /// By joint, that of the frames of its children.
+    /// For each joint the scale of the frames of its children.
     below: Vec<f64>,
 }
 
 impl Frames {
-    /// Frames under given scales, the largest component of each joint's.
+    /// Frames of joints with given scales: the largest component of each.
     pub fn new(parents: Vec<u16>, scale: impl Fn(usize) -> f64) -> Self {
-        // Below and beyond what numbers of f32 can be, lengths are nothing or unknown.
+        // Outside the range of f32, lengths are nothing or unknown.
         let (least, most) = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
         let mut below: Vec<f64> = Vec::with_capacity(parents.len());
         for (joint, &parent) in parents.iter().enumerate() {
@@ -33,14 +33,14 @@ impl Frames {
         Self { parents, below }
     }
 
-    /// Those of the rest pose.
+    /// Frames of the rest pose.
     pub fn of_rest(skeleton: &Skeleton) -> Self {
         Self::new(skeleton.parents().to_vec(), |joint| {
             skeleton.rest(joint).scale.abs().max_element().into()
         })
     }
 
-    /// The scale of the frame that a joint's translation is in; 1 without a joint.
+    /// The scale of the frame of a joint's translation; 1 without a joint.
     pub fn above(&self, joint: usize) -> f64 {
         match self.parents.get(joint) {
             Some(&parent) if parent != NO_JOINT => self.below(parent.into()),
@@ -48,7 +48,7 @@ impl Frames {
         }
     }
 
-    /// The scale of the frame that the joint is; 1 without a joint.
+    /// The scale of the joint's own frame; 1 without a joint.
     pub fn below(&self, joint: usize) -> f64 {
         self.below.get(joint).copied().unwrap_or(1.0)
     }

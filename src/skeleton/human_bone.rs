@@ -5,7 +5,7 @@ use std::fmt;
 /// The number of human bones.
 pub const HUMAN_BONES: usize = 55;
 
-/// A bone of a humanoid: a role that a joint can have. The word is the specification's; a skeleton has joints.
+/// A bone of a humanoid: a role that a joint can have. The specification says bone; a skeleton has joints.
 ///
 /// Source: VRM 1.0, `VRMC_vrm`, "humanoid".
 ///
@@ -133,7 +133,7 @@ pub enum HumanBone {
     RightLittleDistal,
 }
 
-/// A bone's name in files, its parent, and whether VRM 1.0 requires it.
+/// A bone, its name in files, its parent, and whether VRM 1.0 requires it.
 type Row = (HumanBone, &'static str, Option<HumanBone>, bool);
 
 use HumanBone as B;
@@ -214,12 +214,12 @@ impl HumanBone {
         TABLE[self as usize].1
     }
 
-    /// The bone above it, if both are there; `None` for the hips.
+    /// The bone above, if a file has both; `None` for the hips.
     pub(crate) fn parent(self) -> Option<Self> {
         TABLE[self as usize].2
     }
 
-    /// Whether VRM 1.0 requires it.
+    /// Whether VRM 1.0 requires the bone.
     pub fn required(self) -> bool {
         TABLE[self as usize].3
     }
@@ -229,7 +229,7 @@ impl HumanBone {
         std::iter::successors(self.parent(), |bone| bone.parent()).any(|bone| bone == above)
     }
 
-    /// The same bone of the other side; itself in the middle of the body.
+    /// The same bone of the other side; the bone itself in the middle of the body.
     pub fn mirrored(self) -> Self {
         let name = self.name();
         let other = match (name.strip_prefix("left"), name.strip_prefix("right")) {
@@ -240,7 +240,7 @@ impl HumanBone {
         Self::named(&other).unwrap_or(self)
     }
 
-    /// Whether it is a part of a finger.
+    /// Whether the bone is a part of a finger.
     pub(crate) fn is_finger(self) -> bool {
         self.is_below(Self::LeftHand) || self.is_below(Self::RightHand)
     }

@@ -9,9 +9,9 @@ use crate::suggest::{LookupError, MOST_NAMES, near};
 /// `Hand`, `LeftArm/Hand` is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JointRef<'a> {
-    /// Its name, if no other joint has it, or the end of its path.
+    /// A name that no other joint has, or the end of a path.
     Name(&'a str),
-    /// Its index.
+    /// An index.
     Index(usize),
 }
 
@@ -42,7 +42,7 @@ impl Skeleton {
         self.hierarchy().find(joint.into())
     }
 
-    /// Finds a joint by a text that a user wrote: a name or a path; if no joint has it, the number of an index.
+    /// Finds a joint by a text that a user wrote: a name or a path; if no joint matches, the text is read as an index.
     ///
     /// # Errors
     /// As [`Skeleton::joint`].
@@ -67,7 +67,7 @@ impl Skeleton {
     }
 }
 
-/// The names and parents of joints, of a skeleton or of one that is being built.
+/// The names and parents of the joints of a skeleton, finished or being built.
 pub(crate) struct Hierarchy<N, P> {
     pub joints: usize,
     pub name: N,
@@ -78,7 +78,7 @@ pub(crate) struct Hierarchy<N, P> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PathMatch {
     None,
-    /// The end of the path, from its beginning or after a `/`.
+    /// The name ends the path, after a `/`.
     End,
     Whole,
 }
@@ -96,7 +96,7 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
         if let Ok(Some(found)) = named {
             return Ok(found);
         }
-        // A whole path is unique where its end is not; the whole path of a root is its name.
+        // A whole path can be unique where an end is not; the whole path of a root is its name.
         let whole = |&j: &usize| self.path_match(j, name) == PathMatch::Whole;
         if let Some(found) = self.only(name, (0..joints).filter(whole))? {
             return Ok(found);
@@ -211,7 +211,7 @@ mod tests {
         several("hand", 3);
         several("right/hand", 2);
         several("hips/right/hand", 2);
-        // The message names what finds each: a path does not help siblings.
+        // The message says how to name each joint: a path does not help siblings.
         let says = s.joint("hand").unwrap_err().to_string();
         assert_eq!(
             says,

@@ -24,7 +24,7 @@ pub const MAX_SCALAR: f32 = 1.0e12;
 pub const MAX_SECONDS: f32 = 1.0e12;
 
 /// The largest product of scales down a chain of joints. Each joint counts with the largest magnitude of
-/// its scale in the rest pose and in all clips, but at least with 1.
+/// its scale in the rest pose and in all clips, and with at least 1.
 pub const MAX_CHAIN_SCALE: f64 = 1.0e12;
 
 /// The largest value of 4 × joints × actions × the product of scales down a chain, in a rig with additive
@@ -53,7 +53,7 @@ pub const ROTATION_SQUARES: [f32; 2] = [0.5, 2.0];
 /// margin below 0 is for rounding to 16 bits.
 pub const LEAST_ROTATION_DOT: f32 = -0.1;
 
-/// A number that is beyond its limit.
+/// A number beyond its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beyond {
     pub what: &'static str,

@@ -60,7 +60,7 @@ impl JointMask {
         Self::from_weights(skeleton, &weights)
     }
 
-    /// These weights for these joints, by name, path or index, 0 elsewhere; the last weight counts if a joint
+    /// The given weights for these joints, by name, path or index, and 0 elsewhere; the last weight counts if a joint
     /// is listed twice.
     ///
     /// # Errors
@@ -81,7 +81,7 @@ impl JointMask {
         &self.rows
     }
 
-    /// Whether it was made for a skeleton of this structure and lane order.
+    /// Whether the mask was made for a skeleton of this structure and lane order.
     pub(crate) fn fits(&self, skeleton: &Skeleton) -> bool {
         (self.structure, self.layout) == (skeleton.structure_hash(), skeleton.layout_hash())
     }

@@ -1,18 +1,18 @@
-//! Skeletons that differ in the order of their joints alone: rigs follow the order of `skins[].joints`, which is another
-//! in each export.
+//! Skeletons that differ only in the order of their joints: rigs follow the order of `skins[].joints`, which differs
+//! between exports.
 
 use super::{NO_JOINT, Skeleton};
 use crate::math::Fnv1a;
 use std::collections::HashMap;
 
 impl Skeleton {
-    /// By joint of another skeleton that of this one, if their joints differ in their order at most: names, parents and
-    /// rest poses are equal. Scalars are not compared.
+    /// For each joint of another skeleton the joint of this one, if names, parents and rest poses are equal in some order.
+    /// Scalars are not compared.
     pub(crate) fn joints_in(&self, other: &Skeleton) -> Option<Vec<u16>> {
         if self.len() != other.len() {
             return None;
         }
-        // Twins have one name, one parent and one place: they are told apart by the joints below them, or are alike.
+        // Joints with equal names, parents and rest poses are told apart by the joints below them, or are interchangeable.
         let mut free: HashMap<(u16, u64), Vec<u16>> = HashMap::new();
         for (joint, tree) in trees(self).into_iter().enumerate().rev() {
             let key = (self.parents()[joint], tree);
@@ -44,7 +44,7 @@ fn trees(skeleton: &Skeleton) -> Vec<u64> {
         let mut h = Fnv1a::default();
         h.write(skeleton.names()[joint].as_bytes());
         for number in skeleton.rest(joint).to_array() {
-            // −0.0 and 0.0 are one place.
+            // −0.0 and 0.0 are equal.
             h.write_u64((number + 0.0).to_bits().into());
         }
         h.write_u64(below[joint]);

@@ -72,7 +72,7 @@ impl Pose {
     /// The transform in a lane, its rotation not normalised.
     ///
     /// # Panics
-    /// As indexing does, if the pose has no such lane.
+    /// If the pose has no such lane.
     pub fn lane(&self, lane: usize) -> Trs {
         let (b, l) = (lane / LANES, lane % LANES);
         let (t, r, s) = (&self.translation[b], &self.rotation[b], &self.scale[b]);
@@ -86,7 +86,7 @@ impl Pose {
     /// Sets the transform in a lane.
     ///
     /// # Panics
-    /// As indexing does, if the pose has no such lane.
+    /// If the pose has no such lane.
     pub(crate) fn set_lane(&mut self, lane: usize, trs: &Trs) {
         let (b, l) = (lane / LANES, lane % LANES);
         for (c, v) in trs.translation.to_array().into_iter().enumerate() {

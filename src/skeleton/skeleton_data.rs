@@ -12,41 +12,41 @@ use crate::words::{plural, says, shorten};
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
 
-/// The parent of a root joint, and the joint of a slot that is attached to none.
+/// The parent of a root joint, and the joint of a slot without one.
 pub const NO_JOINT: u16 = u16::MAX;
 
-/// The most joints of a skeleton: indices are u16 and the last value means "none".
+/// Limit on the joints of a skeleton: indices are u16 and the last value means "none".
 pub const MAX_JOINTS: usize = u16::MAX as usize;
 
-/// One joint of the list that a skeleton is made of.
+/// One joint of the list that [`Skeleton::new`] takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// Its name; may be empty or shared with other joints.
+    /// Name; may be empty or shared with other joints.
     pub name: String,
-    /// Index of its parent in the list, smaller than its own; `None` for a root.
+    /// Index of the parent in the list, smaller than the joint's own; `None` for a root.
     pub parent: Option<usize>,
-    /// Its rest pose, relative to the parent.
+    /// Rest pose, relative to the parent.
     pub rest: Trs,
 }
 
 /// A named scalar of a skeleton (a morph weight, a number of a user channel) with its rest value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scalar {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its value while no clip animates it.
+    /// Value while no clip animates the scalar.
     pub rest: f32,
 }
 
 /// An immutable, flat hierarchy of joints, parents first, with its rest pose in lane order.
 ///
-/// A clone shares the arrays: it costs a counter.
+/// A clone shares the arrays; it only increments a counter.
 #[derive(Clone, Debug)]
 pub struct Skeleton {
     pub(super) data: Arc<SkeletonData>,
 }
 
-/// Skeletons that share their arrays are equal without a look at them.
+/// Skeletons that share their arrays are equal; the arrays are then not compared.
 impl PartialEq for Skeleton {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.data, &other.data) || self.data == other.data
@@ -202,7 +202,7 @@ says! { SkeletonFault:
     Self::MaskWeight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
 }
 
-/// A rest transform in a frame of a scale, with the rounding noise of exporters set to zero.
+/// A rest transform with the rounding noise of exporters set to zero; `frame` is the scale of the translation's frame.
 fn settled(rest: &Trs, frame: f64) -> Trs {
     let noise = noise_length(frame);
     Trs {
@@ -329,7 +329,7 @@ impl Skeleton {
         Ok(skeleton)
     }
 
-    /// Rewrites the scalars of the rest pose after some were added.
+    /// Rewrites the scalars of the rest pose after channels were added.
     pub(super) fn lay_scalars(&mut self) {
         let data = Arc::make_mut(&mut self.data);
         let quaternions = data.channels.iter().filter(|c| c.0.rest.is_quaternion());
@@ -404,12 +404,12 @@ impl Skeleton {
     /// The rest pose of a joint, by its index.
     ///
     /// # Panics
-    /// As indexing does, if the skeleton has no such joint.
+    /// If the skeleton has no such joint.
     pub fn rest(&self, joint: usize) -> Trs {
         self.data.rest.lane(usize::from(self.data.lane_of[joint]))
     }
 
-    /// The rest pose in model space, in joint order.
+    /// The rest pose in model space: a matrix per joint, in joint order.
     pub fn rest_models(&self) -> Vec<Affine3A> {
         let mut models: Vec<Affine3A> = Vec::with_capacity(self.len());
         for (joint, &parent) in self.data.parents.iter().enumerate() {

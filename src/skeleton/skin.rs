@@ -58,7 +58,7 @@ impl Skin {
         })
     }
 
-    /// A skin of joints and matrices that are checked.
+    /// A skin of joints and matrices that were checked before.
     pub(crate) fn of_checked(
         name: Option<String>,
         joints: Vec<u16>,

@@ -15,7 +15,7 @@ pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, po
             );
         }
         Channel::Scale => {
-            // There is no ratio to a reference of zero: the blended scale is then left unchanged.
+            // No ratio to a reference of zero exists, so the blended scale is left unchanged.
             let base = pose.lane(lane).scale.to_array();
             let divide = |v: &mut [f64], none: f64| {
                 for (v, b) in v.iter_mut().zip(base) {

@@ -1,9 +1,9 @@
-//! The key times of a block: the union of those of its lanes, or an even grid if they are too many.
+//! The key times of a block: the union of its lanes' times, or an even grid if they are too many.
 //!
 //! ```text
-//! up to 65,535 times, or even ones         kept as they are
-//! even times, and more where joints turn   a grid of a multiple of their rate, with all of them on it
-//! other times                              a grid of the wanted rate, or of their mean rate if that is higher
+//! up to 65,535 times, or even ones          kept
+//! even times, and more where joints rotate  a grid of a multiple of their rate that contains them all
+//! other times                               a grid of the requested rate, or of their mean rate if that is higher
 //! ```
 
 use super::Lane;
@@ -18,20 +18,20 @@ use crate::math::angle;
 /// of optical motion capture.
 pub const RESAMPLE_RATE: f64 = 120.0;
 
-/// The most keys of a timeline that is resampled. Up to here times of f32 are spaced as evenly as
-/// [`REGULAR_TOLERANCE`](crate::clip::REGULAR_TOLERANCE) asks, at any rate; 9.7 hours at 120 Hz.
+/// Limit on the keys of a timeline that is resampled. Up to this number f32 times are spaced as evenly as
+/// [`REGULAR_TOLERANCE`](crate::clip::REGULAR_TOLERANCE) requires, at any rate; 9.7 hours at 120 Hz.
 pub const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 
-/// The most keys on a grid for each key time that it replaces: memory stays within eight times that of the tracks.
-/// Also the largest multiple of the rate of even times; joints that turn farther between two keys than eight steps
-/// follow lose the difference, which is measured.
+/// Limit on the keys of a grid per key time that it replaces: memory stays within eight times that of the tracks. It is
+/// also the largest multiple of the rate of even times: rotations between two keys that need more than eight steps lose
+/// the difference, which is measured.
 const MAX_GROWTH: usize = 8;
 
-/// Blocks of one channel that were resampled.
+/// The resampling of one channel's blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Resampled {
     pub channel: Channel,
-    /// Key times before and after.
+    /// Numbers of key times before and after.
     pub keys: [usize; 2],
     /// Keys per second.
     pub rate: f64,
@@ -40,16 +40,16 @@ pub(crate) struct Resampled {
     pub error: f64,
 }
 
-/// What becomes of the key times of a block.
+/// The key times chosen for a block.
 pub(super) enum KeyTimes {
     /// The union of the lanes' times.
     Union(Vec<f32>),
-    /// A grid in the place of so many times, on which the lanes are to be sampled.
+    /// A grid that replaces `replaced` times, on which the lanes are to be sampled.
     Grid { times: Vec<f32>, replaced: usize },
 }
 
-/// The key times of the moving lanes of a block. Linear rotations get more of them, so that none exceeds
-/// `max_angle` from key to key. Fails with the number of times if they are too many and fit no grid.
+/// The key times of the moving lanes of a block. Linear rotations get additional ones, so that no rotation from key to
+/// key exceeds `max_angle`. Fails with the number of times if they are too many and fit no grid.
 pub(super) fn key_times(moving: &[&Lane], max_angle: f64, rate: f64) -> Result<KeyTimes, usize> {
     let mut own: Vec<f32> = Vec::new();
     let mut extra: Vec<f32> = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn key_times(moving: &[&Lane], max_angle: f64, rate: f64) -> Result<K
             continue;
         }
         last = Some(lane);
-        // −0.0 and 0.0 are one key time.
+        // −0.0 and 0.0 count as one key time.
         own.extend(lane.curve.times.iter().map(|t| t + 0.0));
         sort(&mut own);
     }
@@ -81,7 +81,7 @@ pub(super) fn key_times(moving: &[&Lane], max_angle: f64, rate: f64) -> Result<K
     })
 }
 
-/// The moving lanes of a block on a grid that takes the place of so many times, and what that changes.
+/// The moving lanes of a block, sampled on a grid that replaces `replaced` times, and the measured difference.
 pub(super) fn resample(
     channel: Channel,
     moving: &[&Lane],
@@ -126,9 +126,9 @@ fn grid(own: &[f32], moving: &[&Lane], max_angle: f64, rate: f64) -> Option<Vec<
     let most = MAX_GROWTH.min((MAX_RESAMPLED_KEYS - 1) / steps);
     if is_even(own) {
         let parts = moving.iter().map(|lane| lane.curve.most_parts(max_angle));
-        // Without room for a multiple the times stay as they are.
+        // Without room for a multiple the times are kept.
         let parts = parts.max().unwrap_or(1).clamp(1, most.max(1));
-        // The times of the lanes are on it to the bit.
+        // The times of the lanes are kept bit for bit.
         let time = |k: usize| match k % parts {
             0 => own[k / parts],
             _ => place(k, steps * parts),
@@ -143,7 +143,7 @@ fn grid(own: &[f32], moving: &[&Lane], max_angle: f64, rate: f64) -> Option<Vec<
     Some(times).filter(|t| usable(t))
 }
 
-/// A lane with a key at each of these times: linear, or held as it was.
+/// A lane with a key at each of these times: held if it was held, otherwise linear.
 fn sampled(lane: &Lane, times: &[f32]) -> Lane {
     let curve = &lane.curve;
     let mut values: Vec<f64> = Vec::with_capacity(times.len() * curve.width);
@@ -153,7 +153,7 @@ fn sampled(lane: &Lane, times: &[f32]) -> Lane {
             let length = value.iter().map(|v| v * v).sum::<f64>().sqrt();
             let before = values.len().checked_sub(4).and_then(|at| values.get(at..));
             let dot = before.map_or(1.0, |b| b.iter().zip(&value).map(|(a, b)| a * b).sum());
-            // Splines of quaternions may vanish; the key before stays.
+            // Splines of quaternions may pass through zero; the value of the key before is used then.
             let scale = match (length > 1e-6, dot < 0.0) {
                 (true, false) => 1.0 / length,
                 (true, true) => -1.0 / length,

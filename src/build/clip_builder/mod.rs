@@ -27,10 +27,10 @@ use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
 use variation::tolerance;
 
-/// Rows of a block below this grow with those before them: a megabyte.
+/// Blocks of fewer rows than this let the vector of rows double its capacity: one megabyte.
 const FEW_ROWS: usize = (1 << 20) / size_of::<Row>();
 
-/// Where a raw node's properties are stored: its lane; its first scalar and the number of its scalars.
+/// The storage of a raw node's properties: its lane; its first scalar and the number of its scalars.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Target {
     pub lane: Option<usize>,
@@ -38,7 +38,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Of tracks whose nodes are joints; nodes from the number of joints on are scalars.
+    /// Targets of tracks whose nodes are joints; nodes from the number of joints on are scalars.
     pub fn of_joints(skeleton: &Skeleton) -> Vec<Self> {
         let joints = skeleton.lane_of().iter().map(|&lane| Self {
             lane: Some(usize::from(lane)),
@@ -55,29 +55,29 @@ impl Target {
 /// The reference of an additive clip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reference<'a> {
-    /// None: a full clip.
+    /// No reference: a full clip.
     None,
     /// A pose in lane order: an additive clip of differences to it.
     Pose(&'a Pose),
 }
 
-/// Builds one clip. `targets[node]` is where a node's properties are stored.
+/// Builds one clip. `targets[node]` says where a node's properties are stored.
 pub(crate) struct ClipBuilder<'a> {
     pub skeleton: &'a Skeleton,
     pub targets: &'a [Target],
-    /// By node, as the tracks have them.
+    /// Lengths in the frames of the tracks' nodes.
     pub lengths: &'a Lengths,
-    /// The most bytes of rows a clip may take.
+    /// Limit on the rows of a clip, bytes.
     pub max_bytes: usize,
-    /// User channels, in the order of the skeleton's.
+    /// User channels, in the skeleton's order.
     pub channels: &'a [RawUserChannel],
 }
 
 struct Lane {
     lane: usize,
-    /// The scale of the frame that a translation is in; 1 of other channels.
+    /// The scale of a translation's frame; 1 for other channels.
     frame: f64,
-    /// The size that the noise of a translation is measured by; of other channels the model's.
+    /// The size relative to which noise of a translation is measured; for other channels the model's.
     size: f64,
     curve: Curve,
     variation: Variation,
@@ -85,7 +85,7 @@ struct Lane {
 
 /// The timelines of a clip while it is built.
 struct Timelines {
-    /// Their indices by the bits of their times.
+    /// Indices of the timelines by the bits of their times.
     known: HashMap<Vec<u32>, u32>,
     /// Keys per second of times that are resampled.
     rate: f64,
@@ -103,7 +103,7 @@ impl ClipBuilder<'_> {
         built.map(|(clip, _)| clip)
     }
 
-    /// Also returns what was resampled, at most one entry per channel. `rate` is in keys per second.
+    /// Builds a clip; also returns what was resampled, at most one entry per channel. `rate` is in keys per second.
     pub fn build_reporting(
         &self,
         (index, raw): (usize, &RawClip),
@@ -352,7 +352,7 @@ impl ClipBuilder<'_> {
         let (times, moving, cubic) = match key_times(&moving, max_angle, timelines.rate) {
             Ok(KeyTimes::Union(times)) => (times, moving, cubic),
             Ok(KeyTimes::Grid { times, replaced }) => {
-                // Before the lanes take their share of the memory.
+                // Checked before resampling takes memory for the lanes.
                 self.check_size(parts, width, times.len())?;
                 let (lanes, resampled) = resample(channel, &moving, &times, replaced);
                 timelines.add(resampled);
@@ -379,7 +379,7 @@ impl ClipBuilder<'_> {
         self.check_size(parts, per_key, times.len())?;
         let rows = parts.rows.to_mut();
         let more = per_key * times.len();
-        // Of millions of keys exactly as many: what doubles would take twice the memory.
+        // Room for millions of keys is reserved exactly: doubling would take twice the memory.
         let room = match more < FEW_ROWS {
             true => rows.try_reserve(more),
             false => rows.try_reserve_exact(more),
@@ -391,7 +391,7 @@ impl ClipBuilder<'_> {
             })
         })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
-        // Keys are then copied: to look for each of millions takes most of the time of a long take.
+        // Such keys are copied: searching each of millions takes most of the time of a long take.
         let own: Vec<bool> = moving
             .iter()
             .map(|l| !cubic && l.curve.times == times)
@@ -422,14 +422,14 @@ impl ClipBuilder<'_> {
         Ok(())
     }
 
-    /// Checks the memory of the rows so far and of those of a block; of constants it has no keys.
+    /// Checks the memory of the rows so far and of a block's; constants are checked with 0 keys.
     fn check_size(&self, parts: &ClipParts, per_key: usize, keys: usize) -> Result<(), BuildError> {
         let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
             return Err(BuildError::Tracks(TrackFault::TooLarge {
                 clip: parts.name.clone(),
-                // At most 2^24.
+                // The number is at most 2^24.
                 keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
@@ -462,7 +462,7 @@ impl ClipBuilder<'_> {
 }
 
 impl Timelines {
-    /// Notes a block that was resampled with the others of its channel.
+    /// Merges the resampling of a block into that of its channel.
     fn add(&mut self, new: Resampled) {
         let known = self.resampled.iter_mut().find(|r| r.channel == new.channel);
         let Some(known) = known else {
@@ -496,7 +496,7 @@ fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
         })
 }
 
-/// Writes a key of a linear or stepped lane whose key times are those of the block.
+/// Writes a key of a linear or stepped lane that has the key times of the block.
 fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
     let noise = noise(lane);
     let mut value = [0.0; 4];

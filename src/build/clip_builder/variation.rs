@@ -8,26 +8,25 @@ use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 /// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 /// A translation track that varies by no more than this fraction of the model's size is constant, both in model space:
-/// below a joint of scale 1,000 a unit is as long as 1,000 of the model.
-/// At 1e-5, pab's run was 2.4e-5 off its golden poses (2e-5 is allowed); at 2e-6 it is 1.9e-6, in as many
-/// bytes.
+/// below a joint of scale 1,000 a unit is 1,000 units of the model. At 1e-5, pab's run was 2.4e-5 off its golden poses
+/// (2e-5 is allowed); at 2e-6 it is 1.9e-6, in as many bytes.
 pub const TRANSLATION_TOLERANCE: f64 = 2e-6;
 /// A component of a scale track that varies by no more than this share of itself is constant, and 1 if it is within this
-/// of 1: a share, as an armature's scale may be 0.01
-/// (noise of 4e-7 was observed in the scales of a widely used exporter).
+/// of 1. It is a share because an armature's scale may be 0.01. Noise of 4e-7 was observed in the scales of a widely
+/// used exporter.
 pub const SCALE_TOLERANCE: f64 = 1e-6;
 /// A scalar track that varies by no more than this is constant.
 pub const SCALAR_TOLERANCE: f64 = 1e-6;
 
-/// Whether a track is constant (with its value) or animated. Found before the lane order is chosen.
+/// Whether a track is constant (with its value) or animated. Known before the lane order is chosen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Variation {
     Constant([f64; 4]),
     Animated,
 }
 
-/// The variation up to which the components of a channel count as constant. `size` is the model's in the frame of the
-/// translation, see [`Lengths::local`](crate::build::lengths::Lengths::local); `largest` is the size of a scale.
+/// The variation up to which the components of a channel count as constant. `size` is the model's size in the frame of
+/// the translation, see [`Lengths::local`](crate::build::lengths::Lengths::local); `largest` is the size of a scale.
 pub(crate) fn tolerance(
     channel: RawChannel,
     size: f64,
@@ -41,7 +40,7 @@ pub(crate) fn tolerance(
     }
 }
 
-/// Classifies a curve, snapping constant scales to 1. `size` is the model's in the frame of the translation.
+/// Classifies a curve, snapping constant scales to 1. `size` is the model's size in the frame of the translation.
 pub(crate) fn classify(curve: &Curve, channel: RawChannel, size: f64) -> Variation {
     match curve.constant(tolerance(channel, size, || curve.largest())) {
         None => Variation::Animated,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::build::clip_builder::{ROTATION_TOLERANCE, SCALE_TOLERANCE};
 
-/// A cubic curve whose keys all have one value, a key every `gap` seconds; `tangent` of key, component and side.
+/// A cubic curve with equal keys, one every `gap` seconds; `tangent` takes key, component and side.
 fn spline(
     channel: RawChannel,
     value: &[f32],
@@ -70,7 +70,7 @@ fn splines_that_leave_the_tolerance_between_keys_are_not_constant() {
         [0.0, 0.0, 1e-6, 0.0][c]
     });
     assert_eq!(long.constant([ROTATION_TOLERANCE; 4]), None);
-    // One steep tangent of one interval among many.
+    // One tangent of one interval among many is steep.
     for side in [0, 1] {
         let steep = |k: usize, c: usize, s: usize| match (k, c, s) {
             (900, 1, s) if s == side => 1e-3,
@@ -86,7 +86,7 @@ fn splines_that_leave_the_tolerance_between_keys_are_not_constant() {
     }
 }
 
-/// The bound of a tangent is what the curve reaches, and bounds of one side add up over intervals.
+/// The bound of a tangent is reached, and bounds of one side add up over intervals.
 #[test]
 fn a_tangent_leads_away_by_four_twentysevenths_of_its_interval() {
     let gap = 0.5;

@@ -22,18 +22,18 @@ const TURN: f64 = std::f64::consts::PI / 180.0;
 const STILL: f64 = 1e-6;
 /// Splines are divided until a line is this close to them, as a fraction of the model's size in model space.
 const SPLINE_TOLERANCE: f64 = 1e-4;
-/// How often a spline's segment is halved at most: 256 parts follow a swing of one unit to 1e-4.
+/// Limit on the halvings of a spline's segment: 256 parts follow a swing of one unit to 1e-4.
 const MAX_HALVINGS: u32 = 8;
 /// The largest rotation between keys where rotation is extracted, radians. Within 2.5 degrees, the pose
 /// that remains is off by less than 1e-3 of the joint's height.
 const MAX_STEP: f64 = 2.5 * std::f64::consts::PI / 180.0;
-/// How far the motion on top of the pose may be between keys from where the clip has the joint: radians, and a share of
-/// the larger of the model's size and the joint's distance from the origin. A yaw of [`MAX_STEP`] leaves 2.4e-4, so that
-/// keys are added only where the yaw is faster than the joint turns: near half a turn of tipping over.
+/// Largest deviation of motion and pose together from the clip between keys: radians, and a share of the larger of the
+/// model's size and the joint's distance from the origin. A yaw of [`MAX_STEP`] leaves 2.4e-4, so that keys are added
+/// only where the yaw is faster than the joint turns: when it has tipped over by nearly half a turn.
 const COMPOSED: f64 = 5e-4;
-/// How often an interval is halved for that at most: what is left takes no time that a frame could show.
+/// Limit on the halvings of an interval for [`COMPOSED`]: the rest is shorter than any frame.
 const MAX_TURN_HALVINGS: u32 = 16;
-/// How far scales along the axes may differ and still count as uniform.
+/// Largest difference of scales along the axes that still count as uniform.
 const EVEN: f64 = 1e-5;
 
 /// The joint's curves in one clip, and the transform of its ancestors.
@@ -43,7 +43,7 @@ pub(super) struct Root {
     translation: Option<(usize, Curve)>,
     rotation: Option<(usize, Curve)>,
     rest: (DVec3, DQuat),
-    /// Parent space to model space.
+    /// Transform from parent space to model space.
     above: DAffine3,
     above_rotation: DQuat,
     even: bool,
@@ -146,7 +146,7 @@ impl Root {
         curve.map_or(self.rest.0, |v| DVec3::new(v[0], v[1], v[2]))
     }
 
-    /// Its rotation in model space.
+    /// The joint's rotation in model space.
     fn model_rotation(&self, time: f32) -> DQuat {
         let curve = self.rotation.as_ref().map(|(_, c)| c.at(time).value);
         let local = curve.map_or(self.rest.1, |v| DQuat::from_array(v).normalize());
@@ -174,7 +174,7 @@ impl Root {
         self.axes * (place(time) - yaw * start)
     }
 
-    /// Where the joint is in model space, without scale.
+    /// The joint's transform in model space, without scale.
     fn whole(&self, time: f32) -> Rigid {
         Rigid {
             rotation: self.model_rotation(time),
@@ -182,7 +182,7 @@ impl Root {
         }
     }
 
-    /// The motion at a time, and the pose that is left of the joint, in model space.
+    /// The motion at a time, and the joint's remaining pose, in model space.
     fn split(&self, time: f32) -> [Rigid; 2] {
         let rotation = self.yaw(time);
         let motion = Rigid {
@@ -192,7 +192,7 @@ impl Root {
         [motion, motion.inverse().then(&self.whole(time))]
     }
 
-    /// Whether motion and pose, each on its way from key to key, are where the clip has the joint.
+    /// Whether motion and pose, each interpolated between its keys, give the joint's transform in the clip.
     fn follows(&self, (a, b): (f32, f32), time: f32, size: f64) -> bool {
         let way = (f64::from(time) - f64::from(a)) / (f64::from(b) - f64::from(a));
         let (from, to) = (self.split(a), self.split(b));
@@ -209,7 +209,7 @@ impl Root {
             && (size <= 0.0 || apart <= COMPOSED * size)
     }
 
-    /// Adds times between neighbours until motion and pose follow the clip. `most` are the most times.
+    /// Adds times between neighbours until motion and pose follow the clip, or there are more than `most` times.
     fn divide(&self, times: &mut Vec<f32>, size: f64, most: usize) {
         let mut spans: Vec<(f32, f32, u32)> = times
             .windows(2)
@@ -220,7 +220,7 @@ impl Root {
             if left == 0 || !(a < middle && middle < b) || times.len() > most {
                 continue;
             }
-            // Also at a quarter: the middle of an S-shaped way is on its chord.
+            // A quarter is checked too: the middle of an S-shaped path lies on its chord.
             let quarter = 0.5 * (a + middle);
             if ![quarter, middle]
                 .iter()
@@ -247,7 +247,7 @@ impl Root {
         } else {
             DQuat::IDENTITY
         };
-        // Without the yaw: a rotation in place does not displace.
+        // The yaw is left out: a rotation in place does not displace.
         let way = self.motion(end, DQuat::IDENTITY).length();
         way > TRAVEL * model_size || turned(yaw) > TURN
     }
@@ -303,7 +303,7 @@ impl Root {
         }))
     }
 
-    /// Limit on the keys of the motion: four for each of the joint's, as files bound those, or as many as an
+    /// Limit on the keys of the motion: four for each of the joint's keys, whose number files bound, or as many as an
     /// irregular timeline holds.
     fn most_keys(&self) -> usize {
         let keys = self.translation.iter().chain(&self.rotation);
@@ -366,7 +366,7 @@ impl Root {
         Ok(times)
     }
 
-    /// Without rotation: the translation track keeps its interpolation and keys, and loses the chosen axes.
+    /// Without rotation: the translation track keeps its interpolation and keys but loses the chosen axes.
     fn keep_in_place(&self, clip: &mut RawClip) {
         let Some((index, curve)) = &self.translation else {
             return;
@@ -425,8 +425,8 @@ fn turned(q: DQuat) -> f64 {
     angle(&q.to_array(), &DQuat::IDENTITY.to_array())
 }
 
-/// Adds times between `a` and `b` until lines follow the spline within `tolerance`. `left` are the halvings that
-/// are left, and the most times.
+/// Adds times between `a` and `b` until lines follow the spline within `tolerance`. `left` holds the remaining numbers of
+/// halvings and of times.
 fn halve(
     curve: &Curve,
     (a, b): (f32, f32),
@@ -438,7 +438,7 @@ fn halve(
     if left == 0 || !(a < middle && middle < b) || times.len() > most {
         return;
     }
-    // Also at a quarter: the middle of an S-shaped segment is on its line.
+    // A quarter is checked too: the middle of an S-shaped segment lies on its line.
     let quarter = 0.5 * (a + middle);
     let (va, vb) = (curve.at(a).value, curve.at(b).value);
     let straight = |t: f32| {

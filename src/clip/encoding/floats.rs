@@ -13,7 +13,7 @@ impl BlockKind {
         }
     }
 
-    /// The row of a key in which its value begins; tangents have as many before and after.
+    /// The row of a key in which its value begins. In-tangents take as many rows before it, out-tangents after it.
     pub(crate) const fn row_of_value(self, channel: Channel) -> usize {
         (self.rows_per_key(channel) - channel.components()) / 2
     }
@@ -75,7 +75,7 @@ impl Floats<'_> {
     }
 }
 
-/// Keys of f32 rows that are written.
+/// Keys of f32 rows that are being written.
 pub(crate) struct FloatKeys<'a> {
     channel: Channel,
     kind: BlockKind,
@@ -83,7 +83,7 @@ pub(crate) struct FloatKeys<'a> {
 }
 
 impl<'a> FloatKeys<'a> {
-    /// Appends keys that all have the values of `still`, and tangents of 0.
+    /// Appends keys that all have the values of `still`, with tangents of 0.
     pub fn append(
         rows: &'a mut Vec<Row>,
         (channel, kind): (Channel, BlockKind),
@@ -113,7 +113,7 @@ impl<'a> FloatKeys<'a> {
         }
     }
 
-    /// Copies a lane of keys of the same kind, of any encoding: those of integers are exact in f32.
+    /// Copies a lane of keys of the same kind, in any encoding: 16-bit keys are exact in f32.
     pub fn copy(&mut self, l: usize, from: &Keys<'_>, lane: usize) {
         let Keys::Floats(from) = from else {
             for (key, value) in from.values(lane).enumerate() {

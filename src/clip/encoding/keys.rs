@@ -7,7 +7,7 @@ use super::floats::Floats;
 use super::packed::Packed;
 use crate::math::{LANES, Row};
 
-/// What a key stores of a lane. All but splines store the value alone.
+/// A part of a lane in a key. Only splines store tangents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
     In,
@@ -26,14 +26,14 @@ pub(crate) enum Keys<'a> {
 }
 
 impl Clip {
-    /// The keys of one of its blocks.
+    /// The keys of a block of the clip.
     pub(crate) fn keys(&self, channel: Channel, b: &Block) -> Keys<'_> {
         Keys::new(channel, b, self.keys_of(b), &self.rows, &self.packed)
     }
 }
 
 impl ClipParts {
-    /// Number of keys of one of its blocks.
+    /// Number of keys of a block of the parts.
     pub(crate) fn keys_of(&self, b: &Block) -> usize {
         match b.kind {
             BlockKind::Constant => 1,
@@ -41,7 +41,7 @@ impl ClipParts {
         }
     }
 
-    /// The keys of one of its blocks, whose references must have been checked.
+    /// The keys of a block of the parts, whose references must have been checked.
     pub(crate) fn keys(&self, channel: Channel, b: &Block) -> Keys<'_> {
         Keys::new(channel, b, self.keys_of(b), &self.rows, &self.packed)
     }
@@ -74,7 +74,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A part of a key in f32. Only splines have tangents; of others it is the value. Components that the channel lacks
+    /// A part of a key in f32. Kinds without tangents return the value for every part. Components that the channel lacks
     /// are 0.
     #[inline(always)]
     pub fn get(&self, key: usize, part: Part, lane: usize) -> [f32; 4] {
@@ -86,7 +86,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// As [`get`](Self::get), in f64.
+    /// The same as [`get`](Self::get), in f64.
     #[inline(always)]
     pub fn get_f64(&self, key: usize, part: Part, lane: usize) -> [f64; 4] {
         match self {

@@ -1,6 +1,6 @@
-//! `Encoding`: how the keys of a block are stored. Each encoding has a type that sizes, checks and reads its keys, and one
-//! that writes them: `floats.rs`, `packed.rs`. Outside this folder a layout is known to the decoder into registers
-//! (`kernel::track`) and to the coder of files (`format::codec`) alone; the baker chooses which blocks are packed.
+//! `Encoding`: the storage of a block's keys. Each encoding has a type that sizes, checks and reads its keys, and one
+//! that writes them: `floats.rs`, `packed.rs`. Outside this folder only the decoder into registers (`kernel::track`) and
+//! the coder of files (`format::codec`) know a layout; the baker chooses which blocks are packed.
 //!
 //! ```text
 //! f32 rows, other kinds   key 0: x y z w | key 1: x y z w | …                 a row of 16 lanes each
@@ -64,11 +64,11 @@ impl std::iter::Sum for Extent {
     }
 }
 
-/// What is wrong with the references of a block, if anything: what, the number needed, and what there is.
+/// The first fault of a block's references: its name, the number needed, and the number present.
 type Checked = Result<(), (&'static str, usize, usize)>;
 
 impl Encoding {
-    /// What it stores of so many keys.
+    /// Rows and integers that `keys` keys take.
     pub(crate) const fn extent(self, channel: Channel, kind: BlockKind, keys: usize) -> Extent {
         match self {
             Self::Float => Floats::extent(channel, kind, keys),
@@ -76,7 +76,7 @@ impl Encoding {
         }
     }
 
-    /// Its numbers in files and hashes: lanes that are stored as integers, 0 for rows of f32, and the first integer.
+    /// The encoding in files and hashes: lanes stored as integers (0 for rows of f32), and the first integer.
     pub(crate) const fn numbers(self) -> (u8, u32) {
         match self {
             Self::Float => (0, 0),
@@ -84,7 +84,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding of such numbers.
+    /// The encoding of [`numbers`](Self::numbers).
     #[cfg(feature = "phx")]
     pub(crate) const fn of_numbers((lanes, first): (u8, u32)) -> Self {
         match lanes {
@@ -93,7 +93,7 @@ impl Encoding {
         }
     }
 
-    /// Checks what a reader of the keys relies on: of the block's own rows and of its integers, of which `have` are stored.
+    /// Checks the block's own rows and its integers, of which `have` are stored: readers of keys rely on it.
     pub(super) fn check(self, kind: BlockKind, own: (&[Row], usize), have: usize) -> Checked {
         match self {
             Self::Float => Ok(()),
@@ -101,7 +101,7 @@ impl Encoding {
         }
     }
 
-    /// The first lane in which keys may lie beyond a limit although its rows do not, and how far.
+    /// The first lane whose keys may exceed a limit although its rows do not, and the largest magnitude.
     pub(super) fn beyond(self, rows: &[Row], limit: f32) -> Option<(usize, f32)> {
         match self {
             Self::Float => None,
@@ -109,8 +109,8 @@ impl Encoding {
         }
     }
 
-    /// The encoding that keeps lanes bit for bit which meet in a block: integers if all are, as numbers of packed keys are
-    /// exact in f32. Lanes ascend.
+    /// The encoding that keeps all lanes of a block bit for bit: integers if all lanes are packed, otherwise f32, in which
+    /// packed keys are exact. Lanes ascend.
     pub(super) fn of_lanes(mut lanes: impl Iterator<Item = (usize, Self)>) -> Self {
         let last = lanes.try_fold(0, |_, (l, one)| (one != Self::Float).then_some(l as u8));
         last.map_or(Self::Float, |last| Self::Packed {
@@ -119,8 +119,8 @@ impl Encoding {
         })
     }
 
-    /// Appends keys that all have the values of `still`, but for lanes that are copied from others with as many keys:
-    /// each with the keys and their lane.
+    /// Appends keys that all have the values of `still`, except in `lanes`: each is copied from a lane of other keys of the
+    /// same number.
     pub(super) fn append<'k>(
         self,
         parts: &mut ClipParts,

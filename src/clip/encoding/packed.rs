@@ -6,19 +6,19 @@ use super::super::lattice::MAX_MULTIPLE;
 use super::{Checked, Encoding, Extent, Keys, Lanes};
 use crate::math::{LANES, Row, within};
 
-/// Largest number of steps in the range of a lane that is packed.
+/// Limit on the steps in the range of a packed lane.
 const MAX_STEPS: f64 = 65_000.0;
 
-/// Zeros at the end of a clip's integers: the last block, too, is read in whole rows.
+/// Zeros at the end of a clip's integers, because the last block is read in whole rows too.
 pub(crate) const PACKED_END: usize = LANES;
 
 /// The keys of a packed block.
 #[derive(Clone, Copy)]
 pub(crate) struct Packed<'a> {
     pub width: usize,
-    /// Lanes stored of each component.
+    /// Number of lanes stored of each component.
     pub lanes: usize,
-    /// Least values and steps.
+    /// Rows of least values, then a row of steps.
     pub ranges: &'a [Row],
     pub integers: &'a [u16],
 }
@@ -32,7 +32,7 @@ impl Packed<'_> {
         }
     }
 
-    /// As [`Encoding::check`].
+    /// See [`Encoding::check`].
     pub fn check(
         kind: BlockKind,
         (first, lanes): (u32, u8),
@@ -50,7 +50,7 @@ impl Packed<'_> {
         if let Some(l) = (lanes..LANES).find(|&l| steps[l] != 0.0) {
             return Err(("step of lane", l, lanes));
         }
-        // A whole row is read at any component of the last key.
+        // A read takes a whole row from any component of the last key.
         match (first as usize).saturating_add(integers + LANES - lanes) {
             end if end > have => Err(("packed key", end, have)),
             _ => Ok(()),
@@ -71,7 +71,7 @@ impl Packed<'_> {
         self.integers.len() / (self.width * self.lanes)
     }
 
-    /// The integer of a number, if its lane has any, and its range.
+    /// The integer of a component, if its lane is stored, with the lane's least value and step.
     #[inline(always)]
     fn number(&self, key: usize, c: usize, lane: usize) -> (Option<u16>, f32, f32) {
         let at = (key * self.width + c) * self.lanes + lane;
@@ -142,17 +142,17 @@ impl ClipParts {
     }
 }
 
-/// Keys of 16-bit integers that are written.
+/// Keys of 16-bit integers that are being written.
 pub(crate) struct PackedKeys {
     width: usize,
     lanes: usize,
-    /// Least values and steps.
+    /// Rows of least values, then a row of steps.
     ranges: Vec<Row>,
     integers: Vec<u16>,
 }
 
 impl PackedKeys {
-    /// Keys that all have the values of `still`, with room for integers of the first `lanes` lanes.
+    /// Keys that all have the values of `still`, with room for the integers of the first `lanes` lanes.
     pub fn new(still: &[Row], count: usize, lanes: usize) -> Self {
         let mut ranges = still.to_vec();
         ranges.push(Row::splat(0.0));
@@ -169,12 +169,12 @@ impl PackedKeys {
         LANES - moving.leading_zeros() as usize
     }
 
-    /// True if 16 bits and the lattice hold the range of a lane at this step.
+    /// Whether 16 bits and the lattice can hold the range of a lane at this step.
     pub fn fits(low: f64, high: f64, step: f64) -> bool {
         (high - low) / step <= MAX_STEPS && low.abs().max(high.abs()) / step < MAX_MULTIPLE
     }
 
-    /// Sets the range of a component of a lane; the step is that of all its components.
+    /// Sets the range of a component of a lane; all its components share the step.
     pub fn set_range(&mut self, component: usize, lane: usize, least: f32, step: f32) {
         self.ranges[component].0[lane] = least;
         self.ranges[self.width].0[lane] = step;
@@ -184,7 +184,7 @@ impl PackedKeys {
         self.integers[(key * self.width + component) * self.lanes + lane] = integer;
     }
 
-    /// Copies a lane that moves of packed keys.
+    /// Copies a lane of packed keys that moves.
     pub fn copy(&mut self, l: usize, from: &Keys<'_>, lane: usize) {
         let Keys::Packed(from) = from else { return };
         for (key, c) in (0..from.len()).flat_map(|k| (0..from.width).map(move |c| (k, c))) {

@@ -1,4 +1,4 @@
-//! `LaneCurve`: what a clip shows of one lane over time, in f64.
+//! `LaneCurve`: one lane of a clip as a curve over time, in f64.
 
 use crate::clip::encoding::Keys;
 use crate::clip::{Block, BlockKind, Channel, Clip, Part};
@@ -30,7 +30,7 @@ impl<'a> LaneCurve<'a> {
                 false => &[0.0],
             },
             lane,
-            // A lane that holds has its values alone.
+            // A lane that holds has values only, no tangents.
             kind: match b.holds(lane) {
                 true => BlockKind::Constant,
                 false => b.kind,
@@ -39,7 +39,7 @@ impl<'a> LaneCurve<'a> {
         }
     }
 
-    /// Whether it holds each key until the next.
+    /// Whether the lane holds each key until the next.
     pub fn holds(&self) -> bool {
         self.kind == BlockKind::Constant
     }
@@ -52,8 +52,8 @@ impl<'a> LaneCurve<'a> {
         self.keys.get_f64(key, part, self.lane)
     }
 
-    /// The value at a time, as [`at`](Self::at) has it. `near` is the interval of the last time that was asked for: of
-    /// ascending times each is found in a step or two.
+    /// The value at a time, the same as [`at`](Self::at). `near` is the interval of the previous call; for ascending times
+    /// each interval is found in a step or two.
     pub fn value(&self, time: f32, near: &mut usize) -> [f64; 4] {
         while *near > 0 && self.times[*near] > time {
             *near -= 1;
@@ -74,7 +74,7 @@ impl<'a> LaneCurve<'a> {
         }
     }
 
-    /// Whether two times are those of the key at `near` and the next.
+    /// Whether two times are the key times at `near` and the next.
     pub fn is_interval(&self, near: usize, start: f32, end: f32) -> bool {
         self.times.get(near) == Some(&start) && self.times.get(near + 1) == Some(&end)
     }
@@ -123,7 +123,7 @@ impl<'a> LaneCurve<'a> {
         for c in 0..4 {
             value[c] = p[c] + (q[c] - p[c]) * u;
         }
-        // Rotations that are not slerped are nlerped.
+        // Rotations that are not slerped are interpolated by nlerp.
         if self.rotation { unit(value) } else { value }
     }
 
@@ -155,7 +155,7 @@ impl<'a> LaneCurve<'a> {
     }
 }
 
-/// A quaternion of length 1; one without a direction as it is.
+/// The quaternion normalised; unchanged if it has no direction.
 pub fn unit(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
     if length > 0.0 && length.is_finite() {

@@ -1,4 +1,4 @@
-//! How far a clip in another lane order is from what it was.
+//! The difference between a clip and the same clip in another lane order.
 
 use super::curve::{LaneCurve, unit};
 use super::mixed::{frame, frames};
@@ -7,27 +7,27 @@ use crate::clip::{Channel, Clip};
 use crate::math::{angle_of_chord, chord_squared};
 use std::fmt;
 
-/// Times of an interval between two keys at which curves are compared, as fractions of it.
+/// Fractions of an interval between two keys at which curves are compared.
 const PROBES: [f32; 4] = [0.0, 0.25, 0.5, 0.75];
 
 /// The largest differences between a clip and the same clip in another lane order, at its key times and at three
 /// times in each interval between them. All zero if every key is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LaneDifference {
-    /// Blocks in which timelines or kinds met.
+    /// Number of blocks in which lanes of several timelines or kinds met.
     pub blocks: usize,
-    /// Translations, metres of model space.
+    /// Largest difference of a translation, metres in model space.
     pub translation: f64,
-    /// Rotations, radians.
+    /// Largest difference of a rotation, radians.
     pub rotation: f64,
-    /// Scales.
+    /// Largest difference of a scale component.
     pub scale: f64,
-    /// Scalars.
+    /// Largest difference of a scalar.
     pub scalar: f64,
 }
 
 impl LaneDifference {
-    /// Whether every key is kept as it was.
+    /// Whether every key is kept.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -47,7 +47,7 @@ impl fmt::Display for LaneDifference {
     }
 }
 
-/// Compares the lanes of all blocks whose keys were not moved as they are.
+/// Compares the lanes of all blocks whose keys were not moved bit for bit.
 pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> LaneDifference {
     let mut found = LaneDifference::default();
     for plan in plans.blocks.iter().filter(|plan| plan.changes()) {
@@ -72,7 +72,7 @@ pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> LaneDifference {
             let mut most = 0.0f64;
             for pair in times.windows(2) {
                 was.value(pair[0], &mut near[0]);
-                // Keys keep their values, so an interval that had both is the same.
+                // Keys keep their values, so an interval that both clips have is unchanged.
                 if kept && was.is_interval(near[0], pair[0], pair[1]) {
                     continue;
                 }

@@ -1,6 +1,6 @@
 //! Blocks whose lanes come from several timelines or kinds: their curves are split at the union of their key times.
-//! Lines, great arcs and cubic pieces are split without error but for rounding; a great arc that becomes cubic gets
-//! keys close enough together.
+//! Lines, great arcs and cubic pieces are split without error except for rounding; a great arc that becomes cubic gets
+//! additional keys.
 
 use super::curve::{Knot, LaneCurve};
 use super::plan::{BlockPlan, Old};
@@ -8,11 +8,11 @@ use crate::clip::{BlockKind, Channel, Clip, FloatKeys, Part};
 use crate::math::{LANES, NOISE, NOISE_LENGTH, angle, settle};
 use crate::skeleton::{Frames, NO_JOINT, noise_length};
 
-/// The largest rotation between keys when a cubic block stands in for slerp, radians: the Hermite
-/// fit then stays within 3e-6 (20 degrees).
+/// The largest rotation between keys when a cubic block replaces slerp, radians: the Hermite fit then stays within 3e-6
+/// (20 degrees).
 pub(crate) const CUBIC_SLERP_MAX_ANGLE: f64 = 20.0 * std::f64::consts::PI / 180.0;
 
-/// The key times of all lanes that move, and those between in which great arcs become cubic.
+/// The key times of all lanes that move, with the additional ones of great arcs that become cubic.
 pub fn union(clip: &Clip, plan: &BlockPlan<'_>) -> Vec<f32> {
     let mut times: Vec<f32> = Vec::new();
     let mut seen: Vec<u32> = Vec::new();
@@ -24,7 +24,7 @@ pub fn union(clip: &Clip, plan: &BlockPlan<'_>) -> Vec<f32> {
         }
         if !seen.contains(&old.block.timeline) {
             seen.push(old.block.timeline);
-            // −0.0 and 0.0 are one key time.
+            // −0.0 and 0.0 count as one key time.
             times.extend(curve.times.iter().map(|t| t + 0.0));
         }
     }
@@ -33,7 +33,7 @@ pub fn union(clip: &Clip, plan: &BlockPlan<'_>) -> Vec<f32> {
     times
 }
 
-/// Times between the keys of a great arc, so that no two are more than [`CUBIC_SLERP_MAX_ANGLE`] apart.
+/// Times between the keys of a great arc that keep rotations between keys within [`CUBIC_SLERP_MAX_ANGLE`].
 fn between(curve: &LaneCurve<'_>) -> Vec<f32> {
     let mut out = Vec::new();
     for (k, pair) in curve.times.windows(2).enumerate() {
@@ -45,12 +45,12 @@ fn between(curve: &LaneCurve<'_>) -> Vec<f32> {
     out
 }
 
-/// The frames of a clip's translations; none for other channels.
+/// The frames of a clip's translations; `None` for other channels.
 pub fn frames(clip: &Clip, channel: Channel) -> Option<Frames> {
     (channel == Channel::Translation).then(|| Frames::of_rest(clip.skeleton()))
 }
 
-/// The scale of the frame of a lane in the old order.
+/// The scale of the frame of a lane, given in the old order.
 pub fn frame(clip: &Clip, frames: &Frames, old: &Old<'_>) -> f64 {
     let lane = usize::from(old.block.block) * LANES + old.lane;
     let joint = clip.skeleton().joint_of().get(lane).copied();

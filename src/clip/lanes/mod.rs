@@ -1,6 +1,6 @@
-//! Clips in another order of the lanes or joints of an equal skeleton. Lanes are moved bit for bit where those that
-//! meet in a block have one timeline (`moved.rs`); where timelines or kinds mix, their curves are split at the union
-//! of their key times (`mixed.rs`), and what that changes is measured (`difference.rs`).
+//! Clips in another order of the lanes or joints of an equal skeleton. Lanes are moved bit for bit if all lanes of a new
+//! block have one timeline (`moved.rs`). If timelines or kinds mix, curves are split at the union of their key times
+//! (`mixed.rs`), and the difference is measured (`difference.rs`).
 //!
 //! Nothing here builds clips from raw keys: that is `build`.
 
@@ -19,32 +19,32 @@ use crate::error::BuildError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
 use moved::Mover;
 
-/// Memory that a clip may take in another lane order, in bytes per byte that it takes in its own.
+/// Limit on the memory of a clip in another lane order, in bytes per byte that it takes in its own.
 ///
 /// The 16 lanes of a block may come into 16 blocks, and linear keys that meet cubic ones take three times the room:
-/// 48 bytes for one. Of 16-bit keys a single lane takes 2 bytes, in a row of f32 it takes 64.
+/// 48 bytes for one. A single lane of a 16-bit key takes 2 bytes, in a row of f32 it takes 64.
 pub const REORDER_BYTES_PER_BYTE: usize = 64;
 
-/// Memory that a clip may take in addition, whatever its size: 1 MiB.
+/// Memory that a clip may take in addition, whatever its size, bytes: 1 MiB.
 pub const REORDER_BYTES: usize = 1 << 20;
 
 impl Clip {
-    /// The memory that the clip may take in another lane order, bytes: [`REORDER_BYTES_PER_BYTE`] and
-    /// [`REORDER_BYTES`].
+    /// The memory that the clip may take in another lane order, bytes: [`REORDER_BYTES_PER_BYTE`] for each of its bytes,
+    /// and [`REORDER_BYTES`].
     pub fn reorder_limit(&self) -> usize {
         let bytes = self.bytes().saturating_mul(REORDER_BYTES_PER_BYTE);
         bytes.saturating_add(REORDER_BYTES)
     }
 }
 
-/// Converts a clip to a skeleton that differs from its own only in the order of its lanes, or of its joints, as exports
-/// with another order of `skins[].joints` do.
+/// Converts a clip to a skeleton that differs from its own only in the order of its lanes, or of its joints, as in
+/// exports with another order of `skins[].joints`.
 ///
-/// If the lanes that share a block in the new order have one timeline, their keys are kept bit for bit.
-/// Blocks of 16-bit keys stay so; 16-bit keys that join rows of f32 become f32. Rotations that were nlerped
-/// are slerped if a new neighbour needs it. Lanes of several timelines get the key times of all of them, and
-/// become cubic if one of them is; the difference returned with the clip says how far that takes them from where they
-/// were. `max_bytes` bounds the keys in the new order, because lanes that shared rows may be separated.
+/// If the lanes that share a block in the new order have one timeline, their keys are kept bit for bit. Blocks of 16-bit
+/// keys stay so; 16-bit keys that join rows of f32 become f32. Rotations that were nlerped are slerped if a new
+/// neighbour needs it. Lanes of several timelines get the key times of all of them, and become cubic if one of them is;
+/// the returned difference measures that. `max_bytes` bounds the keys in the new order, because lanes that shared rows
+/// may be separated.
 ///
 /// # Errors
 /// If the skeletons differ in structure, the keys need more memory than allowed, or a block needs more keys than a

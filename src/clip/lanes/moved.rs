@@ -1,4 +1,4 @@
-//! The keys in the new order: moved lane by lane, bit for bit, where the plan says so.
+//! The keys in the new order: moved lane by lane, bit for bit, in blocks that are not mixed.
 
 use super::mixed;
 use super::plan::{BlockPlan, Old, Plans, To};

@@ -1,4 +1,4 @@
-//! Where the lanes of each new block come from, and whether they can be moved as they are.
+//! The origin of the lanes of each new block, and whether they can be moved bit for bit.
 
 use super::mixed;
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipFault, Encoding, MAX_KEYS};
@@ -27,18 +27,18 @@ impl Old<'_> {
 /// The lanes of a new block, in the old order; `None` where no keys are stored.
 pub type OldLanes<'a> = [Option<Old<'a>>; LANES];
 
-/// A block of the new order in which lanes have keys in the old.
+/// A block of the new order that has keys.
 pub struct BlockPlan<'a> {
     pub channel: Channel,
     pub block: usize,
     pub old: OldLanes<'a>,
-    /// Whether its keys come from several timelines or kinds. Otherwise they are moved lane by lane, bit for bit.
+    /// Whether the keys come from several timelines or kinds. Otherwise they are moved lane by lane, bit for bit.
     pub mixed: bool,
-    /// Constant if no lane moves.
+    /// The kind of the new block; constant if no lane moves.
     pub kind: BlockKind,
-    /// That of its keys, before they have a place.
+    /// The encoding of the new keys, with 0 for the first integer until they are laid out.
     pub encoding: Encoding,
-    /// Index of its timeline among those of the new clip, and its keys.
+    /// Index of the block's timeline among those of the new clip, and its number of keys.
     pub timeline: u32,
     pub keys: usize,
 }
@@ -50,7 +50,7 @@ impl<'a> BlockPlan<'a> {
         lanes.filter_map(|(l, old)| Some((l, (*old)?)).filter(|(_, old)| old.moves()))
     }
 
-    /// Whether lanes may differ from what they were.
+    /// Whether values of lanes may change.
     pub fn changes(&self) -> bool {
         let sharper = |old: Old<'_>| old.block.kind != self.kind;
         self.mixed || self.moving().any(|(_, old)| sharper(old))
@@ -66,7 +66,7 @@ pub struct Plans<'a> {
 /// The timelines of the new clip, each once.
 struct Timelines<'a> {
     clip: &'a Clip,
-    /// By index in the old clip.
+    /// For each timeline of the old clip, its index in the new one, if it is used there.
     kept: Vec<Option<u32>>,
     known: HashMap<Vec<u32>, u32>,
     all: Vec<Vec<f32>>,
@@ -94,13 +94,13 @@ impl Timelines<'_> {
     }
 }
 
-/// A skeleton, and by joint that of the clip's skeleton if joints have another order.
+/// The target skeleton; and if its joints have another order, for each joint the joint of the clip's skeleton.
 pub type To<'a> = (&'a Skeleton, Option<&'a [u16]>);
 
-/// Finds where the lanes of all new blocks come from.
+/// Finds the origin of the lanes of all new blocks.
 ///
 /// # Errors
-/// If the key times of the lanes of a block are together more than a timeline holds.
+/// If the union of the key times of a block's lanes is larger than a timeline allows.
 pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, BuildError> {
     let mut timelines = Timelines {
         clip,
@@ -137,7 +137,7 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, BuildError> {
                 plan.timeline = match plan.mixed {
                     true => {
                         let times = mixed::union(clip, &plan);
-                        // If it is irregular, fewer are allowed: the clip checks that.
+                        // Fewer are allowed if the timeline is irregular: the clip's own check rejects it then.
                         if times.len() > MAX_KEYS {
                             return Err(BuildError::Clip(ClipFault::KeyCount {
                                 clip: clip.name().to_owned(),
@@ -197,7 +197,7 @@ fn mixed_kind(plan: &BlockPlan<'_>, first: Old<'_>) -> (bool, BlockKind) {
         cubic += usize::from(old.block.kind == BlockKind::Cubic);
         count += 1;
         if kind != old.block.kind {
-            // Some lanes need the correction, and it does the others no harm.
+            // Some lanes need the correction of slerp; it is harmless to the others.
             kind = BlockKind::Slerp;
         }
     }

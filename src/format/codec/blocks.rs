@@ -113,7 +113,7 @@ impl BlockModels {
         }
     }
 
-    /// Codes a block of so many f32 rows.
+    /// Codes a block of f32 rows.
     fn floats<C: Coder>(
         &mut self,
         w: &mut ClipCoder<'_, C>,
@@ -140,7 +140,7 @@ impl BlockModels {
         Ok(())
     }
 
-    /// Codes a block of integers, at a place among all, with their ranges.
+    /// Codes a block of integers, with their ranges, at a position among all integers.
     fn integers<C: Coder>(
         &mut self,
         w: &mut ClipCoder<'_, C>,

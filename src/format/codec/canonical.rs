@@ -1,4 +1,4 @@
-//! The canonical order of rows and integers: that of the blocks.
+//! The canonical order of rows and integers: the order of the blocks.
 
 use crate::clip::{Block, Channel, Clip, ClipParts, Encoding};
 

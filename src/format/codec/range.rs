@@ -8,7 +8,7 @@ use super::model::Bit;
 const LEAST_RANGE: u32 = 1 << 24;
 /// Bits of a probability.
 const PROBABILITY_BITS: u32 = 12;
-/// The most bits that one call stores without a model.
+/// Limit on the bits that one call stores without a model.
 const RAW_BITS: u32 = 8;
 
 /// The encoder or the decoder. Each call accepts the value to write and returns the value written or read,

@@ -5,7 +5,7 @@ use super::model::Number;
 use super::range::Coder;
 use crate::clip::lattice;
 
-/// The most components of a key: two tangents and the value of a cubic rotation.
+/// The largest number of components of a key: two tangents and the value of a cubic rotation.
 pub(super) const MAX_WIDTH: usize = 12;
 /// Limit on the magnitude of numbers; below it predictions are exact in f64.
 pub(super) const MAX_NUMBER: i64 = 1 << 40;
@@ -125,7 +125,7 @@ const FORGET: f64 = 0.25;
 /// fused operations, so it is bit-identical on every machine.
 #[derive(Clone, Copy)]
 struct Past {
-    /// The latest first.
+    /// The last numbers, the latest first.
     numbers: [i64; ORDERS],
     seen: usize,
     guesses: [f64; ORDERS],
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(follows([0, 19_661, 9, 0], 2, false), 26_214);
         // 2^30 - 19,661² - 26,214² = 13,107, the square of 114.49.
         assert_eq!(follows([19_661, 26_214, 0, 5], 3, false), 114);
-        // Those beyond 1 leave nothing, also where 32 bits do not hold them.
+        // Components beyond 1 leave 0, also where their squares exceed 32 bits.
         for bits in [16, 24, 31, 32, 33, 39] {
             for k in [1 << bits, -(1 << bits)] {
                 for at in 0..3 {

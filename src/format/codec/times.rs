@@ -20,8 +20,8 @@ pub(super) struct TimeModels {
 /// The largest position on a grid.
 const MAX_PLACES: u64 = 1 << 32;
 
-/// The most positions on the grid of irregular times; finer grids are coded as residuals. Part of what an encoder
-/// chooses, so that equal clips keep their bytes.
+/// Limit on the positions on the grid of irregular times; times of finer grids are coded as residuals. Only encoders use
+/// it; changing it changes the bytes of equal clips.
 const MAX_GRID: f64 = 65_535.0;
 
 impl TimeModels {
@@ -48,7 +48,7 @@ impl TimeModels {
             return Err(c.limit("the number of keys", keys, MAX_KEYS as u64));
         }
         let keys = keys as usize;
-        // Allocated here and again in the clip.
+        // The memory is allocated here and again in the clip.
         c.charge(2 * keys * size_of::<f32>() + size_of::<Vec<f32>>())?;
         if C::READS {
             times.resize(keys, 0.0);
@@ -126,7 +126,7 @@ mod tests {
     use super::super::range::{RangeDecoder, Writer};
     use super::*;
 
-    /// Memory that is more than enough.
+    /// A limit on memory that no test reaches.
     const MEMORY: usize = 1 << 20;
 
     /// The times of three keys, the second at this position on a grid of two parts.
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn positions_beyond_the_largest_grid_are_refused() {
         assert_eq!(second_at(1).unwrap(), [0.0, 0.5, 1.0]);
-        // Whether times ascend is checked where they are used.
+        // The caller of the decoder checks that times ascend.
         assert_eq!(second_at(MAX_PLACES).unwrap()[1], 2f32.powi(31));
         for place in [MAX_PLACES + 1, 1 << 38] {
             let error = second_at(place).unwrap_err().to_string();

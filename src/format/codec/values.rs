@@ -236,7 +236,7 @@ impl LaneModels {
         (0..STEPS).rev().find(|&code| holds(code))
     }
 
-    /// The step of a code, in the unit of the lane.
+    /// The step of a code, in the lane's unit.
     fn step(&self, code: u16) -> f64 {
         lattice::step(code) / self.unit
     }

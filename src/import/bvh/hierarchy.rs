@@ -9,7 +9,7 @@ use crate::skeleton::MAX_LENGTH;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Channel {
     pub rotation: bool,
-    /// 0 to 2 for X to Z.
+    /// Index of the axis: 0 to 2 for X to Z.
     pub axis: usize,
 }
 
@@ -34,9 +34,9 @@ pub(super) struct Entry {
     pub name: String,
     /// Index of the joint above.
     pub parent: Option<usize>,
-    /// From the joint above, in metres.
+    /// Vector from the joint above, in metres.
     pub offset: [f64; 3],
-    /// In the order of the file; empty for End Sites.
+    /// Channels in the order of the file; empty for End Sites.
     pub channels: Vec<Channel>,
     pub is_end: bool,
 }
@@ -45,9 +45,9 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 pub(super) struct Hierarchy {
     pub entries: Vec<Entry>,
-    /// Channels of all joints: values of a frame.
+    /// Number of channels of all joints, which is the number of values of a frame.
     pub channels: usize,
-    /// Names that are not UTF-8.
+    /// Indices of entries whose names were not UTF-8.
     pub repaired_names: Vec<usize>,
 }
 
@@ -58,7 +58,7 @@ struct Open {
     has_channels: bool,
 }
 
-/// What may stand between the braces of a joint.
+/// The words allowed between the braces of a joint, for messages.
 const WITHIN: &str = "OFFSET, CHANNELS, JOINT, End Site or }";
 
 /// Reads up to the word MOTION. Lengths are multiplied by `unit`, metres.
@@ -111,10 +111,10 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
     }
 }
 
-/// The longest name of a joint, bytes: End Sites repeat it. Files were seen with up to 40.
+/// Limit on the length of a joint's name, bytes: End Sites repeat it. Files were seen with up to 40.
 const MAX_NAME: usize = 1024;
 
-/// Words that are no names on a line of their own.
+/// Words that are not names when they begin a line.
 const KEYWORDS: [&str; 6] = ["OFFSET", "CHANNELS", "JOINT", "End", "MOTION", "}"];
 
 /// Reads the name of a joint, behind its keyword or on a later line; empty for an End Site without one.
@@ -128,7 +128,7 @@ fn name<'a>(text: &mut Text<'a>, keyword: &Word<'_>) -> Result<Word<'a>, Fault> 
             limit: MAX_NAME as u64,
         }));
     }
-    // On a later line another keyword means that there is no name, unless it is that of what the brace opens.
+    // A keyword on a later line means that there is no name, unless a brace follows it.
     let first = first.word();
     let later = name.place.line != keyword.place.line;
     let mut ahead = *text;
@@ -149,7 +149,7 @@ fn begin(
 ) -> Result<Open, Fault> {
     let is_end = keyword.is("End");
     let name = name(text, keyword)?;
-    // End Sites are nodes of the scene, too.
+    // End Sites count too: they are nodes of the scene.
     *joints += 1;
     if *joints > MAX_BVH_JOINTS {
         return Err(keyword.fault(Kind::Limit {
@@ -160,7 +160,7 @@ fn begin(
     }
     let entry = out.entries.len();
     let name = match (is_end, parent) {
-        // `Site`, as a rule. End Sites have no names; others know them by that of the joint.
+        // The word is usually `Site`. End Sites have no names; other tools name them after the joint.
         (true, Some(above)) => format!("{}_end", out.entries[above].name),
         _ => {
             let text = String::from_utf8_lossy(name.bytes);
@@ -187,7 +187,7 @@ fn begin(
 /// A length in metres.
 pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f64, Fault> {
     let metres = word.number(what)? * unit;
-    // As it will be stored: the limit itself rounds to less.
+    // The limit applies to the stored f32; as f32 the limit itself rounds down.
     match (metres as f32).abs() <= MAX_LENGTH {
         true => Ok(metres),
         false => Err(word.fault(Kind::Beyond {

@@ -26,10 +26,10 @@
 //!
 //! - A joint has 0 to 6 channels, each at most once, in any order. Rotations multiply in the order of the file:
 //!   the first is the outermost. Between frames they are slerped, as all rotations of clips.
-//! - A position takes the place of the offset, axis by axis, in the root and in all other joints.
+//! - A position replaces the offset, axis by axis, in the root and in all other joints.
 //! - There may be several roots. An End Site becomes a node below its joint, named after it.
-//! - Keywords may be in any case. Names stand behind ROOT and JOINT or on the next line; they reach to the end of the
-//!   line and are kept as they are, with spaces and colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
+//! - Keywords may be in any case. Names follow ROOT and JOINT or are on the next line; they reach to the end of the line
+//!   and are kept with spaces and colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
 //! - The file has no unit and no up axis: [`BvhOptions`] has the unit, and +Y is taken to be up.
 
 mod error;
@@ -51,22 +51,22 @@ use std::io::Read;
 use std::path::Path;
 use text::Text;
 
-/// The most bytes of a file. Ten minutes at 120 Hz of 31 joints take 60 MB.
+/// Limit on the size of a file, bytes. Ten minutes at 120 Hz of 31 joints take 60 MB.
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
 
-/// The most joints of a file: those of a skeleton. Nesting is bounded by it.
+/// Limit on the joints of a file: that of a skeleton. It also bounds the nesting.
 pub const MAX_BVH_JOINTS: usize = MAX_JOINTS;
 
-/// The most channels of a joint: a position and a rotation, each about three axes.
+/// Limit on the channels of a joint: a position and a rotation, each about three axes.
 pub const MAX_CHANNELS: usize = 6;
 
-/// The most frames of a file: the keys of a regular timeline.
+/// Limit on the frames of a file: the keys of a regular timeline.
 ///
-/// A take must also be short enough for times of f32 to tell its frames apart
-/// ([`BvhErrorKind::FramesMeet`]): any take of 2^23 frames is, 19.4 hours at 120 Hz; 120 Hz reach 131,072 s, 36.4 hours.
+/// A take must also be short enough for f32 times to tell its frames apart ([`BvhErrorKind::FramesMeet`]). This holds for
+/// any take of 2^23 frames, 19.4 hours at 120 Hz; at 120 Hz it holds up to 131,072 s, 36.4 hours.
 pub const MAX_FRAMES: usize = MAX_KEYS;
 
-/// The least and the longest frame time in seconds. Within it key times of f32 are normal and finite.
+/// The shortest and the longest frame time in seconds. Between them key times in f32 are normal and finite.
 pub const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
 
 /// Options of [`read_path`] and [`read_slice`].
@@ -76,7 +76,7 @@ pub struct BvhOptions {
     pub unit: f64,
     /// The up axis of the result. Files are taken to have +Y up. Default: Y.
     pub up_axis: UpAxis,
-    /// Bytes that tracks may take. Default: `None`; they take at most ten times the file's size.
+    /// Limit on the tracks, bytes. Default: `None`; they take at most ten times the file's size.
     pub memory_limit: Option<u64>,
 }
 
@@ -99,7 +99,7 @@ impl Default for BvhOptions {
 /// Reads a `.bvh` file.
 ///
 /// # Errors
-/// If it cannot be read, or its text has an error: see [`BvhErrorKind`].
+/// If the file cannot be read, or its text has an error: see [`BvhErrorKind`].
 pub fn read_path(
     path: &Path,
     options: &BvhOptions,
@@ -131,7 +131,7 @@ pub fn read_path(
 /// ```
 ///
 /// # Errors
-/// As [`read_path`].
+/// Those of [`read_path`].
 pub fn read_slice(
     bytes: &[u8],
     name: &str,
@@ -164,7 +164,7 @@ pub fn is_bvh_file(path: &Path) -> bool {
     read.is_ok() && is_bvh(&head)
 }
 
-/// Bytes that are read to tell what a file is.
+/// Number of bytes that are read to tell what a file is.
 const HEAD: u64 = 256;
 
 fn read(

@@ -10,15 +10,15 @@ use glam::{DQuat, DVec3};
 /// The frames of a file as tracks.
 #[derive(Debug, Default)]
 pub(super) struct Motion {
-    /// Frames in the file.
+    /// Number of frames in the file.
     pub frames: usize,
-    /// Seconds from frame to frame.
+    /// Time from frame to frame, seconds.
     pub frame_time: f64,
     /// Translation and rotation of every joint that has such channels. The node is the index of the entry.
     pub tracks: Vec<RawTrack>,
 }
 
-/// Where the values of a joint are in a line, and the tracks they become.
+/// The position of a joint's values in a line, and the tracks that they become.
 struct Place {
     entry: usize,
     first: usize,
@@ -26,7 +26,7 @@ struct Place {
     rotation: Option<usize>,
 }
 
-/// Reads what follows the word MOTION.
+/// Reads the text behind the word MOTION.
 pub(super) fn motion(
     text: &mut Text<'_>,
     hierarchy: &Hierarchy,
@@ -59,7 +59,7 @@ pub(super) fn motion(
     if !rest.bytes.is_empty() {
         return Err(rest.expected("the end of the line"));
     }
-    // Before the frames are read: they may be a gigabyte.
+    // Checked before the frames are read, which may be a gigabyte.
     if hierarchy.channels > 0
         && let Some(frame) = meets(declared as usize, frame_time)
     {
@@ -77,7 +77,7 @@ pub(super) fn motion(
     }
     let (mut tracks, places) = tracks(hierarchy);
     reserve(text, hierarchy, declared, options, &mut tracks)?;
-    // Lines without values are blank, so there is nothing to count.
+    // Lines without values are blank, so frames cannot be counted.
     let frames = match hierarchy.channels {
         0 => declared as usize,
         _ => frames(
@@ -119,12 +119,12 @@ pub(super) fn motion(
     })
 }
 
-/// From one f32 to the next.
+/// The distance from one f32 to the next.
 fn distance(time: f32) -> f64 {
     f64::from(time.next_up()) - f64::from(time)
 }
 
-/// The first frame that has, as f32, the time of the frame before it: where times of f32 are farther apart than frames.
+/// The first frame whose time as f32 equals that of the frame before it: f32 times are then farther apart than frames.
 fn meets(frames: usize, frame_time: f64) -> Option<usize> {
     let time = |k: usize| (k as f64 * frame_time) as f32;
     // Frames at least as far apart as f32 round to different times.
@@ -167,7 +167,7 @@ fn tracks(hierarchy: &Hierarchy) -> (Vec<RawTrack>, Vec<Place>) {
     (tracks, places)
 }
 
-/// Floats of a key.
+/// Number of floats of a key.
 fn width(track: &RawTrack) -> usize {
     match track.channel {
         RawChannel::Rotation => 4,
@@ -175,12 +175,12 @@ fn width(track: &RawTrack) -> usize {
     }
 }
 
-/// What a rig's clip takes while it is built, beside its tracks, as a multiple of these: keys in f64, and those that are
-/// kept.
+/// The memory that building a rig's clip takes in addition to its tracks, as a multiple of these: keys in f64, and the
+/// keys that are kept.
 const BUILDING: u64 = 4;
 
-/// Reserves memory for the declared frames, but for no more than the rest of the file can hold. Fails where it is too
-/// little for them and for the clip that is made of them.
+/// Reserves memory for the declared frames, but for no more than the rest of the file can hold. Fails if there is too
+/// little memory for them and for the clip made from them.
 fn reserve(
     text: &Text<'_>,
     hierarchy: &Hierarchy,
@@ -188,10 +188,10 @@ fn reserve(
     options: &BvhOptions,
     tracks: &mut [RawTrack],
 ) -> Result<(), Fault> {
-    // A value takes a digit and a space.
+    // A value takes at least a digit and a space.
     let fit = text.left() / 2 / hierarchy.channels.max(1) + 1;
     let frames = fit.min(declared as usize);
-    // A key time goes with each key.
+    // Each key also has a key time.
     let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
     let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
     if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
@@ -207,7 +207,7 @@ fn reserve(
     let mut room = Vec::<u8>::new();
     room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX))
         .map_err(none)?;
-    // An allocation that nobody looks at may be removed.
+    // The optimiser may remove an allocation that is not used.
     std::hint::black_box(&room);
     drop(room);
     for track in tracks {
@@ -273,7 +273,7 @@ fn frames(
 fn add_key(place: &Place, hierarchy: &Hierarchy, values: &[f64], tracks: &mut [RawTrack]) {
     const AXES: [DVec3; 3] = [DVec3::X, DVec3::Y, DVec3::Z];
     let entry = &hierarchy.entries[place.entry];
-    // A position takes the place of the offset, axis by axis.
+    // A position replaces the offset, axis by axis.
     let mut translation = entry.offset;
     // The first rotation is the outermost: R = R1 R2 R3 for column vectors.
     let mut rotation = DQuat::IDENTITY;

@@ -1,4 +1,4 @@
-//! Joints and frames to a raw scene, and what the report says about them.
+//! Joints and frames to a raw scene, and the notes of the report about them.
 
 use super::BvhOptions;
 use super::hierarchy::Hierarchy;
@@ -13,23 +13,23 @@ use std::path::Path;
 /// Sizes of a skeleton in metres beyond which the unit is doubtful: a mouse, a large dinosaur.
 const SIZES: [f64; 2] = [0.05, 15.0];
 
-/// Sizes that the unit is guessed by: children to giants.
+/// Sizes of people, metres, from children to giants; the unit is guessed by them.
 const PEOPLE: [f64; 2] = [0.8, 3.5];
 
-/// A person's height, metres: of the less common units the one that comes nearest is named.
+/// A person's height, metres: of the less common units the one whose size comes nearest is named.
 const PERSON: f64 = 1.7;
 
-/// Units that most files are in, metres, and how they are called. No size fits both.
+/// Units of most files, metres, with their names. No size fits both.
 const COMMON_UNITS: [(f64, &str); 2] = [(0.01, "centimetres"), (1.0, "metres")];
 
-/// Other units that files are found in. That of the CMU collection is 1/0.45 inch.
+/// Other units of files that were found. The unit of the CMU collection is 1/0.45 inch.
 const OTHER_UNITS: [(f64, &str); 3] = [
     (0.0564, "units of the CMU collection"),
     (0.0254, "inches"),
     (0.001, "millimetres"),
 ];
 
-/// The raw scene of a file. Joints are nodes and slots of the only skin; End Sites are nodes alone.
+/// The raw scene of a file. Joints are nodes and slots of the only skin; End Sites are only nodes.
 pub(super) fn scene(
     name: &str,
     hierarchy: Hierarchy,
@@ -39,7 +39,7 @@ pub(super) fn scene(
 ) -> RawScene {
     repaired(&hierarchy, report);
     repeated_joints(&hierarchy, report);
-    // Offsets alone place the joints at rest; parents stand before their children.
+    // Only offsets place the joints at rest; parents come before their children.
     let mut rest: Vec<DVec3> = Vec::with_capacity(hierarchy.entries.len());
     for e in &hierarchy.entries {
         let above = e.parent.map_or(DVec3::ZERO, |p| rest[p]);
@@ -117,7 +117,7 @@ fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
     }
 }
 
-/// Notes names that several joints have. End Sites are no joints.
+/// Notes names that several joints have. End Sites are not joints.
 fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
     let joints: Vec<usize> = (0..hierarchy.entries.len())
         .filter(|&n| !hierarchy.entries[n].is_end)
@@ -126,7 +126,7 @@ fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
         let entry = &hierarchy.entries[n];
         (Some(entry.name.as_str()), entry.parent)
     });
-    // Numbers of joints, as those of the skeleton, not of entries.
+    // Numbers count joints, as in the skeleton, not entries.
     let groups = Repeated::of(names);
     if !groups.is_empty() {
         let mut entry = ReportEntry::new(Severity::Note, "joints", groups.joints_message("joints"));
@@ -135,13 +135,13 @@ fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
     }
 }
 
-/// Notes that the skeleton is so large or small that its file has another unit.
+/// Notes that the unit is probably wrong if the skeleton is very large or small.
 fn doubtful_unit(rest: &[DVec3], options: &BvhOptions, report: &mut ImportReport) {
     let (least, most) = rest.iter().fold(
         (DVec3::INFINITY, DVec3::NEG_INFINITY),
         |(least, most), &p| (least.min(p), most.max(p)),
     );
-    // Not the height alone: some files have every bone of the rest pose lie along one axis.
+    // Not only the height counts: in some files every bone of the rest pose lies along one axis.
     let size = (most - least).max_element();
     if size <= 0.0 || (SIZES[0]..=SIZES[1]).contains(&size) {
         return;

@@ -1,8 +1,8 @@
-//! `Text`: the words and lines of a BVH file, with their places.
+//! `Text`: the words and lines of a BVH file, with their positions.
 
 use super::error::{BvhErrorKind as Kind, BvhPlace, Fault};
 
-/// Characters of a word that an error shows.
+/// Number of characters of a word that an error shows.
 const SHOWN: usize = 40;
 
 /// A position in the bytes of a file. Copied to look ahead.
@@ -14,7 +14,7 @@ pub(super) struct Text<'a> {
     line_start: usize,
 }
 
-/// Some bytes of a line, and where they begin. Without bytes: the end of the file.
+/// Some bytes of a line, and their position. Without bytes: the end of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Word<'a> {
     pub bytes: &'a [u8],
@@ -37,7 +37,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Bytes that are left.
+    /// Number of bytes that are left.
     pub fn left(&self) -> usize {
         self.bytes.len() - self.at
     }
@@ -49,7 +49,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Goes on by one byte. A line ends with LF, CR LF, or CR alone.
+    /// Advances by one byte. A line ends with LF, CR LF, or CR alone.
     fn step(&mut self) {
         let ends = match self.bytes[self.at] {
             b'\n' => true,
@@ -79,7 +79,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The next word, on this line or a later one: a brace, a colon, or all up to the next of them or to white
+    /// The next word, on this line or a later one: a brace, a colon, or all characters up to the next of them or to white
     /// space. Empty at the end of the file.
     pub fn word(&mut self) -> Word<'a> {
         self.skip(is_space);
@@ -96,8 +96,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What is left of the line up to a brace, without white space around it: a name. If nothing is left, that of the
-    /// next line which is not blank.
+    /// The rest of the line up to a brace, without white space around it: a name. If nothing is left, that of the next line
+    /// that is not blank.
     pub fn name(&mut self) -> Word<'a> {
         self.skip(is_space);
         let mut name = self.take(|b| !is_break(b) && b != b'{');
@@ -117,19 +117,19 @@ impl<'a> Text<'a> {
         self.at < self.bytes.len()
     }
 
-    /// Goes over what is left of the line.
+    /// Skips the rest of the line.
     pub fn skip_line(&mut self) {
         self.take(|b| !is_break(b));
     }
 
-    /// The number that comes next on any line.
+    /// The next number, on this line or a later one.
     pub fn number(&mut self, what: &'static str) -> Result<(f64, BvhPlace), Fault> {
         let word = self.word();
         Ok((word.number(what)?, word.place))
     }
 
-    /// The count that comes next on any line. `limit` is the most that it may be, for the error of other numbers:
-    /// negative, with a fraction, or beyond u64.
+    /// The next count, on this line or a later one. `limit` is its largest value, for the error of numbers that are negative,
+    /// have a fraction, or exceed u64.
     pub fn count(&mut self, what: &'static str, limit: u64) -> Result<(u64, BvhPlace), Fault> {
         let word = self.word();
         let text = std::str::from_utf8(word.bytes).ok();
@@ -140,7 +140,7 @@ impl<'a> Text<'a> {
         Err(word.fault(Kind::Count { what, value, limit }))
     }
 
-    /// Goes over a word that must come next.
+    /// Skips a word that must come next.
     pub fn expect(&mut self, wanted: &str, what: &'static str) -> Result<Word<'a>, Fault> {
         let word = self.word();
         match word.is(wanted) {
@@ -149,7 +149,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Goes over a colon, if one comes next.
+    /// Skips a colon, if one comes next.
     pub fn skip_colon(&mut self) {
         let mut ahead = *self;
         if ahead.word().is(":") {
@@ -159,7 +159,7 @@ impl<'a> Text<'a> {
 }
 
 impl Word<'_> {
-    /// True for this keyword, in letters of either case.
+    /// Whether the word is this keyword, in upper or lower case.
     pub fn is(&self, keyword: &str) -> bool {
         self.bytes.eq_ignore_ascii_case(keyword.as_bytes())
     }
@@ -169,7 +169,7 @@ impl Word<'_> {
         if self.bytes.is_empty() {
             return "the end".to_owned();
         }
-        // Four bytes are the most of a character.
+        // A character has at most four bytes.
         let shown = &self.bytes[..self.bytes.len().min(4 * SHOWN)];
         let text = String::from_utf8_lossy(shown);
         let short: String = text.chars().take(SHOWN).collect();
@@ -188,7 +188,7 @@ impl Word<'_> {
         }
     }
 
-    /// Something else belongs here.
+    /// The fault that something else was expected at this word.
     pub fn expected(&self, what: &'static str) -> Fault {
         self.fault(Kind::Expected {
             what,
@@ -210,12 +210,12 @@ impl Word<'_> {
     }
 }
 
-/// The bytes before the characters 0x1A at the end, with which DOS and CP/M end a text; white space may follow them.
+/// The bytes before the characters 0x1A that end a text in DOS and CP/M; white space may follow them.
 fn without_dos_end(bytes: &[u8]) -> &[u8] {
     const DOS_END: u8 = 0x1a;
     let text = bytes.iter().rposition(|&b| b != DOS_END && !is_space(b));
     let end = text.map_or(0, |last| last + 1);
-    // White space alone stays: places count it.
+    // White space without 0x1A stays, since positions count it.
     match bytes[end..].iter().position(|&b| b == DOS_END) {
         Some(before) => &bytes[..end + before],
         None => bytes,

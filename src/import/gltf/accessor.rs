@@ -19,9 +19,9 @@ pub(super) struct Info {
 /// How integers are converted to floats.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Integers {
-    /// By the accessor's `normalized`.
+    /// As the accessor's `normalized` says.
     AsDeclared,
-    /// Always as fractions: glTF allows only these in weights, colours and rotations.
+    /// Always to fractions: glTF allows only these in weights, colours and rotations.
     Fractions,
 }
 
@@ -74,7 +74,7 @@ impl Info {
         format!("{} of {component}", shape_name(self.shape))
     }
 
-    /// Numbers per element.
+    /// The number of components of an element.
     pub fn components(&self) -> usize {
         components(self.shape)
     }
@@ -252,7 +252,7 @@ impl Buffers<'_> {
         let element = (shape * size) as u64;
         let values = self.elements(value_view, offset, given, element, true)?;
         let given = given as usize;
-        // Check all indices first: a bad one must not leave a half-written array.
+        // All indices are checked first: a bad one must not leave a half-written array.
         let mut bad = None;
         for_each_component(indices, given, 1, kind.0, |_, index| {
             if index >= info.count as f64 {
@@ -304,7 +304,7 @@ impl Buffers<'_> {
             return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
         }
         let flat = self.floats(index, integers)?;
-        // Reuses the allocation; copies if the allocator's capacity is not a multiple of the row.
+        // The cast reuses the allocation; it copies if the capacity is not a multiple of the row.
         Ok(bytemuck::allocation::try_cast_vec(flat)
             .unwrap_or_else(|(_, flat)| bytemuck::cast_slice(&flat).to_vec()))
     }

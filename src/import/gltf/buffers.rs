@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The binary side of a file.
+/// The binary data of a file.
 pub(super) struct Buffers<'a> {
     pub accessors: Vec<json::Accessor>,
     views: Vec<json::buffer::View>,
@@ -78,7 +78,7 @@ impl<'a> Buffers<'a> {
         }
     }
 
-    /// The bytes of a URI: embedded in it, or of a file beside the glTF.
+    /// The bytes of a URI: embedded in it, or read from a file beside the glTF.
     pub fn fetch(&mut self, text: &str) -> Result<Rc<Vec<u8>>, Fault> {
         if text
             .get(..5)
@@ -169,7 +169,7 @@ impl<'a> Buffers<'a> {
             .into());
         }
         self.load_buffer(packed.buffer)?;
-        // The decoder's output, and its copy as bytes.
+        // The charge covers the decoder's output and its copy as bytes.
         self.memory.charge(size.saturating_mul(2))?;
         let source = range(
             self.buffer_bytes(packed.buffer),

@@ -23,42 +23,42 @@ const JSON_BYTES_PER_BYTE: u64 = 32;
 
 /// A sampler's key times after their checks: finite, and never decreasing.
 struct Times {
-    /// One for each key.
+    /// Time of each key, seconds.
     times: Vec<f32>,
-    /// Keys that have the time of the key before them.
+    /// Number of keys with the time of the key before them.
     equal: usize,
-    /// The first time that two keys have.
+    /// The first time that two keys share.
     jump: Option<f32>,
 }
 
-/// When a clip begins and ends, by the samplers that its channels use.
+/// The begin and end of a clip, by the samplers that its channels use, seconds.
 struct Span {
-    /// The first key; 0 for a clip without keys.
+    /// Time of the first key; 0 for a clip without keys.
     begin: f32,
-    /// What is subtracted from the times of the file: `begin` if that is below 0, else 0.
+    /// Time subtracted from those of the file: `begin` if that is below 0, otherwise 0.
     shift: f32,
-    /// The last key, shifted.
+    /// Time of the last key, shifted.
     end: f32,
 }
 
-/// Keys of a track, and where they are in the file.
+/// Keys of a track, and their indices in the file.
 struct Keys {
-    /// Strictly increasing, not negative.
+    /// Key times, strictly increasing and not negative.
     times: Vec<f32>,
-    /// Indices of the keys in the file, if these are not all in their order.
+    /// Indices of the keys in the file; `None` if all keys are kept in order.
     kept: Option<Vec<usize>>,
 }
 
-/// Channels that animate what is no node, by KHR_animation_pointer.
+/// Channels with a KHR_animation_pointer to something other than a node.
 #[derive(Default)]
 struct OtherPointers {
-    /// The place of the first, and its pointer.
+    /// Place of the first such channel, and its pointer.
     first: Option<(String, String)>,
-    /// The places of all, with their pointers.
+    /// Places of all such channels, with their pointers.
     all: Vec<String>,
 }
 
-/// Characters of a pointer that an item of the report holds.
+/// Limit on the characters of a pointer in an item of the report.
 const POINTER: usize = 200;
 
 struct Clips<'c, 's> {
@@ -68,12 +68,12 @@ struct Clips<'c, 's> {
     buffers: &'c mut Buffers<'s>,
     notes: &'c mut Notes,
     times: HashMap<usize, Rc<Times>>,
-    /// Whether clips with keys below 0 s are moved; else they are left out.
+    /// Whether clips with keys below 0 s are moved; otherwise they are left out.
     shift: bool,
     matrix_nodes: HashSet<usize>,
 }
 
-/// Reads the animations, each with its index in the file. Those whose times are broken are left out and reported.
+/// Reads the animations, each with its index in the file. Animations with broken times are left out and reported.
 pub(super) fn clips(
     list: Vec<Animation>,
     nodes: &[RawNode],
@@ -108,7 +108,7 @@ pub(super) fn clips(
 /// The property and node of a pointer such as `/nodes/3/rotation`; `None` for all others.
 fn of_pointer(pointer: &str) -> Option<(RawChannel, usize)> {
     let (node, path) = pointer.strip_prefix("/nodes/")?.split_once('/')?;
-    // By RFC 6901 an index has no sign and no zeros before it.
+    // By RFC 6901 an index has no sign and no leading zeros.
     let index = node.bytes().all(|b| b.is_ascii_digit()) && (node == "0" || !node.starts_with('0'));
     let node = node.parse().ok().filter(|_| index)?;
     Some((property(path)?, node))
@@ -155,7 +155,7 @@ impl Clips<'_, '_> {
             };
             self.notes.note(place, message);
         }
-        // Moved keys that would round to one time are a step apart.
+        // Moved keys that would round to one time are kept one step of f32 apart.
         let lasts = tracks.iter().filter_map(|t| t.times.last().copied());
         let duration = lasts.fold(span.end, f32::max);
         let extras = animation.extras.map(|json| json.get().to_owned());
@@ -173,12 +173,12 @@ impl Clips<'_, '_> {
         }))
     }
 
-    /// The times of an animation, of the samplers that its channels use; `None`, with a report entry, if they are
-    /// broken. Channels that are not read count: a file states the length of a clip by them, too.
+    /// The times of an animation, over the samplers that its channels use; `None`, with a report entry, if they are broken.
+    /// Channels that are not read count, since the length of a clip in the file includes them.
     fn span(&mut self, animation: &Animation, place: &str) -> Result<Option<Span>, Fault> {
         let samplers = &animation.samplers;
         let mut used = vec![false; samplers.len()];
-        // A channel whose sampler does not exist is an error where it is read.
+        // A missing sampler is reported where the channel is read.
         for index in animation.channels.iter().map(|c| c.sampler) {
             used.get_mut(index)
                 .into_iter()
@@ -252,7 +252,7 @@ impl Clips<'_, '_> {
         }
     }
 
-    /// Reports the channels that animate what is no node: how many, and the first.
+    /// Reports the channels that do not animate a node: their number, and the first.
     fn report_pointers(&mut self) {
         let OtherPointers { first, all } = std::mem::take(&mut self.pointers);
         let Some((place, pointer)) = first else {
@@ -272,7 +272,7 @@ impl Clips<'_, '_> {
         }
     }
 
-    /// The markers in an animation's extras, moved with its keys. Those that cannot be used are reported.
+    /// The markers in an animation's extras, moved with its keys. Invalid ones are reported.
     fn markers(
         &mut self,
         extras: &str,
@@ -428,7 +428,7 @@ impl Clips<'_, '_> {
             })
             .within(|| format!("accessor {}", sampler.output));
         }
-        // Of times that are equal: the different ones, and the keys that are kept.
+        // With equal times, the charge covers the distinct times and the indices of kept keys.
         let words = if times.equal == 0 { 1 } else { 5 };
         self.buffers
             .memory
@@ -453,8 +453,8 @@ impl Clips<'_, '_> {
         }))
     }
 
-    /// Replaces keys without a direction by the previous key, the first one by the identity, and makes those of splines
-    /// unit length: what is built of them keeps their lengths. Their tangents stay.
+    /// Replaces keys without a direction by the previous key, the first one by the identity. Normalises the keys of splines,
+    /// since builders keep their lengths; their tangents stay.
     fn mend_rotations(&mut self, values: &mut [f32], parts: usize, place: &str) {
         let mut previous = [0.0, 0.0, 0.0, 1.0];
         let mut mended = 0usize;
@@ -502,7 +502,7 @@ impl Clips<'_, '_> {
     }
 }
 
-/// `channel 3` out of `animation 0, channel 3`.
+/// The last part of a place: `channel 3` of `animation 0, channel 3`.
 fn short_channel(place: &str) -> String {
     match place.rfind("channel ") {
         Some(start) => place[start..].to_owned(),
@@ -540,9 +540,8 @@ fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
 }
 
 impl Times {
-    /// The keys of a track. Of several keys at one time the first and the last count, a jump: the first stands one
-    /// step of f32 earlier. Where nothing leads to it, as in step tracks and at the beginning of the clip, the last
-    /// alone counts.
+    /// The keys of a track. Of several keys at one time the first and the last count, as a jump: the first is moved one step
+    /// of f32 earlier. If nothing leads to it, as in step tracks and at the beginning of the clip, only the last counts.
     fn keys(&self, span: &Span, interpolation: Interpolation) -> Keys {
         let mut times = self.times.clone();
         if self.equal == 0 {

@@ -14,9 +14,9 @@ pub(super) struct Container<'a> {
 /// Counts from which the memory of the parsed JSON is estimated.
 #[derive(Default)]
 pub(super) struct JsonCounts {
-    /// Opening braces.
+    /// Number of opening braces.
     pub objects: u64,
-    /// Commas and opening brackets: an upper bound for values.
+    /// Number of commas and opening brackets: an upper bound of the number of values.
     pub values: u64,
 }
 
@@ -102,7 +102,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     Ok(Container { json, bin })
 }
 
-/// Scans the JSON text once, outside strings: rejects deep nesting, counts what will be allocated.
+/// Scans the JSON text outside strings once: rejects deep nesting, and counts objects and values.
 pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
     let mut counts = JsonCounts::default();
     let (mut depth, mut in_string, mut escaped) = (0usize, false, false);

@@ -1,6 +1,6 @@
-//! The JSON of a file: the types of `gltf::json` where they accept all that the specification allows,
-//! own types where those reject valid files (scenes without nodes, channels without a target node,
-//! textures without a source).
+//! The JSON of a file: the types of `gltf::json` if they accept all that the specification allows, and types of this
+//! module if those reject valid files (scenes without nodes, channels without a target node, textures without a
+//! source).
 
 use super::container::JsonCounts;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
@@ -59,7 +59,7 @@ pub(super) struct Document {
     pub extensions: Extensions,
 }
 
-/// Extensions of the root object that are read. Of any form: a broken one is reported, the rest is read.
+/// Extensions of the root object that are read, in any form: a broken one is reported, the others are read.
 #[derive(Default, Deserialize)]
 pub(super) struct Extensions {
     #[serde(rename = "VRMC_vrm")]
@@ -98,12 +98,12 @@ pub(super) struct Channel {
 pub(super) struct Target {
     pub node: Option<usize>,
     pub path: String,
-    /// As text: of most files nothing in it is read.
+    /// Extensions as text, since most files have none that is read.
     #[serde(default)]
     extensions: json::Extras,
 }
 
-/// What KHR_animation_pointer adds to a target.
+/// The target that KHR_animation_pointer adds.
 #[derive(Deserialize)]
 struct TargetExtensions {
     #[serde(rename = "KHR_animation_pointer")]
@@ -116,7 +116,7 @@ struct Pointer {
 }
 
 impl Target {
-    /// The pointer of KHR_animation_pointer; `None` if there is none, or it is no text.
+    /// The pointer of KHR_animation_pointer; `None` if it is missing or not a text.
     pub fn pointer(&self) -> Option<String> {
         let extensions = self.extensions.as_ref()?;
         let extensions: TargetExtensions = serde_json::from_str(extensions.get()).ok()?;
@@ -131,8 +131,8 @@ pub(super) struct Sampler {
     pub interpolation: Option<String>,
 }
 
-/// Memory of one JSON object, at most: the largest of these types, times three because a
-/// growing vector holds its old and its doubled storage at once.
+/// Largest memory of one JSON object, bytes: the largest of these types, times three because a growing vector holds its
+/// old and its doubled storage at once.
 const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<json::Accessor>(),
     size_of::<json::buffer::View>(),
@@ -143,7 +143,7 @@ const OBJECT_BYTES: u64 = 3 * largest(&[
     size_of::<Channel>(),
 ]) as u64;
 
-/// Memory of one value in an array or object, at most, by the same rule.
+/// Largest memory of one value in an array or object, bytes, by the same rule.
 const VALUE_BYTES: u64 = 96;
 
 const fn largest(sizes: &[usize]) -> usize {
@@ -158,7 +158,7 @@ const fn largest(sizes: &[usize]) -> usize {
 }
 
 impl Document {
-    /// Parses the text; charges the most memory that it can need.
+    /// Parses the text; charges the largest memory that it can need.
     pub fn parse(
         text: &[u8],
         counts: &JsonCounts,
@@ -198,7 +198,7 @@ impl Document {
     }
 }
 
-/// The fault of a text that the parser refuses.
+/// The fault of a text that the parser rejects.
 pub(super) fn json_fault(error: serde_json::Error) -> Fault {
     let (line, column) = (error.line(), error.column());
     let message = error.to_string();

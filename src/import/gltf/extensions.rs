@@ -1,8 +1,8 @@
-//! Extensions: which are read, and what the others would change.
+//! Extensions: those that are read, and the effect of the others.
 //!
-//! A file that requires an extension that is not read is refused if the extension changes geometry, textures
-//! or animation, or is not known; [`ImportOptions::lenient`](super::ImportOptions::lenient) imports it without.
-//! Every extension that is used and not read is in the report, whether the file lists it or not.
+//! A file that requires an extension that is not read is refused if the extension changes geometry, textures or
+//! animation, or is unknown; [`ImportOptions::lenient`](super::ImportOptions::lenient) imports the file without it. The
+//! report contains every extension that is used but not read, whether the file lists it or not.
 
 use super::document::Document;
 use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
@@ -19,13 +19,13 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ExtensionEffect {
-    /// Vertices, or where and whether they are drawn.
+    /// Vertices, and where and whether they are drawn.
     Geometry,
-    /// Images, or where surfaces show them.
+    /// Images, and where surfaces show them.
     Textures,
-    /// How nodes move.
+    /// The motion of nodes.
     Animation,
-    /// The extension is not known, so it may change anything.
+    /// Anything: the extension is unknown.
     Unknown,
 }
 
@@ -40,20 +40,20 @@ impl fmt::Display for ExtensionEffect {
     }
 }
 
-/// What an extension means to the import.
+/// The treatment of an extension by the import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Meaning {
     /// All of its data that concerns characters is read.
     Read,
-    /// Part of its data is read; the text says which. Without the rest, this changes.
+    /// Part of its data is read; the text says which. Leaving out the rest has this effect.
     Partly(&'static str, ExtensionEffect),
-    /// Only this of its data is read; the rest changes nothing of a rig or its clips.
+    /// Only the named part is read; the rest changes nothing of a rig or its clips.
     Only(&'static str),
     /// It changes nothing that is imported: names, licences, sounds, physics, lights.
     Harmless,
     /// It changes how surfaces look in ways that pictures ignore.
     Surface,
-    /// Without it, this is not what the file means.
+    /// Nothing is read; leaving it out has this effect.
     Changes(ExtensionEffect),
 }
 
@@ -90,7 +90,7 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("KHR_texture_basisu", Changes(Textures)),
     ("KHR_texture_transform", Read),
     ("MSFT_texture_dds", Changes(Textures)),
-    // Materials. What a single material loses is reported where materials are read.
+    // Materials. Losses of a single material are reported where materials are read.
     (
         "KHR_materials_pbrSpecularGlossiness",
         Partly(
@@ -119,7 +119,7 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("MSFT_packing_occlusionRoughnessMetallic", Surface),
     ("VRMC_materials_hdr_emissiveMultiplier", Surface),
     ("VRMC_materials_mtoon", Surface),
-    // Lights, sounds, bodies, descriptions: no part of a rig.
+    // Lights, sounds, physics and descriptions are not part of a rig.
     ("AGI_articulations", Harmless),
     ("AGI_stk_metadata", Harmless),
     ("EXT_lights_ies", Harmless),
@@ -138,7 +138,7 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("OMI_physics_shape", Harmless),
     ("VRM", Only("its humanoid")),
     ("VRMC_vrm", Only("its humanoid")),
-    // Motion. Pointers to what is no node are reported one by one.
+    // Motion. Pointers to other targets than nodes are reported one by one.
     ("KHR_animation_pointer", Read),
     ("VRMC_node_constraint", Changes(Animation)),
     ("VRMC_springBone", Changes(Animation)),
@@ -151,7 +151,7 @@ fn meaning(name: &str) -> Meaning {
     known.map_or(Changes(Unknown), |&(_, meaning)| meaning)
 }
 
-/// What writes a file without an extension; `None` if nothing is known to.
+/// The tool setting that writes a file without an extension; `None` if none is known.
 fn cure(name: &str) -> Option<&'static str> {
     Some(match name {
         DRACO => "`gltf-transform copy IN.glb OUT.glb` decodes it",
@@ -173,8 +173,8 @@ fn refused(name: &str, effect: ExtensionEffect) -> Fault {
     Kind::Extension { name, effect, cure }.into()
 }
 
-/// Refuses required extensions that change what is imported, unless `lenient`; reports all that are not read:
-/// those that the file lists, then those that only its objects have.
+/// Refuses required extensions that change what is imported, unless `lenient`. Reports all that are not read: first those
+/// that the file lists, then those that only its objects have.
 pub(super) fn check(
     used: &[String],
     required: &[String],
@@ -214,7 +214,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Reports one extension, unless it is read. `have` says how many objects have it.
+/// Reports one extension, unless it is read. `have` states the number of objects that have it.
 fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut Notes) {
     let place = format!("extension {:?}", shorten(name));
     let is = match required {
@@ -252,12 +252,12 @@ fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut 
     }
 }
 
-/// Primitives with Draco data.
+/// Numbers of primitives with Draco data.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Draco {
-    /// Those that have other data beside it.
+    /// Primitives that also have uncompressed data.
     beside: usize,
-    /// Those that have no other.
+    /// Primitives that have only Draco data.
     alone: usize,
 }
 
@@ -275,7 +275,7 @@ impl Draco {
     }
 }
 
-/// Whether the vertices of a primitive are in Draco data alone; `None` if it has none.
+/// Whether the vertices of a primitive are only in Draco data; `None` if it has none.
 fn draco_alone(primitive: &json::mesh::Primitive, accessors: &[json::Accessor]) -> Option<bool> {
     let extensions = primitive.extensions.as_ref();
     extensions.filter(|e| e.others.contains_key(DRACO))?;
@@ -288,8 +288,8 @@ fn draco_alone(primitive: &json::mesh::Primitive, accessors: &[json::Accessor]) 
     Some(!plain)
 }
 
-/// Refuses primitives whose vertices are in Draco data alone, which would be read as zeros; if `lenient`,
-/// empties them. Such files should require the extension, and not all do.
+/// Refuses primitives whose vertices are only in Draco data, which would be read as zeros; if `lenient`, empties them.
+/// Such files should require the extension, but not all do.
 pub(super) fn leave_out_draco(
     document: &mut Document,
     lenient: bool,

@@ -1,4 +1,4 @@
-//! The humanoid of VRM files: which node is which bone (`VRMC_vrm` 1.0, `VRM` 0.x, and `VRMC_vrm_animation` of .vrma
+//! The humanoid of VRM files: the nodes of its bones (`VRMC_vrm` 1.0, `VRM` 0.x, and `VRMC_vrm_animation` of .vrma
 //! files).
 
 use super::document::Extensions;
@@ -7,8 +7,8 @@ use super::limits::Notes;
 use crate::skeleton::HumanBone;
 use serde_json::Value;
 
-/// Bones with their nodes. What is broken is reported and left out; of a bone or a node that occurs twice,
-/// the first counts.
+/// Bones with their nodes. Broken entries are reported and left out; of a bone or a node that occurs twice, the first
+/// counts.
 pub(super) fn humanoid(
     extensions: &Extensions,
     nodes: usize,
@@ -63,7 +63,7 @@ pub(super) fn humanoid(
     bones
 }
 
-/// A bone by its name in VRM 0.x, which calls the joints of the thumb as those of other fingers.
+/// A bone by its name in VRM 0.x, which names the joints of the thumb like those of other fingers.
 fn of_vrm_0(name: &str) -> Option<HumanBone> {
     let thumb = ["ThumbProximal", "ThumbIntermediate"]
         .iter()

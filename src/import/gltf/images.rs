@@ -1,4 +1,4 @@
-//! Images: their bytes, and their pixels where they are asked for.
+//! Images: their bytes, and their pixels if they are decoded.
 
 use super::buffers::Buffers;
 use super::error::{Fault, GltfErrorKind as Kind, label};
@@ -37,7 +37,7 @@ pub(super) fn images(
     out
 }
 
-/// The images in use, each once. Base colours come first: pictures need them, should memory run out.
+/// The images in use, each once. Base colours come first: pictures need them most if memory runs out.
 fn order(materials: &[Material], images: usize) -> Vec<usize> {
     let mut listed = vec![false; images];
     let base = materials
@@ -91,8 +91,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
     };
     let source = Source::new(image, buffers).map_err(text)?;
     let len = source.bytes(buffers).map_err(text)?.len() as u64;
-    // Images may share their bytes, and each scans or copies all of them: that is work, so it is charged
-    // like memory.
+    // Images may share their bytes, and each scans or copies all of them. This work is charged like memory.
     buffers.memory.charge(len).map_err(|e| e.to_string())?;
     match mode {
         ImageMode::Skip | ImageMode::Encoded => {
@@ -108,7 +107,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
             let charged = buffers.memory.charge(survey.needed);
             charged.map_err(|e| e.to_string())?;
             let decoded = survey.decode(source.bytes(buffers).map_err(text)?);
-            // The image is kept; the decoder's own memory is free again.
+            // The image is kept; the decoder's memory is free again.
             let kept = decoded.as_ref().map_or(0, |image| image.rgba.len() as u64);
             buffers.memory.release(survey.needed.saturating_sub(kept));
             decoded.map(ImageData::Decoded)

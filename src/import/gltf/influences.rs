@@ -81,7 +81,7 @@ pub(super) fn influences(
                 let (from, to) = (vertex * 4 + k, vertex * per_vertex + set * 4 + k);
                 let weight = mend.weight(values[from]);
                 let joint = indices[from];
-                // False for NaN too, unlike `joint >= limit`.
+                // This form is false for NaN, unlike `joint >= limit`.
                 let known = joint >= 0.0 && joint < limit as f64;
                 if !known && weight != 0.0 {
                     return Err(Kind::JointIndex {

@@ -1,39 +1,39 @@
-//! What stands in the JSON text that the parser passes over: names of extensions, wherever an object has them,
-//! and names of vertex attributes that are not read.
+//! Parts of the JSON text that the parser skips: names of extensions in any object, and names of vertex attributes that
+//! are not read.
 //!
-//! One pass over the bytes with a stack of open objects and arrays, at most
-//! [`MAX_JSON_DEPTH`](super::MAX_JSON_DEPTH) of them. The text has been parsed, so it is valid JSON.
+//! One pass over the bytes with a stack of open objects and arrays, at most [`MAX_JSON_DEPTH`](super::MAX_JSON_DEPTH) of
+//! them. The text has been parsed, so it is valid JSON.
 
 use super::error::GltfErrorKind as Kind;
 use super::limits::MemoryLimit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Bytes of memory that a name takes, at most, with its share of the map that holds it.
+/// Largest memory of a name, bytes, with its share of the map that holds it.
 const NAME_BYTES: u64 = 192;
 
 type Counts<'t> = BTreeMap<Cow<'t, str>, Count>;
 
-/// What was found.
+/// The counts found in a document.
 #[derive(Default)]
 pub(super) struct Inventory<'t> {
-    /// By name of an extension: objects that have it. `extras` are not searched.
+    /// Number of objects that have an extension, by its name. `extras` are not searched.
     pub extensions: Counts<'t>,
-    /// By name of an attribute that is not read: primitives that have it.
+    /// Number of primitives that have an attribute that is not read, by its name.
     pub attributes: Counts<'t>,
-    /// The same of morph targets.
+    /// Number of primitives whose morph targets have an attribute that is not read, by its name.
     pub target_attributes: Counts<'t>,
 }
 
-/// How many have a name.
+/// The number of owners of a name.
 #[derive(Default)]
 pub(super) struct Count {
     pub number: usize,
-    /// The owner that was counted last; it is counted once.
+    /// The owner that was counted last, so that it is counted once.
     last: usize,
 }
 
-/// Where in the document an object or array stands.
+/// The position of an object or array in the document.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
     Root,
@@ -47,7 +47,7 @@ enum Place {
 }
 
 impl Place {
-    /// The place of what an object at this place has under a key.
+    /// The place of the value under a key of an object at this place.
     fn below(self, key: &str) -> Self {
         match (self, key) {
             (Self::Extras, _) => Self::Extras,
@@ -67,9 +67,9 @@ impl Place {
 struct Open {
     object: bool,
     place: Place,
-    /// The place of the value that follows; of an array, its own.
+    /// The place of the next value; for an array, its own place.
     next: Place,
-    /// Of an object: whether the next string is a key.
+    /// For an object, whether the next string is a key.
     key: bool,
 }
 
@@ -80,7 +80,7 @@ impl Count {
 }
 
 impl<'t> Inventory<'t> {
-    /// Takes the inventory of a document. Its cost is that of one pass over the text.
+    /// Takes the inventory of a document, in one pass over the text.
     pub fn take(text: &'t [u8], memory: &mut MemoryLimit) -> Result<Self, Kind> {
         let mut out = Self::default();
         let mut stack: Vec<Open> = Vec::new();
@@ -149,7 +149,7 @@ impl<'t> Inventory<'t> {
     }
 }
 
-/// Whether the reader of meshes takes an attribute. Of `TEXCOORD_1` it decides by the material.
+/// Whether the reader of meshes takes an attribute. For `TEXCOORD_1` the material decides.
 fn is_read(name: &str) -> bool {
     let set = name.strip_prefix("JOINTS_");
     let set = set.or_else(|| name.strip_prefix("WEIGHTS_"));
@@ -164,7 +164,7 @@ fn is_target(name: &str) -> bool {
     matches!(name, "POSITION" | "NORMAL" | "TANGENT")
 }
 
-/// Bytes up to the quote that ends a string.
+/// The number of bytes up to the quote that ends a string.
 pub(super) fn string(text: &[u8]) -> usize {
     let mut escaped = false;
     let end = text.iter().position(|&byte| {

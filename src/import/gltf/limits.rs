@@ -5,7 +5,7 @@ use crate::import::{ImportReport, Severity};
 
 /// Bytes of memory that an import may use per byte of the file and the files it refers to.
 ///
-/// Meshopt streams of real models expand 3 to 10 times, quantised vertices 4 times as floats.
+/// Meshopt streams of real models expand 3 to 10 times, quantised vertices 4 times when they become floats.
 pub const MEMORY_PER_BYTE: u64 = 64;
 
 /// Bytes of memory that an import may use regardless of the file's size.
@@ -14,7 +14,7 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// Part of the base that is reserved for small allocations that are not counted (places, hash tables).
 const MEMORY_MARGIN: u64 = 4 << 20;
 
-/// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as they are in
+/// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as in
 /// [`GltfErrorKind::Limit`].
 pub const MEMORY: [&str; 2] = [
     "memory of the import in bytes",
@@ -24,21 +24,21 @@ pub const MEMORY: [&str; 2] = [
 /// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
 
-/// The most elements of an accessor without a buffer view, which costs the file nothing.
+/// Limit on the elements of an accessor without a buffer view, which costs the file nothing.
 ///
 /// The largest seen are morph targets that leave normals unchanged: 10^5 vertices.
 pub const MAX_ZERO_ELEMENTS: u64 = 1 << 22;
 
-/// The most slots of a skin: they are counted in 16 bits.
+/// Limit on the slots of a skin: 16 bits count them.
 pub const MAX_SKIN_JOINTS: usize = u16::MAX as usize;
 
-/// The most levels of nested JSON arrays and objects; glTF itself needs 8.
+/// Limit on the levels of nested JSON arrays and objects; glTF itself needs 8.
 pub const MAX_JSON_DEPTH: usize = 100;
 
-/// The most entries of an import report; one more states how many were left out.
+/// Limit on the entries of an import report; one more entry states how many were left out.
 pub const MAX_REPORT_ENTRIES: usize = 10_000;
 
-/// The most bytes of one file.
+/// Limit on the size of one file, bytes.
 pub const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// Sums of a vertex's weights that differ from 1 by less than this are left unchanged.
@@ -56,7 +56,7 @@ pub(super) struct MemoryLimit {
 }
 
 impl MemoryLimit {
-    /// The limit for a file of `bytes` bytes, or the limit that the caller chose.
+    /// The limit for a file of `bytes` bytes, or the one that the caller chose.
     pub fn new(bytes: u64, chosen: Option<u64>) -> Self {
         let limit = MEMORY_BASE - MEMORY_MARGIN + bytes.saturating_mul(MEMORY_PER_BYTE);
         MemoryLimit {
@@ -126,17 +126,17 @@ impl Notes {
         }
     }
 
-    /// Adds a note: nothing was changed.
+    /// Adds a note: the import changed nothing.
     pub fn note(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Note, place, message);
     }
 
-    /// Adds an entry: a value was repaired.
+    /// Adds an entry for a repaired value.
     pub fn repaired(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Repaired, place, message);
     }
 
-    /// Adds an entry: something is not in the result.
+    /// Adds an entry for something that is not in the result.
     pub fn dropped(&mut self, place: impl Into<String>, message: impl Into<String>) {
         self.push(Severity::Dropped, place, message);
     }

@@ -1,4 +1,4 @@
-//! The JSON of materials, textures and samplers. All places where a material refers to a texture have one type.
+//! The JSON of materials, textures and samplers. All references of a material to textures have one type.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -41,7 +41,7 @@ pub(super) struct TextureInfo {
     pub extensions: Option<TextureInfoExtensions>,
 }
 
-/// Extensions are read one by one: a malformed one is reported, and the material does without it.
+/// Extensions are read one by one: a malformed one is reported and left out of the material.
 #[derive(Deserialize, Default)]
 pub(super) struct MaterialExtensions {
     #[serde(rename = "KHR_materials_unlit")]
@@ -107,7 +107,7 @@ pub(super) struct TextureSource {
     pub source: Option<usize>,
 }
 
-/// A sampler, with the numbers of OpenGL.
+/// A sampler, with OpenGL's numbers.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Sampler {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt::{Display, LowerExp};
 
-/// What materials refer to.
+/// The tables that materials refer to.
 pub(super) struct Sources<'f> {
     pub textures: &'f [json::Texture],
     pub samplers: &'f [json::Sampler],
@@ -61,7 +61,7 @@ struct Unseen {
 impl Unseen {
     fn count(&mut self, m: &json::Material) {
         let extensions = m.extensions.as_ref();
-        // The specification of unlit materials ignores all that is counted here.
+        // By its specification an unlit material ignores all properties counted here.
         if extensions.is_some_and(|e| e.unlit.is_some()) {
             return;
         }
@@ -70,7 +70,7 @@ impl Unseen {
         let mapped = pbr.metallic_roughness_texture.is_some();
         let emits = m.emissive_factor.iter().any(|&v| v > 0.0);
         let found = [
-            // A factor that is not stated is 1: the surface is a metal. Specular and glossiness know none.
+            // A metallic factor that is not stated is 1: the surface is a metal. Specular-glossiness has no such factor.
             (
                 "metallic",
                 !old && (mapped || pbr.metallic_factor.unwrap_or(1.0) > 0.0),
@@ -151,7 +151,7 @@ impl MaterialReader<'_> {
         Ok(out)
     }
 
-    /// The diffuse colour becomes the base colour of a surface that is no metal.
+    /// The diffuse colour becomes the base colour of a surface that is not a metal.
     fn specular_glossiness(
         &mut self,
         old: json::SpecularGlossiness,
@@ -223,7 +223,7 @@ impl MaterialReader<'_> {
         kept as f32
     }
 
-    /// The contents of an extension; `None` if there is none, or it is malformed.
+    /// The contents of an extension; `None` if it is missing or malformed.
     fn extension<T: DeserializeOwned>(&mut self, what: &str, value: Option<Value>) -> Option<T> {
         match serde_json::from_value(value?) {
             Ok(read) => Some(read),
@@ -245,7 +245,7 @@ impl MaterialReader<'_> {
         let texture = at(self.sources.textures, index, "texture")?;
         let Some(image) = image_of(texture, self.sources.images)? else {
             let reason = no_image(texture);
-            // Pictures do without this one: the words are those that the command line looks for.
+            // Pictures use only the base colour; the command line recognises losses of the others by these words.
             let message = match name {
                 "base colour" => format!("texture {index} has {reason}"),
                 _ => format!("its {name} texture {index} has {reason}"),
@@ -296,7 +296,7 @@ impl MaterialReader<'_> {
     }
 }
 
-/// A number for a message: without the zeros of large ones.
+/// A number for a message, large ones without trailing zeros.
 fn shown<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
     let size: f64 = value.into();
     match size.abs() < 1e6 {
@@ -305,8 +305,8 @@ fn shown<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
     }
 }
 
-/// The image of a texture, checked. The source of the specification is preferred to that of an extension:
-/// files have both only for readers that do not know the extension.
+/// The image of a texture, checked. The specification's source is preferred to an extension's: files have both only for
+/// readers that do not know the extension.
 fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kind> {
     let webp = || texture.extensions.as_ref()?.webp.as_ref()?.source;
     let source = texture.source.or_else(webp);

@@ -10,8 +10,8 @@ pub(super) const SHEAR_TOLERANCE: f64 = 1e-5;
 /// A decomposed matrix.
 pub(super) struct Decomposed {
     pub local: Trs,
-    /// Largest difference between the matrix and the product of its parts, relative to its largest
-    /// linear entry: rounding only, unless there is shear.
+    /// Largest difference between the matrix and the product of its parts, relative to its largest linear entry: only
+    /// rounding, unless there is shear.
     pub residual: f64,
 }
 

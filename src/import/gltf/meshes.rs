@@ -14,7 +14,7 @@ use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
 use json::validation::Checked;
 
-/// Normals whose length differs from 1 by more are normalised: coarse quantisation, careless exporters.
+/// Difference of a normal's length from 1 beyond which it is normalised: coarse quantisation, careless exporters.
 const NORMAL_LENGTH: f32 = 1e-3;
 
 /// Reads the meshes, each once. `slots[m]` is the number of joints of the smallest skin that a

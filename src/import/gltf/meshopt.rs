@@ -64,7 +64,7 @@ impl Packed {
         };
         if !stride_fits || !filter_fits {
             let (mode, filter) = (self.mode, self.filter);
-            // As the file writes them.
+            // The message shows them as the file writes them.
             let [mode, filter] =
                 [format!("{mode:?}"), format!("{filter:?}")].map(|name| name.to_uppercase());
             let message = format!("mode {mode}, filter {filter} and byteStride {stride}");

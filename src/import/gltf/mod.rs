@@ -2,8 +2,8 @@
 //!
 //! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). Files are
 //! not trusted: every index, range and count is checked before use, and memory is charged to a
-//! [memory limit](MEMORY_PER_BYTE) before it is allocated. What can be repaired is, and the
-//! [report](super::ImportReport) lists it, with everything of the file that is not used.
+//! [memory limit](MEMORY_PER_BYTE) before it is allocated. The import repairs what it can; the
+//! [report](super::ImportReport) lists the repairs and everything of the file that is not used.
 
 mod accessor;
 mod buffers;
@@ -48,14 +48,14 @@ use limits::{MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
 
-/// Options of an import.
+/// Settings of an import.
 ///
 /// ```
 /// use phalanx::import::{ImportOptions, mannequin_with};
 ///
 /// # fn main() -> Result<(), phalanx::import::ImportError> {
 /// let options = ImportOptions {
-///     lenient: true, // Files that require what is not read.
+///     lenient: true, // Reads files that require unsupported extensions.
 ///     trim: true,    // Clips begin at 0 s.
 ///     ..ImportOptions::default()
 /// };
@@ -68,28 +68,28 @@ use std::path::Path;
 pub struct ImportOptions {
     /// The up axis of the result. Default: Y, as in glTF.
     pub up_axis: UpAxis,
-    /// Metres per unit of a BVH file, which has none of its own; glTF files are in metres. See
+    /// Metres per unit of a BVH file, which states no unit; glTF files are in metres. See
     /// [`BvhOptions::unit`](super::BvhOptions::unit). Default: 1.
     pub unit: f64,
     /// Nodes (by name, else by index in the file) whose subtrees become separate rigs. Used by
     /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: none.
     pub split: Vec<String>,
-    /// How to extract root motion from clips; its up axis is replaced by `up_axis`. Used by
+    /// Extraction of root motion from clips; its up axis is replaced by `up_axis`. Used by
     /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: `None`.
     pub root_motion: Option<RootMotionOptions>,
-    /// How images are read. Default: decoded, if the feature `images` is enabled.
+    /// Reading of images. Default: decoded, if the feature `images` is enabled.
     pub images: ImageMode,
     /// Whether URIs may leave the file's folder with `..`. Default: no.
     pub parent_folders: bool,
-    /// Whether to import files that require an extension which is not read and changes geometry, textures or
-    /// animation, without what it changes; the report says so. Vertices that are in Draco data alone are left out.
-    /// Clips with keys below 0 s are moved, so that the first is at 0.
-    /// Default: no, such a file is an error ([`GltfErrorKind::Extension`]), and such clips are left out.
+    /// Whether to import files that require an extension which is not read and changes geometry, textures or animation. The
+    /// report states the effect. Vertices that are only in Draco data are left out. Clips with keys below 0 s are moved so
+    /// that the first key is at 0. Default: no, such a file is an error ([`GltfErrorKind::Extension`]), and such clips are
+    /// left out.
     pub lenient: bool,
-    /// Whether clips that begin late are cut, so that their first key is at 0
-    /// ([`RawScene::trim_clips`]), and those with keys below 0 s are moved. Default: no, the report names them.
+    /// Whether clips that begin late are cut so that their first key is at 0 ([`RawScene::trim_clips`]), and clips with keys
+    /// below 0 s are moved. Default: no, the report names them.
     pub trim: bool,
-    /// Bytes that the import may allocate, and that the rows of its clips may take. Default: `None`, 64 MiB plus 64
+    /// Limit on the memory that the import allocates and on the rows of its clips, bytes. Default: `None`, 64 MiB plus 64
     /// times the files' size; for rows, 16 MiB plus 24 times the file's size.
     pub memory_limit: Option<u64>,
 }
@@ -112,7 +112,7 @@ impl Default for ImportOptions {
 
 /// Imports a `.gltf` or `.glb` file; files it refers to are read from its folder.
 ///
-/// Units are those of the file, metres and radians; the up axis is that of the options.
+/// Units are the file's, metres and radians; the up axis is the options'.
 ///
 /// # Errors
 /// If the file has an error that cannot be repaired: see [`GltfErrorKind`].
@@ -134,7 +134,7 @@ pub fn read_path(
 /// `base` is the folder of external files; without it they are an error.
 ///
 /// # Errors
-/// As [`read_path`].
+/// Those of [`read_path`].
 pub fn read_slice(
     bytes: &[u8],
     name: &str,

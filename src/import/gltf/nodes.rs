@@ -13,10 +13,10 @@ use glam::{Quat, Vec3};
 use json::accessor::Type;
 use std::collections::HashSet;
 
-/// Rest rotations whose length differs from 1 by more are reported; exporters' rounding is 1e-6.
+/// Difference of a rest rotation's length from 1 beyond which it is reported; exporters' rounding is 1e-6.
 const REPORTED_LENGTH: f64 = 1e-3;
 
-/// Rest rotations whose length differs from 1 by no more keep the file's bits.
+/// Difference of a rest rotation's length from 1 up to which it keeps the file's bits.
 const KEPT_LENGTH: f64 = 1e-6;
 
 /// Quaternions shorter than this have no direction.
@@ -51,7 +51,7 @@ pub(super) fn nodes(
     let mut out = Vec::with_capacity(list.len());
     for (index, (node, parent)) in list.into_iter().zip(parents).enumerate() {
         let place = label("node", index, node.name.as_deref());
-        // Each node that shares a mesh repeats its weights.
+        // Each node repeats the weights of its mesh, even if nodes share the mesh.
         let targets = node.mesh.and_then(|m| meshes.get(m.value()));
         let weights = targets.map_or(0, |m| m.weights.len());
         (buffers.memory.charge_for::<f32>(weights)).within(|| place.clone())?;
@@ -77,7 +77,7 @@ fn parents(list: &[json::Node]) -> Result<Vec<Option<usize>>, Fault> {
             parents[child] = Some(parent);
         }
     }
-    // With one parent each, a walk upwards ends at a root, meets the trail of an earlier walk, or
+    // Each node has at most one parent: a walk upwards ends at a root, meets the trail of an earlier walk, or
     // meets its own.
     let mut trail: Vec<Option<usize>> = vec![None; list.len()];
     for start in 0..list.len() {
@@ -196,7 +196,7 @@ fn affine(mut matrix: [f32; 16], place: &str, notes: &mut Notes) -> Result<[f32;
     Ok(matrix)
 }
 
-/// The node's weights, else the mesh's, else zeros; one per morph target.
+/// The node's weights, or the mesh's, or zeros; one per morph target.
 fn default_weights(
     own: Option<Vec<f32>>,
     mesh: Option<&Mesh>,

@@ -1,16 +1,15 @@
-//! The JSON text as the parser reads it: integers without fraction or exponent, each key once in its object, no
-//! members that are `null`.
+//! The JSON text as the parser reads it: integers without fraction or exponent, each key once in its object, no members
+//! that are `null`.
 //!
-//! glTF 2.0, "JSON Encoding", allows integers as `5126.0` and `1e2`. Of two equal keys RFC 8259 leaves open which
-//! counts; parsers in use take the last. A member that is `null` is one that is absent: some exporters write both.
-//!
+//! glTF 2.0, "JSON Encoding", allows integers as `5126.0` and `1e2`. RFC 8259 leaves open which of two equal keys
+//! counts; parsers in use take the last. A member that is `null` counts as absent: some exporters write it.
 //! ```text
 //! {"a": 1, "b": null, "a": 2, "mesh": 3.0}
 //! {                   "a": 2, "mesh": 3  }
 //! ```
 //!
-//! Members are replaced by spaces, so lines and columns of errors stay those of the file. Numbers and `null` in
-//! `extras` are user data and stay as they are; of equal keys the last counts there, too.
+//! Members are replaced by spaces, so that errors state the lines and columns of the file. Numbers and `null` in
+//! `extras` are user data and stay unchanged; of equal keys the last counts there too.
 
 use super::document::json_fault;
 use super::error::{Fault, GltfErrorKind as Kind, shorten};
@@ -22,8 +21,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Keys of integers in glTF 2.0 and in the extensions that are read. Arrays under them are arrays of integers.
-/// Other integers are those of `attributes` and `targets`, whose keys are names of attributes.
+/// Keys of integers in glTF 2.0 and in the extensions that are read. Arrays under them are arrays of integers. The only
+/// other integers are in `attributes` and `targets`, whose keys are names of attributes.
 const INTEGERS: [&str; 31] = [
     "buffer",
     "bufferView",
@@ -58,23 +57,23 @@ const INTEGERS: [&str; 31] = [
     "wrapT",
 ];
 
-/// Integers below this, 2^53, are told apart by f64; glTF allows no others.
+/// Bound of integers, 2^53: below it f64 distinguishes all; glTF allows no others.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Members of an object that are compared one by one; beyond, a map finds equal keys.
+/// Number of members of an object that are compared one by one; beyond it a map finds equal keys.
 const COMPARED: usize = 16;
 
-/// Bytes of memory that a member of an open object takes, at most: itself, doubled storage, its entry in the map.
+/// Largest memory of a member of an open object, bytes: itself, doubled storage, its entry in the map.
 const MEMBER_BYTES: u64 = 256;
 
 /// A member of an object.
 struct Member<'t> {
     key: Cow<'t, str>,
-    /// From its key to the end of its value.
+    /// Range from the key to the end of the value.
     span: Range<usize>,
-    /// The comma behind it.
+    /// Index of the comma behind the member.
     comma: Option<usize>,
-    /// Whether it is taken out.
+    /// Whether the member is removed.
     gone: bool,
 }
 
@@ -83,20 +82,20 @@ struct Member<'t> {
 struct Open<'t> {
     object: bool,
     extras: bool,
-    /// Of an array: its numbers are integers.
+    /// For an array, whether its numbers are integers.
     integers: bool,
-    /// The numbers of this object, or of the objects in this array, are integers.
+    /// Whether the numbers of this object, or of the objects in this array, are integers.
     map: bool,
     members: Vec<Member<'t>>,
     /// Indices of members by key, once there are more than [`COMPARED`].
     found: HashMap<Cow<'t, str>, usize>,
-    /// Of an object: whether the next string is a key.
+    /// For an object, whether the next string is a key.
     key: bool,
-    /// Of an array: the index of the next value.
+    /// For an array, the index of the next value.
     index: usize,
 }
 
-/// What is changed.
+/// The changes to the text.
 #[derive(Default)]
 struct Edits {
     integers: Vec<(Range<usize>, i64)>,
@@ -107,13 +106,13 @@ struct Scan<'t, 'm> {
     text: &'t [u8],
     stack: Vec<Open<'t>>,
     edits: Edits,
-    /// Paths of keys that occur twice, of the first of them.
+    /// Paths of keys that occur twice, in the order found.
     twice: Vec<String>,
     more_twice: usize,
     memory: &'m mut MemoryLimit,
 }
 
-/// Puts a text into plain form; reports keys that occur twice. Text that needs no change is borrowed.
+/// Converts a text to plain form; reports keys that occur twice. Text that needs no change is borrowed.
 pub(super) fn plain<'t>(
     text: &'t [u8],
     memory: &mut MemoryLimit,
@@ -137,9 +136,9 @@ pub(super) fn plain<'t>(
     if edits.integers.is_empty() && edits.blanks.is_empty() {
         return Ok(Cow::Borrowed(text));
     }
-    // The scan trusts the text: what is not JSON must not become it by what is taken out.
+    // The scan trusts the text: removing members must not turn invalid text into JSON.
     serde_json::from_slice::<IgnoredAny>(text).map_err(json_fault)?;
-    // The text without its members is copied once more for numbers that become longer.
+    // The text without the removed members is copied once more, since some integers become longer.
     let digits = edits.integers.len() as u64 * DIGITS as u64;
     memory.charge(2 * text.len() as u64 + digits)?;
     report(twice, more_twice, notes);
@@ -183,7 +182,7 @@ impl Edits {
         let blank = std::mem::take(&mut out);
         let mut at = 0;
         for (span, value) in self.integers {
-            // A number in a member that is taken out.
+            // The number is in a member that is removed.
             if blank[span.start] == b' ' {
                 continue;
             }
@@ -199,7 +198,7 @@ impl Edits {
     }
 }
 
-/// The integer that a number is, if it is written in another form than that of integers.
+/// The integer that a number denotes, if it is not written as an integer.
 fn integer(token: &[u8]) -> Option<i64> {
     if token != b"-0" && !token.iter().any(|b| matches!(b, b'.' | b'e' | b'E')) {
         return None;
@@ -217,7 +216,7 @@ impl<'t> Scan<'t, '_> {
             match byte {
                 b'{' | b'[' => {
                     if self.stack.len() >= MAX_JSON_DEPTH {
-                        // Refused by the survey.
+                        // The survey rejects such a text.
                         return Ok(());
                     }
                     let open = self.open(byte == b'{');
@@ -247,7 +246,7 @@ impl<'t> Scan<'t, '_> {
                 b':' | b' ' | b'\t' | b'\n' | b'\r' => {}
                 _ => {
                     let ends = |b: &u8| matches!(b, b',' | b'}' | b']' | b':' | b'"' | b'{' | b'[');
-                    // At least this byte, whatever it is: a form feed would end a token that it begins.
+                    // A token has at least one byte: a form feed would end a token that it begins.
                     let rest = &self.text[at..];
                     let length = rest.iter().position(|b| ends(b) || b.is_ascii_whitespace());
                     at += length.unwrap_or(rest.len());
@@ -259,7 +258,7 @@ impl<'t> Scan<'t, '_> {
         Ok(())
     }
 
-    /// An object or array that begins.
+    /// Begins an object or array.
     fn open(&self, object: bool) -> Open<'t> {
         let mut open = Open {
             object,
@@ -290,7 +289,7 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
-    /// A number or a word.
+    /// Records a number or a word.
     fn token(&mut self, span: Range<usize>) -> Result<(), Kind> {
         let token = &self.text[span.clone()];
         let Some(open) = self.stack.last_mut() else {
@@ -310,14 +309,14 @@ impl<'t> Scan<'t, '_> {
         Ok(())
     }
 
-    /// The end of a value.
+    /// Ends a value.
     fn end(&mut self, at: usize) {
         if let Some(member) = self.stack.last_mut().and_then(|o| o.members.last_mut()) {
             member.span.end = at;
         }
     }
 
-    /// The key of a member.
+    /// Begins a member, at its key.
     fn member(&mut self, span: Range<usize>) -> Result<(), Kind> {
         self.memory.charge(MEMBER_BYTES)?;
         let key = decoded(&self.text[span.clone()]);
@@ -331,7 +330,7 @@ impl<'t> Scan<'t, '_> {
             open.found = keys.map(|(i, m)| (m.key.clone(), i)).collect();
         }
         let before = match index < COMPARED {
-            // The last of equal keys, as the map has it.
+            // The map holds the last of equal keys, so this search takes the last too.
             true => open.members.iter().rposition(|m| m.key == key),
             false => open.found.insert(key.clone(), index),
         };
@@ -348,7 +347,7 @@ impl<'t> Scan<'t, '_> {
         Ok(())
     }
 
-    /// Notes the path of the member that was found last.
+    /// Notes the path of the latest member as a key that occurs twice.
     fn twice(&mut self) -> Result<(), Kind> {
         if self.twice.len() >= MAX_REPORT_ENTRIES {
             self.more_twice += 1;
@@ -368,7 +367,7 @@ impl<'t> Scan<'t, '_> {
         Ok(())
     }
 
-    /// Takes the members out of an object that ends, each with a comma.
+    /// Marks the removed members of an object that ends as blanks, each with a comma.
     fn close(&mut self, open: Open<'t>) -> Result<(), Kind> {
         let members = &open.members;
         let gone = members.iter().filter(|m| m.gone).count();
@@ -380,7 +379,7 @@ impl<'t> Scan<'t, '_> {
             self.edits.blanks.push(member.span.clone());
             self.edits.blanks.extend(commas);
         }
-        // Nothing follows the last that is kept.
+        // The comma behind the last kept member goes, since nothing follows it.
         if members.last().is_some_and(|last| last.gone) {
             let kept = members.iter().rfind(|m| !m.gone);
             let comma = kept.and_then(|m| m.comma);
@@ -494,7 +493,7 @@ mod tests {
                 b"{\"a\":\x0c,\x0b\x7f".as_slice(),
             ] {
                 let mut memory = MemoryLimit::new(text.len() as u64, None);
-                // Whatever it makes of it, it ends.
+                // The result does not matter; the call must return.
                 let _ = plain(text, &mut memory, &mut Notes::default());
             }
         }

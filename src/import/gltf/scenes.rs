@@ -8,16 +8,16 @@ use super::summary::animated_or_joint;
 use crate::import::raw::{RawClip, RawNode, RawSkin};
 use std::collections::HashSet;
 
-/// The scenes of a file, and which nodes the default one shows.
+/// The scenes of a file, and the nodes that the default one shows.
 pub(super) struct Scenes {
     /// Root nodes of every scene.
     pub roots: Vec<Vec<usize>>,
-    /// The file's default scene, else the first.
+    /// The file's default scene, or its first.
     pub default: Option<usize>,
     names: Vec<Option<String>>,
-    /// By node: whether the default scene shows it; without scenes, every node is shown.
+    /// Per node, whether the default scene shows it; without scenes, every node is shown.
     shown: Vec<bool>,
-    /// By node: whether it has lost its mesh, because it is not shown.
+    /// Per node, whether it has lost its mesh because it is not shown.
     undrawn: Vec<bool>,
 }
 
@@ -64,8 +64,8 @@ impl Scenes {
         self.undrawn.get(node).copied().unwrap_or(false)
     }
 
-    /// Reports the nodes that the default scene does not show: by scene, then those of no scene. Nothing is
-    /// reported of joints, which are kept, unless something else of their scene is not used.
+    /// Reports the nodes that the default scene does not show: by scene, then those of no scene. Joints, which are kept, are
+    /// reported only if something else of their scene is not used.
     pub fn report(
         &self,
         nodes: &[RawNode],
@@ -79,7 +79,7 @@ impl Scenes {
         let kept = animated_or_joint(nodes, skins, clips);
         let of = label("scene", default, self.name(default));
         let mut listed = self.shown.clone();
-        // The work is that of one walk per scene, so scenes that share all nodes are not walked twice.
+        // The work is bounded to one walk per distinct scene: scenes that share all nodes are not walked twice.
         let mut known: HashSet<&[usize]> = HashSet::new();
         for (scene, roots) in self.roots.iter().enumerate() {
             if scene == default || !known.insert(roots) || known.len() > MOST_SCENES {
@@ -152,7 +152,7 @@ impl Scenes {
     }
 }
 
-/// Scenes that the report names one by one; seldom a file has more than three.
+/// Limit on the scenes that the report names one by one; few files have more than three.
 const MOST_SCENES: usize = 16;
 
 fn roots_of(
@@ -181,7 +181,7 @@ fn roots_of(
     Ok(roots)
 }
 
-/// By node: whether it is one of `roots` or below one. The nodes are a forest.
+/// Per node, whether it is one of `roots` or below one. The nodes are a forest.
 fn below(nodes: &[RawNode], roots: &[usize]) -> Vec<bool> {
     let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
     for &root in roots {

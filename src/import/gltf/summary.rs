@@ -1,4 +1,4 @@
-//! What the report says of a file as a whole: clips that begin late or were cut, and names that occur twice.
+//! Report entries about a file as a whole: clips that begin late or were cut, and names that occur twice.
 
 use super::error::{Fault, label};
 use super::limits::{MemoryLimit, Notes};
@@ -7,13 +7,13 @@ use crate::import::repeated::Repeated;
 pub(super) use crate::import::repeated::{LISTED, list};
 use std::collections::HashSet;
 
-/// Bytes that an item of an entry may take: a name that is shortened may have 40 characters that are escaped.
+/// Largest size of an item of an entry, bytes: a shortened name may have 40 characters that are escaped.
 pub(super) const ITEM: usize = 512;
 
-/// Bytes that an index in an item may take, as a string of its own before it is joined.
+/// Largest memory of an index in an item, bytes, as a string before it is joined.
 const INDEX: usize = 64;
 
-/// By node: whether it becomes a joint: joints of skins, animated nodes, and all above them.
+/// Per node, whether it becomes a joint: joints of skins, animated nodes, and all nodes above them.
 pub(super) fn animated_or_joint(
     nodes: &[RawNode],
     skins: &[RawSkin],

@@ -1,5 +1,5 @@
-//! What the report says of cameras, of meshes and images without use, of vertex attributes that are not read, and of
-//! textures whose coordinates a mesh lacks.
+//! Report entries about cameras, meshes and images without use, vertex attributes that are not read, and textures whose
+//! coordinates a mesh lacks.
 
 use super::document::Document;
 use super::error::{Fault, label, shorten};
@@ -29,7 +29,7 @@ pub(super) fn cameras(document: &Document, notes: &mut Notes) {
     notes.note("cameras", message);
 }
 
-/// Reports meshes that no node has: they are in no rig.
+/// Reports meshes that no node uses: no rig has them.
 pub(super) fn meshes(document: &Document, notes: &mut Notes) {
     let mut used = vec![false; document.meshes.len()];
     for mesh in document.nodes.iter().filter_map(|n| n.mesh) {
@@ -63,7 +63,7 @@ pub(super) fn images(count: usize, materials: &[Material], notes: &mut Notes) {
     );
 }
 
-/// Reports how many of a list have no use, and the first of them.
+/// Reports the number of elements of a list that have no use, and the first of them.
 fn without_use(place: &str, one: &str, several: &str, used: &[bool], notes: &mut Notes) {
     let unused = used.iter().filter(|used| !**used).count();
     let Some(first) = used.iter().position(|used| !used) else {
@@ -77,24 +77,24 @@ fn without_use(place: &str, one: &str, several: &str, used: &[bool], notes: &mut
     );
 }
 
-/// What the reader of meshes finds out about vertex streams.
+/// Findings of the reader of meshes about vertex streams.
 #[derive(Default)]
 pub(super) struct Streams {
-    /// Primitives with a second texture coordinate set that no texture of their material uses.
+    /// Number of primitives with a second texture coordinate set that no texture of their material uses.
     pub second_sets: usize,
-    /// By material and texture coordinate set: primitives that lack the set, though a texture uses it.
+    /// Primitives that lack a texture coordinate set that a texture uses, by material and set.
     lacking: BTreeMap<(usize, u32), Lacking>,
 }
 
 /// Primitives that lack a set.
 struct Lacking {
-    /// The place of the first.
+    /// Place of the first primitive.
     first: String,
     number: u64,
 }
 
 impl Streams {
-    /// Takes note of the sets that the textures of a primitive's material use and the primitive lacks.
+    /// Notes the sets that the textures of a primitive's material use but the primitive lacks.
     pub fn textures(
         &mut self,
         material: Option<usize>,
@@ -117,7 +117,7 @@ impl Streams {
         }
     }
 
-    /// Reports the attributes that are not read, of vertices and of morph targets, and the sets that are lacking.
+    /// Reports the attributes that are not read, of vertices and of morph targets, and the sets that are missing.
     pub fn report(
         &self,
         inventory: &Inventory,
@@ -160,7 +160,7 @@ impl Streams {
     }
 }
 
-/// The names of attributes with their numbers of primitives: the first in words, and all of them.
+/// The names of attributes with their numbers of primitives: a sentence with the first, and a list of all.
 fn attributes<'t>(
     names: impl Iterator<Item = (Cow<'t, str>, &'t Count)>,
     memory: &mut MemoryLimit,
@@ -169,7 +169,7 @@ fn attributes<'t>(
     for (name, count) in names {
         memory.charge(ITEM as u64)?;
         let primitives = plural(count.number as u64, "primitive");
-        // A name that glTF allows is shown as it is; any other as one quoted line.
+        // A name that glTF allows is shown unquoted; any other as one quoted line.
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let name = shorten(&name);
         items.push(match plain {

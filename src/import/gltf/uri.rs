@@ -13,7 +13,7 @@ use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
-/// Accepts missing padding and stray bits, both of which writers produce.
+/// A decoder that accepts missing padding and stray bits, both of which writers produce.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new()
@@ -80,7 +80,7 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
                 let uri = shorten(uri);
                 return Err(Kind::ParentFolder(uri).into());
             }
-            // Of what the URI itself names, whether it is there or not (RFC 3986, 5.2.4).
+            // `..` refers to the URI's own segments, whether they exist or not (RFC 3986, 5.2.4).
             ".." if depth > 0 => {
                 depth -= 1;
                 path.pop();

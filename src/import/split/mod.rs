@@ -7,7 +7,7 @@ use super::raw::{RawScene, RawSkin};
 use crate::words::{are, plural, says, shorten};
 use part::Part;
 
-/// Two scenes that were one.
+/// The two parts of a scene that was split.
 ///
 /// The model matrix of a branch node in the old scene is `model matrix of attach_node × model matrix in
 /// the branch`. Both parts have all clips (same count, names and durations, some perhaps without tracks),
@@ -91,8 +91,8 @@ impl RawScene {
 
     /// Splits off the subtree of `node` as a separate scene.
     ///
-    /// A skin goes to the side of its joints. A skinned mesh follows its skin; if its node is needed where it
-    /// was, a new root node carries the mesh. Tracks go with their nodes, in file order.
+    /// A skin goes to the side of its joints. A skinned mesh follows its skin; if its node is needed on the other side, a new
+    /// root node carries the mesh. Tracks go with their nodes, in file order.
     ///
     /// # Errors
     /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
@@ -138,7 +138,7 @@ impl RawScene {
         })
     }
 
-    /// Checks the indices: a raw scene may come from anywhere.
+    /// Checks the indices, since a raw scene may come from any source.
     fn check_links(&self) -> Result<(), SplitFault> {
         let check = |what, index: Option<usize>, count| match index {
             Some(index) if index >= count => Err(SplitFault::Malformed { what, index }),
@@ -212,8 +212,8 @@ impl RawScene {
         self.skins.iter().enumerate().map(side_of).collect()
     }
 
-    /// Moves skinned mesh nodes to the side of their skin. Returns the nodes that must stay where
-    /// they are and so get a twin on the other side to carry the mesh.
+    /// Moves skinned mesh nodes to the side of their skin. Returns the nodes that must stay on their side, so that a twin on
+    /// the other side carries the mesh.
     fn follow_skins(&self, sides: &mut [Side], skin_sides: &[Side]) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for parent in self.nodes.iter().filter_map(|n| n.parent) {

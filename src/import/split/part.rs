@@ -10,9 +10,9 @@ pub(super) struct Part {
     place: Vec<Option<usize>>,
     /// New index of a twin of every old node, if it has one on this side.
     twin: Vec<Option<usize>>,
-    /// Old indices of its skins.
+    /// Old indices of the part's skins.
     pub skins: Vec<usize>,
-    /// Old indices of its meshes.
+    /// Old indices of the part's meshes.
     pub meshes: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Part {
             twin[node] = Some(count);
             count += 1;
         }
-        // A mesh goes to where it is drawn; one that is not drawn stays in the base.
+        // A mesh goes to the sides where it is drawn; one that is not drawn stays in the base.
         let mut drawn = vec![[false; 2]; whole.meshes.len()];
         for (i, node) in whole.nodes.iter().enumerate() {
             if let Some(mesh) = node.mesh {
@@ -56,7 +56,7 @@ impl Part {
                 humanoid: (whole.humanoid.iter())
                     .filter_map(|&(bone, node)| Some((bone, (*place.get(node)?)?)))
                     .collect(),
-                // They belong to no node, so they stay in the base.
+                // User channels belong to no node, so they stay in the base.
                 channels: match side {
                     Side::Base => whole.channels.clone(),
                     Side::Branch => Vec::new(),
@@ -139,8 +139,8 @@ impl Part {
             .collect();
     }
 
-    /// A scene shows in a part what it showed before: its roots in that part, and the new roots that
-    /// were below one of its roots.
+    /// A scene shows in a part what it showed before: its roots in that part, and the new roots that were below one of its
+    /// roots.
     fn scenes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
         for roots in &whole.scenes {
             let shown = shown(whole, roots);
@@ -193,7 +193,7 @@ impl Part {
     }
 }
 
-/// By node: whether it is at or below one of `roots`.
+/// Per node, whether it is at or below one of `roots`.
 fn shown(whole: &RawScene, roots: &[usize]) -> Vec<bool> {
     let mut known: Vec<Option<bool>> = vec![None; whole.nodes.len()];
     for &root in roots {

@@ -1,5 +1,5 @@
-//! Every polynomial against f64 at every level of this machine, over the whole range that it is for, within
-//! the bound that its page states.
+//! Every polynomial against f64 at every level of this machine, over its whole range, within the bound that its doc
+//! states.
 
 use super::*;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
@@ -38,8 +38,8 @@ impl<F: Function<N, M>, const N: usize, const M: usize> Kernel for Sweep<'_, F, 
     }
 }
 
-/// Fails if `error` of a point and the result is above `bound` anywhere, or nowhere above half of it: then
-/// the bound says too little.
+/// Fails if `error` of a point and the result is above `bound` anywhere. Fails also if it is nowhere above half of
+/// `bound`, which then says too little.
 #[track_caller]
 fn sweep<F: Function<N, M>, const N: usize, const M: usize>(
     function: F,
@@ -79,7 +79,7 @@ macro_rules! function {
     };
 }
 
-/// From one end to the other, both included.
+/// Numbers from one end to the other, both included.
 fn grid(from: f64, to: f64, steps: u32) -> impl Iterator<Item = f64> + Clone {
     (0..=steps).map(move |i| from + (to - from) * f64::from(i) / f64::from(steps))
 }
@@ -115,7 +115,7 @@ fn exact_slerp(a: Quat, b: Quat, t: f64) -> Quat {
 /// The largest difference of a component.
 fn apart<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
     let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
-    // Written so that NaN counts as the worst.
+    // In this form NaN counts as the worst.
     off.fold(0.0, |worst, off| if off <= worst { worst } else { off })
 }
 
@@ -184,7 +184,7 @@ fn the_inverse_root_is_one() {
 
 function!(WeightOfSquare(n, w), 2 to 1, simd => [weight_of_square(simd, n, w)]);
 
-/// What a weight of one third is, and rounding beside the fit's own error.
+/// The bound has a share for rounding one third beside the fit's own error.
 #[test]
 fn the_weight_of_a_square_is_the_inverse_root() {
     let squares = grid(0.95, 1.002, 20_000).map(|n| n as f32);
@@ -225,7 +225,7 @@ fn rotations_meet_slerp() {
 }
 
 function!(PackedSlerp(ax, ay, az, aw, bx, by, bz, bw, t), 9 to 4, simd => {
-    // Keys in steps, as they are stored, but finer than integers.
+    // Steps finer than the 16-bit integers of stored keys.
     let steps = V::splat(simd, 32_768.0);
     let (a, b) = ([ax, ay, az, aw], [bx, by, bz, bw]);
     let (a, b) = (each!(t; 4; c => a[c] * steps), each!(t; 4; c => b[c] * steps));
@@ -234,7 +234,7 @@ function!(PackedSlerp(ax, ay, az, aw, bx, by, bz, bw, t), 9 to 4, simd => {
     from_steps(simd, &[V::splat(simd, 0.0); 4], step, &k)
 });
 
-/// The rotation between what is sampled and slerp, radians.
+/// The angle between the sampled rotation and slerp, radians.
 #[test]
 fn packed_rotations_meet_slerp() {
     for (degrees, bound) in [(30.0, 1.4e-6), (60.0, 3.9e-5)] {
@@ -332,7 +332,7 @@ fn products_and_turns_are_those_of_quaternions() {
     });
     let turns: Vec<[f32; 5]> = turns.collect();
     sweep(Turn, &turns, 6e-8, |[x, y, z, w, weight], found| {
-        // On the identity's side, and the other way for a negative weight.
+        // A negative weight turns away from the identity's side.
         let side = if w < 0.0 { -1.0 } else { 1.0 };
         let way = if weight < 0.0 { -side } else { side };
         let d = [x * way, y * way, z * way, w * side];

@@ -1,4 +1,4 @@
-//! `Binding`: two skeletons, and what joins them; made once for all clips.
+//! `Binding`: two skeletons and the routes between their joints; made once for all clips.
 
 use super::measured::{self, BindDistance};
 use super::names::{is_hips, pairs};
@@ -18,27 +18,27 @@ use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashSet;
 
-/// Where the translations of joints below the hips come from. The root's come from the clip, scaled.
+/// The source of translations of joints below the hips. The root's come from the clip, scaled.
 ///
-/// A joint that the clip does not move has the target's rest pose in every mode; so has one whose keys all are the rest
-/// pose of the clip's own skeleton, as clips do not store those.
+/// A joint that the clip does not move has the target's rest pose in every mode. So has a joint whose keys all equal the
+/// rest pose of the clip's own skeleton, since clips do not store those.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TranslationMode {
-    /// From the clip where a joint has the same offset from the one above in both rest poses, within 10^-4 of its
-    /// length; otherwise from the rest pose of the target.
+    /// From the clip if the joint has the same offset from its parent in both rest poses, within 1e-4 of its length;
+    /// otherwise from the rest pose of the target.
     #[default]
     SameOffset,
     /// From the rest pose of the target: bones keep their lengths.
     Skeleton,
-    /// From the clip, as they are.
+    /// From the clip, unscaled.
     Animation,
-    /// From the clip, scaled by the ratio of the joint's distances to the one above in both rest poses.
+    /// From the clip, scaled by the ratio of the joint's distances to its parent in both rest poses.
     AnimationScaled,
-    /// The rest pose of the target, moved by what the clip moves the joint from its own rest.
+    /// From the rest pose of the target, moved as the clip moves the joint from its own rest pose.
     AnimationRelative,
 }
 
-/// How clips are bound.
+/// Settings of a [`Binding`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BindOptions {
     /// Translations of joints other than the root. Default: from the clip where both have the same offset.
@@ -47,14 +47,14 @@ pub struct BindOptions {
     pub root_scale: Option<f32>,
 }
 
-/// What a route does with translations.
+/// The treatment of a route's translations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carry {
-    /// Nothing: the target's rest.
+    /// Dropped: the target keeps its rest pose.
     Rest,
     /// Scaled.
     Scaled(f64),
-    /// As differences to the source's rest, scaled and added to the target's.
+    /// Scaled as differences to the source's rest pose, and added to the target's.
     Relative(f64),
 }
 
@@ -63,39 +63,39 @@ pub enum Carry {
 pub struct BoundClip {
     /// The clip, of the target's skeleton.
     pub clip: Clip,
-    /// Joints whose translations, or those of joints folded into them, the clip animates and the target takes from
+    /// Number of joints whose translation, or that of joints folded into them, the clip animates but the target takes from
     /// its rest pose.
     pub translations_left: usize,
-    /// The farthest that one of them moves from its rest, metres of model space.
+    /// The largest distance that the clip moves one of these joints from its rest, metres of model space.
     pub farthest_left: f64,
-    /// Joints whose keys are samples, because several moving joints are folded into one.
+    /// Number of joints whose keys are samples, because several moving joints are folded into one.
     pub sampled: usize,
-    /// The largest difference between these keys and what they sample, radians.
+    /// The largest difference between these keys and the sampled motion, radians.
     pub sampled_rotation: f64,
-    /// The same of translations, metres.
+    /// The largest difference of translations between these keys and the sampled motion, metres.
     pub sampled_translation: f64,
-    /// How far the clip is from what it was made of, measured at its keys and between them: the largest differences
-    /// of a bound joint's rotation (radians), translation (metres) and scale.
+    /// The largest differences of a bound joint's rotation (radians), translation (metres) and scale from the original clip,
+    /// measured at keys and between them.
     pub error: [f64; 3],
-    /// Joints whose scales move. They are kept, relative to the rest pose.
+    /// Number of joints whose scales move. The scales are kept, relative to the rest pose.
     pub scales_kept: usize,
-    /// Blocks that were resampled, as their key times are too many for an irregular timeline, and the largest
-    /// difference of a number of theirs.
+    /// Number of blocks that were resampled, as their key times are too many for an irregular timeline, and the largest
+    /// difference of one of their numbers.
     pub resampled: (usize, f64),
-    /// Joints whose scales move and that are folded: their scales are lost.
+    /// Number of folded joints whose scales move; these scales are lost.
     pub scales_left: usize,
     /// Names of the scalars that the target lacks.
     pub scalars_left: Vec<String>,
 }
 
-/// Two skeletons with joints of the same names: what a clip of the first needs to play on the second.
+/// Two skeletons with joints of the same names, prepared to play clips of the first on the second.
 ///
-/// Rotations in model space are those of the source. A joint that the source lacks keeps its rest pose; the motion of
-/// one that the target lacks is folded into the joints below it. A target with several copies of the source, as
-/// outfits are, has each of them driven. The translations of the root, down to the hips, are scaled by the ratio of hip
-/// heights; those of other joints are kept where both rest poses have the same offset, and come from the target where they
-/// differ ([`BindOptions`]). Joints without names are bound by index if the hierarchies are equal. Skeletons that differ in
-/// the order of their joints alone are one skeleton: all keys are kept.
+/// Rotations in model space are the source's. A joint that the source lacks keeps its rest pose; the motion of a joint
+/// that the target lacks is folded into the joints below it. If the target has several copies of the source, as outfits
+/// are, each is driven. The translations of the root, down to the hips, are scaled by the ratio of hip heights. Those of
+/// other joints are kept if both rest poses have the same offset, and otherwise come from the target ([`BindOptions`]).
+/// Joints without names are bound by index if the hierarchies are equal. Skeletons that differ only in the order of their
+/// joints are one skeleton: all keys are kept.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -120,11 +120,11 @@ pub struct Binding {
     source: Skeleton,
     target: Skeleton,
     routes: Vec<(Route, Carry)>,
-    /// By scalar of the source those of the target.
+    /// For each scalar of the source, the scalars of the target.
     scalars: Vec<Vec<usize>>,
-    /// By joint of the source and of the target, the scale of its frame in model space, at rest.
+    /// For each joint of the source and of the target, the scale of its frame in model space, at rest.
     scales: [Vec<f64>; 2],
-    /// Of the target, in model space; 1 if all of its joints are in one place.
+    /// Size of the target in model space; 1 if all of its joints are in one place.
     size: f64,
     root_scale: f64,
     report: BindReport,
@@ -133,7 +133,7 @@ pub struct Binding {
 /// Binds one clip to a skeleton with joints of the same names. For several clips, make a [`Binding`].
 ///
 /// # Errors
-/// As [`Binding::new`] and [`Binding::clip`].
+/// Those of [`Binding::new`] and [`Binding::clip`].
 pub fn bind(
     clip: &Clip,
     target: &Skeleton,
@@ -148,8 +148,8 @@ impl Binding {
     /// Finds the joints of the same names.
     ///
     /// # Errors
-    /// If no name of a joint or a scalar is the same and indices do not tell, the scale is not a positive number up to
-    /// 10^6, or the hierarchies differ so much that the joints between bound ones are more than 2^20.
+    /// If no name of a joint or a scalar is common and indices cannot bind them, the scale is not a positive number up to
+    /// 10^6, or there are more than 2^20 joints between bound ones.
     pub fn new(
         source: &Skeleton,
         target: &Skeleton,
@@ -225,7 +225,7 @@ impl Binding {
         })
     }
 
-    /// What was bound how.
+    /// The bound joints, and what was left.
     pub fn report(&self) -> &BindReport {
         &self.report
     }
@@ -235,24 +235,23 @@ impl Binding {
         &self.source
     }
 
-    /// The skeleton that they are bound to.
+    /// The skeleton that clips are bound to.
     pub fn target(&self) -> &Skeleton {
         &self.target
     }
 
-    /// Binds a clip of the source's skeleton, in any order of lanes and joints. Name, duration, kind and markers are kept; the keys
-    /// of a joint that nothing is folded into are kept as they are, and so is their interpolation, unless key times of
-    /// joints in one block are too many for an irregular timeline: they are then resampled, and the result says so.
+    /// Binds a clip of the source's skeleton, in any order of lanes and joints. Name, duration, kind and markers are kept. If
+    /// nothing is folded into a joint, its keys and their interpolation are kept, unless the key times of joints in one block
+    /// are too many for an irregular timeline: they are then resampled, and the result says so.
     ///
     /// # Errors
-    /// If the clip is of another skeleton, folding needs more samples than allowed, or the result is no clip within
-    /// the limits.
+    /// If the clip is of another skeleton, folding needs more samples than allowed, or the resulting clip exceeds a limit.
     pub fn clip(&self, clip: &Clip) -> Result<BoundClip, RetargetError> {
         let (source, target) = (&self.source, &self.target);
         let shown = Shown::new(clip, source)?;
         let mut raw = shown.tracks();
         let additive = clip.kind() == ClipKind::Additive;
-        // The difference of two quaternions is not that of their numbers.
+        // The difference of two quaternions is not the difference of their numbers.
         let channels = match additive {
             true => take_quaternions(&mut raw, source, clip.kind()),
             false => Vec::new(),
@@ -291,7 +290,7 @@ impl Binding {
             let mut parts = motion.parts().clone();
             let joint = shown.joint_of_source(parts.joint);
             let own = self.routes.iter().find(|(r, _)| r.source == joint);
-            // Motion is in model space: the joint says only where it was taken from.
+            // The motion is in model space: the joint only says where it was taken from.
             parts.joint = own.or(self.routes.first()).map_or(0, |(r, _)| r.target);
             for v in parts.translations.iter_mut().flatten() {
                 *v = (f64::from(*v) * self.root_scale) as f32;
@@ -317,13 +316,13 @@ impl Binding {
         })
     }
 
-    /// How far points around joints are from where the clip that was bound has them: the largest distance in model space,
-    /// at the key times of both clips and at two times between them. `from` is a clip of the source, `to` what became of
-    /// it on the target, bound and perhaps baked; the points are three, `shell` metres from each joint in its rest pose,
-    /// and the joint itself. Additive clips are measured on top of the rest pose. Evaluated in f64. Of clips that need
-    /// more than 2^26 local transforms only some intervals are compared, evenly spread.
+    /// Measures a bound clip: the largest distance in model space of points around joints from their positions in the
+    /// original clip, at the key times of both clips and at two times between them. `from` is a clip of the source, `to` the
+    /// bound and perhaps baked clip of the target. The points are the joint itself and three at `shell` metres from it in its
+    /// rest pose. Additive clips are measured on top of the rest pose. Evaluated in f64. If clips need more than 2^26 local
+    /// transforms, only evenly spread intervals are compared.
     ///
-    /// Translations that binding takes from the target's rest pose are no error.
+    /// Translations that binding takes from the target's rest pose do not count as errors.
     ///
     /// # Errors
     /// If a clip is of another skeleton, or `to` has its joints in another order.
@@ -356,7 +355,7 @@ impl Binding {
 /// A clip of the source, whose joints may have another order.
 pub struct Shown<'a> {
     clip: &'a Clip,
-    /// By joint of the source that of the clip, if they differ.
+    /// For each joint of the source the joint of the clip, if their orders differ.
     joints: Option<Vec<u16>>,
 }
 
@@ -376,20 +375,20 @@ impl<'a> Shown<'a> {
         self.clip
     }
 
-    /// The joint of the clip that is a joint of the source.
+    /// The joint of the clip for a joint of the source.
     pub fn joint_of_clip(&self, joint: usize) -> usize {
         let joints = self.joints.as_ref();
         joints.map_or(joint, |of| of.get(joint).map_or(joint, |j| usize::from(*j)))
     }
 
-    /// The joint of the source that is a joint of the clip.
+    /// The joint of the source for a joint of the clip.
     fn joint_of_source(&self, joint: u16) -> u16 {
         let joints = self.joints.iter().flatten();
         let found = joints.copied().position(|j| j == joint);
         found.map_or(joint, |found| found as u16)
     }
 
-    /// Its tracks, by the joints of the source.
+    /// The clip's tracks, with the joints of the source.
     fn tracks(&self) -> RawClip {
         let mut raw = raw_clip(self.clip, self.clip.skeleton());
         if let Some(joints) = &self.joints {
@@ -417,7 +416,7 @@ fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), RetargetError> {
     }
 }
 
-/// The least scale of the root, and the largest.
+/// Bounds of the root's scale.
 const LEAST_SCALE: f32 = 1e-6;
 const MOST_SCALE: f32 = 1e6;
 
@@ -434,14 +433,14 @@ fn at_rest(source: &Skeleton, route: &Route) -> DAffine3 {
     route.transform(|joint| affine(&source.rest(joint.into())))
 }
 
-/// Where a route's joint is in the target's rest pose, seen from the bound joint above it.
+/// The position of a route's joint in the target's rest pose, relative to the bound joint above it.
 fn target_rest(target: &Skeleton, route: &Route) -> DVec3 {
     let own = target.rest(route.target.into()).translation.as_dvec3();
     route.between.transform_point3(own)
 }
 
-/// Offsets of rest poses that differ by less than this share of their length are the same: rounding of files, as
-/// retargeting has it.
+/// Offsets of rest poses that differ by less than this share of their length count as equal: rounding of files. The same
+/// value holds for retargeting.
 const SAME: f64 = 1e-4;
 
 /// Whether a joint is below the same joint at the same offset in both rest poses, with no joint between.
@@ -455,7 +454,7 @@ fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -
     direct && a.distance(b) <= SAME * a.length().max(b.length())
 }
 
-/// Why nothing of two skeletons can be bound.
+/// The reason why nothing of two skeletons can be bound.
 fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> RetargetError {
     let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
     let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
@@ -495,7 +494,7 @@ fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> Re
     }
 }
 
-/// The ratio of the distances to the joint above, target to source; the `unit` where there is none.
+/// The ratio of the distances to the joint above, target to source; the `unit` if there is no ratio.
 fn lengths(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> f64 {
     let from = at_rest(source, route).translation.length() * unit;
     ratio(target_rest(target, route).length(), from) * unit
@@ -507,7 +506,7 @@ fn ratio(target: f64, source: f64) -> f64 {
     if sound.contains(&ratio) { ratio } else { 1.0 }
 }
 
-/// Which routes are of the root, down to the hips, and the route of the hips.
+/// For each route whether it belongs to the root, down to the hips; and the route of the hips.
 fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, usize) {
     if routes.is_empty() {
         return (Vec::new(), 0);
@@ -526,7 +525,7 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
         }
     }
     let hips = routes.iter().position(named).unwrap_or_else(|| {
-        // Without a name: the first joint from which more than one goes on. A chain has none.
+        // Without a named one, the hips are the first joint with several joints below it; a chain has none.
         let mut at = 0;
         while children[at] == 1 {
             at = only[at];
@@ -538,7 +537,7 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
         root[route] = true;
         at = routes[route].above;
     }
-    // Copies of the source move as the first of them.
+    // Copies of the source move like the first of them.
     let carried = routes.iter().zip(&root).filter(|(_, root)| **root);
     let carried: HashSet<u16> = carried.map(|(r, _)| r.source).collect();
     for (root, route) in root.iter_mut().zip(routes) {
@@ -547,23 +546,23 @@ fn roots(source: &Skeleton, target: &Skeleton, routes: &[Route]) -> (Vec<bool>, 
     (root, hips)
 }
 
-/// By joint, the scale of its frame in model space, at rest: the mean of its axes.
+/// For each joint, the scale of its frame in model space, at rest: the mean of its axes.
 fn scales(skeleton: &Skeleton) -> Vec<f64> {
     let models = skeleton.rest_models();
     let volume = |m: &glam::Affine3A| f64::from(m.matrix3.determinant().abs());
-    // Of scales whose product is beyond f32 nothing is known.
+    // A product of scales beyond f32 counts as 1.
     let scale = |m| Some(volume(m).cbrt()).filter(|s| s.is_finite());
     models.iter().map(|m| scale(m).unwrap_or(1.0)).collect()
 }
 
-/// The scale of the frame that a joint's translation is in, by the scales of all joints.
+/// The scale of the frame of a joint's translation, from the scales of all joints.
 pub(super) fn frame_scale(skeleton: &Skeleton, scales: &[f64], joint: u16) -> f64 {
     let parent = skeleton.parents()[usize::from(joint)];
     scales.get(usize::from(parent)).copied().unwrap_or(1.0)
 }
 
-/// By route, the unit of the source's frame in that of the target's: the quotient of the scales of the joints that are
-/// bound above. An armature may have scale 0.01 in one file and 1 in the other.
+/// For each route, the unit of the source's frame in that of the target: the quotient of the scales of the bound joints
+/// above. An armature may have scale 0.01 in one file and 1 in the other.
 fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
     let unit = |route: &Route| match route.above.map(|above| &routes[above]) {
         Some(above) => ratio(
@@ -578,8 +577,8 @@ fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
 /// The heights of the hips above the lowest bound joint, in the rest poses: along y, or along the axis in which the
 /// hips are highest if that is four times as much (Z-up files).
 ///
-/// A rest pose need not stand: in motion captures all bones may lie along one axis. If the heights differ by twice as
-/// much as the lengths of the bones do, or more, the source's is the target's by these lengths.
+/// A rest pose need not stand: in motion captures all bones may lie along one axis. If the ratio of the heights differs
+/// from that of the bone lengths by a factor of two or more, the source's height follows from the target's by the latter.
 fn heights(
     source: &Skeleton,
     target: &Skeleton,
@@ -606,7 +605,7 @@ fn heights(
         let models = skeleton.rest_models();
         let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();
         let bone = |r: &Route| Some(place(r).distance(place(&routes[r.above?])));
-        // Above the hips there are no bones.
+        // Only the bones below the hips count.
         let below = routes.iter().filter(|r| r.above >= Some(hips));
         below.filter_map(bone).sum()
     };
@@ -637,7 +636,7 @@ fn compare(
     let name = |r: &Route| target.names()[usize::from(r.target)].clone();
     let (from, to) = (model_rotations(source), model_rotations(target));
     for route in routes {
-        // Metres: the frames of both joints above may have other units.
+        // Lengths are compared in metres: the frames of both joints above may have other units.
         let unit = match route.above.map(|above| &routes[above]) {
             Some(above) => (
                 scales[0][usize::from(above.source)],

@@ -1,5 +1,5 @@
-//! How far a bound clip is from what it was made of, measured on the clip that was built: what it shows against what the
-//! source's clip shows, at key times and between them.
+//! The difference between a bound clip and its original, measured on the clip that was built, at key times and between
+//! them.
 
 use super::binding::Binding;
 use super::sampled::MAX_WORK;
@@ -12,12 +12,12 @@ use crate::skeleton::Skeleton;
 use glam::{DAffine3, DQuat, DVec3};
 use std::iter::once;
 
-/// Times in an interval between keys, as fractions of it: at a key, near a quarter and past the middle, since curves
-/// that ease in and out meet their chord halfway.
+/// Fractions of an interval between keys at which curves are compared: at a key, near a quarter and past the middle, since
+/// curves that ease in and out meet their chord halfway.
 const PROBES: [f64; 3] = [0.0, 0.27, 0.64];
 
-/// The largest differences of rotations (radians), translations (metres) and scales of the joints that have tracks. Of
-/// clips that need more than [`MAX_WORK`] local transforms only some intervals are compared, evenly spread.
+/// The largest differences of rotations (radians), translations (metres) and scales of the joints that have tracks. If
+/// clips need more than [`MAX_WORK`] local transforms, only evenly spread intervals are compared.
 pub fn error(
     binding: &Binding,
     locals: &Locals<'_>,
@@ -77,7 +77,7 @@ pub fn error(
     worst
 }
 
-/// The times of every so many intervals at which a curve is compared, and its last key.
+/// The times at which a curve is compared: in one of every `stride` intervals, and at its last key.
 fn times(curve: &LaneCurve<'_>, stride: usize) -> impl Iterator<Item = f32> {
     probes(curve.times, stride)
 }
@@ -91,21 +91,21 @@ fn probes(times: &[f32], stride: usize) -> impl Iterator<Item = f32> {
     inside.chain(times.last().copied())
 }
 
-/// Axes shorter than this in the rest pose have no metres: joints of scale 0 are hidden.
+/// Points on axes shorter than this in the rest pose are not scaled to metres: joints of scale 0 are hidden.
 const LEAST_LENGTH: f64 = 1e-9;
 
-/// The largest distance between a clip on the target and the clip that it was made of.
+/// The largest distance between a clip on the target and the original clip.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BindDistance {
-    /// Metres of model space.
+    /// Distance in metres of model space.
     pub metres: f64,
-    /// The joint of the target.
+    /// Index of the joint in the target.
     pub joint: u16,
-    /// Seconds.
+    /// Time in the clip, seconds.
     pub time: f32,
 }
 
-/// [`Binding::measure`].
+/// See [`Binding::measure`].
 pub fn distance(
     binding: &Binding,
     locals: &Locals<'_>,
@@ -134,7 +134,7 @@ pub fn distance(
             channels.map(|channel| Some((shown(to, channel, joint)?, 0)))
         })
         .collect();
-    // A shell is of metres, whatever the scale of the joint is.
+    // The distance of a shell is in metres, whatever the scale of the joint is.
     let shells = models(target, &rests).into_iter().map(|rest| {
         let matrix = rest.matrix3;
         let length = |axis: DVec3| match axis.length() {

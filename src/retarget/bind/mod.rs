@@ -1,6 +1,6 @@
-//! Binding by name: `names.rs` finds which joints are the same, `path.rs` what lies between them, `tracks.rs` carries
-//! keys over, `measured.rs` measures what came of them, `report.rs` says what was done. No guesses beyond names and equal
-//! hierarchies: humanoid maps are not for here.
+//! Binding by name: `names.rs` finds the same joints, `path.rs` the joints between them, `tracks.rs` converts keys,
+//! `measured.rs` measures the result, `report.rs` describes it. Nothing is guessed beyond names and equal hierarchies;
+//! humanoid maps are not used here.
 
 mod binding;
 mod measured;

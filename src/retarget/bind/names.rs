@@ -1,7 +1,7 @@
-//! Which joints of two skeletons are the same: by name as it is, then without namespaces and prefixes, then without
-//! case. A name that several joints share binds those whose paths are equal, and those of copies of the source. Joints
-//! without names bind by index, if the hierarchies are equal. Skeletons that differ in the order of their joints alone
-//! are found before all of that.
+//! The common joints of two skeletons: by equal names, then without namespaces and prefixes, then without case. A name
+//! that several joints share binds the joints whose paths are equal, and copies of the source. Joints without names bind
+//! by index if the hierarchies are equal. Skeletons that differ only in the order of their joints are recognised before
+//! all of this.
 
 use crate::math::Fnv1a;
 use crate::retarget::humanoid::unindexed;
@@ -9,18 +9,18 @@ use crate::skeleton::Skeleton;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// How the names of two joints were found to be the same.
+/// The rule by which the names of two joints are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BindMatch {
-    /// They are equal.
+    /// The names are equal.
     Exact,
-    /// They are equal without what stands before the last `:` or `|`, without `mixamorig`, and without a number as
-    /// `.001` at the end. The number is kept where a skeleton has several joints that differ in it alone, as `spine`
-    /// and `spine.001`.
+    /// The names are equal without the part before the last `:` or `|`, without `mixamorig`, and without a final number such
+    /// as `.001`. The number is kept if a skeleton has several joints that differ only in it, such as `spine` and
+    /// `spine.001`.
     WithoutPrefix,
-    /// And without case.
+    /// The names are equal without prefix and without case.
     WithoutCase,
-    /// One of them has no name at least, and the hierarchies are equal, joint by joint.
+    /// At least one of the joints has no name, and the hierarchies are equal, joint by joint.
     Index,
 }
 
@@ -35,7 +35,7 @@ impl std::fmt::Display for BindMatch {
     }
 }
 
-/// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`) and without the word that exporters leave of them.
+/// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`) and without the rest that exporters leave of them.
 fn unprefixed(name: &str) -> &str {
     let mut rest = name.rsplit([':', '|']).next().unwrap_or(name);
     if rest.is_empty() {
@@ -63,7 +63,7 @@ fn unnumbered(name: &str) -> &str {
     }
 }
 
-/// A name without the number that exporters give to copies: as Blender's, or `_1`.
+/// A name without the number that exporters give to copies: Blender's, or `_1`.
 fn uncopied(name: &str) -> &str {
     let stem = unnumbered(name);
     match stem.rsplit_once('_') {
@@ -84,12 +84,12 @@ fn stripped(name: &str) -> &str {
     unnumbered(unprefixed(name))
 }
 
-/// Names whose numbers tell joints apart: a skeleton has several joints that differ in the number alone, as
-/// `spine`, `spine.001` and `spine.003` of Rigify. Without number, in lower case.
+/// Names, in lower case and without number, whose numbers distinguish joints: a skeleton has several joints that differ
+/// only in the number, such as Rigify's `spine`, `spine.001` and `spine.003`.
 pub struct Numbered(HashSet<String>);
 
 impl Numbered {
-    /// Of all lists of names.
+    /// The names with numbers in several lists.
     pub fn of<'n>(lists: impl IntoIterator<Item = impl Iterator<Item = &'n str>>) -> Self {
         let mut found = HashSet::new();
         for names in lists {
@@ -107,7 +107,7 @@ impl Numbered {
         Self(found)
     }
 
-    /// A name without namespaces, and without its number unless that tells joints apart.
+    /// A name without namespaces, and without its number unless that distinguishes joints.
     pub fn strip<'a>(&self, name: &'a str) -> &'a str {
         let name = unprefixed(name);
         let stem = unnumbered(name);
@@ -120,9 +120,9 @@ impl Numbered {
 
 type Key<'a> = &'a dyn Fn(&str) -> String;
 
-/// For every scalar of the source those of the target, by the names of their nodes as joints are found. Of scalars with
-/// equal names the first is that of the first, and one of the source is all of the target, which are copies; names
-/// that are equal otherwise must be single. Nodes without names are the same only if all scalars are.
+/// For every scalar of the source the scalars of the target, by the names of their nodes, compared like joints. Scalars
+/// with equal names are paired in order, and a single one of the source with all of the target, which are copies. Names
+/// that are equal otherwise must be unique. Nodes without names match only if all scalars are equal.
 pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     let nodes = |names: &[&str]| -> Vec<String> {
         let names = names.iter();
@@ -167,14 +167,14 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     found
 }
 
-/// For every scalar of the source that of the target by index, if each has one node with morph weights, of as many:
-/// their names say nothing then, or nothing in common.
+/// For every scalar of the source that of the target by index, if both have one node with morph weights, and equally many
+/// of them: names are then absent or have nothing in common.
 pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Vec<usize>>> {
     let weights = |names: &[&str]| -> Option<Vec<usize>> {
         let of = |at: &usize| node_of(names[*at]);
         let all: Vec<usize> = (0..names.len()).filter(|at| !of(at).1.is_empty()).collect();
         let first = of(all.first()?).0;
-        // A second node without a name begins at 0 again.
+        // The weights of a second node without a name begin at 0 again.
         let in_order = |(k, at): (usize, &usize)| of(at) == (first, &*format!(".weights[{k}]"));
         all.iter().enumerate().all(in_order).then_some(all)
     };
@@ -186,7 +186,7 @@ pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Vec<usiz
     })
 }
 
-/// The node's part of a scalar's name, and the rest: `Face` and `.weights[3]`. A user channel's name is all node.
+/// The node's part of a scalar's name, and the rest: `Face` and `.weights[3]`. The name of a user channel has no rest.
 fn node_of(name: &str) -> (&str, &str) {
     let at = name.rfind(".weights[").filter(|_| name.ends_with(']'));
     name.split_at(at.unwrap_or(name.len()))
@@ -195,7 +195,7 @@ fn node_of(name: &str) -> (&str, &str) {
 /// The joint of the source for every joint of the target.
 pub type Pairs = Vec<Option<(u16, BindMatch)>>;
 
-/// Finds the pairs. `ambiguous` gets the names that several joints share and that paths do not tell apart.
+/// Finds the pairs. `ambiguous` gets the names that several joints share and that paths do not distinguish.
 pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) -> Pairs {
     if let Some(joints) = source.joints_in(target) {
         let exact = |a| Some((a, BindMatch::Exact));
@@ -260,9 +260,9 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     found
 }
 
-/// Binds copies of the source's skeleton that the target has, as of outfits: a joint below one that is bound is that
-/// of its name below the same joint of the source, if both are single there. Copies of a root have none above them, nor
-/// need those of a joint that has nothing beside it above: what it hangs on may have another name.
+/// Binds copies of the source's skeleton in the target, such as outfits: a joint below a bound joint follows the source's
+/// joint of its name below the same joint, if both names are unique there. Copies of a root need no bound joint above.
+/// Nor do copies of a joint on the single chain down from the root: their parent may have another name.
 fn copies(
     source: &Skeleton,
     target: &Skeleton,
@@ -277,9 +277,9 @@ fn copies(
         names.map(|n| (!n.is_empty()).then(|| key(n))).collect()
     };
     let (from, own) = (keys(source), keys(target));
-    // Exporters give copies of a name numbers. They are left out where the source has the name without number alone:
-    // numbers of its own tell joints apart. So may those of the target, unless the name without number stands beside
-    // them, or half of the source's names have the number.
+    // Exporters number the names of copies. The number of a name is left out if the source has the name only without a
+    // number, and the target has it without a number too, or has half of the source's names with this number. Other
+    // numbers distinguish joints.
     let set =
         |keys: &[Option<String>]| -> HashSet<String> { keys.iter().flatten().cloned().collect() };
     let (known, beside) = (set(&from), set(&own));
@@ -312,7 +312,7 @@ fn copies(
     let to: Vec<Option<String>> = to.collect();
     let from_above = above(source, &from, &to);
     let to_above = above(target, &to, &from);
-    // By name and joint above: the joint, and how many there are.
+    // For each name and joint above: the joint, and the number of such joints.
     let mut there: HashMap<(&str, Option<u16>), (u16, usize)> = HashMap::new();
     for (joint, (name, &above)) in from.iter().zip(&from_above).enumerate() {
         if let Some(name) = name {
@@ -326,7 +326,7 @@ fn copies(
             *counts.entry((name, above)).or_default() += 1;
         }
     }
-    // Parents come first.
+    // Parents come before their children.
     for joint in 0..target.len() {
         let (None, Some(name)) = (found[joint], &to[joint]) else {
             continue;
@@ -347,7 +347,7 @@ fn copies(
     }
 }
 
-/// By name, the joints down to the first that has others beside it; `None` for a name that several joints have.
+/// For each name its joint, if that is on the single chain down from a root and no other joint has the name.
 fn tops<'a>(skeleton: &Skeleton, names: &'a [Option<String>]) -> HashMap<&'a str, Option<u16>> {
     let mut children = vec![0usize; skeleton.len()];
     for &parent in skeleton.parents() {
@@ -372,7 +372,7 @@ fn tops<'a>(skeleton: &Skeleton, names: &'a [Option<String>]) -> HashMap<&'a str
     tops
 }
 
-/// Pairs joints of equal hierarchies by index where a name is missing, unless names say another order.
+/// Pairs joints of equal hierarchies by index if a name is missing, unless names contradict that order.
 fn by_index(source: &Skeleton, target: &Skeleton, found: &mut Pairs) {
     let in_order = |(b, pair): (usize, &Option<(u16, BindMatch)>)| {
         pair.is_none_or(|(a, _)| usize::from(a) == b)
@@ -388,7 +388,7 @@ fn by_index(source: &Skeleton, target: &Skeleton, found: &mut Pairs) {
     }
 }
 
-/// By joint, the nearest one above it whose name the other skeleton has.
+/// For each joint, the nearest joint above it whose name the other skeleton has.
 fn above(
     skeleton: &Skeleton,
     own: &[Option<String>],
@@ -408,7 +408,7 @@ fn above(
     all
 }
 
-/// A hash of the path of every joint: hierarchies may be deep, and paths are compared for all joints of one name.
+/// A hash of the path of every joint, since hierarchies may be deep and paths are compared for all joints of one name.
 fn path_hashes(skeleton: &Skeleton) -> Vec<u64> {
     let mut all: Vec<u64> = Vec::with_capacity(skeleton.len());
     for (name, &parent) in skeleton.names().iter().zip(skeleton.parents()) {
@@ -420,7 +420,7 @@ fn path_hashes(skeleton: &Skeleton) -> Vec<u64> {
     all
 }
 
-/// The joints that are free, by the key of their names. Joints without a name have none.
+/// The unbound joints by the key of their names. Joints without a name have no key.
 fn by_key(
     skeleton: &Skeleton,
     taken: &[bool],
@@ -455,7 +455,7 @@ const HIPS: [&str; 10] = [
     "def-spine",
 ];
 
-/// Whether a name is that of the hips, as it is or without the number of a copy or of an export by Sketchfab. Rigify's
+/// Whether a name is that of the hips, with or without the number of a copy or of an export by Sketchfab. Rigify's
 /// `DEF-spine` are the hips; with a number it is another joint of the spine.
 pub fn is_hips(name: &str) -> bool {
     let whole = unprefixed(name).to_lowercase();
@@ -622,16 +622,16 @@ mod tests {
             let both = names.iter().map(|n| (n.to_string(), n.to_string()));
             both.collect()
         };
-        // What is left of both are other bones.
+        // The remaining joints of both are different bones.
         let a = ["DEF-spine", "DEF-spine.001", "DEF-spine.006"];
         let b = ["DEF-spine", "DEF-spine.001", "DEF-spine.003"];
         assert_eq!(bound(&a, &b), same(&a[..2]));
-        // The family may be on one side only, and without the bare name.
+        // One side alone may have the numbered names, without the bare one.
         assert_eq!(bound(&a[2..], &b), []);
         assert_eq!(bound(&b, &a[2..]), []);
         assert_eq!(bound(&["spine"], &["spine.001", "spine.002"]), []);
         assert_eq!(bound(&["spine.002"], &["Spine", "SPINE.001"]), []);
-        // Below a prefix, and without case, numbers still bind to their own.
+        // Below a prefix, and without case, equal numbers still bind.
         let prefixed = ["rig:DEF-spine", "rig:DEF-Spine.003"];
         let expected = [
             ("DEF-spine", "rig:DEF-spine"),
@@ -639,7 +639,7 @@ mod tests {
         ]
         .map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(bound(&b, &prefixed), expected);
-        // A copy of a whole armature.
+        // The target is a copy of a whole armature.
         let copy = ["Hips.001", "Leg.L.001", "Leg.R.001"];
         assert_eq!(bound(&copy, &["Hips", "Leg.L", "Leg.R"]).len(), 3);
     }

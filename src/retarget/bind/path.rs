@@ -1,5 +1,5 @@
-//! What lies between two joints that are bound, and the two that they are below: in the source joints whose motion is
-//! folded, in the target joints that rest.
+//! Routes between a bound joint and the bound joint above it: in the source they pass joints whose motion is folded, in
+//! the target joints that rest.
 
 use super::names::Pairs;
 use crate::retarget::error::RetargetError;
@@ -7,27 +7,27 @@ use crate::retarget::motion::Local;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat};
 
-/// The most steps of all routes of a binding together. A character has one to three per joint; two skeletons made for
-/// it can have the square of their joints.
+/// Limit on the steps of all routes of a binding together. A character has one to three per joint; two hostile skeletons
+/// can need the square of their joints.
 pub const MAX_STEPS: usize = 1 << 20;
 
-/// A joint on the way, with its local transform or the inverse of it.
+/// A joint on a route, with its local transform or the inverse of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     pub joint: u16,
     pub inverse: bool,
 }
 
-/// Where the motion of a joint of the target comes from.
+/// The source of a target joint's motion.
 #[derive(Clone, Debug)]
 pub struct Route {
     pub source: u16,
     pub target: u16,
     /// The nearest bound joint above it in the target, as an index of the routes.
     pub above: Option<usize>,
-    /// From the source's joint of the one above to the source's joint.
+    /// Steps from the source's joint of `above` to the source's joint.
     pub steps: Vec<Step>,
-    /// The rest transform of the target's joints between the one above and this, without this.
+    /// The rest transform of the target's joints between the one above and this, without both.
     pub between: DAffine3,
     pub between_rotation: DQuat,
 }
@@ -37,18 +37,18 @@ pub fn affine(trs: &Trs) -> DAffine3 {
     Local::from(*trs).to_affine()
 }
 
-/// Its rotation, of unit length in f64.
+/// The rotation of a local transform, normalised in f64.
 pub fn rotation(trs: &Trs) -> DQuat {
     Local::from(*trs).rotation
 }
 
 impl Route {
-    /// The rotation along the steps, of local rotations that are given.
+    /// The rotation along the steps, for given local rotations.
     pub fn rotation(&self, local: impl Fn(u16) -> DQuat) -> DQuat {
         turn(&self.steps, local)
     }
 
-    /// The transform along the steps, of local transforms that are given.
+    /// The transform along the steps, for given local transforms.
     pub fn transform(&self, local: impl Fn(u16) -> DAffine3) -> DAffine3 {
         carry(&self.steps, local)
     }
@@ -76,7 +76,7 @@ pub fn routes(
     target: &Skeleton,
     pairs: &Pairs,
 ) -> Result<Vec<Route>, RetargetError> {
-    // Per joint of the target: the nearest bound joint at or above it, and what lies between.
+    // For each joint of the target: the nearest bound joint at or above it, and the rest transform from there.
     let mut nearest: Vec<Option<usize>> = Vec::with_capacity(target.len());
     let mut below: Vec<(DAffine3, DQuat)> = Vec::with_capacity(target.len());
     let mut routes: Vec<Route> = Vec::new();

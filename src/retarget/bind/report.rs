@@ -1,4 +1,4 @@
-//! `BindReport`: which joints were bound how, what was left, and how far the rest poses differ.
+//! `BindReport`: the bound joints, what was left, and the differences of the rest poses.
 
 use super::names::BindMatch;
 use crate::words::{plural, shorten};
@@ -12,7 +12,7 @@ pub struct BoundJoint {
     pub source: u16,
     /// Index of the joint in the target's skeleton.
     pub target: u16,
-    /// How their names were found to be the same.
+    /// The rule by which their names are the same.
     pub how: BindMatch,
 }
 
@@ -21,48 +21,48 @@ pub struct BoundJoint {
 pub struct RestDifference {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its value in the source: translation in metres of model space, or rotation xyzw.
+    /// Value in the source: translation in metres of model space, or rotation xyzw.
     pub source: Vec<f32>,
-    /// Its value in the target.
+    /// Value in the target.
     pub target: Vec<f32>,
-    /// How far they are apart: metres, or radians.
+    /// Distance of both values: metres, or radians.
     pub apart: f64,
 }
 
-/// What the translations of the root are scaled by.
+/// The heights that scale the translations of the root.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HipHeights {
     /// Name of the joint in the target.
     pub joint: String,
-    /// Its height above the lowest bound joint in the source's rest pose, metres. Joints that are not bound do not
-    /// count, as the other skeleton has none like them.
+    /// Height above the lowest bound joint in the source's rest pose, metres. Joints that are not bound do not count, as the
+    /// other skeleton has none like them.
     pub source: f64,
-    /// The same in the target's.
+    /// Height above the lowest bound joint in the target's rest pose, metres.
     pub target: f64,
-    /// Whether the height in the source follows from the lengths of its bones: its rest pose does not stand.
+    /// Whether the source's height follows from the lengths of its bones, because its rest pose does not stand.
     pub by_lengths: bool,
 }
 
-/// What binding two skeletons did.
+/// The result of binding two skeletons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BindReport {
-    /// The joints that are bound, in the order of the target.
+    /// The bound joints, in the order of the target.
     pub bound: Vec<BoundJoint>,
-    /// Names of the source's joints that no joint of the target has; the motion of those above bound joints is
-    /// folded into these.
+    /// Names of the source's joints that no joint of the target has; the motion of those above bound joints is folded into
+    /// the bound ones.
     pub source_left: Vec<String>,
-    /// Names of the target's joints that no joint of the source has; they keep their rest pose.
+    /// Names of the target's joints that no joint of the source has; these joints keep their rest pose.
     pub target_left: Vec<String>,
-    /// Whether morph weights are bound by index, as no name of a node is the same.
+    /// Whether morph weights are bound by index, because no names of nodes are common.
     pub scalars_by_index: bool,
-    /// Names that several joints share and that paths do not tell apart. They are not bound.
+    /// Names that several joints share and that paths do not distinguish. These joints are not bound.
     pub ambiguous: Vec<String>,
-    /// The heights of the hips; `None` if there is no such height, and translations are not scaled.
+    /// The heights of the hips; `None` if they have no usable height, and translations are not scaled.
     pub hips: Option<HipHeights>,
     /// The scale of the root's translations.
     pub root_scale: f64,
-    /// The largest difference of rest translations between bound joints, relative to the joints bound above, along
-    /// the axes of these. Lengths are those of model space: an armature may be scaled by 0.01.
+    /// The largest difference of rest translations between bound joints, relative to the bound joints above and along their
+    /// axes. Lengths are in model space: an armature may be scaled by 0.01.
     pub translation: Option<RestDifference>,
     /// The largest difference of rest rotations between bound joints, in model space.
     pub rotation: Option<RestDifference>,
@@ -160,10 +160,10 @@ impl fmt::Display for BindReport {
     }
 }
 
-/// How many names a line shows.
+/// Number of names that a line shows.
 const SHOWN: usize = 6;
 
-/// A line of names with their number; nothing without names. `of` is for one name and for several.
+/// Writes a line of names with their number; nothing without names. `of` is the wording for one name and for several.
 fn list(f: &mut fmt::Formatter<'_>, of: [&str; 2], what: &str, names: &[String]) -> fmt::Result {
     if names.is_empty() {
         return Ok(());

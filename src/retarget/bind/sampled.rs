@@ -1,4 +1,4 @@
-//! How closely folded joints are sampled, and how much work that may be.
+//! Limits of the sampling of folded joints: its error and its work.
 
 use crate::build::curve::Curve;
 use crate::clip::MAX_IRREGULAR_KEYS;
@@ -7,17 +7,17 @@ use crate::retarget::track::Keys;
 use glam::{DQuat, DVec3};
 use std::cell::Cell;
 
-/// How far an interval may be from what is sampled: radians (0.002 degrees).
+/// Largest error of an interval, radians (0.002 degrees).
 const ROTATION: f64 = 4e-5;
 
-/// How far an interval may be from what is sampled, as a share of the target's size: 0.02 mm of a character of 2 m.
+/// Largest error of an interval, as a share of the target's size: 0.02 mm of a character of 2 m.
 const TRANSLATION: f64 = 1e-5;
 
-/// The largest number of local transforms that binding one clip evaluates. A take of ten minutes at 120 Hz with ten
-/// joints that are folded needs 2^24.
+/// Limit on the local transforms that binding one clip evaluates. A take of ten minutes at 120 Hz with ten folded joints
+/// needs 2^24.
 pub const MAX_WORK: usize = 1 << 26;
 
-/// What is left of the work of a clip.
+/// The remaining work of a clip, in local transforms.
 pub struct Work(Cell<usize>);
 
 impl Work {
@@ -32,7 +32,7 @@ impl Work {
     }
 }
 
-/// Samples a rotation: keys, and how far they are from what they sample. `None` if `at` gives none.
+/// Samples a rotation; returns keys and their error. `None` if `at` gives none.
 pub fn sample_rotation(
     curves: &[&Curve],
     at: impl Fn(f32) -> Option<DQuat>,

@@ -1,5 +1,5 @@
-//! Keys of the source as keys of the target. Where one moving joint lies on a route, its keys are multiplied with
-//! constants, which is exact for every interpolation; where several do, they are sampled (`sampled.rs`).
+//! Keys of the source as keys of the target. If one moving joint lies on a route, its keys are multiplied by constants,
+//! which is exact for every interpolation; if several do, they are sampled (`sampled.rs`).
 
 use super::binding::{Binding, Carry, Shown, frame_scale};
 use super::path::{Route, Step, affine, carry, rotation, turn};
@@ -15,7 +15,7 @@ use crate::skeleton::{Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 use std::cell::Cell;
 
-/// The tracks of a bound clip, and what they leave out.
+/// The tracks of a bound clip, and figures of what they leave out.
 #[derive(Default)]
 pub struct Made {
     pub tracks: Vec<RawTrack>,
@@ -29,13 +29,12 @@ pub struct Made {
     pub scales_kept: usize,
 }
 
-/// What a clip says of the joints of the source. Values are those that the clip itself shows, not those of the tracks
-/// that its keys were converted to.
+/// The values of a clip for the joints of the source, as the clip itself gives them, not its converted tracks.
 pub struct Locals<'a> {
     skeleton: &'a Skeleton,
     raw: &'a RawClip,
     additive: bool,
-    /// Per joint its tracks of translation, rotation and scale.
+    /// For each joint, its tracks of translation, rotation and scale.
     tracks: Vec<[Option<Track<'a>>; 3]>,
 }
 
@@ -43,7 +42,7 @@ struct Track<'a> {
     index: usize,
     curve: Curve,
     shown: LaneCurve<'a>,
-    /// The interval of the time that was last asked for.
+    /// The interval of the last time that was read.
     near: Cell<usize>,
 }
 
@@ -52,7 +51,7 @@ const R: usize = 1;
 const S: usize = 2;
 
 impl<'a> Locals<'a> {
-    /// Of a clip of the skeleton, and its tracks.
+    /// The values of a clip of the skeleton, given with its tracks.
     pub fn new(skeleton: &'a Skeleton, of: &Shown<'a>, raw: &'a RawClip) -> Self {
         let clip = of.clip();
         let mut tracks: Vec<[Option<Track<'a>>; 3]> = Vec::new();
@@ -110,7 +109,7 @@ impl<'a> Locals<'a> {
         Some(value)
     }
 
-    /// The local rotation at a time: the rest where the clip says nothing, the difference on top of it if additive.
+    /// The local rotation at a time: the rest if the clip stores none; the difference on top of the rest if additive.
     pub fn rotation(&self, joint: u16, time: f32) -> DQuat {
         let rest = self.rest_rotation(joint);
         match self.value(joint, R, time).map(DQuat::from_array) {
@@ -135,7 +134,7 @@ impl<'a> Locals<'a> {
     }
 }
 
-/// A local transform from the translation, scale and rotation that a clip has, of an additive clip on top of the rest.
+/// A local transform from a clip's translation, scale and rotation; those of an additive clip are on top of the rest.
 pub fn on_rest(
     rest: Local,
     additive: bool,
@@ -157,7 +156,7 @@ pub fn on_rest(
     }
 }
 
-/// The place of a joint's channel among its tracks.
+/// The index of a joint's channel among its tracks.
 fn place_of(channel: RawChannel) -> Option<(usize, Channel)> {
     match channel {
         RawChannel::Translation => Some((T, Channel::Translation)),
@@ -167,7 +166,7 @@ fn place_of(channel: RawChannel) -> Option<(usize, Channel)> {
     }
 }
 
-/// What a clip shows of a joint of its skeleton; `None` if it stores nothing of it.
+/// The curve of a joint in a clip of its skeleton; `None` if the clip stores none.
 pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_>> {
     let lane = usize::from(*clip.skeleton().lane_of().get(joint)?);
     let block = clip.block_at(channel, lane / LANES)?;
@@ -201,9 +200,9 @@ pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetEr
 pub struct Maker<'a> {
     locals: &'a Locals<'a>,
     target: &'a Skeleton,
-    /// By joint of the source and of the target, the scale of its frame.
+    /// For each joint of the source and of the target, the scale of its frame.
     scales: &'a [Vec<f64>; 2],
-    /// Of the target, in model space.
+    /// Size of the target in model space.
     size: f64,
     route: &'a Route,
 }
@@ -229,10 +228,10 @@ impl<'a> Maker<'a> {
         )
     }
 
-    /// What undoes the rotation above the joint.
+    /// The inverse of the rotation above the joint.
     fn undo(&self) -> DQuat {
         match self.locals.additive {
-            // A difference is to the rest along the whole route.
+            // A difference is relative to the rest along the whole route.
             true => self
                 .route
                 .rotation(|joint| self.locals.rest_rotation(joint))
@@ -241,7 +240,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The joint's translation at a time; `None` if there is no way to it.
+    /// The joint's translation at a time; `None` if a scale of 0 is in between.
     pub fn translation_at(&self, way: Carry, time: f32) -> Option<DVec3> {
         let place = self.place(way)?;
         let whole = self.route.transform(|j| self.locals.transform(j, time));
@@ -257,7 +256,7 @@ impl<'a> Maker<'a> {
         on_rest(rest, self.locals.additive, [place, scale], Some(rotation))
     }
 
-    /// The joint's scale at a time, if the clip says so.
+    /// The joint's scale at a time, if the clip stores it.
     pub fn scale_at(&self, time: f32) -> Option<DVec3> {
         let [x, y, z, _] = self.locals.value(self.route.source, S, time)?;
         Some(self.scale_factor() * DVec3::new(x, y, z))
@@ -278,7 +277,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The place and the step of the one joint that moves; `Err` of how many do.
+    /// The index and the step of the only joint that moves; otherwise `Err` with the number of joints that move.
     fn one(&self, moves: impl Fn(u16) -> bool) -> Result<(usize, Step), usize> {
         let steps = self.route.steps.iter().copied().enumerate();
         let mut moving = steps.filter(|(_, step)| moves(step.joint));
@@ -405,7 +404,7 @@ impl<'a> Maker<'a> {
         channel == T || !only_place
     }
 
-    /// Whether the clip says where the joint is.
+    /// Whether the clip determines the joint's position.
     fn is_placed(&self) -> bool {
         let says = |step: &Step| {
             let mut channels = [T, R, S].into_iter();
@@ -414,7 +413,8 @@ impl<'a> Maker<'a> {
         self.route.steps.iter().any(says)
     }
 
-    /// What becomes of a place relative to the joint above in the source; `None` if scales of 0 lie between.
+    /// The map from a position relative to the joint above in the source to the target's translation; `None` if scales of 0
+    /// are in between.
     fn place(&self, way: Carry) -> Option<impl Fn(DVec3) -> DVec3 + use<>> {
         let (locals, route) = (self.locals, self.route);
         let undo = route.between.inverse();
@@ -433,7 +433,8 @@ impl<'a> Maker<'a> {
         undo.is_finite().then_some(place)
     }
 
-    /// How far the clip moves a joint whose translation is left, or one that is folded into it, if it does.
+    /// The largest distance that the clip moves a joint, or one folded into it, whose translation is not carried; `None` if
+    /// it moves none.
     fn leaves(&self) -> Option<f64> {
         let moved = |step: &Step| {
             let curve = self.locals.curve(step.joint, T)?;
@@ -502,7 +503,7 @@ impl<'a> Maker<'a> {
             values: keys.values,
             ..track
         });
-        // Its translation may be sampled as well as its rotation.
+        // The joint's translation may be sampled as well as its rotation.
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
         made.last_sampled = joint;
@@ -514,13 +515,13 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// The product of constants between two joints that move, or one of these.
+/// A constant product between two joints that move, or one of these joints.
 enum Part<C> {
     Still(C),
     Moving(Step),
 }
 
-/// Joins the steps that do not move to constants.
+/// Multiplies neighbouring steps that do not move to constants.
 fn parts<C: Copy>(
     steps: &[Step],
     moves: impl Fn(u16) -> bool,
@@ -547,7 +548,7 @@ fn narrow<const N: usize>(values: [f64; N]) -> Vec<f32> {
     values.iter().map(|&v| v as f32).collect()
 }
 
-/// The keys of a rotation between two constants. As they are if these are the identity.
+/// The keys of a rotation between two constants, unchanged if both are the identity.
 fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Vec<f32> {
     let still = |q: DQuat| q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
     if still(left) && still(right) && !inverse {
@@ -556,7 +557,7 @@ fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Vec<f32>
     let keys = from.values.chunks_exact(4);
     keys.flat_map(|v| {
         let q = DQuat::from_array([0, 1, 2, 3].map(|c: usize| f64::from(v[c])));
-        // Tangents are no unit quaternions: the products are linear, and so is the conjugate.
+        // Tangents are not unit quaternions, but the products are linear, and so is the conjugate.
         let q = if inverse { q.conjugate() } else { q };
         narrow((left * q * right).to_array())
     })

@@ -1,4 +1,4 @@
-//! When a foot of the source stands.
+//! Contacts of the source's feet with the ground.
 
 use super::FootPlanting;
 use super::ring::Ring;
@@ -9,10 +9,10 @@ use crate::retarget::motion::Motion;
 use glam::{DQuat, DVec3};
 use std::ops::Range;
 
-/// Contacts shorter than this are passages, not steps. Seconds.
+/// Shortest contact, seconds: shorter ones are passages, not steps.
 const SHORTEST: f64 = 0.05;
 
-/// Hips and feet of a loop end this near to where they began, as a share of the hips' height.
+/// Largest distance of hips and feet at the end of a loop from its beginning, as a share of the hips' height.
 const CLOSED: f64 = 1e-3;
 
 /// A foot of the source over time.
@@ -22,7 +22,7 @@ pub(super) struct Foot {
     pub places: Vec<DVec3>,
 }
 
-/// The places of both feet at given times, root motion included. Without feet there is none.
+/// The positions of both feet at given times, root motion included; empty without feet.
 pub(super) fn feet(
     source: &Body,
     motion: &Motion<'_>,
@@ -45,20 +45,20 @@ pub(super) fn feet(
     sides.into_iter().filter_map(foot).collect()
 }
 
-/// Removes what is along `up`.
+/// Removes the component along `up`.
 pub(super) fn level(v: DVec3, up: DVec3) -> DVec3 {
     v - up * v.dot(up)
 }
 
-/// For every place whether it is near the lowest one.
+/// For every position whether its height is near the lowest.
 fn low(foot: &Foot, up: DVec3, height: f64) -> Vec<bool> {
     let heights = foot.places.iter().map(|p| p.dot(up));
     let least = heights.clone().fold(f64::INFINITY, f64::min);
     heights.map(|h| h - least <= height).collect()
 }
 
-/// The velocity of the ground. It is 0 unless the clip is one in place whose ground moves below it: the hips stay, low
-/// feet move faster than a foot in contact may, and at their velocity more of the clip is contact than at rest.
+/// The velocity of the ground: 0, unless the clip walks in place and the ground moves below it. Then the hips stay, low
+/// feet move faster than a foot in contact may, and at their velocity contacts last longer than at rest.
 pub(super) fn ground(
     feet: &[(B, Foot)],
     ring: &Ring<'_>,
@@ -123,7 +123,7 @@ pub(super) fn contacts(
     ring.ranges(&stands, SHORTEST)
 }
 
-/// Whether the hips travel: their way along the ground is longer than a foot in contact may slide meanwhile.
+/// Whether the hips travel: they move farther along the ground than a foot in contact may slide meanwhile.
 pub(super) fn travels(
     source: &Body,
     motion: &Motion<'_>,
@@ -138,7 +138,7 @@ pub(super) fn travels(
     way > options.speed * source.height * f64::from(duration)
 }
 
-/// Whether the last pose of hips and feet is the first one, but for a way along the ground.
+/// Whether the last pose of hips and feet equals the first one, except for a common motion along the ground.
 pub(super) fn is_loop(
     source: &Body,
     motion: &Motion<'_>,
@@ -163,7 +163,7 @@ pub(super) fn is_loop(
     if turned_or_risen {
         return false;
     }
-    // The hips are the first.
+    // The hips come first.
     ways.next().is_some_and(|hips| {
         hips.dot(source.up()).abs() <= most && ways.all(|way| (way - hips).length() <= most)
     })

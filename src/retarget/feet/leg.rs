@@ -3,7 +3,7 @@
 use crate::retarget::motion::unit;
 use glam::{DQuat, DVec3};
 
-/// The longest reach of a leg as a share of its length: a straight knee has no side to bend to.
+/// The longest reach of a leg as a share of its length: a straight knee has no direction of bending.
 const REACH: f64 = 0.9999;
 
 /// A leg in model space.
@@ -14,8 +14,8 @@ pub(super) struct Leg {
     pub ankle: DVec3,
 }
 
-/// Rotations in model space that bring the ankle to a goal: one of the knee, then one of the whole leg. The knee
-/// stays in its plane. `false` if the goal is out of reach and the ankle comes as near as it can.
+/// Rotations in model space that bring the ankle to a goal: one of the knee, then one of the whole leg. The knee stays in
+/// its plane. `false` if the goal is out of reach; the ankle then comes as near as it can.
 pub(super) fn reach(leg: &Leg, goal: DVec3) -> (DQuat, DQuat, bool) {
     let (thigh, shin) = (leg.knee - leg.hip, leg.ankle - leg.knee);
     let (a, b) = (thigh.length(), shin.length());
@@ -23,7 +23,7 @@ pub(super) fn reach(leg: &Leg, goal: DVec3) -> (DQuat, DQuat, bool) {
     let (least, most) = ((a - b).abs(), (a + b) * REACH);
     let distance = wanted.clamp(least, most.max(least));
     let reached = (distance - wanted).abs() <= 1e-9 * (a + b);
-    // The angle at the knee, now and then.
+    // The angle at the knee before and after.
     let now = thigh.angle_between(-shin);
     let cosine = (a * a + b * b - distance * distance) / (2.0 * a * b);
     let then = cosine.clamp(-1.0, 1.0).acos();
@@ -74,7 +74,7 @@ mod tests {
         let ankle = knee + turn * bend * (leg.ankle - leg.knee);
         let length = (leg.knee - leg.hip).length() + (leg.ankle - leg.knee).length();
         assert!(!reached && (ankle - leg.hip).length() > 0.999 * length);
-        // A leg without a length stays.
+        // A leg without a length does not move.
         let none = Leg {
             knee: leg.hip,
             ankle: leg.hip,

@@ -1,4 +1,4 @@
-//! Corrects the legs of the target's tracks where feet stand.
+//! Corrects the legs of the target's tracks while feet are in contact.
 
 use super::contact::{contacts, feet, ground, is_loop, level, travels};
 use super::leg::{Leg, reach};
@@ -20,16 +20,16 @@ use crate::retarget::work::Work;
 use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
 
-/// Seconds between samples at most: one picture at 60 Hz.
+/// Longest time between samples, seconds: one frame at 60 Hz.
 const SAMPLE: f64 = 1.0 / 60.0;
 
-/// Samples between keys end where there are this many: an irregular timeline holds as many keys.
+/// Limit on the samples between keys: an irregular timeline has room for as many keys.
 const MAX_SAMPLES: usize = 1 << 15;
 
-/// Keys nearer than this are one sample, seconds.
+/// Largest distance of keys that count as one sample, seconds.
 const BESIDE: f64 = 1e-4;
 
-/// Products down to a joint per sample: places and rotations of the leg, before, during and after.
+/// Number of products down to a joint per sample: positions and rotations of the leg, before, during and after.
 const LOOKS: usize = 24;
 
 const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
@@ -40,7 +40,7 @@ struct Limb {
     shin: usize,
     foot: usize,
     tip: usize,
-    /// If the foot does not lie below the shin.
+    /// The foot, if it does not lie below the shin.
     loose: Option<Loose>,
 }
 
@@ -65,17 +65,17 @@ impl Limb {
         }
     }
 
-    /// The place that stands on the ground.
+    /// The position that stands on the ground.
     fn tip(&self, motion: &Motion<'_>, time: f32) -> DVec3 {
         match &self.loose {
-            // Toes of a foot that is carried along later.
+            // The toes of a loose foot are moved along later, so its own joint counts.
             Some(loose) => loose::place(loose, motion, time),
             None => motion.model(self.tip, time).translation,
         }
     }
 }
 
-/// Leads feet in contact along with the ground. `scale` maps the source's distances to the target's.
+/// Moves feet in contact along with the ground. `scale` maps the source's distances to the target's.
 pub(in crate::retarget) fn plant(
     options: &FootPlanting,
     (source, target): (&Body, &Body),
@@ -96,7 +96,7 @@ pub(in crate::retarget) fn plant(
     };
     let ring = Ring::new(&times, is_loop(source, motion, &roots, duration));
     let feet = feet(source, motion, &roots, &times);
-    // Root motion takes the character along.
+    // Root motion moves the whole character.
     let travels = roots.motion.is_some() || travels(source, motion, duration, options);
     let ground = ground(&feet, &ring, up, (source.height, travels), options);
     let mut report = FeetReport {
@@ -140,14 +140,14 @@ pub(in crate::retarget) fn plant(
     Ok(report)
 }
 
-/// The joints down to a foot: every place and rotation is a product of as many.
+/// The number of joints down to a foot: every position and rotation is a product of as many.
 fn depth(body: &Body) -> usize {
     let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
     let depths = joints.map(|j| path(&body.skeleton, j).len());
     depths.max().unwrap_or(0)
 }
 
-/// The least evaluations and joints of a planting, before the target's tracks are known.
+/// Lower bounds of a planting's evaluations and joints, before the target's tracks are known.
 pub(in crate::retarget) fn least_work(
     (source, target): (&Body, &Body),
     motion: &Motion<'_>,
@@ -162,7 +162,7 @@ pub(in crate::retarget) fn least_work(
     (samples.saturating_mul(LOOKS), depth)
 }
 
-/// Bones without which a foot cannot be planted, at most one per leg, with the side that lacks them.
+/// Missing bones without which a foot cannot be planted, at most one per leg, with the side that lacks them.
 pub(in crate::retarget) fn missing(
     source: &Body,
     target: &Body,
@@ -211,11 +211,11 @@ fn sample_times(
             continue;
         };
         let gap = f64::from(t) - f64::from(last);
-        // Keys side by side would make velocities of rounding.
+        // Velocities between keys this close would be rounding.
         if gap <= BESIDE {
             continue;
         }
-        // Of gaps that are a picture long but for rounding, none is split.
+        // Gaps that are a frame long except for rounding are not split.
         let parts = (gap / SAMPLE - 0.01).ceil();
         if parts <= MAX_SAMPLES as f64 && out.len() < MAX_SAMPLES {
             let between = (1..parts as usize).map(|k| f64::from(last) + gap * k as f64 / parts);
@@ -234,7 +234,7 @@ struct Floor<'r> {
 }
 
 impl Floor<'_> {
-    /// The velocity of the ground in a contact. That of a foot which stands all through a loop closes it.
+    /// The velocity of the ground in a contact. For a foot that stands through a whole loop it closes the loop.
     fn velocity(&self, contact: &Range<usize>, places: &[DVec3]) -> DVec3 {
         if !self.ring.is_whole(contact) {
             return self.velocity;
@@ -245,8 +245,8 @@ impl Floor<'_> {
     }
 }
 
-/// How far to move the foot at every time: in contact to where it moves with the ground, from the contact's
-/// middle on; around it less and less.
+/// The displacement of the foot at every time: in contact to the position that moves with the ground from the contact's
+/// middle; around the contact it fades.
 fn shifts(places: &[DVec3], contacts: &[Range<usize>], floor: &Floor<'_>, fade: f64) -> Vec<DVec3> {
     let ring = floor.ring;
     let mut shifts = vec![DVec3::ZERO; ring.len()];
@@ -281,7 +281,7 @@ fn shifts(places: &[DVec3], contacts: &[Range<usize>], floor: &Floor<'_>, fade: 
     ring.unroll(shifts)
 }
 
-/// Bends the leg so that the foot is moved by `shifts`. Returns the number of times out of reach.
+/// Bends the leg so that the foot moves by `shifts`. Returns the number of times out of reach.
 fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]) -> usize {
     let mut values: [Vec<f32>; 3] = Default::default();
     let mut out_of_reach = 0;
@@ -303,7 +303,7 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
         let thigh = turn * world(limb.thigh);
         let shin = turn * bend * world(limb.shin);
         let above = |joint: usize, ancestor: usize, turned: DQuat| {
-            // The rotation of the joint above, which an ancestor's correction turns along.
+            // The rotation of the joint above, which turns with the ancestor's correction.
             let parent = motion.parent(joint).map_or(DQuat::IDENTITY, world);
             turned * world(ancestor).conjugate() * parent
         };
@@ -319,7 +319,7 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
     }
     let joints = [limb.thigh, limb.shin, limb.foot];
     for (joint, values) in joints.into_iter().zip(values) {
-        // A loose foot keeps its rotation in space by itself.
+        // A loose foot keeps its rotation in space without a correction.
         if joint == limb.foot && limb.loose.is_some() {
             continue;
         }
@@ -337,7 +337,7 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
 #[derive(Default)]
 struct Slides {
     sum: f64,
-    /// Of the speeds in the world, where the ground may move.
+    /// Sum of the speeds in the world, where the ground may move.
     sum_in_world: f64,
     count: usize,
     worst: f64,
@@ -348,7 +348,7 @@ impl Slides {
         let ring = floor.ring;
         for contact in contacts {
             let ground = floor.velocity(contact, places);
-            // Within the contact: what follows it is no slide.
+            // Only samples within the contact count: the motion after it is not a slide.
             for k in contact.clone() {
                 let (a, b) = (k.max(contact.start + 1) - 1, (k + 1).min(contact.end - 1));
                 let seconds = ring.time(b) - ring.time(a);

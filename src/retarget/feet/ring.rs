@@ -1,9 +1,9 @@
-//! `Ring`: the samples of a clip in a row or, of a loop, in a circle.
+//! `Ring`: the samples of a clip in a row or, for a loop, in a circle.
 
 use glam::DVec3;
 use std::ops::Range;
 
-/// The samples of a clip. In a loop the last one is the first of the next round, and indices go on: sample
+/// The samples of a clip. In a loop the last one is the first of the next round, and indices continue: sample
 /// `len() + k` is sample `k` one round later.
 pub(super) struct Ring<'t> {
     times: &'t [f32],
@@ -16,7 +16,7 @@ impl<'t> Ring<'t> {
         Self { times, loops }
     }
 
-    /// The number of different samples.
+    /// The number of distinct samples.
     pub fn len(&self) -> usize {
         self.times.len() - usize::from(self.loops)
     }
@@ -34,13 +34,13 @@ impl<'t> Ring<'t> {
         at(k) + rounds * (at(self.times.len() - 1) - at(0))
     }
 
-    /// The place of a sample; a loop may move on by its last place.
+    /// The position of a sample; each round of a loop is displaced by the way from the first to the last.
     pub fn place(&self, places: &[DVec3], k: usize) -> DVec3 {
         let (k, rounds) = self.split(k);
         places[k] + rounds * (places[places.len() - 1] - places[0])
     }
 
-    /// The sample beside one, and its index; `None` beyond the ends of a row.
+    /// The neighbour of a sample, as an index; `None` beyond the ends of a row.
     pub fn beside(&self, k: usize, forward: bool) -> Option<usize> {
         let last = self.times.len() - 1;
         match (forward, self.loops) {
@@ -51,7 +51,7 @@ impl<'t> Ring<'t> {
         }
     }
 
-    /// Seconds from one sample to another that is less than half a round away.
+    /// Seconds between two samples that are less than half a round apart.
     pub fn apart(&self, a: usize, b: usize) -> f64 {
         let apart = (self.time(a) - self.time(b)).abs();
         match self.loops {
@@ -64,10 +64,10 @@ impl<'t> Ring<'t> {
         }
     }
 
-    /// Velocities by differences of neighbouring places.
+    /// Velocities from differences of neighbouring positions.
     pub fn velocities(&self, places: &[DVec3]) -> Vec<DVec3> {
         let velocity = |k: usize| {
-            // A round later there are samples before the first.
+            // One round later every sample has one before it.
             let k = if self.loops { k + self.len() } else { k };
             let [a, b] = [false, true].map(|forward| self.beside(k, forward).unwrap_or(k));
             let seconds = self.time(b) - self.time(a);
@@ -79,14 +79,14 @@ impl<'t> Ring<'t> {
         (0..self.len()).map(velocity).collect()
     }
 
-    /// The ranges of neighbours for which `holds` is true, from `shortest` seconds on. In a loop a range may go on
-    /// past the last sample; if it holds everywhere, its end is its start one round later.
+    /// The ranges of neighbours for which `holds` is true, of at least `shortest` seconds. In a loop a range may continue past
+    /// the last sample; if `holds` is true everywhere, its end is its start one round later.
     pub fn ranges(&self, holds: &[bool], shortest: f64) -> Vec<Range<usize>> {
         let len = self.len();
         if self.loops && holds.iter().all(|h| *h) {
             return std::iter::once(0..len + 1).collect();
         }
-        // In a loop no range begins before the first sample that is in none.
+        // In a loop the search begins at a sample outside all ranges.
         let begin = match self.loops {
             true => holds.iter().position(|h| !h).unwrap_or(0),
             false => 0,
@@ -114,7 +114,7 @@ impl<'t> Ring<'t> {
         self.time(range.end - 1) - self.time(range.start)
     }
 
-    /// Values of the different samples as values of all.
+    /// Extends values of the distinct samples to all samples.
     pub fn unroll(&self, mut values: Vec<DVec3>) -> Vec<DVec3> {
         if self.loops {
             values.push(values[0]);

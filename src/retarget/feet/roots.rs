@@ -1,5 +1,5 @@
-//! `Roots`: the root motion of the source and of the target. Feet stand in the world, and not in a pose from which the
-//! motion was extracted.
+//! `Roots`: the root motion of the source and of the target. Feet stand in the world, not in a pose from which the motion
+//! was extracted.
 
 use crate::clip::RootMotion;
 use crate::math::Rigid;
@@ -11,7 +11,7 @@ use glam::{DMat3, DVec3};
 pub(super) struct Roots<'a> {
     pub motion: Option<&'a RootMotion>,
     pub space: &'a Space,
-    /// Maps the source's distances to the target's.
+    /// Map from the source's distances to the target's.
     pub scale: DMat3,
 }
 
@@ -29,13 +29,13 @@ impl Roots<'_> {
         })
     }
 
-    /// From the first pose of the source to the last.
+    /// The motion from the first pose of the source to the last.
     pub fn whole(&self) -> Option<Rigid> {
         self.motion.map(RootMotion::whole)
     }
 }
 
-/// A place of the model space of a pose in the world.
+/// The world position of a point of a pose's model space.
 pub(super) fn in_world(root: &Rigid, place: DVec3) -> DVec3 {
     root.rotation * place + root.translation
 }

@@ -1,13 +1,13 @@
-//! `MapDraft`: the bones that are known of a skeleton, to be completed by hand.
+//! `MapDraft`: the known bones of a skeleton, to be completed by hand.
 
 use super::map::{HumanoidMap, MapOrigin};
 use crate::skeleton::HumanBone;
 
-/// The human bones that are known of a skeleton, unchecked: a start for a map that is completed by hand.
+/// The known human bones of a skeleton, unchecked: a start for a map that is completed by hand.
 ///
-/// Unlike a [`HumanoidMap`] it may lack hips, or be empty. `MapDraft::to_json` writes it with `null` for bones that
-/// VRM 1.0 requires and that are missing; the text, with joints in their place, is what `HumanoidMap::from_json`
-/// reads. It holds indices, so it belongs to skeletons with the same joints.
+/// Unlike a [`HumanoidMap`] it may lack hips, or be empty. `MapDraft::to_json` writes it with `null` for bones that VRM
+/// 1.0 requires and that are missing; with joints in their place, `HumanoidMap::from_json` reads the text. A draft holds
+/// indices, so it belongs to skeletons with the same joints.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -30,7 +30,7 @@ use crate::skeleton::HumanBone;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MapDraft {
-    /// In the order of the bones.
+    /// Bones with their joints, in the order of the bones.
     bones: Vec<(HumanBone, usize)>,
     origin: MapOrigin,
 }
@@ -52,7 +52,7 @@ impl MapDraft {
         HumanBone::all().filter(move |b| b.required() && !has(b))
     }
 
-    /// Where the bones come from.
+    /// The source of the bones.
     pub fn origin(&self) -> MapOrigin {
         self.origin
     }

@@ -1,4 +1,4 @@
-//! `HumanoidMap::find` and `MapDraft::find`: by tables of names, checked by the shape of the hierarchy.
+//! `HumanoidMap::find` and `MapDraft::find`: by tables of names, checked against the hierarchy.
 
 use super::draft::MapDraft;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
@@ -11,7 +11,7 @@ use crate::skeleton::HumanBone;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use std::collections::HashMap;
 
-/// The least that makes a humanoid of joints with known names: a body that walks and swings its arms.
+/// The bones that joints with known names must at least have: a body that walks and swings its arms.
 const LEAST: [HumanBone; 10] = [
     HumanBone::Hips,
     HumanBone::Spine,
@@ -33,16 +33,16 @@ const ENDS: [HumanBone; 4] = [
     HumanBone::RightHand,
 ];
 
-/// Bones of the head that no shape tells.
+/// Bones of the head that shapes do not show.
 const FACE: [HumanBone; 3] = [HumanBone::LeftEye, HumanBone::RightEye, HumanBone::Jaw];
 
-/// Bones that the table of general words must find more than another.
+/// Number of bones by which the table of general words must exceed other tables.
 const GENERAL: usize = 3;
 
-/// The most prefixes, one behind the other, that are left out of names.
+/// Limit on the prefixes, one after the other, that are removed from names.
 const MOST_PREFIXES: usize = 4;
 
-/// The most joints of one name that are looked at: a hostile file may have 65,535, each with as many above it.
+/// Limit on the joints of one name that are examined: a hostile file may have 65,535, each with as many above it.
 const MOST_ALIKE: usize = 64;
 
 /// A skeleton, prepared for a search.
@@ -50,38 +50,36 @@ struct Joints<'a> {
     skeleton: &'a Skeleton,
     /// Joints by plain name.
     by_name: HashMap<String, Vec<usize>>,
-    /// Number of joints below each.
+    /// Number of joints below each joint.
     below: Vec<usize>,
 }
 
 impl HumanoidMap {
-    /// Finds the humanoid of a skeleton by the names of its joints, else by the shape of its rest pose.
+    /// Finds the humanoid of a skeleton by the names of its joints, or else by the shape of its rest pose.
     ///
     /// Known are the conventions of Mixamo, CMU, LAFAN1, VRM, Unity, VRoid, Unreal, Rigify, Biped, Poser, 3ds Max, Xsens,
-    /// Biovision, OptiTrack and VRM's add-on for Blender, those of a few sample models, and the usual words for parts of
-    /// the body, as SMPL, Kinect, Second Life, Daz, Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko and MMD have
-    /// them. Names are compared without
-    /// namespaces, what most of them begin or end with, separators, case, the indices of Sketchfab and the numbers of
-    /// Blender's copies (`.001`) that tell no joints apart.
-    /// The table that finds most bones wins. A bone's joint must lie below that of the bone above it; only feet
-    /// and hands may hang elsewhere.
+    /// Biovision, OptiTrack and VRM's add-on for Blender, those of a few sample models, and the usual words for parts of the
+    /// body, as in SMPL, Kinect, Second Life, Daz, Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko and MMD. Names
+    /// are compared without namespaces, common prefixes and suffixes, separators, case, the indices of Sketchfab and those
+    /// numbers of Blender's copies (`.001`) that do not distinguish joints. The table that finds most bones wins. A bone's
+    /// joint must lie below that of the bone above it; only feet and hands may be elsewhere.
     ///
-    /// Joints of other names are a humanoid if two equal chains go down from one of them, one goes up, and two equal
-    /// ones hang on that: [`MapOrigin::Shape`]. Left and right are told by names that say so, else by where toes
-    /// point and knees are bent to; a body without these faces z, or -y where z is up.
+    /// Joints of other names are a humanoid if two equal chains go down from one of them, one goes up, and two equal chains
+    /// branch off that: [`MapOrigin::Shape`]. Left and right follow from names that state them, or from the directions of
+    /// toes and bent knees; a body without these faces z, or -y if z is up.
     ///
     /// # Errors
-    /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose
-    /// does not have that shape.
+    /// If no table finds hips, spine, both legs and both arms, each with an upper and a lower bone, and the rest pose does not
+    /// have that shape.
     pub fn find(skeleton: &Skeleton) -> Result<Self, RetargetError> {
         Self::find_in_pose(skeleton, &rest(skeleton))
     }
 
-    /// As [`HumanoidMap::find`], by the shape of another pose than the rest pose: one in which the body stands, as that
-    /// of the meshes or of a clip. Local transforms, in joint order.
+    /// The same as [`HumanoidMap::find`], by the shape of a pose in which the body stands, such as the bind pose or that of a
+    /// clip, instead of the rest pose. `pose` holds local transforms in joint order.
     ///
     /// # Errors
-    /// As [`HumanoidMap::find`]. A pose with another number of joints, or that is not finite, has no shape.
+    /// Those of [`HumanoidMap::find`]. A pose with another number of joints, or that is not finite, has no shape.
     pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Result<Self, RetargetError> {
         let best = best_match(skeleton, pose);
         if best.whole {
@@ -100,7 +98,7 @@ impl HumanoidMap {
 }
 
 impl HumanoidMap {
-    /// The humanoid of the first of some poses that have the shape of one.
+    /// The humanoid of the first pose that has the shape of one.
     pub(in crate::retarget) fn of_shapes(
         skeleton: &Skeleton,
         poses: impl Iterator<Item = Vec<Trs>>,
@@ -111,13 +109,12 @@ impl HumanoidMap {
 }
 
 impl MapDraft {
-    /// The bones that [`HumanoidMap::find`] finds, or those of the table of names that finds most; they may be too few for a
-    /// map.
+    /// The bones that [`HumanoidMap::find`] finds, or those of the best table of names; they may be too few for a map.
     pub fn find(skeleton: &Skeleton) -> Self {
         Self::find_in_pose(skeleton, &rest(skeleton))
     }
 
-    /// As [`MapDraft::find`], by the shape of another pose, as [`HumanoidMap::find_in_pose`].
+    /// The same as [`MapDraft::find`], by the shape of another pose: see [`HumanoidMap::find_in_pose`].
     pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Self {
         let best = best_match(skeleton, pose);
         Self::new(best.pairs, best.origin)
@@ -128,8 +125,7 @@ fn rest(skeleton: &Skeleton) -> Vec<Trs> {
     (0..skeleton.len()).map(|j| skeleton.rest(j)).collect()
 }
 
-/// What the best table finds, else what the shape tells: one with all of [`LEAST`] before others, then the table that finds
-/// most bones.
+/// The best result of tables and shape: one with all of [`LEAST`] comes before others, then the table with most bones.
 fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
     let indexed = are_indexed(skeleton.names());
     let numbered = Numbered::of([skeleton.names().iter().map(String::as_str)]);
@@ -162,7 +158,7 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
     }
     match shape_match(skeleton, pose) {
         None => best,
-        // Names that tell arms and legs may not tell what is at their ends.
+        // Names of arms and legs may not cover what is at their ends.
         Some(mut shape) if best.whole => {
             let limb = |bone: HumanBone| ENDS.contains(&bone) || LEAST[2..].contains(&bone);
             shape.pairs.retain(|pair| limb(pair.0));
@@ -178,7 +174,7 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
     }
 }
 
-/// What the shape of a pose tells, if that is whole.
+/// The result of a pose's shape, if it has all of [`LEAST`].
 fn shape_match(skeleton: &Skeleton, pose: &[Trs]) -> Option<Match> {
     let Shape { pairs, confidence } = by_shape(skeleton, pose)?;
     let whole = is_whole(&pairs);
@@ -193,17 +189,17 @@ fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
     LEAST.iter().all(|bone| pairs.iter().any(|p| p.0 == *bone))
 }
 
-/// What a table or the shape finds.
+/// The result of a table or of the shape.
 #[derive(Default)]
 struct Match {
-    /// Whether it has the least that makes a humanoid.
+    /// Whether it has all of [`LEAST`].
     whole: bool,
     origin: MapOrigin,
     pairs: Vec<(HumanBone, usize)>,
 }
 
 impl Match {
-    /// The words of the last table mean one bone in one rig and another in another, so that a few more of them count less.
+    /// The words of the last table mean different bones in different rigs, so that a few more of them count less.
     fn rank(&self) -> (bool, usize) {
         let last = TABLES.last().map(|table| table.name);
         let general = self.origin == MapOrigin::Names(last.unwrap_or(""));
@@ -211,7 +207,7 @@ impl Match {
         (self.whole, self.pairs.len().saturating_sub(counted))
     }
 
-    /// Takes over what is found in another way, such as fingers by names, if that contradicts it nowhere.
+    /// Adds bones that were found in another way, such as fingers by names, if they contradict none.
     fn join(&mut self, other: Self, skeleton: &Skeleton) {
         let known = |pair: &&(HumanBone, usize)| {
             let mut own = self.pairs.iter();
@@ -231,7 +227,7 @@ impl Match {
 }
 
 impl<'a> Joints<'a> {
-    /// `names` without what they have in common.
+    /// `names` are without their common affixes.
     fn new(skeleton: &'a Skeleton, names: &[String]) -> Self {
         let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
         for (joint, name) in names.iter().enumerate() {
@@ -274,7 +270,7 @@ impl<'a> Joints<'a> {
                 HumanBone::RightShoulder => Some(HumanBone::RightUpperArm),
                 _ => None,
             };
-            // A joint with names of both is the arm.
+            // A joint that has names of shoulder and arm is the arm.
             let arm = arm.and_then(|arm| self.named(table, arm, above.map(|a| a.1)));
             let joint = match bone {
                 HumanBone::Spine => spine[0],
@@ -291,7 +287,7 @@ impl<'a> Joints<'a> {
                 found.push((bone, joint));
             }
         }
-        // What has no arm below it may be the arm itself.
+        // A shoulder without an arm below it may be the arm, so it is dropped.
         for (shoulder, arm) in [
             (HumanBone::LeftShoulder, HumanBone::LeftUpperArm),
             (HumanBone::RightShoulder, HumanBone::RightUpperArm),
@@ -303,7 +299,7 @@ impl<'a> Joints<'a> {
         found
     }
 
-    /// The joint with one of a bone's names: one below `above`, else the one with most joints below it.
+    /// The joint with one of a bone's names: preferably below `above`, then the one with most joints below it.
     fn named(&self, table: &Table, bone: HumanBone, above: Option<usize>) -> Option<usize> {
         let left = bone.name().starts_with("left");
         let right = bone.name().starts_with("right");
@@ -330,8 +326,8 @@ impl<'a> Joints<'a> {
         None
     }
 
-    /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread
-    /// over three bones.
+    /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread over the three
+    /// bones.
     fn spine(&self, table: &Table) -> [Option<usize>; 3] {
         let named = table
             .spine

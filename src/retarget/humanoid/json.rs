@@ -63,15 +63,15 @@ impl<'de> serde::Deserialize<'de> for Members {
 }
 
 impl HumanoidMap {
-    /// The longest text of a map, bytes: 1 MiB. 55 bones with paths of a thousand characters each fit well.
+    /// Limit on the text of a map, bytes: 1 MiB. 55 bones with paths of a thousand characters each fit.
     pub const MAX_JSON_BYTES: usize = 1 << 20;
 
     /// Reads a map from JSON: `{ "hips": "Hips", "leftUpperLeg": "Hips/LeftUpLeg", "head": 7, … }`. Joints are
     /// given as to [`Skeleton::joint`]; a bone whose joint is `null` is missing. A byte-order mark is skipped.
     ///
     /// # Errors
-    /// If the text is no such object or longer than [`HumanoidMap::MAX_JSON_BYTES`], or the map is refused by
-    /// [`HumanoidMap::new`].
+    /// If the text is not such an object or longer than [`HumanoidMap::MAX_JSON_BYTES`], or [`HumanoidMap::new`] refuses the
+    /// map.
     pub fn from_json(text: &str, skeleton: &Skeleton) -> Result<Self, RetargetError> {
         let (have, limit) = (text.len(), Self::MAX_JSON_BYTES);
         if have > limit {
@@ -105,8 +105,8 @@ impl HumanoidMap {
         Self::new(skeleton, &pairs, MapOrigin::Given)
     }
 
-    /// Writes the map as [`HumanoidMap::from_json`] reads it: one bone a line, joints by name where the name is
-    /// theirs alone, else by path, else by index.
+    /// Writes the map in the form that [`HumanoidMap::from_json`] reads: one bone a line, joints by name if it is unique,
+    /// else by path, else by index.
     pub fn to_json(&self, skeleton: &Skeleton) -> String {
         json(
             self.bones().map(|(bone, joint)| (bone, Some(joint))),
@@ -116,8 +116,7 @@ impl HumanoidMap {
 }
 
 impl MapDraft {
-    /// Writes the draft as [`HumanoidMap::to_json`] does, with `null` for the bones that VRM 1.0 requires and that
-    /// are missing.
+    /// Writes the draft like [`HumanoidMap::to_json`], with `null` for the bones that VRM 1.0 requires and that are missing.
     pub fn to_json(&self, skeleton: &Skeleton) -> String {
         let known = self.bones().map(|(bone, joint)| (bone, Some(joint)));
         let mut bones: Vec<_> = known.chain(self.lacking().map(|b| (b, None))).collect();

@@ -5,7 +5,7 @@ use crate::skeleton::{HUMAN_BONES, HumanBone};
 use crate::skeleton::{LookupError, NO_JOINT, Skeleton};
 use std::fmt;
 
-/// Where a map comes from.
+/// The source of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MapOrigin {
     /// Given by the caller or by a file.
@@ -15,8 +15,8 @@ pub enum MapOrigin {
     Extension,
     /// A table of joint names, by the name of the convention.
     Names(&'static str),
-    /// The shape of a pose, whatever the names, and how sure that is in per cent: 98 for upright bodies with equal sides,
-    /// about the proportions of people, and names or toes that tell left from right; 40 for the least that is offered.
+    /// The shape of a pose, whatever the names, with a confidence in per cent: 98 for upright bodies with symmetrical sides,
+    /// human proportions, and names or toes that distinguish left from right; 60 for the least that is offered.
     Shape(u8),
 }
 
@@ -35,8 +35,9 @@ impl fmt::Display for MapOrigin {
 /// The joint of every human bone of one skeleton, checked.
 ///
 /// A map has hips. No joint has two bones, and the joint of a bone lies below that of the nearest bone above it that has
-/// one; only feet and hands may hang elsewhere, but not above. Other bones may be missing, required ones too
-/// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. It holds indices, so it belongs to skeletons with the same joints.
+/// one; only feet and hands may be elsewhere, but not above. Other bones may be missing, required ones too
+/// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A map holds indices, so it belongs
+/// to skeletons with the same joints.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -157,7 +158,7 @@ impl HumanoidMap {
         HumanBone::all().filter(|b| b.required() && self.joint(*b).is_none())
     }
 
-    /// Where the map comes from.
+    /// The source of the map.
     pub fn origin(&self) -> MapOrigin {
         self.origin
     }
@@ -168,7 +169,7 @@ impl HumanoidMap {
     }
 }
 
-/// Whether a bone may hang elsewhere than below the bone above it, as in rigs driven by inverse kinematics.
+/// Whether a bone's joint may be elsewhere than below the bone above it, as in rigs driven by inverse kinematics.
 pub(super) fn is_loose(bone: HumanBone) -> bool {
     use HumanBone as B;
     matches!(

@@ -1,6 +1,6 @@
-//! Humanoid maps: which joint of a skeleton is which bone of a human body.
+//! Humanoid maps: the joints of a skeleton that are the bones of a human body.
 //!
-//! Start with [`HumanoidMap::find`]. Depends on skeletons alone; no clips, no files but the JSON of a map.
+//! Start with [`HumanoidMap::find`]. Depends only on skeletons; no clips, no files but the JSON of a map.
 
 mod draft;
 mod find;

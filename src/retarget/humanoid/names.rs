@@ -1,4 +1,4 @@
-//! Joint names as the tables compare them.
+//! Joint names in the form that the tables compare.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::ops::Range;
 ///
 /// `mixamorig:LeftUpLeg` is `leftupleg`, `DEF-upper_arm.L` is `upperarml`, `Bip01 L Thigh` is `lthigh`.
 pub(super) fn plain(name: &str) -> String {
-    // What stands before the last colon or bar is a namespace or the name of an armature.
+    // The part before the last colon or bar is a namespace or the name of an armature.
     let own = name.rsplit([':', '|']).next().unwrap_or(name);
     let own = ["DEF-", "ORG-"]
         .iter()
@@ -20,14 +20,14 @@ pub(super) fn plain(name: &str) -> String {
     if let Some(rest) = plain.strip_prefix("mixamorig") {
         return rest.trim_start_matches(digit).to_owned();
     }
-    // Biped's name is followed by its number.
+    // Biped's name has its number behind it.
     match plain.strip_prefix("bip") {
         Some(rest) if rest.starts_with(digit) => rest.trim_start_matches(digit).to_owned(),
         _ => plain,
     }
 }
 
-/// Takes off what most names begin or end with, and says whether there was something: the name of a character or a rig
+/// Removes the common beginning or end of most names, and returns whether there was one: the name of a character or a rig
 /// (`Character1_`, `Robot_`, `Biped `, `mHips`), or the kind of the joints (`_jnt`).
 pub(super) fn cut_affixes(names: &mut [String]) -> bool {
     let first = |name: &str| {
@@ -40,7 +40,7 @@ pub(super) fn cut_affixes(names: &mut [String]) -> bool {
         let mut words = words(name).into_iter().rev();
         let start = words.next()?.start;
         let gap = words.next().filter(|word| is_gap(&name[word.clone()]));
-        // Without a gap it is a number or a side.
+        // Without a gap the part is a number or a side.
         Some(gap?.start).filter(|_| start < name.len())
     };
     let prefix = most(names, |name| Some(&name[..first(name)?]));
@@ -69,7 +69,7 @@ fn most(names: &[String], part: impl Fn(&str) -> Option<&str>) -> Option<String>
     (4 * count >= 3 * named.count() && count > 3).then(|| part.to_owned())
 }
 
-/// The words of a name, with what stands between them: `Ear`, `L` and `2` of `EarL2`.
+/// The words of a name, without the separators: `Ear`, `L` and `2` of `EarL2`.
 fn words(name: &str) -> Vec<Range<usize>> {
     let kind = |c: char| match c {
         _ if !c.is_alphanumeric() => 0,
@@ -107,7 +107,7 @@ fn is_gap(word: &str) -> bool {
     !word.contains(char::is_alphanumeric)
 }
 
-/// Words for left and right. The first two may stand anywhere, others as words of their own.
+/// Words for left and right. The first two may be anywhere in a name, the others only as separate words.
 const SIDES: [(&str, &str); 6] = [
     ("left", "right"),
     ("左", "右"),
@@ -152,7 +152,7 @@ impl Side<'_> {
     }
 }
 
-/// The sides that a name may state, the plainest first: `LeftHand`, `hair.L`, `EarL`, `LThumb`, `左耳`.
+/// The sides that a name may state, the clearest first: `LeftHand`, `hair.L`, `EarL`, `LThumb`, `左耳`.
 pub(in crate::retarget) fn sides(name: &str) -> Vec<Side<'_>> {
     let low = name.to_ascii_lowercase();
     let words = words(name);
@@ -202,8 +202,8 @@ fn index(name: &str) -> Option<&str> {
     (sound && digits.bytes().all(|b| b.is_ascii_digit())).then_some(digits)
 }
 
-/// Whether names have Sketchfab's indices: three quarters of those that are not empty, each another one. Names of
-/// other files may end so, as Unreal's `spine_01`.
+/// Whether names have Sketchfab's indices: three quarters of the names that are not empty, each a different one. Names of
+/// other files may have such an end too, such as Unreal's `spine_01`.
 pub(super) fn are_indexed(names: &[String]) -> bool {
     let named = names.iter().filter(|n| !n.is_empty()).count();
     let indices: Vec<&str> = names.iter().filter_map(|n| index(n)).collect();

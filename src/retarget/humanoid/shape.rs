@@ -1,8 +1,8 @@
 //! A humanoid by its shape in a pose, whatever its joints are called: two equal chains that go down, one that goes up,
-//! and two equal ones that hang on that.
+//! and two equal chains that branch off that.
 //!
-//! Lengths of segments are the same in all poses, so equal chains are found by them. Directions tell legs from arms,
-//! and which way is up.
+//! Lengths of segments are the same in all poses, so equal chains are found by them. Directions distinguish legs from
+//! arms, and give the up direction.
 
 use super::map::is_below;
 use super::names::sides;
@@ -10,35 +10,35 @@ use crate::skeleton::HumanBone as B;
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DVec3};
 
-/// The most pairs of joints that are compared: a hostile file has 65,535 joints. A body of 500 joints needs some 10,000.
+/// Limit on the pairs of joints that are compared: a hostile file has 65,535 joints. A body of 500 needs some 10,000.
 const MOST_COMPARED: usize = 1 << 18;
-/// The most joints of a limb, with fingers or toes.
+/// Limit on the joints of a limb, with fingers or toes.
 const MOST_DEEP: usize = 32;
-/// Segments of both sides differ by at most this share of the longer one.
+/// Largest difference of segments of both sides, as a share of the longer one.
 const UNEVEN: f64 = 0.2;
 /// Cosine of the largest angle between trunk or legs and up: 50°.
 const UPRIGHT: f64 = 0.64;
-/// Ankles are below this share of the leg's height.
+/// Largest height of ankles, as a share of the leg's height.
 const ANKLE: f64 = 0.2;
-/// Ankles of feet that turn away from the leg are below this share.
+/// Largest height of ankles of feet that turn away from the leg, as a share of the leg's height.
 const TURNED_ANKLE: f64 = 0.35;
-/// Hands hang at least this share of the legs' length above the ankles; front legs of animals do not.
+/// Least height of hands above the ankles, as a share of the legs' length; front legs of animals are lower.
 const HANDS: f64 = 0.2;
-/// What is behind the hand is at most this share of the arm.
+/// Largest length of the joints behind the hand, as a share of the arm.
 const FINGERS: f64 = 0.4;
-/// People's upper and lower arms, and their trunk from hips to shoulders, as shares of upper and lower legs.
+/// Human proportions: length of the arms, and of the trunk from hips to shoulders, as shares of the legs.
 const ARMS: f64 = 0.62;
 const TRUNK: f64 = 0.55;
-/// Costs of sides that names or toes tell, and of those that only the usual axes tell.
+/// Costs of sides that follow from names or toes, and of sides that follow only from the usual axes.
 const TOLD: f64 = 0.02;
 const GUESSED: f64 = 0.2;
-/// The least confidence with which a shape is offered.
+/// The least confidence of a shape that is offered.
 const LEAST: f64 = 0.6;
 
-/// What a shape tells.
+/// The bones found by a shape.
 pub(super) struct Shape {
     pub pairs: Vec<(B, usize)>,
-    /// Per cent.
+    /// Confidence in per cent.
     pub confidence: u8,
 }
 
@@ -64,7 +64,7 @@ struct Tree<'a> {
     children: Vec<Vec<usize>>,
 }
 
-/// Two chains of equal segments from one joint; without that joint.
+/// Two chains of equal segments that begin below one joint, without that joint.
 struct Twins {
     from: usize,
     chain: Vec<[usize; 2]>,
@@ -128,7 +128,7 @@ impl<'a> Tree<'a> {
         all
     }
 
-    /// The longest equal chains that begin at two joints, the last joints first.
+    /// The longest equal chains that begin at two joints, with the last joints first.
     fn zip(&self, [a, b]: [usize; 2], deep: usize, left: &mut usize) -> (f64, Vec<[usize; 2]>) {
         let mut best = (0.0, Vec::new());
         for &x in self.children[a].iter().filter(|_| deep > 0) {
@@ -142,7 +142,7 @@ impl<'a> Tree<'a> {
                     continue;
                 }
                 let (length, chain) = self.zip([x, y], deep - 1, left);
-                // Of equally long ones those that differ least.
+                // Of equally long chains the ones that differ least win.
                 let apart = (lengths[0] - lengths[1]).abs();
                 let length = length + 0.5 * (lengths[0] + lengths[1]) - apart;
                 if length > best.0 || best.1.is_empty() {
@@ -158,7 +158,7 @@ impl<'a> Tree<'a> {
         self.places[a].distance(self.places[b])
     }
 
-    /// The middle between two joints.
+    /// The midpoint between two joints.
     fn middle(&self, [a, b]: [usize; 2]) -> DVec3 {
         0.5 * (self.places[a] + self.places[b])
     }
@@ -174,7 +174,7 @@ impl<'a> Tree<'a> {
             .map_or(0.0, |before| self.span(chain[before], chain[at]))
     }
 
-    /// By how much the sides differ, as a share of their length.
+    /// The difference of the sides, as a share of their length.
     fn uneven(&self, chain: &[[usize; 2]], to: usize) -> f64 {
         let side = |s: usize| -> f64 {
             let segments = chain[..=to].windows(2);
@@ -184,7 +184,7 @@ impl<'a> Tree<'a> {
         (a - b).abs() / a.max(b)
     }
 
-    /// The best body of which `up` is up, and its cost: 0 for one with the proportions of people.
+    /// The best body for an up direction, and its cost: 0 for human proportions.
     fn body(&self, twins: &[Twins], up: DVec3) -> Option<(f64, Vec<(B, usize)>)> {
         let height = |place: DVec3| place.dot(up);
         let legs = twins.iter().filter_map(|legs| {
@@ -228,7 +228,7 @@ impl<'a> Tree<'a> {
         self.bones_of(chain, limb).iter().sum()
     }
 
-    /// The bones of a leg: it goes down to the ankle.
+    /// The bones of a leg, which goes down to the ankle.
     fn leg(&self, chain: &[[usize; 2]], up: DVec3) -> Option<Limb> {
         let place = |at: usize| self.middle(chain[at]);
         let heights: Vec<f64> = (0..chain.len()).map(|at| place(at).dot(up)).collect();
@@ -258,7 +258,7 @@ impl<'a> Tree<'a> {
         0.5 * (way(0) + way(1))
     }
 
-    /// The index of the hand in an arm's chain: what fingers hang on, else the last joint but those of short segments.
+    /// Candidates for the index of the hand in an arm's chain: the joint with fingers, or the last before short segments.
     fn hands(&self, chain: &[[usize; 2]]) -> Vec<usize> {
         let segments: Vec<f64> = (0..chain.len()).map(|at| self.segment(chain, at)).collect();
         let all: f64 = segments.iter().sum();
@@ -273,7 +273,7 @@ impl<'a> Tree<'a> {
         }
         let longest = segments.iter().copied().fold(0.0, f64::max);
         let last = |is_long: &dyn Fn(usize) -> bool| (2..chain.len()).rfind(|&at| is_long(at));
-        // What marks the end of a hand is shorter than an arm, but halves of an arm are short, too.
+        // The segment behind a hand is shorter than an arm, but halves of an arm are short too.
         let ends = [
             last(&|at| segments[at] >= 0.6 * longest),
             last(&|at| segments[at] >= 0.8 * longest),
@@ -283,7 +283,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Upper, middle and end joint of a limb that ends at an index of its chain, and their cost: bones of one length, which
-    /// are most of it, with a bend between them.
+    /// make up most of it, with a bend between them.
     fn limb(
         &self,
         chain: &[[usize; 2]],
@@ -298,7 +298,7 @@ impl<'a> Tree<'a> {
         let limbs = uppers.filter_map(|upper| {
             let middles = (upper + 1..end).map(|middle| {
                 let limb = Limb { upper, middle, end };
-                // Along the chain, as it is in all poses.
+                // Lengths are taken along the chain, since they are equal in all poses.
                 let [a, b] = [upper + 1..middle + 1, middle + 1..end + 1].map(length);
                 let bend = (0..2).map(|side| {
                     let [u, m, e] = [upper, middle, end].map(|at| self.places[chain[at][side]]);
@@ -317,8 +317,8 @@ impl<'a> Tree<'a> {
         best.0.is_finite().then_some(best)
     }
 
-    /// Neck and head of what is above the arms: the head is the first joint with pairs of others (eyes, ears) or many
-    /// (hair), else the last but the top.
+    /// Neck and head among the joints above the arms: the head is the first joint with pairs of others (eyes, ears) or many
+    /// (hair), otherwise the last but the top.
     fn head(&self, first: usize, up: DVec3, leg: f64) -> Vec<(B, usize)> {
         let top = |joint: usize| self.top(joint, up);
         let next = |&joint: &usize| {
@@ -344,7 +344,7 @@ impl<'a> Tree<'a> {
         let length = last
             .checked_sub(1)
             .map_or(0.0, |before| self.distance(chain[before], chain[last]));
-        // A short segment is one of the neck; the top of the head is farther away.
+        // A short segment belongs to the neck; the top of the head is farther away.
         let long = if last > 1 { 0.08 } else { 0.15 };
         let tip = last > 0 && (self.is_tip(chain[last]) || length >= long * leg);
         let mut at = chain
@@ -360,7 +360,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// The height of the highest joint on the way up from a joint.
+    /// The largest height along the chain upwards from a joint.
     fn top(&self, joint: usize, up: DVec3) -> f64 {
         let mut top = f64::NEG_INFINITY;
         let mut open = vec![(joint, 0)];
@@ -382,14 +382,14 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Legs and arms that may be those of one body.
+/// Legs and arms that may belong to one body.
 struct Parts<'a> {
     tree: &'a Tree<'a>,
     up: DVec3,
     legs: &'a Twins,
     leg: Limb,
     arms: &'a Twins,
-    /// All of the skeleton.
+    /// All twins of the skeleton.
     twins: &'a [Twins],
 }
 
@@ -424,7 +424,7 @@ impl Parts<'_> {
         let size = tree.size(&legs.chain, leg);
         let width = tree.distance(tops[0], tops[1]);
         let axis = arms_axis(tree, arms);
-        // Shoulders are about as wide as hips, where collarbones begin is not.
+        // Shoulders are about as wide as hips; the inner ends of collarbones are not.
         let narrow = |at: usize| {
             let [a, b] = arms.chain[at].map(|j| tree.places[j].dot(axis));
             if (a - b).abs() < 0.7 * width {
@@ -445,7 +445,7 @@ impl Parts<'_> {
         let heads = tree.children[chest].iter().copied();
         let heads = heads.filter(|joint| {
             let aside = (tree.places[*joint] - tree.places[chest]).dot(axis).abs();
-            // Wings are equal, and no neck is equal to something else.
+            // Wings have equal twins, a neck has none.
             let twin = |other: &Twins| {
                 let equal = tree.uneven(&other.chain, other.chain.len() - 1) < 0.05;
                 other.from == chest && other.chain[0].contains(joint) && equal
@@ -502,7 +502,7 @@ impl Parts<'_> {
                 [(bone, left), (bone.mirrored(), right)]
             })
             .collect();
-        // What names say plainly counts more than which way a body seems to face.
+        // Names that state sides count more than the direction that a body seems to face.
         let agree = limbs.iter().map(|&(bone, joint)| {
             let left = bone.name().starts_with("left");
             let side = sides(&skeleton.names()[joint]).into_iter().next();
@@ -530,15 +530,15 @@ impl Parts<'_> {
             off(upper, lower, 0.2),
             1.0 - spine.dot(up),
             unsure,
-            // Hair and capes hang down in the middle.
+            // Hands are far apart; hair and capes hang down in the middle.
             (0.5 - beside(arms.chain[arm.end])).max(0.0),
         ];
         let cost: f64 = cost.iter().sum();
         cost.is_finite().then_some((cost, pairs))
     }
 
-    /// Where the body faces: where toes point, else where knees are bent to, else z, as glTF has it, or -y where z is up.
-    /// The cost tells how unsure that is.
+    /// The direction that the body faces: that of toes, or of bent knees, or z, as in glTF, or -y if z is up. The cost states
+    /// the uncertainty.
     fn forward(&self) -> (DVec3, f64) {
         let Self {
             tree,
@@ -566,7 +566,7 @@ impl Parts<'_> {
     }
 }
 
-/// From one side to the other, by the first joints of the arms that are apart.
+/// The direction from one side to the other, by the first joints of the arms that are apart.
 fn arms_axis(tree: &Tree<'_>, arms: &Twins) -> DVec3 {
     let ways = arms
         .chain
@@ -576,12 +576,12 @@ fn arms_axis(tree: &Tree<'_>, arms: &Twins) -> DVec3 {
     ways.next().unwrap_or(DVec3::X)
 }
 
-/// Whether lengths of both sides are equal but for the inaccuracy of bodies.
+/// Whether lengths of both sides are equal within the asymmetry of bodies.
 fn alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= UNEVEN * a.max(b)
 }
 
-/// Spine, chest and upper chest of the joints from the hips to the one that the arms hang on.
+/// Spine, chest and upper chest among the joints from the hips to the one below which the arms begin.
 pub(super) fn spread(joints: &[usize]) -> Vec<(B, usize)> {
     match *joints {
         [] => Vec::new(),

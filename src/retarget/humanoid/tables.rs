@@ -5,11 +5,11 @@ use crate::skeleton::HumanBone as B;
 /// A convention of joint names.
 pub(super) struct Table {
     pub name: &'static str,
-    /// What stands for `~` on the left and on the right side.
+    /// The text that replaces `~` on the left and on the right side.
     pub sides: [&'static str; 2],
-    /// The spine from the hips up, all names that occur; those that are there are spread over three bones.
+    /// All names of the spine that occur, from the hips up; the joints that a rig has are spread over three bones.
     pub spine: &'static [&'static str],
-    /// Names of the other bones. With `~`, a row of the left side is one of the right side, too.
+    /// Names of the other bones. With `~`, a row of the left side also applies to the right side.
     pub rows: &'static [(B, &'static [&'static str])],
 }
 
@@ -50,12 +50,12 @@ macro_rules! with_fingers {
     }};
 }
 
-/// Stand before a name whose side is left out, wherever it was.
+/// Marks before a name whose side was removed, wherever it was.
 pub(super) const SIDES: [&str; 2] = ["<", ">"];
 
 /// All tables. The one that finds most bones is used; the first of equals.
 pub(super) const TABLES: &[Table] = &[
-    // Also the motion captures of CMU (with `LowerBack`) and LAFAN1, and most exports of MotionBuilder.
+    // The motion captures of CMU (with `LowerBack`) and LAFAN1, and most exports of MotionBuilder use these names too.
     Table {
         name: "Mixamo, CMU and LAFAN1",
         sides: ["left", "right"],
@@ -107,7 +107,7 @@ pub(super) const TABLES: &[Table] = &[
             ring [&["~ringproximal"], &["~ringintermediate"], &["~ringdistal"]],
             little [&["~littleproximal"], &["~littleintermediate"], &["~littledistal"]]),
     },
-    // As VRM, but for the thumb: its three bones have the names of the other fingers.
+    // As VRM, except for the thumb: its three bones have the names of the other fingers.
     Table {
         name: "Unity",
         sides: ["left", "right"],
@@ -334,7 +334,7 @@ pub(super) const TABLES: &[Table] = &[
             ring [&["ringproximal~"], &["ringintermediate~"], &["ringdistal~"]],
             little [&["littleproximal~"], &["littleintermediate~"], &["littledistal~"]]),
     },
-    // Khronos' sample model; the joints of its arms are counted differently on both sides.
+    // Khronos' sample model; the joints of its two arms are numbered differently.
     Table {
         name: "CesiumMan",
         sides: ["l", "r"],
@@ -355,7 +355,7 @@ pub(super) const TABLES: &[Table] = &[
             (B::RightHand, &["skeletonarmjointr3"]),
         ],
     },
-    // three.js' robot: feet hang on the root, and its `Hips` are above the belly, not above the legs.
+    // three.js' robot: feet are children of the root, and its `Hips` are above the belly, not above the legs.
     Table {
         name: "RobotExpressive",
         sides: ["l", "r"],
@@ -373,8 +373,8 @@ pub(super) const TABLES: &[Table] = &[
             (B::LeftHand, &["palm2~"]),
         ],
     },
-    // The small figures of the sample scenes: legs of one bone, which hang on joints at the hips' sides, and hands
-    // without arms. They lack too much for a humanoid; a draft has what is there.
+    // The small figures of the sample scenes: legs of one bone, below joints at the hips' sides, and hands without arms.
+    // They lack too much for a humanoid; a draft has the bones that they have.
     Table {
         name: "Greenman",
         sides: ["l", "r"],
@@ -386,9 +386,8 @@ pub(super) const TABLES: &[Table] = &[
         ],
     },
     // The usual words for parts of the body, in other orders and with sides anywhere: SMPL, Kinect, Second Life, Daz,
-    // Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko, Advanced Skeleton, MMD and many rigs made by hand. Where
-    // a word has two meanings, the other words tell which: `leg` is the upper one beside `knee`, the lower one beside
-    // `thigh`.
+    // Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko, Advanced Skeleton, MMD and many rigs made by hand. If a
+    // word has two meanings, the other words decide: `leg` is the upper one beside `knee`, the lower one beside `thigh`.
     Table {
         name: "parts of the body",
         sides: SIDES,

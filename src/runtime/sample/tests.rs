@@ -4,7 +4,7 @@ use crate::clip::BlockKind;
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
 
-/// A small generator, so that cases repeat.
+/// A generator with a fixed seed, so that cases repeat.
 struct Rng(u64);
 
 impl Rng {
@@ -32,7 +32,7 @@ fn scene() -> RawScene {
         .into_iter()
         .enumerate()
         {
-            // Joints 32.. have slerped and held lanes only, so that a block without splines exists.
+            // Joints from 32 on have slerped and held lanes only, so that a block without splines exists.
             let kinds = if node < 32 { 3 } else { 2 };
             let interpolation = [
                 Interpolation::Linear,
@@ -57,7 +57,7 @@ fn scene() -> RawScene {
                 .map(|_| rng.next() as f32)
                 .collect();
             if width == 4 && groups == 3 {
-                // Splines are taken with the lengths of their keys; those of files are unit quaternions.
+                // The lengths of a spline's keys count; those of files are unit quaternions.
                 for key in values.chunks_exact_mut(12) {
                     let length = key[4..8].iter().map(|v| v * v).sum::<f32>().sqrt();
                     key[4..8].iter_mut().for_each(|v| *v /= length);
@@ -93,7 +93,7 @@ fn unit(q: &[f64]) -> Vec<f64> {
     q.iter().map(|v| v / n).collect()
 }
 
-/// glTF 2.0, appendix C, straight from the track's f32 arrays.
+/// The expected value by glTF 2.0, appendix C, from the track's f32 arrays.
 fn expected(track: &RawTrack, time: f32) -> Vec<f64> {
     let rotation = track.channel == RawChannel::Rotation;
     let width = if rotation { 4 } else { 3 };

@@ -76,7 +76,7 @@ fn normals_stay_across_surfaces_under_mirroring_and_uneven_scale() {
     let bent = Affine3A::from(palette[1]);
     let want = bent.matrix3.inverse().transpose() * Vec3::X;
     assert!((normals[1] - want.normalize()).length() < 1e-6);
-    // Across both tangents of the surface, moved as points are.
+    // The normal is across both tangents of the surface, which move as points do.
     for tangent in [Vec3::Y, Vec3::Z] {
         let moved = bent.transform_vector3(tangent);
         assert!(normals[1].dot(moved).abs() < 1e-6);

@@ -1,5 +1,5 @@
-//! Every condition that a walk checks, one by one; and walks in buffers larger than they need, of which
-//! the rest must stay untouched.
+//! Every condition that a walk checks, one by one; and walks in buffers larger than they need, whose rest must stay
+//! untouched.
 
 use super::*;
 use crate::simd::lanes::{Kernel, SimdLevel, dispatch};
@@ -91,7 +91,7 @@ fn constants(walk: &Walk) -> WalkConstants {
 struct Buffers {
     locals: Vec<[f32; 4]>,
     models: Vec<Row>,
-    /// Palette rows begin this many floats into the output.
+    /// The number of floats of the output before the palette rows.
     shift: usize,
     output: Vec<Row>,
 }
@@ -114,8 +114,8 @@ impl Buffers {
         }
     }
 
-    /// Runs in buffers of these sizes. A run that does nothing says so by an assertion in debug builds:
-    /// the message of what unwound.
+    /// Runs in buffers of these sizes. A run that does nothing fails an assertion in debug builds; its message is the
+    /// error.
     fn run(
         &mut self,
         (walk, constants): (&Walk, (&WalkConstants, &WalkConstants)),
@@ -151,7 +151,7 @@ impl Buffers {
     }
 }
 
-/// At every alignment that floats have: rows that are not aligned to 16 bytes are not streamed.
+/// Floats have four alignments; rows that are not aligned to 16 bytes are not streamed.
 #[test]
 fn a_walk_writes_its_rows_and_no_others() {
     for level in SimdLevel::supported() {
@@ -176,7 +176,7 @@ fn a_walk_writes_its_rows_and_no_others() {
     }
 }
 
-/// A palette of nine rows: the inverse binds of steps that are its own and those in common give what all of its own do.
+/// A palette of nine rows is equal whether its inverse binds are all stored or partly taken from common ones.
 #[test]
 fn what_constants_have_in_common_changes_no_row() {
     for level in SimdLevel::supported() {
@@ -189,7 +189,7 @@ fn what_constants_have_in_common_changes_no_row() {
         let walk = Walk::new(steps, (0, rows), locals, MODELS).unwrap();
         let common: Vec<Rows> = (0..rows).map(|i| moved(i as f32)).collect();
         let base = walk.constants(&[], common.clone());
-        // Every set of steps whose rows differ, in their last row.
+        // Bit r of a set: row r differs from the common one.
         for differing in 0..1u32 << 9 {
             let mut binds = common.clone();
             let mut row = 0;
@@ -312,7 +312,7 @@ fn local_matrices_outside_their_rows_are_refused() {
             assert_eq!(found, wanted, "row {row} of {rows}");
         }
     }
-    // Fewer rows than one matrix has.
+    // A matrix has three rows.
     for rows in [0, 4, 8] {
         let steps = vec![step(Local::Moving(0), 0, 0, 0)];
         let found = Walk::new(steps, (0, 0), (rows, 4), 1).err();
@@ -330,7 +330,7 @@ fn local_matrices_outside_their_rows_are_refused() {
 #[test]
 fn constants_that_do_not_exist_are_refused() {
     for stride in [4, 8, 16] {
-        // There are two.
+        // The walk has two constants.
         for (constant, fits) in [
             (0, true),
             (1, true),
@@ -349,7 +349,7 @@ fn constants_that_do_not_exist_are_refused() {
             assert_eq!(found, wanted, "constant {constant}, stride {stride}");
         }
     }
-    // The last of three blocks: its rows are the last of what is stored.
+    // The last of three blocks of constants: its rows end the store.
     let steps = vec![step(Local::Constant(11), 0, 0, 0)];
     let walk = Walk::new(steps, (12, 0), (0, 4), 1).unwrap();
     let [Step { local, .. }] = walk.steps[..] else {
@@ -373,7 +373,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
                 models,
             });
             assert_eq!(found, wanted, "step {at}, parent {value}");
-            // Of the first two steps later ones read the product.
+            // Later steps read the products of the first two steps.
             let found = refused(4, |s| s[at].model = value);
             let wanted = if fits {
                 let order = WalkError::Order { step: 1, parent: 1 };
@@ -388,7 +388,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
             assert_eq!(found, wanted, "step {at}, model {value}");
         }
     }
-    // No root to begin with.
+    // Without a model matrix there is no root.
     let steps = vec![step(Local::Done, 0, 0, 0)];
     let found = Walk::new(steps, (0, 0), (0, 4), 0).err();
     let (step, parent, models) = (0, 0, 0);
@@ -405,7 +405,7 @@ fn parents_behind_their_children_are_refused() {
     let order = |step, parent| Some(WalkError::Order { step, parent });
     assert_eq!(refused(4, |s| s.swap(0, 1)), order(0, 1));
     assert_eq!(refused(4, |s| s.swap(0, 2)), order(0, 1));
-    // A parent that no step keeps, its own product, and one of a step without a product.
+    // Refused: a parent that no step keeps, a step's own product, and that of a step without a product.
     assert_eq!(refused(4, |s| s[2].parent = 2), None);
     assert_eq!(
         refused(4, |s| (s[1].model, s[2].parent) = (0, 2)),
@@ -414,7 +414,7 @@ fn parents_behind_their_children_are_refused() {
     assert_eq!(refused(4, |s| s[0].parent = 1), order(0, 1));
     let done = |s: &mut [Step]| s[0].local = Local::Done;
     assert_eq!(refused(4, done), order(1, 1));
-    // A chained step goes on in registers.
+    // A chained step takes its parent's matrix from registers.
     let chained = |s: &mut [Step]| (s[0].model, s[1].chained, s[2].chained) = (0, true, true);
     assert_eq!(refused(4, chained), None);
 }
