@@ -8,11 +8,13 @@ use std::fmt;
 /// uses, channels that animate no node, names that occur twice, and properties of materials that pictures ignore.
 ///
 /// ```
-/// use phalanx::import::{ImportReport, Severity};
+/// use phalanx::import::{ImportReport, ReportEntry, Severity};
 ///
-/// let mut report = ImportReport::default();
-/// report.push(Severity::Note, "clips", "begin late");
-/// report.push(Severity::Dropped, "node 3", "is not drawn");
+/// let entries = vec![
+///     ReportEntry::new(Severity::Note, "clips", "begin late"),
+///     ReportEntry::new(Severity::Dropped, "node 3", "is not drawn"),
+/// ];
+/// let report = ImportReport { entries };
 /// assert_eq!(report.worst(), Some(Severity::Dropped));
 /// assert_eq!(report.entries[1].to_string(), "dropped: node 3: is not drawn");
 /// ```
