@@ -73,8 +73,7 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     }
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
-    let bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes);
-    let slot_bounds = bounds.map_err(|needed| BuildError::Rig(RigFault::LodSharedSlots(needed)))?;
+    let slot_bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes)?;
     for (material, m) in scene.materials.iter().enumerate() {
         m.check().map_err(|source| BuildError::OfMaterial {
             material,

@@ -40,6 +40,12 @@ impl<'a, T: Copy> Values<'a, T> {
     }
 }
 
+/// The error of a call that is refused for one element.
+fn refused(element: usize, source: CrowdError) -> CrowdError {
+    let source = Box::new(source);
+    CrowdError::Element { element, source }
+}
+
 /// Neighbouring instances of one rig, each run with the index of its first element.
 fn runs(instances: &[InstanceId]) -> impl Iterator<Item = (usize, &[InstanceId])> {
     let mut next = 0;
@@ -145,8 +151,7 @@ impl Crowd {
             });
             if let Err(source) = marked {
                 self.revive(&instances[..element]);
-                let source = Box::new(source);
-                return Err(CrowdError::Element { element, source });
+                return Err(refused(element, source));
             }
         }
         self.revive(instances);
@@ -363,10 +368,7 @@ impl Crowd {
             let pool = pool.and_then(Result::ok).map(|(pool, _)| pool);
             for (n, &id) in run.iter().enumerate() {
                 let element = start + n;
-                let fail = |refused| CrowdError::Element {
-                    element,
-                    source: Box::new(refused),
-                };
+                let fail = |source| refused(element, source);
                 let pool = match pool.filter(|pool| pool.state.knows(id)) {
                     Some(pool) => pool,
                     None => self.instance(id).map_err(fail)?.0,

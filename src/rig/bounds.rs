@@ -1,7 +1,8 @@
 //! Bounding boxes, and the boxes of a rig's slots.
 
-use super::RigMesh;
 use super::limits::{MAX_SHARED_SLOTS, distinct};
+use super::{RigFault, RigMesh};
+use crate::error::BuildError;
 use crate::mesh::{Mesh, Primitive};
 use crate::skeleton::Skin;
 use glam::Vec3;
@@ -128,13 +129,14 @@ impl SlotBounds {
     /// Measures the boxes of all slots.
     ///
     /// # Errors
-    /// With the number of slots to visit, if it is above [`MAX_SHARED_SLOTS`].
+    /// If more slots than [`MAX_SHARED_SLOTS`] have to be visited.
     pub(crate) fn measure(
         skins: &[Skin],
         offsets: &[usize],
         meshes: &[RigMesh],
-    ) -> Result<Self, u64> {
-        Self::measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS)
+    ) -> Result<Self, BuildError> {
+        let measured = Self::measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS);
+        measured.map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))
     }
 
     fn measure_within(

@@ -116,8 +116,7 @@ impl Rig {
         for (joint, evaluated) in evaluated.iter_mut().enumerate() {
             *evaluated &= keep[joint] || !left_out[joint];
         }
-        let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)
-            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
+        let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
         Ok(Arc::new(Self {

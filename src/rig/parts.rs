@@ -133,8 +133,6 @@ pub enum RigFault {
         /// The joint.
         joint: String,
     },
-    /// With the level, meshes use so many skins that measuring their bounds would take too long.
-    LodSharedSlots(u64),
 }
 
 says! { RigFault:
@@ -163,7 +161,6 @@ says! { RigFault:
     Self::LodBindPose { rig, joint } =>
         ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
         joint = shorten(joint), rig = shorten(rig)),
-    Self::LodSharedSlots(needed) => ("the meshes use {needed} slots in all skins, the limit is {MAX_SHARED_SLOTS}"),
 }
 
 impl Rig {
@@ -204,8 +201,7 @@ impl Rig {
             palette_offsets.push(next);
             next += skin.len();
         }
-        let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)
-            .map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))?;
+        let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
         let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
