@@ -2,6 +2,7 @@
 
 use super::crowd_data::Crowd;
 use crate::playback::advance::{Advance, Passed};
+use crate::playback::changes::What;
 use crate::playback::pool::{Pool, check};
 use crate::playback::{EventKinds, Events, MAX_TIME, PlaybackError as CrowdError};
 
@@ -82,9 +83,7 @@ impl Crowd {
         let Self {
             pools, passages, ..
         } = self;
-        if let Some(tiering) = &mut self.tiering {
-            tiering.advance(dt);
-        }
+        self.tiering.advance(dt);
         passages.clear();
         let listened = |pool: &&Pool| pool.kinds() != EventKinds::NONE;
         let listened = pools.iter().flatten().filter(listened);
@@ -92,7 +91,7 @@ impl Crowd {
         for pool in pools.iter_mut().flatten() {
             let instances = pool.state.len();
             let roots = pool.has_roots();
-            let records = pool.changes.is_on();
+            let records = pool.changes.records(What::PLACE);
             passages.all.changed.clear();
             if records {
                 passages.all.changed.reserve(instances / CHANGED);

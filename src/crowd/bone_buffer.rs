@@ -31,8 +31,6 @@ pub struct BoneBuffer {
     rows: Vec<Affine3x4>,
     /// The frame of the rows.
     frame: Option<FrameId>,
-    /// The rows of the last frame, while rows that are kept move.
-    old: Vec<Affine3x4>,
 }
 
 impl PartialEq for BoneBuffer {
@@ -110,8 +108,7 @@ impl BoneBuffer {
     /// [`Rig::palette_len`](crate::rig::Rig::palette_len), summed over the rigs.
     ///
     /// If memory runs out in [`Crowd::evaluate`](super::Crowd::evaluate), the process ends, as with other
-    /// collections. After this call it allocates no rows, unless rows of instances that are not scheduled have to
-    /// move: that takes the same amount again.
+    /// collections. After this call it allocates no rows.
     ///
     /// # Errors
     /// If the allocator has no memory. The buffer is then unchanged.
@@ -132,43 +129,16 @@ impl BoneBuffer {
         &mut self,
         schedule: &Schedule<'_>,
     ) -> Result<&mut [Affine3x4], CrowdError> {
-        let to = if moves(schedule) {
-            &mut self.old
-        } else {
-            &mut self.rows
-        };
-        reserve_rows(to, schedule.rows())?;
+        reserve_rows(&mut self.rows, schedule.rows())?;
         Ok(self.prepare(schedule))
     }
 
-    /// Resizes the buffer for a frame and copies the rows that are kept to their new ranges. Allocates only if the
-    /// buffer has never been as large, or rows move for the first time.
+    /// Resizes the buffer for a frame. Allocates only if the buffer has never been as large.
     pub(super) fn prepare(&mut self, schedule: &Schedule<'_>) -> &mut [Affine3x4] {
-        let moved = moves(schedule);
-        if moved {
-            std::mem::swap(&mut self.rows, &mut self.old);
-        }
         self.rows.resize(schedule.rows(), Affine3x4::IDENTITY);
-        if moved {
-            schedule.moves(|m| {
-                let to = self.rows.get_mut(m.to..m.to + m.rows);
-                if let (Some(to), Some(from)) = (to, self.old.get(m.from..m.from + m.rows)) {
-                    to.copy_from_slice(from);
-                }
-            });
-        }
         self.frame = Some(schedule.id());
         &mut self.rows
     }
-}
-
-/// Whether rows that are kept have to move.
-fn moves(schedule: &Schedule<'_>) -> bool {
-    let mut moved = false;
-    if schedule.stats().carried > 0 {
-        schedule.moves(|m| moved |= m.from != m.to);
-    }
-    moved
 }
 
 /// Reserves memory for `rows` rows in total: with room to grow if there is memory for that, too.

@@ -335,7 +335,7 @@ impl Crowd {
         let scheduled = Values::new("scheduled", scheduled, instances)?;
         self.check(instances, |_| Ok(()))?;
         self.each(instances, |pool, index, element| {
-            pool.places.set_due(index, scheduled.of(element));
+            pool.scheduled.set(index, scheduled.of(element));
         });
         Ok(())
     }

@@ -2,18 +2,18 @@
 
 use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
-use super::evaluate::Scratches;
 use super::mirrors::Mirrors;
 use super::parts::Lending;
 use super::rigs::RigNumbers;
-use super::schedule::{FrameId, LayoutRequest, RowLayout, Schedule, Totals};
+use super::schedule::{FrameId, RowLayout, Schedule};
+use super::scratches::Scratches;
 use super::tiers::Tiering;
 use crate::clip::{Clip, LaneDifference};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
     BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable,
-    PlaybackError as CrowdError, RigId, RowOrder, Unknown,
+    PlaybackError as CrowdError, RigId, Unknown,
 };
 use crate::rig::Rig;
 use crate::words::shorten;
@@ -60,10 +60,7 @@ pub struct Crowd {
     pub(super) lending: Lending,
     /// The frame that was scheduled last.
     pub(crate) frame: Option<FrameId>,
-    /// The layout that the last schedule was made for, and its totals.
-    pub(super) scheduled: Option<(LayoutRequest, Totals)>,
-    /// If tiers are on.
-    pub(super) tiering: Option<Box<Tiering>>,
+    pub(crate) tiering: Tiering,
 }
 
 /// What a frame's evaluation did.
@@ -146,6 +143,7 @@ impl Crowd {
             self.pools.push(None);
         }
         let mut pool = Pool::new(owner, rig, layers);
+        pool.record_changes(self.tiers().is_some());
         if let Some(tiers) = self.tiers() {
             tiers.prepare(&mut pool);
         }
@@ -171,10 +169,7 @@ impl Crowd {
         let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
         let pool = self.pools.get_mut(slot).and_then(Option::take);
         let pool = pool.ok_or(unknown)?;
-        if let Some(tiering) = &mut self.tiering {
-            tiering.remove(slot);
-        }
-        self.scheduled = None;
+        self.tiering.remove(slot);
         self.rigs.remove(rig);
         Ok(pool.rig)
     }
@@ -232,8 +227,8 @@ impl Crowd {
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
         let taken = self.pool_mut(rig)?.unload_clip(clip)?;
-        if let (Some(tiering), Some(slot)) = (&mut self.tiering, self.rigs.slot(rig)) {
-            tiering.unload(slot, clip.index);
+        if let Some(slot) = self.rigs.slot(rig) {
+            self.tiering.unload(slot, clip.index);
         }
         Ok(taken)
     }
@@ -309,15 +304,16 @@ impl Crowd {
         self.len() == 0
     }
 
-    /// Evaluates every visible instance into the bone buffer: rigs and instances in the order of their
-    /// indices (an index that was freed is used again). Runs on the current rayon pool.
+    /// Evaluates every visible instance into the bone buffer. Runs on the current rayon pool.
     ///
-    /// An instance that is not [scheduled](Self::set_scheduled) keeps last frame's rows, if the buffer holds the
-    /// crowd's last frame. Allocates only when the crowd, its clips or the number of workers has grown, a set of
-    /// clips plays together for the first time, or rows that are kept have to move. If memory for the rows may be
+    /// The rows of an instance stay where they are while it is visible and, with [tiers](Self::set_tiers), in the picture.
+    /// New ones lie in the order of rigs and instances; freed rows are used again first, and those at the end are given
+    /// back. An instance that is not [scheduled](Self::set_scheduled) keeps its rows, if the buffer holds the crowd's last
+    /// frame. Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips plays
+    /// together for the first time. If memory for the rows may be
     /// short, call [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let mut schedule = self.schedule(&by_index(buffer));
+        let mut schedule = self.schedule(&in_place(buffer));
         schedule.write_rows(buffer.prepare(&schedule))
     }
 
@@ -328,7 +324,7 @@ impl Crowd {
         &'c mut self,
         buffer: &'b mut BoneBuffer,
     ) -> (Schedule<'c>, &'b mut [Affine3x4]) {
-        let schedule = self.schedule(&by_index(buffer));
+        let schedule = self.schedule(&in_place(buffer));
         let rows = buffer.prepare(&schedule);
         (schedule, rows)
     }
@@ -343,7 +339,7 @@ impl Crowd {
         &mut self,
         buffer: &mut BoneBuffer,
     ) -> Result<FrameStats, CrowdError> {
-        let mut schedule = self.schedule(&by_index(buffer));
+        let mut schedule = self.schedule(&in_place(buffer));
         let rows = buffer.try_prepare(&schedule)?;
         Ok(schedule.write_rows(rows))
     }
@@ -420,10 +416,10 @@ impl Crowd {
 }
 
 /// The layout of rows in a bone buffer.
-fn by_index(buffer: &BoneBuffer) -> RowLayout {
+fn in_place(buffer: &BoneBuffer) -> RowLayout {
     RowLayout {
         align: 1,
-        order: RowOrder::Index,
+        compact: false,
         holds: buffer.frame(),
     }
 }

@@ -1,7 +1,6 @@
 //! `PaletteMemory`: memory that palettes are copied to and that is no slice of rows; how the evaluation of a frame
 //! fills it or a plain slice.
 
-use super::evaluate::Part;
 use super::tiers::{BankPart, BankShare};
 use crate::math::Affine3x4;
 use crate::playback::pool::{PaletteScratch, Target};
@@ -20,12 +19,11 @@ pub trait PaletteMemory: Send + Sized {
     fn split_at(self, rows: usize) -> (Self, Self);
 
     /// Writes the palette of an instance from `row` of this part on. Palettes come in any order, each at most once;
-    /// rows of instances that are not scheduled are left out, with [`RowOrder::Index`](super::RowOrder::Index). Rows
-    /// that do not fit are dropped.
+    /// rows that keep what they have are left out. Rows that do not fit are dropped.
     fn write(&mut self, row: usize, palette: &[Affine3x4]);
 
-    /// The memory as rows that may be written in any order and place. Without padding between the palettes, instances
-    /// are then evaluated in place, without a copy. Default `None`.
+    /// The memory as rows that may be written in any order and place: palettes are then evaluated in place, without a copy.
+    /// Default `None`.
     fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
         None
     }
@@ -53,11 +51,8 @@ impl PaletteMemory for &mut [Affine3x4] {
 pub(super) trait Output: Send + Sized {
     fn split(self, rows: usize) -> (Self, Self);
 
-    /// Evaluates the instances of the part into this memory.
-    fn fill(self, part: Part<'_>);
-
     /// Evaluates cells into this memory.
-    fn fill_banks(self, share: BankShare<'_>, scratch: &mut PaletteScratch);
+    fn fill(self, share: BankShare<'_>, scratch: &mut PaletteScratch);
 }
 
 impl Output for &mut [Affine3x4] {
@@ -65,19 +60,7 @@ impl Output for &mut [Affine3x4] {
         self.split_at_mut(rows)
     }
 
-    fn fill(self, part: Part<'_>) {
-        let scratch = &mut part.scratch.instance;
-        let kept = (part.hints, part.watch);
-        part.pool.evaluate(
-            (part.instances, part.next),
-            part.how,
-            kept,
-            scratch,
-            Target::Rows(self),
-        );
-    }
-
-    fn fill_banks(self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+    fn fill(self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
         let (part, _) = BankPart::new(share, scratch);
         part.evaluate(Target::Rows(self));
     }
@@ -92,33 +75,7 @@ impl<M: PaletteMemory> Output for Copied<M> {
         (Self(now), Self(later))
     }
 
-    fn fill(mut self, part: Part<'_>) {
-        if part.pool.places.stride() == part.pool.rig.palette_len()
-            && let Some(rows) = self.0.as_rows()
-        {
-            return Output::fill(rows, part);
-        }
-        // Borrowed, not taken: `write` is the caller's code and may panic.
-        let PaletteScratch {
-            instance, palette, ..
-        } = part.scratch;
-        if let Some(palette) = palette.get_mut(..part.pool.rig.palette_len()) {
-            let target = Target::Copied {
-                palette,
-                write: &mut |row, palette| self.0.write(row, palette),
-            };
-            let kept = (part.hints, part.watch);
-            part.pool.evaluate(
-                (part.instances, part.next),
-                part.how,
-                kept,
-                instance,
-                target,
-            );
-        }
-    }
-
-    fn fill_banks(mut self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+    fn fill(mut self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
         let (part, palette) = BankPart::new(share, scratch);
         if let Some(rows) = self.0.as_rows() {
             return part.evaluate(Target::Rows(rows));

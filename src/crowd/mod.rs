@@ -7,7 +7,6 @@ mod advance;
 mod bone_buffer;
 mod bulk;
 mod crowd_data;
-mod evaluate;
 mod memory;
 mod mirrors;
 mod overrides;
@@ -17,6 +16,7 @@ mod query;
 mod rigs;
 mod scene;
 mod schedule;
+mod scratches;
 mod snapshot;
 mod tiers;
 mod view;
@@ -26,7 +26,7 @@ pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpace1D, BlendSpaceId, ClipId, CrossFade, Event,
     EventKind, EventKinds, Events, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
     MAX_LAYERS, MAX_TAG, MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player,
-    Playing, RigId, RootMotions, RowMove, RowOrder, Sync, Unknown,
+    Playing, RigId, RootMotions, Sync, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]
@@ -35,7 +35,7 @@ pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use parts::{FramePart, Parts};
 pub use scene::SceneStats;
-pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
+pub use schedule::{FrameId, RowGroup, RowLayout, RowMove, Schedule};
 pub use snapshot::CrowdSnapshot;
 pub use tiers::{
     MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierDetail, TierError, TierFrame, TierStats,

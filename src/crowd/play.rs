@@ -130,7 +130,7 @@ impl Crowd {
         scheduled: bool,
     ) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        pool.places.set_due(index, scheduled);
+        pool.scheduled.set(index, scheduled);
         Ok(())
     }
 

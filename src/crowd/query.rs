@@ -9,30 +9,29 @@ use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
 
 impl Crowd {
-    /// The rows of an instance in the bone buffer of the last frame; `None` if it was hidden or did
-    /// not exist then. The range is valid until the next frame is scheduled. With tiers that have a
-    /// [detail](super::Tier::detail) they may be the rows of that: see [`palette_detail`](Self::palette_detail).
+    /// The rows of an instance in the bone buffer of the last frame; of an interpolated one those of the nearer pose.
+    /// `None` if it was hidden, out of the picture, or did not exist then. The range is valid until the next frame is
+    /// scheduled. With tiers that have a [detail](super::Tier::detail) they may be the rows of that: see
+    /// [`palette_detail`](Self::palette_detail).
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        if self.tiering.is_some() {
-            return self.tiered_range(instance);
-        }
-        let (pool, index) = self.instance(instance).ok()?;
-        let first = pool.places.row(index)?;
-        Some(first..first + pool.rig.palette_len())
+        let pair = self.palette_pair(instance)?;
+        Some(if pair.factor < 0.5 {
+            pair.from
+        } else {
+            pair.to
+        })
     }
 
-    /// The rows of an instance in the frame before the last, for motion vectors; `None` if it had none. The
-    /// range is useful only if both frames were written to the same memory and that memory keeps two frames.
+    /// The rows of an instance in the frame before the last, for motion vectors: those that it
+    /// [has](Self::palette_range), since they stay where they are. `None` if it had none then, or is interpolated. Useful
+    /// for memory that keeps two frames.
     pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        if self.tiering.is_some() {
-            return None;
-        }
-        let (pool, index) = self.instance(instance).ok()?;
-        let first = pool.places.last_row(index)?;
-        Some(first..first + pool.rig.palette_len())
+        let pair = self.palette_pair(instance)?;
+        let had = pair.from == pair.to && !self.is_new_cell(instance);
+        had.then_some(pair.from)
     }
 
-    /// The instances that are alive, in palette order: by the indices of rigs, then of instances.
+    /// The instances that are alive, by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
             let alive = pool.state.alive().iter().enumerate().filter(|a| *a.1);

@@ -1,13 +1,12 @@
 //! `Schedule`: which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
-use super::evaluate::{COLD_BYTES, Pools, STREAM_BYTES};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::Parts;
-use super::tiers::Tiering;
+use super::scratches::{COLD_BYTES, STREAM_BYTES};
+use super::tiers::Selected;
 use crate::math::Affine3x4;
-use crate::playback::pool::{How, Pool};
-use crate::playback::{RowMove, RowOrder};
+use crate::playback::pool::How;
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,35 +37,48 @@ impl FrameId {
     }
 }
 
-/// The layout of a frame's rows in memory. Default: unaligned, by index, in memory that holds no frame.
+/// How a frame is written to memory. Default: unaligned, in place, in memory that holds no frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowLayout {
-    /// Every instance starts at a multiple of this many rows; 0 counts as 1.
+    /// Every palette starts at a multiple of this many rows; 0 counts as 1.
     pub align: usize,
-    /// The order of the instances.
-    pub order: RowOrder,
+    /// Whether palettes that are evaluated are written one after another, to be copied to where they belong:
+    /// [`Schedule::scatter`]. For memory on a device. Otherwise they are written in place.
+    pub compact: bool,
     /// The [`Schedule::id`] of the frame whose rows the memory still has. Unless that is the crowd's last frame,
     /// every visible instance is evaluated, scheduled or not.
     pub holds: Option<FrameId>,
 }
 
-/// Instances of one palette length, one after another.
+/// Palettes of one length, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowGroup {
-    /// The row of the first instance.
+    /// The row of the first one.
     pub first: usize,
-    /// Rows from one instance to the next.
+    /// Rows from one to the next.
     pub stride: usize,
-    /// Rows of an instance's palette. The rest of the stride is padding.
+    /// Rows of a palette; of the pair of an interpolated instance, both with the padding between them. The rest of the
+    /// stride is padding.
     pub palette: usize,
-    /// The number of instances.
+    /// Their number. Some may be of no instance.
     pub instances: usize,
+}
+
+/// A copy of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowMove {
+    /// The first row where they are.
+    pub from: usize,
+    /// The first row where they belong.
+    pub to: usize,
+    /// The number of rows.
+    pub rows: usize,
 }
 
 /// A scheduled frame: the row range of every visible instance is known, and no row is written yet.
 ///
-/// [`Crowd::palette_range`] returns this frame's rows from now on. A caller that keeps the rows of the last frame
-/// copies those that [`moves`](Self::moves) lists; [`write`](Self::write) evaluates all others.
+/// [`Crowd::palette_range`] returns this frame's rows from now on. An instance keeps its rows while it is visible and in
+/// the picture, so memory that holds the last frame needs what [`write`](Self::write) evaluates alone.
 ///
 /// ```
 /// use phalanx::crowd::{Crowd, PaletteMemory, RowLayout};
@@ -107,29 +119,8 @@ pub struct Schedule<'a> {
     crowd: &'a mut Crowd,
     id: FrameId,
     follows: bool,
-    level: SimdLevel,
-    totals: Totals,
-}
-
-/// The inputs of a frame's row ranges besides the crowd.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct LayoutRequest {
-    align: usize,
-    order: RowOrder,
-    holds: bool,
-    level: SimdLevel,
-}
-
-/// The totals of a frame over all rigs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Totals {
-    rows: usize,
-    written: usize,
-    /// Instances with rows in the written part.
-    instances: usize,
-    /// Of the clips of all rigs.
-    key_bytes: usize,
-    stats: FrameStats,
+    how: How,
+    selected: Selected,
 }
 
 impl Crowd {
@@ -139,108 +130,31 @@ impl Crowd {
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         self.settle_parts();
         self.mend_tiers();
-        let request = LayoutRequest {
-            align: layout.align,
-            order: layout.order,
-            holds: layout.holds.is_some() && layout.holds == self.frame,
-            level: SimdLevel::current(),
-        };
-        let steady = |pool: &Pool| pool.steady(request.holds, request.order);
-        let totals = match self.scheduled {
-            _ if self.tiering.is_some() => self.schedule_by_tiers(request),
-            Some((last, totals))
-                if last == request
-                    && !self.mirrors.changed
-                    && self.pools().all(|(_, p)| steady(p)) =>
-            {
-                totals
-            }
-            _ => self.schedule_anew(request),
-        };
+        let follows = layout.holds.is_some() && layout.holds == self.frame;
+        let level = SimdLevel::current();
+        self.lay_out_watched();
+        let mut key_bytes = 0;
+        for pool in self.pools.iter_mut().flatten() {
+            pool.fit_level(level);
+            self.scratches.reserve(pool);
+            key_bytes += pool.key_bytes();
+        }
+        let selected = self.select_cells(layout.align, (follows, layout.compact));
         let id = FrameId::after(self.frame);
         self.frame = Some(id);
         Schedule {
             crowd: self,
             id,
-            follows: request.holds,
-            level: request.level,
-            totals,
+            follows,
+            how: How {
+                level,
+                stream: selected.written * size_of::<Affine3x4>() >= STREAM_BYTES,
+                ahead: key_bytes >= COLD_BYTES,
+                compact: layout.compact,
+            },
+            selected,
         }
     }
-
-    /// Fits watched joints, programs and scratches to the instances and the level.
-    fn fit(&mut self, level: SimdLevel) {
-        self.lay_out_watched();
-        for pool in self.pools.iter_mut().flatten() {
-            pool.fit_level(level);
-            self.scratches.reserve(pool);
-        }
-    }
-
-    #[inline(never)]
-    fn schedule_by_tiers(&mut self, request: LayoutRequest) -> Totals {
-        self.fit(request.level);
-        let compact = request.order == RowOrder::FreshFirst;
-        let selected = self.schedule_tiers(request.align, (request.holds, compact));
-        let stats = FrameStats {
-            instances: selected.cells,
-            carried: selected.held,
-            rows: selected.rows,
-            bytes: selected.rows * size_of::<Affine3x4>(),
-            unoptimized: cfg!(phalanx_unoptimized),
-        };
-        let totals = Totals {
-            rows: selected.all,
-            written: selected.written,
-            instances: selected.palettes,
-            key_bytes: self.pools().map(|(_, p)| p.key_bytes()).sum(),
-            stats,
-        };
-        self.scheduled = Some((request, totals));
-        totals
-    }
-
-    #[inline(never)]
-    fn schedule_anew(&mut self, request: LayoutRequest) -> Totals {
-        self.fit(request.level);
-        let mut stats = FrameStats {
-            unoptimized: cfg!(phalanx_unoptimized),
-            ..FrameStats::default()
-        };
-        let (mut written, mut instances) = (0, 0);
-        for pool in self.pools.iter_mut().flatten() {
-            let counts = pool.count_places(request.holds, request.order);
-            let fresh = counts.written - counts.kept;
-            instances += counts.written;
-            stats.instances += fresh;
-            stats.carried += counts.kept + counts.carried;
-            stats.rows += fresh * pool.rig.palette_len();
-            written += counts.written * stride(pool.rig.palette_len(), request.align);
-        }
-        let (mut first, mut carried) = (0, written);
-        for pool in self.pools.iter_mut().flatten() {
-            let stride = stride(pool.rig.palette_len(), request.align);
-            let counts = pool.places.counts();
-            pool.places.place(stride, first, carried);
-            first += counts.written * stride;
-            carried += counts.carried * stride;
-        }
-        stats.bytes = stats.rows * size_of::<Affine3x4>();
-        let totals = Totals {
-            rows: carried,
-            written,
-            instances,
-            key_bytes: self.pools().map(|(_, p)| p.key_bytes()).sum(),
-            stats,
-        };
-        self.scheduled = Some((request, totals));
-        totals
-    }
-}
-
-/// Rows from one palette to the next.
-fn stride(palette: usize, align: usize) -> usize {
-    palette.next_multiple_of(align.max(1))
 }
 
 impl Schedule<'_> {
@@ -249,69 +163,45 @@ impl Schedule<'_> {
         self.id
     }
 
-    /// True if the memory [holds](RowLayout::holds) the rows of the crowd's last frame, at
-    /// [`Crowd::previous_range`].
+    /// True if the memory [holds](RowLayout::holds) the rows of the crowd's last frame.
     pub fn follows(&self) -> bool {
         self.follows
     }
 
-    /// All rows of the frame, with the padding between aligned instances.
+    /// All rows of the frame, with the padding between aligned palettes and those of cells without an instance.
     pub fn rows(&self) -> usize {
-        self.totals.rows
+        self.selected.all
     }
 
-    /// The rows of memory that [`write`](Self::write) fills: all of the frame with [`RowOrder::Index`], those of
-    /// the evaluated instances with [`RowOrder::FreshFirst`].
+    /// The rows of memory that [`write`](Self::write) fills: all of the frame, or those that are evaluated if they are
+    /// written [one after another](RowLayout::compact).
     pub fn written_rows(&self) -> usize {
-        self.totals.written
+        self.selected.written
     }
 
     /// How many instances will be evaluated and carried over.
     pub fn stats(&self) -> FrameStats {
-        self.totals.stats
+        let rows = self.selected.rows;
+        FrameStats {
+            instances: self.selected.cells,
+            carried: self.selected.held,
+            rows,
+            bytes: rows * size_of::<Affine3x4>(),
+            unoptimized: cfg!(phalanx_unoptimized),
+        }
     }
 
-    /// The instances in the order of their rows, in groups of one palette length. Memory that is split between
-    /// instances (pages) may be split within a group or between groups.
+    /// The palettes in the order of their rows, in groups of one length. Memory that is split between palettes (pages) may
+    /// be split within a group or between groups.
     pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        let tiers = self.crowd.tiering.as_deref();
-        let banks = tiers.into_iter().flat_map(Tiering::groups);
-        let group = |carried: bool| {
-            self.crowd.pools().map(move |(_, pool)| {
-                let (counts, firsts) = (pool.places.counts(), pool.places.firsts());
-                RowGroup {
-                    first: if carried { firsts.1 } else { firsts.0 },
-                    stride: pool.places.stride(),
-                    palette: pool.rig.palette_len(),
-                    instances: if carried {
-                        counts.carried
-                    } else {
-                        counts.written
-                    },
-                }
-            })
-        };
-        let plain = group(false).chain(group(true));
-        let all = plain.filter(move |_| tiers.is_none()).chain(banks);
-        all.filter(|g| g.instances > 0 && g.stride > 0)
-    }
-
-    /// The rows to be carried over from the last frame, adjacent ones joined, rig by rig in ascending order of
-    /// their destination. With [`RowOrder::Index`] source and destination may be the same.
-    pub fn moves(&self, mut each: impl FnMut(RowMove)) {
-        if self.crowd.tiering.is_some() {
-            return;
-        }
-        for (_, pool) in self.crowd.pools() {
-            pool.places.moves(pool.rig.palette_len(), &mut each);
-        }
+        joined(self.crowd.tiering.groups())
     }
 
     /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
-    /// carried over are not touched. It may be called again, with other memory.
+    /// kept are not touched. It may be called again, with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
         self.run(Copied(memory));
-        self.totals.stats
+        self.stats()
     }
 
     /// The frame in at most `parts` parts of about as many rows, for the caller's own threads: [`write`](Self::write)
@@ -342,75 +232,41 @@ impl Schedule<'_> {
     /// # }
     /// ```
     pub fn parts<M: PaletteMemory>(&mut self, parts: usize, memory: M) -> Parts<'_, M> {
-        let frame = (self.id, self.totals.written, self.totals.instances);
-        let how = self.how();
-        if self.crowd.tiering.is_some() {
-            let compact = self.compact();
-            return self
-                .crowd
-                .lend_banks(self.id, (how, compact), parts, memory);
-        }
-        self.crowd.lend_parts(frame, how, parts, memory)
+        self.crowd.lend_parts(self.id, self.how, parts, memory)
     }
 
     /// Where the rows of the memory that [`write`](Self::write) fills belong, adjacent ones joined: from the row there to
-    /// the row of the frame. With [`RowOrder::FreshFirst`] and [tiers](Crowd::set_tiers) they are written one after
-    /// another and belong to many places, and all other rows of the frame stay where they are; otherwise they are
-    /// written where they belong. To be called after the rows were written: pairs of palettes change places then.
+    /// the row of the frame. Written [one after another](RowLayout::compact) they belong to many places, and all other
+    /// rows of the frame stay where they are; otherwise they are written where they belong. To be called after the rows
+    /// were written: pairs of palettes change places then.
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
-        match &self.crowd.tiering {
-            Some(tiering) if self.compact() => tiering.scatter(each),
-            _ => each(RowMove {
+        match self.how.compact {
+            true => self.crowd.tiering.scatter(each),
+            false => each(RowMove {
                 from: 0,
                 to: 0,
-                rows: self.totals.written,
+                rows: self.selected.written,
             }),
         }
-    }
-
-    /// True if [`scatter`](Self::scatter) says where rows belong: with [`RowOrder::FreshFirst`] and
-    /// [tiers](Crowd::set_tiers).
-    pub fn scatters(&self) -> bool {
-        self.crowd.tiering.is_some() && self.compact()
     }
 
     /// The rows of the memory that [`write`](Self::write) fills, in groups of one length: memory that is split between
     /// palettes may be split within a group or between groups.
     pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        let tiers = self.crowd.tiering.as_deref().filter(|_| self.compact());
-        let compact = tiers.into_iter().flat_map(Tiering::written_groups);
-        let written = self.totals.written;
-        let plain = self
-            .groups()
-            .filter(move |g| tiers.is_none() && g.first < written);
-        compact.chain(plain)
+        let (compact, tiering) = (self.how.compact, &self.crowd.tiering);
+        let written = compact.then(|| tiering.written_groups());
+        let in_place = (!compact).then(|| tiering.groups());
+        joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
     }
 
-    /// Whether what is evaluated is written one after another.
-    fn compact(&self) -> bool {
-        let request = self.crowd.scheduled.map(|s| s.0.order);
-        request == Some(RowOrder::FreshFirst)
-    }
-
-    /// How the frame is evaluated.
-    fn how(&self) -> How {
-        How {
-            level: self.level,
-            stream: self.totals.written * size_of::<Affine3x4>() >= STREAM_BYTES,
-            ahead: self.totals.key_bytes >= COLD_BYTES,
-        }
-    }
-
-    /// [`write`](Self::write) into a slice of contiguous rows, for [`RowOrder::Index`].
+    /// [`write`](Self::write) into a slice of all rows.
     pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
         self.run(rows);
-        self.totals.stats
+        self.stats()
     }
 
     fn run(&mut self, memory: impl Output) {
         self.crowd.settle_parts();
-        let how = self.how();
-        let compact = self.compact();
         let Crowd {
             pools,
             scratches,
@@ -420,20 +276,29 @@ impl Schedule<'_> {
         } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
-        if let Some(tiering) = tiering {
-            tiering.evaluate_watched(pools, true);
-            tiering.run(pools, how, scratches, compact, memory);
-            *frame = Some(self.id);
-            return;
+        tiering.begin_joints(pools);
+        tiering.run(pools, self.how, scratches, memory);
+        scratches.put_joints(pools);
+        if tiering.is_on() {
+            tiering.evaluate_joints(pools, true);
         }
-        let scratches = scratches.prepare(self.totals.instances);
-        Pools {
-            pools,
-            how,
-            scratches,
-            output: memory,
-        }
-        .run();
         *frame = Some(self.id);
     }
+}
+
+/// Groups with those joined that go on where one ends.
+fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGroup> {
+    // Rigs without slots have no rows.
+    let mut groups = groups.filter(|g| g.stride > 0).peekable();
+    std::iter::from_fn(move || {
+        let mut all = groups.next()?;
+        let goes_on = |all: &RowGroup, next: &RowGroup| {
+            let end = all.first + all.instances * all.stride;
+            (next.first, next.stride, next.palette) == (end, all.stride, all.palette)
+        };
+        while let Some(next) = groups.next_if(|next| goes_on(&all, next)) {
+            all.instances += next.instances;
+        }
+        Some(all)
+    })
 }

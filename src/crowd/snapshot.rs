@@ -180,9 +180,7 @@ impl Crowd {
             tiering,
             ..
         } = self;
-        if let Some(tiering) = tiering {
-            tiering.rewind(before);
-        }
+        tiering.rewind(before);
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
         for (slot, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {
             if let (Some(pool), Some(then)) = (pool, then) {
@@ -190,12 +188,10 @@ impl Crowd {
                     pool.owner = rigs.owner(then.number());
                 }
                 let clips = then.restore(pool, before.is_some());
-                if let Some(tiering) = tiering {
-                    tiering.replace(slot, pool.state.len(), &clips);
-                }
+                tiering.replace(slot, pool.state.len(), &clips);
             }
         }
-        if self.tiering.is_none() {
+        if self.tiers().is_none() {
             self.frame = None;
         }
         let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);

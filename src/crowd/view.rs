@@ -84,7 +84,7 @@ impl<'a> RigView<'a> {
 
     /// Whether each instance is [scheduled](Crowd::set_scheduled).
     pub fn scheduled(self) -> &'a [bool] {
-        self.pool.places.due()
+        self.pool.scheduled.all()
     }
 
     /// The world transform of each instance.

@@ -5,7 +5,7 @@ use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowMove, reserve_rows};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -49,10 +49,11 @@ pub struct BoneUpload {
     pub way: UploadWay,
     /// Bytes sent to the device, including the padding between aligned instances.
     pub bytes: u64,
-    /// Bytes that the device copied from the previous frame.
+    /// Bytes that the device copied from place to place: pages that have grown, and, if the previous frame is kept, the
+    /// rows that had changed in it.
     pub carried: u64,
-    /// Copy commands: one per page that was written, one per run of carried rows and, with the texture
-    /// backend, one per page from its buffer to its texture.
+    /// Copy commands: one per run of rows that were written or copied and, with the texture backend, one per page from its
+    /// buffer to its texture.
     pub copies: u32,
     /// Pages that hold rows.
     pub pages: usize,
@@ -141,11 +142,12 @@ pub struct GpuBoneBuffer {
     /// The device that owns all of this: [`Gpu::serial`].
     device: u64,
     pub(super) ring: Ring,
-    pub(super) targets: [Target; 2],
-    pub(super) current: usize,
-    /// Both targets are in use: rows were carried over, or the previous frame is kept.
-    pub(super) both: bool,
-    /// The other target holds the crowd's previous frame.
+    pub(super) current: Target,
+    /// The frame before, if it is kept.
+    pub(super) previous: Target,
+    /// Where the current frame has rows that the frame before has not.
+    pub(super) changed: Vec<RowMove>,
+    /// Whether the previous pages hold the frame before the current one.
     pub(super) follows: bool,
     pub(super) generation: u64,
     /// Rows to be sent with `write_buffer`.
@@ -172,9 +174,9 @@ impl GpuBoneBuffer {
             options: *options,
             device: gpu.serial(),
             ring: Ring::new(),
-            targets: Default::default(),
-            current: 0,
-            both: options.previous,
+            current: Target::default(),
+            previous: Target::default(),
+            changed: Vec::new(),
             follows: false,
             generation: 0,
             spill: Vec::new(),
@@ -194,8 +196,7 @@ impl GpuBoneBuffer {
         self.options.mapped = mapped;
     }
 
-    /// Evaluates every visible instance that is scheduled into device memory. The device copies the rows
-    /// of the others from the previous frame.
+    /// Evaluates every visible instance that is scheduled into device memory. The rows of the others stay where they are.
     ///
     /// Submits its own copies: work that is submitted later reads this frame's rows.
     ///
@@ -231,7 +232,9 @@ impl GpuBoneBuffer {
     /// and on a change of device.
     pub fn forget(&mut self) {
         self.ring.clear();
-        self.targets = Default::default();
+        self.current = Target::default();
+        self.previous = Target::default();
+        self.changed.clear();
         self.follows = false;
         self.stamps = None;
         self.generation += 1;
@@ -282,7 +285,7 @@ impl GpuBoneBuffer {
             let reason = "the rows are on another device".into();
             return Err(GpuError::Refused { reason });
         }
-        let target = self.target();
+        let target = &self.current;
         let mut rows = Vec::new();
         for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
             let bytes = target.paging.rows(i).len() as u64 * ROW_BYTES;
@@ -315,25 +318,20 @@ impl GpuBoneBuffer {
         self.generation
     }
 
-    /// Which of the two sets of pages holds the frame. Cache bind groups by generation, set and page.
-    pub fn set(&self) -> usize {
-        self.current
-    }
-
     /// Rows of the frame, including padding between instances.
     pub fn row_count(&self) -> usize {
-        let paging = &self.target().paging;
+        let paging = &self.current.paging;
         paging.rows(paging.len().saturating_sub(1)).end
     }
 
     /// Pages that hold rows of the frame.
     pub fn page_count(&self) -> usize {
-        self.target().paging.len()
+        self.current.paging.len()
     }
 
     /// A page of the frame.
     pub fn page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
-        self.page_of(self.target(), gpu, page)
+        self.page_of(&self.current, gpu, page)
     }
 
     /// A page of the previous frame, if it is kept and that frame reached the device.
@@ -343,7 +341,7 @@ impl GpuBoneBuffer {
 
     /// The page and row of the frame's rows with this [`Crowd::palette_range`].
     pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
-        place(self.target(), rows)
+        place(&self.current, rows)
     }
 
     /// The page and rows of an interpolated instance's two palettes, `from` at factor 0 and `to` at factor 1.
@@ -372,13 +370,8 @@ impl GpuBoneBuffer {
         self.backend.layout_entry(binding, visibility)
     }
 
-    pub(super) fn target(&self) -> &Target {
-        &self.targets[self.current]
-    }
-
     fn previous(&self) -> Option<&Target> {
-        let target = &self.targets[1 - self.current];
-        (self.options.previous && self.follows).then_some(target)
+        self.follows.then_some(&self.previous)
     }
 
     fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {

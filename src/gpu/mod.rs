@@ -9,7 +9,6 @@ pub use wgpu;
 
 mod backend;
 mod bones;
-mod cells;
 mod device;
 mod error;
 mod faults;

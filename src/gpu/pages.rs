@@ -64,7 +64,7 @@ impl RowPages {
             last.map_or(1, |run| (run.at + run.rows.len()).max(1))
         });
         let ends: Vec<usize> = ends.collect();
-        fit(&mut self.pages, &ends, gpu, self.backend)?;
+        fit(&mut self.pages, ends.iter().copied(), gpu, self.backend)?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         for (index, (page, &end)) in self.pages.iter().zip(&ends).enumerate() {
             self.spill.clear();

@@ -4,7 +4,7 @@ use super::backend::{PaletteBackend, PaletteLimits, ROW_BYTES};
 use super::paging::Paging;
 use super::staging::roomy;
 use super::{Gpu, GpuError};
-use crate::crowd::FrameId;
+use crate::crowd::{FrameId, RowGroup};
 
 /// One page: a buffer, and a texture of the same rows with the texture backend.
 #[derive(Debug)]
@@ -20,42 +20,71 @@ pub(super) struct Page {
 pub(super) struct Target {
     pub pages: Vec<Page>,
     pub paging: Paging,
+    /// The paging of the frame before.
+    pub before: Paging,
     /// The frame whose rows it holds.
     pub frame: Option<FrameId>,
 }
 
+/// What was made by [`fit`].
+#[derive(Debug, Default)]
+pub(super) struct Fitted {
+    pub any: bool,
+    /// Pages that were too small, by their places.
+    pub replaced: Vec<(usize, Page)>,
+}
+
 impl Target {
-    /// Creates pages for the paging's rows where they are missing or too small; returns whether it
-    /// created any. Call inside [`Gpu::checked`].
-    pub fn fit(&mut self, gpu: &Gpu, backend: PaletteBackend) -> Result<bool, GpuError> {
+    /// Cuts the rows of a frame into pages.
+    pub fn cut(&mut self, groups: impl Iterator<Item = RowGroup>, max: usize) {
+        std::mem::swap(&mut self.paging, &mut self.before);
+        self.paging.cut(groups, max);
+    }
+
+    /// Creates pages for the paging's rows where they are missing or too small. Call inside [`Gpu::checked`].
+    pub fn fit(&mut self, gpu: &Gpu, backend: PaletteBackend) -> Result<Fitted, GpuError> {
         let rows = (0..self.paging.len()).map(|page| self.paging.rows(page).len());
-        fit(&mut self.pages, &rows.collect::<Vec<_>>(), gpu, backend)
+        fit(&mut self.pages, rows, gpu, backend)
+    }
+
+    /// Copies the rows of the frame before from pages that were replaced to the larger ones. Returns the copies and their
+    /// bytes.
+    pub fn keep(&self, encoder: &mut wgpu::CommandEncoder, fitted: &Fitted) -> (u32, u64) {
+        let mut done = (0, 0);
+        for (number, old) in &fitted.replaced {
+            let rows = self.before.rows(*number).len().min(old.rows);
+            if let Some(new) = self.pages.get(*number).filter(|_| rows > 0) {
+                let bytes = rows as u64 * ROW_BYTES;
+                encoder.copy_buffer_to_buffer(&old.buffer, 0, &new.buffer, 0, bytes);
+                done = (done.0 + 1, done.1 + bytes);
+            }
+        }
+        done
     }
 }
 
-/// Creates pages of at least `rows` rows each where they are missing or too small; returns whether it
-/// created any. Call inside [`Gpu::checked`].
+/// Creates pages of at least `rows` rows each where they are missing or too small. Call inside [`Gpu::checked`].
 pub(super) fn fit(
     pages: &mut Vec<Page>,
-    rows: &[usize],
+    rows: impl Iterator<Item = usize>,
     gpu: &Gpu,
     backend: PaletteBackend,
-) -> Result<bool, GpuError> {
+) -> Result<Fitted, GpuError> {
     let limits = gpu.palette_limits();
-    let mut made = false;
-    for (page, &needed) in rows.iter().enumerate() {
+    let mut fitted = Fitted::default();
+    for (page, needed) in rows.enumerate() {
         if pages.get(page).is_some_and(|p| p.rows >= needed) {
             continue;
         }
         let max = usize::try_from(limits.page(backend)).unwrap_or(usize::MAX);
         let new = Page::new(gpu, backend, limits, roomy(needed, max))?;
         match pages.get_mut(page) {
-            Some(old) => *old = new,
+            Some(old) => fitted.replaced.push((page, std::mem::replace(old, new))),
             None => pages.push(new),
         }
-        made = true;
+        fitted.any = true;
     }
-    Ok(made)
+    Ok(fitted)
 }
 
 impl Page {

@@ -1,13 +1,26 @@
-//! One frame of `GpuBoneBuffer`: schedule, evaluation into mapped memory, copies.
+//! One frame of `GpuBoneBuffer`. What is evaluated is staged in one piece and copied to the cells that it belongs to; all
+//! other rows stay where they are.
+//!
+//! ```text
+//! staging   | palettes of bank 3 | of bank 7 | …          written by the workers, one after another
+//!               \                   \
+//! page      | bank 0 | … | bank 3 | … | bank 7 |          a copy per run of neighbouring cells
+//! previous  | bank 0 | … | bank 3 | … | bank 7 |          before that, what the last frame has changed is copied here
+//! ```
 
 use super::backend::ROW_BYTES;
 use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
 use super::paging::Paging;
 use super::staging::{HeapRows, MappedRows, Ring, Staging};
+use super::target::{Fitted, Target};
 use super::{Gpu, GpuError};
-use crate::crowd::{Crowd, RowLayout, RowOrder, Schedule, reserve_rows};
+use crate::crowd::{Crowd, RowLayout, RowMove, Schedule, reserve_rows};
 use crate::math::Affine3x4;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+fn bytes(rows: usize) -> u64 {
+    rows as u64 * ROW_BYTES
+}
 
 impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
@@ -16,63 +29,77 @@ impl GpuBoneBuffer {
         let backend = self.backend;
         let mut schedule = crowd.schedule(&RowLayout {
             align: backend.align(),
-            order: RowOrder::FreshFirst,
-            holds: self.target().frame,
+            compact: true,
+            holds: self.current.frame.take(),
         });
         for group in schedule.groups() {
             backend.check(gpu, group.palette)?;
         }
-        if schedule.scatters() {
-            return self.upload_cells(schedule, gpu);
-        }
-        let from = self.current;
-        self.both |= schedule.stats().carried > 0;
-        let to = if self.both { 1 - from } else { from };
         let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
-        let target = &mut self.targets[to];
-        target.paging.cut(schedule.groups(), max);
-        target.frame = None;
-        self.generation += u64::from(gpu.checked(|| target.fit(gpu, backend))?);
-        let written = schedule.written_rows();
-        let parts: Vec<usize> = (0..target.paging.len())
-            .map(|p| target.paging.rows(p))
-            .take_while(|rows| rows.start < written)
-            .map(|rows| rows.end.min(written) - rows.start)
-            .collect();
+        let (id, follows) = (schedule.id(), schedule.follows());
+        self.current.cut(schedule.groups(), max);
+        self.follows = follows && self.options.previous;
+        if self.follows {
+            let Self {
+                current, previous, ..
+            } = &mut *self;
+            std::mem::swap(&mut previous.paging, &mut previous.before);
+            previous.paging.clone_from(&current.before);
+        }
+        let fitted = gpu.checked(|| {
+            let previous = match self.follows {
+                true => self.previous.fit(gpu, backend)?,
+                false => Fitted::default(),
+            };
+            Ok([self.current.fit(gpu, backend)?, previous])
+        })?;
+        self.generation += u64::from(fitted.iter().any(|f| f.any));
+        let mut staged_rows = Paging::default();
+        staged_rows.cut(schedule.written_groups(), max);
+        let parts = (0..staged_rows.len()).map(|page| staged_rows.rows(page).len());
+        let parts: Vec<usize> = parts.collect();
         let ring = self.options.mapped.then_some(&mut self.ring);
-        let paging = &self.targets[to].paging;
-        let staged = ring.and_then(|ring| stage(ring, gpu, &mut schedule, (paging, &parts), max));
-        let (frame, id, follows) = (schedule.stats(), schedule.id(), schedule.follows());
-        let rows = parts.iter().sum::<usize>();
-        let mut done = self.begin(&mut schedule, staged.is_some(), (to, rows))?;
+        let paged = (&staged_rows, &parts[..]);
+        let staged = ring.and_then(|ring| stage(ring, gpu, &mut schedule, paged, max));
+        let mut done = self.begin(&mut schedule, staged.is_some())?;
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             if let Some(stamps) = &mut self.stamps {
                 stamps.begin(&mut encoder, 0);
             }
-            self.copy_fresh(gpu, &mut encoder, to, staged.as_deref(), &parts, &mut done);
-            if frame.carried > 0 {
-                self.copy_carried(&mut encoder, &schedule, [from, to], &mut done);
+            if follows {
+                self.keep(&mut encoder, &fitted, &mut done);
             }
-            self.submit(gpu, encoder, (to, staged), &mut done);
+            if staged.is_none() && done.copies > 0 {
+                // What the queue writes comes before what an encoder copies.
+                let fresh = gpu.device.create_command_encoder(&Default::default());
+                gpu.queue
+                    .submit([std::mem::replace(&mut encoder, fresh).finish()]);
+            }
+            self.changed.clear();
+            schedule.scatter(|m| {
+                if self.options.previous {
+                    self.changed.push(m);
+                }
+                let rows = (&staged_rows, staged.as_deref());
+                self.copy_fresh(gpu, &mut encoder, rows, m, &mut done.copies);
+            });
+            self.submit(gpu, encoder, staged, &mut done);
             Ok(())
         })?;
-        self.targets[to].frame = Some(id);
-        self.follows = follows && from != to;
-        self.current = to;
+        self.current.frame = Some(id);
         Ok(done)
     }
 
     /// What is known of an upload before anything is copied. Without staging buffers the frame is evaluated into heap
     /// memory.
-    pub(super) fn begin(
+    fn begin(
         &mut self,
         schedule: &mut Schedule<'_>,
         staged: bool,
-        (to, rows): (usize, usize),
     ) -> Result<BoneUpload, GpuError> {
+        let written = schedule.written_rows();
         if !staged {
-            let written = schedule.written_rows();
             reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;
             // Only rows beyond the old length are initialised.
             self.spill.resize(written, Affine3x4::IDENTITY);
@@ -85,27 +112,101 @@ impl GpuBoneBuffer {
             } else {
                 UploadWay::Written
             },
-            bytes: rows as u64 * ROW_BYTES,
+            bytes: bytes(written),
             carried: 0,
             copies: 0,
-            pages: self.targets[to].paging.len(),
+            pages: self.current.paging.len(),
         })
+    }
+
+    /// Copies what pages that were replaced had to the larger ones, then what the last frame changed to the previous pages.
+    fn keep(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        fitted: &[Fitted; 2],
+        done: &mut BoneUpload,
+    ) {
+        let mut count = |(copies, bytes): (u32, u64)| {
+            done.copies += copies;
+            done.carried += bytes;
+        };
+        count(self.current.keep(encoder, &fitted[0]));
+        if !self.follows {
+            return;
+        }
+        count(self.previous.keep(encoder, &fitted[1]));
+        let Self {
+            current, previous, ..
+        } = self;
+        for m in &self.changed {
+            for (page, at, rows) in previous.paging.parts(m.to..m.to + m.rows) {
+                let pages = current.pages.get(page).zip(previous.pages.get(page));
+                if let Some((from, to)) = pages {
+                    let (at, rows) = (bytes(at), bytes(rows));
+                    encoder.copy_buffer_to_buffer(&from.buffer, at, &to.buffer, at, rows);
+                    count((1, rows));
+                }
+            }
+        }
+    }
+
+    /// Copies rows from the staging buffers, or from heap memory, to where they belong.
+    fn copy_fresh(
+        &self,
+        gpu: &Gpu,
+        encoder: &mut wgpu::CommandEncoder,
+        (staged_rows, staged): (&Paging, Option<&[Staging]>),
+        m: RowMove,
+        copies: &mut u32,
+    ) {
+        let mut source = m.from;
+        for (page, mut at, count) in self.current.paging.parts(m.to..m.to + m.rows) {
+            let Some(to) = self.current.pages.get(page) else {
+                continue;
+            };
+            for (part, first, rows) in staged_rows.parts(source..source + count) {
+                match staged.map(|staged| staged.get(part)) {
+                    Some(Some(staging)) => encoder.copy_buffer_to_buffer(
+                        &staging.buffer,
+                        bytes(first),
+                        &to.buffer,
+                        bytes(at),
+                        bytes(rows),
+                    ),
+                    Some(None) => {}
+                    None => {
+                        let start = staged_rows.rows(part).start + first;
+                        let rows = self.spill.get(start..start + rows).unwrap_or_default();
+                        let rows = bytemuck::cast_slice(rows);
+                        gpu.queue.write_buffer(&to.buffer, bytes(at), rows);
+                    }
+                }
+                *copies += 1;
+                at += rows;
+            }
+            source += count;
+        }
     }
 
     /// Copies pages to their textures, submits all copies and gives the staging buffers back. Call inside
     /// [`Gpu::checked`].
-    pub(super) fn submit(
+    fn submit(
         &mut self,
         gpu: &Gpu,
         mut encoder: wgpu::CommandEncoder,
-        (to, staged): (usize, Option<Vec<Staging>>),
+        staged: Option<Vec<Staging>>,
         done: &mut BoneUpload,
     ) {
-        let target = &self.targets[to];
-        for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-            let rows = target.paging.rows(i).len();
-            let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
-            done.copies += u32::from(copied);
+        let mut to_textures = |target: &Target| {
+            for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
+                let rows = target.paging.rows(i).len();
+                let copied = page.copy_to_texture(&mut encoder, gpu.palette_limits(), rows);
+                done.copies += u32::from(copied);
+            }
+        };
+        to_textures(&self.current);
+        if self.follows {
+            to_textures(&self.previous);
         }
         if let Some(stamps) = &mut self.stamps {
             stamps.end(&mut encoder, 0);
@@ -116,70 +217,11 @@ impl GpuBoneBuffer {
         gpu.queue.submit([encoder.finish()]);
         self.ring.give_back(staged.unwrap_or_default());
     }
-
-    fn copy_fresh(
-        &self,
-        gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        to: usize,
-        staged: Option<&[Staging]>,
-        parts: &[usize],
-        done: &mut BoneUpload,
-    ) {
-        let target = &self.targets[to];
-        for (i, (page, &rows)) in target.pages.iter().zip(parts).enumerate() {
-            let first = target.paging.rows(i).start;
-            let bytes = rows as u64 * ROW_BYTES;
-            match staged.and_then(|s| s.get(i)) {
-                Some(staging) => {
-                    encoder.copy_buffer_to_buffer(&staging.buffer, 0, &page.buffer, 0, bytes);
-                }
-                None => {
-                    let rows = self.spill.get(first..first + rows).unwrap_or_default();
-                    gpu.queue
-                        .write_buffer(&page.buffer, 0, bytemuck::cast_slice(rows));
-                }
-            }
-            done.copies += 1;
-        }
-    }
-
-    fn copy_carried(
-        &self,
-        encoder: &mut wgpu::CommandEncoder,
-        schedule: &Schedule<'_>,
-        [from, to]: [usize; 2],
-        done: &mut BoneUpload,
-    ) {
-        let (old, new) = (&self.targets[from], &self.targets[to]);
-        schedule.moves(|m| {
-            let mut source = m.from;
-            for (page, at, count) in new.paging.parts(m.to..m.to + m.rows) {
-                let mut at = at;
-                for (old_page, old_at, rows) in old.paging.parts(source..source + count) {
-                    if let (Some(a), Some(b)) = (old.pages.get(old_page), new.pages.get(page)) {
-                        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
-                        encoder.copy_buffer_to_buffer(
-                            &a.buffer,
-                            bytes(old_at),
-                            &b.buffer,
-                            bytes(at),
-                            bytes(rows),
-                        );
-                        done.copies += 1;
-                        done.carried += bytes(rows);
-                    }
-                    at += rows;
-                }
-                source += count;
-            }
-        });
-    }
 }
 
 /// Evaluates into mapped memory, paged as `paging` with `parts` rows a page; `None` if there is none or mapping failed,
 /// and nothing is lost.
-pub(super) fn stage(
+fn stage(
     ring: &mut Ring,
     gpu: &Gpu,
     schedule: &mut Schedule<'_>,

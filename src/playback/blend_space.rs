@@ -218,7 +218,6 @@ impl Pool {
         let same = |a: &Space, b: &Space| a == b;
         let (index, _) = self.spaces.add_again(space, same, what, MAX_SPACES)?;
         self.adopt_clips(clips);
-        self.fit_hints();
         let generation = self.spaces.generation(index);
         Ok(BlendSpaceId::new(self.owner, index, generation))
     }

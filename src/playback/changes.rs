@@ -1,5 +1,5 @@
 //! `What` changed of an instance, and `Changes`: the instances of a pool that have changed since the last frame, recorded for
-//! crowds with tiers.
+//! crowds.
 
 use std::ops::BitOr;
 
@@ -17,6 +17,9 @@ impl What {
     pub const LAYOUT: Self = Self(4);
     /// It is new: another instance may have had its index. With [`POSE`](Self::POSE).
     pub const NEW: Self = Self(8);
+    /// What a crowd without tiers has to know.
+    pub const ROWS: Self = Self(4 | 8);
+    pub const ALL: Self = Self(15);
 
     #[inline]
     pub fn has(self, what: Self) -> bool {
@@ -36,7 +39,8 @@ impl BitOr for What {
 /// The changed instances of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    on: bool,
+    /// The kinds of changes that are recorded.
+    kinds: What,
     /// What has changed, by instance.
     what: Vec<What>,
     /// Those with a change, each once, in the order of the calls.
@@ -44,31 +48,32 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Begins or ends to record. All instances count as changed when it begins.
-    pub fn record(&mut self, on: bool, instances: usize) {
+    /// Begins to record kinds of changes, and no others. All instances count as changed then.
+    pub fn record(&mut self, kinds: What, instances: usize) {
         *self = Self {
-            on,
+            kinds,
             ..Self::default()
         };
-        for index in 0..if on { instances } else { 0 } {
+        for index in 0..instances {
             self.mark(index, What::POSE | What::PLACE | What::LAYOUT);
         }
     }
 
-    /// Whether changes are recorded.
-    pub fn is_on(&self) -> bool {
-        self.on
+    /// Whether a kind of changes is recorded.
+    pub fn records(&self, what: What) -> bool {
+        self.kinds.has(what)
     }
 
     /// Records a change of an instance.
     #[inline]
     pub fn mark(&mut self, index: usize, what: What) {
-        if self.on && what != What::NOTHING {
-            self.mark_on(index, what);
+        let what = What(what.0 & self.kinds.0);
+        if what != What::NOTHING {
+            self.add(index, what);
         }
     }
 
-    fn mark_on(&mut self, index: usize, what: What) {
+    fn add(&mut self, index: usize, what: What) {
         if self.what.len() <= index {
             self.what.resize(index + 1, What::NOTHING);
         }
@@ -77,6 +82,11 @@ impl Changes {
             self.list.push(index as u32);
         }
         *known = *known | what;
+    }
+
+    /// Whether no instance has changed.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     /// The changed instances, with what has changed.
@@ -115,7 +125,8 @@ mod tests {
         let mut changes = Changes::default();
         changes.mark(3, What::POSE);
         assert_eq!(changes.all().count(), 0);
-        changes.record(true, 2);
+        changes.record(What::ALL, 2);
+        assert_eq!(changes.all().count(), 2);
         changes.clear();
         changes.mark(5, What::POSE);
         changes.mark(1, What::PLACE);
@@ -123,6 +134,10 @@ mod tests {
         let all: Vec<_> = changes.all().collect();
         assert_eq!(all, [(5, What::POSE | What::PLACE), (1, What::PLACE)]);
         changes.clear();
-        assert_eq!((changes.all().count(), changes.of(5)), (0, What::NOTHING));
+        assert_eq!((changes.is_empty(), changes.of(5)), (true, What::NOTHING));
+        changes.record(What::ROWS, 0);
+        changes.mark(1, What::POSE | What::PLACE);
+        changes.mark(2, What::POSE | What::LAYOUT);
+        assert!(changes.all().eq([(2, What::LAYOUT)]));
     }
 }

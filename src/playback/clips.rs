@@ -122,7 +122,6 @@ impl Pool {
                 let points = self.spaces.get(space).map_or(&[][..], |s| &s.points);
                 let clips: Vec<u16> = points.iter().map(|p| p.clip).collect();
                 self.adopt_clips(clips);
-                self.fit_hints();
             }
             Source::Space(_) => {}
         }

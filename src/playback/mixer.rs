@@ -4,7 +4,6 @@ use super::advance::Passed;
 use super::error::PlaybackError;
 use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{BlendSpaceId, ClipId, Owner, Playable};
-use super::lent::Lent;
 use super::options::PlayOptions;
 use super::player::Player;
 use super::playing::Playing;
@@ -47,6 +46,8 @@ use std::sync::Arc;
 pub struct Mixer {
     pub(super) pool: Pool,
     palette: Vec<Affine3x4>,
+    /// Key hints.
+    hints: Vec<u16>,
     events: Events,
 }
 
@@ -79,6 +80,7 @@ impl Mixer {
         Ok(Self {
             pool,
             palette,
+            hints: Vec::new(),
             events,
         })
     }
@@ -261,10 +263,9 @@ impl Mixer {
     pub fn evaluate(&mut self) -> &[Affine3x4] {
         let level = SimdLevel::current();
         self.pool.fit_level(level);
-        let mut lent = Lent::new(&mut self.pool, |pool| &mut pool.hints);
-        let (pool, hints) = lent.split();
-        pool.evaluate_here(ONLY, level, hints, &mut self.palette);
-        drop(lent);
+        self.hints.resize(self.pool.hints_per_instance(), 0);
+        self.pool
+            .evaluate_here(ONLY, level, &mut self.hints, &mut self.palette);
         &self.palette
     }
 

@@ -6,13 +6,12 @@ use super::advance::Advance;
 use super::arena::Arena;
 use super::blend_space::Space;
 use super::changes::{Changes, What};
-use super::entries::make_room;
 use super::error::PlaybackError;
 use super::events::EventKinds;
 use super::ids::{ClipId, InstanceId, Owner};
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
-use super::places::{Counts, Places, RowOrder};
 use super::root_motion::{Moves, RootLane};
+use super::scheduled::Scheduled;
 use super::snapshot::identity::PoolIdentity;
 use super::state::State;
 use crate::clip::Clip;
@@ -33,14 +32,15 @@ mod programs;
 mod query;
 mod watch;
 
-pub(crate) use ahead::{Ask, STATE, STEPS};
+pub(crate) use ahead::{Prefetch, STATE, STEPS};
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
 pub(crate) use details::{DetailRequest, PoolDetails};
 pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
-pub(crate) use watch::{Own, WatchPart, Watched, WatchedRow};
+pub(crate) use watch::{Own, TakenJoints, Watched};
+use watch::{WatchPart, WatchedRow};
 
 /// The most layers of a rig.
 pub const MAX_LAYERS: usize = 16;
@@ -78,8 +78,9 @@ pub(crate) struct Pool {
     pub(super) spaces: Arena<Space>,
     pub(super) layers: Vec<LayerOptions>,
     pub state: State,
-    /// Key hints: instance × layer × action × member × `hint_stride`. Any values are valid.
-    pub hints: Vec<u16>,
+    /// Which instances are evaluated in a crowd.
+    pub scheduled: Scheduled,
+    /// Key hints of each clip that an instance plays. Any values are valid.
     hint_stride: usize,
     /// The model matrices of watched joints.
     pub watch: Watched,
@@ -102,8 +103,7 @@ pub(crate) struct Pool {
     kinds: EventKinds,
     /// The root motion of the last step.
     moves: Moves,
-    pub places: Places,
-    /// What calls have changed since the last frame; recorded in crowds with tiers.
+    /// What calls have changed since the last frame; recorded in crowds.
     pub changes: Changes,
     /// Counts the changes of the loaded clips, and of what is known of them.
     pub clip_changes: u64,
@@ -123,7 +123,7 @@ impl Pool {
             spaces: Arena::default(),
             layers,
             state: State::default(),
-            hints: Vec::new(),
+            scheduled: Scheduled::default(),
             hint_stride: 0,
             watch: Watched::default(),
             batch: Batch::default(),
@@ -137,7 +137,6 @@ impl Pool {
             tracks_root: true,
             kinds: EventKinds::ALL,
             moves: Moves::default(),
-            places: Places::default(),
             changes: Changes::default(),
             clip_changes: 0,
             speeds: Vec::new(),
@@ -176,41 +175,19 @@ impl Pool {
             .unwrap_or(0);
         self.root = RootLane::of(&self.rig, loaded.clone().map(|c| &**c));
         self.hint_stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
-        self.fit_hints();
         self.fit_programs(SimdLevel::current());
     }
 
-    pub fn fit_hints(&mut self) {
-        // More room may be needed in a frame, too.
-        self.places.unsettle();
-        self.fit_hints_len();
+    /// Begins to record changes: for `tiers` all of them, otherwise those of rows. All instances count as changed.
+    pub fn record_changes(&mut self, tiers: bool) {
+        let kinds = if tiers { What::ALL } else { What::ROWS };
+        self.changes.record(kinds, self.state.len());
+        self.fit_entries();
     }
 
-    /// The number of key hints of all instances. With tiers the cells have them.
-    pub fn hints_len(&self) -> usize {
-        match self.changes.is_on() {
-            true => 0,
-            false => self.hints_per_instance() * self.state.len(),
-        }
-    }
-
-    /// Begins or ends to record changes, for tiers. All `instances` count as changed when it begins.
-    pub fn record(&mut self, on: bool, instances: usize) {
-        self.changes.record(on, instances);
-        self.places.keep_rows(!on);
-        // Large crowds have tiers, and few of them fade at once.
-        self.state.expect_few(on);
-        self.hints = Vec::new();
-        self.fit_hints_len();
-    }
-
-    /// Makes as many hints as there have to be.
-    pub fn fit_hints_len(&mut self) {
-        let len = self.hints_len();
-        if len != self.hints.len() {
-            self.hints.clear();
-            self.hints.resize(len, 0);
-        }
+    /// Large crowds have tiers, and few of them fade at once.
+    pub fn fit_entries(&mut self) {
+        self.state.expect_few(self.changes.records(What::POSE));
     }
 
     /// The most clips of one action: two with blend spaces.
@@ -250,19 +227,10 @@ impl Pool {
     }
 
     pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
-        let instances = self.state.len();
         let index = self.state.spawn(self.layers.len())?;
-        if index == instances {
-            self.places.push();
-        }
-        self.places.spawn(index);
+        self.scheduled.spawn(index);
         self.watch.spawn(index);
-        let all = What::POSE | What::PLACE | What::LAYOUT;
-        self.touch(index, all | What::NEW);
-        let hints = self.hints_len();
-        let more = hints.saturating_sub(self.hints.len());
-        make_room(&mut self.hints, more);
-        self.hints.resize(hints, 0);
+        self.touch(index, What::ALL);
         Ok(index)
     }
 
@@ -272,11 +240,7 @@ impl Pool {
     /// If there would be more than [`MAX_INSTANCES`](super::MAX_INSTANCES).
     pub fn reserve(&mut self, count: usize) -> Result<(), PlaybackError> {
         let more = self.state.reserve(count, self.layers.len())?;
-        self.places.reserve(more);
-        if !self.changes.is_on() {
-            let hints = more * self.hints_per_instance();
-            make_room(&mut self.hints, hints);
-        }
+        self.scheduled.reserve(more);
         Ok(())
     }
 
@@ -301,7 +265,7 @@ impl Pool {
             self.kinds,
             self.root.filter(|_| self.has_roots()),
         );
-        let records = self.changes.is_on();
+        let records = self.changes.records(What::PLACE);
         self.state
             .advance(dt, &self.clips, &self.layers, how, records)
     }
@@ -408,15 +372,11 @@ impl Pool {
     }
 
     /// Says that something of an instance has changed other than by time: the only way to say so. Joints that were
-    /// evaluated are not current any more, rows may have to be placed again, and tiers look at the instance in the next
-    /// frame.
+    /// evaluated are not current any more, and the next frame looks at the instance.
     #[inline]
     pub fn touch(&mut self, index: usize, what: What) {
         if what.has(What::POSE) {
             self.watch.touch(index);
-        }
-        if what.has(What::LAYOUT) {
-            self.places.unsettle();
         }
         self.changes.mark(index, what);
     }
@@ -424,7 +384,7 @@ impl Pool {
     /// Marks the instances whose state another one will replace by one that differs; all of them unless the other is
     /// `close`.
     pub fn mark_differences(&mut self, other: &State, close: bool) {
-        if self.changes.is_on() {
+        if self.changes.records(What::LAYOUT) {
             self.changes.truncate(other.len());
             for index in 0..other.len() {
                 let difference = self.state.difference(other, index, self.layers.len());
@@ -447,11 +407,6 @@ impl Pool {
     /// The bytes of keys of all loaded clips.
     pub fn key_bytes(&self) -> usize {
         self.programs.key_bytes()
-    }
-
-    /// Whether a frame with the request of the last one has the same row ranges and watched joints.
-    pub fn steady(&self, holds: bool, order: RowOrder) -> bool {
-        self.places.steady(holds, order) && !self.watch.is_stale()
     }
 
     /// Fits the programs to a level and to the clips that are loaded.
@@ -503,11 +458,6 @@ impl Pool {
             true => now,
             false => SimdLevel::supported().find(fits).unwrap_or(now),
         }
-    }
-
-    /// Decides which instances are evaluated; see [`Places::count`].
-    pub fn count_places(&mut self, holds: bool, order: RowOrder) -> Counts {
-        self.places.count(self.state.shown(), holds, order)
     }
 }
 

@@ -79,10 +79,10 @@ impl State {
         self.generation[index]
     }
 
-    /// For every instance whether it is alive and visible.
-    pub fn shown(&self) -> impl Iterator<Item = bool> {
-        let all = self.alive.iter().zip(&self.visible);
-        all.map(|(&alive, &visible)| alive && visible)
+    /// Whether an instance is alive and visible.
+    #[inline]
+    pub fn is_shown(&self, index: usize) -> bool {
+        self.alive[index] && self.visible[index]
     }
 
     /// Shows or hides an instance. Returns whether that changed.

@@ -28,6 +28,17 @@ pub(super) struct Request {
     pub key: Option<PhaseKey>,
 }
 
+impl Request {
+    /// Of a palette of its own; of none if it is [`OUT`].
+    fn own(index: u32, tier: u8) -> Self {
+        Self {
+            index,
+            tier,
+            key: None,
+        }
+    }
+}
+
 /// What the ranking of a chunk of instances finds.
 #[derive(Debug, Default)]
 pub(super) struct Ask {
@@ -59,17 +70,21 @@ impl Tiering {
             instances,
             align,
             budget,
+            new: new_cells,
             ..
         } = self;
         let ranked = &mut pools[number];
-        let kind = |palettes: u8, tier: u8, phase: u8, detail: u8| BankKind {
-            pool: number as u16,
-            tier,
-            phase,
-            palettes,
-            detail,
-            stride: (pool.detail_rig(detail).palette_len()).next_multiple_of((*align).max(1))
-                as u32,
+        let kind = |palettes: u8, tier: u8, detail: u8| {
+            let rows = pool.detail_rig(detail).palette_len();
+            BankKind {
+                pool: number as u16,
+                tier,
+                phase: 0,
+                palettes,
+                detail,
+                rows: rows as u32,
+                stride: rows.next_multiple_of((*align).max(1)) as u32,
+            }
         };
         let (before, old) = (ranked.tier[at], ranked.cell[at]);
         if before != OUT {
@@ -89,7 +104,7 @@ impl Tiering {
             let cell = match ranked.shared.find(key, *frame) {
                 Some(cell) => cell,
                 None => {
-                    let cell = banks.take(kind(1, SHARED, 0, key.detail), 1, key.bits(), *frame);
+                    let cell = banks.take(kind(1, SHARED, key.detail), 1, key.bits(), *frame);
                     fit(banks, cell, pool, false);
                     ranked.shared.set(key, cell, *frame);
                     cell
@@ -100,7 +115,9 @@ impl Tiering {
         }
         let detail = pool.detail_of(at, tier);
         let own = old != NONE && old & SHARED_CELL == 0;
-        if own && before == tier && banks.all[split(old).0].kind.detail == detail {
+        // Another instance may have had the index.
+        let new = pool.changes.of(at).has(What::NEW);
+        if own && !new && before == tier && banks.all[split(old).0].kind.detail == detail {
             // A call has changed it.
             let (bank, place) = split(old);
             banks.all[bank].stale |= 1 << place;
@@ -109,11 +126,40 @@ impl Tiering {
         release(banks, tiers, old);
         let t = &tiers.tiers[usize::from(tier)];
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
-        let mut kind = kind(palettes, tier, 0, detail);
+        let mut kind = kind(palettes, tier, detail);
         kind.phase = banks.phase_of(kind, t.rate);
         let cell = banks.take(kind, t.rate, index, *frame);
         fit(banks, cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
+        new_cells.push(cell);
+    }
+
+    /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and has a
+    /// palette of its own.
+    pub(super) fn show(&mut self, number: usize, pool: &Pool, all: bool) {
+        if pool.changes.is_empty() && !all {
+            return;
+        }
+        let mut coming = std::mem::take(&mut self.coming);
+        coming.clear();
+        let changed = pool.changes.all().map(|(index, _)| index);
+        let everyone = 0..if all { pool.state.len() } else { 0 };
+        for index in changed.filter(|_| !all).chain(everyone) {
+            if pool.state.is_shown(index) {
+                coming.push(index as u32);
+            } else if self.pools[number].tier[index] != OUT {
+                self.meet(number, pool, Request::own(index as u32, OUT));
+            }
+        }
+        // Rows are in the order of instances.
+        coming.sort_unstable();
+        let cells = &self.pools[number].cell;
+        let missing = coming.iter().filter(|&&i| cells[i as usize] == NONE);
+        self.banks.demand = missing.count();
+        for &index in &coming {
+            self.meet(number, pool, Request::own(index, 0));
+        }
+        self.coming = coming;
     }
 
     /// Updates cells in this frame that would be updated in one with more, and in such frames from now on: instances that
@@ -141,6 +187,7 @@ impl Tiering {
             tiers,
             frame,
             budget,
+            new,
             ..
         } = self;
         let mut moved = 0;
@@ -158,7 +205,7 @@ impl Tiering {
                 continue;
             }
             let (cells, owner) = (bank.used & !bank.fresh, bank.owner);
-            let scheduled = pool.places.some_held();
+            let scheduled = pool.scheduled.some_held();
             let to = BankKind {
                 phase: uneven.to,
                 ..kind
@@ -175,6 +222,7 @@ impl Tiering {
                 let cell = banks.take(to, tier.rate, owner[place], *frame);
                 fit(banks, cell, pool, tier.stores(budget.is_some()));
                 pools[usize::from(kind.pool)].cell[index] = cell;
+                new.push(cell);
                 moved += 1;
             }
         }
@@ -387,7 +435,8 @@ fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
 fn fit(banks: &mut Banks, cell: u32, pool: &Pool, stores: bool) {
     let fitted = std::mem::replace(&mut banks.fitted, banks.all.len());
     for bank in fitted..banks.all.len() {
-        banks.need_hints(bank, CELLS * pool.hints_per_instance());
+        let hints = usize::from(banks.all[bank].cells) * pool.hints_per_instance();
+        banks.need_hints(bank, hints);
         if stores {
             fit_cells(&mut banks.all[bank], 0..CELLS, pool);
         }

@@ -1,9 +1,9 @@
-//! `Banks`: the cells of the bone buffer, in banks of 16 that are updated together.
+//! `Banks`: the cells of the bone buffer, in banks of up to 16 that are updated together.
 
 use super::input::CellInput;
 use crate::simd::prefetch;
 
-/// The cells of a bank.
+/// The most cells of a bank.
 pub(super) const CELLS: usize = 16;
 
 /// A new bank comes with so many more at most: an eighth of those like it, and some.
@@ -33,6 +33,8 @@ pub(super) struct BankKind {
     pub palettes: u8,
     /// The number of the detail that they are evaluated by; 0 for the full rig.
     pub detail: u8,
+    /// Rows of a palette.
+    pub rows: u32,
     /// Rows from one palette to the next.
     pub stride: u32,
 }
@@ -49,13 +51,15 @@ impl BankKind {
     }
 }
 
-/// 16 cells. What a frame looks at in every bank comes first, in one cache line, and owners in the line beside it.
+/// Up to 16 cells. What a frame looks at in every bank comes first, in one cache line, and owners in the line beside it.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(128))]
 pub(crate) struct Bank {
     pub(super) kind: BankKind,
     /// The first row.
     pub(super) first: usize,
+    /// How many cells it has.
+    pub(super) cells: u8,
     /// Cells that are used.
     pub(super) used: u16,
     /// Those of them whose palettes have never been written.
@@ -88,10 +92,11 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    pub(super) fn new(kind: BankKind, first: usize) -> Self {
+    pub(super) fn new(kind: BankKind, first: usize, cells: u8) -> Self {
         Self {
             kind,
             first,
+            cells,
             used: 0,
             fresh: 0,
             stale: 0,
@@ -107,6 +112,11 @@ impl Bank {
             hints: 0,
             hint_room: 0,
         }
+    }
+
+    /// Whether all of its cells are used.
+    pub(super) fn is_full(&self) -> bool {
+        self.used == u16::MAX >> (CELLS as u32 - u32::from(self.cells))
     }
 
     /// Asks for what evaluation reads of every bank.
@@ -143,7 +153,7 @@ impl Bank {
 
     /// The rows behind the bank.
     pub(super) fn end(&self) -> usize {
-        self.first + CELLS * self.kind.cell_rows()
+        self.first + usize::from(self.cells) * self.kind.cell_rows()
     }
 }
 
@@ -175,6 +185,11 @@ pub(super) struct Banks {
     pub settled: bool,
     /// Whether some bank needs more hints.
     crowded: bool,
+    /// Whether banks have 16 cells, and new ones come with more, so that few frames make banks. Otherwise they have as many
+    /// cells as are needed, and those at the end go when they are empty.
+    pub spares: bool,
+    /// The cells that are still to be taken for this frame.
+    pub demand: usize,
 }
 
 /// The banks with one [`room`](BankKind::room).
@@ -250,6 +265,14 @@ pub(super) fn split(cell: u32) -> (usize, usize) {
 }
 
 impl Banks {
+    /// None yet; see [`spares`](Self::spares).
+    pub fn new(spares: bool) -> Self {
+        Self {
+            spares,
+            ..Self::default()
+        }
+    }
+
     /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
     fn slack(&self) -> u32 {
         self.load.iter().sum::<u32>() / 16 / 24
@@ -378,6 +401,7 @@ impl Banks {
                 bank
             }
         };
+        self.demand = self.demand.saturating_sub(1);
         let b = &mut self.all[bank as usize];
         let place = (!b.used).trailing_zeros() as usize;
         let bit = 1 << place;
@@ -391,7 +415,7 @@ impl Banks {
         b.second &= !bit;
         b.stored &= !bit;
         (b.owner[place], b.updated[place]) = (owner, frame);
-        if b.used == u16::MAX {
+        if b.is_full() {
             self.open(kind).pop();
         }
         bank * CELLS as u32 + place as u32
@@ -406,23 +430,56 @@ impl Banks {
             return bank;
         }
         let alike = room.banks;
+        self.crowded = true;
+        if !self.spares {
+            return self.extend(kind, alike);
+        }
         let bank = self.all.len() as u32;
         let spare = (alike / 2).min(FEW_SPARES + alike / 8).min(SPARES);
         for _ in 0..=spare {
-            self.push(Bank::new(kind, self.rows()));
+            self.push(Bank::new(kind, self.rows(), CELLS as u8));
         }
-        self.crowded = true;
         // The first of them is taken first.
         let spares = (bank + 1..=bank + spare).rev();
         self.room(kind).empty.extend(spares);
         bank
     }
 
+    /// Cells for those that are still to come, and some more if there are many: in the last bank, or in a new one behind it.
+    fn extend(&mut self, kind: BankKind, alike: u32) -> u32 {
+        let wanted = self.demand.max(alike as usize).clamp(1, CELLS) as u8;
+        if let Some(last) = self.all.last_mut().filter(|b| b.kind == kind)
+            && usize::from(last.cells) < CELLS
+        {
+            last.cells = (last.cells + wanted).min(CELLS as u8);
+        } else {
+            self.push(Bank::new(kind, self.rows(), wanted));
+        }
+        self.all.len() as u32 - 1
+    }
+
+    /// Gives back the banks at the end that have no used cells.
+    pub fn trim(&mut self) {
+        if self.spares || self.all.last().is_none_or(|b| b.used != 0) {
+            return;
+        }
+        while let Some(bank) = self.all.pop_if(|b| b.used == 0) {
+            self.room(bank.kind).banks -= 1;
+        }
+        let end = self.all.len() as u32;
+        for room in &mut self.rooms {
+            room.empty.retain(|&bank| bank < end);
+        }
+        self.fitted = self.fitted.min(self.all.len());
+        self.settled = false;
+        self.crowded = true;
+    }
+
     /// Frees a cell.
     pub fn free(&mut self, cell: u32, rate: u8) {
         let (bank, place) = split(cell);
         let b = &mut self.all[bank];
-        let (kind, full) = (b.kind, b.used == u16::MAX);
+        let (kind, full) = (b.kind, b.is_full());
         let bit = 1 << place;
         b.used &= !bit;
         for bits in [&mut b.fresh, &mut b.stale, &mut b.waiting, &mut b.stored] {
@@ -500,13 +557,14 @@ mod tests {
             phase,
             palettes: 1,
             detail: 0,
+            rows: stride,
             stride,
         }
     }
 
     #[test]
     fn cells_are_used_again_and_banks_stay_where_they_are() {
-        let mut banks = Banks::default();
+        let mut banks = Banks::new(true);
         let cells: Vec<u32> = (0..40)
             .map(|i| banks.take(kind(0, 0, 10), 1, i, 7))
             .collect();
@@ -524,6 +582,34 @@ mod tests {
         assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
         assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (4, 0));
         assert_eq!(banks.rows(), 640 + 16 * 7);
+    }
+
+    #[test]
+    fn banks_without_spares_have_as_many_cells_as_are_asked_for() {
+        let mut banks = Banks {
+            demand: 20,
+            ..Banks::default()
+        };
+        let own = kind(0, 0, 10);
+        let cells: Vec<u32> = (0..20).map(|i| banks.take(own, 1, i, 7)).collect();
+        assert!(cells.iter().copied().eq(0..20));
+        assert_eq!((banks.all.len(), banks.rows()), (2, 200));
+        // The last bank grows, as there are two, by two.
+        assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 220));
+        assert_eq!((banks.take(own, 1, 21, 8), banks.rows()), (21, 220));
+        // Of another rig.
+        let other = BankKind { pool: 1, ..kind(0, 0, 5) };
+        assert_eq!((banks.take(other, 1, 0, 8), banks.rows()), (32, 225));
+        // The last one freed is taken next; banks at the end go when nobody is in them.
+        banks.free(4, 1);
+        assert_eq!(banks.take(own, 1, 22, 8), 4);
+        (16..22).for_each(|cell| banks.free(cell, 1));
+        banks.trim();
+        assert_eq!(banks.rows(), 225);
+        banks.free(32, 1);
+        banks.trim();
+        assert_eq!((banks.all.len(), banks.rows()), (1, 160));
+        assert_eq!((banks.take(own, 1, 9, 9), banks.rows()), (16, 170));
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{SHARED, split};
+use super::bank::{Bank, Banks, NONE, SHARED, SHARED_CELL, split};
 use super::select::Selected;
 use super::stats::TierFrame;
-use super::tier::{TierError, Tiers};
+use super::tier::{Sharing, TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
@@ -64,73 +64,63 @@ impl Crowd {
     /// Turns tiers on, changes them, or turns them off. The next frame evaluates whatever is in the picture.
     ///
     /// Without views and importances every visible instance is in the first tier. With tiers,
-    /// [`set_scheduled`](Self::set_scheduled) holds palettes that are an instance's own until a call changes what it plays;
-    /// an interpolated one goes on to its later pose, and shared ones are not held. [Watched](Self::watch) joints of
-    /// instances in the picture are those of the present pose, at the cost of one more evaluation of each.
-    /// [`previous_range`](Self::previous_range) is `None`.
+    /// [`set_scheduled`](Self::set_scheduled) holds palettes that are an instance's own; an interpolated one goes on to its
+    /// later pose, and shared ones are not held. [Watched](Self::watch) joints of instances in the picture are those of the
+    /// present pose, at the cost of one more evaluation of each whose palette is not.
     ///
     /// # Errors
     /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
     pub fn set_tiers(&mut self, tiers: Option<Tiers>) -> Result<(), TierError> {
-        self.settle_parts();
-        let Some(tiers) = tiers else {
-            self.tiering = None;
-            for pool in self.pools.iter_mut().flatten() {
-                pool.record(false, 0);
-                pool.need_speeds(false);
-                pool.places.unsettle();
-                pool.clear_details();
-            }
-            self.scheduled = None;
-            self.frame = None;
-            return Ok(());
-        };
-        tiers.validate()?;
-        for pool in self.pools.iter_mut().flatten() {
-            pool.record_changes();
-            tiers.prepare(pool);
+        if let Some(tiers) = &tiers {
+            tiers.validate()?;
         }
-        let last = self.tiering.take().unwrap_or_default();
-        let pools = last.pools.into_iter().map(|ranked| Ranked {
-            importance: ranked.importance,
-            given_for: ranked.given_for,
-            ..Ranked::default()
-        });
-        self.tiering = Some(Box::new(Tiering {
-            tiers,
-            views: last.views,
-            budget: last.budget,
-            frame: last.frame,
-            time: last.time,
-            step: last.step,
-            backwards: last.backwards,
-            ranked_at: last.time,
-            pools: pools.collect(),
-            ..Tiering::default()
-        }));
+        self.settle_parts();
         self.frame = None;
+        for pool in self.pools.iter_mut().flatten() {
+            pool.record_changes(tiers.is_some());
+            match &tiers {
+                Some(tiers) => tiers.prepare(pool),
+                None => {
+                    pool.need_speeds(false);
+                    pool.clear_details();
+                }
+            }
+        }
+        let last = std::mem::take(&mut self.tiering);
+        if let Some(tiers) = tiers {
+            let pools = last.pools.into_iter().map(|ranked| Ranked {
+                importance: ranked.importance,
+                given_for: ranked.given_for,
+                ..Ranked::default()
+            });
+            self.tiering = Tiering {
+                views: last.views,
+                budget: last.budget,
+                frame: last.frame,
+                time: last.time,
+                step: last.step,
+                backwards: last.backwards,
+                ranked_at: last.time,
+                pools: pools.collect(),
+                ..Tiering::new(true, tiers)
+            };
+        }
         Ok(())
     }
 
-    /// Forgets what tiers, if they are on, keep of instances: their state was replaced.
-    pub(in crate::crowd) fn restart_tiers(&mut self) {
-        if let Some(tiers) = self.tiers().cloned() {
+    /// Begins anew with tiers whose last frame was cut short. Without tiers the next frame evaluates all palettes anyway.
+    #[inline]
+    pub(in crate::crowd) fn mend_tiers(&mut self) {
+        let begun = std::mem::take(self.tiering.begun.get_mut());
+        if begun && let Some(tiers) = self.tiers().cloned() {
             // They were checked before.
             let _ = self.set_tiers(Some(tiers));
         }
     }
 
-    /// Begins anew with tiers whose last frame was cut short.
-    pub(in crate::crowd) fn mend_tiers(&mut self) {
-        let tiering = self.tiering.as_deref_mut();
-        if tiering.is_some_and(|tiering| *tiering.begun.get_mut()) {
-            self.restart_tiers();
-        }
-    }
-
     /// The tiers, if they are on.
     pub fn tiers(&self) -> Option<&Tiers> {
-        self.tiering.as_ref().map(|t| &t.tiers)
+        self.tiering.on.then_some(&self.tiering.tiers)
     }
 
     /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
@@ -180,10 +170,8 @@ impl Crowd {
 
     /// The number of the detail whose rows an instance has; 0 for the full rig.
     pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
-        let cell = self.cell_of(instance);
-        cell.map_or(0, |(tiering, cell)| {
-            tiering.banks.all[split(cell).0].kind.detail
-        })
+        self.cell_of(instance)
+            .map_or(0, |(bank, _)| bank.kind.detail)
     }
 
     /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
@@ -201,7 +189,7 @@ impl Crowd {
         for (number, view) in views.iter().enumerate() {
             view.validate(number)?;
         }
-        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
+        let tiering = self.tiering_on()?;
         tiering.views.clear();
         tiering.views.extend_from_slice(views);
         Ok(())
@@ -230,7 +218,7 @@ impl Crowd {
             let value = importances[index];
             return Err(TierError::Importance { index, value });
         }
-        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
+        let tiering = self.tiering_on()?;
         if tiering.pools.len() <= number {
             tiering.pools.resize_with(number + 1, Ranked::default);
         }
@@ -250,53 +238,45 @@ impl Crowd {
     /// # Errors
     /// If there are no tiers.
     pub fn set_budget(&mut self, palettes: Option<usize>) -> Result<(), TierError> {
-        let tiering = self.tiering.as_mut().ok_or(TierError::None)?;
-        tiering.budget = palettes;
+        self.tiering_on()?.budget = palettes;
         Ok(())
+    }
+
+    /// The tiering, if tiers are on.
+    fn tiering_on(&mut self) -> Result<&mut Tiering, TierError> {
+        let tiering = &mut self.tiering;
+        tiering.on.then_some(tiering).ok_or(TierError::None)
     }
 
     /// What the last scheduled frame did; `None` without tiers.
     pub fn tier_stats(&self) -> Option<&TierFrame> {
-        self.tiering.as_ref().map(|t| &t.stats)
+        self.tiering.on.then_some(&self.tiering.stats)
     }
 
     /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
-        let (tiering, number, index) = self.ranked(instance)?;
-        let tier = *tiering.pools[number].tier.get(index)?;
-        (tier != OUT).then_some(tier.into())
+        let (number, index) = self.ranked(instance)?;
+        let tier = *self.tiering.pools[number].tier.get(index)?;
+        (tier != OUT && self.tiering.on).then_some(tier.into())
     }
 
     /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
-        let Some((tiering, cell)) = self.cell_of(instance) else {
-            return false;
-        };
-        tiering.banks.all[split(cell).0].kind.tier == SHARED
+        self.cell_of(instance)
+            .is_some_and(|(bank, _)| bank.kind.tier == SHARED)
     }
 
     /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
     /// the pair of an interpolated instance. `None` if it was hidden, out of the picture, or did not exist then.
     pub fn palette_pair(&self, instance: InstanceId) -> Option<PalettePair> {
-        if self.tiering.is_none() {
-            let rows = self.palette_range(instance)?;
-            return Some(PalettePair {
-                from: rows.clone(),
-                to: rows,
-                factor: 0.0,
-            });
-        }
-        let (tiering, cell) = self.cell_of(instance)?;
-        let (bank, place) = split(cell);
-        let bank = &tiering.banks.all[bank];
-        let pool = self.pool(instance.rig()).ok()?;
-        let rows = pool.detail_rig(bank.kind.detail).palette_len();
+        let (bank, place) = self.cell_of(instance)?;
+        let rows = bank.kind.rows as usize;
         let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
         let factor = match bank.times.get(place) {
             Some(_) if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            Some([start, end]) if tiering.time < *end => {
-                ((tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
+            Some([start, end]) if self.tiering.time < *end => {
+                ((self.tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
             }
             Some(_) => 1.0,
             None => 0.0,
@@ -304,56 +284,48 @@ impl Crowd {
         Some(PalettePair { from, to, factor })
     }
 
-    /// The cell of an instance in the last frame.
-    fn cell_of(&self, instance: InstanceId) -> Option<(&Tiering, u32)> {
-        let (tiering, number, index) = self.ranked(instance)?;
-        Some((tiering, tiering.cell(number, index)?))
+    /// The bank and the place of an instance's cell in the last frame.
+    fn cell_of(&self, instance: InstanceId) -> Option<(&Bank, usize)> {
+        let (number, index) = self.ranked(instance)?;
+        let (bank, place) = split(self.tiering.cell(number, index)?);
+        Some((&self.tiering.banks.all[bank], place))
     }
 
-    /// The pool and the index of an instance, if the last frame knew it: it may have the index of one that is gone.
-    fn ranked(&self, instance: InstanceId) -> Option<(&Tiering, usize, usize)> {
-        let (_, index) = self.instance(instance).ok()?;
-        let tiering = self.tiering.as_ref()?;
-        let number = self.rigs.slot(instance.rig())?;
-        let known = tiering.pools.get(number)?.rig == Some(instance.rig().number());
-        let new = self
-            .pool(instance.rig())
-            .ok()?
-            .changes
-            .of(index)
-            .has(What::NEW);
-        (known && !new).then_some((tiering, number, index))
-    }
-
-    /// The rows of an instance with tiers: of an interpolated one, those of the nearer pose.
-    pub(in crate::crowd) fn tiered_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        let pair = self.palette_pair(instance)?;
-        Some(if pair.factor < 0.5 {
-            pair.from
-        } else {
-            pair.to
+    /// Whether an instance had no rows before the last frame, or others.
+    pub(in crate::crowd) fn is_new_cell(&self, instance: InstanceId) -> bool {
+        let cell = self
+            .ranked(instance)
+            .and_then(|(number, index)| self.tiering.cell(number, index));
+        // Shared ones change places.
+        cell.is_none_or(|cell| {
+            cell & SHARED_CELL != 0 || self.tiering.new.binary_search(&cell).is_ok()
         })
     }
 
-    /// Ranks all instances and chooses what a frame evaluates.
-    pub(in crate::crowd) fn schedule_tiers(
+    /// The numbers of an instance's pool and of itself, if the last frame knew it: it may have the index of one that is
+    /// gone.
+    fn ranked(&self, instance: InstanceId) -> Option<(usize, usize)> {
+        let (pool, index) = self.instance(instance).ok()?;
+        let number = self.rigs.slot(instance.rig())?;
+        let known = self.tiering.pools.get(number)?.rig == Some(instance.rig().number());
+        (known && !pool.changes.of(index).has(What::NEW)).then_some((number, index))
+    }
+
+    /// Finds out which instances are in the picture, gives them cells, and chooses those that a frame evaluates.
+    pub(in crate::crowd) fn select_cells(
         &mut self,
         align: usize,
         (holds, compact): (bool, bool),
     ) -> Selected {
         let Self { pools, tiering, .. } = self;
-        let Some(tiering) = tiering.as_deref_mut() else {
-            return Selected::default();
-        };
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
+        tiering.new.clear();
         tiering.measure_step();
         tiering.ranked_at = tiering.time;
         // 0 and 1 are both no padding.
         if tiering.align.max(1) != align.max(1) {
-            (0..tiering.pools.len()).for_each(|number| tiering.forget_cells(number));
-            tiering.banks = Default::default();
-            tiering.align = align;
+            tiering.forget_all(align);
         }
         let views: &mut Vec<WideView> = &mut std::mem::take(&mut tiering.wide);
         views.clear();
@@ -361,66 +333,113 @@ impl Crowd {
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
-        for (number, ranked) in tiering.pools.iter_mut().enumerate() {
-            // They may be of a rig that is gone.
-            let pool = pools.get(number).and_then(Option::as_ref);
-            if ranked.given_for != pool.map(Pool::rig_number) {
-                ranked.importance.clear();
-            }
-        }
+        tiering.forget_importances(pools);
         let mut visible = 0;
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {
                 continue;
             };
-            if !pool.changes.is_on() {
-                pool.record_changes();
+            tiering.meet_rig(number, pool);
+            match tiering.on {
+                true => visible += tiering.place_by_tiers(number, pool, views),
+                false => tiering.place(number, pool),
             }
-            let ranked = &mut tiering.pools[number];
-            let rig = Some(pool.rig_number());
-            if ranked.rig != rig {
-                let importance = std::mem::take(&mut ranked.importance);
-                let given_for = ranked.given_for;
-                tiering.forget(number);
-                tiering.pools[number] = Ranked {
-                    rig,
-                    importance,
-                    given_for,
-                    ..Ranked::default()
-                };
-            }
-            let Tiering {
-                pools: all, tiers, ..
-            } = &mut *tiering;
-            let ranked = &mut all[number];
-            ranked.resize(pool.state.len());
-            ranked.spheres.renew(pool, &pool.changes);
-            if ranked.shared.fit(pool, tiers) {
-                tiering.miss_unloaded(number);
-            }
-            tiering.fit_watched(number, pool);
-            let ranked = &mut tiering.pools[number];
-            for (index, what) in pool.changes.all() {
-                if what.has(What::POSE) {
-                    ranked.clocks.forget(index);
-                }
-            }
-            let chunks = tiering.rank(number, pool, views);
-            tiering.assign(number, pool, chunks);
             pool.changes.clear();
-            visible += tiering.pools[number].spheres.shown();
         }
-        tiering.sweep();
-        tiering.even_out(pools);
-        tiering.fit_budget(pools);
+        if tiering.on {
+            tiering.sweep();
+            tiering.even_out(pools);
+            tiering.fit_budget(pools);
+        }
+        tiering.banks.trim();
+        tiering.new.sort_unstable();
         let selected = tiering.select(pools, views, compact);
         tiering.wide = std::mem::take(views);
-        tiering.count(visible);
+        if tiering.on {
+            tiering.count(visible);
+        }
         selected
     }
 }
 
 impl Tiering {
+    /// Takes all cells back: the distance of palettes is another one.
+    #[cold]
+    fn forget_all(&mut self, align: usize) {
+        (0..self.pools.len()).for_each(|number| self.forget_cells(number));
+        self.banks = Banks::new(self.on);
+        self.align = align;
+    }
+
+    /// Forgets importances of rigs that are gone.
+    fn forget_importances(&mut self, pools: &[Option<Pool>]) {
+        for (number, ranked) in self.pools.iter_mut().enumerate() {
+            let pool = pools.get(number).and_then(Option::as_ref);
+            if ranked.given_for.is_some() && ranked.given_for != pool.map(Pool::rig_number) {
+                ranked.importance.clear();
+            }
+        }
+    }
+
+    /// Forgets what there is of a rig that was in the place of a pool's.
+    fn meet_rig(&mut self, number: usize, pool: &Pool) {
+        let rig = Some(pool.rig_number());
+        if self.pools[number].rig != rig {
+            let ranked = &mut self.pools[number];
+            let importance = std::mem::take(&mut ranked.importance);
+            let given_for = ranked.given_for;
+            self.forget(number);
+            self.pools[number] = Ranked {
+                rig,
+                importance,
+                given_for,
+                ..Ranked::default()
+            };
+        }
+    }
+
+    /// Gives cells to the instances of a pool that have come, and takes those of others.
+    fn place(&mut self, number: usize, pool: &Pool) {
+        let ranked = &mut self.pools[number];
+        let instances = pool.state.len();
+        if ranked.tier.len() != instances {
+            ranked.tier.resize(instances, OUT);
+            ranked.cell.resize(instances, NONE);
+        }
+        let everybody = std::mem::replace(&mut ranked.everybody, true);
+        self.show(number, pool, !everybody);
+    }
+
+    /// As [`place`](Self::place), by tiers. Returns the number of visible instances.
+    fn place_by_tiers(&mut self, number: usize, pool: &mut Pool, views: &[WideView]) -> usize {
+        let Self { pools, tiers, .. } = self;
+        let ranked = &mut pools[number];
+        ranked.resize(pool.state.len());
+        ranked.spheres.renew(pool, &pool.changes);
+        if ranked.shared.fit(pool, tiers) {
+            self.miss_unloaded(number);
+        }
+        self.fit_watched(number, pool);
+        let given = |ranked: &Ranked| !ranked.importance.is_empty();
+        let all = self.views.is_empty() && !self.pools.iter().any(given);
+        let still = all && self.tiers.tiers[0].sharing == Sharing::None;
+        let ranked = &mut self.pools[number];
+        let everybody = std::mem::replace(&mut ranked.everybody, still);
+        if still {
+            ranked.clocks.forget_all();
+            self.show(number, pool, !everybody);
+        } else {
+            for (index, what) in pool.changes.all() {
+                if what.has(What::POSE) {
+                    ranked.clocks.forget(index);
+                }
+            }
+            let chunks = self.rank(number, pool, (views, all));
+            self.assign(number, pool, chunks);
+        }
+        self.pools[number].spheres.shown()
+    }
+
     /// Counts instances, for the frame's statistics.
     fn count(&mut self, visible: usize) {
         let stats = &mut self.stats;
@@ -435,12 +454,6 @@ impl Tiering {
 }
 
 impl Pool {
-    /// Begins to record changes: all instances count as changed.
-    pub(in crate::crowd) fn record_changes(&mut self) {
-        let instances = self.state.len();
-        self.record(true, instances);
-    }
-
     /// Records that all instances may stand elsewhere.
     pub(in crate::crowd) fn mark_worlds(&mut self) {
         for index in 0..self.state.len() {

@@ -1,4 +1,4 @@
-//! The evaluation of a frame with tiers: rayon over ranges of banks, each with its part of the memory and its own scratch.
+//! The evaluation of a frame: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
 use super::bank::{Bank, BankSlice, CELLS, SHARED};
 use super::order::{GROUP, Item, Palettes, Source, Upcoming, Works, arrange};
@@ -6,13 +6,13 @@ use super::select::{PaletteSet, Work, places};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
-use crate::crowd::evaluate::Scratches;
 use crate::crowd::memory::Output;
+use crate::crowd::scratches::Scratches;
 use crate::kernel::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
 use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;
-use crate::playback::pool::{How, InstanceScratch, PaletteScratch, Pool, Target};
+use crate::playback::pool::{How, InstanceScratch, PaletteScratch, Pool, TakenJoints, Target};
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -31,7 +31,10 @@ pub(crate) struct BankTask<'a> {
     again: bool,
     /// Whether inputs are stored though a tier is updated in every frame: the budget may let it wait.
     store: bool,
-    compact: bool,
+    /// Whether watched joints are taken of the palettes.
+    joints: bool,
+    /// Whether the time that tiers take is measured.
+    timed: bool,
     nanoseconds: &'a [AtomicU64; super::MAX_TIERS + 1],
     begun: &'a AtomicBool,
 }
@@ -46,15 +49,20 @@ pub(in crate::crowd) struct BankShare<'a> {
 }
 
 impl<'a> BankShare<'a> {
-    /// Splits before the `at`-th work, and says how many rows lie before it.
-    pub fn split_at(self, at: usize) -> ((Self, Self), usize) {
+    /// Splits off `some` of `parts` parts of about as many rows, and says how many rows of memory lie before the rest. Each
+    /// has some of the work; there are two banks at least.
+    pub fn split(self, some: usize, parts: usize) -> ((Self, Self), usize) {
+        let work = self.work;
+        let (start, last) = (work[0].before, &work[work.len() - 1]);
+        let share = start + (last.before - start) * some / parts;
+        let at = work.partition_point(|w| w.before < share);
         let Self {
             task,
             work,
             banks,
             row,
         } = self;
-        let (now, later) = work.split_at(at);
+        let (now, later) = work.split_at(at.clamp(some, work.len() - (parts - some)));
         let next = later.first();
         let (bank, next_row) = next.map_or((banks.first, row), |w| (w.bank as usize, w.row));
         let (banks_a, banks_b) = banks.split_before(bank);
@@ -83,6 +91,7 @@ pub(crate) struct BankPart<'a> {
     pub events: &'a mut Events,
     /// For the order of its work.
     pub arranged: &'a mut Vec<u32>,
+    pub joints: &'a mut TakenJoints,
 }
 
 impl Tiering {
@@ -92,13 +101,12 @@ impl Tiering {
         pools: &[Option<Pool>],
         how: How,
         scratches: &mut Scratches,
-        compact: bool,
         output: O,
     ) {
         let palettes = self.work.iter().map(Work::palettes);
         let scratches = scratches.prepare(palettes.sum());
         BankRun {
-            share: self.share(pools, how, compact),
+            share: self.share(pools, how, true),
             scratches,
             output,
         }
@@ -106,12 +114,12 @@ impl Tiering {
         self.finish();
     }
 
-    /// The work of a frame.
+    /// The work of a frame. With `joints`, watched joints are taken of the palettes.
     pub(in crate::crowd) fn share<'a>(
         &'a mut self,
         pools: &'a [Option<Pool>],
         how: How,
-        compact: bool,
+        joints: bool,
     ) -> BankShare<'a> {
         for all in &mut self.nanoseconds {
             *all.get_mut() = 0;
@@ -126,7 +134,8 @@ impl Tiering {
             step: self.step,
             again: self.written,
             store: self.budget.is_some(),
-            compact,
+            joints,
+            timed: self.on,
             nanoseconds: &self.nanoseconds,
             begun: &self.begun,
         };
@@ -157,17 +166,11 @@ impl<O: Output> BankRun<'_, O> {
         let parts = self.scratches.len().min(work.len());
         if parts <= 1 {
             if let (Some(scratch), false) = (self.scratches.first_mut(), work.is_empty()) {
-                self.output.fill_banks(self.share, scratch);
+                self.output.fill(self.share, scratch);
             }
             return;
         }
-        let before = |w: &Work| w.before as usize;
-        let (start, last) = (before(&work[0]), &work[work.len() - 1]);
-        let all = before(last) + last.palettes() - start;
-        let half = start + all * (parts / 2) / parts;
-        let middle = work.partition_point(|w| before(w) < half);
-        let middle = middle.clamp(1, work.len() - 1);
-        let ((share_a, share_b), rows) = self.share.split_at(middle);
+        let ((share_a, share_b), rows) = self.share.split(parts / 2, parts);
         let (output_a, output_b) = self.output.split(rows);
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let a = BankRun {
@@ -195,12 +198,14 @@ impl<'a> BankPart<'a> {
             palette,
             events,
             banks: arranged,
+            joints,
         } = scratch;
         let part = Self {
             share,
             instance,
             events,
             arranged,
+            joints,
         };
         (part, palette)
     }
@@ -241,6 +246,7 @@ impl Kernel for Cells<'_, '_, '_> {
             instance,
             events,
             arranged,
+            joints,
         } = self.part;
         let BankShare {
             task,
@@ -263,7 +269,7 @@ impl Kernel for Cells<'_, '_, '_> {
         };
         let mut nanoseconds = [0u64; super::MAX_TIERS + 1];
         // The time of banks of one tier ends where that of another tier's begins.
-        let mut watch = Stopwatch::start();
+        let mut watch = task.timed.then(Stopwatch::start);
         let mut timed = None;
         let mut from = 0;
         while from < work.len() {
@@ -273,11 +279,13 @@ impl Kernel for Cells<'_, '_, '_> {
             let Some(Some(pool)) = task.pools.get(usize::from(kind.pool)) else {
                 continue;
             };
-            let tier = usize::from(kind.tier).min(super::MAX_TIERS);
-            if let Some(before) = timed.replace(tier)
-                && before != tier
-            {
-                nanoseconds[before] += watch.lap();
+            if let Some(watch) = &mut watch {
+                let tier = usize::from(kind.tier).min(super::MAX_TIERS);
+                if let Some(before) = timed.replace(tier)
+                    && before != tier
+                {
+                    nanoseconds[before] += watch.lap();
+                }
             }
             if kind.tier != SHARED {
                 for work in group.clone().map(|i| works.at(i)) {
@@ -290,6 +298,7 @@ impl Kernel for Cells<'_, '_, '_> {
             let mut palettes = Palettes::new(order, works, range, (banks, pool), ahead);
             let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
             let stride = pool.hints_per_instance();
+            let watching = task.joints && !pool.watch.is_empty();
             let mut upcoming = Upcoming {
                 works,
                 from: group.start,
@@ -323,7 +332,7 @@ impl Kernel for Cells<'_, '_, '_> {
                 let sources = upcoming.sources;
                 let rows = sources.rig.palette_len();
                 task.load(pool, shared, bank.source(palette), run);
-                let before = match task.compact {
+                let before = match task.how.compact {
                     true => at.palettes.before(palette),
                     false => bank.slot(palette),
                 };
@@ -335,10 +344,12 @@ impl Kernel for Cells<'_, '_, '_> {
                 let Some(output) = output else {
                     continue;
                 };
+                let index = bank.owner[cell] as usize;
                 let overrides: &[LocalOverride] = match kind.tier {
                     SHARED => &[],
-                    _ => pool.state.overrides().of(bank.owner[cell] as usize),
+                    _ => pool.state.overrides().of(index),
                 };
+                let watches = watching && bank.is_now(cell) && pool.watch.watches(index);
                 let hints = hints.get_mut(at.hints + cell * stride..);
                 Instance {
                     sources,
@@ -346,9 +357,14 @@ impl Kernel for Cells<'_, '_, '_> {
                     hints: hints.unwrap_or_default(),
                     scratch: run,
                     output,
-                    streaming: self.streaming,
+                    // What is read after the run is not stored past the caches.
+                    streaming: self.streaming.filter(|_| !watches),
                 }
                 .run(simd);
+                if watches {
+                    let of = (&pool.watch, kind.pool, index);
+                    joints.take(simd, of, (&sources, run), output);
+                }
                 if let Target::Copied { palette, write } = &mut self.target {
                     write(first, &palette[..rows]);
                 }
@@ -362,7 +378,7 @@ impl Kernel for Cells<'_, '_, '_> {
                 }
             }
         }
-        if let Some(last) = timed {
+        if let (Some(last), Some(watch)) = (timed, &mut watch) {
             nanoseconds[last] += watch.lap();
         }
         for (all, own) in task.nanoseconds.iter().zip(nanoseconds) {

@@ -6,7 +6,7 @@ use super::select::{PaletteSet, Work};
 use super::shared::{PhaseKey, SharedPhases};
 use crate::kernel::Sources;
 use crate::playback::ids::NO_CLIP;
-use crate::playback::pool::{Ask, Order, Pool, STATE, STEPS};
+use crate::playback::pool::{Order, Pool, Prefetch, STATE, STEPS};
 use crate::simd::prefetch;
 
 /// Banks that are evaluated together if their palettes need no sorting.
@@ -116,6 +116,12 @@ impl Bank {
             return Source::Now(self.owner[place] as usize);
         }
         Source::Stored(&self.inputs[self.slot(palette)])
+    }
+
+    /// Whether the palette of a cell is evaluated from what its instance plays now, by the full rig.
+    #[inline(always)]
+    pub(super) fn is_now(&self, place: usize) -> bool {
+        self.kind.tier != SHARED && self.kind.detail == 0 && self.stored >> place & 1 == 0
     }
 
     fn first_clip(&self, pool: &Pool, palette: usize) -> u16 {
@@ -260,13 +266,13 @@ impl Upcoming<'_> {
                 }
             }
         }
-        for (steps, what) in STEPS {
+        for (steps, step) in STEPS {
             let Some((item, bank)) = at(i + steps) else {
                 continue;
             };
-            let ask = |alone| Ask {
+            let ask = |alone| Prefetch {
                 sources: self.sources,
-                what,
+                step,
                 alone,
                 other: false,
             };
@@ -275,7 +281,10 @@ impl Upcoming<'_> {
                     let time = self.shared.map_or(0.0, |s| s.time(key));
                     ask(true).clip(key.clip, time);
                 }
-                Source::Now(index) => self.pool.ask(index, what, self.sources, false),
+                Source::Now(index) => {
+                    self.pool
+                        .prefetch_clips(index, step, self.sources, false);
+                }
                 Source::Stored(input) => {
                     let ask = ask(input.actions.len() <= 1);
                     for action in &input.actions {

@@ -232,26 +232,6 @@ impl Ranking<'_> {
         requests.sort_unstable_by_key(|request| request.index);
     }
 
-    /// Looks at those alone that calls have changed: everybody else stays where they are.
-    fn changed(&self, old: &[u8], cells: &mut [u32], ask: &mut Ask) {
-        let Ask { looks, requests } = ask;
-        looks.clear();
-        for (index, _) in self.changes.all() {
-            let [main, shadow] = self
-                .heights(index / LANES)
-                .map(|h| h.to_array()[index % LANES]);
-            let old = old[index];
-            let tier = self.heights.tier(old, main, shadow);
-            if (old, tier) != (OUT, OUT) {
-                looks.push((index as u32, old, tier));
-            }
-        }
-        looks.sort_unstable_by_key(|look| look.0);
-        for &(index, old, tier) in looks.iter() {
-            requests.extend(self.request(index, (old, tier), &mut cells[index as usize]));
-        }
-    }
-
     /// Whether an instance may have to get another cell.
     #[inline(always)]
     fn looks(&self, index: u32, (old, tier): (u8, u8), cell: u32) -> bool {
@@ -313,9 +293,13 @@ impl Ranking<'_> {
 
 impl Tiering {
     /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
-    pub(super) fn rank(&mut self, number: usize, pool: &Pool, views: &[WideView]) -> usize {
-        let given = |ranked: &Ranked| !ranked.importance.is_empty();
-        let all = self.views.is_empty() && !self.pools.iter().any(given);
+    /// Everybody is in the picture if `all` are.
+    pub(super) fn rank(
+        &mut self,
+        number: usize,
+        pool: &Pool,
+        (views, all): (&[WideView], bool),
+    ) -> usize {
         let chunks = pool.state.len().div_ceil(CHUNK);
         if self.asks.len() < chunks {
             self.asks.resize_with(chunks, Ask::default);
@@ -327,7 +311,6 @@ impl Tiering {
             importance,
             shared,
             clocks,
-            everybody,
             ..
         } = &mut self.pools[number];
         let mut lead = [0.0; super::MAX_TIERS];
@@ -349,14 +332,6 @@ impl Tiering {
             all,
         };
         let asks = &mut self.asks[..chunks];
-        let still = all && self.tiers.tiers[0].sharing == Sharing::None;
-        if std::mem::replace(everybody, still) && still {
-            clocks.forget_all();
-            if let Some(ask) = asks.first_mut() {
-                ranking.changed(tier, cell, ask);
-            }
-            return chunks.min(1);
-        }
         type Parts<'a> = (
             ((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]),
             (&'a mut Origin, &'a mut Ask),

@@ -5,8 +5,7 @@ use super::stats::TierStats;
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use super::view::WideView;
-use crate::crowd::RowGroup;
-use crate::playback::RowMove;
+use crate::crowd::{RowGroup, RowMove};
 use crate::playback::pool::Pool;
 
 /// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
@@ -75,8 +74,8 @@ pub(crate) struct Work {
     pub(super) write: u16,
     /// Their palettes that are written.
     pub(super) palettes: PaletteSet,
-    /// Palettes that come before this bank's.
-    pub(super) before: u32,
+    /// Rows of palettes that come before this bank's.
+    pub(super) before: usize,
     /// The first row in the memory that the frame is written to.
     pub(in crate::crowd) row: usize,
 }
@@ -90,7 +89,7 @@ impl Work {
 
 /// What a selection writes in all.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::crowd) struct Selected {
+pub(crate) struct Selected {
     /// Cells that are evaluated.
     pub cells: usize,
     /// Cells that keep their palettes.
@@ -99,21 +98,24 @@ pub(in crate::crowd) struct Selected {
     pub palettes: usize,
     /// Rows of palettes that are written, without padding.
     pub rows: usize,
+    /// With padding.
+    rows_apart: usize,
     /// Rows of all cells.
     pub all: usize,
     /// Rows of the memory that is written.
     pub written: usize,
 }
 
-/// Cells that are due, and those that wait, without those that have to be evaluated.
+/// Cells that are due, and those that wait.
+#[inline(always)]
 fn due(bank: &Bank, tiers: &Tiers, frame: u32) -> u16 {
     if bank.kind.tier == SHARED {
         return 0;
     }
     let rate = u32::from(tiers.tiers[usize::from(bank.kind.tier)].rate);
-    let phase = frame % rate == u32::from(bank.kind.phase);
+    let phase = frame & (rate - 1) == u32::from(bank.kind.phase);
     let due = if phase { bank.used } else { 0 };
-    (due | bank.waiting) & !(bank.fresh | bank.stale)
+    due | bank.waiting
 }
 
 /// The places of a set of cells.
@@ -155,18 +157,18 @@ impl Tiering {
             }
         } else {
             for number in 0..banks {
-                let bank = &self.banks.all[number];
-                let chosen = bank.fresh | bank.stale | self.due(bank, pools);
+                let (must, due) = self.asked(&self.banks.all[number], pools);
                 let bank = &mut self.banks.all[number];
-                (bank.chosen, bank.waiting) = (chosen, 0);
+                (bank.chosen, bank.waiting) = (must | due, 0);
                 self.list(number, pools, compact, &mut selected);
             }
         }
         self.banks.fit_hints();
         selected.all = self.banks.rows();
-        if !compact {
-            selected.written = selected.all;
-        }
+        selected.written = match compact {
+            true => selected.rows_apart,
+            false => selected.all,
+        };
         for (ranked, pool) in self.pools.iter_mut().zip(pools) {
             ranked.hints = pool.as_ref().map_or(0, Pool::hints_per_instance);
         }
@@ -184,7 +186,7 @@ impl Tiering {
         let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
         let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
             let alike =
-                |p: &Pool| p.places.some_held().is_none() && p.hints_per_instance() == ranked.hints;
+                |p: &Pool| p.scheduled.some_held().is_none() && p.hints_per_instance() == ranked.hints;
             pool.as_ref().is_none_or(alike)
         };
         let same = last == compact
@@ -195,21 +197,30 @@ impl Tiering {
         same.then_some(selected)
     }
 
-    /// Cells that are due and scheduled, and those that wait, without those that have to be evaluated.
+    /// The cells of a bank that a frame must evaluate, and others that are due: those of instances that are scheduled, and
+    /// those that have no rows.
     #[inline(always)]
-    fn due(&self, bank: &Bank, pools: &[Option<Pool>]) -> u16 {
+    fn asked(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
         let mut due = due(bank, &self.tiers, self.frame);
-        if due != 0
+        let mut must = bank.stale;
+        if (due | must) != 0
+            && bank.kind.tier != SHARED
             && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
-            && let Some(scheduled) = pool.places.some_held()
+            && let Some(scheduled) = pool.scheduled.some_held()
         {
-            for place in places(due) {
+            for place in places(bank.used) {
                 if scheduled.get(bank.owner[place] as usize) == Some(&false) {
-                    due &= !(1 << place);
+                    let held = 1 << place;
+                    (due, must) = (due & !held, must & !held);
                 }
             }
         }
-        due
+        must |= bank.fresh;
+        if self.lost && bank.kind.tier != SHARED {
+            // Of what they play now, as nothing else is known.
+            must |= bank.used & (bank.stale | !bank.stored);
+        }
+        (must, due & !must)
     }
 
     /// Chooses what a frame must evaluate, then what is due by the product of height and age until the budget is spent.
@@ -219,8 +230,7 @@ impl Tiering {
         candidates.clear();
         for number in 0..self.banks.all.len() {
             let bank = &self.banks.all[number];
-            let due = self.due(bank, pools);
-            let mut chosen = bank.fresh | bank.stale;
+            let (mut chosen, due) = self.asked(bank, pools);
             for place in places(due) {
                 let age = bank.age(place, self.frame);
                 if age >= self.tiers.max_age {
@@ -309,15 +319,16 @@ impl Tiering {
             evaluate: bank.chosen,
             write,
             palettes: PaletteSet::new(write, both),
-            before: all.palettes as u32,
-            row: if compact { all.written } else { bank.first },
+            before: all.rows_apart,
+            row: if compact { all.rows_apart } else { bank.first },
         };
         let palettes = work.palettes();
         all.cells += chosen;
         all.palettes += palettes;
-        all.rows += palettes * pool.detail_rig(bank.kind.detail).palette_len();
-        all.written += palettes * bank.kind.stride as usize;
-        let hints = CELLS * pool.hints_per_instance();
+        all.rows += palettes * bank.kind.rows as usize;
+        let apart = palettes * bank.kind.stride as usize;
+        all.rows_apart += apart;
+        let hints = usize::from(bank.cells) * pool.hints_per_instance();
         self.banks.need_hints(number, hints);
         self.work.push(work);
     }
@@ -353,19 +364,19 @@ impl Tiering {
         self.banks.all.iter().map(|bank| RowGroup {
             first: bank.first,
             stride: bank.kind.cell_rows(),
-            palette: bank.kind.cell_rows(),
-            instances: CELLS,
+            palette: bank.kind.cell_rows() - (bank.kind.stride - bank.kind.rows) as usize,
+            instances: bank.cells.into(),
         })
     }
 
     /// The palettes of a compact frame, in the order of their rows there.
     pub(in crate::crowd) fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         self.work.iter().map(|work| {
-            let stride = self.banks.all[work.bank as usize].kind.stride as usize;
+            let kind = self.banks.all[work.bank as usize].kind;
             RowGroup {
                 first: work.row,
-                stride,
-                palette: stride,
+                stride: kind.stride as usize,
+                palette: kind.rows as usize,
                 instances: work.palettes(),
             }
         })

@@ -1,4 +1,4 @@
-//! `Tiering`: what a crowd with tiers keeps from frame to frame.
+//! `Tiering`: what a crowd keeps from frame to frame of what it shows.
 
 use super::assign::Ask;
 use super::bank::{Banks, NONE};
@@ -7,7 +7,7 @@ use super::select::{Selected, Work};
 use super::shared::SharedPhases;
 use super::spheres::Spheres;
 use super::stats::TierFrame;
-use super::tier::{MAX_TIERS, Tiers};
+use super::tier::{MAX_TIERS, Tier, Tiers};
 use super::view::{View, WideView};
 use crate::playback::clock::LEAP;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -30,7 +30,8 @@ pub(super) struct Ranked {
     pub importance: Vec<f32>,
     pub shared: SharedPhases,
     pub clocks: PhaseClocks,
-    /// True if the last frame had every visible instance in a first tier that shares nothing.
+    /// True if the last frame had every visible instance in a first tier that shares nothing, and this one has to look at
+    /// those that have changed alone.
     pub everybody: bool,
     /// The number of the pool's rig: another one may have taken its place.
     pub rig: Option<u32>,
@@ -54,9 +55,12 @@ impl Ranked {
     }
 }
 
-/// The tiers of a crowd and all that follows from them.
-#[derive(Debug, Default)]
+/// The tiers of a crowd and all that follows from them. Without tiers a crowd has one of rate 1, in which every visible
+/// instance is.
+#[derive(Debug)]
 pub(crate) struct Tiering {
+    /// Whether the host has set tiers.
+    pub(super) on: bool,
     pub(super) tiers: Tiers,
     pub(super) views: Vec<View>,
     /// The most palettes that a frame evaluates, besides those that it must.
@@ -91,6 +95,10 @@ pub(crate) struct Tiering {
     pub(super) turn: u32,
     /// True if all palettes have to be written: the memory has none.
     pub(super) lost: bool,
+    /// The cells that were taken for this frame, ascending: their instances had other rows before, or none.
+    pub(super) new: Vec<u32>,
+    /// Indices of instances that come into the picture.
+    pub(super) coming: Vec<u32>,
     /// The bank of which shared cells are looked at next, whether they are still used.
     pub(super) sweep: usize,
     /// Every palette starts at a multiple of this many rows.
@@ -104,7 +112,50 @@ pub(crate) struct Tiering {
     pub(super) stats: TierFrame,
 }
 
+impl Default for Tiering {
+    fn default() -> Self {
+        let tiers = Tiers {
+            tiers: vec![Tier::default()],
+            ..Tiers::default()
+        };
+        Self::new(false, tiers)
+    }
+}
+
 impl Tiering {
+    /// Tiers, in a crowd that shows nothing yet.
+    pub(super) fn new(on: bool, tiers: Tiers) -> Self {
+        Self {
+            on,
+            tiers,
+            views: Vec::new(),
+            budget: None,
+            frame: 0,
+            time: 0.0,
+            step: 0.0,
+            ranked_at: 0.0,
+            backwards: false,
+            pools: Vec::new(),
+            banks: Banks::new(on),
+            asks: Vec::new(),
+            work: Vec::new(),
+            written: false,
+            begun: AtomicBool::new(false),
+            selected: None,
+            candidates: Vec::new(),
+            turn: 0,
+            lost: false,
+            new: Vec::new(),
+            coming: Vec::new(),
+            sweep: 0,
+            align: 0,
+            wide: Vec::new(),
+            instances: [0; MAX_TIERS],
+            nanoseconds: Default::default(),
+            stats: TierFrame::default(),
+        }
+    }
+
     /// Records a step of time.
     pub fn advance(&mut self, dt: f64) {
         let turns = dt != 0.0 && (dt < 0.0) != self.backwards;
@@ -162,6 +213,11 @@ impl Tiering {
             self.unload(number, clip);
         }
         self.truncate(number, instances);
+    }
+
+    /// Whether the host has set tiers.
+    pub fn is_on(&self) -> bool {
+        self.on
     }
 
     /// The cell of an instance.

@@ -1,12 +1,10 @@
-//! A frame of a pool: which instances a worker evaluates, in which order, and their palettes.
+//! What workers need to evaluate instances of a pool, and the evaluation of one.
 
-use super::ahead::Upcoming;
-use super::{Pool, WatchPart};
+use super::{Pool, TakenJoints};
 use crate::kernel::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::Events;
-use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
-use std::ops::Range;
+use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 
 /// How a frame is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +14,15 @@ pub(crate) struct How {
     pub stream: bool,
     /// Whether what the next instances read is prefetched.
     pub ahead: bool,
+    /// Whether palettes are written one after another, whatever cells they belong to.
+    pub compact: bool,
 }
 
-/// Where the palettes of a range of instances go.
+/// Where the palettes of a part of a frame go.
 pub(crate) enum Target<'a> {
-    /// The rows of the range, one palette after another.
+    /// The rows of the part.
     Rows(&'a mut [Affine3x4]),
-    /// Memory that is no slice: each palette is finished here, then given away with its first row in the range.
+    /// Memory that is no slice: each palette is finished here, then given away with its first row in the part.
     Copied {
         palette: &'a mut [Affine3x4],
         write: &'a mut dyn FnMut(usize, &[Affine3x4]),
@@ -40,6 +40,7 @@ pub(crate) struct PaletteScratch {
     pub events: Events,
     /// For the order of banks of cells.
     pub banks: Vec<u32>,
+    pub joints: TakenJoints,
 }
 
 /// The sizes that a worker's buffers need.
@@ -162,245 +163,49 @@ impl Pool {
         }
     }
 
-    /// Evaluates the palettes of a range of instances into `target`, each in its place. Hints and watched joints are
-    /// those of the range; rows that are read afterwards are not stored past the caches. Then the worker goes on to
-    /// the instances of `next`.
-    pub fn evaluate(
-        &self,
-        (instances, next): (Range<usize>, Option<&Self>),
-        how: How,
-        (hints, mut watch): (&mut [u16], WatchPart<'_>),
-        scratch: &mut InstanceScratch,
-        target: Target<'_>,
-    ) {
-        let streams = how.stream && matches!(target, Target::Rows(_));
-        // Outside the kernel, so that it is dropped when the kernel unwinds and does not change the kernel's loops.
-        let fence = streams.then(|| Fence::new(how.level));
-        dispatch(
-            how.level,
-            Palettes {
-                pool: self,
-                next,
-                ahead: how.ahead,
-                streaming: fence.as_ref().map(Fence::streaming),
-                instances,
-                all: false,
-                hints,
-                watch: &mut watch,
-                scratch,
-                target,
-            },
-        );
-    }
-
     /// Evaluates one instance, whether it is scheduled or not. The hints are its own.
     pub fn evaluate_one(
         &self,
         index: usize,
         level: SimdLevel,
-        (hints, watch): (&mut [u16], &mut WatchPart<'_>),
-        scratch: &mut InstanceScratch,
+        hints: &mut [u16],
+        scratch: &mut Scratch,
         output: &mut [Affine3x4],
     ) {
-        dispatch(
-            level,
-            Palettes {
-                pool: self,
-                next: None,
-                ahead: false,
-                streaming: None,
-                instances: index..index + 1,
-                all: true,
-                hints,
-                watch,
-                scratch,
-                target: Target::Rows(output),
-            },
-        );
+        let one = One {
+            pool: self,
+            index,
+            hints,
+            scratch,
+            output,
+        };
+        dispatch(level, one);
     }
 }
 
-/// The palettes of a range of instances.
-struct Palettes<'a, 'w, 't> {
+/// The palette of one instance.
+struct One<'a> {
     pool: &'a Pool,
-    /// The pool that is evaluated next.
-    next: Option<&'a Pool>,
-    /// Whether to prefetch.
-    ahead: bool,
-    streaming: Option<Streaming<'a>>,
-    instances: Range<usize>,
-    /// Whether those that are not scheduled are evaluated, too.
-    all: bool,
+    index: usize,
     hints: &'a mut [u16],
-    watch: &'a mut WatchPart<'w>,
-    scratch: &'a mut InstanceScratch,
-    target: Target<'t>,
+    scratch: &'a mut Scratch,
+    output: &'a mut [Affine3x4],
 }
 
-impl Kernel for Palettes<'_, '_, '_> {
+impl Kernel for One<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(mut self, simd: S) {
-        let pool = self.pool;
-        let rows = pool.rig.palette_len();
-        let between = match self.target {
-            Target::Rows(_) => rows,
-            Target::Copied { .. } => pool.places.stride(),
-        };
-        let stride = pool.hints_per_instance();
-        let first = self.instances.start;
-        let sources = pool.sources();
-        let InstanceScratch { run, order } = self.scratch;
-        let sorted = pool.sorts() && self.instances.len() > 1 && !self.all;
-        let count = if sorted {
-            let fresh = |&index: &usize| pool.places.scheduled(index) && !pool.places.kept(index);
-            let fresh = self.instances.clone().filter(fresh);
-            let items = fresh.map(|index| (pool.first_clip(index), index as u32));
-            order.sort(pool.programs.clips().len(), items);
-            order.items.len()
-        } else {
-            self.instances.len()
-        };
-        let upcoming = Upcoming {
-            pool,
-            order: sorted.then_some(&order.items),
-            first,
-            count,
-            next: self.next,
-        };
-        for i in 0..count {
-            if self.ahead {
-                upcoming.look_ahead(i);
-            }
-            let index = if sorted {
-                order.items[i] as usize
-            } else {
-                let index = first + i;
-                let fresh = || pool.places.scheduled(index) && !pool.places.kept(index);
-                if !(self.all || fresh()) {
-                    continue;
-                }
-                index
-            };
-            let at = match self.all {
-                true => i * rows,
-                false => pool.places.written(first, index) * between,
-            };
-            let output = match &mut self.target {
-                Target::Rows(all) => all.get_mut(at..at + rows),
-                Target::Copied { palette, .. } => palette.get_mut(..rows),
-            };
-            let Some(output) = output else {
-                break;
-            };
-            pool.gather(index, run);
-            let hints = self.hints.get_mut((index - first) * stride..);
-            Instance {
-                sources,
-                overrides: pool.state.overrides().of(index),
-                hints: hints.unwrap_or_default(),
-                scratch: run,
-                output,
-                // What is read after the run is not stored past the caches.
-                streaming: self.streaming.filter(|_| !self.watch.watches(index)),
-            }
-            .run(simd);
-            self.watch.take(simd, &sources, run, index, output);
-            if let Target::Copied { palette, write } = &mut self.target {
-                write(at, &palette[..rows]);
-            }
+    fn run<S: Lanes>(self, simd: S) {
+        self.pool.gather(self.index, self.scratch);
+        Instance {
+            sources: self.pool.sources(),
+            overrides: self.pool.state.overrides().of(self.index),
+            hints: self.hints,
+            scratch: self.scratch,
+            output: self.output,
+            streaming: None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::import::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
-    };
-    use crate::playback::ids::Owner;
-    use crate::playback::places::RowOrder;
-    use crate::playback::{PlayOptions, Player};
-    use crate::simd::SETTLED;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-    use std::sync::Arc;
-
-    /// A rig of one joint with a clip, and two instances, of which the second plays it.
-    fn pool(level: SimdLevel) -> Pool {
-        let track = RawTrack {
-            node: 0,
-            channel: RawChannel::Translation,
-            interpolation: Interpolation::Linear,
-            times: vec![0.0, 1.0],
-            values: vec![3.0, 0.0, 0.0, 4.0, 0.0, 0.0],
-        };
-        let scene = RawScene {
-            nodes: vec![RawNode::default()],
-            skins: vec![RawSkin {
-                name: None,
-                joints: vec![0],
-                inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array()],
-            }],
-            clips: vec![RawClip {
-                duration: 1.0,
-                tracks: vec![track],
-                ..RawClip::default()
-            }],
-            ..RawScene::default()
-        };
-        let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
-        let layers = vec![Default::default()];
-        let mut pool = Pool::new(Owner::of_rig(1, 0), rig, layers);
-        pool.spawn().unwrap();
-        let index = pool.spawn().unwrap();
-        let clip = pool.clip_id(0);
-        let mut player = Player {
-            pool: &mut pool,
-            index,
-        };
-        player.play(0, clip, &PlayOptions::default()).unwrap();
-        pool.fit_programs(level);
-        pool.count_places(false, RowOrder::Index);
-        pool
-    }
-
-    /// A panic between two instances whose rows are streamed: only the fence completes the stores of the first.
-    #[test]
-    fn streamed_rows_are_settled_when_a_frame_is_cut_short() {
-        for level in SimdLevel::supported() {
-            let mut pool = pool(level);
-            let mut hints = std::mem::take(&mut pool.hints);
-            let mut scratch = PaletteScratch::default();
-            scratch.reserve(&pool.needs(2));
-            let mut frame = |scratch: &mut PaletteScratch, stream| {
-                let nothing = Affine3x4 {
-                    rows: [[f32::NAN; 4]; 3],
-                };
-                let mut rows = [nothing; 2];
-                let settled = SETTLED.get();
-                let how = How {
-                    level,
-                    stream,
-                    ahead: false,
-                };
-                let (hints, instance) = (&mut hints[..], &mut scratch.instance);
-                let kept = (hints, WatchPart::default());
-                let run =
-                    || pool.evaluate((0..2, None), how, kept, instance, Target::Rows(&mut rows));
-                let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
-                let first = rows.map(|row| row.rows[0][3]);
-                (whole, first.map(f32::to_bits), SETTLED.get() - settled)
-            };
-            let bits = |x: [f32; 2]| x.map(f32::to_bits);
-            let both = bits([0.0, 3.0]);
-            assert_eq!(frame(&mut scratch, false), (true, both, 0), "{level}");
-            assert_eq!(frame(&mut scratch, true), (true, both, 1), "{level}");
-            // The scratch has no cursor for the second instance's clip: an index out of range.
-            scratch.instance.run.forget_cursors();
-            let one = bits([0.0, f32::NAN]);
-            assert_eq!(frame(&mut scratch, true), (false, one, 1), "{level}");
-        }
+        .run(simd);
     }
 }

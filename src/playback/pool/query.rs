@@ -48,8 +48,7 @@ impl Pool {
                 instance, palette, ..
             } = scratch;
             let rows = &mut palette[..self.rig.palette_len()];
-            let kept = (&mut hints[..], &mut WatchPart::default());
-            self.evaluate_one(index, level, kept, instance, rows);
+            self.evaluate_one(index, level, hints, &mut instance.run, rows);
             read(&Evaluated {
                 pool: self,
                 level,
@@ -70,8 +69,7 @@ impl Pool {
         BUFFERS.with_borrow_mut(|buffers| {
             let scratch = &mut buffers.scratch;
             scratch.reserve(&self.needs(1));
-            let kept = (hints, &mut WatchPart::default());
-            self.evaluate_one(index, level, kept, &mut scratch.instance, output);
+            self.evaluate_one(index, level, hints, &mut scratch.instance.run, output);
         });
     }
 
@@ -113,8 +111,8 @@ impl Pool {
         true
     }
 
-    /// Evaluates the watched joints of the instances that are scheduled and `shown`, on rayon's `workers` or on this
-    /// thread: for a frame whose palettes are not those of the present poses.
+    /// Evaluates the watched joints of the instances that are scheduled and `shown` and whose joints the frame has not
+    /// taken, on rayon's `workers` or on this thread: their palettes are not those of the present poses.
     pub fn evaluate_watched(&mut self, workers: bool, shown: impl Fn(usize) -> bool + Sync) {
         let instances = self.state.len();
         let mut lent = Lent::new(self, |pool| &mut pool.watch);
@@ -143,7 +141,7 @@ impl Pool {
             return;
         }
         for index in instances {
-            if watch.watches(index) && self.places.due()[index] && shown(index) {
+            if watch.lacks(index) && self.scheduled.all()[index] && shown(index) {
                 let watch = &mut watch;
                 self.evaluated(index, |e| dispatch(e.level, Take { e, watch, index }));
             }

@@ -6,9 +6,10 @@
 //! stamps           | instance 0            | instance 1     | …    when the entries were written
 //! ```
 //!
-//! Shared joints are watched in all instances, own ones are those of an instance's mirrors. A worker writes the
-//! entries of its instances, split like the palettes.
+//! Shared joints are watched in all instances, own ones are those of an instance's mirrors. The workers of a frame keep what
+//! they take beside their scratches ([`TakenJoints`]); it is put into place when all palettes are written.
 
+use super::Pool;
 use crate::kernel::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, apart};
@@ -221,10 +222,30 @@ impl Watched {
         }
     }
 
-    /// The entries of all instances, to be written by a frame.
-    pub fn frame(&mut self) -> WatchPart<'_> {
+    /// Whether an instance watches joints.
+    #[inline(always)]
+    pub fn watches(&self, index: usize) -> bool {
+        !self.rows.range(index).is_empty()
+    }
+
+    /// To be called when a frame is evaluated.
+    pub fn begin_frame(&mut self) {
         self.clock.frame += 1;
+    }
+
+    /// The entries of all instances, to be written by the frame that has [begun](Self::begin_frame).
+    pub fn frame(&mut self) -> WatchPart<'_> {
         self.part(self.now())
+    }
+
+    /// Sets the entries of an instance to those that a frame has taken.
+    fn put(&mut self, index: usize, taken: &[Affine3x4]) {
+        let now = self.now();
+        let models = self.models.get_mut(self.rows.range(index));
+        if let (Some(models), Some(stamp)) = (models, self.stamps.get_mut(index)) {
+            models.copy_from_slice(taken);
+            *stamp = now;
+        }
     }
 
     /// The entries of all instances, to be written outside of a frame.
@@ -242,6 +263,58 @@ impl Watched {
             stamps: &mut self.stamps,
             now,
         }
+    }
+}
+
+/// The watched joints that a worker takes of the palettes that it evaluates.
+#[derive(Debug, Default)]
+pub(crate) struct TakenJoints {
+    /// The index of the pool, that of the instance, and the number of its joints.
+    of: Vec<(u16, u32, u32)>,
+    models: Vec<Affine3x4>,
+}
+
+impl TakenJoints {
+    /// Takes the joints of an instance that was evaluated.
+    #[inline(always)]
+    pub fn take<S: Lanes>(
+        &mut self,
+        simd: S,
+        (watched, pool, index): (&Watched, u16, usize),
+        (sources, scratch): (&Sources<'_>, &Scratch),
+        palette: &[Affine3x4],
+    ) {
+        let joints = &watched.rows.joints[watched.rows.range(index)];
+        self.of.push((pool, index as u32, joints.len() as u32));
+        apart(
+            simd,
+            #[inline(always)]
+            || {
+                for &joint in joints {
+                    let model = scratch.model(simd, sources, joint.into(), palette);
+                    self.models.push(model);
+                }
+            },
+        );
+    }
+
+    /// Puts what was taken into its place among the watched joints of the pools.
+    pub fn put(&mut self, pools: &mut [Option<Pool>]) {
+        let mut rest = &self.models[..];
+        for &(pool, index, count) in &self.of {
+            let (taken, later) = rest.split_at(count as usize);
+            rest = later;
+            if let Some(Some(pool)) = pools.get_mut(usize::from(pool)) {
+                pool.watch.put(index as usize, taken);
+            }
+        }
+        self.clear();
+    }
+
+    /// Forgets what a frame that was cut short has taken.
+    pub fn clear(&mut self) {
+        self.of.clear();
+        self.models.clear();
     }
 }
 
@@ -343,10 +416,11 @@ impl WatchPart<'_> {
         }
     }
 
-    /// Whether an instance has entries: its palette is read after its run.
-    #[inline(always)]
-    pub fn watches(&self, index: usize) -> bool {
+    /// Whether an instance has entries that are not of this moment.
+    pub fn lacks(&self, index: usize) -> bool {
+        let now = |stamp: &Stamp| *stamp == self.now;
         self.entry(index + 1) > self.entry(index)
+            && !self.stamps.get(index - self.start).is_some_and(now)
     }
 
     /// Writes the entries of an instance after its run.
@@ -361,25 +435,7 @@ impl WatchPart<'_> {
     ) {
         if let Some(stamp) = self.stamps.get_mut(index - self.start) {
             *stamp = self.now;
-            if self.watches(index) {
-                apart(
-                    simd,
-                    #[inline(always)]
-                    || self.write(simd, sources, scratch, index, palette),
-                );
-            }
         }
-    }
-
-    #[inline(always)]
-    fn write<S: Lanes>(
-        &mut self,
-        simd: S,
-        sources: &Sources<'_>,
-        scratch: &Scratch,
-        index: usize,
-        palette: &[Affine3x4],
-    ) {
         let joints = self.first[index]..self.first[index + 1];
         let models = self.entry(index)..self.entry(index + 1);
         let joints = self.joints[joints].iter();

@@ -59,7 +59,7 @@ impl PoolSnapshot {
             identity: pool.identity().clone(),
             spaces: pool.spaces.map(Space::clone),
             state,
-            scheduled: pool.places.due().to_vec(),
+            scheduled: pool.scheduled.all().to_vec(),
         }
     }
 
@@ -138,11 +138,9 @@ impl PoolSnapshot {
         pool.spaces.disown(|space| space.points.iter().any(member));
         pool.mark_differences(&self.state, close);
         pool.state.clone_from(&self.state);
-        pool.state.expect_few(pool.changes.is_on());
+        pool.fit_entries();
         pool.state.call_all();
-        pool.hints.clear();
-        pool.fit_hints_len();
-        pool.places.reset(&self.scheduled);
+        pool.scheduled.replace(&self.scheduled);
         pool.watch.reset();
         pool.fit_clips();
         pool.require_all();
