@@ -256,7 +256,12 @@ impl Schedule<'_> {
         let (compact, tiering) = (self.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());
         let in_place = (!compact).then(|| tiering.groups());
-        joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
+        joined(
+            written
+                .into_iter()
+                .flatten()
+                .chain(in_place.into_iter().flatten()),
+        )
     }
 
     /// [`write`](Self::write) into a slice of all rows.
@@ -301,4 +306,88 @@ fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGro
         }
         Some(all)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crowd::PlayOptions;
+    use crate::import::raw::{
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
+    };
+    use crate::simd::SETTLED;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    /// Two instances of a rig of one joint with a clip, of which the second plays it.
+    fn crowd() -> Crowd {
+        let track = RawTrack {
+            node: 0,
+            channel: RawChannel::Translation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: vec![3.0, 0.0, 0.0, 4.0, 0.0, 0.0],
+        };
+        let scene = RawScene {
+            nodes: vec![RawNode::default()],
+            skins: vec![RawSkin {
+                name: None,
+                joints: vec![0],
+                inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array()],
+            }],
+            clips: vec![RawClip {
+                duration: 1.0,
+                tracks: vec![track],
+                ..RawClip::default()
+            }],
+            ..RawScene::default()
+        };
+        let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
+        let mut crowd = Crowd::new();
+        let rig = crowd.add_rig(rig).unwrap();
+        let all = [0; 2].map(|_| crowd.spawn(rig).unwrap());
+        let clip = crowd.clip_by_index(rig, 0).unwrap();
+        crowd.play(all[1], clip, &PlayOptions::default()).unwrap();
+        crowd
+    }
+
+    /// A panic between two instances whose rows are streamed: only the fence completes the stores of the first.
+    #[test]
+    fn streamed_rows_are_settled_when_a_frame_is_cut_short() {
+        for level in SimdLevel::supported() {
+            let mut crowd = crowd();
+            let frame = |crowd: &mut Crowd, stream, cut: bool| {
+                let nothing = Affine3x4 {
+                    rows: [[f32::NAN; 4]; 3],
+                };
+                let mut rows = [nothing; 2];
+                let settled = SETTLED.get();
+                let mut schedule = crowd.schedule(&RowLayout::default());
+                let how = How {
+                    level,
+                    stream,
+                    ..schedule.how
+                };
+                schedule.how = how;
+                for pool in schedule.crowd.pools.iter_mut().flatten() {
+                    pool.fit_level(level);
+                }
+                if cut {
+                    // There is no cursor for the second instance's clip: an index out of range.
+                    let scratch = &mut schedule.crowd.scratches.take(1)[0];
+                    scratch.instance.run.forget_cursors();
+                }
+                let run = || schedule.write_rows(&mut rows);
+                let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
+                let first = rows.map(|row| row.rows[0][3]);
+                (whole, first.map(f32::to_bits), SETTLED.get() - settled)
+            };
+            let bits = |x: [f32; 2]| x.map(f32::to_bits);
+            let both = bits([0.0, 3.0]);
+            assert_eq!(frame(&mut crowd, false, false), (true, both, 0), "{level}");
+            assert_eq!(frame(&mut crowd, true, false), (true, both, 1), "{level}");
+            let one = bits([0.0, f32::NAN]);
+            assert_eq!(frame(&mut crowd, true, true), (false, one, 1), "{level}");
+        }
+    }
 }

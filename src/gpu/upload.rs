@@ -93,11 +93,7 @@ impl GpuBoneBuffer {
 
     /// What is known of an upload before anything is copied. Without staging buffers the frame is evaluated into heap
     /// memory.
-    fn begin(
-        &mut self,
-        schedule: &mut Schedule<'_>,
-        staged: bool,
-    ) -> Result<BoneUpload, GpuError> {
+    fn begin(&mut self, schedule: &mut Schedule<'_>, staged: bool) -> Result<BoneUpload, GpuError> {
         let written = schedule.written_rows();
         if !staged {
             reserve_rows(&mut self.spill, written).map_err(GpuError::HeapMemory)?;

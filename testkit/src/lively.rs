@@ -312,24 +312,6 @@ impl Lively {
         set.expect("there are tiers");
     }
 
-    /// The rows of all instances in the last frame, and where they are.
-    pub fn shown(&self, buffer: &BoneBuffer) -> u64 {
-        let mut hash = Fnv1a::default();
-        for instance in self.crowd.instances() {
-            hash.write_u64(instance.to_bits());
-            let Some(pair) = self.crowd.palette_pair(instance) else {
-                continue;
-            };
-            for rows in [pair.from, pair.to] {
-                hash.write_u64(rows.start as u64);
-                let rows = buffer.rows()[rows].iter();
-                let numbers = rows.flat_map(|row| row.rows.as_flattened());
-                numbers.for_each(|v| hash.write(&v.to_le_bytes()));
-            }
-        }
-        hash.finish()
-    }
-
     /// Evaluates a frame.
     pub fn frame(&mut self, buffer: &mut BoneBuffer) -> Frame {
         self.crowd.evaluate(buffer);
@@ -347,7 +329,7 @@ impl Lively {
                 }
             }
         }
-        (buffer.hash(), events.finish())
+        (palettes_hash(&self.crowd, buffer), events.finish())
     }
 
     /// Some calls, a step and a frame.
@@ -358,6 +340,23 @@ impl Lively {
         self.step(dice);
         self.frame(buffer)
     }
+}
+
+/// A hash of the palettes of all instances, in their order: equal wherever their rows lie.
+pub fn palettes_hash(crowd: &Crowd, buffer: &BoneBuffer) -> u64 {
+    let mut hash = Fnv1a::default();
+    for instance in crowd.instances() {
+        hash.write_u64(instance.to_bits());
+        let Some(pair) = crowd.palette_pair(instance) else {
+            continue;
+        };
+        for rows in [pair.from, pair.to] {
+            let rows = buffer.rows()[rows].iter();
+            let numbers = rows.flat_map(|row| row.rows.as_flattened());
+            numbers.for_each(|v| hash.write(&v.to_le_bytes()));
+        }
+    }
+    hash.finish()
 }
 
 /// States the length and the checksum of a stored snapshot whose bytes were changed.

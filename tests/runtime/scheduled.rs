@@ -1,8 +1,6 @@
 //! Instances that are not scheduled keep last frame's rows in every kind of memory, and nothing else changes.
 
-use phalanx::crowd::{
-    BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove, RowOrder,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx_workload::{hash01, standard_crowd};
@@ -27,35 +25,40 @@ impl PaletteMemory for Written<'_> {
     }
 }
 
-/// Memory that is written like a device's: fresh rows in one piece, carried rows copied from the last frame.
+/// Memory that is written like a device's: fresh rows in one piece, copied to where they belong.
 #[derive(Default)]
 struct Ring {
     align: usize,
-    order: RowOrder,
+    compact: bool,
     rows: Vec<Affine3x4>,
     holds: Option<FrameId>,
-    moves: usize,
+    copies: usize,
 }
 
 impl Ring {
     fn frame(&mut self, crowd: &mut Crowd) -> usize {
         let mut schedule = crowd.schedule(&RowLayout {
             align: self.align,
-            order: self.order,
+            compact: self.compact,
             holds: self.holds,
         });
         let poison = Affine3x4 {
             rows: [[f32::NAN; 4]; 3],
         };
-        let mut rows = vec![poison; schedule.rows()];
-        schedule.moves(|RowMove { from, to, rows: n }| {
-            rows[to..to + n].copy_from_slice(&self.rows[from..from + n]);
-            self.moves += 1;
-        });
-        let written = schedule.written_rows();
-        let stats = schedule.write(Written(&mut rows[..written]));
+        self.rows.resize(schedule.rows(), poison);
+        let stats = if self.compact {
+            let mut fresh = vec![poison; schedule.written_rows()];
+            let stats = schedule.write(Written(&mut fresh));
+            schedule.scatter(|RowMove { from, to, rows: n }| {
+                self.rows[to..to + n].copy_from_slice(&fresh[from..from + n]);
+                self.copies += 1;
+            });
+            stats
+        } else {
+            assert_eq!(schedule.written_rows(), self.rows.len());
+            schedule.write(Written(&mut self.rows))
+        };
         self.holds = Some(schedule.id());
-        self.rows = rows;
         stats.carried
     }
 }
@@ -64,12 +67,12 @@ impl Ring {
 /// evaluated in full, the others equal last frame's rows.
 #[test]
 fn rows_are_fresh_or_kept_and_never_stale() {
-    for (lent, order, align) in [
-        (true, RowOrder::Index, 1),
-        (false, RowOrder::Index, 1),
-        (false, RowOrder::Index, 16),
-        (false, RowOrder::FreshFirst, 1),
-        (false, RowOrder::FreshFirst, 16),
+    for (lent, compact, align) in [
+        (true, false, 1),
+        (false, false, 1),
+        (false, false, 16),
+        (false, true, 1),
+        (false, true, 16),
     ] {
         {
             let (mut crowd, mut all) = crowd(60);
@@ -77,7 +80,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
             let mut heap = BoneBuffer::new();
             let mut ring = Ring {
                 align,
-                order,
+                compact,
                 ..Ring::default()
             };
             let mut known: Vec<(InstanceId, Vec<Affine3x4>)> = Vec::new();
@@ -182,35 +185,73 @@ fn another_buffer_gets_every_instance() {
     // The first buffer no longer holds the crowd's last frame.
     assert_eq!(crowd.evaluate(&mut a).carried, 0);
     assert_eq!(a, b);
-    // A restored state has no rows to keep.
+    // The rows of a restored state are evaluated anew, where they were.
     let snapshot = crowd.snapshot();
+    let rows = crowd.palette_range(all[2]);
     crowd.restore(&snapshot).unwrap();
-    assert_eq!(crowd.palette_range(all[2]), None);
     assert_eq!(crowd.evaluate(&mut a).carried, 0);
+    assert_eq!(crowd.palette_range(all[2]), rows);
 }
 
+/// Nothing is copied but what is evaluated, in few pieces where neighbours are.
 #[test]
-fn halves_that_take_turns_are_carried_in_few_copies() {
+fn rows_stay_where_they_are_while_others_take_turns() {
     let (mut crowd, all) = crowd(300);
     let mut ring = Ring {
         align: 16,
-        order: RowOrder::FreshFirst,
+        compact: true,
         ..Ring::default()
     };
     ring.frame(&mut crowd);
+    assert_eq!(ring.copies, 1);
+    let places: Vec<_> = all.iter().map(|&i| crowd.palette_range(i)).collect();
     for turn in 0..12 {
         crowd.advance(0.02).unwrap();
         for (i, &id) in all.iter().enumerate() {
-            crowd.set_scheduled(id, i % 3 == turn % 3).unwrap();
+            crowd.set_scheduled(id, i / 100 == turn % 3).unwrap();
         }
-        ring.moves = 0;
+        ring.copies = 0;
         assert_eq!(ring.frame(&mut crowd), 200);
-        // From the second round on two thirds lie as two blocks.
-        assert!(turn < 3 || ring.moves <= 2, "turn {turn}: {}", ring.moves);
+        assert_eq!(ring.copies, 1);
+        for (&i, place) in all.iter().zip(&places) {
+            assert_eq!(&crowd.palette_range(i), place);
+            assert_eq!(&crowd.previous_range(i), place);
+        }
     }
-    let previous = crowd.previous_range(all[0]).unwrap();
-    assert_eq!(previous.start % 16, 0);
-    assert_ne!(Some(previous), crowd.palette_range(all[0]));
+}
+
+/// One that comes has no rows of the frame before, though it takes those of one that went.
+#[test]
+fn freed_rows_are_taken_next_and_have_no_frame_before() {
+    let (mut crowd, all) = crowd(40);
+    let mut buffer = BoneBuffer::new();
+    crowd.evaluate(&mut buffer);
+    assert!(all.iter().all(|&i| crowd.previous_range(i).is_none()));
+    crowd.evaluate(&mut buffer);
+    assert!(
+        all.iter()
+            .all(|&i| crowd.previous_range(i) == crowd.palette_range(i))
+    );
+    let rows = crowd.palette_range(all[7]);
+    crowd.despawn(all[7]).unwrap();
+    let new = crowd.spawn(all[0].rig()).unwrap();
+    assert_eq!(crowd.palette_range(new), None);
+    crowd.evaluate(&mut buffer);
+    assert_eq!(crowd.palette_range(new), rows);
+    assert_eq!(crowd.previous_range(new), None);
+    crowd.set_visible(all[9], false).unwrap();
+    crowd.evaluate(&mut buffer);
+    assert_eq!(
+        (crowd.palette_range(all[9]), crowd.previous_range(new)),
+        (None, rows)
+    );
+    crowd.set_visible(all[9], true).unwrap();
+    crowd.evaluate(&mut buffer);
+    assert_eq!(crowd.previous_range(all[9]), None);
+    assert_eq!(
+        buffer.rows().len(),
+        40 * crowd.rig(new.rig()).unwrap().palette_len()
+    );
 }
 
 /// A snapshot holds which instances are scheduled, whatever their indices were used for since.

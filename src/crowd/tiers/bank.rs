@@ -432,7 +432,7 @@ impl Banks {
         let alike = room.banks;
         self.crowded = true;
         if !self.spares {
-            return self.extend(kind, alike);
+            return self.extend(kind);
         }
         let bank = self.all.len() as u32;
         let spare = (alike / 2).min(FEW_SPARES + alike / 8).min(SPARES);
@@ -445,9 +445,9 @@ impl Banks {
         bank
     }
 
-    /// Cells for those that are still to come, and some more if there are many: in the last bank, or in a new one behind it.
-    fn extend(&mut self, kind: BankKind, alike: u32) -> u32 {
-        let wanted = self.demand.max(alike as usize).clamp(1, CELLS) as u8;
+    /// Cells for those that are still to come: in the last bank, or in a new one behind it.
+    fn extend(&mut self, kind: BankKind) -> u32 {
+        let wanted = self.demand.clamp(1, CELLS) as u8;
         if let Some(last) = self.all.last_mut().filter(|b| b.kind == kind)
             && usize::from(last.cells) < CELLS
         {
@@ -594,11 +594,14 @@ mod tests {
         let cells: Vec<u32> = (0..20).map(|i| banks.take(own, 1, i, 7)).collect();
         assert!(cells.iter().copied().eq(0..20));
         assert_eq!((banks.all.len(), banks.rows()), (2, 200));
-        // The last bank grows, as there are two, by two.
-        assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 220));
+        // The last bank grows.
+        assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 210));
         assert_eq!((banks.take(own, 1, 21, 8), banks.rows()), (21, 220));
         // Of another rig.
-        let other = BankKind { pool: 1, ..kind(0, 0, 5) };
+        let other = BankKind {
+            pool: 1,
+            ..kind(0, 0, 5)
+        };
         assert_eq!((banks.take(other, 1, 0, 8), banks.rows()), (32, 225));
         // The last one freed is taken next; banks at the end go when nobody is in them.
         banks.free(4, 1);

@@ -385,7 +385,7 @@ mod tests {
         /// Every clock that is known is where the playback state has the action.
         fn compare(&self, frame: usize, known: &mut Known) {
             let pool = self.crowd.pools[0].as_ref().unwrap();
-            let clocks = &self.crowd.tiering.as_ref().unwrap().pools[0].clocks;
+            let clocks = &self.crowd.tiering.pools[0].clocks;
             let now = pool.state.clock();
             for (index, clock) in clocks.all.iter().enumerate() {
                 let (from, sign) = clocks.origins[index / CHUNK].unwrap();

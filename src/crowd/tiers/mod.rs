@@ -44,8 +44,8 @@ mod view;
 
 pub use calls::PalettePair;
 pub(super) use evaluate::{BankPart, BankShare};
+pub(super) use select::Selected;
 pub use stats::{TierFrame, TierStats};
 pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierDetail, TierError, Tiers};
-pub(super) use select::Selected;
 pub(crate) use tiering::Tiering;
 pub use view::View;

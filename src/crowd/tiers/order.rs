@@ -282,8 +282,7 @@ impl Upcoming<'_> {
                     ask(true).clip(key.clip, time);
                 }
                 Source::Now(index) => {
-                    self.pool
-                        .prefetch_clips(index, step, self.sources, false);
+                    self.pool.prefetch_clips(index, step, self.sources, false);
                 }
                 Source::Stored(input) => {
                     let ask = ask(input.actions.len() <= 1);

@@ -185,8 +185,9 @@ impl Tiering {
         let (last, selected) = self.selected?;
         let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
         let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
-            let alike =
-                |p: &Pool| p.scheduled.some_held().is_none() && p.hints_per_instance() == ranked.hints;
+            let alike = |p: &Pool| {
+                p.scheduled.some_held().is_none() && p.hints_per_instance() == ranked.hints
+            };
             pool.as_ref().is_none_or(alike)
         };
         let same = last == compact

@@ -3,7 +3,6 @@
 use glam::Vec3;
 use phalanx::crowd::{
     BoneBuffer, Crowd, InstanceId, LayerOptions, PaletteMemory, PlayOptions, RowGroup, RowLayout,
-    RowOrder,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::{close, palette, raw, rig, rig_of_clips};
@@ -113,7 +112,7 @@ fn memory_of_one_crowd_holds_no_frame_of_another() {
     stands(of_one.rows(), [0.75, 0.0, 0.0]);
     let layout = RowLayout {
         align: 1,
-        order: RowOrder::Index,
+        compact: false,
         holds: None,
     };
     let ids = [&mut one, &mut other].map(|crowd| crowd.schedule(&layout).id());
@@ -128,7 +127,7 @@ fn groups_tell_where_rows_lie() {
     let large = [0; 2].map(|_| crowd.spawn(rigs[1]).unwrap());
     let layout = |holds| RowLayout {
         align: 8,
-        order: RowOrder::FreshFirst,
+        compact: true,
         holds,
     };
     let group = |first, stride, palette, instances| RowGroup {
@@ -137,20 +136,25 @@ fn groups_tell_where_rows_lie() {
         palette,
         instances,
     };
-    let schedule = crowd.schedule(&layout(None));
+    let mut schedule = crowd.schedule(&layout(None));
     let all: Vec<RowGroup> = schedule.groups().collect();
     assert_eq!(all, [group(0, 8, ROWS, 3), group(24, 24, 20, 2)]);
+    schedule.write(&mut vec![Affine3x4::IDENTITY; 72][..]);
     let last = schedule.id();
     for i in [small[1], small[2], large[0]] {
         crowd.set_scheduled(i, false).unwrap();
     }
     let schedule = crowd.schedule(&layout(Some(last)));
-    let all: Vec<RowGroup> = schedule.groups().collect();
-    let fresh = [group(0, 8, ROWS, 1), group(8, 24, 20, 1)];
-    let carried = [group(32, 8, ROWS, 2), group(48, 24, 20, 1)];
-    assert_eq!(all, [fresh, carried].concat());
-    assert_eq!(schedule.rows(), 72);
-    // Hidden instances are in no group.
+    // They stay where they are, and those that are evaluated are written one after another.
+    let same: Vec<RowGroup> = schedule.groups().collect();
+    assert_eq!(same, all);
+    let written: Vec<RowGroup> = schedule.written_groups().collect();
+    assert_eq!(written, [group(0, 8, ROWS, 1), group(8, 24, 20, 1)]);
+    assert_eq!((schedule.rows(), schedule.written_rows()), (72, 32));
+    let mut places = Vec::new();
+    schedule.scatter(|m| places.push([m.from, m.to, m.rows]));
+    assert_eq!(places, [[0, 0, 8], [8, 48, 24]]);
+    // Rows at the end go with those who had them.
     for i in large {
         crowd.set_visible(i, false).unwrap();
     }
@@ -192,7 +196,7 @@ fn rigs_of_every_size_are_copied_whole() {
         for frame in 0..3 {
             let mut schedule = crowd.schedule(&RowLayout {
                 align: 1,
-                order: RowOrder::Index,
+                compact: false,
                 holds: None,
             });
             let mut rows = vec![Affine3x4::from_cols_array(&[f32::NAN; 16]); schedule.rows()];
@@ -220,17 +224,18 @@ fn palettes_of_many_clips_are_copied_to_their_rows() {
                 crowd.play(i, clip, &held(time(n), 1.0)).unwrap();
             }
             crowd.set_visible(all[5], false).unwrap();
-            for order in [RowOrder::Index, RowOrder::FreshFirst] {
+            for compact in [false, true] {
                 for align in [1, 16] {
                     let layout = RowLayout {
                         align,
-                        order,
+                        compact,
                         holds: None,
                     };
                     let mut schedule = crowd.schedule(&layout);
                     let nothing = Affine3x4::from_cols_array(&[f32::NAN; 16]);
                     let mut rows = vec![nothing; schedule.rows()];
                     schedule.write(Rows(&mut rows));
+                    // All are written, in the order of their rows.
                     for (n, &i) in all.iter().enumerate().filter(|&(n, _)| n != 5) {
                         let rows = &rows[crowd.palette_range(i).unwrap()];
                         close(rows, &palette(&[(clip(n) % 3, time(n) as f32, 1.0)]));

@@ -1,6 +1,6 @@
 //! Frames that ask what the frame before asked keep its places; what changes after many of them counts.
 
-use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, RigId, RowLayout, RowOrder};
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, RigId, RowLayout};
 use phalanx_testkit::ruler::{ROWS, held, ruler, shift, stands};
 
 /// Frames after which places and plans have settled.
@@ -42,17 +42,26 @@ impl Settled {
         }
     }
 
-    /// Asserts, in this frame and in those after it, how far along x every row of the buffer is.
+    /// Asserts, in this frame and in those after it, how far along x the rows of every visible instance are.
     #[track_caller]
     fn shows(&mut self, places: &[f32]) {
         for _ in 0..FRAMES {
             let stats = self.crowd.evaluate(&mut self.buffer);
             assert_eq!(stats.instances + stats.carried, places.len());
             let rows = self.buffer.rows();
-            assert_eq!(rows.len(), places.len() * ROWS);
-            for (palette, &x) in rows.chunks_exact(ROWS).zip(places) {
-                stands(palette, [x, 0.0, 0.0]);
+            let ranges = self
+                .crowd
+                .instances()
+                .filter_map(|i| self.crowd.palette_range(i));
+            let ranges: Vec<_> = ranges.collect();
+            assert_eq!(ranges.len(), places.len());
+            for (range, &x) in ranges.iter().zip(places) {
+                stands(&rows[range.clone()], [x, 0.0, 0.0]);
             }
+            // No two have the same ones.
+            let mut starts: Vec<usize> = ranges.iter().map(|range| range.start).collect();
+            starts.sort_unstable();
+            assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= ROWS));
         }
     }
 
@@ -69,8 +78,8 @@ fn only_visible_instances_are_evaluated() {
     let stats = s.crowd.evaluate(&mut s.buffer);
     assert_eq!((stats.instances, stats.rows), (3, 3 * ROWS));
     assert_eq!(s.range(1), None);
-    assert_eq!(s.range(2), Some(ROWS..2 * ROWS));
-    assert_eq!(s.range(3), Some(2 * ROWS..3 * ROWS));
+    assert_eq!(s.range(2), Some(2 * ROWS..3 * ROWS));
+    assert_eq!(s.range(3), Some(3 * ROWS..4 * ROWS));
     s.shows(&[0.1, 0.3, 0.4]);
     s.crowd.set_visible(s.all[1], true).unwrap();
     s.crowd.set_visible(s.all[3], false).unwrap();
@@ -111,7 +120,7 @@ fn unscheduled_instances_keep_their_rows() {
     let stats = forward(&mut s, 0.7);
     assert_eq!((stats.instances, stats.carried), (3, 1));
     s.shows(&[0.7, 0.2, 0.3, 0.7]);
-    // A place that moves takes its rows along.
+    // Others that go leave it where it is.
     s.crowd.set_visible(s.all[0], false).unwrap();
     s.shows(&[0.2, 0.3, 0.7]);
     s.crowd.set_scheduled(s.all[2], true).unwrap();
@@ -189,12 +198,12 @@ fn what_a_step_ends_is_in_the_next_frame() {
 
 /// Where rows lie depends on what is asked, however often it was asked otherwise before.
 #[test]
-fn another_layout_gets_places_of_its_own() {
+fn another_layout_gets_cells_of_its_own() {
     let mut s = Settled::new();
-    let mut layout = |align, order| {
+    let mut layout = |align, compact| {
         let layout = RowLayout {
             align,
-            order,
+            compact,
             holds: None,
         };
         let rows = s.crowd.schedule(&layout).rows();
@@ -206,10 +215,10 @@ fn another_layout_gets_places_of_its_own() {
         (rows, starts)
     };
     for _ in 0..FRAMES {
-        assert_eq!(layout(1, RowOrder::Index), (8, [0, 2, 4, 6]));
+        assert_eq!(layout(1, false), (8, [0, 2, 4, 6]));
     }
-    assert_eq!(layout(4, RowOrder::Index), (16, [0, 4, 8, 12]));
-    assert_eq!(layout(1, RowOrder::FreshFirst), (8, [0, 2, 4, 6]));
-    assert_eq!(layout(4, RowOrder::FreshFirst), (16, [0, 4, 8, 12]));
-    assert_eq!(layout(1, RowOrder::Index), (8, [0, 2, 4, 6]));
+    assert_eq!(layout(4, false), (16, [0, 4, 8, 12]));
+    assert_eq!(layout(1, true), (8, [0, 2, 4, 6]));
+    assert_eq!(layout(4, true), (16, [0, 4, 8, 12]));
+    assert_eq!(layout(1, false), (8, [0, 2, 4, 6]));
 }

@@ -1,7 +1,7 @@
 //! Frames after something was lost, restored, removed or stopped.
 
 use super::{DT, at, camera, chains, every, palettes};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RowLayout, RowOrder, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, RowLayout, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 use std::sync::Arc;
@@ -196,7 +196,7 @@ fn align_zero_is_one() {
     let mut go = |crowd: &mut Crowd, align| {
         let mut s = crowd.schedule(&RowLayout {
             align,
-            order: RowOrder::Index,
+            compact: false,
             holds: None,
         });
         rows.resize(s.rows(), Affine3x4::IDENTITY);

@@ -1,9 +1,7 @@
 //! Rates: staggered updates, held and interpolated palettes.
 
 use super::{DT, apart, chains, every, exact, lost_memory_changes_no_bit, palettes, plain};
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, RowOrder, Tiers,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RowLayout, Tiers};
 use phalanx::math::Affine3x4;
 use std::collections::{HashMap, VecDeque};
 
@@ -93,16 +91,12 @@ fn full_rate_goes_on_whatever_comes_between() {
         let layout = RowLayout {
             align: 1,
             // Frames 40 to 79 are written one after another.
-            order: if frame / 40 == 1 {
-                RowOrder::FreshFirst
-            } else {
-                RowOrder::Index
-            },
+            compact: frame / 40 == 1,
             holds,
         };
         let mut schedule = crowd.schedule(&layout);
         let mut written = vec![Affine3x4::IDENTITY; schedule.written_rows()];
-        if schedule.scatters() {
+        if layout.compact {
             schedule.write(&mut written[..]);
         } else {
             written.resize(schedule.rows(), Affine3x4::IDENTITY);

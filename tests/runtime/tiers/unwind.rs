@@ -1,7 +1,7 @@
 //! A frame with tiers that a caller's memory cuts short: the next one begins anew, whatever was done.
 
 use super::{DT, chains, every, shared};
-use phalanx::crowd::{BoneBuffer, Crowd, PaletteMemory, RowLayout, RowOrder, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, PaletteMemory, RowLayout, Tiers};
 use phalanx::math::Affine3x4;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ impl PaletteMemory for Takes<'_> {
 fn layout() -> RowLayout {
     RowLayout {
         align: 1,
-        order: RowOrder::Index,
+        compact: false,
         holds: None,
     }
 }

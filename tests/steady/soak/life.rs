@@ -4,7 +4,7 @@ use phalanx::build::build_rig;
 use phalanx::clip::ClipKind;
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PaletteMemory, PlayOptions,
-    RigId, RowLayout, RowOrder,
+    RigId, RowLayout,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
@@ -444,19 +444,23 @@ impl Life {
             0 => {
                 let layout = RowLayout {
                     align: [1, 16][self.below(2)],
-                    order: RowOrder::FreshFirst,
+                    compact: true,
                     holds: None,
                 };
                 let mut schedule = self.crowd.schedule(&layout);
                 let mut rows = vec![NOTHING; schedule.rows()];
-                schedule.write(Rows(&mut rows));
+                let mut fresh = vec![NOTHING; schedule.written_rows()];
+                schedule.write(Rows(&mut fresh));
+                schedule.scatter(|m| {
+                    rows[m.to..m.to + m.rows].copy_from_slice(&fresh[m.from..m.from + m.rows]);
+                });
                 look(&self.crowd, &self.cast, &rows)
             }
             _ => {
                 self.crowd.evaluate(&mut self.buffer);
                 let rows = self.buffer.rows();
                 let shown = look(&self.crowd, &self.cast, rows);
-                assert_eq!(shown, rows.len(), "rows without an instance");
+                assert!(shown <= rows.len(), "two instances in the same rows");
                 shown
             }
         };
