@@ -142,9 +142,10 @@ impl Tiering {
         }
         let mut coming = std::mem::take(&mut self.coming);
         coming.clear();
-        let changed = pool.changes.all().map(|(index, _)| index);
+        let matters = |&(_, what): &(usize, What)| what.has(What::POSE | What::LAYOUT) && !all;
+        let changed = pool.changes.all().filter(matters);
         let everyone = 0..if all { pool.state.len() } else { 0 };
-        for index in changed.filter(|_| !all).chain(everyone) {
+        for index in changed.map(|(index, _)| index).chain(everyone) {
             if pool.state.is_shown(index) {
                 coming.push(index as u32);
             } else if self.pools[number].tier[index] != OUT {
