@@ -5,6 +5,7 @@
 
 mod bounds;
 mod clip_bounds;
+mod derived;
 mod detail;
 mod layouts;
 mod limits;
@@ -16,7 +17,6 @@ mod scales;
 use crate::clip::{Clip, ClipFault, Marker};
 use crate::error::BuildError;
 use crate::mesh::{ImageData, Material, Mesh};
-use crate::program::Programs;
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
 pub use bounds::{Aabb, SlotBounds};
@@ -78,7 +78,8 @@ pub struct Rig {
     pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
     /// The checksum of the table of the file that states the bounds.
     pub(crate) bounds_file: Option<u64>,
-    pub(crate) programs: Programs,
+    /// Tables that whoever evaluates keeps with the rig.
+    pub(crate) derived: derived::Derived,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,

@@ -8,8 +8,8 @@
 
 use super::clip_bounds::{ClipBoundsScratch, MATRICES, cost};
 use crate::clip::{Block, BlockKind, Clip};
+use crate::evaluate::CHANNELS;
 use crate::math::Affine3x4;
-use crate::program::CHANNELS;
 use crate::rig::{ClipSpeed, Rig};
 use glam::Vec3;
 use std::mem::take;

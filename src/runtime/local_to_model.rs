@@ -1,10 +1,10 @@
 //! `LocalToModelJob`: local transforms to model-space matrices, parents first.
 
 use super::error::{JobError, exact, same_shape};
-use crate::kernel::track::load;
-use crate::kernel::{compose, multiply};
+use crate::evaluate::track::load;
+use crate::evaluate::{compose, multiply};
+use crate::evaluate::{group_floats, scratch_row};
 use crate::math::{Affine3x4, LANES, Row};
-use crate::program::{group_floats, scratch_row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::prelude::*;

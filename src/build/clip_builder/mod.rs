@@ -18,8 +18,8 @@ use crate::clip::{
     FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::error::BuildError;
+use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
-use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
 use crate::skeleton::{Pose, Skeleton, noise_length};
 use additive::{make_additive, turn_back};

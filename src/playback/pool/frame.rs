@@ -2,7 +2,7 @@
 
 use super::ahead::Upcoming;
 use super::{Pool, WatchPart};
-use crate::kernel::{Instance, Needs, Scratch, Sources};
+use crate::evaluate::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::simd::{Fence, Kernel, Lanes, SimdLevel, Streaming, dispatch};
@@ -132,7 +132,7 @@ impl Pool {
     pub fn sources(&self) -> Sources<'_> {
         Sources {
             rig: &self.rig,
-            program: self.rig.program(self.programs.width()),
+            program: self.programs.rig().get(&self.rig, self.programs.width()),
             clips: self.programs.clips(),
             masks: self.programs.masks(),
             hint_stride: self.hint_stride,

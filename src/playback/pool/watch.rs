@@ -9,7 +9,7 @@
 //! Shared joints are watched in all instances, own ones are those of an instance's mirrors. A worker writes the
 //! entries of its instances, split like the palettes.
 
-use crate::kernel::{Scratch, Sources};
+use crate::evaluate::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, apart};
 use std::ops::Range;
