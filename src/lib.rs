@@ -22,6 +22,7 @@ pub mod import;
 pub mod math;
 pub mod mesh;
 pub mod playback;
+mod raw;
 pub mod retarget;
 pub mod rig;
 pub mod runtime;

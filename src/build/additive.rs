@@ -6,7 +6,7 @@ use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind, Cursor};
 use crate::error::BuildError;
-use crate::import::raw::RawScene;
+use crate::raw::RawScene;
 use crate::rig::Rig;
 use crate::runtime::{JobError, SampleJob};
 use crate::skeleton::{NO_JOINT, Pose};

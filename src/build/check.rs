@@ -1,8 +1,8 @@
 //! Checks of the indices of raw data.
 
 use crate::error::BuildError;
-use crate::import::raw::RawScene;
 use crate::mesh::{MeshFault, Primitive};
+use crate::raw::RawScene;
 use crate::rig::is_forest;
 use crate::words::shorten;
 

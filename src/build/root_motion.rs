@@ -5,8 +5,8 @@ use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::RootMotionParts;
 use crate::error::BuildError;
-use crate::import::UpAxis;
-use crate::import::raw::{RawChannel, RawClip, RawScene};
+use crate::raw::UpAxis;
+use crate::raw::{RawChannel, RawClip, RawScene};
 use crate::skeleton::{Hierarchy, JointRef, LookupError};
 use crate::words::{says, shorten};
 use std::collections::HashMap;
@@ -263,7 +263,7 @@ fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::raw::{Interpolation, RawNode, RawTrack};
+    use crate::raw::{Interpolation, RawNode, RawTrack};
 
     /// A requested joint needs no search, but the joints above it are visited for every clip.
     #[test]

@@ -4,13 +4,13 @@ use super::bvh::{self, BvhOptions};
 use super::error::ImportError;
 use super::gltf::{self, ImportOptions, external_files};
 use super::markers::{add_markers_to_trimmed, marker_file, read_markers};
-use super::raw::RawScene;
 use super::read_file::read_file;
-use super::report::ImportReport;
 use super::split::SplitFault;
 use super::travel;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
+use crate::raw::ImportReport;
+use crate::raw::RawScene;
 use crate::rig::Rig;
 use std::path::Path;
 

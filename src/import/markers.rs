@@ -231,7 +231,7 @@ pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Resul
 }
 
 /// The same as [`add_markers`], for clips whose beginning was cut
-/// ([`RawScene::trim_clips`](super::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
+/// ([`RawScene::trim_clips`](crate::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
 /// `trimmed` holds the seconds that were cut from every clip of each rig; missing entries count as 0.
 ///
 /// # Errors

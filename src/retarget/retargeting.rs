@@ -24,7 +24,7 @@ use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, 
 use crate::build::lengths::Lengths;
 use crate::clip::Clip;
 use crate::error::BuildError;
-use crate::import::raw::{RawChannel, RawClip};
+use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 

@@ -10,7 +10,7 @@ use super::options::ScaleMode;
 use super::space::Space;
 use super::track::{constant, mapped_with, track};
 use crate::build::curve::Curve;
-use crate::import::raw::RawTrack;
+use crate::raw::RawTrack;
 use glam::DVec3;
 use std::collections::HashMap;
 

@@ -38,7 +38,7 @@ impl Rig {
 #[cfg(test)]
 mod tests {
     use crate::build::build_rig;
-    use crate::import::raw::{RawNode, RawScene};
+    use crate::raw::{RawNode, RawScene};
     use std::sync::{Arc, OnceLock};
 
     #[test]

@@ -517,8 +517,8 @@ pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) ->
 #[cfg(test)]
 mod tests {
     use crate::build::build_rig;
-    use crate::import::raw::{RawNode, RawScene};
     use crate::mesh::{Mesh, Primitive};
+    use crate::raw::{RawNode, RawScene};
     use std::cell::Cell;
 
     thread_local! {

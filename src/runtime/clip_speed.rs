@@ -337,9 +337,7 @@ impl<'a> Course<'a> {
 mod tests {
     use super::*;
     use crate::build::build_rig;
-    use crate::import::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
-    };
+    use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
     use crate::skeleton::Trs;
 
     /// A joint at one metre from a joint that turns, by degrees per key at 60 Hz.

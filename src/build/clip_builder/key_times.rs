@@ -11,8 +11,8 @@ use super::variation::Variation;
 use crate::build::curve::Curve;
 use crate::clip::timeline::regular_rate;
 use crate::clip::{Channel, MAX_IRREGULAR_KEYS, MAX_KEYS};
-use crate::import::raw::Interpolation;
 use crate::math::angle;
+use crate::raw::Interpolation;
 
 /// Default of [`BuildOptions::resample_rate`](crate::build::BuildOptions::resample_rate), keys per second: the rate
 /// of optical motion capture.

@@ -19,8 +19,8 @@ use crate::clip::{
 };
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::math::{LANES, NOISE, Row, angle, settle};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Pose, Skeleton, noise_length};
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};

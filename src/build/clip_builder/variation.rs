@@ -3,7 +3,7 @@
 use crate::build::TrackFault;
 use crate::build::curve::Curve;
 use crate::error::BuildError;
-use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawTrack};
 
 /// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;

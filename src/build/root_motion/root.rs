@@ -8,9 +8,9 @@ use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::error::BuildError;
-use crate::import::UpAxis;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use crate::math::{Rigid, angle};
+use crate::raw::UpAxis;
+use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A clip travels if its root ends at least this fraction of the model's size from its start: above the

@@ -40,11 +40,11 @@ mod text;
 
 pub use error::BvhErrorKind;
 
-use super::raw::RawScene;
 use super::read_file::read_file;
 use super::{ImportReport, UpAxis};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
+use crate::raw::RawScene;
 use crate::skeleton::MAX_JOINTS;
 use error::Fault;
 use std::io::Read;

@@ -4,7 +4,7 @@ use super::error::{BvhErrorKind as Kind, Fault};
 use super::hierarchy::{Hierarchy, length};
 use super::text::Text;
 use super::{BvhOptions, FRAME_TIMES, MAX_FRAMES};
-use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawTrack};
 use glam::{DQuat, DVec3};
 
 /// The frames of a file as tracks.

@@ -3,9 +3,9 @@
 use super::BvhOptions;
 use super::hierarchy::Hierarchy;
 use super::motion::Motion;
-use crate::import::raw::{RawClip, RawNode, RawScene, RawSkin};
 use crate::import::repeated::Repeated;
 use crate::import::{ImportReport, ReportEntry, Severity};
+use crate::raw::{RawClip, RawNode, RawScene, RawSkin};
 use crate::skeleton::Trs;
 use glam::{DVec3, Mat4, Vec3};
 use std::path::Path;

@@ -37,11 +37,11 @@ pub use limits::{
 };
 pub use uri::external_files;
 
-use super::raw::RawScene;
 use super::{ImportReport, UpAxis};
 use crate::build::RootMotionOptions;
 use crate::import::ImportError;
 use crate::mesh::ImageMode;
+use crate::raw::RawScene;
 use buffers::Buffers;
 use error::Fault;
 use limits::{MemoryLimit, Notes};

@@ -3,7 +3,7 @@
 mod part;
 
 use super::error::ImportError;
-use super::raw::{RawScene, RawSkin};
+use crate::raw::{RawScene, RawSkin};
 use crate::words::{are, plural, says, shorten};
 use part::Part;
 

@@ -11,7 +11,7 @@ use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
-use crate::import::raw::RawClip;
+use crate::raw::RawClip;
 use crate::retarget::error::RetargetError;
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
