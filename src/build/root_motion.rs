@@ -4,10 +4,10 @@ use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::RootMotionParts;
-use crate::error::BuildError;
+use crate::error::{BuildError, RootMotionFault};
 use crate::raw::UpAxis;
 use crate::raw::{RawChannel, RawClip, RawScene};
-use crate::skeleton::{Hierarchy, JointRef, LookupError};
+use crate::skeleton::{Hierarchy, JointRef};
 use crate::words::{says, shorten};
 use std::collections::HashMap;
 
@@ -65,36 +65,6 @@ pub struct RootMotionOptions {
     pub rotation: bool,
     /// The up axis; importers set it to theirs. Default: Y.
     pub up: UpAxis,
-}
-
-/// Why root motion cannot be extracted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum RootMotionFault {
-    /// No joint has that name, path or index, or several have it.
-    Joint(LookupError),
-    /// A joint above is animated too, so the motion is not the joint's alone.
-    MovingAncestor {
-        /// The clip.
-        clip: String,
-        /// The joint of the motion.
-        joint: String,
-        /// The animated joint above it.
-        above: String,
-    },
-    /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
-    Scale(String),
-    /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
-    TooManyKeys {
-        /// The clip.
-        clip: String,
-        /// Keys needed.
-        keys: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// There are so many clips, nodes and levels that the search would take too long.
-    Work(u64),
 }
 
 says! { RootMotionFault:

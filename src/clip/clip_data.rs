@@ -1,9 +1,9 @@
 //! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
+use super::ClipFault;
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::check_blocks;
 use super::encoding::Part;
-use super::error::ClipFault;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};

@@ -25,6 +25,7 @@ mod root_motion;
 mod store;
 pub(crate) mod timeline;
 
+pub use crate::error::ClipFault;
 pub(crate) use block::split_lane;
 pub use block::{Block, BlockKind, Channel, TrackCounts};
 #[cfg(feature = "phx")]
@@ -33,7 +34,6 @@ pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
-pub use error::ClipFault;
 pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
 pub use lanes::{LaneDifference, REORDER_BYTES, REORDER_BYTES_PER_BYTE, reorder_lanes};
 pub use limits::MAX_SHARING;

@@ -10,7 +10,7 @@ mod texture;
 #[cfg(feature = "images")]
 mod webp;
 
-pub use check::MeshFault;
+pub use crate::error::MeshFault;
 #[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;

@@ -16,6 +16,7 @@ mod scales;
 
 use crate::clip::{Clip, ClipFault, Marker};
 use crate::error::BuildError;
+pub use crate::error::RigFault;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
@@ -26,8 +27,8 @@ pub use detail::{Detail, DetailOptions};
 pub(crate) use limits::distinct;
 pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
 pub(crate) use measured::ClipSpeed;
+pub use parts::RigParts;
 pub(crate) use parts::is_forest;
-pub use parts::{RigFault, RigParts};
 pub(crate) use reach::{Extremes, Reach};
 pub(crate) use scales::check_scales;
 use std::ops::Range;

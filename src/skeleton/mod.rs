@@ -16,9 +16,9 @@ mod skeleton_data;
 mod skin;
 mod trs;
 
+pub use crate::error::{SkeletonFault, SkeletonMismatch};
 pub use crate::suggest::LookupError;
 pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
-pub use difference::SkeletonMismatch;
 pub(crate) use frames::{Frames, noise_length};
 pub use human_bone::{HUMAN_BONES, HumanBone};
 pub(crate) use joint_ref::Hierarchy;
@@ -29,6 +29,6 @@ pub use limits::{
 };
 pub use mask::JointMask;
 pub use pose::Pose;
-pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton, SkeletonFault};
+pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
 pub use skin::Skin;
 pub use trs::Trs;

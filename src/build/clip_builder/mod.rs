@@ -5,7 +5,6 @@ mod error;
 mod key_times;
 mod variation;
 
-pub use error::TrackFault;
 pub(crate) use key_times::Resampled;
 pub use key_times::{MAX_RESAMPLED_KEYS, RESAMPLE_RATE};
 pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
@@ -17,7 +16,7 @@ use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
     FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
-use crate::error::BuildError;
+use crate::error::{BuildError, TrackFault};
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
 use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
