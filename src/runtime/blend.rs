@@ -1,7 +1,7 @@
 //! Blending: the actions of one layer, one layer over another, additive layers. The rules are in `evaluate::blend`.
 
 use super::channels;
-use super::error::{JobError, exact, in_range, same_shape};
+use super::check::{JobError, exact, in_range, same_shape};
 use crate::evaluate::blend::{
     add_rotation, add_scale, cover, cover_rotation, finish_rotation, join, scaled, shares,
 };

@@ -1,6 +1,6 @@
 //! `ClipBoundsJob`: the volume that the meshes of a rig take over a whole clip.
 
-use super::error::JobError;
+use super::check::JobError;
 use super::{BoundsJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob};
 use crate::clip::{Channel, Clip, ClipKind, Cursor};
 use crate::math::{Affine3x4, LANES};

@@ -1,6 +1,6 @@
 //! `LocalToModelJob`: local transforms to model-space matrices, parents first.
 
-use super::error::{JobError, exact, same_shape};
+use super::check::{JobError, exact, same_shape};
 use crate::evaluate::track::load;
 use crate::evaluate::{compose, multiply};
 use crate::evaluate::{group_floats, scratch_row};

@@ -8,9 +8,9 @@
 mod blend;
 mod bounds;
 mod channels;
+mod check;
 mod clip_bounds;
 mod clip_speed;
-mod error;
 mod lerp_palette;
 mod local_to_model;
 mod palette;
@@ -18,12 +18,12 @@ mod sample;
 mod scalars;
 mod skin;
 
+pub use crate::error::JobError;
 pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
 pub use bounds::BoundsJob;
 pub(crate) use clip_bounds::joint_bounds;
 pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub(crate) use clip_speed::clip_speed;
-pub use error::JobError;
 pub use lerp_palette::LerpPaletteJob;
 pub use local_to_model::{LocalMatrices, LocalToModelJob};
 pub use palette::PaletteJob;

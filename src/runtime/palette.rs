@@ -1,6 +1,6 @@
 //! `PaletteJob`: model matrices × inverse binds, one 3×4 matrix per slot.
 
-use super::error::{JobError, exact};
+use super::check::{JobError, exact};
 use crate::evaluate::multiply;
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};

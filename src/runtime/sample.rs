@@ -1,7 +1,7 @@
 //! `SampleJob`: a clip at a time, as local transforms.
 
 use super::channels;
-use super::error::{JobError, at_least, same_shape};
+use super::check::{JobError, at_least, same_shape};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
 use crate::evaluate::blend::finish_rotation;
 use crate::evaluate::locate_all;

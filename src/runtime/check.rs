@@ -1,6 +1,6 @@
 //! The checks of jobs: sizes of buffers, shapes of poses, ranges of numbers.
 
-pub use crate::error::JobError;
+pub(super) use crate::error::JobError;
 
 /// Checks that a buffer has exactly the size needed.
 pub(crate) fn exact(
