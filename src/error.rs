@@ -1,6 +1,6 @@
 //! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected. What is wrong with each is data of its room.
 
-use crate::build::{MAX_SCALARS, RootMotionFault, TrackFault};
+use crate::build::MAX_SCALARS;
 use crate::clip::ClipFault;
 use crate::mesh::MeshFault;
 use crate::rig::RigFault;
@@ -54,15 +54,10 @@ pub enum BuildError {
     /// The joints do not form a skeleton, a skin or a mask.
     #[error("{0}")]
     Skeleton(SkeletonFault),
-    /// The parts of a clip do not fit each other, or another lane order.
+    /// The parts of a clip do not fit each other or another lane order, raw tracks cannot become a clip, or its root motion
+    /// cannot be extracted as requested.
     #[error("{0}")]
     Clip(ClipFault),
-    /// Raw tracks cannot become a clip.
-    #[error("{0}")]
-    Tracks(TrackFault),
-    /// Root motion cannot be extracted as requested.
-    #[error("{0}")]
-    RootMotion(RootMotionFault),
     /// The streams of a primitive, a material or an image are rejected.
     #[error("{0}")]
     Mesh(MeshFault),

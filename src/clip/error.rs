@@ -1,12 +1,14 @@
-//! `ClipFault`: why a clip is rejected.
+//! `ClipFault`: why a clip is rejected, of parts or of raw tracks, and why its root motion cannot be extracted.
 
 use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
-use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS, SkeletonMismatch};
+use super::timeline::MAX_IRREGULAR_KEYS;
+use crate::build::{MAX_RESAMPLED_KEYS, MAX_ROOT_STEPS};
+use crate::skeleton::{LookupError, MAX_CHAIN_SCALE, MAX_SECONDS, SkeletonMismatch};
 use crate::words::{are, plural, says, shorten};
 
-/// Why a clip is rejected.
+/// Why a clip is rejected, or cannot be built from raw tracks.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ClipFault {
@@ -114,7 +116,7 @@ pub enum ClipFault {
         /// Product of the largest scales down to the joint.
         product: f64,
     },
-    /// Blocks share rows or integers more often than [`MAX_SHARING`].
+    /// Blocks share rows or integers more often than 16 times each.
     Sharing {
         /// Name of the clip.
         clip: String,
@@ -150,6 +152,98 @@ pub enum ClipFault {
         /// Bytes allowed.
         limit: usize,
     },
+    /// The lengths of a track do not match.
+    TrackLength {
+        /// The clip.
+        clip: String,
+        /// The track.
+        track: usize,
+        /// Its node.
+        node: usize,
+        /// Key times.
+        keys: usize,
+        /// Values.
+        values: usize,
+        /// Values needed.
+        needed: usize,
+    },
+    /// A track animates a node or morph target that the skeleton lacks.
+    Target {
+        /// The clip.
+        clip: String,
+        /// The track.
+        track: usize,
+        /// The node.
+        node: usize,
+        /// What it lacks.
+        what: &'static str,
+    },
+    /// A track of a user channel has wrong lengths or times that do not increase, or is not the only one.
+    UserTrack {
+        /// The clip.
+        clip: String,
+        /// The channel.
+        channel: String,
+        /// What is wrong.
+        what: &'static str,
+        /// How many are good.
+        have: usize,
+        /// How many are needed.
+        needed: usize,
+    },
+    /// The union of a block's key times is too long, and no even grid of f32 times can take its place.
+    TooManyKeys {
+        /// The clip.
+        clip: String,
+        /// The channel.
+        channel: Channel,
+        /// The block.
+        block: usize,
+        /// Keys of the union.
+        keys: usize,
+    },
+    /// The clip's rows take more memory than allowed.
+    TooLarge {
+        /// The clip.
+        clip: String,
+        /// Keys of the block that is beyond the limit; 0 if it is no block of keys.
+        keys: u32,
+        /// Bytes needed, at least.
+        needed: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+    /// The operating system cannot provide the memory that the clip's rows take.
+    OutOfMemory {
+        /// The clip.
+        clip: String,
+        /// Bytes needed, at least.
+        needed: usize,
+    },
+    /// No joint has the name, path or index of the joint of root motion, or several have it.
+    RootJoint(LookupError),
+    /// A joint above that of root motion is animated too, so the motion is not the joint's alone.
+    MovingAncestor {
+        /// The clip.
+        clip: String,
+        /// The joint of the motion.
+        joint: String,
+        /// The animated joint above it.
+        above: String,
+    },
+    /// The joints above that of root motion have non-uniform or zero scale, through which the motion cannot be carried.
+    RootScale(String),
+    /// Root motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
+    RootKeys {
+        /// The clip.
+        clip: String,
+        /// Keys needed.
+        keys: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// There are so many clips, nodes and levels that the search for root motion would take too long.
+    RootWork(u64),
 }
 
 says! { ClipFault:
@@ -186,4 +280,33 @@ says! { ClipFault:
         ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
     Self::LaneMemory { clip, needed, limit } =>
         ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
+    Self::TrackLength { clip, track, node, keys, values, needed } =>
+        ("clip \"{clip}\", track {track} (node {node}): {} and {}, needs {}",
+        plural(*keys as u64, "key"),
+        plural(*values as u64, "value"),
+        plural(*needed as u64, "value"),
+        clip = shorten(clip)),
+    Self::Target { clip, track, node, what } =>
+        ("clip \"{clip}\", track {track}: node {node} has no such {what}", clip = shorten(clip)),
+    Self::UserTrack { clip, channel, what, have, needed } =>
+        ("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}",
+        clip = shorten(clip), channel = shorten(channel)),
+    Self::TooManyKeys { clip, channel, block, keys } =>
+        ("clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_IRREGULAR_KEYS}, and no \
+        {MAX_RESAMPLED_KEYS} evenly spaced times can replace them", clip = shorten(clip)),
+    Self::TooLarge { clip, keys, needed, limit } =>
+        ("clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}",
+        match keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) },
+        clip = shorten(clip)),
+    Self::OutOfMemory { clip, needed } =>
+        ("clip \"{clip}\" needs {needed} bytes of memory for its rows, more than there are", clip = shorten(clip)),
+    Self::RootJoint(inner) => ("root motion: {inner}"),
+    Self::MovingAncestor { clip, joint, above } =>
+        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
+        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
+    Self::RootScale(joint) =>
+        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
+    Self::RootKeys { clip, keys, limit } =>
+        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
+    Self::RootWork(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }
