@@ -2,7 +2,8 @@
 
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
-use crate::error::ClipFault;
+use super::timeline::MAX_IRREGULAR_KEYS;
+use crate::error::{ClipFault, MAX_RESAMPLED_KEYS, MAX_ROOT_STEPS};
 use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
 use crate::words::{are, plural, says, shorten};
 
@@ -40,4 +41,33 @@ says! { ClipFault:
         ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
     Self::LaneMemory { clip, needed, limit } =>
         ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
+    Self::TrackLength { clip, track, node, keys, values, needed } =>
+        ("clip \"{clip}\", track {track} (node {node}): {} and {}, needs {}",
+        plural(*keys as u64, "key"),
+        plural(*values as u64, "value"),
+        plural(*needed as u64, "value"),
+        clip = shorten(clip)),
+    Self::Target { clip, track, node, what } =>
+        ("clip \"{clip}\", track {track}: node {node} has no such {what}", clip = shorten(clip)),
+    Self::UserTrack { clip, channel, what, have, needed } =>
+        ("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}",
+        clip = shorten(clip), channel = shorten(channel)),
+    Self::TooManyKeys { clip, channel, block, keys } =>
+        ("clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_IRREGULAR_KEYS}, and no \
+        {MAX_RESAMPLED_KEYS} evenly spaced times can replace them", clip = shorten(clip)),
+    Self::TooLarge { clip, keys, needed, limit } =>
+        ("clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}",
+        match keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) },
+        clip = shorten(clip)),
+    Self::OutOfMemory { clip, needed } =>
+        ("clip \"{clip}\" needs {needed} bytes of memory for its rows, more than there are", clip = shorten(clip)),
+    Self::RootJoint(inner) => ("root motion: {inner}"),
+    Self::MovingAncestor { clip, joint, above } =>
+        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
+        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
+    Self::RootScale(joint) =>
+        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
+    Self::RootKeys { clip, keys, limit } =>
+        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
+    Self::RootWork(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }

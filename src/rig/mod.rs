@@ -176,7 +176,7 @@ impl Rig {
     ///
     /// # Errors
     /// If there is no such clip, a marker is outside the clip, or there are more than
-    /// [`MAX_MARKERS`](crate::clip::MAX_MARKERS). The rig is then unchanged.
+    /// 65,535. The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
         let clips = self.clips.len();
         let place = self.clips.get_mut(clip);
@@ -248,7 +248,7 @@ impl Rig {
     }
 
     /// The volume that the meshes take while a clip plays, by the index of the clip. `None` if there is no such clip, it is
-    /// additive, or it was not measured: see [`ClipBoundsJob`](crate::runtime::ClipBoundsJob).
+    /// additive, or it was not measured: see [`clip_bounds`](crate::runtime::clip_bounds).
     pub fn clip_bounds(&self, clip: usize) -> Option<&ClipBounds> {
         self.clips.get(clip)?;
         self.clip_bounds.get(clip)?.as_ref()

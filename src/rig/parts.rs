@@ -92,11 +92,11 @@ impl Rig {
                         }));
                     }
                 }
-                Some(ImageData::Encoded(i)) if !is_mime_type(i.mime.as_bytes()) => {
-                    let length = i.mime.len();
+                Some(ImageData::Encoded { mime, .. }) if !is_mime_type(mime.as_bytes()) => {
+                    let length = mime.len();
                     return Err(BuildError::Rig(RigFault::MimeType { image, length }));
                 }
-                Some(ImageData::Encoded(_)) => {}
+                Some(ImageData::Encoded { .. }) => {}
             }
         }
         let mut palette_offsets = Vec::with_capacity(parts.skins.len());

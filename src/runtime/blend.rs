@@ -11,8 +11,6 @@ use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::prelude::*;
 
-pub use crate::evaluate::blend::REST_THRESHOLD;
-
 /// Limit on the weight of an action: sums and squares of weights within it stay finite in f32.
 pub const MAX_ACTION_WEIGHT: f32 = 1.0e6;
 

@@ -19,13 +19,14 @@ mod scalars;
 mod skin;
 
 pub use crate::error::JobError;
-pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT, REST_THRESHOLD};
+pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT};
 pub use bounds::BoundsJob;
+pub use clip_bounds::clip_bounds;
 pub(crate) use clip_bounds::joint_bounds;
-pub use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
+pub(crate) use clip_bounds::{ClipBoundsJob, ClipBoundsScratch};
 pub(crate) use clip_speed::clip_speed;
 pub use lerp_palette::LerpPaletteJob;
-pub use local_to_model::{LocalMatrices, LocalToModelJob};
+pub use local_to_model::LocalToModelJob;
 pub use palette::PaletteJob;
 pub use sample::SampleJob;
 pub(crate) use scalars::ScalarBlend;

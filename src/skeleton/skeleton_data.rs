@@ -131,8 +131,7 @@ impl Skeleton {
     ///
     /// # Errors
     /// If a parent does not come before its child, a value is not finite or beyond its limit
-    /// ([`MAX_LENGTH`](super::MAX_LENGTH), [`MAX_CHAIN_SCALE`], [`MAX_SCALAR`],
-    /// [`ROTATION_SQUARES`](super::ROTATION_SQUARES)), there are too many joints, or the lane order is not
+    /// ([`MAX_LENGTH`](super::MAX_LENGTH), [`MAX_CHAIN_SCALE`], scalars 1e12, squared lengths of rotations 0.5 to 2), there are too many joints, or the lane order is not
     /// a permutation.
     pub fn new(
         joints: &[Joint],

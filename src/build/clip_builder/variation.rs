@@ -1,7 +1,7 @@
 //! Classification of tracks as constant or animated, and the check of their lengths.
 
-use crate::build::TrackFault;
 use crate::build::curve::Curve;
+use crate::clip::ClipFault;
 use crate::error::BuildError;
 use crate::raw::{Interpolation, RawChannel, RawTrack};
 
@@ -76,7 +76,7 @@ pub(crate) fn check_track(
     };
     let needed = track.times.len().saturating_mul(width * groups);
     if track.times.is_empty() || track.values.len() != needed {
-        return Err(BuildError::Tracks(TrackFault::TrackLength {
+        return Err(BuildError::Clip(ClipFault::TrackLength {
             clip: clip.to_owned(),
             track: index,
             node: track.node,

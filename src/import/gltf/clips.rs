@@ -4,7 +4,7 @@ use super::ImportOptions;
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
 use super::document::{Animation, Channel, Sampler};
-use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
 use super::scenes::Scenes;

@@ -1,7 +1,7 @@
 //! Nodes, scenes and skins.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, GltfErrorKind as Kind, Within, label};
+use super::error::{Fault, ImportFault as Kind, Within, label};
 use super::limits::{MAX_SKIN_JOINTS, Notes};
 use super::matrix::{SHEAR_TOLERANCE, decompose};
 use crate::mesh::Mesh;
