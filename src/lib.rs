@@ -13,16 +13,16 @@ pub mod build;
 pub mod clip;
 pub mod crowd;
 mod error;
+mod evaluate;
 #[cfg(feature = "phx")]
 pub mod format;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 pub mod import;
-mod kernel;
 pub mod math;
 pub mod mesh;
 pub mod playback;
-mod program;
+mod raw;
 pub mod retarget;
 pub mod rig;
 pub mod runtime;

@@ -1,7 +1,7 @@
 //! Details of rigs against the full rigs and against the oracle: palettes, model matrices, skinned vertices and bounds,
 //! for what a level's meshes leave out and for what is left out explicitly, at every SIMD level.
 
-use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive, build_rig};
+use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive_raw, build_rig};
 use phalanx::clip::ClipKind;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions};
 use phalanx::import::gltf::read_path;
@@ -251,7 +251,7 @@ fn crowd(model: &Model, rig: &Arc<Rig>, play: &Play) -> (Crowd, InstanceId) {
                 unreachable!("references are times");
             };
             let pose = sample(&rig.clips()[a.clip], skeleton, t as f32).unwrap();
-            let clip = build_additive(&model.rig, (&model.raw, a.clip), &pose).unwrap();
+            let clip = build_additive_raw(&model.rig, (&model.raw, a.clip), &pose).unwrap();
             let clip = crowd.add_clip(id, Arc::new(clip)).unwrap();
             let mut player = crowd.player(instance).unwrap();
             player.set_layer_weight(place, a.weight as f32).unwrap();

@@ -252,7 +252,7 @@ fn distance(
         file: file.to_owned(),
         source,
     })?;
-    Ok(found.metres as f32)
+    Ok(found as f32)
 }
 
 /// What binding left out of a clip, a line each.

@@ -6,8 +6,8 @@ use super::output;
 use super::unit;
 use clap::Args;
 use phalanx::import::bvh::{METRES, is_bvh_file};
-use phalanx::import::gltf::{GltfErrorKind, MEMORY};
-use phalanx::import::{ImportError, ImportOptions};
+use phalanx::import::gltf::MEMORY;
+use phalanx::import::{ImportError, ImportFault, ImportOptions};
 use std::path::Path;
 
 /// What an import may use.
@@ -109,9 +109,9 @@ pub fn advise(error: ImportError) -> CliError {
     let advice = match &error {
         ImportError::ClipBytes { .. } => RAISES,
         ImportError::Gltf { kind, .. } => match kind {
-            GltfErrorKind::Extension { .. } => "--lenient reads the file without it",
-            GltfErrorKind::ParentFolder { .. } => "--allow-parent-folders follows it",
-            GltfErrorKind::Limit { what, .. } if MEMORY.contains(what) => RAISES,
+            ImportFault::Extension { .. } => "--lenient reads the file without it",
+            ImportFault::ParentFolder { .. } => "--allow-parent-folders follows it",
+            ImportFault::Limit { what, .. } if MEMORY.contains(what) => RAISES,
             _ => return error.into(),
         },
         _ => return error.into(),

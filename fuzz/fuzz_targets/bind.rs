@@ -226,7 +226,7 @@ fuzz_target!(|bytes: &[u8]| {
     });
     if let [Some(a), Some(b)] = &maps {
         let sides = ((from.skeleton(), a), (onto.skeleton(), b));
-        let found = Reference::find(&from, a, "source").map(|found| found.reference);
+        let found = Reference::find(&from, a, "source").map(|found| found.0);
         let options = RetargetOptions {
             source_reference: found.unwrap_or(Reference::Rest),
             ..RetargetOptions::default()

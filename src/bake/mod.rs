@@ -32,10 +32,6 @@ use std::sync::Arc;
 use thiserror::Error;
 use tracks::Tracks;
 
-/// Default of [`BakeOptions::max_error`], metres: 0.1 mm.
-pub const MAX_ERROR: f32 = 1e-4;
-/// Default of [`BakeOptions::shell`], metres: 3 cm.
-pub const SHELL: f32 = 0.03;
 /// Attempts to bake a clip, each with a finer target if the measured error is above the bound.
 const ATTEMPTS: usize = 4;
 /// Share of the error that the finest 16-bit step of a track may cause; tracks that need a coarser step stay f32. The
@@ -50,7 +46,6 @@ pub const BAKE_BYTES_PER_KEY: u64 = 300;
 ///
 /// A clip may hold more ([`MAX_KEYS`](crate::clip::MAX_KEYS) for any number of joints): 31 joints are baked up to
 /// 541,200 keys, which are 75 minutes at 120 Hz. A longer take plays and is stored with exact keys; to bake it, cut it.
-/// exact keys; to bake it, cut it.
 pub const MAX_BAKED_KEYS: usize = 1 << 24;
 
 /// Bytes of memory that [`bake`] needs for a clip at most, so that a caller can check that they are available: the
@@ -68,9 +63,9 @@ pub fn bake_memory(clip: &Clip, skeleton: &Skeleton) -> Result<u64, BakeError> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct BakeOptions {
     /// Bound on the displacement of points on a joint's shell from the raw clip, metres of model space.
-    /// [`ErrorReport::max`], which is kept below it, says how far that holds between keys. Default: [`MAX_ERROR`].
+    /// [`ErrorReport::max`], which is kept below it, says how far that holds between keys. Default: 0.1 mm.
     pub max_error: f32,
-    /// Distance of the shell from the joint, metres of model space. Default: [`SHELL`].
+    /// Distance of the shell from the joint, metres of model space. Default: 3 cm.
     pub shell: f32,
     /// Bound on the error of morph weights and user channels, relative to their range or to 1, whichever is
     /// larger. Default: 1e-4.
@@ -111,8 +106,8 @@ impl JointQuality {
 impl Default for BakeOptions {
     fn default() -> Self {
         Self {
-            max_error: MAX_ERROR,
-            shell: SHELL,
+            max_error: 1e-4,
+            shell: 0.03,
             scalar_error: 1e-4,
             joints: Vec::new(),
         }

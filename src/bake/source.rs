@@ -5,7 +5,7 @@ use super::metric::{BETWEEN, Sampler, key_times, near_peaks};
 use super::shells::{rounding, shells};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
 use crate::clip::Clip;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use crate::rig::Rig;
 use std::collections::HashMap;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::build::{BuildOptions, build_rig};
 use crate::clip::{Channel, Encoding};
-use crate::import::raw::{
+use crate::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
 };
 use crate::skeleton::{ChannelValue, UserChannel};

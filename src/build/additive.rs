@@ -6,32 +6,11 @@ use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind, Cursor};
 use crate::error::BuildError;
-use crate::import::raw::RawScene;
+use crate::raw::RawScene;
 use crate::rig::Rig;
 use crate::runtime::{JobError, SampleJob};
 use crate::skeleton::{NO_JOINT, Pose};
-
-/// The clip whose differences [`build_additive`] takes.
-#[derive(Clone, Copy, Debug)]
-pub enum AdditiveSource<'a> {
-    /// A clip of the rig, by its index in [`Rig::clips`]. An index converts into it.
-    Clip(usize),
-    /// A clip of the raw scene that the rig was built from, by its index. A pair of scene and index converts
-    /// into it.
-    Raw(&'a RawScene, usize),
-}
-
-impl From<usize> for AdditiveSource<'_> {
-    fn from(clip: usize) -> Self {
-        Self::Clip(clip)
-    }
-}
-
-impl<'a> From<(&'a RawScene, usize)> for AdditiveSource<'a> {
-    fn from((raw, clip): (&'a RawScene, usize)) -> Self {
-        Self::Raw(raw, clip)
-    }
-}
+use std::borrow::Cow;
 
 /// The pose from which an additive clip differs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,9 +37,8 @@ impl<'a> From<&'a Pose> for AdditiveReference<'a> {
 /// Root motion that was extracted from a clip is not in its differences.
 ///
 /// # Errors
-/// If the rig or the scene has no such clip or the rig no such reference clip, either is additive, the
-/// reference's time is outside its clip, a pose does not have the skeleton's shape, the scene does not have
-/// the rig's nodes, or the new clip is invalid or above a limit.
+/// If the rig has no such clip or reference clip, either is additive, the reference's time is outside its clip, a pose does
+/// not have the skeleton's shape, or the new clip is invalid or above a limit.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -78,27 +56,39 @@ impl<'a> From<&'a Pose> for AdditiveReference<'a> {
 /// ```
 pub fn build_additive<'a>(
     rig: &Rig,
-    source: impl Into<AdditiveSource<'a>>,
+    clip: usize,
     reference: impl Into<AdditiveReference<'a>>,
 ) -> Result<Clip, BuildError> {
-    let frame;
-    let reference = match reference.into() {
-        AdditiveReference::Rest => rig.skeleton().rest_pose(),
-        AdditiveReference::Pose(pose) => pose,
-        AdditiveReference::Frame(clip, time) => {
-            frame = sample(rig, clip, time)?;
-            &frame
-        }
-    };
+    from_clip(rig, clip, &*pose_of(rig, reference.into())?)
+}
+
+/// Builds an additive clip like [`build_additive`], from a clip of the raw scene that the rig was built from.
+///
+/// # Errors
+/// Those of [`build_additive`]; also if the scene has no such clip or not the rig's nodes.
+pub fn build_additive_raw<'a>(
+    rig: &Rig,
+    (raw, clip): (&RawScene, usize),
+    reference: impl Into<AdditiveReference<'a>>,
+) -> Result<Clip, BuildError> {
+    from_raw(rig, raw, clip, &*pose_of(rig, reference.into())?)
+}
+
+fn pose_of<'a>(
+    rig: &'a Rig,
+    reference: AdditiveReference<'a>,
+) -> Result<Cow<'a, Pose>, BuildError> {
     let rest = rig.skeleton().rest_pose();
+    let reference = match reference {
+        AdditiveReference::Rest => Cow::Borrowed(rest),
+        AdditiveReference::Pose(pose) => Cow::Borrowed(pose),
+        AdditiveReference::Frame(clip, time) => Cow::Owned(sample(rig, clip, time)?),
+    };
     if !reference.same_shape(rest) {
         let (have, needed) = (reference.blocks(), rest.blocks());
         return Err(index("additive reference", "block", have, needed));
     }
-    match source.into() {
-        AdditiveSource::Clip(clip) => from_clip(rig, clip, reference),
-        AdditiveSource::Raw(raw, clip) => from_raw(rig, raw, clip, reference),
-    }
+    Ok(reference)
 }
 
 fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {

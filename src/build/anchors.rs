@@ -1,7 +1,7 @@
 //! The parents of meshes without a skin: the nearest joint above each, and the transform relative to it.
 
-use crate::import::raw::RawScene;
 use crate::math::Affine3x4;
+use crate::raw::RawScene;
 use crate::skeleton::NO_JOINT;
 
 /// Up to this many nodes between a mesh and its joint, the matrices are multiplied again for each mesh;
@@ -79,7 +79,7 @@ impl<'a> Anchors<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::raw::RawNode;
+    use crate::raw::RawNode;
     use glam::Vec3;
     use std::cell::Cell;
 

@@ -1,13 +1,10 @@
 //! Checks of the indices of raw data.
 
-use crate::error::BuildError;
-use crate::import::raw::RawScene;
+use crate::error::{BuildError, MAX_SCALARS};
 use crate::mesh::{MeshFault, Primitive};
+use crate::raw::RawScene;
 use crate::rig::is_forest;
 use crate::words::shorten;
-
-/// Limit on the scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
-pub const MAX_SCALARS: usize = 1 << 16;
 
 /// Checks every index, the parents, the number of scalars and the primitives.
 pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {

@@ -1,7 +1,7 @@
 //! `Curve`: one raw track in f64, as the clip builder uses it.
 
-use crate::import::raw::{Interpolation, RawChannel, RawTrack};
 use crate::math::{angle, hermite, slerp};
+use crate::raw::{Interpolation, RawChannel, RawTrack};
 
 /// The largest deviation that a tangent of 1 causes in an interval of 1: the extremum of both Hermite functions of
 /// tangents.

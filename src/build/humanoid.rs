@@ -1,6 +1,6 @@
 //! The humanoid of a raw scene: bones of nodes become bones of joints.
 
-use crate::import::{ImportReport, Severity};
+use crate::raw::{ImportReport, Severity};
 use crate::skeleton::{HumanBone, NO_JOINT};
 
 /// The bones with their joints, in the order of the bones, no bone and no joint twice. The first statement counts; others

@@ -1,6 +1,6 @@
 //! The nodes that become joints, and their order.
 
-use crate::import::raw::{RawChannel, RawScene};
+use crate::raw::{RawChannel, RawScene};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -89,7 +89,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::raw::{RawNode, RawSkin};
+    use crate::raw::{RawNode, RawSkin};
 
     fn scene(parents: &[Option<usize>], skin: &[usize]) -> RawScene {
         RawScene {

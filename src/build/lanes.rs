@@ -8,8 +8,8 @@ use super::lengths::Lengths;
 use super::rig::scalars_of;
 use crate::clip::{Channel, Clip, Defaults};
 use crate::error::BuildError;
-use crate::import::raw::{RawChannel, RawScene};
 use crate::math::LANES;
+use crate::raw::{RawChannel, RawScene};
 use crate::rig::MorphRange;
 use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
 
@@ -227,7 +227,7 @@ impl LaneScan {
 mod tests {
     use super::*;
     use crate::build::{BuildOptions, build_rig};
-    use crate::import::raw::{Interpolation, RawClip, RawNode, RawTrack};
+    use crate::raw::{Interpolation, RawClip, RawNode, RawTrack};
 
     #[test]
     fn the_skeleton_of_a_scene_is_that_of_its_rig() {

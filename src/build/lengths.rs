@@ -3,7 +3,7 @@
 use super::curve::BULGE;
 use super::rig::model_size;
 use crate::clip::Clip;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 use crate::rig::Extremes;
 use crate::skeleton::{Frames, Skeleton};
 

@@ -2,8 +2,8 @@
 
 use super::bounds::measure_bounds;
 use crate::error::BuildError;
-use crate::import::raw::RawScene;
 use crate::mesh::Mesh;
+use crate::raw::RawScene;
 use crate::rig::{Rig, RigFault, RigMesh, SlotBounds};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -124,7 +124,7 @@ fn is_same(ours: &[f32; 16], theirs: &[f32; 16], size: f32) -> bool {
 fn match_skin(
     rig: &Rig,
     scene: &RawScene,
-    skin: &crate::import::raw::RawSkin,
+    skin: &crate::raw::RawSkin,
 ) -> Result<(usize, Vec<u16>), BuildError> {
     let names = rig.skeleton.names();
     let name = |slot: usize| {

@@ -2,9 +2,9 @@
 
 use super::anchors::Anchors;
 use crate::error::BuildError;
-use crate::import::raw::RawScene;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
+use crate::raw::RawScene;
 use crate::rig::RigMesh;
 use crate::skeleton::{NO_JOINT, Skin};
 use std::sync::Arc;

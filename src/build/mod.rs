@@ -20,16 +20,12 @@ mod unbuild;
 mod with_clips;
 
 pub use crate::error::BuildError;
-pub use additive::{AdditiveReference, AdditiveSource, build_additive};
-pub use check::MAX_SCALARS;
-pub use clip_builder::{
-    MAX_RESAMPLED_KEYS, RESAMPLE_RATE, ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE,
-    TRANSLATION_TOLERANCE, TrackFault,
-};
+pub use additive::{AdditiveReference, build_additive, build_additive_raw};
+pub use clip_builder::RESAMPLE_RATE;
 pub use lanes::{LaneScan, skeleton_of};
 pub use lod::add_lod;
 pub use rig::{BuildOptions, build_rig, build_rig_reporting};
-pub use root_motion::{MAX_ROOT_STEPS, RootJoint, RootMotionFault, RootMotionOptions};
+pub use root_motion::RootMotionOptions;
 pub use unbuild::raw_joints;
 pub(crate) use unbuild::{raw_clip, take_quaternions};
 pub use with_clips::with_clips;

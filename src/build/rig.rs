@@ -7,12 +7,11 @@ use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
-use crate::build::TrackFault;
-use crate::clip::{Channel, Clip, RootMotionParts};
+use crate::clip::{Channel, Clip, ClipFault, RootMotionParts};
 use crate::error::BuildError;
-use crate::import::raw::{RawClip, RawScene};
-use crate::import::{ImportReport, Severity};
 use crate::mesh::Mesh;
+use crate::raw::{ImportReport, Severity};
+use crate::raw::{RawClip, RawScene};
 use crate::rig::{MorphRange, Rig, RigNode, RigParts};
 use crate::skeleton::{NO_JOINT, Scalar, Skeleton};
 use crate::words::shorten;
@@ -238,7 +237,7 @@ fn build_clips(
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
-            let source = BuildError::Tracks(TrackFault::TooLarge {
+            let source = BuildError::Clip(ClipFault::TooLarge {
                 clip: built.name().to_owned(),
                 keys: 0,
                 needed,

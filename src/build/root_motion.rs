@@ -3,61 +3,22 @@
 use super::clip_builder::{Variation, check_track, classify};
 use super::curve::Curve;
 use super::lengths::Lengths;
-use crate::clip::RootMotionParts;
-use crate::error::BuildError;
-use crate::import::UpAxis;
-use crate::import::raw::{RawChannel, RawClip, RawScene};
-use crate::skeleton::{Hierarchy, JointRef, LookupError};
-use crate::words::{says, shorten};
+use crate::clip::{ClipFault, RootMotionParts};
+use crate::error::{BuildError, MAX_ROOT_STEPS};
+use crate::raw::{RawChannel, RawClip, RawScene, UpAxis};
+use crate::skeleton::Hierarchy;
 use std::collections::HashMap;
 
 mod root;
 
 use root::Root;
 
-/// Limit on the steps of the search for root motion: one per node for every clip, and one per joint at or above it for
-/// every joint examined. A thousand clips of a thousand nodes take a million.
-pub const MAX_ROOT_STEPS: u64 = 1 << 28;
-
-/// The joint that carries the motion.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum RootJoint {
-    /// The first joint, parents first, whose end in some clip differs from its start. Only the clips in
-    /// which it differs have root motion.
-    #[default]
-    Travelling,
-    /// A joint of the skeleton.
-    Index(usize),
-    /// A joint by its name or path, as in [`JointRef`].
-    Named(String),
-}
-
-impl From<JointRef<'_>> for RootJoint {
-    fn from(joint: JointRef<'_>) -> Self {
-        match joint {
-            JointRef::Name(name) => Self::Named(name.to_owned()),
-            JointRef::Index(joint) => Self::Index(joint),
-        }
-    }
-}
-
-impl From<&str> for RootJoint {
-    fn from(name: &str) -> Self {
-        JointRef::Name(name).into()
-    }
-}
-
-impl From<usize> for RootJoint {
-    fn from(joint: usize) -> Self {
-        Self::Index(joint)
-    }
-}
-
 /// Settings of the extraction of root motion from clips.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RootMotionOptions {
-    /// The joint, by name, path or index (`"Hips".into()`). Default: [`RootJoint::Travelling`].
-    pub joint: RootJoint,
+    /// The joint that carries the motion: a name or a path or, if no joint has it, an index. Default: `None`, the first joint,
+    /// parents first, whose end in some clip differs from its start; only the clips in which it differs have root motion.
+    pub joint: Option<String>,
     /// The axes of model space to extract, x, y and z. Default: `None`, the two horizontal axes.
     pub axes: Option<[bool; 3]>,
     /// Whether rotation about the up axis is extracted too. The tracks of the joint are then sampled, so that motion and
@@ -65,48 +26,6 @@ pub struct RootMotionOptions {
     pub rotation: bool,
     /// The up axis; importers set it to theirs. Default: Y.
     pub up: UpAxis,
-}
-
-/// Why root motion cannot be extracted.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum RootMotionFault {
-    /// No joint has that name, path or index, or several have it.
-    Joint(LookupError),
-    /// A joint above is animated too, so the motion is not the joint's alone.
-    MovingAncestor {
-        /// The clip.
-        clip: String,
-        /// The joint of the motion.
-        joint: String,
-        /// The animated joint above it.
-        above: String,
-    },
-    /// The joints above have non-uniform or zero scale, through which the motion cannot be carried.
-    Scale(String),
-    /// The motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
-    TooManyKeys {
-        /// The clip.
-        clip: String,
-        /// Keys needed.
-        keys: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// There are so many clips, nodes and levels that the search would take too long.
-    Work(u64),
-}
-
-says! { RootMotionFault:
-    Self::Joint(inner) => ("root motion: {inner}"),
-    Self::MovingAncestor { clip, joint, above } =>
-        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
-        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
-    Self::Scale(joint) =>
-        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
-    Self::TooManyKeys { clip, keys, limit } =>
-        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
-    Self::Work(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }
 
 /// Extracts the root motion from the clips of a scene. `order` holds the node of every joint,
@@ -129,7 +48,7 @@ pub(crate) fn extract(
     let done = clips.iter_mut().zip(&mut out).try_for_each(|(clip, out)| {
         let tracks = by_node(clip);
         let root = Root::new(raw, order[joint], (clip, &tracks), lengths, options)?;
-        let auto = options.joint == RootJoint::Travelling;
+        let auto = options.joint.is_none();
         if auto && !root.travels(lengths.model, options.rotation) {
             return Ok(());
         }
@@ -147,7 +66,7 @@ fn find_joint(
     options: &RootMotionOptions,
     steps: &mut Steps,
 ) -> Result<Option<usize>, BuildError> {
-    let find = |joint: JointRef<'_>| {
+    let find = |joint: &str| {
         let mut joint_of = vec![None; raw.nodes.len()];
         for (joint, &node) in order.iter().enumerate() {
             joint_of[node] = Some(joint);
@@ -157,17 +76,16 @@ fn find_joint(
             name: |joint: usize| raw.nodes[order[joint]].name.as_deref().unwrap_or_default(),
             parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
         };
-        let found = hierarchy.find(joint);
+        let found = hierarchy.find_text(joint);
         Ok(Some(
             found
-                .map_err(RootMotionFault::Joint)
-                .map_err(BuildError::RootMotion)?,
+                .map_err(ClipFault::RootJoint)
+                .map_err(BuildError::Clip)?,
         ))
     };
     match &options.joint {
-        RootJoint::Index(joint) => find(JointRef::Index(*joint)),
-        RootJoint::Named(wanted) => find(JointRef::Name(wanted)),
-        RootJoint::Travelling => {
+        Some(wanted) => find(wanted),
+        None => {
             let mut first: Option<usize> = None;
             let depths = depths(raw, order);
             for clip in &raw.clips {
@@ -188,7 +106,9 @@ fn find_joint(
                     steps.take(depths[node])?;
                     let root = match Root::new(raw, node, (clip, &tracks), lengths, options) {
                         Ok(root) => root,
-                        Err(BuildError::RootMotion(_)) => continue,
+                        Err(BuildError::Clip(
+                            ClipFault::MovingAncestor { .. } | ClipFault::RootScale(_),
+                        )) => continue,
                         Err(fault) => return Err(fault),
                     };
                     if root.travels(lengths.model, options.rotation) {
@@ -209,9 +129,7 @@ impl Steps {
     fn take(&mut self, steps: u64) -> Result<(), BuildError> {
         self.0 = self.0.saturating_add(steps);
         match self.0 {
-            needed if needed > MAX_ROOT_STEPS => {
-                Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
-            }
+            needed if needed > MAX_ROOT_STEPS => Err(BuildError::Clip(ClipFault::RootWork(needed))),
             _ => Ok(()),
         }
     }
@@ -263,7 +181,7 @@ fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::import::raw::{Interpolation, RawNode, RawTrack};
+    use crate::raw::{Interpolation, RawNode, RawTrack};
 
     /// A requested joint needs no search, but the joints above it are visited for every clip.
     #[test]
@@ -281,16 +199,13 @@ mod tests {
         };
         let order: Vec<usize> = (0..DEPTH).collect();
         let options = RootMotionOptions {
-            joint: RootJoint::Index(DEPTH - 1),
+            joint: Some((DEPTH - 1).to_string()),
             ..RootMotionOptions::default()
         };
         let needed = (DEPTH * CLIPS) as u64;
         assert!(needed > MAX_ROOT_STEPS);
         let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
-        assert_eq!(
-            refused,
-            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
-        );
+        assert_eq!(refused, Err(BuildError::Clip(ClipFault::RootWork(needed))));
         assert_eq!(raw.clips.len(), CLIPS);
     }
 
@@ -339,7 +254,7 @@ mod tests {
         let needed = MAX_ROOT_STEPS + 1;
         assert_eq!(
             steps.take(1),
-            Err(BuildError::RootMotion(RootMotionFault::Work(needed)))
+            Err(BuildError::Clip(ClipFault::RootWork(needed)))
         );
     }
 }

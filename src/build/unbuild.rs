@@ -2,11 +2,11 @@
 
 use super::curve::Curve;
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Defaults, Part};
-use crate::import::raw::{
+use crate::math::LANES;
+use crate::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
     RawUserTrack,
 };
-use crate::math::LANES;
 use crate::rig::Rig;
 use crate::skeleton::{NO_JOINT, Skeleton};
 

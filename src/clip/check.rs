@@ -1,8 +1,8 @@
 //! Checks of blocks before sampling.
 
+use super::ClipFault;
 use super::block::{BlockKind, Channel};
 use super::clip_data::ClipParts;
-use super::error::ClipFault;
 use crate::error::BuildError;
 use crate::skeleton::{MAX_LENGTH, Skeleton};
 

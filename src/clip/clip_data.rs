@@ -1,9 +1,9 @@
 //! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
+use super::ClipFault;
 use super::block::{Block, BlockKind, Channel, TrackCounts};
 use super::check::check_blocks;
 use super::encoding::Part;
-use super::error::ClipFault;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
@@ -106,8 +106,8 @@ impl Clip {
     /// The checks ensure that sampling never reads outside the parts and that palettes of sampled poses stay
     /// finite. Numbers are at most [`MAX_LENGTH`](crate::skeleton::MAX_LENGTH). The product of scales down a
     /// chain of joints is at most [`MAX_CHAIN_SCALE`](crate::skeleton::MAX_CHAIN_SCALE). Squared lengths of
-    /// rotations are within [`ROTATION_SQUARES`](crate::skeleton::ROTATION_SQUARES), and the dot product of
-    /// neighbouring keys is at least [`LEAST_ROTATION_DOT`](crate::skeleton::LEAST_ROTATION_DOT).
+    /// rotations are from 0.5 to 2, and the dot product of
+    /// neighbouring keys is at least -0.1.
     ///
     /// # Errors
     /// If a time, a row, a block or a count is invalid; see [`ClipFault`].

@@ -1,156 +1,11 @@
-//! `ClipFault`: why a clip is rejected.
+//! The messages of a `ClipFault`.
 
-use super::block::Channel;
 use super::limits::MAX_SHARING;
 use super::marker::MAX_MARKERS;
-use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS, SkeletonMismatch};
+use super::timeline::MAX_IRREGULAR_KEYS;
+use crate::error::{ClipFault, MAX_RESAMPLED_KEYS, MAX_ROOT_STEPS};
+use crate::skeleton::{MAX_CHAIN_SCALE, MAX_SECONDS};
 use crate::words::{are, plural, says, shorten};
-
-/// Why a clip is rejected.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum ClipFault {
-    /// The duration is negative, NaN, or above [`MAX_SECONDS`].
-    Duration {
-        /// Name of the clip.
-        clip: String,
-        /// Duration, seconds.
-        duration: f32,
-    },
-    /// A timeline has too few or too many keys: at most [`MAX_KEYS`](super::MAX_KEYS) if they are evenly spaced,
-    /// otherwise at most [`MAX_IRREGULAR_KEYS`](super::MAX_IRREGULAR_KEYS).
-    KeyCount {
-        /// Name of the clip.
-        clip: String,
-        /// Index of the timeline.
-        timeline: usize,
-        /// Number of keys.
-        keys: usize,
-        /// The most keys allowed.
-        limit: usize,
-    },
-    /// Times do not increase, or exceed [`MAX_SECONDS`] in magnitude.
-    Times {
-        /// Name of the clip.
-        clip: String,
-        /// Index of the timeline.
-        timeline: usize,
-        /// Index of the key.
-        key: usize,
-    },
-    /// There are more irregular timelines than 16-bit hint indices.
-    TooManyTimelines {
-        /// Name of the clip.
-        clip: String,
-        /// Number of irregular timelines.
-        count: usize,
-    },
-    /// A block refers to lanes, rows, integers or a timeline that do not exist.
-    Block {
-        /// Name of the clip.
-        clip: String,
-        /// The channel.
-        channel: Channel,
-        /// Index in the channel's list of blocks.
-        index: usize,
-        /// What the block refers to.
-        what: &'static str,
-        /// Index or end of the reference.
-        needed: usize,
-        /// Number of existing elements.
-        have: usize,
-    },
-    /// There is no such clip.
-    Unknown {
-        /// Name of the clip.
-        clip: usize,
-        /// Number of clips of the rig.
-        clips: usize,
-    },
-    /// A marker is outside the clip.
-    Marker {
-        /// Name of the clip.
-        clip: String,
-        /// Name of the marker.
-        marker: String,
-        /// Time of the marker, seconds.
-        time: f32,
-        /// Duration of the clip, seconds.
-        duration: f32,
-    },
-    /// There are more markers than 16-bit marker indices.
-    TooManyMarkers {
-        /// Name of the clip.
-        clip: String,
-        /// Number of markers.
-        count: usize,
-    },
-    /// A row holds NaN or infinity.
-    NotFinite {
-        /// Name of the clip.
-        clip: String,
-        /// Index of the row.
-        row: usize,
-    },
-    /// A number is beyond its limit.
-    Beyond {
-        /// Name of the clip.
-        clip: String,
-        /// Where the number is: channel, joint and key.
-        place: String,
-        /// Value of the number.
-        value: f32,
-        /// The exceeded limit, upper or lower.
-        limit: f32,
-    },
-    /// The product of scales down a chain of joints exceeds [`MAX_CHAIN_SCALE`].
-    Scale {
-        /// Name of the clip.
-        clip: String,
-        /// Index of the joint.
-        joint: usize,
-        /// Name of the joint.
-        name: String,
-        /// Product of the largest scales down to the joint.
-        product: f64,
-    },
-    /// Blocks share rows or integers more often than [`MAX_SHARING`].
-    Sharing {
-        /// Name of the clip.
-        clip: String,
-        /// Rows or integers.
-        what: &'static str,
-        /// Number read, summed over the blocks.
-        needed: usize,
-        /// Largest number allowed.
-        limit: usize,
-    },
-    /// The root motion is invalid, or not allowed.
-    RootMotion {
-        /// Name of the clip.
-        clip: String,
-        /// The fault.
-        what: &'static str,
-        /// The key, joint or count at fault.
-        index: usize,
-    },
-    /// The skeletons differ in more than the order of their lanes and joints.
-    LaneSkeleton {
-        /// The clip.
-        clip: String,
-        /// The first difference: in the clip's skeleton, and in the other.
-        mismatch: SkeletonMismatch,
-    },
-    /// The clip needs more memory in the new order than allowed.
-    LaneMemory {
-        /// The clip.
-        clip: String,
-        /// Bytes needed, at least.
-        needed: usize,
-        /// Bytes allowed.
-        limit: usize,
-    },
-}
 
 says! { ClipFault:
     Self::Duration { clip, duration } =>
@@ -186,4 +41,33 @@ says! { ClipFault:
         ("clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(clip)),
     Self::LaneMemory { clip, needed, limit } =>
         ("clip \"{clip}\" needs {needed} bytes in another lane order, the limit is {limit}", clip = shorten(clip)),
+    Self::TrackLength { clip, track, node, keys, values, needed } =>
+        ("clip \"{clip}\", track {track} (node {node}): {} and {}, needs {}",
+        plural(*keys as u64, "key"),
+        plural(*values as u64, "value"),
+        plural(*needed as u64, "value"),
+        clip = shorten(clip)),
+    Self::Target { clip, track, node, what } =>
+        ("clip \"{clip}\", track {track}: node {node} has no such {what}", clip = shorten(clip)),
+    Self::UserTrack { clip, channel, what, have, needed } =>
+        ("clip \"{clip}\", user channel \"{channel}\": {what}: {have}, needed: {needed}",
+        clip = shorten(clip), channel = shorten(channel)),
+    Self::TooManyKeys { clip, channel, block, keys } =>
+        ("clip \"{clip}\": {channel} block {block} has {keys} key times, the limit is {MAX_IRREGULAR_KEYS}, and no \
+        {MAX_RESAMPLED_KEYS} evenly spaced times can replace them", clip = shorten(clip)),
+    Self::TooLarge { clip, keys, needed, limit } =>
+        ("clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}",
+        match keys { 0 => String::new(), &n => format!(", with blocks of {},", plural(u64::from(n), "key")) },
+        clip = shorten(clip)),
+    Self::OutOfMemory { clip, needed } =>
+        ("clip \"{clip}\" needs {needed} bytes of memory for its rows, more than there are", clip = shorten(clip)),
+    Self::RootJoint(inner) => ("root motion: {inner}"),
+    Self::MovingAncestor { clip, joint, above } =>
+        ("root motion of clip \"{clip}\": joint \"{above}\" above \"{joint}\" is animated too",
+        clip = shorten(clip), above = shorten(above), joint = shorten(joint)),
+    Self::RootScale(joint) =>
+        ("root motion: the joints above \"{joint}\" have non-uniform or zero scale", joint = shorten(joint)),
+    Self::RootKeys { clip, keys, limit } =>
+        ("root motion of clip \"{clip}\" needs {keys} keys, the limit is {limit}", clip = shorten(clip)),
+    Self::RootWork(needed) => ("root motion: the search takes {needed} steps, the limit is {MAX_ROOT_STEPS}"),
 }

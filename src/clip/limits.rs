@@ -1,9 +1,9 @@
 //! Limits on the numbers of a clip. They keep every sample, and every product of samples, within f32.
 
+use super::ClipFault;
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind, ClipParts};
 use super::encoding::{Extent, Keys, Lanes};
-use super::error::ClipFault;
 use crate::error::BuildError;
 use crate::math::{LANES, all_within, within};
 use crate::skeleton::limits::{MAX_CHAIN_SCALE, MAX_LENGTH, check_chain, scale_factor};

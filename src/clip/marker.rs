@@ -57,7 +57,7 @@ impl Clip {
     /// Replaces all markers of the clip.
     ///
     /// # Errors
-    /// If a time is outside [0, duration], or there are more than [`MAX_MARKERS`].
+    /// If a time is outside [0, duration], or there are more than 65,535.
     pub fn with_markers(mut self, markers: Vec<Marker>) -> Result<Self, BuildError> {
         self.markers = sorted(markers, &self.name, self.duration)?;
         Ok(self)

@@ -25,6 +25,7 @@ mod root_motion;
 mod store;
 pub(crate) mod timeline;
 
+pub use crate::error::ClipFault;
 pub(crate) use block::split_lane;
 pub use block::{Block, BlockKind, Channel, TrackCounts};
 #[cfg(feature = "phx")]
@@ -33,13 +34,12 @@ pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
-pub use error::ClipFault;
 pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
-pub use lanes::{LaneDifference, REORDER_BYTES, REORDER_BYTES_PER_BYTE, reorder_lanes};
-pub use limits::MAX_SHARING;
-pub use marker::{MAX_MARKERS, Marker};
+pub use lanes::{LaneDifference, reorder_lanes};
+pub(crate) use marker::MAX_MARKERS;
+pub use marker::Marker;
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
 pub use store::SharedBytes;
 pub use store::Store;
-pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS, REGULAR_TOLERANCE, Timeline};
+pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline};

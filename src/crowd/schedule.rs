@@ -312,9 +312,7 @@ fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGro
 mod tests {
     use super::*;
     use crate::crowd::PlayOptions;
-    use crate::import::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
-    };
+    use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
     use crate::simd::SETTLED;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;

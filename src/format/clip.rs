@@ -5,11 +5,12 @@
 //! form 1  [bytes of `codec`]
 //! ```
 
-use super::codec::{self, CodecError, KINDS};
+use super::codec::{self, KINDS};
 use super::container::ALIGNMENT;
 use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::{Bytes, place};
+use super::writer::WriteError;
 use crate::clip::{
     Block, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts, SharedBytes,
     Store, TrackCounts,
@@ -92,7 +93,7 @@ pub(super) fn write(
     clip: &Clip,
     skeleton: &Skeleton,
     form: ClipForm,
-) -> Result<Vec<u8>, CodecError> {
+) -> Result<Vec<u8>, WriteError> {
     match form {
         ClipForm::Rows => Ok(rows(clip)),
         ClipForm::Coded => codec::encode(clip, skeleton),
@@ -193,10 +194,11 @@ fn read_coded(
 ) -> Result<Clip, ReadError> {
     let seen = r.memory.look_through(blocks_of(skeleton));
     seen.map_err(|fault| r.whole(fault))?;
+    let start = r.position();
     let bytes = r.rest();
     // The codec bounds its allocations by the number of bytes, so the charge can follow.
     let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
-    let clip = decoded.map_err(|e| r.whole(e))?;
+    let clip = decoded.map_err(|e| r.fault_at(start + e.offset as usize, e.fault))?;
     r.charge(clip.bytes())?;
     check_duration(&r, clip.duration(), entry.duration)?;
     Ok(clip)

@@ -1,6 +1,5 @@
 //! `ReadError`: why a file is rejected, with section and byte offset.
 
-use super::codec::CodecError;
 use super::container::Section;
 use crate::error::BuildError;
 use crate::skeleton::HumanBone;
@@ -71,7 +70,7 @@ impl ReadError {
 pub enum Fault {
     /// The first bytes are not those of a .phx file.
     Magic,
-    /// The version is not [`VERSION`](super::VERSION).
+    /// The version is not 1.
     Version {
         /// Version of the file.
         have: u32,
@@ -180,13 +179,11 @@ pub enum Fault {
         /// The second bone.
         second: HumanBone,
     },
-    /// A coded clip cannot be decoded.
-    Codec(CodecError),
     /// A clip was built for another skeleton.
     Structure {
-        /// Structure hash in the clip.
+        /// Hash in the clip: of the structure or, in 32 bits, of structure and lane order.
         have: u64,
-        /// Structure hash of the skeleton.
+        /// The same hash of the skeleton.
         needed: u64,
     },
 }
@@ -212,18 +209,11 @@ says! { Fault:
     Self::Build(inner) => ("{inner}"),
     Self::JointTwice { joint, name, first, second } =>
         ("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(name)),
-    Self::Codec(inner) => ("coded clip: {inner}"),
-    Self::Structure { have, needed } => ("the clip's skeleton has the hash {have:016x}, expected {needed:016x}"),
+    Self::Structure { have, needed } => ("the clip's skeleton has the hash {have:08x}, expected {needed:08x}"),
 }
 
 impl From<BuildError> for Fault {
     fn from(error: BuildError) -> Self {
         Self::Build(Box::new(error))
-    }
-}
-
-impl From<CodecError> for Fault {
-    fn from(error: CodecError) -> Self {
-        Self::Codec(error)
     }
 }

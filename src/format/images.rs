@@ -5,9 +5,7 @@ use super::read::SectionReader;
 use super::write::Bytes;
 #[cfg(feature = "images")]
 use crate::mesh::Survey;
-use crate::mesh::{
-    EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE, is_mime_type,
-};
+use crate::mesh::{Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE, is_mime_type};
 #[cfg(feature = "images")]
 use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader, Limits};
 #[cfg(feature = "images")]
@@ -39,13 +37,13 @@ pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
             (SIZED, out.0)
         }
         Some(ImageData::Decoded(image)) => (SIZED, sized(image)),
-        Some(ImageData::Encoded(image)) => {
+        Some(ImageData::Encoded { mime, bytes }) => {
             let mut out = Bytes::default();
             // The rig has checked the type.
-            out.count(image.mime.len());
-            out.count(image.bytes.len());
-            out.many(image.mime.as_bytes());
-            out.many(&image.bytes);
+            out.count(mime.len());
+            out.count(bytes.len());
+            out.many(mime.as_bytes());
+            out.many(bytes);
             (ENCODED, out.0)
         }
     }
@@ -177,7 +175,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
 fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageData, ReadError> {
     r.charge(bytes.len() + mime.len())?;
     let bytes = bytes.to_vec();
-    Ok(ImageData::Encoded(EncodedImage { mime, bytes }))
+    Ok(ImageData::Encoded { mime, bytes })
 }
 
 #[cfg(feature = "images")]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Sections themselves are not counted: their bytes are mapped, or copied with at most the size of the file.
 ///
 /// Measured needs: 7 for names that every joint repeats, 60 for coded clips of held poses, above 100 for
-/// images of one colour. Coded clips have the same limit ([`codec::EXPANSION`](super::codec::EXPANSION)).
+/// images of one colour. Coded clips have the same limit ([`codec::decode`](super::codec::decode)).
 pub const MEMORY_PER_BYTE: u64 = 256;
 
 /// Memory that one call may allocate in addition, whatever the file's size: 64 MiB.

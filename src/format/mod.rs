@@ -34,8 +34,8 @@ mod write;
 mod writer;
 
 pub use clip::ClipForm;
-pub use codec::CodecError;
-pub use container::{MAGIC, Section, VERSION, hash_bytes};
+use container::MAGIC;
+pub use container::{Section, hash_bytes};
 pub use error::{Fault, ReadError};
 pub use library::{Library, RigOptions, SectionInfo};
 pub use memory::{MEMORY_BASE, MEMORY_PER_BYTE};
@@ -49,7 +49,7 @@ const _: () = assert!(
     "feature `phx`: .phx files are little endian and need a little-endian target"
 );
 
-/// True if the bytes begin with [`MAGIC`].
+/// True if the bytes begin as every .phx file does.
 pub fn is_phx(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }

@@ -2,7 +2,6 @@
 
 use super::bounds::Bounds;
 use super::clip::ClipForm;
-use super::codec::CodecError;
 use super::container::{
     ALIGNMENT, ENTRY, Entry, HEADER, Header, MAGIC, Section, VERSION, hash_bytes,
 };
@@ -44,12 +43,12 @@ pub enum WriteError {
         mismatch: SkeletonMismatch,
     },
     /// A clip cannot be encoded.
-    #[error("\"{name}\": {source}", name = shorten(.name))]
+    #[error("\"{name}\": {fault}", name = shorten(.name))]
     Codec {
         /// Name of the clip.
         name: String,
         /// The cause.
-        source: CodecError,
+        fault: Fault,
     },
     /// The provenance is inconsistent.
     #[error("provenance: {0}")]
@@ -155,11 +154,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
     /// written.
     pub fn add_clip(&mut self, clip: &Clip, name: &str, form: ClipForm) -> Result<(), WriteError> {
         self.check(name, clip.skeleton())?;
-        let bytes = clip::write(clip, &self.skeleton, form);
-        let bytes = bytes.map_err(|source| WriteError::Codec {
-            name: name.to_owned(),
-            source,
-        })?;
+        let bytes = clip::write(clip, &self.skeleton, form)?;
         let entry = Entry {
             form: form.code(),
             name: self.names.add(Some(name)),

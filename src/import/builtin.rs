@@ -1,8 +1,8 @@
 //! The built-in character, embedded in the library so that a crowd needs no files.
 
+use super::ImportOptions;
 use super::error::ImportError;
 use super::file::{import_slice, read_slice};
-use super::gltf::ImportOptions;
 use crate::build::add_lod;
 use crate::rig::Rig;
 

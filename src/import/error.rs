@@ -1,15 +1,12 @@
 //! `ImportError`: why a file cannot become a rig.
 
-use super::bvh::BvhErrorKind;
+use super::fault::ImportFault;
 #[cfg(feature = "gltf")]
 use super::file::{CLIP_BYTES_BASE, CLIP_BYTES_PER_FILE_BYTE};
 #[cfg(feature = "gltf")]
-use super::gltf::GltfErrorKind;
+use crate::build::BuildError;
 #[cfg(feature = "gltf")]
-use super::markers::MarkerFault;
-use super::split::SplitFault;
-#[cfg(feature = "gltf")]
-use crate::build::{BuildError, TrackFault};
+use crate::clip::ClipFault;
 #[cfg(feature = "gltf")]
 use crate::words::shorten;
 use std::fmt;
@@ -28,7 +25,7 @@ pub enum ImportError {
         /// `animation 2 "Walk", channel 5, accessor 17`; empty for the file as a whole.
         place: String,
         /// What is wrong there.
-        kind: GltfErrorKind,
+        kind: ImportFault,
     },
     /// The file cannot be read as BVH.
     #[error("{file}: {}{kind}", Lead(place))]
@@ -38,7 +35,7 @@ pub enum ImportError {
         /// `line 3, column 14`; empty for the file as a whole.
         place: String,
         /// What is wrong there.
-        kind: BvhErrorKind,
+        kind: ImportFault,
     },
     /// The file cannot be split as requested.
     #[error("{file}: {fault}")]
@@ -46,7 +43,7 @@ pub enum ImportError {
         /// The file: the scene's name.
         file: String,
         /// Why not.
-        fault: SplitFault,
+        fault: ImportFault,
     },
     /// Markers cannot be used.
     #[cfg(feature = "gltf")]
@@ -57,7 +54,7 @@ pub enum ImportError {
         /// The clip that has them in the file, if one is at fault.
         clip: Option<String>,
         /// What is wrong.
-        fault: MarkerFault,
+        fault: ImportFault,
     },
     /// The clips of a file take more memory than
     /// [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) or, without it, than a file of its size may:
@@ -125,7 +122,7 @@ impl ImportError {
         let file = file.to_owned();
         let large = matches!(
             &source,
-            BuildError::Animation { source, .. } if matches!(**source, BuildError::Tracks(TrackFault::TooLarge { .. }))
+            BuildError::Animation { source, .. } if matches!(**source, BuildError::Clip(ClipFault::TooLarge { .. }))
         );
         let source = Box::new(source);
         match large {

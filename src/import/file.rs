@@ -1,16 +1,17 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::bvh::{self, BvhOptions};
+use super::ImportFault;
+use super::ImportOptions;
+use super::bvh;
 use super::error::ImportError;
-use super::gltf::{self, ImportOptions, external_files};
+use super::gltf::{self, external_files};
 use super::markers::{add_markers_to_trimmed, marker_file, read_markers};
-use super::raw::RawScene;
 use super::read_file::read_file;
-use super::report::ImportReport;
-use super::split::SplitFault;
 use super::travel;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
+use crate::raw::ImportReport;
+use crate::raw::RawScene;
 use crate::rig::Rig;
 use std::path::Path;
 
@@ -105,7 +106,7 @@ pub fn read_path(
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let read = match bvh::is_bvh_file(path) {
-        true => bvh::read_path(path, &bvh_options(options))?,
+        true => bvh::read_path(path, options)?,
         false => gltf::read_path(path, options)?,
     };
     Ok(with_travel(read, options))
@@ -135,18 +136,10 @@ pub fn read_slice(
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let named = Path::new(name).extension();
     let read = match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
-        true => bvh::read_slice(bytes, name, &bvh_options(options))?,
+        true => bvh::read_slice(bytes, name, options)?,
         false => gltf::read_slice(bytes, name, base, options)?,
     };
     Ok(with_travel(read, options))
-}
-
-fn bvh_options(options: &ImportOptions) -> BvhOptions {
-    BvhOptions {
-        unit: options.unit,
-        up_axis: options.up_axis,
-        memory_limit: options.memory_limit,
-    }
 }
 
 /// Imports a .gltf, .glb or .bvh file, and the [markers](marker_file) beside it if that file exists. Times of markers
@@ -255,7 +248,7 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
         let Some((parent, node)) = found else {
             return Err(ImportError::Split {
                 file: scenes[0].name.clone(),
-                fault: SplitFault::NoSuchName(wanted.clone()),
+                fault: ImportFault::NoSuchName(wanted.clone()),
             });
         };
         let child = scenes.len();

@@ -6,12 +6,12 @@
 //! object like extras.
 
 use super::error::ImportError;
+use super::fault::{ImportFault, MAX_GIVEN_MARKERS, MAX_MARKER_NAME};
 use super::read_file::{ReadFault, read_file};
 use crate::clip::{Clip, MAX_MARKERS, Marker};
-use crate::error::BuildError;
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
-use crate::words::{brief, says, shorten};
+use crate::words::{brief, shorten};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -21,58 +21,11 @@ use std::sync::Arc;
 /// four digits.
 pub const MARKER_SLACK: f64 = 1e-3;
 
-/// Limit on the length of a marker's name, bytes; a list of times repeats it for each.
-pub const MAX_MARKER_NAME: usize = 256;
-
-/// Limit on the markers that one file adds to all clips together: several clips may share a name, and each
-/// gets all markers of that name.
-pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
-
 /// Limit on the size of a marker file, bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
 
-/// What is wrong with markers.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MarkerFault {
-    /// The file cannot be read, or is not JSON.
-    File(String),
-    /// A value is not a marker.
-    Kind {
-        /// Its index or its name.
-        marker: String,
-        /// The value found.
-        found: String,
-        /// What is expected.
-        needed: &'static str,
-    },
-    /// A name is too long: its length in bytes.
-    Name(usize),
-    /// A clip has too many.
-    TooMany,
-    /// The model has no clip of that name.
-    UnknownClip(String),
-    /// Clips that share names get too many markers together: how many all clips get.
-    TooManyGiven(usize),
-    /// A marker is outside its clip, or there are too many.
-    Clip(Box<BuildError>),
-}
-
-says! { MarkerFault:
-    Self::File(message) => ("{message}"),
-    Self::Kind { marker, found, needed } => ("marker {marker}: expected a {needed}, found {found}"),
-    Self::Name(len) => ("a marker's name has {len} bytes, the limit is {MAX_MARKER_NAME}"),
-    Self::TooMany => ("more than {MAX_MARKERS} markers"),
-    Self::UnknownClip(clip) => ("there is no clip \"{}\"", shorten(clip)),
-    Self::TooManyGiven(needed) => ("all clips together get {needed} markers, the limit is {MAX_GIVEN_MARKERS}"),
-    Self::Clip(error) => ("{error}"),
-}
-
-/// Markers by clip name.
-pub type ClipMarkers = Vec<(String, Vec<Marker>)>;
-
-fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> MarkerFault {
-    MarkerFault::Kind {
+fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> ImportFault {
+    ImportFault::Marker {
         marker: marker.into(),
         // The shortened text is enough to recognise the value.
         found: shorten(&found.to_string()),
@@ -83,12 +36,12 @@ fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> Marke
 struct List(Vec<Marker>);
 
 impl List {
-    fn push(&mut self, name: &str, time: &Value) -> Result<(), MarkerFault> {
+    fn push(&mut self, name: &str, time: &Value) -> Result<(), ImportFault> {
         if name.len() > MAX_MARKER_NAME {
-            return Err(MarkerFault::Name(name.len()));
+            return Err(ImportFault::MarkerName(name.len()));
         }
         if self.0.len() == MAX_MARKERS {
-            return Err(MarkerFault::TooMany);
+            return Err(ImportFault::Markers);
         }
         let seconds = time.as_f64();
         let seconds =
@@ -97,21 +50,21 @@ impl List {
         Ok(())
     }
 
-    fn times(&mut self, name: &str, value: &Value) -> Result<(), MarkerFault> {
+    fn times(&mut self, name: &str, value: &Value) -> Result<(), ImportFault> {
         match value {
             Value::Array(times) => times.iter().try_for_each(|t| self.push(name, t)),
             time => self.push(name, time),
         }
     }
 
-    fn object(&mut self, names: &Map<String, Value>) -> Result<(), MarkerFault> {
+    fn object(&mut self, names: &Map<String, Value>) -> Result<(), ImportFault> {
         for (name, value) in names {
             match value {
                 Value::Object(inner) => {
                     for (part, value) in inner {
                         let len = name.len() + part.len() + 1;
                         if len > MAX_MARKER_NAME {
-                            return Err(MarkerFault::Name(len));
+                            return Err(ImportFault::MarkerName(len));
                         }
                         self.times(&format!("{name}.{part}"), value)?;
                     }
@@ -124,7 +77,7 @@ impl List {
 }
 
 /// Parses a list of markers, or an object of times by name.
-pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
+pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, ImportFault> {
     let mut list = List(Vec::new());
     match value {
         Value::Array(items) => {
@@ -143,7 +96,7 @@ pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, MarkerFault> {
 }
 
 /// The markers in extras, under `markers` and `events`; `None` if the extras have neither.
-pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, MarkerFault>> {
+pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, ImportFault>> {
     let mut found: Option<Vec<Marker>> = None;
     for value in ["markers", "events"]
         .into_iter()
@@ -168,7 +121,7 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
 }
 
 /// The error of a file of markers, or of one clip in it.
-fn refused(file: &str, clip: Option<&String>, fault: MarkerFault) -> ImportError {
+fn refused(file: &str, clip: Option<&String>, fault: ImportFault) -> ImportError {
     ImportError::Markers {
         file: file.to_owned(),
         clip: clip.cloned(),
@@ -186,9 +139,9 @@ pub fn marker_file(model: &Path) -> PathBuf {
 ///
 /// # Errors
 /// If the file cannot be read or does not have that form.
-pub fn read_markers(path: &Path) -> Result<ClipMarkers, ImportError> {
+pub fn read_markers(path: &Path) -> Result<Vec<(String, Vec<Marker>)>, ImportError> {
     let file = path.display().to_string();
-    let fail = |message| refused(&file, None, MarkerFault::File(message));
+    let fail = |message| refused(&file, None, ImportFault::MarkerFile(message));
     let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
         ReadFault::Io(e) => fail(e.to_string()),
         ReadFault::Long(len) => fail(format!(
@@ -204,8 +157,8 @@ pub fn read_markers(path: &Path) -> Result<ClipMarkers, ImportError> {
 ///
 /// # Errors
 /// If the text does not have the form of a marker file.
-pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, ImportError> {
-    let fail = |message| refused(file, None, MarkerFault::File(message));
+pub fn parse_markers(text: &str, file: &str) -> Result<Vec<(String, Vec<Marker>)>, ImportError> {
+    let fail = |message| refused(file, None, ImportFault::MarkerFile(message));
     let document: Value = serde_json::from_str(text).map_err(|e| fail(brief(&e)))?;
     let Some(Value::Object(clips)) = document.get("clips") else {
         return Err(fail("there is no object \"clips\"".to_owned()));
@@ -226,12 +179,16 @@ pub fn parse_markers(text: &str, file: &str) -> Result<ClipMarkers, ImportError>
 /// # Errors
 /// If no rig has a clip of a name, a marker is outside its clip, or there are too many. The rigs are then
 /// unchanged.
-pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Result<(), ImportError> {
+pub fn add_markers(
+    rigs: &mut [Rig],
+    markers: &[(String, Vec<Marker>)],
+    file: &str,
+) -> Result<(), ImportError> {
     add_markers_to_trimmed(rigs, &[], markers, file)
 }
 
 /// The same as [`add_markers`], for clips whose beginning was cut
-/// ([`RawScene::trim_clips`](super::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
+/// ([`RawScene::trim_clips`](crate::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
 /// `trimmed` holds the seconds that were cut from every clip of each rig; missing entries count as 0.
 ///
 /// # Errors
@@ -239,7 +196,7 @@ pub fn add_markers(rigs: &mut [Rig], markers: &ClipMarkers, file: &str) -> Resul
 pub fn add_markers_to_trimmed(
     rigs: &mut [Rig],
     trimmed: &[f32],
-    markers: &ClipMarkers,
+    markers: &[(String, Vec<Marker>)],
     file: &str,
 ) -> Result<(), ImportError> {
     let mut named: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
@@ -254,12 +211,12 @@ pub fn add_markers_to_trimmed(
         needed = needed.saturating_add(clips.saturating_mul(markers.len()));
     }
     if needed > MAX_GIVEN_MARKERS {
-        return Err(refused(file, None, MarkerFault::TooManyGiven(needed)));
+        return Err(refused(file, None, ImportFault::GivenMarkers(needed)));
     }
     let mut changed: Vec<(usize, usize, Arc<Clip>)> = Vec::new();
     for (name, markers) in markers {
         let Some(clips) = named.get(name.as_str()) else {
-            return Err(refused(file, None, MarkerFault::UnknownClip(name.clone())));
+            return Err(refused(file, None, ImportFault::UnknownClip(name.clone())));
         };
         for &(r, c) in clips {
             let clip = &rigs[r].clips()[c];
@@ -270,7 +227,7 @@ pub fn add_markers_to_trimmed(
             snap(&mut markers, clip.duration());
             let clip = clip.as_ref().clone().with_markers(markers);
             let clip =
-                clip.map_err(|error| refused(file, None, MarkerFault::Clip(error.into())))?;
+                clip.map_err(|error| refused(file, None, ImportFault::MarkedClip(error.into())))?;
             changed.push((r, c, Arc::new(clip)));
         }
     }

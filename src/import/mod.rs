@@ -7,38 +7,42 @@ mod builtin;
 pub mod bvh;
 mod clip_name;
 mod error;
+mod fault;
 #[cfg(feature = "gltf")]
 mod file;
 #[cfg(feature = "gltf")]
 pub mod gltf;
 #[cfg(feature = "gltf")]
 pub(crate) mod markers;
-pub mod raw;
+mod options;
 mod read_file;
 mod repeated;
-mod report;
 mod split;
 #[cfg(feature = "gltf")]
 mod travel;
 mod trim;
-mod up_axis;
 
+pub use crate::raw::{ImportReport, ReportEntry, Severity, UpAxis};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
-pub use bvh::BvhOptions;
 pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
 pub use error::ImportError;
+pub use fault::ImportFault;
 #[cfg(feature = "gltf")]
 pub use file::{
     Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path, read_slice,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::ImportOptions;
-#[cfg(feature = "gltf")]
-pub use markers::{
-    ClipMarkers, MARKER_SLACK, MAX_GIVEN_MARKERS, MAX_MARKER_FILE, MAX_MARKER_NAME, MarkerFault,
-    add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers,
-};
-pub use report::{ImportReport, ReportEntry, Severity};
-pub use split::{SplitFault, SplitScene};
-pub use up_axis::UpAxis;
+pub use markers::{add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers};
+pub use options::ImportOptions;
+pub use split::SplitScene;
+
+/// Raw data, the input of the builders: plain arrays in file order, not packed and not resampled.
+///
+/// Fill a [`RawScene`](raw::RawScene) to make a character in code, and pass it to [`build_rig`](crate::build::build_rig).
+pub mod raw {
+    pub use crate::raw::{
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
+        RawUserTrack,
+    };
+}

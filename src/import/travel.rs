@@ -1,9 +1,9 @@
 //! Clips that end at another place than they begin: each loop jumps back, unless root motion is extracted from them.
 
-use super::UpAxis;
-use super::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use super::repeated::{LISTED, list};
-use super::report::{ImportReport, Severity};
+use crate::raw::UpAxis;
+use crate::raw::{ImportReport, Severity};
+use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use crate::words::shorten;
 use glam::{DAffine3, DVec3};
 

@@ -1,7 +1,7 @@
 //! Clips that begin late: the time of their first key, and cutting what is before it.
 
-use super::raw::RawScene;
 use crate::clip::Marker;
+use crate::raw::RawScene;
 
 impl RawScene {
     /// The time of a clip's first key in seconds, of all its tracks and user channels; `None` if it has no keys.
@@ -16,7 +16,7 @@ impl RawScene {
     }
 
     /// Cuts every clip that begins late: its keys and markers move so that the first key is at 0, and
-    /// [`RawClip::trimmed`](super::raw::RawClip::trimmed) grows by the time that was cut. Markers before the first key
+    /// [`RawClip::trimmed`](crate::raw::RawClip::trimmed) grows by the time that was cut. Markers before the first key
     /// move to 0. Times in `extras` do not change.
     ///
     /// The difference of two times is rounded once, to f32; keys keep their order and stay distinct.

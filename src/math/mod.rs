@@ -1,6 +1,7 @@
 //! Basic types: SoA rows of 16 lanes, 3×4 matrices, rigid motions in f64, hashes.
 
 mod affine;
+pub(crate) mod channel;
 mod hash;
 mod hermite;
 mod rigid;

@@ -1,75 +1,10 @@
 //! Checks of a primitive's streams.
 
 use super::{Primitive, TEX_COORD_SETS};
-use crate::error::BuildError;
+use crate::error::{BuildError, MeshFault};
 use crate::math::{all_within, within};
 use crate::skeleton::MAX_LENGTH;
 use crate::words::{are, plural, says};
-
-/// Why the streams of a primitive, a material or an image are rejected.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum MeshFault {
-    /// A stream has the wrong length.
-    Stream {
-        /// Name of the stream.
-        stream: &'static str,
-        /// Length of the stream.
-        have: usize,
-        /// Expected length.
-        needed: usize,
-    },
-    /// A vertex index is out of range.
-    Vertex {
-        /// The index.
-        index: usize,
-        /// Number of vertices.
-        have: usize,
-    },
-    /// A position or displacement is NaN or beyond [`MAX_LENGTH`].
-    Beyond {
-        /// Name of the stream.
-        stream: &'static str,
-        /// Index of the vertex.
-        vertex: usize,
-        /// Value of the component.
-        value: f32,
-    },
-    /// A number is NaN or outside of its range.
-    MaterialNumber {
-        /// Name of the number.
-        what: &'static str,
-        /// Its value.
-        value: f32,
-        /// Least allowed value.
-        least: f32,
-        /// Largest allowed value.
-        most: f32,
-    },
-    /// A texture uses texture coordinates that primitives do not keep.
-    TexCoord {
-        /// Use of the texture.
-        texture: &'static str,
-        /// Number of the set.
-        tex_coord: u32,
-    },
-    /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
-    ImageDecode {
-        /// Its MIME type.
-        mime: String,
-        /// The decoder's reason.
-        reason: String,
-    },
-    /// Decoding needs more memory than the caller allows.
-    ImageMemory {
-        /// Its MIME type.
-        mime: String,
-        /// Bytes needed.
-        needed: u64,
-        /// Bytes allowed.
-        limit: u64,
-    },
-}
 
 says! { MeshFault:
     Self::Stream { stream, have, needed } => ("{stream} holds {}, expected {needed}", plural(*have as u64, "element")),

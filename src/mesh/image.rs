@@ -34,24 +34,20 @@ pub struct Image {
     pub rgba: Vec<u8>,
 }
 
-/// An image with the bytes of its file.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EncodedImage {
-    /// MIME type, such as `image/png`: printable ASCII without spaces, at most [`MAX_MIME_TYPE`] bytes. PNG, JPEG and WebP
-    /// are recognised by their first bytes. For other formats it is the type that the file states, or
-    /// `application/octet-stream`.
-    pub mime: String,
-    /// The encoded bytes.
-    pub bytes: Vec<u8>,
-}
-
 /// An image of a rig.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ImageData {
     /// Pixels.
     Decoded(Image),
     /// Bytes of the source file.
-    Encoded(EncodedImage),
+    Encoded {
+        /// MIME type, such as `image/png`: printable ASCII without spaces, at most 255 bytes. PNG, JPEG and WebP
+        /// are recognised by their first bytes. For other formats it is the type that the file states, or
+        /// `application/octet-stream`.
+        mime: String,
+        /// The encoded bytes.
+        bytes: Vec<u8>,
+    },
 }
 
 /// How reading a file handles images.
@@ -81,23 +77,13 @@ impl ImageData {
     pub fn decoded(&self) -> Option<&Image> {
         match self {
             Self::Decoded(image) => Some(image),
-            Self::Encoded(_) => None,
+            Self::Encoded { .. } => None,
         }
     }
 
-    /// The encoded bytes, if the image is not decoded.
-    pub fn encoded(&self) -> Option<&EncodedImage> {
-        match self {
-            Self::Encoded(image) => Some(image),
-            Self::Decoded(_) => None,
-        }
-    }
-}
-
-impl EncodedImage {
     /// Makes an image of encoded bytes. `stated` is the MIME type that the file states; the first bytes of
     /// PNG, JPEG and WebP take precedence, and a text that cannot be a MIME type counts as none.
-    pub fn new(bytes: Vec<u8>, stated: Option<&str>) -> Self {
+    pub fn from_encoded(bytes: Vec<u8>, stated: Option<&str>) -> Self {
         let mime = match bytes.as_slice() {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
@@ -120,35 +106,36 @@ impl EncodedImage {
                 .filter(|stated| is_mime_type(stated.as_bytes()))
                 .unwrap_or("application/octet-stream"),
         };
-        Self {
+        Self::Encoded {
             mime: mime.into(),
             bytes,
         }
     }
-}
 
-#[cfg(feature = "images")]
-#[cfg(feature = "images")]
-impl EncodedImage {
-    /// Decodes a PNG, a JPEG or a WebP that is not animated. `limit` bounds the bytes that decoding may allocate, with the
-    /// image.
+    /// Decodes a PNG, a JPEG or a WebP that is not animated; pixels are copied. `limit` bounds the bytes that decoding may
+    /// allocate, with the image.
     ///
     /// # Errors
-    /// If the image has another format, is damaged, exceeds [`MAX_IMAGE_SIDE`], or needs more bytes than `limit`.
+    /// If the image has another format, is damaged, has a side above 16,384, or needs more bytes than `limit`.
+    #[cfg(feature = "images")]
     pub fn decode(&self, limit: u64) -> Result<Image, BuildError> {
+        let (mime, bytes) = match self {
+            Self::Decoded(image) => return Ok(image.clone()),
+            Self::Encoded { mime, bytes } => (mime, bytes),
+        };
         let failed = |reason| {
-            let mime = self.mime.clone();
+            let mime = mime.clone();
             BuildError::Mesh(MeshFault::ImageDecode { mime, reason })
         };
-        let survey = Survey::new(&self.bytes).map_err(failed)?;
+        let survey = Survey::new(bytes).map_err(failed)?;
         if survey.needed > limit {
             return Err(BuildError::Mesh(MeshFault::ImageMemory {
-                mime: self.mime.clone(),
+                mime: mime.clone(),
                 needed: survey.needed,
                 limit,
             }));
         }
-        survey.decode(&self.bytes).map_err(failed)
+        survey.decode(bytes).map_err(failed)
     }
 }
 
@@ -237,12 +224,15 @@ mod tests {
             image::RgbaImage::from_fn(3, 2, |x, y| image::Rgba([x as u8, y as u8, 7, 255]));
         let mut png = Cursor::new(Vec::new());
         pixels.write_to(&mut png, ImageFormat::Png).unwrap();
-        let encoded = EncodedImage::new(png.into_inner(), Some("image/jpeg"));
-        assert_eq!(encoded.mime, "image/png");
+        let encoded = ImageData::from_encoded(png.into_inner(), Some("image/jpeg"));
+        let ImageData::Encoded { mime, bytes } = &encoded else {
+            panic!("pixels");
+        };
+        assert_eq!(mime, "image/png");
         let decoded = encoded.decode(1 << 20).unwrap();
         assert_eq!((decoded.width, decoded.height), (3, 2));
         assert_eq!(decoded.rgba, pixels.into_raw());
-        let (mime, needed) = ("image/png".to_owned(), 3 * 2 * 12);
+        let (mime, needed) = (mime.clone(), 3 * 2 * 12);
         let limit = needed - 1;
         let refused = MeshFault::ImageMemory {
             mime,
@@ -250,12 +240,12 @@ mod tests {
             limit,
         };
         assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
-        let half = EncodedImage::new(encoded.bytes[..40].to_vec(), None);
+        let half = ImageData::from_encoded(bytes[..40].to_vec(), None);
         assert!(matches!(
             half.decode(1 << 20),
             Err(BuildError::Mesh(MeshFault::ImageDecode { .. }))
         ));
-        let other = EncodedImage::new(b"RIFF....WEBP".to_vec(), Some("image/webp"));
+        let other = ImageData::from_encoded(b"RIFF....WEBP".to_vec(), Some("image/webp"));
         let text = other.decode(1 << 20).unwrap_err().to_string();
         assert!(text.starts_with("image of type image/webp: "), "{text}");
     }

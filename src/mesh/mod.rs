@@ -10,13 +10,15 @@ mod texture;
 #[cfg(feature = "images")]
 mod webp;
 
-pub use check::MeshFault;
+pub use crate::error::MeshFault;
 #[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;
-pub use image::{EncodedImage, Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE};
+pub use image::{Image, ImageData, ImageMode};
+pub(crate) use image::{MAX_IMAGE_SIDE, MAX_MIME_TYPE};
 pub use influences::Influences;
-pub use material::{AlphaMode, Material, TEX_COORD_SETS};
+pub(crate) use material::TEX_COORD_SETS;
+pub use material::{AlphaMode, Material};
 pub use texture::{MagFilter, MinFilter, Sampler, Texture, TextureTransform, Wrap};
 
 /// A mesh: primitives with common default morph weights.

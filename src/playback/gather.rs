@@ -7,7 +7,7 @@ use super::entries::Entry;
 use super::events::Events;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::pool::{Fill, LayerOptions, Pool};
-use crate::kernel::blend::shares;
+use crate::evaluate::blend::shares;
 
 /// A layer with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]

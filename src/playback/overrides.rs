@@ -10,7 +10,7 @@
 //! memory.
 
 use super::error::OverrideFault;
-use crate::kernel::LocalOverride;
+use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::skeleton::limits::{Beyond, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, beyond};
 use std::ops::Range;

@@ -15,8 +15,8 @@ impl Player<'_> {
     ///
     /// # Errors
     /// If the joint is unknown, several joints match, the matrix is not finite, it exceeds
-    /// [`MAX_OVERRIDE_LENGTH`](crate::skeleton::MAX_OVERRIDE_LENGTH), or its scale times those of the character's other
-    /// overrides down a chain of joints exceeds [`MAX_OVERRIDE_SCALE`](crate::skeleton::MAX_OVERRIDE_SCALE).
+    /// 1e9, or its scale times those of the character's other
+    /// overrides down a chain of joints exceeds 1e6.
     pub fn set_override<'j>(
         &mut self,
         joint: impl Into<JointRef<'j>>,

@@ -116,6 +116,7 @@ pub(crate) struct Pool {
 impl Pool {
     pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
         let clips = rig.clips().iter().cloned().collect();
+        let programs = PoolPrograms::new(&rig);
         let mut pool = Self {
             owner,
             rig,
@@ -128,7 +129,7 @@ impl Pool {
             watch: Watched::default(),
             batch: Batch::default(),
             timelines: 0,
-            programs: PoolPrograms::default(),
+            programs,
             details: PoolDetails::default(),
             identity: OnceLock::new(),
             bounds: OnceLock::new(),

@@ -2,12 +2,10 @@
 
 use super::error::PlaybackError;
 use crate::clip::Cursor;
-use crate::math::Affine3x4;
+use crate::math::{Affine3x4, Row};
 use crate::mesh::Primitive;
 use crate::rig::Rig;
-use crate::runtime::{
-    BlendJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob, SkinningJob,
-};
+use crate::runtime::{BlendJob, LocalToModelJob, PaletteJob, SampleJob, SkinningJob};
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 
 /// A clip, sampled at a time, with a weight.
@@ -105,7 +103,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     LocalToModelJob {
         skeleton,
         pose: &pose,
-        locals: &mut LocalMatrices::new(skeleton),
+        locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
         output: &mut models,
     }
     .run()?;

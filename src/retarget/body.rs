@@ -80,6 +80,7 @@ impl Body {
                 joints: needed,
             });
         }
+        map.check(skeleton)?;
         let locals: Vec<Local> = match reference {
             Reference::Rest => rest(skeleton),
             Reference::Pose(pose) => {

@@ -9,7 +9,7 @@ use super::sampler::evaluations;
 use super::track::track;
 use super::work::Work;
 use crate::build::curve::Curve;
-use crate::import::raw::RawTrack;
+use crate::raw::RawTrack;
 use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DQuat, DVec3};
 

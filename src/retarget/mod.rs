@@ -39,13 +39,13 @@ mod tracks;
 mod work;
 
 pub use bind::{
-    BindDistance, BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint, HipHeights,
-    RestDifference, TranslationMode, bind,
+    BindMatch, BindOptions, BindReport, Binding, BoundClip, BoundJoint, HipHeights, RestDifference,
+    TranslationMode, bind,
 };
 pub use error::RetargetError;
 pub use feet::{FeetReport, FootPlanting};
-pub use humanoid::{HUMAN_BONES, HumanBone, HumanoidMap, MapDraft, MapOrigin};
-pub use options::{Alignment, Ground, RetargetOptions, ScaleMode};
-pub use reference::{FoundReference, Reference, ReferenceOrigin};
+pub use humanoid::{HumanBone, HumanoidMap, MapOrigin};
+pub use options::{Alignment, Ground, RetargetOptions};
+pub use reference::{Reference, ReferenceOrigin};
 pub use report::RetargetReport;
 pub use retargeting::{Retargeted, Retargeting, mirror};

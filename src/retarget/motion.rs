@@ -5,7 +5,7 @@ use super::stance::compose;
 use crate::build::curve::Curve;
 use crate::build::raw_clip;
 use crate::clip::Clip;
-use crate::import::raw::{RawChannel, RawClip, RawTrack};
+use crate::raw::{RawChannel, RawClip, RawTrack};
 use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 

@@ -1,7 +1,7 @@
-//! `HumanoidMap::of_rig` and `MapDraft::of_rig`: from the file's extension, or else by names or shape.
+//! `HumanoidMap::of_rig` and `HumanoidMap::known_of_rig`: from the file's extension, or else by names or shape.
 
 use super::error::RetargetError;
-use super::humanoid::{HumanBone, HumanoidMap, MapDraft, MapOrigin};
+use super::humanoid::{HumanBone, HumanoidMap, MapOrigin};
 use super::reference::Reference;
 use crate::rig::Rig;
 use crate::skeleton::Trs;
@@ -26,16 +26,13 @@ impl HumanoidMap {
             found.ok_or(refused)
         })
     }
-}
 
-impl MapDraft {
-    /// The bones of the file's extension if it has one, or those of [`HumanoidMap::of_rig`], or those that
-    /// [`MapDraft::find`] finds by names.
-    pub fn of_rig(rig: &Rig) -> Self {
+    /// The bones of the file's extension if it has one, or those of [`HumanoidMap::of_rig`], or those of
+    /// [`HumanoidMap::known`]: unchecked, to be completed by hand.
+    pub fn known_of_rig(rig: &Rig) -> Self {
         match rig.humanoid().is_empty() {
-            true => HumanoidMap::of_rig(rig)
-                .map_or_else(|_| Self::find(rig.skeleton()), |map| Self::from(&map)),
-            false => Self::new(stated(rig), MapOrigin::Extension),
+            true => Self::of_rig(rig).unwrap_or_else(|_| Self::known(rig.skeleton())),
+            false => Self::unchecked(&stated(rig), MapOrigin::Extension),
         }
     }
 }

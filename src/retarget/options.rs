@@ -18,18 +18,6 @@ pub enum Alignment {
     LimbsAndFingers,
 }
 
-/// The treatment of animated scales.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ScaleMode {
-    /// Dropped, and named in the report.
-    Drop,
-    /// Bones take the ratio of the source's scale to its reference, axis by axis. This is exact if the ratio is uniform or
-    /// the axes of both joints are the same within 1°, in any order and sign; otherwise the target gets the nearest scale
-    /// that its axes allow. The report names both, and joints whose scale is dropped.
-    #[default]
-    Keep,
-}
-
 /// The ground on which the source stands: the height that counts as zero when its hips are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ground {
@@ -52,8 +40,11 @@ pub struct RetargetOptions {
     pub target_reference: Reference,
     /// Bones that are aligned. Default: limbs.
     pub alignment: Alignment,
-    /// Treatment of animated scales. Default: kept.
-    pub scale: ScaleMode,
+    /// Whether animated scales are kept: bones take the ratio of the source's scale to its reference, axis by axis. This is
+    /// exact if the ratio is uniform or the axes of both joints are the same within 1°, in any order and sign; otherwise the
+    /// target gets the nearest scale that its axes allow. The report names both, and joints whose scale is dropped.
+    /// Default: yes.
+    pub keep_scales: bool,
     /// Ground on which the source stands. Default: found from the clip.
     pub ground: Ground,
     /// Whether left and right are swapped. Default: no.
@@ -70,7 +61,7 @@ impl Default for RetargetOptions {
             source_reference: Reference::Rest,
             target_reference: Reference::Rest,
             alignment: Alignment::default(),
-            scale: ScaleMode::default(),
+            keep_scales: true,
             ground: Ground::default(),
             mirror: false,
             feet: None,

@@ -86,8 +86,9 @@ impl Reference {
         rig: &Rig,
         map: &HumanoidMap,
         side: &'static str,
-    ) -> Result<FoundReference, RetargetError> {
+    ) -> Result<(Self, ReferenceOrigin), RetargetError> {
         let skeleton = rig.skeleton();
+        map.check(skeleton)?;
         let own = rest(skeleton);
         let models = &compose(skeleton, &own)[..];
         let stance = Stance { map, models };
@@ -98,11 +99,6 @@ impl Reference {
             bind_pose(rig, along).filter(|bind| along(bind))
         };
         let up = frames.up().or_else(|| bound(DVec3::Y).map(|_| DVec3::Y));
-        let found = |reference, origin, bind_angle| FoundReference {
-            reference,
-            origin,
-            bind_angle,
-        };
         let shows = |stance: Stance<'_>| up.is_some_and(|up| stance.is_t_or_a(up));
         let lies = match stance.axis() {
             Some(axis) => up != Some(axis),
@@ -112,18 +108,18 @@ impl Reference {
             let models = &compose(skeleton, &bind)[..];
             if lies || shows(Stance { map, models }) && !shows(stance) {
                 let reference = Self::of_locals(bind.into_iter());
-                return Ok(found(reference, ReferenceOrigin::Bind, 0.0));
+                return Ok((reference, ReferenceOrigin::Bind));
             }
             let joints = map.bones().map(|(_, joint)| joint);
             let angles = joints.map(|j| {
                 let [a, b] = [own[j].rotation, bind[j].rotation];
                 angle(&a.to_array(), &b.to_array())
             });
-            let apart = angles.fold(0.0, f64::max);
-            return Ok(found(Self::Rest, ReferenceOrigin::Rest, apart));
+            let bind_angle = angles.fold(0.0, f64::max);
+            return Ok((Self::Rest, ReferenceOrigin::Rest { bind_angle }));
         }
         if !lies {
-            return Ok(found(Self::Rest, ReferenceOrigin::Rest, 0.0));
+            return Ok((Self::Rest, ReferenceOrigin::Rest { bind_angle: 0.0 }));
         }
         let frame = up.and_then(|up| frames.best(up));
         let frame = frame.ok_or_else(|| RetargetError::Lies {
@@ -138,7 +134,7 @@ impl Reference {
             time: frame.time,
         };
         let reference = Self::of_clip(clip, skeleton, frame.time)?;
-        Ok(found(reference, origin, 0.0))
+        Ok((reference, origin))
     }
 
     /// The bind pose of a rig without a humanoid map.
@@ -158,23 +154,15 @@ impl Reference {
     }
 }
 
-/// The result of [`Reference::find`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct FoundReference {
-    /// The pose.
-    pub reference: Reference,
-    /// Source of the pose.
-    pub origin: ReferenceOrigin,
-    /// The largest angle between the rotations of a bone in the rest pose and in a bind pose that was not chosen, radians.
-    /// 0 without one.
-    pub bind_angle: f64,
-}
-
 /// The source of a reference pose.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReferenceOrigin {
     /// The rest pose.
-    Rest,
+    Rest {
+        /// The largest angle between the rotations of a bone in the rest pose and in a bind pose that was not chosen, radians.
+        /// 0 without one.
+        bind_angle: f64,
+    },
     /// The bind pose of the skins.
     Bind,
     /// A frame of a clip.

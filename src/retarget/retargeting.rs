@@ -9,7 +9,7 @@ use super::humanoid::HumanoidMap;
 use super::looks::Looks;
 use super::loose::carried;
 use super::motion::{Motion, Property, path};
-use super::options::{RetargetOptions, ScaleMode};
+use super::options::RetargetOptions;
 use super::report::RetargetReport;
 use super::scalars;
 use super::setup::Setup;
@@ -19,12 +19,11 @@ use super::stretch::{ScaleNames, scaled, scales};
 use super::track::{rotations, track};
 use super::tracks::Tracks;
 use super::work::Work;
-use crate::build::TrackFault;
 use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::lengths::Lengths;
-use crate::clip::Clip;
+use crate::clip::{Clip, ClipFault};
 use crate::error::BuildError;
-use crate::import::raw::{RawChannel, RawClip};
+use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
@@ -144,9 +143,7 @@ impl Retargeting {
             match self.transfer(clip, room) {
                 Ok((done, true)) => return Ok(done),
                 Ok(_)
-                | Err(RetargetError::Build(BuildError::Tracks(TrackFault::TooManyKeys {
-                    ..
-                }))) => {}
+                | Err(RetargetError::Build(BuildError::Clip(ClipFault::TooManyKeys { .. }))) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -171,7 +168,7 @@ impl Retargeting {
         }
         let (mut tracks, mut done) = match &setup.same {
             Some(joints) => setup.copy(joints, &motion, &raw, &hips),
-            None => setup.follow(&motion, &hips, self.options.scale, &mut work)?,
+            None => setup.follow(&motion, &hips, self.options.keep_scales, &mut work)?,
         };
         let feet = match &self.options.feet {
             None => None,
@@ -273,7 +270,7 @@ impl Setup {
         &self,
         motion: &Motion<'_>,
         hips: &Hips<'_>,
-        scale: ScaleMode,
+        keeps: bool,
         work: &mut Work,
     ) -> Result<(Tracks<'_>, Done), RetargetError> {
         work.take_links(&self.links, motion)?;
@@ -294,7 +291,7 @@ impl Setup {
             tracks.set(track);
         }
         let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
-        let scaled = scales(bodies, links, motion, scale);
+        let scaled = scales(bodies, links, motion, keeps);
         let shifted = shifts(bodies, links, motion, hips.target_joint);
         let (dropped, left) = self.unused(motion, hips, &shifted.kept);
         let all = scaled.tracks.into_iter().chain(shifted.tracks);

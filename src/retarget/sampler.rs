@@ -3,8 +3,8 @@
 
 use super::track::Keys;
 use crate::build::curve::Curve;
-use crate::import::raw::Interpolation;
 use crate::math::angle;
+use crate::raw::Interpolation;
 use glam::{DQuat, DVec3};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

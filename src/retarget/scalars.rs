@@ -1,7 +1,7 @@
 //! Morph weights and user channels: kept if the target has one of the same name, compared like joints.
 
 use super::bind::{scalar_pairs, scalars_by_index};
-use crate::import::raw::{RawClip, RawTrack, RawUserChannel};
+use crate::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
 /// For every scalar of the source the scalars of the target, by name.

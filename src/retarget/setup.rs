@@ -6,7 +6,7 @@ use super::feet::missing;
 use super::hips::Hips;
 use super::humanoid::HumanoidMap;
 use super::link::Link;
-use super::options::{RetargetOptions, ScaleMode};
+use super::options::RetargetOptions;
 use super::reference::Reference;
 use super::sole::{Tilts, tilts};
 use super::space::Space;
@@ -44,7 +44,7 @@ impl Setup {
         // The poses are compared before alignment, which would turn bones that differ by rounding.
         let same = source.same(&target);
         let one_body = same.is_some();
-        let keeps = !options.mirror && options.scale == ScaleMode::Keep;
+        let keeps = !options.mirror && options.keep_scales;
         let same = same.filter(|_| keeps);
         if same.is_none() {
             for (body, reference, side) in [

@@ -5,7 +5,7 @@ use super::link::Link;
 use super::motion::{Motion, Property, path};
 use super::space::Space;
 use super::track::{constant, mapped_with, track};
-use crate::import::raw::RawTrack;
+use crate::raw::RawTrack;
 use crate::skeleton::NO_JOINT;
 use glam::{DMat3, DVec3};
 use std::collections::HashMap;

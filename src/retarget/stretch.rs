@@ -6,11 +6,10 @@
 use super::body::Body;
 use super::link::Link;
 use super::motion::{Motion, Property};
-use super::options::ScaleMode;
 use super::space::Space;
 use super::track::{constant, mapped_with, track};
 use crate::build::curve::Curve;
-use crate::import::raw::RawTrack;
+use crate::raw::RawTrack;
 use glam::DVec3;
 use std::collections::HashMap;
 
@@ -48,7 +47,7 @@ pub(super) fn scales(
     (source, target): (&Body, &Body),
     (links, space): (&[Link], &Space),
     motion: &Motion<'_>,
-    mode: ScaleMode,
+    keeps: bool,
 ) -> Scales {
     let mut out = Scales::default();
     let links: HashMap<usize, &Link> = links.iter().map(|l| (l.source, l)).collect();
@@ -58,7 +57,7 @@ pub(super) fn scales(
         let still = motion.local(joint, 0.0).scale;
         let name = source.skeleton.names()[joint].clone();
         let sound = reference.to_array().iter().all(|v| *v != 0.0);
-        let (Some(link), true, ScaleMode::Keep) = (links.get(&joint), sound, mode) else {
+        let (Some(link), true, true) = (links.get(&joint), sound, keeps) else {
             out.names.dropped.push(name);
             continue;
         };

@@ -5,7 +5,7 @@ use super::motion::{Motion, Property, unit};
 use super::space::Space;
 use super::work::Work;
 use crate::build::curve::Curve;
-use crate::import::raw::{Interpolation, RawTrack};
+use crate::raw::{Interpolation, RawTrack};
 use glam::DQuat;
 
 /// A track of the target's rotations, and its largest deviation from the source between its keys, radians. Keys are

@@ -3,7 +3,7 @@
 use super::body::Body;
 use super::motion::{Local, Motion, Property};
 use super::track::{constant, track};
-use crate::import::raw::{RawChannel, RawTrack};
+use crate::raw::{RawChannel, RawTrack};
 use glam::DVec3;
 
 /// A translation or scale of the reference pose that differs from the rest pose by a smaller share is not written:

@@ -25,7 +25,7 @@ impl Sphere {
 
 /// The volume that the meshes of a rig take while a clip plays, in model space.
 ///
-/// [`ClipBoundsJob`](crate::runtime::ClipBoundsJob) measures them.
+/// [`clip_bounds`](crate::runtime::clip_bounds) measures them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClipBounds {
     /// The box of all vertices over the whole clip, for morph weights in [0, 1] and the clip's own weights. Empty if the

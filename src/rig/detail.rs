@@ -136,7 +136,7 @@ impl Rig {
             displacements: super::parts::displacements(skeleton, &meshes, &self.morphs),
             clip_bounds: Vec::new(),
             bounds_file: None,
-            programs: Default::default(),
+            derived: Default::default(),
             layouts: Default::default(),
             measures: Default::default(),
             humanoid: self.humanoid.clone(),

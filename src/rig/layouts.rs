@@ -115,7 +115,7 @@ impl Layouts {
 mod tests {
     use super::*;
     use crate::build::{BuildOptions, build_rig};
-    use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+    use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 
     /// A rig of two joints in a lane order, with a clip that moves them by `far` metres.
     fn rig(order: [u16; 2], far: f32) -> Rig {

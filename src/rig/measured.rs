@@ -75,7 +75,7 @@ impl Rig {
 mod tests {
     use super::*;
     use crate::build::build_rig;
-    use crate::import::raw::{RawClip, RawNode, RawScene};
+    use crate::raw::{RawClip, RawNode, RawScene};
 
     fn rig() -> Rig {
         let scene = RawScene {

@@ -5,6 +5,7 @@
 
 mod bounds;
 mod clip_bounds;
+mod derived;
 mod detail;
 mod layouts;
 mod limits;
@@ -15,8 +16,8 @@ mod scales;
 
 use crate::clip::{Clip, ClipFault, Marker};
 use crate::error::BuildError;
+pub use crate::error::RigFault;
 use crate::mesh::{ImageData, Material, Mesh};
-use crate::program::Programs;
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
 pub use bounds::{Aabb, SlotBounds};
@@ -26,8 +27,8 @@ pub use detail::{Detail, DetailOptions};
 pub(crate) use limits::distinct;
 pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
 pub(crate) use measured::ClipSpeed;
+pub use parts::RigParts;
 pub(crate) use parts::is_forest;
-pub use parts::{RigFault, RigParts};
 pub(crate) use reach::{Extremes, Reach};
 pub(crate) use scales::check_scales;
 use std::ops::Range;
@@ -78,7 +79,8 @@ pub struct Rig {
     pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
     /// The checksum of the table of the file that states the bounds.
     pub(crate) bounds_file: Option<u64>,
-    pub(crate) programs: Programs,
+    /// Tables that whoever evaluates keeps with the rig.
+    pub(crate) derived: derived::Derived,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,
     pub(crate) humanoid: Vec<(HumanBone, u16)>,
@@ -174,7 +176,7 @@ impl Rig {
     ///
     /// # Errors
     /// If there is no such clip, a marker is outside the clip, or there are more than
-    /// [`MAX_MARKERS`](crate::clip::MAX_MARKERS). The rig is then unchanged.
+    /// 65,535. The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
         let clips = self.clips.len();
         let place = self.clips.get_mut(clip);
@@ -246,7 +248,7 @@ impl Rig {
     }
 
     /// The volume that the meshes take while a clip plays, by the index of the clip. `None` if there is no such clip, it is
-    /// additive, or it was not measured: see [`ClipBoundsJob`](crate::runtime::ClipBoundsJob).
+    /// additive, or it was not measured: see [`clip_bounds`](crate::runtime::clip_bounds).
     pub fn clip_bounds(&self, clip: usize) -> Option<&ClipBounds> {
         self.clips.get(clip)?;
         self.clip_bounds.get(clip)?.as_ref()

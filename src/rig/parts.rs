@@ -4,9 +4,9 @@ use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
 use super::scales::check_scales;
 use super::{MorphRange, Reach, Rig, RigMesh, RigNode, SlotBounds};
 use crate::clip::Clip;
-use crate::error::BuildError;
+use crate::error::{BuildError, RigFault};
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
-use crate::skeleton::{NO_JOINT, Skeleton, SkeletonMismatch, Skin};
+use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use crate::words::{are, plural, says, shorten};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -37,102 +37,6 @@ pub struct RigParts {
     pub images: Vec<Option<ImageData>>,
     /// Nodes with morph weights.
     pub morphs: Vec<MorphRange>,
-}
-
-/// Why a rig is rejected.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum RigFault {
-    /// An index is out of range.
-    Index {
-        /// Where the index is.
-        place: String,
-        /// What the index refers to.
-        what: &'static str,
-        /// The index.
-        index: usize,
-        /// Number of existing elements.
-        have: usize,
-    },
-    /// A clip was built for another skeleton or another lane order.
-    Clip {
-        /// Index of the clip.
-        clip: usize,
-        /// Its name.
-        name: String,
-        /// The first difference: in the clip's skeleton, and in the rig's.
-        mismatch: SkeletonMismatch,
-    },
-    /// A transform of a node has a number beyond its limit.
-    Beyond {
-        /// Index of the node in the file.
-        node: usize,
-        /// Name of the node.
-        name: String,
-        /// The part of the transform.
-        what: &'static str,
-        /// Value of the number.
-        value: f32,
-        /// The exceeded limit, upper or lower.
-        limit: f32,
-    },
-    /// The product of scales down a chain of joints exceeds its limit.
-    Scales {
-        /// What is included: all clips, or also those of additive layers.
-        what: &'static str,
-        /// Index of the joint.
-        joint: usize,
-        /// Name of the joint.
-        name: String,
-        /// Product of the largest scales down to the joint.
-        product: f64,
-        /// Largest product allowed.
-        limit: f64,
-    },
-    /// The meshes use more slots than [`MAX_SHARED_SLOTS`], summed over pairs of mesh and skin.
-    SharedSlots(u64),
-    /// A detail of a level that the rig does not have.
-    Level {
-        /// The level.
-        level: usize,
-        /// Levels of the rig.
-        levels: usize,
-    },
-    /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`], counted for each skin that they are
-    /// drawn with.
-    DetailVertices(u64),
-    /// A decoded image does not have four bytes per pixel.
-    Image {
-        /// Index of the image.
-        image: usize,
-        /// Bytes of the image.
-        have: usize,
-        /// Expected bytes.
-        needed: u64,
-    },
-    /// The MIME type of an encoded image is no such text.
-    MimeType {
-        /// Index of the image.
-        image: usize,
-        /// Bytes of the text.
-        length: usize,
-    },
-    /// The file has no skinned mesh.
-    LodNoMesh,
-    /// No skin of the rig has all joints of the level's skin.
-    LodNoSkin {
-        /// The rig.
-        rig: String,
-        /// The first joint that is missing.
-        joint: String,
-    },
-    /// The level has a different bind pose.
-    LodBindPose {
-        /// The rig.
-        rig: String,
-        /// The joint.
-        joint: String,
-    },
 }
 
 says! { RigFault:
@@ -188,11 +92,11 @@ impl Rig {
                         }));
                     }
                 }
-                Some(ImageData::Encoded(i)) if !is_mime_type(i.mime.as_bytes()) => {
-                    let length = i.mime.len();
+                Some(ImageData::Encoded { mime, .. }) if !is_mime_type(mime.as_bytes()) => {
+                    let length = mime.len();
                     return Err(BuildError::Rig(RigFault::MimeType { image, length }));
                 }
-                Some(ImageData::Encoded(_)) => {}
+                Some(ImageData::Encoded { .. }) => {}
             }
         }
         let mut palette_offsets = Vec::with_capacity(parts.skins.len());
@@ -224,7 +128,7 @@ impl Rig {
             displacements,
             clip_bounds: Vec::new(),
             bounds_file: None,
-            programs: Default::default(),
+            derived: Default::default(),
             layouts: Default::default(),
             measures: Default::default(),
             humanoid: Vec::new(),
@@ -288,7 +192,7 @@ impl Rig {
             displacements: self.displacements.clone(),
             clip_bounds: Vec::new(),
             bounds_file: None,
-            programs: Default::default(),
+            derived: Default::default(),
             layouts: Default::default(),
             measures: Default::default(),
             humanoid: Vec::new(),
@@ -517,8 +421,8 @@ pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) ->
 #[cfg(test)]
 mod tests {
     use crate::build::build_rig;
-    use crate::import::raw::{RawNode, RawScene};
     use crate::mesh::{Mesh, Primitive};
+    use crate::raw::{RawNode, RawScene};
     use std::cell::Cell;
 
     thread_local! {

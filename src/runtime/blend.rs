@@ -1,17 +1,15 @@
-//! Blending: the actions of one layer, one layer over another, additive layers. The rules are in `kernel::blend`.
+//! Blending: the actions of one layer, one layer over another, additive layers. The rules are in `evaluate::blend`.
 
 use super::channels;
-use super::error::{JobError, exact, in_range, same_shape};
-use crate::kernel::blend::{
+use super::check::{JobError, exact, in_range, same_shape};
+use crate::evaluate::blend::{
     add_rotation, add_scale, cover, cover_rotation, finish_rotation, join, scaled, shares,
 };
-use crate::kernel::quat::{align, unit};
+use crate::evaluate::quat::{align, unit};
 use crate::math::{LANES, Row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch, each};
 use crate::skeleton::{JointMask, Pose};
 use fearless_simd::prelude::*;
-
-pub use crate::kernel::blend::REST_THRESHOLD;
 
 /// Limit on the weight of an action: sums and squares of weights within it stay finite in f32.
 pub const MAX_ACTION_WEIGHT: f32 = 1.0e6;

@@ -1,6 +1,6 @@
 //! `BoundsJob`: the box of an animated instance, eight palette rows at a time.
 
-use super::error::{JobError, exact};
+use super::check::{JobError, exact};
 use crate::math::Affine3x4;
 use crate::rig::{Aabb, SlotBounds};
 use glam::Vec3;

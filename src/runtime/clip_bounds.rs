@@ -1,9 +1,9 @@
-//! `ClipBoundsJob`: the volume that the meshes of a rig take over a whole clip.
+//! `clip_bounds`: the volume that the meshes of a rig take over a whole clip.
 
-use super::error::JobError;
-use super::{BoundsJob, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob};
+use super::check::JobError;
+use super::{BoundsJob, LocalToModelJob, PaletteJob, SampleJob};
 use crate::clip::{Channel, Clip, ClipKind, Cursor};
-use crate::math::{Affine3x4, LANES};
+use crate::math::{Affine3x4, LANES, Row};
 use crate::rig::{Aabb, ClipBounds, Rig};
 use crate::skeleton::Pose;
 use glam::Vec3;
@@ -19,7 +19,17 @@ pub(super) const MATRICES: usize = 1 << 27;
 
 /// Measures the volume that a rig's meshes take while a clip plays. It takes 30 samples per second and extends the box
 /// by half of the largest second difference of two intervals, for the times between samples. Meant for loading and
-/// baking: some milliseconds per minute of a clip.
+/// baking: some milliseconds per minute of a clip. `clip` is a full clip of the rig's skeleton, or `None` for the rest pose.
+/// `None` if a sample is not finite, or the clip needs more than 36,000 samples or 2^27 matrices.
+///
+/// # Errors
+/// If the clip is additive or was built for another skeleton.
+pub fn clip_bounds(rig: &Rig, clip: Option<&Clip>) -> Result<Option<ClipBounds>, JobError> {
+    let scratch = &mut ClipBoundsScratch::new(rig);
+    ClipBoundsJob { rig, clip, scratch }.run()
+}
+
+/// The measurement of [`clip_bounds`], with buffers that several clips share.
 #[derive(Debug)]
 pub struct ClipBoundsJob<'a> {
     /// The rig.
@@ -34,7 +44,7 @@ pub struct ClipBoundsJob<'a> {
 #[derive(Debug)]
 pub struct ClipBoundsScratch {
     pose: Pose,
-    locals: LocalMatrices,
+    locals: Vec<[Row; 12]>,
     models: Vec<Affine3x4>,
     rows: Vec<Affine3x4>,
     hints: Vec<u16>,
@@ -47,7 +57,7 @@ impl ClipBoundsScratch {
         let skeleton = rig.skeleton();
         Self {
             pose: skeleton.new_pose(),
-            locals: LocalMatrices::new(skeleton),
+            locals: vec![[Row::splat(0.0); 12]; skeleton.blocks()],
             models: vec![Affine3x4::IDENTITY; skeleton.len()],
             rows: vec![Affine3x4::IDENTITY; rig.palette_len()],
             hints: Vec::new(),
@@ -72,10 +82,7 @@ impl ClipBoundsJob<'_> {
         cost(self.rig, intervals(self.clip))
     }
 
-    /// Measures. `None` if a sample is not finite, or the clip needs more than 36,000 samples or 2^27 matrices.
-    ///
-    /// # Errors
-    /// If the clip is additive or was built for another skeleton, or the scratch is of another rig.
+    /// Measures, by the rules of [`clip_bounds`]; fails too if the scratch is of another rig.
     pub fn run(self) -> Result<Option<ClipBounds>, JobError> {
         let Self { rig, clip, scratch } = self;
         if let Some(clip) = clip.filter(|c| c.kind() == ClipKind::Additive) {

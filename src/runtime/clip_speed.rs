@@ -8,8 +8,8 @@
 
 use super::clip_bounds::{ClipBoundsScratch, MATRICES, cost};
 use crate::clip::{Block, BlockKind, Clip};
+use crate::evaluate::CHANNELS;
 use crate::math::Affine3x4;
-use crate::program::CHANNELS;
 use crate::rig::{ClipSpeed, Rig};
 use glam::Vec3;
 use std::mem::take;
@@ -337,9 +337,7 @@ impl<'a> Course<'a> {
 mod tests {
     use super::*;
     use crate::build::build_rig;
-    use crate::import::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
-    };
+    use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
     use crate::skeleton::Trs;
 
     /// A joint at one metre from a joint that turns, by degrees per key at 60 Hz.

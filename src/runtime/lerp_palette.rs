@@ -1,6 +1,6 @@
 //! `LerpPaletteJob`: palette rows between two poses.
 
-use super::error::{JobError, exact, in_range};
+use super::check::{JobError, exact, in_range};
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use fearless_simd::{f32x4, f32x16, prelude::*};

@@ -1,10 +1,10 @@
 //! `LocalToModelJob`: local transforms to model-space matrices, parents first.
 
-use super::error::{JobError, exact, same_shape};
-use crate::kernel::track::load;
-use crate::kernel::{compose, multiply};
+use super::check::{JobError, exact, same_shape};
+use crate::evaluate::track::load;
+use crate::evaluate::{compose, multiply};
+use crate::evaluate::{group_floats, scratch_row};
 use crate::math::{Affine3x4, LANES, Row};
-use crate::program::{group_floats, scratch_row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
 use fearless_simd::prelude::*;
@@ -18,25 +18,14 @@ pub struct LocalToModelJob<'a> {
     pub skeleton: &'a Skeleton,
     /// Local transforms in lane order.
     pub pose: &'a Pose,
-    /// Scratch: one per block of the skeleton.
-    pub locals: &'a mut LocalMatrices,
+    /// Scratch: twelve rows per block of the skeleton, its local matrices in lane order.
+    pub locals: &'a mut [[Row; 12]],
     /// One matrix per joint, in joint order.
     pub output: &'a mut [Affine3x4],
 }
 
-/// Scratch of a [`LocalToModelJob`]: the local matrices of a skeleton, in lane order.
-#[derive(Clone, Debug, Default)]
-pub struct LocalMatrices(Vec<[Row; LOCAL_ROWS]>);
-
 /// Rows of one block's local matrices: three rows of four floats for each of 16 lanes.
-const LOCAL_ROWS: usize = 12;
-
-impl LocalMatrices {
-    /// Scratch for a skeleton.
-    pub fn new(skeleton: &Skeleton) -> Self {
-        Self(vec![[Row::splat(0.0); LOCAL_ROWS]; skeleton.blocks()])
-    }
-}
+pub(super) const LOCAL_ROWS: usize = 12;
 
 impl LocalToModelJob<'_> {
     const NAME: &'static str = "LocalToModelJob";
@@ -59,7 +48,7 @@ impl LocalToModelJob<'_> {
         exact(
             Self::NAME,
             "locals",
-            self.locals.0.len(),
+            self.locals.len(),
             self.skeleton.blocks(),
         )?;
         exact(Self::NAME, "output", self.output.len(), self.skeleton.len())
@@ -84,8 +73,8 @@ impl Kernel for LocalToModelKernel<'_> {
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
         let job = self.0;
-        compose_pose(simd, job.pose, &mut job.locals.0);
-        walk(simd, job.skeleton, &job.locals.0, job.output);
+        compose_pose(simd, job.pose, job.locals);
+        walk(simd, job.skeleton, job.locals, job.output);
     }
 }
 

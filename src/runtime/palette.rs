@@ -1,7 +1,7 @@
 //! `PaletteJob`: model matrices × inverse binds, one 3×4 matrix per slot.
 
-use super::error::{JobError, exact};
-use crate::kernel::multiply;
+use super::check::{JobError, exact};
+use crate::evaluate::multiply;
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Skin};

@@ -1,12 +1,12 @@
 //! `SampleJob`: a clip at a time, as local transforms.
 
 use super::channels;
-use super::error::{JobError, at_least, same_shape};
+use super::check::{JobError, at_least, same_shape};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
-use crate::kernel::blend::finish_rotation;
-use crate::kernel::locate_all;
-use crate::kernel::quat::Floats;
-use crate::kernel::track::{Keys, Track, load};
+use crate::evaluate::blend::finish_rotation;
+use crate::evaluate::locate_all;
+use crate::evaluate::quat::Floats;
+use crate::evaluate::track::{Keys, Track, load};
 use crate::math::{LANES, Row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{Pose, Skeleton};

@@ -3,7 +3,7 @@
 use super::blend::{accumulate, add_pose, cover_pose, finish_layer};
 use super::sample::sample_scalars;
 use crate::clip::Cursor;
-use crate::kernel::{ActionInput, LayerInput, Sources, locate_all};
+use crate::evaluate::{ActionInput, LayerInput, Sources, locate_all};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::Pose;
 

@@ -1,6 +1,6 @@
 //! `SkinningJob`: linear blend skinning with morph targets on the CPU, the reference of the GPU paths.
 
-use super::error::{JobError, exact, in_range};
+use super::check::{JobError, exact, in_range};
 use crate::math::Affine3x4;
 use crate::mesh::Primitive;
 use glam::{Mat3, Vec3};

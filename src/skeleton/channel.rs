@@ -109,7 +109,7 @@ impl Skeleton {
     ///
     /// # Errors
     /// If a name is taken, a rest value is not finite, has no direction or is above
-    /// [`MAX_SCALAR`](super::MAX_SCALAR), or there are too many.
+    /// 1e12, or there are too many.
     pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, BuildError> {
         let count = self.data.channels.len() + channels.len();
         if count > MAX_CHANNELS {

@@ -1,6 +1,7 @@
 //! How two skeletons differ, for messages: the first joint or scalar, with both values.
 
 use super::{NO_JOINT, Skeleton};
+use crate::error::SkeletonMismatch;
 use crate::words::shorten;
 use std::fmt;
 
@@ -31,18 +32,6 @@ impl fmt::Display for SkeletonDifference {
             "{place}: the {what} is {here}, in the other skeleton {there}"
         )
     }
-}
-
-/// Why data of one skeleton does not fit another.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SkeletonMismatch {
-    /// The joints or the scalars differ: the first difference in words, with its values in both.
-    Structure(String),
-    /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
-    LaneOrder,
-    /// The joints are the same in another order, and the lane orders differ too:
-    /// [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
-    JointOrder,
 }
 
 impl fmt::Display for SkeletonMismatch {

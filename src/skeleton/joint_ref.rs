@@ -47,10 +47,7 @@ impl Skeleton {
     /// # Errors
     /// As [`Skeleton::joint`].
     pub fn joint_of_text(&self, text: &str) -> Result<usize, LookupError> {
-        match (self.joint(text), text.parse::<usize>()) {
-            (Err(LookupError::NoJoint { .. }), Ok(index)) => self.joint(index),
-            (found, _) => found,
-        }
+        self.hierarchy().find_text(text)
     }
 
     fn hierarchy<'s>(
@@ -84,6 +81,14 @@ enum PathMatch {
 }
 
 impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P> {
+    /// Finds a joint by the rule of [`Skeleton::joint_of_text`].
+    pub fn find_text(&self, text: &str) -> Result<usize, LookupError> {
+        match (self.find(JointRef::Name(text)), text.parse::<usize>()) {
+            (Err(LookupError::NoJoint { .. }), Ok(index)) => self.find(JointRef::Index(index)),
+            (found, _) => found,
+        }
+    }
+
     /// Finds a joint by the rule of [`Skeleton::joint`].
     pub fn find(&self, joint: JointRef<'_>) -> Result<usize, LookupError> {
         let joints = self.joints;

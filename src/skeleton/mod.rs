@@ -16,19 +16,19 @@ mod skeleton_data;
 mod skin;
 mod trs;
 
+pub use crate::error::{SkeletonFault, SkeletonMismatch};
 pub use crate::suggest::LookupError;
-pub use channel::{ChannelHandle, ChannelValue, MAX_CHANNELS, UserChannel};
-pub use difference::SkeletonMismatch;
+pub use channel::{ChannelHandle, ChannelValue, UserChannel};
 pub(crate) use frames::{Frames, noise_length};
-pub use human_bone::{HUMAN_BONES, HumanBone};
+pub(crate) use human_bone::HUMAN_BONES;
+pub use human_bone::HumanBone;
 pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::JointRef;
-pub use limits::{
-    LEAST_ROTATION_DOT, MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH,
-    MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS, MAX_WORLD, ROTATION_SQUARES,
-};
+pub(crate) use limits::{LEAST_ROTATION_DOT, ROTATION_SQUARES};
+pub use limits::{MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SECONDS, MAX_WORLD};
 pub use mask::JointMask;
 pub use pose::Pose;
-pub use skeleton_data::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton, SkeletonFault};
+pub(crate) use skeleton_data::MAX_JOINTS;
+pub use skeleton_data::{Joint, NO_JOINT, Scalar, Skeleton};
 pub use skin::Skin;
 pub use trs::Trs;

@@ -1,7 +1,8 @@
 //! Writes small glTF files in memory.
 
 use phalanx::import::ImportError;
-use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportReport, Severity};
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! A crowd in which everything of playback happens, by calls that look random and are the same in every run.
 
 use crate::{chain, ruler};
-use phalanx::build::{
-    AdditiveReference, BuildOptions, RootJoint, RootMotionOptions, build_additive,
-};
+use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_raw};
 use phalanx::clip::Marker;
 use phalanx::crowd::{
     BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Sharing, Tier, TierDetail, Tiers,
@@ -65,7 +63,7 @@ pub fn travelling() -> Arc<Rig> {
     });
     let options = BuildOptions {
         root_motion: Some(RootMotionOptions {
-            joint: RootJoint::Named("base".into()),
+            joint: Some("base".into()),
             rotation: true,
             ..RootMotionOptions::default()
         }),
@@ -129,7 +127,7 @@ impl Lively {
                 0 => (&scene, 0),
                 _ => (&chain::raw(), 0),
             };
-            let added = build_additive(&rig, scene, AdditiveReference::Rest);
+            let added = build_additive_raw(&rig, scene, AdditiveReference::Rest);
             let added = Arc::new(added.expect("the clip is not additive"));
             all.added.push(crowd.add_clip(id, added).expect("it fits"));
             let points = [(0.0, clips[0]), (1.0, clips[1]), (2.5, clips[2])];

@@ -2,7 +2,7 @@
 
 use glam::{Quat, Vec3};
 use phalanx::bake::{BakeOptions, bake_all};
-use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
+use phalanx::build::{BuildOptions, RootMotionOptions, build_additive_raw, build_rig};
 use phalanx::clip::{Clip, Marker};
 use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
 use phalanx::import::raw::{
@@ -290,7 +290,7 @@ pub fn rig_in_order(lanes: Vec<u16>) -> Rig {
 pub fn travelling() -> Rig {
     let options = BuildOptions {
         root_motion: Some(RootMotionOptions {
-            joint: phalanx::build::RootJoint::Named("joint 1".into()),
+            joint: Some("joint 1".into()),
             rotation: true,
             ..RootMotionOptions::default()
         }),
@@ -300,7 +300,8 @@ pub fn travelling() -> Rig {
 }
 
 pub fn additive(rig: &Rig) -> Clip {
-    build_additive(rig, (&raw(), 0), rig.skeleton().rest_pose()).expect("the clip is not additive")
+    build_additive_raw(rig, (&raw(), 0), rig.skeleton().rest_pose())
+        .expect("the clip is not additive")
 }
 
 pub fn provenance(clips: usize) -> Provenance {

@@ -222,7 +222,8 @@ pub fn assert_close<'v>(
 /// The scenes that tests use beside those made in code: the models that are there; where models are
 /// required, all must be.
 pub fn models(names: &[&str]) -> Vec<RawScene> {
-    use phalanx::import::gltf::{ImportOptions, read_path};
+    use phalanx::import::ImportOptions;
+    use phalanx::import::gltf::read_path;
     let mut scenes = Vec::new();
     for name in names {
         if let Some(path) = crate::trials::model(name) {

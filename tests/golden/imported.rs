@@ -2,8 +2,9 @@
 //! files mean.
 
 use libtest_mimic::Trial;
+use phalanx::import::ImportOptions;
 use phalanx::import::Severity;
-use phalanx::import::gltf::{ImportOptions, read_path};
+use phalanx::import::gltf::read_path;
 use phalanx::import::raw::RawScene;
 use phalanx_testkit::gltf_file::*;
 use phalanx_testkit::raw_pose::{Matrix, Pose, assert_close, evaluate, models};

@@ -2,7 +2,7 @@
 
 use glam::{Affine3A, Vec3};
 use libtest_mimic::{Failed, Trial};
-use phalanx::import::{ImportError, ImportOptions, Imported, SplitFault, import_path};
+use phalanx::import::{ImportError, ImportFault, ImportOptions, Imported, import_path};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx_testkit::trials;
@@ -96,7 +96,7 @@ fn unknown_nodes_are_refused() -> Result<(), Failed> {
     };
     match import_path(&trials::needed("bl_rider.glb")?, &options) {
         Err(ImportError::Split {
-            fault: SplitFault::NoSuchName(name),
+            fault: ImportFault::NoSuchName(name),
             ..
         }) if name == "no such node" => Ok(()),
         other => Err(format!("{:?}", other.map(|i| i.rigs.len())).into()),

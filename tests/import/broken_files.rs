@@ -1,7 +1,8 @@
 //! Files that are refused before anything of glTF is looked at.
 
 use crate::refusals::{refused, sound};
-use phalanx::import::gltf::MAX_JSON_DEPTH;
+
+const MAX_JSON_DEPTH: usize = 100;
 
 #[test]
 fn empty_and_foreign_files() {

@@ -1,7 +1,8 @@
 //! Files, buffers, accessors.
 
 use base64::Engine;
-use phalanx::import::gltf::{ImportOptions, read_path, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::{read_path, read_slice};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportReport, Severity};
 use phalanx_testkit::gltf_file::*;

@@ -2,7 +2,8 @@
 
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Marker;
-use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawScene, RawUserChannel, RawUserTrack,
 };

@@ -1,8 +1,8 @@
 //! Named limits: memory, reports.
 
 use crate::refusals::{refused, sound};
+use phalanx::import::ImportOptions;
 use phalanx::import::Severity;
-use phalanx::import::gltf::ImportOptions;
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use phalanx::build::{BuildError, build_rig};
 use phalanx::clip::{ClipFault, Marker};
 use phalanx::import::{
-    ImportError, ImportOptions, MarkerFault, Severity, add_markers, import_path, mannequin,
+    ImportError, ImportFault, ImportOptions, Severity, add_markers, import_path, mannequin,
     marker_file, parse_markers, read_markers,
 };
 use phalanx::rig::Rig;
@@ -136,26 +136,26 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
             other => panic!("{text}: {other:?}"),
         }
     };
-    assert!(matches!(refused("{"), (None, MarkerFault::File(_))));
-    assert!(matches!(refused("[]"), (None, MarkerFault::File(_))));
+    assert!(matches!(refused("{"), (None, ImportFault::MarkerFile(_))));
+    assert!(matches!(refused("[]"), (None, ImportFault::MarkerFile(_))));
     assert!(matches!(
         refused(r#"{"clips": {"gone": []}}"#),
-        (None, MarkerFault::UnknownClip(clip)) if clip == "gone"
+        (None, ImportFault::UnknownClip(clip)) if clip == "gone"
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": [{"name": "m"}]}}"#),
-        (Some(clip), MarkerFault::Kind { .. }) if clip == "move"
+        (Some(clip), ImportFault::Marker { .. }) if clip == "move"
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": {"m": 2.0}}}"#),
-        (None, MarkerFault::Clip(fault))
+        (None, ImportFault::MarkedClip(fault))
             if matches!(&*fault, BuildError::Clip(ClipFault::Marker { marker, .. }) if marker == "m")
     ));
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(
         read_markers(&beside),
         Err(ImportError::Markers {
-            fault: MarkerFault::File(_),
+            fault: ImportFault::MarkerFile(_),
             ..
         })
     ));

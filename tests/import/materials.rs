@@ -2,13 +2,13 @@
 
 use base64::Engine;
 use image::{ImageFormat, RgbaImage};
-use phalanx::import::gltf::ImportOptions;
+use phalanx::import::ImportOptions;
 #[cfg(feature = "images")]
 use phalanx::import::gltf::read_path;
 use phalanx::import::{ImportReport, Severity};
 use phalanx::mesh::{
-    AlphaMode, EncodedImage, ImageData, ImageMode, MagFilter, Material, MinFilter, Sampler,
-    Texture, TextureTransform, Wrap,
+    AlphaMode, ImageData, ImageMode, MagFilter, Material, MinFilter, Sampler, Texture,
+    TextureTransform, Wrap,
 };
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
@@ -613,10 +613,10 @@ fn images_stay_as_their_file_holds_them() {
     assert_reported(&report, Severity::Note, &parts);
     assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
     let image = |mime: &str, bytes: &[u8]| {
-        Some(ImageData::Encoded(EncodedImage {
+        Some(ImageData::Encoded {
             mime: mime.into(),
             bytes: bytes.to_vec(),
-        }))
+        })
     };
     let expected = [
         image("image/jpeg", &jpeg),
@@ -727,8 +727,8 @@ fn webp_textures_are_decoded() {
         assert_reported(&report, Severity::Dropped, &[&place, words]);
     }
     // Lossless data is paid for by its bytes: the tables that it describes are large.
-    let image = EncodedImage::new(lossless.clone(), None);
-    assert_eq!(image.mime, "image/webp");
+    let image = ImageData::from_encoded(lossless.clone(), None);
+    assert!(matches!(&image, ImageData::Encoded { mime, .. } if mime == "image/webp"));
     let line = image.decode(16 * 256).unwrap_err().to_string();
     assert_says(&line, &["image/webp", "limit is 4096"]);
     assert!(image.decode(1 << 20).is_ok());
@@ -755,7 +755,7 @@ fn damaged_webp_images() {
                 let at = random(bytes.len());
                 bytes[at] = random(256) as u8;
             }
-            if let Ok(image) = EncodedImage::new(bytes, None).decode(1 << 24) {
+            if let Ok(image) = ImageData::from_encoded(bytes, None).decode(1 << 24) {
                 let pixels = image.width as usize * image.height as usize;
                 assert_eq!(image.rgba.len(), pixels * 4);
                 read += 1;

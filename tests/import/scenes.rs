@@ -1,6 +1,6 @@
 //! The default scene, and the nodes outside it.
 
-use phalanx::import::gltf::ImportOptions;
+use phalanx::import::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{Imported, Severity, import_slice};
 use phalanx_testkit::gltf_file::*;

@@ -1,7 +1,7 @@
 //! Converting to Z-up and evaluating may be swapped.
 
+use phalanx::import::ImportOptions;
 use phalanx::import::UpAxis;
-use phalanx::import::gltf::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx_testkit::gltf_file::*;
 use phalanx_testkit::raw_pose::{Matrix, Pose, assert_close, evaluate, models, mul};

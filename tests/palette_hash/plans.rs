@@ -3,13 +3,14 @@
 //! oracle's in f64, at changing SIMD levels.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{AdditiveReference, BuildOptions, build_additive, build_rig};
+use phalanx::build::{AdditiveReference, BuildOptions, build_additive_raw, build_rig};
 use phalanx::clip::{Clip, ClipKind};
 use phalanx::crowd::{
     BoneBuffer, ClipId, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
+use phalanx::import::ImportOptions;
 use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::{RawChannel, RawScene};
 use phalanx::playback::{AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode};
 use phalanx::rig::Rig;
@@ -157,7 +158,7 @@ impl Play {
         let mut add = |name| {
             let clip = rig.find_clip(name).unwrap();
             let first = AdditiveReference::Frame(clip, 0.0);
-            let made = build_additive(rig, (raw, clip), first).unwrap();
+            let made = build_additive_raw(rig, (raw, clip), first).unwrap();
             let made = crowd.add_clip(id, Arc::new(made)).unwrap();
             beside.additive(made, clip, Reference::Time(0.0));
             made

@@ -1,7 +1,7 @@
 //! Humanoid maps: found by names, read from JSON, refused.
 
 use crate::support::*;
-use phalanx::retarget::{HumanBone, HumanoidMap, MapDraft, MapOrigin, RetargetError};
+use phalanx::retarget::{HumanBone, HumanoidMap, MapOrigin, RetargetError};
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
@@ -319,7 +319,7 @@ fn models_of_files_are_known() {
         ] {
             assert!(refused.contains(part), "{refused}");
         }
-        let text = MapDraft::find(rig.skeleton()).to_json(rig.skeleton());
+        let text = HumanoidMap::known(rig.skeleton()).to_json(rig.skeleton());
         for part in [r#""leftUpperLeg": "leg_L""#, r#""leftLowerLeg": null"#] {
             assert!(text.contains(part), "{text}");
         }
@@ -437,7 +437,7 @@ fn drafts_are_completed_by_hand() {
         ("RightLeg", Some(6)),
     ]);
     assert!(HumanoidMap::find(&s).is_err());
-    let draft = MapDraft::find(&s);
+    let draft = HumanoidMap::known(&s);
     assert_eq!(draft.origin(), MapOrigin::Names("Mixamo, CMU and LAFAN1"));
     let found = [
         (B::Head, 2),
@@ -473,7 +473,7 @@ fn drafts_are_completed_by_hand() {
     assert!(map.bones().eq([(B::Hips, 0)].into_iter().chain(found)));
     // Of nothing, all 15 bones that VRM requires.
     let none = skeleton(&[("x", None)]);
-    let text = MapDraft::find(&none).to_json(&none);
+    let text = HumanoidMap::known(&none).to_json(&none);
     assert_eq!(text.matches(": null").count(), 15, "{text}");
     // Editors of Windows write a mark first.
     let marked = HumanoidMap::from_json(&format!("\u{feff}{edited}"), &s);
@@ -666,7 +666,7 @@ fn extensions_of_files_are_read() {
         Err(RetargetError::BoneCycle { .. })
     ));
     // A draft has what the file states, for editing.
-    let draft = MapDraft::of_rig(&cycle.rigs[0]);
+    let draft = HumanoidMap::known_of_rig(&cycle.rigs[0]);
     assert_eq!(draft.origin(), MapOrigin::Extension);
     let joint = |name: &str| cycle.rigs[0].skeleton().joint(name).unwrap();
     assert!(

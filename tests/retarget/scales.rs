@@ -4,7 +4,7 @@ use crate::support::*;
 use crate::transfer::unaligned;
 use glam::{DMat3, DQuat, DVec3};
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
-use phalanx::retarget::{RetargetOptions, ScaleMode};
+use phalanx::retarget::RetargetOptions;
 use phalanx::rig::Rig;
 
 /// A humanoid with a clip `grow`, in which the head takes a scale.
@@ -62,7 +62,7 @@ fn scales_are_dropped_or_kept_as_asked() {
     let grow = clip(&a, "grow");
     let head = map(&b).joint(B::Head).unwrap();
     let options = RetargetOptions {
-        scale: ScaleMode::Drop,
+        keep_scales: false,
         ..unaligned()
     };
     let dropped = retarget(&a, &b, grow, options);

@@ -1,9 +1,10 @@
 //! Additive clips of a rig's clips are those of the raw scene that the rig was built from.
 
-use phalanx::build::{AdditiveReference, build_additive, build_rig};
+use phalanx::build::{AdditiveReference, build_additive, build_additive_raw, build_rig};
 use phalanx::clip::Clip;
+use phalanx::import::ImportOptions;
 use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::{ImportOptions, read_slice};
+use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
 use phalanx::mesh::ImageMode;
 use phalanx::rig::Rig;
@@ -44,7 +45,7 @@ fn assert_same(raw: &RawScene, what: &str) {
     let rig = build_rig(raw.clone(), &Default::default()).unwrap();
     for clip in 0..rig.clips().len() {
         for reference in [AdditiveReference::Rest, AdditiveReference::Frame(clip, 0.0)] {
-            let of_raw = build_additive(&rig, (raw, clip), reference).unwrap();
+            let of_raw = build_additive_raw(&rig, (raw, clip), reference).unwrap();
             let of_rig = build_additive(&rig, clip, reference).unwrap();
             assert_eq!(of_rig.name(), of_raw.name());
             assert_eq!(of_rig.markers(), of_raw.markers());

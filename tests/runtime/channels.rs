@@ -1,7 +1,8 @@
 //! User channels of every type against the oracle's curves and rules of its own in f64: sampled, blended
 //! within a layer, between layers, and added.
 
-use phalanx::build::{BuildError, TrackFault, build_additive, build_rig};
+use phalanx::build::{BuildError, build_additive_raw, build_rig};
+use phalanx::clip::ClipFault;
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
@@ -295,7 +296,7 @@ fn layered(rig: &Arc<Rig>, t: f32, weights: [f32; 3]) -> (Crowd, InstanceId) {
         .add_rig_with_layers(rig.clone(), layers.into())
         .unwrap();
     let rest = rig.skeleton().rest_pose();
-    let delta = Arc::new(build_additive(rig, (&raw(), 3), rest).unwrap());
+    let delta = Arc::new(build_additive_raw(rig, (&raw(), 3), rest).unwrap());
     let delta = crowd.add_clip(id, delta).unwrap();
     let instance = crowd.spawn(id).unwrap();
     let options = |weight| PlayOptions {
@@ -437,7 +438,7 @@ fn what_does_not_fit_is_refused() {
         let fault = refused(&|raw| spoil(&mut raw.channels[0].tracks[0]));
         let track = match &fault {
             BuildError::Animation { source, .. } => {
-                matches!(**source, BuildError::Tracks(TrackFault::UserTrack { .. }))
+                matches!(**source, BuildError::Clip(ClipFault::UserTrack { .. }))
             }
             _ => false,
         };

@@ -2,7 +2,7 @@
 //! out by hand in f64.
 
 use glam::{Affine3A, DMat4, DQuat, DVec3, Quat, Vec3};
-use phalanx::build::{BuildOptions, RootMotionOptions, build_additive, build_rig};
+use phalanx::build::{BuildOptions, RootMotionOptions, build_additive_raw, build_rig};
 use phalanx::crowd::{Crowd, InstanceId, LayerOptions, MAX_TIME, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
@@ -285,7 +285,7 @@ fn layers_and_masks_count_as_for_the_root_joint() {
 #[test]
 fn additive_clips_go_nowhere() {
     let rig = rig();
-    let delta = build_additive(&rig, (&raw(), 0), rig.skeleton().rest_pose()).unwrap();
+    let delta = build_additive_raw(&rig, (&raw(), 0), rig.skeleton().rest_pose()).unwrap();
     assert!(delta.root_motion().is_none());
     let layers = [false, true].map(|additive| LayerOptions {
         additive,

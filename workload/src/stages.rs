@@ -5,10 +5,8 @@ use super::subject::Subject;
 use super::textbook::Textbook;
 use glam::Mat4;
 use phalanx::clip::{Clip, Cursor};
-use phalanx::math::Affine3x4;
-use phalanx::runtime::{
-    AdditiveJob, BlendJob, JobError, LocalMatrices, LocalToModelJob, PaletteJob, SampleJob,
-};
+use phalanx::math::{Affine3x4, Row};
+use phalanx::runtime::{AdditiveJob, BlendJob, JobError, LocalToModelJob, PaletteJob, SampleJob};
 use phalanx::skeleton::{Pose, Trs};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -62,7 +60,7 @@ pub struct Jobs<'a> {
     samples: [Pose; 2],
     delta: Pose,
     pose: Pose,
-    locals: LocalMatrices,
+    locals: Vec<[Row; 12]>,
     models: Vec<Affine3x4>,
     palette: Vec<Affine3x4>,
 }
@@ -83,7 +81,7 @@ impl<'a> Jobs<'a> {
             samples: [pose(), pose()],
             delta: pose(),
             pose: pose(),
-            locals: LocalMatrices::new(skeleton),
+            locals: vec![[Row::splat(0.0); 12]; skeleton.blocks()],
             models: vec![Affine3x4::IDENTITY; skeleton.len()],
             palette: vec![Affine3x4::IDENTITY; subject.rig.palette_len()],
         };

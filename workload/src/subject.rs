@@ -1,7 +1,7 @@
 //! `Subject`: a model to measure, with the clips of its workloads.
 
 use crate::WorkloadClips;
-use phalanx::build::{BuildError, BuildOptions, build_additive, build_rig};
+use phalanx::build::{BuildError, BuildOptions, build_additive, build_additive_raw, build_rig};
 use phalanx::import::raw::RawScene;
 use phalanx::import::{ImportError, ImportOptions, ImportReport, MANNEQUIN, read_path, read_slice};
 use phalanx::playback::{PlaybackError, PoseAction, evaluate_pose};
@@ -179,7 +179,7 @@ impl Subject {
         // Raw scenes that were made from a rig have no scalars; the clip of the rig has them.
         let difference = match raw.meshes.is_empty() {
             true => build_additive(&rig, additive, &first.pose),
-            false => build_additive(&rig, (&raw, additive), &first.pose),
+            false => build_additive_raw(&rig, (&raw, additive), &first.pose),
         };
         let difference = difference.map_err(|source| SubjectError::Build {
             file: name.clone(),

@@ -5,7 +5,7 @@ use super::settings::Baked;
 use crate::text;
 use phalanx::bake::BakeOptions;
 use phalanx::rig::{Aabb, Rig};
-use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use phalanx::runtime::clip_bounds;
 use phalanx::skeleton::Skeleton;
 
 /// An error that is a larger share of the model's longest side can be seen: 0.1 mm of 2 cm.
@@ -104,12 +104,7 @@ fn of_size([max_error, distance]: [f32; 2], file: &str, longest: f32) -> Vec<Str
 
 /// The longest side of the rest pose: of the meshes, else of the joints. `None` if there is nothing to measure.
 fn longest_side(rig: &Rig) -> Option<f32> {
-    let job = ClipBoundsJob {
-        rig,
-        clip: None,
-        scratch: &mut ClipBoundsScratch::new(rig),
-    };
-    let mut size = job.run().ok()??.mesh;
+    let mut size = clip_bounds(rig, None).ok()??.mesh;
     if size.is_empty() {
         size = Aabb::EMPTY;
         let places = rig.skeleton().rest_models();

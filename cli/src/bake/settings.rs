@@ -138,7 +138,7 @@ impl Settings {
         };
         let max_error = value("max-error").and_then(|v| v.parse().ok());
         Self {
-            max_error: max_error.unwrap_or(Length::Metres(phalanx::bake::MAX_ERROR)),
+            max_error: max_error.unwrap_or(Length::Metres(BakeOptions::default().max_error)),
             shell: Length::Metres(shell),
             exact: words.split(' ').any(|w| w == "exact"),
             up: match value("up") {
@@ -317,7 +317,7 @@ mod tests {
             },
             exact: true,
             quality: Quality::default(),
-            max_error: Length::Metres(phalanx::bake::MAX_ERROR),
+            max_error: Length::Metres(BakeOptions::default().max_error),
             ..settings
         };
         assert_eq!(Settings::of_text(&exact.text("x"), 0.05), exact);

@@ -4,9 +4,7 @@ use super::super::text::one_line;
 use super::RetargetArgs;
 use super::character::{Character, Chosen};
 use clap::Args;
-use phalanx::retarget::{
-    Alignment, FootPlanting, Ground, HumanoidMap, MapOrigin, RetargetOptions, ScaleMode,
-};
+use phalanx::retarget::{Alignment, FootPlanting, Ground, HumanoidMap, MapOrigin, RetargetOptions};
 use serde::Serialize;
 use std::path::Path;
 
@@ -112,9 +110,9 @@ impl Applied {
                 Alignment::Limbs => "limbs",
                 Alignment::LimbsAndFingers => "fingers",
             },
-            scale: match options.scale {
-                ScaleMode::Keep => "keep",
-                ScaleMode::Drop => "drop",
+            scale: match options.keep_scales {
+                true => "keep",
+                false => "drop",
             },
             ground: ground(options.ground),
             mirror: options.mirror,

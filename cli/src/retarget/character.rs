@@ -67,15 +67,18 @@ impl Character {
             bind_angle: 0.0,
         };
         let chosen = match pose {
-            None => Reference::find(rig, &self.map, side).map(|found| Chosen {
-                name: match &found.origin {
-                    ReferenceOrigin::Rest => "rest".to_owned(),
+            None => Reference::find(rig, &self.map, side).map(|(reference, origin)| Chosen {
+                bind_angle: match origin {
+                    ReferenceOrigin::Rest { bind_angle } => bind_angle,
+                    _ => 0.0,
+                },
+                name: match origin {
+                    ReferenceOrigin::Rest { .. } => "rest".to_owned(),
                     ReferenceOrigin::Bind => "bind".to_owned(),
                     ReferenceOrigin::Frame { clip, time } => format!("{clip}:{time}"),
                 },
-                reference: found.reference,
+                reference,
                 given: false,
-                bind_angle: found.bind_angle,
             }),
             Some(Pose::Rest) => {
                 let skeleton = rig.skeleton();

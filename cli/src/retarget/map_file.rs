@@ -4,7 +4,7 @@ use super::super::bounded;
 use super::super::error::CliError;
 use super::super::model::Model;
 use super::super::output;
-use phalanx::retarget::{HumanoidMap, MapDraft, MapOrigin, RetargetError};
+use phalanx::retarget::{HumanoidMap, MapOrigin, RetargetError};
 use phalanx::skeleton::Skeleton;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -60,9 +60,9 @@ impl MapFile {
 pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     let skeleton = model.rig.skeleton();
     let (draft, fault) = match map {
-        Some(map) => (MapDraft::from(&map.of(skeleton)?), None),
+        Some(map) => (map.of(skeleton)?, None),
         None => (
-            MapDraft::of_rig(&model.rig),
+            HumanoidMap::known_of_rig(&model.rig),
             HumanoidMap::of_rig(&model.rig).err(),
         ),
     };
@@ -95,7 +95,7 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
 struct Members(Vec<(&'static str, Value)>);
 
 impl Members {
-    fn new(draft: &MapDraft, skeleton: &Skeleton) -> Self {
+    fn new(draft: &HumanoidMap, skeleton: &Skeleton) -> Self {
         let joints: Value = serde_json::from_str(&draft.to_json(skeleton)).unwrap_or_default();
         let mut bones: Vec<_> = draft.bones().map(|b| b.0).chain(draft.lacking()).collect();
         bones.sort();

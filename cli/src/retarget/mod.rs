@@ -19,7 +19,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use map_file::MapFile;
 use one::{Job, Made};
-use phalanx::retarget::{Alignment, Ground, RetargetOptions, ScaleMode};
+use phalanx::retarget::{Alignment, Ground, RetargetOptions};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use summary::Summary;
@@ -221,11 +221,7 @@ fn is_file(out: &Path) -> bool {
 fn options(args: &RetargetArgs) -> RetargetOptions {
     RetargetOptions {
         alignment: args.align.into(),
-        scale: if args.drop_scale {
-            ScaleMode::Drop
-        } else {
-            ScaleMode::Keep
-        },
+        keep_scales: !args.drop_scale,
         ground: args.ground.into(),
         mirror: args.mirror,
         feet: args.plant.planting(),

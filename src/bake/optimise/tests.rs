@@ -1,7 +1,7 @@
 use super::*;
 use crate::bake::{BakeOptions, COARSEST, bake};
 use crate::build::{BuildOptions, build_rig};
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
 use crate::skeleton;
 use glam::{Quat, Vec3};

@@ -11,16 +11,13 @@ use super::variation::Variation;
 use crate::build::curve::Curve;
 use crate::clip::timeline::regular_rate;
 use crate::clip::{Channel, MAX_IRREGULAR_KEYS, MAX_KEYS};
-use crate::import::raw::Interpolation;
+use crate::error::MAX_RESAMPLED_KEYS;
 use crate::math::angle;
+use crate::raw::Interpolation;
 
 /// Default of [`BuildOptions::resample_rate`](crate::build::BuildOptions::resample_rate), keys per second: the rate
 /// of optical motion capture.
 pub const RESAMPLE_RATE: f64 = 120.0;
-
-/// Limit on the keys of a timeline that is resampled. Up to this number f32 times are spaced as evenly as
-/// [`REGULAR_TOLERANCE`](crate::clip::REGULAR_TOLERANCE) requires, at any rate; 9.7 hours at 120 Hz.
-pub const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 
 /// Limit on the keys of a grid per key time that it replaces: memory stays within eight times that of the tracks. It is
 /// also the largest multiple of the rate of even times: rotations between two keys that need more than eight steps lose

@@ -1,26 +1,23 @@
 //! The clip builder, `exact` profile: raw tracks to blocks of f32 rows.
 
 mod additive;
-mod error;
 mod key_times;
-mod variation;
+pub(super) mod variation;
 
-pub use error::TrackFault;
+pub use key_times::RESAMPLE_RATE;
 pub(crate) use key_times::Resampled;
-pub use key_times::{MAX_RESAMPLED_KEYS, RESAMPLE_RATE};
-pub use variation::{ROTATION_TOLERANCE, SCALAR_TOLERANCE, SCALE_TOLERANCE, TRANSLATION_TOLERANCE};
 pub(crate) use variation::{Variation, check_track, classify};
 
 use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::{
-    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
-    FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipFault, ClipKind, ClipParts,
+    Defaults, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::error::BuildError;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
-use crate::kernel::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
+use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Pose, Skeleton, noise_length};
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};
@@ -161,7 +158,7 @@ impl ClipBuilder<'_> {
     ) -> Result<(), BuildError> {
         let target = self.targets.get(track.node).copied().unwrap_or_default();
         let missing = |what| {
-            BuildError::Tracks(TrackFault::Target {
+            BuildError::Clip(ClipFault::Target {
                 clip: clip.to_owned(),
                 track: index,
                 node: track.node,
@@ -214,7 +211,7 @@ impl ClipBuilder<'_> {
             return Ok(());
         };
         let fail = |what, have, needed| {
-            Err(BuildError::Tracks(TrackFault::UserTrack {
+            Err(BuildError::Clip(ClipFault::UserTrack {
                 clip: clip.to_owned(),
                 channel: user.channel.name.clone(),
                 what,
@@ -360,7 +357,7 @@ impl ClipBuilder<'_> {
                 (times, sampled.iter().collect(), false)
             }
             Err(keys) => {
-                return Err(BuildError::Tracks(TrackFault::TooManyKeys {
+                return Err(BuildError::Clip(ClipFault::TooManyKeys {
                     clip: parts.name.clone(),
                     channel,
                     block,
@@ -385,7 +382,7 @@ impl ClipBuilder<'_> {
             false => rows.try_reserve_exact(more),
         };
         room.map_err(|_| {
-            BuildError::Tracks(TrackFault::OutOfMemory {
+            BuildError::Clip(ClipFault::OutOfMemory {
                 clip: parts.name.clone(),
                 needed: (rows.len() + more) * size_of::<Row>(),
             })
@@ -427,7 +424,7 @@ impl ClipBuilder<'_> {
         let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
-            return Err(BuildError::Tracks(TrackFault::TooLarge {
+            return Err(BuildError::Clip(ClipFault::TooLarge {
                 clip: parts.name.clone(),
                 // The number is at most 2^24.
                 keys: keys as u32,

@@ -1,9 +1,9 @@
 //! Classification of tracks as constant or animated, and the check of their lengths.
 
-use crate::build::TrackFault;
 use crate::build::curve::Curve;
+use crate::clip::ClipFault;
 use crate::error::BuildError;
-use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawTrack};
 
 /// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
@@ -76,7 +76,7 @@ pub(crate) fn check_track(
     };
     let needed = track.times.len().saturating_mul(width * groups);
     if track.times.is_empty() || track.values.len() != needed {
-        return Err(BuildError::Tracks(TrackFault::TrackLength {
+        return Err(BuildError::Clip(ClipFault::TrackLength {
             clip: clip.to_owned(),
             track: index,
             node: track.node,

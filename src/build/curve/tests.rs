@@ -1,7 +1,7 @@
 //! Which curves count as constant.
 
 use super::*;
-use crate::build::clip_builder::{ROTATION_TOLERANCE, SCALE_TOLERANCE};
+use crate::build::clip_builder::variation::{ROTATION_TOLERANCE, SCALE_TOLERANCE};
 
 /// A cubic curve with equal keys, one every `gap` seconds; `tangent` takes key, component and side.
 fn spline(

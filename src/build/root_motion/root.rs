@@ -2,15 +2,15 @@
 //! that remain.
 
 use super::{RootMotionOptions, TracksOf, up};
-use crate::build::RootMotionFault;
 use crate::build::clip_builder::{Variation, check_track, classify};
 use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
+use crate::clip::ClipFault;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::error::BuildError;
-use crate::import::UpAxis;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use crate::math::{Rigid, angle};
+use crate::raw::UpAxis;
+use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A clip travels if its root ends at least this fraction of the model's size from its start: above the
@@ -86,7 +86,7 @@ impl Root {
                         _ => s = DVec3::new(v[0], v[1], v[2]),
                     },
                     Variation::Animated => {
-                        return Err(BuildError::RootMotion(RootMotionFault::MovingAncestor {
+                        return Err(BuildError::Clip(ClipFault::MovingAncestor {
                             clip: clip.name.clone().unwrap_or_default(),
                             joint: name_of(node),
                             above: name_of(n),
@@ -101,7 +101,7 @@ impl Root {
         let name = name_of(node);
         let determinant = above.matrix3.determinant();
         if determinant == 0.0 || !determinant.is_finite() {
-            return Err(BuildError::RootMotion(RootMotionFault::Scale(name)));
+            return Err(BuildError::Clip(ClipFault::RootScale(name)));
         }
         let mut curves = [None, None];
         for (index, track) in tracks_of(node) {
@@ -283,9 +283,7 @@ impl Root {
         }
         if turns {
             if !self.even {
-                return Err(BuildError::RootMotion(RootMotionFault::Scale(
-                    self.name.clone(),
-                )));
+                return Err(BuildError::Clip(ClipFault::RootScale(self.name.clone())));
             }
             self.replace_both(clip, &times, &yaws, &moves);
         } else {
@@ -357,7 +355,7 @@ impl Root {
             self.divide(&mut times, size, limit);
         }
         if times.len() > limit {
-            return Err(BuildError::RootMotion(RootMotionFault::TooManyKeys {
+            return Err(BuildError::Clip(ClipFault::RootKeys {
                 clip: clip.name.clone().unwrap_or_default(),
                 keys: times.len(),
                 limit,

@@ -1,5 +1,5 @@
 //! `Encoding`: the storage of a block's keys. Each encoding has a type that sizes, checks and reads its keys, and one
-//! that writes them: `floats.rs`, `packed.rs`. Outside this folder only the decoder into registers (`kernel::track`) and
+//! that writes them: `floats.rs`, `packed.rs`. Outside this folder only the decoder into registers (`evaluate::track`) and
 //! the coder of files (`format::codec`) know a layout; the baker chooses which blocks are packed.
 //!
 //! ```text

@@ -29,8 +29,8 @@ pub const REORDER_BYTES_PER_BYTE: usize = 64;
 pub const REORDER_BYTES: usize = 1 << 20;
 
 impl Clip {
-    /// The memory that the clip may take in another lane order, bytes: [`REORDER_BYTES_PER_BYTE`] for each of its bytes,
-    /// and [`REORDER_BYTES`].
+    /// The memory that the clip may take in another lane order, bytes: 64 for each of its bytes,
+    /// and 1 MiB.
     pub fn reorder_limit(&self) -> usize {
         let bytes = self.bytes().saturating_mul(REORDER_BYTES_PER_BYTE);
         bytes.saturating_add(REORDER_BYTES)

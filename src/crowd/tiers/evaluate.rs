@@ -8,7 +8,7 @@ use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::memory::Output;
 use crate::crowd::scratches::Scratches;
-use crate::kernel::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
+use crate::evaluate::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
 use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;

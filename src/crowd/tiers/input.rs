@@ -1,7 +1,7 @@
 //! `CellInput`: what a palette was evaluated from, so that it can be evaluated again, with the same bits, after memory was
 //! lost.
 
-use crate::kernel::{ActionInput, LayerInput, Scratch};
+use crate::evaluate::{ActionInput, LayerInput, Scratch};
 
 /// The layers and actions of a palette.
 #[derive(Clone, Debug, Default, PartialEq)]

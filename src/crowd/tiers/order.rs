@@ -4,7 +4,7 @@ use super::bank::{Bank, SHARED};
 use super::input::CellInput;
 use super::select::{PaletteSet, Work};
 use super::shared::{PhaseKey, SharedPhases};
-use crate::kernel::Sources;
+use crate::evaluate::Sources;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{Order, Pool, Prefetch, STATE, STEPS};
 use crate::simd::prefetch;

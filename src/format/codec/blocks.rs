@@ -1,7 +1,7 @@
 //! Codes the blocks of a channel, lane by lane.
 
 use super::super::write::place;
-use super::CodecError;
+use super::ReadError;
 use super::clip_coder::ClipCoder;
 use super::model::{Bit, Number};
 use super::range::Coder;
@@ -49,7 +49,7 @@ impl BlockModels {
         &mut self,
         w: &mut ClipCoder<'_, C>,
         channel: Channel,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let mut place = 0;
         for index in 0..w.blocks(channel) {
             let stored = w.parts.channels[channel as usize].get(place).copied();
@@ -74,7 +74,7 @@ impl BlockModels {
         w: &mut ClipCoder<'_, C>,
         channel: Channel,
         b: &mut Block,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let wanted = place(&KINDS, b.kind);
         let mut kind = 0;
         while kind < self.kind.len() && w.c.bit(&mut self.kind[kind], kind < wanted)? {
@@ -120,7 +120,7 @@ impl BlockModels {
         channel: Channel,
         b: &Block,
         count: usize,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let (first, width) = (b.first_row as usize, b.kind.rows_per_key(channel));
         w.room(count)?;
         for l in 0..LANES {
@@ -147,7 +147,7 @@ impl BlockModels {
         (channel, b): (Channel, &Block),
         keys: usize,
         (place, lanes): (Range<usize>, usize),
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let width = channel.components();
         w.room(keys * width)?;
         for l in 0..LANES {

@@ -1,12 +1,12 @@
 //! Codes the parts of a clip in order: one traversal that encodes or decodes them.
 
-use super::CodecError;
 use super::blocks::BlockModels;
 use super::model::Number;
 use super::range::Coder;
 use super::residuals::MAX_WIDTH;
 use super::times::TimeModels;
 use super::values::LaneModels;
+use super::{ReadError, flaw, foreign};
 use crate::clip::lattice::units;
 use crate::clip::{Block, Channel, ClipKind, ClipParts, Extent, RootMotionParts};
 use crate::math::{LANES, Row};
@@ -46,12 +46,12 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
     }
 
     /// Codes all parts.
-    pub fn run(&mut self) -> Result<(), CodecError> {
+    pub fn run(&mut self) -> Result<(), ReadError> {
         let skeleton = self.skeleton;
         let needed = folded(skeleton.structure_hash(), skeleton.layout_hash());
         let have = self.c.raw(needed.into(), 32)? as u32;
         if have != needed {
-            return Err(CodecError::Skeleton { have, needed });
+            return Err(flaw(self.c.position(), foreign(have, needed)));
         }
         let additive = self
             .c
@@ -75,7 +75,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         self.motion(&mut times)
     }
 
-    fn timelines(&mut self, models: &mut TimeModels) -> Result<(), CodecError> {
+    fn timelines(&mut self, models: &mut TimeModels) -> Result<(), ReadError> {
         let count = Number::about(0).code(self.c, self.parts.timelines.len() as u64)?;
         if count > MAX_COUNT {
             return Err(self.c.limit("the number of timelines", count, MAX_COUNT));
@@ -90,7 +90,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         Ok(())
     }
 
-    fn tracks(&mut self) -> Result<(), CodecError> {
+    fn tracks(&mut self) -> Result<(), ReadError> {
         let mut model = Number::about(8);
         for tracks in &mut self.parts.tracks {
             for count in [&mut tracks.animated, &mut tracks.constant] {
@@ -104,7 +104,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         Ok(())
     }
 
-    fn motion(&mut self, models: &mut TimeModels) -> Result<(), CodecError> {
+    fn motion(&mut self, models: &mut TimeModels) -> Result<(), ReadError> {
         let motion = self.parts.root_motion.take();
         if self.c.few(motion.is_some().into(), 1)? == 0 {
             return Ok(());
@@ -169,7 +169,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
     }
 
     /// Appends zero rows and integers to the clip when decoding; charges their memory.
-    pub fn grow(&mut self, more: Extent) -> Result<(), CodecError> {
+    pub fn grow(&mut self, more: Extent) -> Result<(), ReadError> {
         self.c.charge(more.bytes())?;
         if C::READS {
             let rows = self.parts.rows.len() + more.rows;
@@ -181,7 +181,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
     }
 
     /// Grows the scratch space to the values of a lane; charges its memory.
-    pub fn room(&mut self, values: usize) -> Result<(), CodecError> {
+    pub fn room(&mut self, values: usize) -> Result<(), ReadError> {
         let more = values.saturating_sub(self.values.len());
         self.c
             .charge(more * (size_of::<f32>() + size_of::<i64>() + size_of::<u16>()))?;

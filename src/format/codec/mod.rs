@@ -13,7 +13,6 @@
 mod blocks;
 mod canonical;
 mod clip_coder;
-mod error;
 mod model;
 mod range;
 mod residuals;
@@ -21,8 +20,10 @@ mod times;
 mod values;
 
 pub(super) use blocks::KINDS;
-pub use error::CodecError;
 
+use super::container::Section;
+use super::error::{Fault, ReadError};
+use super::writer::WriteError;
 use crate::clip::{Clip, ClipParts, Marker};
 use crate::skeleton::Skeleton;
 use canonical::canonical;
@@ -31,10 +32,10 @@ use range::{Coder, RangeDecoder, Writer};
 
 /// Memory that a decoded clip may take, in bytes per encoded byte. [`encode`] pads clips that compress
 /// better with zeros. Measured: 4 for walk cycles, 60 for clips of held poses.
-pub const EXPANSION: usize = 256;
+pub(super) const EXPANSION: usize = 256;
 
 /// Memory that a decoded clip may take in addition, whatever its encoded size: 16 KiB.
-pub const MEMORY_BASE: usize = 16 << 10;
+pub(super) const MEMORY_BASE: usize = 16 << 10;
 
 /// Encodes all parts of a clip except its name and markers.
 ///
@@ -42,15 +43,19 @@ pub const MEMORY_BASE: usize = 16 << 10;
 ///
 /// # Errors
 /// If the clip does not fit the skeleton, or a count or a number exceeds the limits of the format.
-pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
+pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, WriteError> {
+    let refused = |fault| WriteError::Codec {
+        name: clip.name().to_owned(),
+        fault,
+    };
     if !clip.fits(skeleton) {
-        return Err(CodecError::Skeleton {
-            have: folded(clip.structure_hash(), clip.layout_hash()),
-            needed: folded(skeleton.structure_hash(), skeleton.layout_hash()),
-        });
+        let have = folded(clip.structure_hash(), clip.layout_hash());
+        let needed = folded(skeleton.structure_hash(), skeleton.layout_hash());
+        return Err(refused(foreign(have, needed)));
     }
     let mut writer = Writer::new();
-    ClipCoder::new(&mut writer, canonical(clip), skeleton).run()?;
+    let coded = ClipCoder::new(&mut writer, canonical(clip), skeleton).run();
+    coded.map_err(|e| refused(e.fault))?;
     let (coded, memory) = writer.finish();
     let wanted = memory.saturating_sub(MEMORY_BASE).div_ceil(EXPANSION);
     let mut filling = wanted.saturating_sub(coded.len());
@@ -69,14 +74,14 @@ pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, CodecError> {
 /// Decodes the bytes of [`encode`], for the same skeleton with the same lane order.
 ///
 /// # Errors
-/// If the bytes are not exactly one such clip, or decoding needs more memory than [`EXPANSION`] allows;
-/// see [`CodecError`].
+/// If the bytes are not exactly one such clip, or decoding needs more memory than 256 bytes for each byte and 16 KiB.
+/// Offsets of errors count from the start of the bytes.
 pub fn decode(
     bytes: &[u8],
     skeleton: &Skeleton,
     name: String,
     markers: Vec<Marker>,
-) -> Result<Clip, CodecError> {
+) -> Result<Clip, ReadError> {
     let start = skip_padding(bytes)?;
     let limit = bytes.len().saturating_mul(EXPANSION);
     let mut reader = RangeDecoder::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
@@ -90,29 +95,34 @@ pub fn decode(
     let mut parts = coder.parts;
     let offset = reader.position();
     if offset != bytes.len() {
-        let have = bytes.len();
-        return Err(CodecError::Extra { offset, have });
+        let (expected, have) = (offset as u64, bytes.len() as u64);
+        return Err(flaw(offset, Fault::Extra { expected, have }));
     }
     parts.end_packed();
-    Clip::new(parts, skeleton).map_err(|error| CodecError::Clip {
-        offset,
-        error: Box::new(error),
-    })
+    Clip::new(parts, skeleton).map_err(|error| flaw(offset, error))
+}
+
+/// A fault at an offset from the start of the coded bytes.
+fn flaw(offset: usize, fault: impl Into<Fault>) -> ReadError {
+    Section::Clip.fault(offset as u64, fault)
+}
+
+/// The byte at `offset` is missing.
+fn short(offset: usize, have: usize) -> ReadError {
+    let (what, needed, have) = ("a coded clip", offset as u64 + 1, have as u64);
+    flaw(offset, Fault::Short { what, needed, have })
+}
+
+/// A clip of another skeleton or lane order, by the hashes of both, folded to 32 bits.
+fn foreign(have: u32, needed: u32) -> Fault {
+    let (have, needed) = (have.into(), needed.into());
+    Fault::Structure { have, needed }
 }
 
 /// The start of the range-coded part.
-fn skip_padding(bytes: &[u8]) -> Result<usize, CodecError> {
-    let short = |offset: usize| CodecError::Short {
-        offset,
-        needed: offset + 1,
-        have: bytes.len(),
-    };
-    let limit = |offset, what, found, limit| CodecError::Limit {
-        offset,
-        what,
-        found,
-        limit,
-    };
+fn skip_padding(bytes: &[u8]) -> Result<usize, ReadError> {
+    let short = |offset| short(offset, bytes.len());
+    let limit = |offset, what, found, limit| flaw(offset, Fault::Limit { what, found, limit });
     let (mut filling, mut shift, mut at) = (0usize, 0, 0);
     loop {
         let byte = *bytes.get(at).ok_or(short(at))?;

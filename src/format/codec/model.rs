@@ -1,6 +1,6 @@
 //! Adaptive models of bits, and of non-negative integers made of such bits.
 
-use super::CodecError;
+use super::ReadError;
 use super::range::Coder;
 
 /// Number of learning rates. The last one applies to all later bits: about 1/28 of the error per bit.
@@ -86,7 +86,7 @@ impl Number {
     }
 
     /// Codes one number.
-    pub fn code<C: Coder>(&mut self, c: &mut C, value: u64) -> Result<u64, CodecError> {
+    pub fn code<C: Coder>(&mut self, c: &mut C, value: u64) -> Result<u64, ReadError> {
         let value = value + 1;
         let wanted = value.ilog2() as usize;
         let mut digits = 0;

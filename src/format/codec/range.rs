@@ -1,8 +1,8 @@
 //! A binary adaptive range coder, as in LZMA: 32-bit range, 12-bit probabilities, carries propagated into
 //! bytes already written.
 
-use super::CodecError;
 use super::model::Bit;
+use super::{Fault, ReadError, flaw, short};
 
 /// The range is renormalised when it falls below this.
 const LEAST_RANGE: u32 = 1 << 24;
@@ -18,29 +18,24 @@ pub(super) trait Coder {
     const READS: bool;
 
     /// Codes a bit with an adaptive model.
-    fn bit(&mut self, model: &mut Bit, bit: bool) -> Result<bool, CodecError>;
+    fn bit(&mut self, model: &mut Bit, bit: bool) -> Result<bool, ReadError>;
 
     /// Codes at most [`RAW_BITS`] bits without a model.
-    fn few(&mut self, value: u32, bits: u32) -> Result<u32, CodecError>;
+    fn few(&mut self, value: u32, bits: u32) -> Result<u32, ReadError>;
 
     /// Charges memory of the decoded clip before it is allocated.
-    fn charge(&mut self, bytes: usize) -> Result<(), CodecError>;
+    fn charge(&mut self, bytes: usize) -> Result<(), ReadError>;
 
     /// Number of bytes written or read; the decoder counts from the start of its slice.
     fn position(&self) -> usize;
 
     /// The error for a number that is out of range.
-    fn limit(&self, what: &'static str, found: u64, limit: u64) -> CodecError {
-        CodecError::Limit {
-            offset: self.position(),
-            what,
-            found,
-            limit,
-        }
+    fn limit(&self, what: &'static str, found: u64, limit: u64) -> ReadError {
+        flaw(self.position(), Fault::Limit { what, found, limit })
     }
 
     /// Codes any number of bits without a model.
-    fn raw(&mut self, value: u64, bits: u32) -> Result<u64, CodecError> {
+    fn raw(&mut self, value: u64, bits: u32) -> Result<u64, ReadError> {
         let (mut read, mut left) = (0, bits);
         while left > 0 {
             let some = left.min(RAW_BITS);
@@ -110,7 +105,7 @@ impl Writer {
 impl Coder for Writer {
     const READS: bool = false;
 
-    fn bit(&mut self, model: &mut Bit, bit: bool) -> Result<bool, CodecError> {
+    fn bit(&mut self, model: &mut Bit, bit: bool) -> Result<bool, ReadError> {
         let bound = (self.range >> PROBABILITY_BITS) * model.zero();
         if bit {
             self.low += u64::from(bound);
@@ -123,14 +118,14 @@ impl Coder for Writer {
         Ok(bit)
     }
 
-    fn few(&mut self, value: u32, bits: u32) -> Result<u32, CodecError> {
+    fn few(&mut self, value: u32, bits: u32) -> Result<u32, ReadError> {
         self.range >>= bits;
         self.low += u64::from(value) * u64::from(self.range);
         self.settle();
         Ok(value)
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), CodecError> {
+    fn charge(&mut self, bytes: usize) -> Result<(), ReadError> {
         self.memory += bytes;
         Ok(())
     }
@@ -152,7 +147,7 @@ pub(super) struct RangeDecoder<'a> {
 
 impl<'a> RangeDecoder<'a> {
     /// Decodes bytes from `at`; at most `limit` bytes of memory may be charged.
-    pub fn new(bytes: &'a [u8], at: usize, limit: usize) -> Result<Self, CodecError> {
+    pub fn new(bytes: &'a [u8], at: usize, limit: usize) -> Result<Self, ReadError> {
         let mut reader = Self {
             bytes,
             at,
@@ -167,19 +162,15 @@ impl<'a> RangeDecoder<'a> {
         Ok(reader)
     }
 
-    fn next(&mut self) -> Result<u32, CodecError> {
+    fn next(&mut self) -> Result<u32, ReadError> {
         let Some(&byte) = self.bytes.get(self.at) else {
-            return Err(CodecError::Short {
-                offset: self.at,
-                needed: self.at + 1,
-                have: self.bytes.len(),
-            });
+            return Err(short(self.at, self.bytes.len()));
         };
         self.at += 1;
         Ok(byte.into())
     }
 
-    fn settle(&mut self) -> Result<(), CodecError> {
+    fn settle(&mut self) -> Result<(), ReadError> {
         while self.range < LEAST_RANGE {
             self.range <<= 8;
             self.code = self.code << 8 | self.next()?;
@@ -191,7 +182,7 @@ impl<'a> RangeDecoder<'a> {
 impl Coder for RangeDecoder<'_> {
     const READS: bool = true;
 
-    fn bit(&mut self, model: &mut Bit, _: bool) -> Result<bool, CodecError> {
+    fn bit(&mut self, model: &mut Bit, _: bool) -> Result<bool, ReadError> {
         let bound = (self.range >> PROBABILITY_BITS) * model.zero();
         let bit = self.code >= bound;
         if bit {
@@ -205,7 +196,7 @@ impl Coder for RangeDecoder<'_> {
         Ok(bit)
     }
 
-    fn few(&mut self, _: u32, bits: u32) -> Result<u32, CodecError> {
+    fn few(&mut self, _: u32, bits: u32) -> Result<u32, ReadError> {
         self.range >>= bits;
         // Invalid bytes can give a value past the last one.
         let value = (self.code / self.range).min((1 << bits) - 1);
@@ -214,14 +205,11 @@ impl Coder for RangeDecoder<'_> {
         Ok(value)
     }
 
-    fn charge(&mut self, bytes: usize) -> Result<(), CodecError> {
+    fn charge(&mut self, bytes: usize) -> Result<(), ReadError> {
         let needed = self.memory.saturating_add(bytes);
         if needed > self.limit {
-            return Err(CodecError::Memory {
-                offset: self.at,
-                needed,
-                limit: self.limit,
-            });
+            let (needed, limit) = (needed as u64, self.limit as u64);
+            return Err(flaw(self.at, Fault::Memory { needed, limit }));
         }
         self.memory = needed;
         Ok(())

@@ -1,6 +1,6 @@
 //! Sequences of integers: each is predicted from the previous ones, and the residual is coded.
 
-use super::CodecError;
+use super::ReadError;
 use super::model::Number;
 use super::range::Coder;
 use crate::clip::lattice;
@@ -63,7 +63,7 @@ impl Residuals {
         start: &[i64],
         derived: Option<Derived>,
         keys: &mut [i64],
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let mut past = [Past::NEW; MAX_WIDTH];
         for (k, key) in keys.chunks_exact_mut(start.len()).enumerate() {
             for i in 0..start.len() {
@@ -88,7 +88,7 @@ impl Residuals {
     }
 }
 
-fn within<C: Coder>(c: &C, number: i64) -> Result<i64, CodecError> {
+fn within<C: Coder>(c: &C, number: i64) -> Result<i64, ReadError> {
     if number.abs() >= MAX_NUMBER {
         let (found, limit) = (number.unsigned_abs(), MAX_NUMBER as u64 - 1);
         return Err(c.limit("a number of a key", found, limit));
@@ -101,7 +101,7 @@ pub(super) fn signed<C: Coder>(
     c: &mut C,
     model: &mut Number,
     value: i64,
-) -> Result<i64, CodecError> {
+) -> Result<i64, ReadError> {
     let size = model.code(c, value.unsigned_abs())? as i64;
     if size != 0 && c.few(u32::from(value < 0), 1)? == 1 {
         return Ok(-size);

@@ -1,6 +1,6 @@
 //! Key times: positions on an even grid between the first and the last time, and residuals.
 
-use super::CodecError;
+use super::ReadError;
 use super::model::{Bit, Number};
 use super::range::Coder;
 use super::residuals::signed;
@@ -42,7 +42,7 @@ impl TimeModels {
         c: &mut C,
         duration: f32,
         times: &mut Vec<f32>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let keys = self.keys.code(c, times.len() as u64)?;
         if keys == 0 || keys > MAX_KEYS as u64 {
             return Err(c.limit("the number of keys", keys, MAX_KEYS as u64));
@@ -95,7 +95,7 @@ impl TimeModels {
         last: bool,
         expected: f32,
         time: f32,
-    ) -> Result<f32, CodecError> {
+    ) -> Result<f32, ReadError> {
         let model = if last {
             &mut self.whole
         } else {
@@ -130,7 +130,7 @@ mod tests {
     const MEMORY: usize = 1 << 20;
 
     /// The times of three keys, the second at this position on a grid of two parts.
-    fn second_at(place: u64) -> Result<Vec<f32>, CodecError> {
+    fn second_at(place: u64) -> Result<Vec<f32>, ReadError> {
         let (mut w, mut models) = (Writer::new(), TimeModels::new());
         models.keys.code(&mut w, 3)?;
         w.bit(&mut models.zero, true)?;

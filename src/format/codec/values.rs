@@ -1,6 +1,6 @@
 //! The values of one lane: at their default, constant, multiples of a lattice step, or arbitrary f32 bits.
 
-use super::CodecError;
+use super::ReadError;
 use super::model::{Bit, Number};
 use super::range::Coder;
 use super::residuals::{Derived, MAX_WIDTH, Residuals, signed};
@@ -53,7 +53,7 @@ impl LaneModels {
         defaults: &[f32],
         values: &mut [f32],
         numbers: &mut Vec<i64>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let width = defaults.len();
         let (first, later) = values.split_at_mut(width);
         let mut still = true;
@@ -78,7 +78,7 @@ impl LaneModels {
         defaults: &[f32],
         value: &mut [f32],
         numbers: &mut Vec<i64>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         if c.bit(&mut self.default, same(value, defaults))? {
             value.copy_from_slice(defaults);
             return Ok(());
@@ -94,7 +94,7 @@ impl LaneModels {
         defaults: &[f32],
         values: &mut [f32],
         numbers: &mut Vec<i64>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let code = if C::READS {
             None
         } else {
@@ -134,7 +134,7 @@ impl LaneModels {
         lane: Lane<'_>,
         integers: &mut [u16],
         numbers: &mut Vec<i64>,
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let Lane { range, defaults } = lane;
         let width = defaults.len();
         let multiples = if C::READS {
@@ -164,7 +164,7 @@ impl LaneModels {
     }
 
     /// Codes a lattice step, as a difference to the last one.
-    fn code<C: Coder>(&mut self, c: &mut C, moves: bool, code: u16) -> Result<u16, CodecError> {
+    fn code<C: Coder>(&mut self, c: &mut C, moves: bool, code: u16) -> Result<u16, ReadError> {
         let last = &mut self.last[usize::from(moves)];
         let (model, difference) = (&mut self.code[usize::from(moves)], i64::from(code));
         let code = i64::from(*last) + signed(c, model, difference - i64::from(*last))?;
@@ -185,7 +185,7 @@ impl LaneModels {
         defaults: &[f32],
         code: u16,
         keys: &mut [i64],
-    ) -> Result<(), CodecError> {
+    ) -> Result<(), ReadError> {
         let step = self.step(code);
         let mut start = [0; MAX_WIDTH];
         for (start, &v) in start.iter_mut().zip(defaults) {
@@ -206,7 +206,7 @@ impl LaneModels {
         c: &mut C,
         step: f64,
         keys: &[i64],
-    ) -> Result<Option<Derived>, CodecError> {
+    ) -> Result<Option<Derived>, ReadError> {
         let least = |i: usize| keys.iter().skip(i).step_by(4).map(|k| k.abs()).min();
         let best = (0..4).max_by_key(|&i| least(i)).unwrap_or(0);
         let own = || keys.iter().skip(best).step_by(4);
@@ -272,7 +272,7 @@ fn place<C: Coder>(
     range: &mut [f32],
     numbers: &[i64],
     integers: &mut [u16],
-) -> Result<(), CodecError> {
+) -> Result<(), ReadError> {
     let width = range.len() - 1;
     range[width] = step as f32;
     for (i, place) in range[..width].iter_mut().enumerate() {
@@ -290,7 +290,7 @@ fn place<C: Coder>(
     Ok(())
 }
 
-fn integer_of<C: Coder>(c: &C, number: i64) -> Result<u16, CodecError> {
+fn integer_of<C: Coder>(c: &C, number: i64) -> Result<u16, ReadError> {
     let limit = u64::from(u16::MAX);
     u16::try_from(number).map_err(|_| c.limit("an integer of a key", number.unsigned_abs(), limit))
 }
@@ -312,7 +312,7 @@ pub(super) fn ordered(v: f32) -> i64 {
 }
 
 /// The inverse of [`ordered`].
-pub(super) fn in_order<C: Coder>(c: &C, number: i64) -> Result<f32, CodecError> {
+pub(super) fn in_order<C: Coder>(c: &C, number: i64) -> Result<f32, ReadError> {
     let Ok(bits) = i32::try_from(number) else {
         let limit = i32::MAX as u64;
         return Err(c.limit("the integer of an f32", number.unsigned_abs(), limit));

@@ -1,6 +1,6 @@
 //! The HIERARCHY of a BVH file: its joints, their offsets and channels.
 
-use super::error::{BvhErrorKind as Kind, Fault};
+use super::error::{Fault, ImportFault as Kind};
 use super::text::{Text, Word};
 use super::{MAX_BVH_JOINTS, MAX_CHANNELS};
 use crate::skeleton::MAX_LENGTH;
@@ -122,7 +122,7 @@ fn name<'a>(text: &mut Text<'a>, keyword: &Word<'_>) -> Result<Word<'a>, Fault> 
     let mut first = *text;
     let name = text.name();
     if name.bytes.len() > MAX_NAME {
-        return Err(name.fault(Kind::Limit {
+        return Err(name.fault(Kind::TooMany {
             what: "bytes of a name",
             found: name.bytes.len() as u64,
             limit: MAX_NAME as u64,
@@ -152,7 +152,7 @@ fn begin(
     // End Sites count too: they are nodes of the scene.
     *joints += 1;
     if *joints > MAX_BVH_JOINTS {
-        return Err(keyword.fault(Kind::Limit {
+        return Err(keyword.fault(Kind::TooMany {
             what: "joints and End Sites",
             found: *joints as u64,
             limit: MAX_BVH_JOINTS as u64,
@@ -209,7 +209,7 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
         };
         return Err(Fault {
             place: Some(place),
-            kind: Kind::Limit {
+            kind: Kind::TooMany {
                 what,
                 found: count,
                 limit: most,

@@ -30,7 +30,7 @@
 //! - There may be several roots. An End Site becomes a node below its joint, named after it.
 //! - Keywords may be in any case. Names follow ROOT and JOINT or are on the next line; they reach to the end of the line
 //!   and are kept with spaces and colons. Lines end with LF, CR LF or CR; blank lines and tabs are skipped.
-//! - The file has no unit and no up axis: [`BvhOptions`] has the unit, and +Y is taken to be up.
+//! - The file has no unit and no up axis: [`ImportOptions`] has the unit, and +Y is taken to be up.
 
 mod error;
 mod hierarchy;
@@ -38,13 +38,11 @@ mod motion;
 mod scene;
 mod text;
 
-pub use error::BvhErrorKind;
-
-use super::raw::RawScene;
 use super::read_file::read_file;
-use super::{ImportReport, UpAxis};
+use super::{ImportFault, ImportOptions, ImportReport};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
+use crate::raw::RawScene;
 use crate::skeleton::MAX_JOINTS;
 use error::Fault;
 use std::io::Read;
@@ -52,57 +50,36 @@ use std::path::Path;
 use text::Text;
 
 /// Limit on the size of a file, bytes. Ten minutes at 120 Hz of 31 joints take 60 MB.
-pub const MAX_FILE_BYTES: u64 = 4 << 30;
+const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// Limit on the joints of a file: that of a skeleton. It also bounds the nesting.
-pub const MAX_BVH_JOINTS: usize = MAX_JOINTS;
+const MAX_BVH_JOINTS: usize = MAX_JOINTS;
 
 /// Limit on the channels of a joint: a position and a rotation, each about three axes.
-pub const MAX_CHANNELS: usize = 6;
+const MAX_CHANNELS: usize = 6;
 
 /// Limit on the frames of a file: the keys of a regular timeline.
 ///
-/// A take must also be short enough for f32 times to tell its frames apart ([`BvhErrorKind::FramesMeet`]). This holds for
+/// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`]). This holds for
 /// any take of 2^23 frames, 19.4 hours at 120 Hz; at 120 Hz it holds up to 131,072 s, 36.4 hours.
 pub const MAX_FRAMES: usize = MAX_KEYS;
 
 /// The shortest and the longest frame time in seconds. Between them key times in f32 are normal and finite.
-pub const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
+pub(super) const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
 
-/// Options of [`read_path`] and [`read_slice`].
-#[derive(Clone, Debug, PartialEq)]
-pub struct BvhOptions {
-    /// Metres per unit of the file: [`METRES`], [`CENTIMETRES`], or any finite number above 0. Default: 1.
-    pub unit: f64,
-    /// The up axis of the result. Files are taken to have +Y up. Default: Y.
-    pub up_axis: UpAxis,
-    /// Limit on the tracks, bytes. Default: `None`; they take at most ten times the file's size.
-    pub memory_limit: Option<u64>,
-}
-
-/// [`BvhOptions::unit`] of files in metres.
+/// [`ImportOptions::unit`] of files in metres.
 pub const METRES: f64 = 1.0;
 
-/// [`BvhOptions::unit`] of files in centimetres.
+/// [`ImportOptions::unit`] of files in centimetres.
 pub const CENTIMETRES: f64 = 0.01;
-
-impl Default for BvhOptions {
-    fn default() -> Self {
-        Self {
-            unit: METRES,
-            up_axis: UpAxis::Y,
-            memory_limit: None,
-        }
-    }
-}
 
 /// Reads a `.bvh` file.
 ///
 /// # Errors
-/// If the file cannot be read, or its text has an error: see [`BvhErrorKind`].
+/// If the file cannot be read, or its text has an error: see [`ImportFault`].
 pub fn read_path(
     path: &Path,
-    options: &BvhOptions,
+    options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
     let bytes =
@@ -115,12 +92,13 @@ pub fn read_path(
 ///
 /// ```
 /// use phalanx::build::{BuildOptions, build_rig};
-/// use phalanx::import::bvh::{BvhOptions, CENTIMETRES, read_slice};
+/// use phalanx::import::ImportOptions;
+/// use phalanx::import::bvh::{CENTIMETRES, read_slice};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = "HIERARCHY\nROOT Hips\n{\n OFFSET 0 90 0\n CHANNELS 1 Yrotation\n End Site\n {\n  OFFSET 0 80 0\n }\n}\n\
 ///     MOTION\nFrames: 2\nFrame Time: 0.5\n0\n90\n";
-/// let options = BvhOptions { unit: CENTIMETRES, ..BvhOptions::default() };
+/// let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
 /// let (raw, _report) = read_slice(text.as_bytes(), "captured/turn.bvh", &options)?;
 /// let rig = build_rig(raw, &BuildOptions::default())?;
 /// assert_eq!(rig.skeleton().rest(0).translation.y, 0.9);
@@ -135,7 +113,7 @@ pub fn read_path(
 pub fn read_slice(
     bytes: &[u8],
     name: &str,
-    options: &BvhOptions,
+    options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let mut report = ImportReport::default();
     let scene = read(bytes, name, options, &mut report);
@@ -170,10 +148,10 @@ const HEAD: u64 = 256;
 fn read(
     bytes: &[u8],
     name: &str,
-    options: &BvhOptions,
+    options: &ImportOptions,
     report: &mut ImportReport,
 ) -> Result<RawScene, Fault> {
-    use BvhErrorKind as Kind;
+    use ImportFault as Kind;
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {
         return Err(Kind::Unit(unit).into());
@@ -181,7 +159,7 @@ fn read(
     let mut text = Text::new(bytes);
     let first = text.word();
     if first.bytes.is_empty() {
-        return Err(Kind::Empty.into());
+        return Err(Kind::Invalid("the file is empty").into());
     }
     if !first.is("HIERARCHY") {
         return Err(first.fault(Kind::NotBvh(first.quoted())));

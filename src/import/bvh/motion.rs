@@ -1,10 +1,11 @@
 //! The MOTION of a BVH file: one line per frame, one value per channel.
 
-use super::error::{BvhErrorKind as Kind, Fault};
+use super::error::{Fault, ImportFault as Kind};
 use super::hierarchy::{Hierarchy, length};
 use super::text::Text;
-use super::{BvhOptions, FRAME_TIMES, MAX_FRAMES};
-use crate::import::raw::{Interpolation, RawChannel, RawTrack};
+use super::{FRAME_TIMES, MAX_FRAMES};
+use crate::import::ImportOptions;
+use crate::raw::{Interpolation, RawChannel, RawTrack};
 use glam::{DQuat, DVec3};
 
 /// The frames of a file as tracks.
@@ -30,7 +31,7 @@ struct Place {
 pub(super) fn motion(
     text: &mut Text<'_>,
     hierarchy: &Hierarchy,
-    options: &BvhOptions,
+    options: &ImportOptions,
 ) -> Result<Motion, Fault> {
     text.expect("Frames", "Frames:")?;
     text.skip_colon();
@@ -38,7 +39,7 @@ pub(super) fn motion(
     if declared > MAX_FRAMES as u64 {
         return Err(Fault {
             place: Some(place),
-            kind: Kind::Limit {
+            kind: Kind::TooMany {
                 what: "frames",
                 found: declared,
                 limit: MAX_FRAMES as u64,
@@ -185,7 +186,7 @@ fn reserve(
     text: &Text<'_>,
     hierarchy: &Hierarchy,
     declared: u64,
-    options: &BvhOptions,
+    options: &ImportOptions,
     tracks: &mut [RawTrack],
 ) -> Result<(), Fault> {
     // A value takes at least a digit and a space.
@@ -195,7 +196,7 @@ fn reserve(
     let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
     let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
     if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
-        return Err(Kind::Limit {
+        return Err(Kind::TooMany {
             what: "memory of the import in bytes",
             found: needed,
             limit,
@@ -223,7 +224,7 @@ fn frames(
     text: &mut Text<'_>,
     hierarchy: &Hierarchy,
     declared: usize,
-    options: &BvhOptions,
+    options: &ImportOptions,
     (places, tracks): (&[Place], &mut [RawTrack]),
 ) -> Result<usize, Fault> {
     let moves: Vec<bool> = hierarchy

@@ -1,11 +1,11 @@
 //! Joints and frames to a raw scene, and the notes of the report about them.
 
-use super::BvhOptions;
 use super::hierarchy::Hierarchy;
 use super::motion::Motion;
-use crate::import::raw::{RawClip, RawNode, RawScene, RawSkin};
+use crate::import::ImportOptions;
 use crate::import::repeated::Repeated;
 use crate::import::{ImportReport, ReportEntry, Severity};
+use crate::raw::{RawClip, RawNode, RawScene, RawSkin};
 use crate::skeleton::Trs;
 use glam::{DVec3, Mat4, Vec3};
 use std::path::Path;
@@ -34,7 +34,7 @@ pub(super) fn scene(
     name: &str,
     hierarchy: Hierarchy,
     motion: Motion,
-    options: &BvhOptions,
+    options: &ImportOptions,
     report: &mut ImportReport,
 ) -> RawScene {
     repaired(&hierarchy, report);
@@ -136,7 +136,7 @@ fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
 }
 
 /// Notes that the unit is probably wrong if the skeleton is very large or small.
-fn doubtful_unit(rest: &[DVec3], options: &BvhOptions, report: &mut ImportReport) {
+fn doubtful_unit(rest: &[DVec3], options: &ImportOptions, report: &mut ImportReport) {
     let (least, most) = rest.iter().fold(
         (DVec3::INFINITY, DVec3::NEG_INFINITY),
         |(least, most), &p| (least.min(p), most.max(p)),

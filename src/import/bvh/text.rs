@@ -1,6 +1,6 @@
 //! `Text`: the words and lines of a BVH file, with their positions.
 
-use super::error::{BvhErrorKind as Kind, BvhPlace, Fault};
+use super::error::{BvhPlace, Fault, ImportFault as Kind};
 
 /// Number of characters of a word that an error shows.
 const SHOWN: usize = 40;
@@ -137,7 +137,7 @@ impl<'a> Text<'a> {
             return Ok((count, word.place));
         }
         let value = word.number(what)?;
-        Err(word.fault(Kind::Count { what, value, limit }))
+        Err(word.fault(Kind::Whole { what, value, limit }))
     }
 
     /// Skips a word that must come next.
@@ -201,7 +201,7 @@ impl Word<'_> {
         let text = std::str::from_utf8(self.bytes).ok();
         match text.and_then(|t| t.parse::<f64>().ok()) {
             Some(value) if value.is_finite() => Ok(value),
-            Some(value) => Err(self.fault(Kind::NotFinite { what, value })),
+            Some(value) => Err(self.fault(Kind::Infinite { what, value })),
             None => Err(self.fault(Kind::Number {
                 what,
                 found: self.quoted(),

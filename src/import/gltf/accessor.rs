@@ -1,7 +1,7 @@
 //! Accessors as checked arrays of numbers: every type, strides, sparse values, missing buffer views.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, GltfErrorKind as Kind, Within};
+use super::error::{Fault, ImportFault as Kind, Within};
 use super::limits::MAX_ZERO_ELEMENTS;
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};

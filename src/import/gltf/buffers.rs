@@ -1,7 +1,7 @@
 //! Buffers and buffer views, loaded and decompressed on first use.
 
 use super::ImportOptions;
-use super::error::{Fault, GltfErrorKind as Kind, Within, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, shorten};
 use super::limits::MemoryLimit;
 use super::{meshopt, uri};
 use ::gltf::json;

@@ -1,6 +1,6 @@
 //! From bytes to JSON text and binary chunk, with the checks that precede parsing.
 
-use super::error::{Fault, GltfErrorKind as Kind};
+use super::error::{Fault, ImportFault as Kind};
 use super::limits::MAX_JSON_DEPTH;
 
 /// The two parts of a file.

@@ -3,7 +3,7 @@
 //! source).
 
 use super::container::JsonCounts;
-use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::error::{Fault, ImportFault as Kind, shorten};
 use super::extensions;
 use super::inventory::Inventory;
 use super::limits::{MemoryLimit, Notes};

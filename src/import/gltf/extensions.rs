@@ -5,7 +5,7 @@
 //! report contains every extension that is used but not read, whether the file lists it or not.
 
 use super::document::Document;
-use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
 use super::inventory::Inventory;
 use super::limits::Notes;
 use crate::words::plural;
@@ -13,32 +13,12 @@ use ::gltf::json;
 use json::mesh::Semantic;
 use json::validation::Checked;
 use std::collections::HashSet;
-use std::fmt;
 
-/// The part of a file that an extension changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum ExtensionEffect {
-    /// Vertices, and where and whether they are drawn.
-    Geometry,
-    /// Images, and where surfaces show them.
-    Textures,
-    /// The motion of nodes.
-    Animation,
-    /// Anything: the extension is unknown.
-    Unknown,
-}
-
-impl fmt::Display for ExtensionEffect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Geometry => "changes geometry",
-            Self::Textures => "changes textures",
-            Self::Animation => "changes animation",
-            Self::Unknown => "is not known",
-        })
-    }
-}
+/// What leaving an extension out does to the part of a file that it changes.
+const GEOMETRY: &str = "changes geometry";
+const TEXTURES: &str = "changes textures";
+const ANIMATION: &str = "changes animation";
+const UNKNOWN: &str = "is not known";
 
 /// The treatment of an extension by the import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +26,7 @@ enum Meaning {
     /// All of its data that concerns characters is read.
     Read,
     /// Part of its data is read; the text says which. Leaving out the rest has this effect.
-    Partly(&'static str, ExtensionEffect),
+    Partly(&'static str, &'static str),
     /// Only the named part is read; the rest changes nothing of a rig or its clips.
     Only(&'static str),
     /// It changes nothing that is imported: names, licences, sounds, physics, lights.
@@ -54,30 +34,29 @@ enum Meaning {
     /// It changes how surfaces look in ways that pictures ignore.
     Surface,
     /// Nothing is read; leaving it out has this effect.
-    Changes(ExtensionEffect),
+    Changes(&'static str),
 }
 
-use ExtensionEffect::{Animation, Geometry, Textures, Unknown};
 use Meaning::{Changes, Harmless, Only, Partly, Read, Surface};
 
 /// Extensions that need the C++ decoder.
 const MESHOPT: Meaning = match cfg!(feature = "meshopt") {
     true => Read,
-    false => Changes(Geometry),
+    false => Changes(GEOMETRY),
 };
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
 /// Every extension that is known. Once the import reads one, its line here becomes [`Read`].
 const KNOWN: &[(&str, Meaning)] = &[
-    ("EXT_mesh_gpu_instancing", Changes(Geometry)),
+    ("EXT_mesh_gpu_instancing", Changes(GEOMETRY)),
     ("EXT_meshopt_compression", MESHOPT),
     ("KHR_meshopt_compression", MESHOPT),
     ("KHR_mesh_quantization", Read),
-    (DRACO, Changes(Geometry)),
-    ("KHR_gaussian_splatting", Changes(Geometry)),
-    ("KHR_node_visibility", Changes(Geometry)),
-    ("CESIUM_RTC", Changes(Geometry)),
+    (DRACO, Changes(GEOMETRY)),
+    ("KHR_gaussian_splatting", Changes(GEOMETRY)),
+    ("KHR_node_visibility", Changes(GEOMETRY)),
+    ("CESIUM_RTC", Changes(GEOMETRY)),
     ("EXT_mesh_features", Harmless),
     ("EXT_mesh_manifold", Harmless),
     ("EXT_instance_features", Harmless),
@@ -85,17 +64,17 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("FB_geometry_metadata", Harmless),
     ("MSFT_lod", Harmless),
     // Textures. The materials read PNG and JPEG.
-    ("EXT_texture_avif", Changes(Textures)),
+    ("EXT_texture_avif", Changes(TEXTURES)),
     ("EXT_texture_webp", Read),
-    ("KHR_texture_basisu", Changes(Textures)),
+    ("KHR_texture_basisu", Changes(TEXTURES)),
     ("KHR_texture_transform", Read),
-    ("MSFT_texture_dds", Changes(Textures)),
+    ("MSFT_texture_dds", Changes(TEXTURES)),
     // Materials. Losses of a single material are reported where materials are read.
     (
         "KHR_materials_pbrSpecularGlossiness",
         Partly(
             "its diffuse colour and texture are read as base colour",
-            Textures,
+            TEXTURES,
         ),
     ),
     ("ADOBE_materials_clearcoat_specular", Surface),
@@ -140,15 +119,15 @@ const KNOWN: &[(&str, Meaning)] = &[
     ("VRMC_vrm", Only("its humanoid")),
     // Motion. Pointers to other targets than nodes are reported one by one.
     ("KHR_animation_pointer", Read),
-    ("VRMC_node_constraint", Changes(Animation)),
-    ("VRMC_springBone", Changes(Animation)),
-    ("VRMC_springBone_extended_collider", Changes(Animation)),
+    ("VRMC_node_constraint", Changes(ANIMATION)),
+    ("VRMC_springBone", Changes(ANIMATION)),
+    ("VRMC_springBone_extended_collider", Changes(ANIMATION)),
     ("VRMC_vrm_animation", Only("its humanoid")),
 ];
 
 fn meaning(name: &str) -> Meaning {
     let known = KNOWN.iter().find(|(known, _)| *known == name);
-    known.map_or(Changes(Unknown), |&(_, meaning)| meaning)
+    known.map_or(Changes(UNKNOWN), |&(_, meaning)| meaning)
 }
 
 /// The tool setting that writes a file without an extension; `None` if none is known.
@@ -168,7 +147,7 @@ fn cure(name: &str) -> Option<&'static str> {
     })
 }
 
-fn refused(name: &str, effect: ExtensionEffect) -> Fault {
+fn refused(name: &str, effect: &'static str) -> Fault {
     let (name, cure) = (shorten(name), cure(name));
     Kind::Extension { name, effect, cure }.into()
 }
@@ -233,7 +212,7 @@ fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut 
             format!("{is}; it changes how surfaces look in the light"),
         ),
         Partly(part, effect) => (false, format!("{part}; the rest, which {effect}, {is}")),
-        Changes(Unknown) => (!required, format!("{is}; it is not known")),
+        Changes(UNKNOWN) => (!required, format!("{is}; it is not known")),
         Changes(effect) if name == DRACO && !required => match (draco.beside, draco.alone) {
             (0, 0) => (true, is.to_owned()),
             (_, 0) => (true, format!("{is}; the data beside it is read")),
@@ -304,7 +283,7 @@ pub(super) fn leave_out_draco(
             }
             let place = || format!("{}, primitive {at}", label("mesh", index, name));
             if !lenient {
-                return Err(refused(DRACO, Geometry)).within(place);
+                return Err(refused(DRACO, GEOMETRY)).within(place);
             }
             notes.dropped(place(), "has only Draco data, so its vertices are left out");
             primitive.attributes.clear();

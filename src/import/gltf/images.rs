@@ -1,12 +1,12 @@
 //! Images: their bytes, and their pixels if they are decoded.
 
 use super::buffers::Buffers;
-use super::error::{Fault, GltfErrorKind as Kind, label};
+use super::error::{Fault, ImportFault as Kind, label};
 use super::limits::Notes;
 use super::uri::media_type;
 #[cfg(feature = "images")]
 use crate::mesh::Survey;
-use crate::mesh::{EncodedImage, ImageData, ImageMode, Material};
+use crate::mesh::{ImageData, ImageMode, Material};
 use ::gltf::json;
 use std::rc::Rc;
 
@@ -98,7 +98,7 @@ fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<I
             let bytes = source.bytes(buffers).map_err(text)?.to_vec();
             let stated = image.mime_type.as_ref().map(|m| m.0.as_str());
             let stated = stated.or_else(|| image.uri.as_deref().and_then(media_type));
-            Ok(ImageData::Encoded(EncodedImage::new(bytes, stated)))
+            Ok(ImageData::from_encoded(bytes, stated))
         }
         #[cfg(feature = "images")]
         ImageMode::Decoded => {

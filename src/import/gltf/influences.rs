@@ -2,7 +2,7 @@
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
-use super::error::{Fault, GltfErrorKind as Kind, Within};
+use super::error::{Fault, ImportFault as Kind, Within};
 use super::limits::{MAX_SKIN_JOINTS, Notes, WEIGHT_SUM_TOLERANCE};
 use crate::mesh::Influences;
 use crate::words::{plural, were};

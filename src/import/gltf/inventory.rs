@@ -4,7 +4,7 @@
 //! One pass over the bytes with a stack of open objects and arrays, at most [`MAX_JSON_DEPTH`](super::MAX_JSON_DEPTH) of
 //! them. The text has been parsed, so it is valid JSON.
 
-use super::error::GltfErrorKind as Kind;
+use super::error::ImportFault as Kind;
 use super::limits::MemoryLimit;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

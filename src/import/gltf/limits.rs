@@ -1,6 +1,6 @@
 //! Limits on the cost of an import: named limits, the memory limit and the capped report.
 
-use super::error::GltfErrorKind;
+use super::error::ImportFault;
 use crate::import::{ImportReport, Severity};
 
 /// Bytes of memory that an import may use per byte of the file and the files it refers to.
@@ -15,7 +15,7 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 const MEMORY_MARGIN: u64 = 4 << 20;
 
 /// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as in
-/// [`GltfErrorKind::Limit`].
+/// [`ImportFault::Limit`].
 pub const MEMORY: [&str; 2] = [
     "memory of the import in bytes",
     "bytes decoded by the import",
@@ -75,10 +75,10 @@ impl MemoryLimit {
     }
 
     /// Charges `bytes` before they are allocated.
-    pub fn charge(&mut self, bytes: u64) -> Result<(), GltfErrorKind> {
+    pub fn charge(&mut self, bytes: u64) -> Result<(), ImportFault> {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
-            return Err(GltfErrorKind::Limit {
+            return Err(ImportFault::Limit {
                 what: MEMORY[0],
                 needed,
                 limit: self.limit,
@@ -89,7 +89,7 @@ impl MemoryLimit {
             self.limit.saturating_mul(WORK_PER_MEMORY),
         );
         if work > limit {
-            return Err(GltfErrorKind::Limit {
+            return Err(ImportFault::Limit {
                 what: MEMORY[1],
                 needed: work,
                 limit,
@@ -100,7 +100,7 @@ impl MemoryLimit {
     }
 
     /// Charges the memory of `count` values of `T`.
-    pub fn charge_for<T>(&mut self, count: usize) -> Result<(), GltfErrorKind> {
+    pub fn charge_for<T>(&mut self, count: usize) -> Result<(), ImportFault> {
         self.charge((count as u64).saturating_mul(size_of::<T>() as u64))
     }
 

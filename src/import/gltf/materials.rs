@@ -1,7 +1,7 @@
 //! Materials, with their textures and samplers.
 
 use super::buffers::at;
-use super::error::{Fault, GltfErrorKind as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
 use super::limits::{MemoryLimit, Notes};
 use super::material_json as json;
 use super::nodes::finite;

@@ -2,7 +2,7 @@
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
-use super::error::{Fault, GltfErrorKind as Kind, Within, label};
+use super::error::{Fault, ImportFault as Kind, Within, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};

@@ -5,7 +5,7 @@
 //! are checked here first. Without the feature `meshopt`, which needs a C++ compiler, compressed views
 //! are read from their fallback buffer, if that has data.
 
-use super::error::{Fault, GltfErrorKind as Kind};
+use super::error::{Fault, ImportFault as Kind};
 use crate::words::{are, plural};
 use ::gltf::json;
 

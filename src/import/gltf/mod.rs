@@ -29,93 +29,25 @@ mod summary;
 mod unread;
 mod uri;
 
-pub use error::GltfErrorKind;
-pub use extensions::ExtensionEffect;
-pub use limits::{
-    MAX_FILE_BYTES, MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MAX_SKIN_JOINTS, MAX_ZERO_ELEMENTS, MEMORY,
-    MEMORY_BASE, MEMORY_PER_BYTE, WEIGHT_SUM_TOLERANCE,
-};
+pub use limits::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE};
 pub use uri::external_files;
 
-use super::raw::RawScene;
-use super::{ImportReport, UpAxis};
-use crate::build::RootMotionOptions;
+use super::{ImportOptions, ImportReport};
 use crate::import::ImportError;
 use crate::mesh::ImageMode;
+use crate::raw::RawScene;
 use buffers::Buffers;
 use error::Fault;
 use limits::{MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
 
-/// Settings of an import.
-///
-/// ```
-/// use phalanx::import::{ImportOptions, mannequin_with};
-///
-/// # fn main() -> Result<(), phalanx::import::ImportError> {
-/// let options = ImportOptions {
-///     lenient: true, // Reads files that require unsupported extensions.
-///     trim: true,    // Clips begin at 0 s.
-///     ..ImportOptions::default()
-/// };
-/// let rig = mannequin_with(&options)?;
-/// assert_eq!(rig.clips().len(), 11);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub struct ImportOptions {
-    /// The up axis of the result. Default: Y, as in glTF.
-    pub up_axis: UpAxis,
-    /// Metres per unit of a BVH file, which states no unit; glTF files are in metres. See
-    /// [`BvhOptions::unit`](super::BvhOptions::unit). Default: 1.
-    pub unit: f64,
-    /// Nodes (by name, else by index in the file) whose subtrees become separate rigs. Used by
-    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: none.
-    pub split: Vec<String>,
-    /// Extraction of root motion from clips; its up axis is replaced by `up_axis`. Used by
-    /// [`import_path`](super::import_path) and [`import_slice`](super::import_slice). Default: `None`.
-    pub root_motion: Option<RootMotionOptions>,
-    /// Reading of images. Default: decoded, if the feature `images` is enabled.
-    pub images: ImageMode,
-    /// Whether URIs may leave the file's folder with `..`. Default: no.
-    pub parent_folders: bool,
-    /// Whether to import files that require an extension which is not read and changes geometry, textures or animation. The
-    /// report states the effect. Vertices that are only in Draco data are left out. Clips with keys below 0 s are moved so
-    /// that the first key is at 0. Default: no, such a file is an error ([`GltfErrorKind::Extension`]), and such clips are
-    /// left out.
-    pub lenient: bool,
-    /// Whether clips that begin late are cut so that their first key is at 0 ([`RawScene::trim_clips`]), and clips with keys
-    /// below 0 s are moved. Default: no, the report names them.
-    pub trim: bool,
-    /// Limit on the memory that the import allocates and on the rows of its clips, bytes. Default: `None`, 64 MiB plus 64
-    /// times the files' size; for rows, 16 MiB plus 24 times the file's size.
-    pub memory_limit: Option<u64>,
-}
-
-impl Default for ImportOptions {
-    fn default() -> Self {
-        Self {
-            up_axis: UpAxis::Y,
-            unit: super::bvh::METRES,
-            split: Vec::new(),
-            root_motion: None,
-            images: ImageMode::default(),
-            parent_folders: false,
-            lenient: false,
-            trim: false,
-            memory_limit: None,
-        }
-    }
-}
-
 /// Imports a `.gltf` or `.glb` file; files it refers to are read from its folder.
 ///
 /// Units are the file's, metres and radians; the up axis is the options'.
 ///
 /// # Errors
-/// If the file has an error that cannot be repaired: see [`GltfErrorKind`].
+/// If the file has an error that cannot be repaired: see [`ImportFault`](super::ImportFault).
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,

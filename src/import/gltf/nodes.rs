@@ -1,11 +1,11 @@
 //! Nodes, scenes and skins.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, GltfErrorKind as Kind, Within, label};
+use super::error::{Fault, ImportFault as Kind, Within, label};
 use super::limits::{MAX_SKIN_JOINTS, Notes};
 use super::matrix::{SHEAR_TOLERANCE, decompose};
-use crate::import::raw::{RawNode, RawSkin};
 use crate::mesh::Mesh;
+use crate::raw::{RawNode, RawSkin};
 use crate::skeleton::Trs;
 use crate::words::plural;
 use ::gltf::json;

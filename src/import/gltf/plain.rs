@@ -12,7 +12,7 @@
 //! `extras` are user data and stay unchanged; of equal keys the last counts there too.
 
 use super::document::json_fault;
-use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::error::{Fault, ImportFault as Kind, shorten};
 use super::inventory::{decoded, string};
 use super::limits::{MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MemoryLimit, Notes};
 use super::summary::{LISTED, list};

@@ -5,7 +5,7 @@ use super::document::Scene;
 use super::error::{Fault, Within, label};
 use super::limits::Notes;
 use super::summary::animated_or_joint;
-use crate::import::raw::{RawClip, RawNode, RawSkin};
+use crate::raw::{RawClip, RawNode, RawSkin};
 use std::collections::HashSet;
 
 /// The scenes of a file, and the nodes that the default one shows.

@@ -2,9 +2,9 @@
 
 use super::error::{Fault, label};
 use super::limits::{MemoryLimit, Notes};
-use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 use crate::import::repeated::Repeated;
 pub(super) use crate::import::repeated::{LISTED, list};
+use crate::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 use std::collections::HashSet;
 
 /// Largest size of an item of an entry, bytes: a shortened name may have 40 characters that are escaped.

@@ -2,7 +2,7 @@
 
 use super::ImportOptions;
 use super::container;
-use super::error::{Fault, GltfErrorKind as Kind, shorten};
+use super::error::{Fault, ImportFault as Kind, shorten};
 use super::limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
 use super::plain::plain;
 use crate::import::read_file::{self as bounded, ReadFault};

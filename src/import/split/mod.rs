@@ -2,9 +2,9 @@
 
 mod part;
 
+use super::ImportFault;
 use super::error::ImportError;
-use super::raw::{RawScene, RawSkin};
-use crate::words::{are, plural, says, shorten};
+use crate::raw::{RawScene, RawSkin};
 use part::Part;
 
 /// The two parts of a scene that was split.
@@ -30,50 +30,6 @@ pub struct SplitScene {
     pub base_meshes: Vec<usize>,
     /// Old index of every mesh of `branch`.
     pub branch_meshes: Vec<usize>,
-}
-
-/// Why a scene cannot be split at a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SplitFault {
-    /// The node's index is out of range.
-    NoSuchNode {
-        /// The requested node.
-        node: usize,
-        /// Nodes in the scene.
-        count: usize,
-    },
-    /// No node has that name or index.
-    NoSuchName(String),
-    /// The node of that index has no parent.
-    Root(usize),
-    /// A skin has joints on both sides.
-    SkinStraddles {
-        /// The skin.
-        skin: usize,
-        /// The requested node.
-        node: usize,
-        /// Joints in the subtree.
-        inside: usize,
-        /// Joints elsewhere.
-        outside: usize,
-    },
-    /// An index of the scene is out of range, or its parents form a cycle.
-    Malformed {
-        /// What the index refers to.
-        what: &'static str,
-        /// The index.
-        index: usize,
-    },
-}
-
-says! { SplitFault:
-    Self::NoSuchNode { node, count } => ("node {node} is out of range, there {} {count}", are(*count as u64)),
-    Self::NoSuchName(name) => ("there is no node \"{}\"", shorten(name)),
-    Self::Root(node) => ("node {node} is a root, there is nothing to split it from"),
-    Self::SkinStraddles { skin, node, inside, outside } =>
-        ("skin {skin} has {} below node {node} and {outside} elsewhere", plural(*inside as u64, "joint")),
-    Self::Malformed { what, index } => ("{what} {index} does not exist or is its own ancestor"),
 }
 
 /// The part that something belongs to.
@@ -104,13 +60,13 @@ impl RawScene {
         })
     }
 
-    fn halves(&self, node: usize) -> Result<SplitScene, SplitFault> {
+    fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
         let count = self.nodes.len();
         let Some(asked) = self.nodes.get(node) else {
-            return Err(SplitFault::NoSuchNode { node, count });
+            return Err(ImportFault::NoSuchNode { node, count });
         };
         let Some(parent) = asked.parent else {
-            return Err(SplitFault::Root(node));
+            return Err(ImportFault::Root(node));
         };
         self.check_links()?;
         let mut sides = self.subtree(node)?;
@@ -139,9 +95,9 @@ impl RawScene {
     }
 
     /// Checks the indices, since a raw scene may come from any source.
-    fn check_links(&self) -> Result<(), SplitFault> {
+    fn check_links(&self) -> Result<(), ImportFault> {
         let check = |what, index: Option<usize>, count| match index {
-            Some(index) if index >= count => Err(SplitFault::Malformed { what, index }),
+            Some(index) if index >= count => Err(ImportFault::Malformed { what, index }),
             _ => Ok(()),
         };
         let count = self.nodes.len();
@@ -163,7 +119,7 @@ impl RawScene {
     }
 
     /// The side of every node by the hierarchy alone.
-    fn subtree(&self, node: usize) -> Result<Vec<Side>, SplitFault> {
+    fn subtree(&self, node: usize) -> Result<Vec<Side>, ImportFault> {
         let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
         let mut trail = Vec::new();
         for start in 0..self.nodes.len() {
@@ -174,7 +130,7 @@ impl RawScene {
                     break;
                 }
                 if trail.len() > self.nodes.len() {
-                    return Err(SplitFault::Malformed {
+                    return Err(ImportFault::Malformed {
                         what: "node",
                         index: i,
                     });
@@ -193,7 +149,7 @@ impl RawScene {
         Ok(sides.into_iter().map(|s| s.unwrap_or(Side::Base)).collect())
     }
 
-    fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, SplitFault> {
+    fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, ImportFault> {
         let side_of = |(index, skin): (usize, &RawSkin)| {
             let inside = (skin.joints.iter())
                 .filter(|&&j| sides[j] == Side::Branch)
@@ -201,7 +157,7 @@ impl RawScene {
             match (inside, skin.joints.len() - inside) {
                 (0, _) => Ok(Side::Base),
                 (_, 0) => Ok(Side::Branch),
-                (inside, outside) => Err(SplitFault::SkinStraddles {
+                (inside, outside) => Err(ImportFault::SkinStraddles {
                     skin: index,
                     node,
                     inside,

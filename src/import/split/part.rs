@@ -1,7 +1,7 @@
 //! One side of a split: its nodes, and everything renumbered to them.
 
 use super::Side;
-use crate::import::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
+use crate::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
 
 /// One side during its construction.
 pub(super) struct Part {

@@ -1,7 +1,7 @@
 //! Prefetching: what the next instances will read, step by step, since each address is in what comes before.
 
 use super::Pool;
-use crate::kernel::Sources;
+use crate::evaluate::Sources;
 use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::simd::prefetch;
 

@@ -2,7 +2,7 @@
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
-use crate::kernel::LocalOverride;
+use crate::evaluate::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};

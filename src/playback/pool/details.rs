@@ -3,7 +3,7 @@
 use super::programs::PoolPrograms;
 use super::{LayerOptions, Pool};
 use crate::clip::Clip;
-use crate::kernel::Sources;
+use crate::evaluate::{RigProgram, Sources};
 use crate::playback::arena::Arena;
 use crate::rig::{DetailOptions, Rig};
 use crate::simd::SimdLevel;
@@ -64,8 +64,8 @@ impl PoolDetail {
             listed: listed.to_vec(),
             joints,
             whole,
+            programs: PoolPrograms::new(&of),
             rig: of,
-            programs: PoolPrograms::default(),
         })
     }
 
@@ -100,7 +100,7 @@ impl PoolDetail {
         if let Some(rig) = detail(&self.whole, self.level, &joints) {
             self.rig = rig;
             self.joints = joints;
-            self.programs = PoolPrograms::default();
+            self.programs = PoolPrograms::new(&self.rig);
             return true;
         }
         false
@@ -268,6 +268,16 @@ impl Pool {
         self.details.get(number).map_or(&self.rig, |d| &d.rig)
     }
 
+    /// The tables of a detail's rig.
+    #[inline]
+    pub(super) fn program_of(&self, number: u8) -> &RigProgram {
+        let (rig, programs) = match self.details.get(number) {
+            None => (&self.rig, &self.programs),
+            Some(detail) => (&detail.rig, &detail.programs),
+        };
+        programs.rig().get(rig, self.programs.width())
+    }
+
     /// What instances are evaluated from by a detail.
     #[inline(always)]
     pub fn sources_of(&self, number: u8) -> Sources<'_> {
@@ -276,7 +286,10 @@ impl Pool {
             None => sources,
             Some(detail) => Sources {
                 rig: &detail.rig,
-                program: detail.rig.program(self.programs.width()),
+                program: detail
+                    .programs
+                    .rig()
+                    .get(&detail.rig, self.programs.width()),
                 clips: detail.programs.clips(),
                 ..sources
             },

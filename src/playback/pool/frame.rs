@@ -1,7 +1,7 @@
 //! What workers need to evaluate instances of a pool, and the evaluation of one.
 
 use super::{Pool, TakenJoints};
-use crate::kernel::{Instance, Needs, Scratch, Sources};
+use crate::evaluate::{Instance, Needs, Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
@@ -133,7 +133,7 @@ impl Pool {
     pub fn sources(&self) -> Sources<'_> {
         Sources {
             rig: &self.rig,
-            program: self.rig.program(self.programs.width()),
+            program: self.programs.rig().get(&self.rig, self.programs.width()),
             clips: self.programs.clips(),
             masks: self.programs.masks(),
             hint_stride: self.hint_stride,

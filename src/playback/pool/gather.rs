@@ -1,7 +1,7 @@
 //! What an instance plays now, as the run of an instance reads it.
 
 use super::Pool;
-use crate::kernel::{ActionInput, LayerInput, Scratch};
+use crate::evaluate::{ActionInput, LayerInput, Scratch};
 use crate::playback::events::Events;
 use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::playback::ids::NO_CLIP;

@@ -1,7 +1,7 @@
 //! Overrides of a pool's instances, one at a time or in batches.
 
 use super::Pool;
-use crate::kernel::LocalOverride;
+use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
@@ -202,7 +202,7 @@ impl Pool {
     fn prepare_override(&self, joint: u16) {
         let lane = self.rig.skeleton().lane_of().get(usize::from(joint));
         if let Some(&lane) = lane {
-            let program = self.rig.program(self.programs.width());
+            let program = self.programs.rig().get(&self.rig, self.programs.width());
             program.prepare(&self.rig, usize::from(lane) + 1);
         }
     }

@@ -2,11 +2,10 @@
 
 use super::LayerOptions;
 use crate::clip::Clip;
-use crate::kernel::LayerMask;
+use crate::evaluate::{CHANNELS, ClipProgram, LayerMask, Programs, RigProgram, UnitSet};
 use crate::math::LANES;
 use crate::playback::action::Action;
 use crate::playback::arena::Arena;
-use crate::program::{CHANNELS, ClipProgram, UnitSet};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
 use std::sync::Arc;
@@ -15,8 +14,10 @@ use std::sync::Arc;
 const MANY_CLIPS: usize = 16;
 
 /// Programs for one register width.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct PoolPrograms {
+    /// The tables of the rig, shared with all pools of the rig.
+    rig: Arc<Programs>,
     width: usize,
     /// A level of that width, the last that they were made for.
     pub level: Option<SimdLevel>,
@@ -28,6 +29,23 @@ pub(crate) struct PoolPrograms {
 }
 
 impl PoolPrograms {
+    pub fn new(rig: &Rig) -> Self {
+        Self {
+            rig: Programs::of(rig),
+            width: 0,
+            level: None,
+            clips: Vec::new(),
+            masks: Vec::new(),
+            loaded: 0,
+            key_bytes: 0,
+        }
+    }
+
+    /// The tables of the rig that these programs are of.
+    pub fn rig(&self) -> &Programs {
+        &self.rig
+    }
+
     pub fn width(&self) -> usize {
         self.width
     }
@@ -62,9 +80,10 @@ impl PoolPrograms {
         let mut others = Vec::new();
         if self.width != width {
             others = std::mem::take(&mut self.clips);
-            self.masks = layers.iter().map(|l| layer_mask(l, rig, width)).collect();
             self.width = width;
-            let program = rig.program(width);
+            let program = self.rig.get(rig, width);
+            let mask = |l| layer_mask(l, program);
+            self.masks = layers.iter().map(mask).collect();
             program.prepare(rig, program.rest_apart.lanes);
             for mask in self.masks.iter().filter(|m| m.mask.is_some()) {
                 program.prepare(rig, mask.lanes);
@@ -125,7 +144,7 @@ impl PoolPrograms {
     #[cold]
     fn make(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, index: u16) {
         if let Some(clip) = clips.get(index) {
-            let program = rig.program(self.width);
+            let program = self.rig.get(rig, self.width);
             let made = program.clip(rig, usize::from(index), clip);
             program.prepare(rig, made.touched_lanes);
             self.clips[usize::from(index)] = Some(made);
@@ -133,8 +152,8 @@ impl PoolPrograms {
     }
 }
 
-fn layer_mask(layer: &LayerOptions, rig: &Rig, width: usize) -> LayerMask {
-    let units = &rig.program(width).units;
+fn layer_mask(layer: &LayerOptions, program: &RigProgram) -> LayerMask {
+    let units = &program.units;
     let mut of = LayerMask {
         mask: layer.mask.clone(),
         units: UnitSet::ALL,

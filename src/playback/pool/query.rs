@@ -2,7 +2,7 @@
 //! thread's scratch is kept, so that they do not allocate.
 
 use super::{PaletteScratch, Pool, WatchPart, WatchedRow};
-use crate::kernel::{Scratch, Sources, multiply};
+use crate::evaluate::{Scratch, Sources, multiply};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::lent::Lent;
@@ -81,7 +81,7 @@ impl Pool {
         joint: usize,
         rows: &[Affine3x4],
     ) -> Option<Affine3x4> {
-        let program = self.detail_rig(detail).program(self.programs.width());
+        let program = self.program_of(detail);
         match program.slots.get(joint)? {
             Some((row, bind)) => {
                 let row = rows.get(*row as usize)?;

@@ -10,7 +10,7 @@
 //! they take beside their scratches ([`TakenJoints`]); it is put into place when all palettes are written.
 
 use super::Pool;
-use crate::kernel::{Scratch, Sources};
+use crate::evaluate::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, apart};
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! `Binding`: two skeletons and the routes between their joints; made once for all clips.
 
-use super::measured::{self, BindDistance};
+use super::measured;
 use super::names::{is_hips, pairs};
 use super::path::{Route, affine, rotation, routes};
 use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
@@ -11,7 +11,7 @@ use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE};
 use crate::build::{raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
-use crate::import::raw::RawClip;
+use crate::raw::RawClip;
 use crate::retarget::error::RetargetError;
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
@@ -317,7 +317,7 @@ impl Binding {
     }
 
     /// Measures a bound clip: the largest distance in model space of points around joints from their positions in the
-    /// original clip, at the key times of both clips and at two times between them. `from` is a clip of the source, `to` the
+    /// original clip, in metres, at the key times of both clips and at two times between them. `from` is a clip of the source, `to` the
     /// bound and perhaps baked clip of the target. The points are the joint itself and three at `shell` metres from it in its
     /// rest pose. Additive clips are measured on top of the rest pose. Evaluated in f64. If clips need more than 2^26 local
     /// transforms, only evenly spread intervals are compared.
@@ -326,12 +326,7 @@ impl Binding {
     ///
     /// # Errors
     /// If a clip is of another skeleton, or `to` has its joints in another order.
-    pub fn measure(
-        &self,
-        from: &Clip,
-        to: &Clip,
-        shell: f32,
-    ) -> Result<BindDistance, RetargetError> {
+    pub fn measure(&self, from: &Clip, to: &Clip, shell: f32) -> Result<f64, RetargetError> {
         let shown = Shown::new(from, &self.source)?;
         is_of(to, &self.target)?;
         let raw = shown.tracks();

@@ -5,8 +5,8 @@ use super::binding::Binding;
 use super::sampled::MAX_WORK;
 use super::tracks::{Locals, Maker, on_rest, shown};
 use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
-use crate::import::raw::{RawChannel, RawTrack};
 use crate::math::angle;
+use crate::raw::{RawChannel, RawTrack};
 use crate::retarget::motion::{Local, unit};
 use crate::skeleton::Skeleton;
 use glam::{DAffine3, DQuat, DVec3};
@@ -94,24 +94,13 @@ fn probes(times: &[f32], stride: usize) -> impl Iterator<Item = f32> {
 /// Points on axes shorter than this in the rest pose are not scaled to metres: joints of scale 0 are hidden.
 const LEAST_LENGTH: f64 = 1e-9;
 
-/// The largest distance between a clip on the target and the original clip.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct BindDistance {
-    /// Distance in metres of model space.
-    pub metres: f64,
-    /// Index of the joint in the target.
-    pub joint: u16,
-    /// Time in the clip, seconds.
-    pub time: f32,
-}
-
 /// See [`Binding::measure`].
 pub fn distance(
     binding: &Binding,
     locals: &Locals<'_>,
     (from, to): (&Clip, &Clip),
     shell: f64,
-) -> BindDistance {
+) -> f64 {
     let target = binding.target();
     let mut times: Vec<f32> = once(0.0)
         .chain(key_times(from))
@@ -149,7 +138,7 @@ pub fn distance(
     });
     let shells: Vec<DVec3> = shells.collect();
     let (mut expected, mut shows) = (rests.clone(), rests.clone());
-    let mut worst = BindDistance::default();
+    let mut worst = 0.0f64;
     for time in probes(&times, stride) {
         for (maker, way, joint) in &makers {
             expected[usize::from(*joint)] = maker.local(*way, time);
@@ -167,7 +156,7 @@ pub fn distance(
         let pairs = models(target, &expected)
             .into_iter()
             .zip(models(target, &shows));
-        for (joint, ((a, b), shell)) in pairs.zip(&shells).enumerate() {
+        for ((a, b), shell) in pairs.zip(&shells) {
             let axes = [
                 DVec3::X * shell.x,
                 DVec3::Y * shell.y,
@@ -175,14 +164,7 @@ pub fn distance(
                 DVec3::ZERO,
             ];
             let apart = axes.map(|p| a.transform_point3(p).distance(b.transform_point3(p)));
-            let metres = apart.into_iter().fold(0.0, f64::max);
-            if metres > worst.metres {
-                worst = BindDistance {
-                    metres,
-                    joint: joint as u16,
-                    time,
-                };
-            }
+            worst = apart.into_iter().fold(worst, f64::max);
         }
     }
     worst

@@ -11,7 +11,6 @@ mod sampled;
 mod tracks;
 
 pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};
-pub use measured::BindDistance;
 pub use names::BindMatch;
 pub(super) use names::{Numbered, scalar_pairs, scalars_by_index};
 pub use report::{BindReport, BoundJoint, HipHeights, RestDifference};

@@ -6,7 +6,7 @@ use super::ring::Ring;
 use super::roots::{Roots, in_world};
 use super::{FeetReport, FootPlanting};
 use crate::clip::Clip;
-use crate::import::raw::Interpolation;
+use crate::raw::Interpolation;
 use crate::retarget::body::{Body, Loose, twin};
 use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;

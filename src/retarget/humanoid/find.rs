@@ -1,6 +1,5 @@
-//! `HumanoidMap::find` and `MapDraft::find`: by tables of names, checked against the hierarchy.
+//! `HumanoidMap::find` and `HumanoidMap::known`: by tables of names, checked against the hierarchy.
 
-use super::draft::MapDraft;
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
 use super::names::{are_indexed, cut_affixes, plain, sides, unindexed, without_middle};
 use super::shape::{Shape, by_shape, spread};
@@ -92,12 +91,12 @@ impl HumanoidMap {
                 _ => "",
             },
             found: best.pairs.len(),
-            lacking: MapDraft::new(best.pairs, best.origin).lacking().collect(),
+            lacking: Self::unchecked(&best.pairs, best.origin)
+                .lacking()
+                .collect(),
         })
     }
-}
 
-impl HumanoidMap {
     /// The humanoid of the first pose that has the shape of one.
     pub(in crate::retarget) fn of_shapes(
         skeleton: &Skeleton,
@@ -106,18 +105,12 @@ impl HumanoidMap {
         let mut found = poses.filter_map(|pose| shape_match(skeleton, &pose));
         found.find_map(|found| Self::new(skeleton, &found.pairs, found.origin).ok())
     }
-}
 
-impl MapDraft {
-    /// The bones that [`HumanoidMap::find`] finds, or those of the best table of names; they may be too few for a map.
-    pub fn find(skeleton: &Skeleton) -> Self {
-        Self::find_in_pose(skeleton, &rest(skeleton))
-    }
-
-    /// The same as [`MapDraft::find`], by the shape of another pose: see [`HumanoidMap::find_in_pose`].
-    pub fn find_in_pose(skeleton: &Skeleton, pose: &[Trs]) -> Self {
-        let best = best_match(skeleton, pose);
-        Self::new(best.pairs, best.origin)
+    /// The bones that [`HumanoidMap::find`] finds, or those of the best table of names: unchecked, a start for a map that is
+    /// completed by hand. They may be too few for retargeting; there may be none.
+    pub fn known(skeleton: &Skeleton) -> Self {
+        let best = best_match(skeleton, &rest(skeleton));
+        Self::unchecked(&best.pairs, best.origin)
     }
 }
 

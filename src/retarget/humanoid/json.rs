@@ -1,6 +1,5 @@
 //! The JSON of a map: an object with a member per bone, its joint by name, path or index, or `null` for none.
 
-use super::draft::MapDraft;
 use super::map::{HumanoidMap, MapOrigin};
 use crate::retarget::error::RetargetError;
 use crate::skeleton::HumanBone;
@@ -106,38 +105,21 @@ impl HumanoidMap {
     }
 
     /// Writes the map in the form that [`HumanoidMap::from_json`] reads: one bone a line, joints by name if it is unique,
-    /// else by path, else by index.
+    /// else by path, else by index; `null` for the bones that VRM 1.0 requires and that are missing.
     pub fn to_json(&self, skeleton: &Skeleton) -> String {
-        json(
-            self.bones().map(|(bone, joint)| (bone, Some(joint))),
-            skeleton,
-        )
+        let joint = |joint: usize| {
+            let own = |text: &str| skeleton.joint(text) == Ok(joint);
+            let name = skeleton.names().get(joint).cloned().unwrap_or_default();
+            [name, skeleton.path(joint)]
+                .into_iter()
+                .find(|text| own(text))
+                .map_or_else(|| joint.into(), serde_json::Value::from)
+        };
+        let line = |bone: HumanBone| match self.joint(bone) {
+            Some(at) => Some(format!("  \"{bone}\": {}", joint(at))),
+            None => bone.required().then(|| format!("  \"{bone}\": null")),
+        };
+        let lines: Vec<String> = HumanBone::all().filter_map(line).collect();
+        format!("{{\n{}\n}}\n", lines.join(",\n"))
     }
-}
-
-impl MapDraft {
-    /// Writes the draft like [`HumanoidMap::to_json`], with `null` for the bones that VRM 1.0 requires and that are missing.
-    pub fn to_json(&self, skeleton: &Skeleton) -> String {
-        let known = self.bones().map(|(bone, joint)| (bone, Some(joint)));
-        let mut bones: Vec<_> = known.chain(self.lacking().map(|b| (b, None))).collect();
-        bones.sort_by_key(|b| b.0);
-        json(bones.into_iter(), skeleton)
-    }
-}
-
-fn json(bones: impl Iterator<Item = (HumanBone, Option<usize>)>, skeleton: &Skeleton) -> String {
-    let value = |joint: usize| {
-        let own = |text: &str| skeleton.joint(text) == Ok(joint);
-        let name = skeleton.names().get(joint).cloned().unwrap_or_default();
-        [name, skeleton.path(joint)]
-            .into_iter()
-            .find(|text| own(text))
-            .map_or_else(|| joint.into(), serde_json::Value::from)
-    };
-    let line = |(bone, joint): (HumanBone, Option<usize>)| {
-        let joint = joint.map_or(serde_json::Value::Null, value);
-        format!("  \"{bone}\": {joint}")
-    };
-    let lines: Vec<String> = bones.map(line).collect();
-    format!("{{\n{}\n}}\n", lines.join(",\n"))
 }

@@ -32,12 +32,15 @@ impl fmt::Display for MapOrigin {
     }
 }
 
-/// The joint of every human bone of one skeleton, checked.
+/// The joint of every human bone of one skeleton.
 ///
-/// A map has hips. No joint has two bones, and the joint of a bone lies below that of the nearest bone above it that has
+/// A map that retargeting takes has hips. No joint has two bones, and the joint of a bone lies below that of the nearest bone above it that has
 /// one; only feet and hands may be elsewhere, but not above. Other bones may be missing, required ones too
 /// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A map holds indices, so it belongs
 /// to skeletons with the same joints.
+///
+/// All functions check a map, except [`HumanoidMap::known`] and [`HumanoidMap::known_of_rig`], whose maps may lack hips or be
+/// empty: `to_json` writes them with `null` for missing bones, and with joints in their place `from_json` reads the text.
 ///
 /// ```
 /// # #[cfg(feature = "gltf")]
@@ -98,15 +101,25 @@ impl HumanoidMap {
             joints[bone as usize] = joint as u16;
         }
         let map = Self { joints, origin };
-        if map.joint(HumanBone::Hips).is_none() {
-            let bones = map.bones().count();
-            return Err(RetargetError::NoHips { bones });
-        }
-        map.check_order(skeleton)?;
+        map.check(skeleton)?;
         Ok(map)
     }
 
-    fn check_order(&self, skeleton: &Skeleton) -> Result<(), RetargetError> {
+    /// A map that may lack hips; of several joints of one bone it has the last.
+    pub(crate) fn unchecked(pairs: &[(HumanBone, usize)], origin: MapOrigin) -> Self {
+        let mut joints = [NO_JOINT; HUMAN_BONES];
+        for &(bone, joint) in pairs {
+            joints[bone as usize] = joint as u16;
+        }
+        Self { joints, origin }
+    }
+
+    /// Fails without hips, or if the orders of bones and joints differ.
+    pub(crate) fn check(&self, skeleton: &Skeleton) -> Result<(), RetargetError> {
+        if self.joint(HumanBone::Hips).is_none() {
+            let bones = self.bones().count();
+            return Err(RetargetError::NoHips { bones });
+        }
         for (bone, joint) in self.bones() {
             let mut above = bone.parent();
             while let Some(b) = above {

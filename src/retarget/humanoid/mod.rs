@@ -2,7 +2,6 @@
 //!
 //! Start with [`HumanoidMap::find`]. Depends only on skeletons; no clips, no files but the JSON of a map.
 
-mod draft;
 mod find;
 #[cfg(feature = "gltf")]
 mod json;
@@ -11,8 +10,7 @@ mod names;
 mod shape;
 mod tables;
 
-pub use crate::skeleton::{HUMAN_BONES, HumanBone};
-pub use draft::MapDraft;
+pub use crate::skeleton::HumanBone;
 pub(crate) use map::is_below;
 pub use map::{HumanoidMap, MapOrigin};
 pub(super) use names::{sides, unindexed};

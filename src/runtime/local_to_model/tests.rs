@@ -56,7 +56,7 @@ fn every_level_agrees_with_f64_matrices() {
         let job = LocalToModelJob {
             skeleton: &skeleton,
             pose: &pose,
-            locals: &mut LocalMatrices::new(&skeleton),
+            locals: &mut vec![[Row::splat(0.0); LOCAL_ROWS]; skeleton.blocks()],
             output: &mut output,
         };
         job.validate().unwrap();
@@ -80,7 +80,7 @@ fn job_validity() {
         LocalToModelJob {
             skeleton: &skeleton,
             pose: &Pose::identity(blocks * 16, 0),
-            locals: &mut LocalMatrices(vec![[Row::splat(0.0); LOCAL_ROWS]; locals]),
+            locals: &mut vec![[Row::splat(0.0); LOCAL_ROWS]; locals],
             output: &mut vec![Affine3x4::IDENTITY; output],
         }
         .run()

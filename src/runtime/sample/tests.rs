@@ -1,7 +1,7 @@
 use super::*;
 use crate::build::build_rig;
 use crate::clip::BlockKind;
-use crate::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
 
 /// A generator with a fixed seed, so that cases repeat.

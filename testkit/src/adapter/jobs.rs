@@ -3,10 +3,8 @@
 use super::{Library, text, wide};
 use crate::compare::Subject;
 use crate::oracle::{Action, Additive, Evaluated, Layer, LoopMode, Missing};
-use phalanx::math::Affine3x4;
-use phalanx::runtime::{
-    AdditiveJob, BlendJob, LayerJob, LocalMatrices, LocalToModelJob, PaletteJob,
-};
+use phalanx::math::{Affine3x4, Row};
+use phalanx::runtime::{AdditiveJob, BlendJob, LayerJob, LocalToModelJob, PaletteJob};
 use phalanx::skeleton::Pose;
 
 pub struct Jobs(pub Library);
@@ -52,7 +50,7 @@ impl Jobs {
         LocalToModelJob {
             skeleton,
             pose,
-            locals: &mut LocalMatrices::new(skeleton),
+            locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
             output: &mut models,
         }
         .run()

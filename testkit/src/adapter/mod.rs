@@ -11,7 +11,7 @@ pub use posed::Posed;
 
 use crate::oracle::{Additive, Evaluated, LoopMode, Reference};
 use crate::sample::sample;
-use phalanx::build::{BuildOptions, build_additive, build_rig};
+use phalanx::build::{BuildOptions, build_additive_raw, build_rig};
 use phalanx::clip::Clip;
 use phalanx::import::ImportOptions;
 use phalanx::import::gltf::read_path;
@@ -81,7 +81,7 @@ impl Library {
             Reference::Time(t) => self.sample(self.clip(additive.clip)?, t)?,
             Reference::Rest => self.rig.skeleton().rest_pose().clone(),
         };
-        build_additive(&self.rig, (&*self.raw, additive.clip), &reference).map_err(text)
+        build_additive_raw(&self.rig, (&*self.raw, additive.clip), &reference).map_err(text)
     }
 
     /// The library's mask for weights given per node.

@@ -6,13 +6,13 @@ use libtest_mimic::{Completion, Failed};
 use phalanx::bake::{BakeOptions, bake, measure_source};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
-use phalanx::import::bvh::{self, BvhOptions};
+use phalanx::import::bvh;
 use phalanx::import::gltf::read_path;
 use phalanx::import::raw::{RawChannel, RawScene};
 use phalanx::import::{ImportOptions, ImportReport};
-use phalanx::math::Affine3x4;
+use phalanx::math::{Affine3x4, Row};
 use phalanx::rig::Rig;
-use phalanx::runtime::{LocalMatrices, LocalToModelJob};
+use phalanx::runtime::LocalToModelJob;
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::oracle::Scene;
 use phalanx_testkit::oracle::math::Mat4;
@@ -41,7 +41,7 @@ pub fn frame(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Vec<Mat4>, F
     LocalToModelJob {
         skeleton,
         pose: &sample(clip, skeleton, time)?,
-        locals: &mut LocalMatrices::new(skeleton),
+        locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
         output: &mut models,
     }
     .run()?;
@@ -171,7 +171,7 @@ pub fn found(
 
 fn read(path: &Path) -> Result<(RawScene, ImportReport), String> {
     match path.extension().is_some_and(|e| e == "bvh") {
-        true => bvh::read_path(path, &BvhOptions::default()).map_err(|e| e.to_string()),
+        true => bvh::read_path(path, &ImportOptions::default()).map_err(|e| e.to_string()),
         false => read_path(path, &ImportOptions::default()).map_err(|e| e.to_string()),
     }
 }

@@ -5,7 +5,8 @@ use super::support::rig_of;
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::{Channel, Clip, Cursor, MAX_IRREGULAR_KEYS};
-use phalanx::format::codec::{CodecError, EXPANSION, MEMORY_BASE, decode, encode};
+use phalanx::format::codec::{decode, encode};
+use phalanx::format::{Fault, ReadError, WriteError};
 use phalanx::runtime::SampleJob;
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::alloc;
@@ -15,7 +16,7 @@ use phalanx_testkit::baked::times;
 /// the models of the coder.
 const OF_SKELETON: usize = 256 << 10;
 
-fn back(bytes: &[u8], clip: &Clip, skeleton: &Skeleton) -> Result<Clip, CodecError> {
+fn back(bytes: &[u8], clip: &Clip, skeleton: &Skeleton) -> Result<Clip, ReadError> {
     decode(
         bytes,
         skeleton,
@@ -109,50 +110,61 @@ pub fn quartet() -> Result<(), Failed> {
     let bytes = encode(&baked, skeleton)?;
     for len in 0..bytes.len() {
         match back(&bytes[..len], &baked, skeleton) {
-            Err(CodecError::Short {
+            Err(ReadError {
                 offset,
-                needed,
-                have,
+                fault: Fault::Short { needed, have, .. },
+                ..
             }) => {
+                let len = len as u64;
                 assert_eq!((offset, needed, have), (len, len + 1, len));
             }
-            Err(CodecError::Memory { needed, limit, .. }) => assert!(needed > limit),
+            Err(ReadError {
+                fault: Fault::Memory { needed, limit },
+                ..
+            }) => assert!(needed > limit),
             other => return Err(format!("{len} bytes: {other:?}").into()),
         }
     }
     let mut longer = bytes.clone();
     longer.push(0);
-    let (offset, have) = (bytes.len(), bytes.len() + 1);
+    let (expected, have) = (bytes.len() as u64, bytes.len() as u64 + 1);
     let refused = back(&longer, &baked, skeleton).unwrap_err();
-    assert_eq!(refused, CodecError::Extra { offset, have });
+    assert_eq!(refused.offset, expected);
+    assert_eq!(refused.fault, Fault::Extra { expected, have });
     let changed = |at: usize, byte: u8| {
         let mut bytes = bytes.clone();
         bytes[at] = byte;
         back(&bytes, &baked, skeleton).unwrap_err()
     };
-    let filled = CodecError::Limit {
-        offset: 1,
+    let filled = Fault::Limit {
         what: "a byte of the padding",
         found: bytes[1].into(),
         limit: 0,
     };
-    assert_eq!(changed(0, 1), filled);
+    assert_eq!((changed(0, 1).offset, changed(0, 1).fault), (1, filled));
     assert!(matches!(
-        changed(0, 0x7f),
-        CodecError::Limit { .. } | CodecError::Short { .. }
+        changed(0, 0x7f).fault,
+        Fault::Limit { .. } | Fault::Short { .. }
     ));
     assert!(matches!(
-        changed(1, bytes[1] ^ 1),
-        CodecError::Skeleton { .. }
+        changed(1, bytes[1] ^ 1).fault,
+        Fault::Structure { .. }
     ));
     let stranger = phalanx::import::mannequin()?;
-    let other = decode(&bytes, stranger.skeleton(), String::new(), Vec::new());
-    assert!(matches!(other, Err(CodecError::Skeleton { .. })));
-    let other = encode(&baked, stranger.skeleton());
-    assert!(matches!(other, Err(CodecError::Skeleton { .. })));
+    let other = decode(&bytes, stranger.skeleton(), String::new(), Vec::new()).unwrap_err();
+    assert!(matches!(other.fault, Fault::Structure { .. }));
+    let other = encode(&baked, stranger.skeleton()).unwrap_err();
+    assert!(matches!(
+        other,
+        WriteError::Codec {
+            fault: Fault::Structure { .. },
+            ..
+        }
+    ));
     let late = vec![phalanx::clip::Marker::new("late", 9.0)];
-    let clip = decode(&bytes, skeleton, String::new(), late);
-    assert!(matches!(clip, Err(CodecError::Clip { offset, .. }) if offset == bytes.len()));
+    let clip = decode(&bytes, skeleton, String::new(), late).unwrap_err();
+    assert_eq!(clip.offset, bytes.len() as u64);
+    assert!(matches!(clip.fault, Fault::Build(_)));
     Ok(())
 }
 
@@ -191,9 +203,9 @@ pub fn mutations() -> Result<(), Failed> {
             // Most changes make a clip shorter or longer: its bytes are cut or go on, so that some end.
             let mut decoded = bounded(&changed, skeleton)?;
             for _ in 0..40 {
-                match decoded {
-                    Err(CodecError::Short { .. }) => changed.push(random.below(256) as u8),
-                    Err(CodecError::Extra { offset, .. }) => changed.truncate(offset),
+                match decoded.as_ref().map_err(|e| &e.fault) {
+                    Err(Fault::Short { .. }) => changed.push(random.below(256) as u8),
+                    Err(Fault::Extra { expected, .. }) => changed.truncate(*expected as usize),
                     _ => break,
                 }
                 decoded = bounded(&changed, skeleton)?;
@@ -213,7 +225,7 @@ pub fn mutations() -> Result<(), Failed> {
 }
 
 /// What bytes decode to, if that takes no more memory than stated.
-fn bounded(bytes: &[u8], skeleton: &Skeleton) -> Result<Result<Clip, CodecError>, Failed> {
+fn bounded(bytes: &[u8], skeleton: &Skeleton) -> Result<Result<Clip, ReadError>, Failed> {
     alloc::start();
     let decoded = decode(bytes, skeleton, String::new(), Vec::new());
     let peak = alloc::peak() as usize;
@@ -222,6 +234,10 @@ fn bounded(bytes: &[u8], skeleton: &Skeleton) -> Result<Result<Clip, CodecError>
     }
     Ok(decoded)
 }
+
+/// Bytes of memory that a coded clip may take for each of its bytes, and in addition, as `decode` states them.
+const EXPANSION: usize = 256;
+const MEMORY_BASE: usize = 16 << 10;
 
 /// Samples at, between and outside all keys.
 fn sample(clip: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {

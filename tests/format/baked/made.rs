@@ -1,7 +1,7 @@
 //! A chain of joints, each moved by its own kind of track, over several timelines.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{BuildOptions, build_additive, build_rig};
+use phalanx::build::{BuildOptions, build_additive_raw, build_rig};
 use phalanx::clip::Clip;
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::rig::Rig;
@@ -150,7 +150,7 @@ pub fn rig() -> Rig {
 /// The clip as what it adds to the rest pose.
 pub fn additive(rig: &Rig) -> Clip {
     let rest = rig.skeleton().rest_pose();
-    build_additive(rig, (&scene(), 0), rest).expect("the scene has the clip")
+    build_additive_raw(rig, (&scene(), 0), rest).expect("the scene has the clip")
 }
 
 /// A turn that is held over very many keys.

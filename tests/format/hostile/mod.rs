@@ -11,7 +11,8 @@ mod sound;
 
 use libtest_mimic::{Failed, Trial};
 use mutate::{Mutator, Random};
-use phalanx::import::gltf::{ImportOptions, MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::gltf::{MEMORY_BASE, MEMORY_PER_BYTE, read_slice};
 use phalanx::import::import_slice;
 use phalanx::mesh::ImageMode;
 use phalanx_testkit::alloc;

@@ -4,7 +4,7 @@ use super::Tested;
 use super::damage::{self, Case};
 use super::roundtrip::{check, same_rig};
 use phalanx::format::{Library, RigOptions};
-use phalanx::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use phalanx::runtime::clip_bounds;
 use phalanx_testkit::made;
 use phalanx_testkit::seal;
 
@@ -14,15 +14,9 @@ pub fn read_as_measured() -> Tested {
     for file in [made::library(&made::rig()), made::of_all_kinds()] {
         let library = Library::from_bytes(&file)?;
         let rig = library.rig(&RigOptions::default())?;
-        let mut scratch = ClipBoundsScratch::new(&rig);
         for (place, clip) in rig.clips().iter().enumerate() {
-            let job = ClipBoundsJob {
-                rig: &rig,
-                clip: Some(clip),
-                scratch: &mut scratch,
-            };
             // Additive clips are refused.
-            let measured = job.run().ok().flatten();
+            let measured = clip_bounds(&rig, Some(clip)).ok().flatten();
             check(
                 rig.clip_bounds(place) == measured.as_ref(),
                 format!("clip {place}: {:?}, {measured:?}", rig.clip_bounds(place)),

@@ -3,29 +3,26 @@
 use super::made::{ARC, Arc, build, with_turns};
 use glam::Vec3;
 use libtest_mimic::Failed;
-use phalanx::build::{
-    BuildError, BuildOptions, RootJoint, RootMotionFault, RootMotionOptions, build_rig,
-};
+use phalanx::build::{BuildError, BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotion, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::{LookupError, Trs};
 
 pub fn refusals() -> Result<(), Failed> {
-    let wanted = |joint: RootJoint| RootMotionOptions {
-        joint,
+    let named = |joint: &str| RootMotionOptions {
+        joint: Some(joint.into()),
         ..with_turns()
     };
-    let named = |name: &str| wanted(RootJoint::Named(name.into()));
     let fault = |raw: RawScene, wanted| match build(raw, wanted) {
-        Err(fault @ BuildError::RootMotion(_)) => Ok(fault),
+        Err(fault @ BuildError::Clip(_)) => Ok(fault),
         Err(other) => Err(Failed::from(other.to_string())),
         Ok(_) => Err(Failed::from("was built")),
     };
     let armature = || ARC.scene(Some(Trs::IDENTITY));
-    for wanted in [named("nobody"), wanted(RootJoint::Index(2))] {
+    for wanted in [named("nobody"), named("2")] {
         let fault = fault(armature(), wanted)?;
         assert!(
-            matches!(fault, BuildError::RootMotion(RootMotionFault::Joint(_))),
+            matches!(fault, BuildError::Clip(ClipFault::RootJoint(_))),
             "{fault}"
         );
     }
@@ -41,7 +38,7 @@ pub fn refusals() -> Result<(), Failed> {
     assert!(
         matches!(
             &ambiguous,
-            BuildError::RootMotion(RootMotionFault::Joint(LookupError::SeveralJoints {
+            BuildError::Clip(ClipFault::RootJoint(LookupError::SeveralJoints {
                 count: 2,
                 ..
             }))
@@ -51,13 +48,10 @@ pub fn refusals() -> Result<(), Failed> {
     // The end of a path is one, too: that of the joint below, whose parent is animated.
     let below = fault(doubled.clone(), named("walker/walker"))?;
     assert!(
-        matches!(
-            below,
-            BuildError::RootMotion(RootMotionFault::MovingAncestor { .. })
-        ),
+        matches!(below, BuildError::Clip(ClipFault::MovingAncestor { .. })),
         "{below}"
     );
-    for joint in [named("armature/walker"), wanted(RootJoint::Index(1))] {
+    for joint in [named("armature/walker"), named("1")] {
         assert!(
             build(doubled.clone(), joint)?.clips()[0]
                 .root_motion()
@@ -70,10 +64,7 @@ pub fn refusals() -> Result<(), Failed> {
     moving.clips[0].tracks.push(track);
     let above = fault(moving.clone(), named("walker"))?;
     assert!(
-        matches!(
-            above,
-            BuildError::RootMotion(RootMotionFault::MovingAncestor { .. })
-        ),
+        matches!(above, BuildError::Clip(ClipFault::MovingAncestor { .. })),
         "{above}"
     );
     // Left to itself it takes the joint that stands first.
@@ -88,7 +79,7 @@ pub fn refusals() -> Result<(), Failed> {
         raw.nodes[0].local = above;
         let scale = fault(raw, named("walker"))?;
         assert!(
-            matches!(scale, BuildError::RootMotion(RootMotionFault::Scale { .. })),
+            matches!(scale, BuildError::Clip(ClipFault::RootScale { .. })),
             "{scale}"
         );
     }

@@ -2,11 +2,11 @@
 
 use phalanx::bake::{BakeError, BakeOptions, MAX_BAKED_KEYS, bake};
 use phalanx::build::{
-    BuildOptions, MAX_RESAMPLED_KEYS, RESAMPLE_RATE, RootMotionOptions, build_rig,
-    build_rig_reporting,
+    BuildOptions, RESAMPLE_RATE, RootMotionOptions, build_rig, build_rig_reporting,
 };
-use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS, REGULAR_TOLERANCE};
-use phalanx::import::bvh::{BvhOptions, read_slice};
+use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS};
+use phalanx::import::ImportOptions;
+use phalanx::import::bvh::read_slice;
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
 };
@@ -15,6 +15,9 @@ use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Pose, Skeleton, UserChannel};
 use phalanx_testkit::capture::{swing, take};
 use phalanx_testkit::sample::sample;
+
+const REGULAR_TOLERANCE: f64 = 0.25;
+const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 
 /// Degrees about Z of a joint in a pose.
 fn degrees(pose: &Pose, skeleton: &Skeleton, joint: usize) -> f64 {
@@ -41,7 +44,7 @@ fn check(clip: &Clip, rig: &Rig, frames: usize, frame_time: f64, within: f64) {
 fn ten_minutes_at_120_hz() {
     let (frames, frame_time) = (72_000, 0.008_333_3);
     let text = take(4, frames, frame_time);
-    let (raw, report) = read_slice(text.as_bytes(), "take.bvh", &BvhOptions::default()).unwrap();
+    let (raw, report) = read_slice(text.as_bytes(), "take.bvh", &ImportOptions::default()).unwrap();
     assert_eq!(report.entries, []);
     let (rig, report) = build_rig_reporting(raw.clone(), &BuildOptions::default()).unwrap();
     assert_eq!(report.entries, [], "regular times are kept");
@@ -76,7 +79,7 @@ fn a_take_of_a_day_and_a_half_keeps_its_frames() {
         "HIERARCHY ROOT a {{ OFFSET 0 1 0 CHANNELS 1 Xposition }} MOTION Frames: {frames} Frame Time: {frame_time}\n"
     );
     (0..frames).for_each(|k| text.push_str(["1\n", "2\n", "4\n"][k % 3]));
-    let (mut raw, report) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+    let (mut raw, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
     assert_eq!(report.entries, []);
     let track = raw.clips[0].tracks.remove(0);
     let off = |(k, &t): (usize, &f32)| (f64::from(t) / frame_time - k as f64).abs();
@@ -134,7 +137,7 @@ fn the_memory_of_a_file_of_short_lines() {
     assert_eq!(says, expected);
     assert!(matches!(error, ImportError::ClipBytes { file_bytes, .. } if file_bytes == long.len()));
     // Without a file there is no such limit.
-    let (raw, _) = read_slice(long.as_bytes(), "x.bvh", &BvhOptions::default()).unwrap();
+    let (raw, _) = read_slice(long.as_bytes(), "x.bvh", &ImportOptions::default()).unwrap();
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
     assert_eq!(rig.clips()[0].timelines()[0].len, 100_000);
 }

@@ -4,7 +4,8 @@ mod long;
 mod reading;
 mod refusals;
 
-use phalanx::import::bvh::{BvhOptions, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::bvh::read_slice;
 use phalanx::import::raw::RawScene;
 
 /// A hip with a leg: six channels, and three in another order.
@@ -33,7 +34,7 @@ Frame Time: 0.25
 
 /// A file that must be read without a word in its report.
 pub fn sound(text: &str) -> RawScene {
-    let (scene, report) = read_slice(text.as_bytes(), "take.bvh", &BvhOptions::default())
+    let (scene, report) = read_slice(text.as_bytes(), "take.bvh", &ImportOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(report.entries, [], "{text}");
     scene

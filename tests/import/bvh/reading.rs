@@ -2,7 +2,8 @@
 
 use super::{Matrix, PAIR, about, close, matrix, product, sound, turned};
 use phalanx::build::{BuildOptions, build_rig};
-use phalanx::import::bvh::{BvhOptions, CENTIMETRES, is_bvh, read_slice};
+use phalanx::import::ImportOptions;
+use phalanx::import::bvh::{CENTIMETRES, is_bvh, read_slice};
 use phalanx::import::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use phalanx::import::{Severity, UpAxis};
 use phalanx::playback::{PoseAction, evaluate_pose};
@@ -79,7 +80,8 @@ fn channels_come_in_any_order_and_number() {
                     };
                     write!(text, "{value} ").unwrap();
                 }
-                let (scene, _) = read_slice(text.as_bytes(), "r", &BvhOptions::default()).unwrap();
+                let (scene, _) =
+                    read_slice(text.as_bytes(), "r", &ImportOptions::default()).unwrap();
                 if channels.is_empty() {
                     assert_eq!(scene.clips, []);
                     continue;
@@ -185,9 +187,9 @@ fn joints_end_sites_and_the_clip() {
 #[test]
 fn centimetres_become_metres_and_rotations_stay() {
     let metres = sound(PAIR);
-    let options = BvhOptions {
+    let options = ImportOptions {
         unit: CENTIMETRES,
-        ..BvhOptions::default()
+        ..ImportOptions::default()
     };
     let (hundredth, report) = read_slice(PAIR.as_bytes(), "take.bvh", &options).unwrap();
     let near = |a: f32, b: f32| (a - 0.01 * b).abs() <= 1e-9;
@@ -226,9 +228,9 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
         )
     };
     let note = |size: &str, unit: f64| {
-        let options = BvhOptions {
+        let options = ImportOptions {
             unit,
-            ..BvhOptions::default()
+            ..ImportOptions::default()
         };
         let (_, report) = read_slice(text(size).as_bytes(), "x", &options).unwrap();
         let entry = report.entries.iter().find(|e| e.place == "unit");
@@ -274,9 +276,9 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
 
 #[test]
 fn z_up_is_that_of_the_importer() {
-    let options = BvhOptions {
+    let options = ImportOptions {
         up_axis: UpAxis::Z,
-        ..BvhOptions::default()
+        ..ImportOptions::default()
     };
     let (scene, _) = read_slice(PAIR.as_bytes(), "take.bvh", &options).unwrap();
     let mut expected = sound(PAIR);
@@ -332,7 +334,7 @@ fn other_spellings_mean_the_same() {
 fn names_are_kept_as_they_are() {
     let text = "HIERARCHY\nROOT mixamorig:Hips (main) {\nOFFSET 0 1 0\nJOINT  Armature|Left Up Leg.001 \n{ OFFSET 0 0 0\n\
         JOINT Ärmel 袖\n{ OFFSET 0 1 0 } JOINT JOINT\n{ OFFSET 0 1 0 } } }\nMOTION\nFrames: 0\nFrame Time: 1";
-    let (scene, _) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+    let (scene, _) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
     let expected = [
         "mixamorig:Hips (main)",
         "Armature|Left Up Leg.001",
@@ -342,7 +344,7 @@ fn names_are_kept_as_they_are() {
     assert_eq!(names(&scene), expected);
     // Another encoding than UTF-8 is reported.
     let text = b"HIERARCHY ROOT H\xfcfte { OFFSET 0 1 0 } MOTION Frames: 0 Frame Time: 1";
-    let (scene, report) = read_slice(text, "x", &BvhOptions::default()).unwrap();
+    let (scene, report) = read_slice(text, "x", &ImportOptions::default()).unwrap();
     assert_eq!(names(&scene), ["H\u{fffd}fte"]);
     let says = report.entries[0].to_string();
     assert_eq!(
@@ -361,7 +363,7 @@ fn names_that_occur_twice_are_reported() {
         let text = format!(
             "HIERARCHY\nROOT Hips\n{{ OFFSET 0 1 0\n{text} }}\nMOTION\nFrames: 0\nFrame Time: 1"
         );
-        let (scene, report) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+        let (scene, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
         let entry = report.entries.into_iter().find(|e| e.place == "joints");
         (build_rig(scene, &BuildOptions::default()).unwrap(), entry)
     };
@@ -417,7 +419,7 @@ fn files_without_motion_are_skeletons() {
         (none, "there are no frames"),
         (&still, "no joint has channels"),
     ] {
-        let (scene, report) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+        let (scene, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
         assert_eq!(scene.clips, []);
         assert!(
             report.entries[0].message.starts_with(says),
@@ -469,7 +471,7 @@ fn seeds_are_sound() {
     let mut seen = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
-        let (scene, _) = read_slice(&bytes[1..], "seed", &BvhOptions::default()).unwrap();
+        let (scene, _) = read_slice(&bytes[1..], "seed", &ImportOptions::default()).unwrap();
         build_rig(scene, &BuildOptions::default()).unwrap();
         seen += 1;
     }

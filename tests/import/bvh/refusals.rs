@@ -3,12 +3,16 @@
 use super::PAIR;
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::import::ImportError;
-use phalanx::import::bvh::{BvhErrorKind, BvhOptions, MAX_BVH_JOINTS, read_path, read_slice};
+use phalanx::import::ImportFault;
+use phalanx::import::ImportOptions;
+use phalanx::import::bvh::{read_path, read_slice};
 use std::time::Instant;
+
+const MAX_BVH_JOINTS: usize = 65_535;
 
 /// The error of a text, without the file's name.
 fn error(text: impl AsRef<[u8]>) -> String {
-    let read = read_slice(text.as_ref(), "take.bvh", &BvhOptions::default());
+    let read = read_slice(text.as_ref(), "take.bvh", &ImportOptions::default());
     let error = read
         .map(|_| ())
         .expect_err("the file is refused")
@@ -112,13 +116,13 @@ fn counts_of_frames() {
     let read = read_slice(
         with("Frames: 2", "Frames: -1").as_bytes(),
         "x",
-        &BvhOptions::default(),
+        &ImportOptions::default(),
     );
     let kind = place_and_kind(read.unwrap_err()).1;
     assert!(
         matches!(
             kind,
-            BvhErrorKind::Count {
+            ImportFault::Whole {
                 value: -1.0,
                 limit: 16_777_216,
                 ..
@@ -133,7 +137,7 @@ fn counts_of_frames() {
 }
 
 /// Where a text is wrong, and what is wrong there.
-fn place_and_kind(error: ImportError) -> (String, BvhErrorKind) {
+fn place_and_kind(error: ImportError) -> (String, ImportFault) {
     match error {
         ImportError::Bvh { place, kind, .. } => (place, kind),
         other => panic!("{other}"),
@@ -156,18 +160,18 @@ fn frames_that_f32_does_not_tell_apart() {
     let read = |frames: usize, frame_time: f64| {
         let text = PAIR[..PAIR.find("Frames:").unwrap()].to_owned();
         let text = format!("{text}Frames: {frames}\nFrame Time: {frame_time}\n");
-        read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap_err()
+        read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap_err()
     };
     // Times of f32 are 1/512 s apart up to 32,768 s, and 1/256 s from there on: less than 4 ms, more than 3.9 ms.
     let frames = 8_500_000;
     assert!(matches!(
         place_and_kind(read(frames, 0.004)).1,
-        BvhErrorKind::Frames { found: 0, .. }
+        ImportFault::Frames { found: 0, .. }
     ));
     let error = read(frames, 0.0039);
     let (place, kind) = place_and_kind(error);
     assert_eq!(place, "line 18, column 13");
-    let BvhErrorKind::FramesMeet {
+    let ImportFault::FramesMeet {
         frame,
         seconds,
         step,
@@ -185,12 +189,12 @@ fn frames_that_f32_does_not_tell_apart() {
     // As many frames as it says are fine.
     assert!(matches!(
         place_and_kind(read(frame, 0.0039)).1,
-        BvhErrorKind::Frames { found: 0, .. }
+        ImportFault::Frames { found: 0, .. }
     ));
     // At 120 Hz 36 hours are, 37 are not. Whole seconds count to the limit of frames.
     assert!(matches!(
         place_and_kind(read(36 * 3600 * 120, 1.0 / 120.0)).1,
-        BvhErrorKind::Frames { .. }
+        ImportFault::Frames { .. }
     ));
     let says = read(37 * 3600 * 120, 1.0 / 120.0).to_string();
     assert!(
@@ -199,7 +203,7 @@ fn frames_that_f32_does_not_tell_apart() {
     );
     assert!(matches!(
         place_and_kind(read(1 << 24, 1.0)).1,
-        BvhErrorKind::Frames { .. }
+        ImportFault::Frames { .. }
     ));
 }
 
@@ -238,17 +242,17 @@ fn numbers() {
     let said = "line 8, column 17: an offset is \"CHANNELS\", expected a number";
     assert_eq!(error(with("0 -0.5 0.25\n\t\tCH", "0 -0.5 CH")), said);
     // A unit that lifts a number over the limit.
-    let options = BvhOptions {
+    let options = ImportOptions {
         unit: 1e13,
-        ..BvhOptions::default()
+        ..ImportOptions::default()
     };
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
     let (_, kind) = place_and_kind(read);
-    assert!(matches!(kind, BvhErrorKind::Beyond { .. }), "{kind}");
+    assert!(matches!(kind, ImportFault::Beyond { .. }), "{kind}");
     for unit in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let options = BvhOptions {
+        let options = ImportOptions {
             unit,
-            ..BvhOptions::default()
+            ..ImportOptions::default()
         };
         let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
         assert_eq!(
@@ -258,7 +262,7 @@ fn numbers() {
     }
     // The largest numbers that are read make no clip that is not finite.
     let text = with("0.25 -10 40", "0.25 1e300 40").replace("0.5 1 0.25", "1e12 1 0.25");
-    let (scene, _) = read_slice(text.as_bytes(), "x", &BvhOptions::default()).unwrap();
+    let (scene, _) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
     let values = scene.clips[0].tracks.iter().flat_map(|t| &t.values);
     assert!(values.clone().all(|v| v.is_finite()));
     build_rig(scene, &BuildOptions::default()).unwrap();
@@ -381,14 +385,14 @@ fn other_files() {
     // In UTF-16.
     let wide: Vec<u8> = PAIR.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(error(wide).starts_with(begins));
-    let missing = read_path("/nonexistent/x.bvh".as_ref(), &BvhOptions::default()).unwrap_err();
+    let missing = read_path("/nonexistent/x.bvh".as_ref(), &ImportOptions::default()).unwrap_err();
     assert!(
         missing
             .to_string()
             .starts_with("/nonexistent/x.bvh: cannot be read: "),
         "{missing}"
     );
-    let folder = read_path("/".as_ref(), &BvhOptions::default()).unwrap_err();
+    let folder = read_path("/".as_ref(), &ImportOptions::default()).unwrap_err();
     assert_eq!(folder.to_string(), "/: cannot be read: not a regular file");
 }
 
@@ -397,7 +401,7 @@ fn other_files() {
 fn truncations() {
     let last = PAIR.rfind("70").unwrap();
     for length in 0..PAIR.len() {
-        let read = read_slice(&PAIR.as_bytes()[..length], "x", &BvhOptions::default());
+        let read = read_slice(&PAIR.as_bytes()[..length], "x", &ImportOptions::default());
         assert_eq!(read.is_ok(), length > last, "{length}");
     }
 }
@@ -409,7 +413,7 @@ fn single_bytes() {
         for byte in [b' ', b'}', b'{', b'9', b'-', b'\n', 0, 0xff] {
             let mut bytes = PAIR.as_bytes().to_vec();
             bytes[at] = byte;
-            if let Ok((scene, _)) = read_slice(&bytes, "x", &BvhOptions::default()) {
+            if let Ok((scene, _)) = read_slice(&bytes, "x", &ImportOptions::default()) {
                 let _ = build_rig(scene, &BuildOptions::default());
             }
         }
@@ -428,7 +432,7 @@ fn long_names() {
     };
     let said = "line 2, column 6: bytes of a name: 1025, the limit is 1024";
     assert_eq!(error(named(1025)), said);
-    assert!(read_slice(named(1024).as_bytes(), "x", &BvhOptions::default()).is_ok());
+    assert!(read_slice(named(1024).as_bytes(), "x", &ImportOptions::default()).is_ok());
 }
 
 /// Nesting is a list here: no depth overflows the stack, and joints have a limit.
@@ -448,7 +452,7 @@ fn a_hundred_thousand_nested_joints() {
     let (scene, _) = read_slice(
         nested(MAX_BVH_JOINTS).as_bytes(),
         "x",
-        &BvhOptions::default(),
+        &ImportOptions::default(),
     )
     .unwrap();
     let rig = build_rig(scene, &BuildOptions::default()).unwrap();
@@ -461,9 +465,9 @@ fn a_hundred_thousand_nested_joints() {
 
 #[test]
 fn memory_is_limited_if_asked() {
-    let options = BvhOptions {
+    let options = ImportOptions {
         memory_limit: Some(71),
-        ..BvhOptions::default()
+        ..ImportOptions::default()
     };
     // Two frames of a translation and two rotations with their times: 4 + 5 + 5 floats.
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
@@ -471,7 +475,7 @@ fn memory_is_limited_if_asked() {
         read.to_string(),
         "x: memory of the import in bytes: 112, the limit is 71"
     );
-    let options = BvhOptions {
+    let options = ImportOptions {
         memory_limit: Some(112),
         ..options
     };

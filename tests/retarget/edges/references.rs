@@ -174,8 +174,8 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
         let map = map(&from);
         let found =
             Reference::find(&from, &map, "source").unwrap_or_else(|e| panic!("{name}: {e}"));
-        let ReferenceOrigin::Frame { clip, time } = &found.origin else {
-            panic!("{name}: {:?}", found.origin);
+        let ReferenceOrigin::Frame { clip, time } = &found.1 else {
+            panic!("{name}: {:?}", found.1);
         };
         // Within the steps of frames that are looked at.
         assert!(
@@ -217,10 +217,7 @@ fn rest_poses_that_lie_are_refused() {
         // A body that lies along an axis may be one whose up is that axis: clips tell.
         if name == "back" || name == "side" {
             let found = Reference::find(&from, &own, "source").unwrap();
-            assert!(
-                matches!(found.origin, ReferenceOrigin::Frame { .. }),
-                "{name}"
-            );
+            assert!(matches!(found.1, ReferenceOrigin::Frame { .. }), "{name}");
             continue;
         }
         let Err(RetargetError::Lies {
@@ -233,7 +230,7 @@ fn rest_poses_that_lie_are_refused() {
             panic!("{name}");
         };
         assert!(height < 0.5 * leg, "{name}: {height} {leg}");
-        let refused = Reference::find(&from, &own, "source").map(|found| found.origin);
+        let refused = Reference::find(&from, &own, "source").map(|found| found.1);
         assert!(
             matches!(refused, Err(RetargetError::Lies { .. })),
             "{name}: {refused:?}"
@@ -303,13 +300,8 @@ fn other_ups_stand() {
     let actor = Actor::new(Pose::stands().turned(up), all(frames, up));
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
-    assert_eq!(found.origin, ReferenceOrigin::Rest);
-    follows(
-        &actor,
-        &target().rig(),
-        options(found.reference),
-        up.inverse(),
-    );
+    assert!(matches!(found.1, ReferenceOrigin::Rest { .. }));
+    follows(&actor, &target().rig(), options(found.0), up.inverse());
 }
 
 /// An idle pose: arms down, a knee bent, the head turned, hips twisted.
@@ -338,8 +330,8 @@ fn bind_poses_are_references() {
         actor.bind = Some((Pose::stands(), space));
         let from = actor.rig();
         let found = Reference::find(&from, &map(&from), "source").unwrap();
-        assert_eq!(found.origin, ReferenceOrigin::Bind, "{space}");
-        let report = follows(&actor, &to, options(found.reference), DQuat::IDENTITY);
+        assert_eq!(found.1, ReferenceOrigin::Bind, "{space}");
+        let report = follows(&actor, &to, options(found.0), DQuat::IDENTITY);
         assert!((report.ratio - 0.5).abs() < 5e-3, "{}", report.ratio);
         let asked = Reference::bind(&from, &map(&from)).unwrap();
         follows(&actor, &to, options(asked), DQuat::IDENTITY);
@@ -350,8 +342,8 @@ fn bind_poses_are_references() {
         actor.bind = Some((Pose::stands(), DMat4::IDENTITY));
         let from = actor.rig();
         let found = Reference::find(&from, &map(&from), "source").unwrap();
-        assert_eq!(found.origin, ReferenceOrigin::Bind);
-        follows(&actor, &to, options(found.reference), DQuat::IDENTITY);
+        assert_eq!(found.1, ReferenceOrigin::Bind);
+        follows(&actor, &to, options(found.0), DQuat::IDENTITY);
     }
     // Of two poses of that kind the rest pose is taken, and the other offered.
     let mut actor = Actor::new(Pose::stands(), dance(3));
@@ -359,12 +351,10 @@ fn bind_poses_are_references() {
     actor.bind = Some((lowered, DMat4::IDENTITY));
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
-    assert_eq!(found.origin, ReferenceOrigin::Rest);
-    assert!(
-        (found.bind_angle - 0.2).abs() < 1e-4,
-        "{}",
-        found.bind_angle
-    );
+    let ReferenceOrigin::Rest { bind_angle } = found.1 else {
+        panic!("{:?}", found.1);
+    };
+    assert!((bind_angle - 0.2).abs() < 1e-4, "{}", bind_angle);
     // Without skins there is none.
     actor.bind = None;
     let plain = actor.rig();

@@ -3,7 +3,7 @@
 use super::actor::*;
 use crate::support::*;
 use glam::{DQuat, DVec3};
-use phalanx::build::{BuildOptions, RootJoint, RootMotionOptions, build_rig};
+use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::import::raw::RawNode;
 use phalanx::retarget::{FootPlanting, RetargetOptions};
 use phalanx::rig::Rig;
@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 fn rooted(actor: &Actor, axes: [bool; 3]) -> Rig {
     let options = BuildOptions {
         root_motion: Some(RootMotionOptions {
-            joint: RootJoint::from("Hips"),
+            joint: Some("Hips".into()),
             axes: Some(axes),
             rotation: true,
             ..RootMotionOptions::default()

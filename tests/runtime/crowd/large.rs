@@ -5,9 +5,9 @@ use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
-use phalanx::math::Affine3x4;
+use phalanx::math::{Affine3x4, Row};
 use phalanx::rig::Rig;
-use phalanx::runtime::{BlendJob, LocalMatrices, LocalToModelJob, PaletteJob};
+use phalanx::runtime::{BlendJob, LocalToModelJob, PaletteJob};
 use phalanx_testkit::sample::sample;
 use phalanx_workload::hash01;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ fn by_jobs(rig: &Rig, playing: &[(usize, f32)], time: f32) -> Vec<Affine3x4> {
     let job = LocalToModelJob {
         skeleton,
         pose: &pose,
-        locals: &mut LocalMatrices::new(skeleton),
+        locals: &mut vec![[Row::splat(0.0); 12]; skeleton.blocks()],
         output: &mut models,
     };
     job.run().unwrap();

@@ -1,6 +1,6 @@
 //! Layers: masks, additive clips, and what a full one does.
 
-use phalanx::build::{build_additive, build_rig};
+use phalanx::build::{build_additive_raw, build_rig};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions, RigId};
 use phalanx::playback::{Fill, PoseAction, evaluate_pose};
@@ -22,7 +22,7 @@ fn layers_masks_and_additive_clips() {
         }],
     )
     .unwrap();
-    let additive = Arc::new(build_additive(&rig, (&raw, 1), &reference.pose).unwrap());
+    let additive = Arc::new(build_additive_raw(&rig, (&raw, 1), &reference.pose).unwrap());
     let mask = JointMask::subtree(rig.skeleton(), 10).unwrap();
     let layers = vec![
         LayerOptions::default(),
@@ -136,7 +136,7 @@ fn added(fill: Fill) -> (Crowd, RigId, InstanceId, [Arc<Clip>; 2]) {
     let rig = with_clips(clips.clone());
     let raw = scene(clips);
     let rest = rig.skeleton().rest_pose();
-    let clips = [0, 1].map(|c| Arc::new(build_additive(&rig, (&raw, c), rest).unwrap()));
+    let clips = [0, 1].map(|c| Arc::new(build_additive_raw(&rig, (&raw, c), rest).unwrap()));
     let layers = [false, true].map(|additive| LayerOptions {
         additive,
         fill,

@@ -1,6 +1,6 @@
 //! A snapshot goes into any crowd of the same rigs, layers, clips and blend spaces, and into no other.
 
-use phalanx::build::{AdditiveReference, build_additive};
+use phalanx::build::{AdditiveReference, build_additive_raw};
 use phalanx::crowd::{
     BoneBuffer, Crowd, CrowdError, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId,
 };
@@ -139,7 +139,7 @@ fn an_additive_clip_is_no_full_one() {
     let scene = phalanx_testkit::ruler::scene(vec![turn("turn", 0.0, 90.0)]);
     let rig = with_clips(scene.clips.clone());
     let full = rig.clips()[0].clone();
-    let added = build_additive(&rig, (&scene, 0), AdditiveReference::Rest).unwrap();
+    let added = build_additive_raw(&rig, (&scene, 0), AdditiveReference::Rest).unwrap();
     let added = Arc::new(added);
     assert_eq!(full.content_hash(), added.content_hash());
     let with = |clip| {

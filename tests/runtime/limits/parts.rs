@@ -4,16 +4,19 @@ use super::refused::small;
 use phalanx::build::BuildError;
 use phalanx::clip::{
     Block, BlockKind, Channel, Clip, ClipFault, ClipParts, Encoding, MAX_IRREGULAR_KEYS, MAX_KEYS,
-    MAX_SHARING,
 };
 use phalanx::math::{Affine3x4, Row};
 use phalanx::playback::{PlaybackError, evaluate_pose};
 use phalanx::scene::{SceneError, SceneGraph};
 use phalanx::skeleton::{
-    ChannelValue, Joint, LEAST_ROTATION_DOT, MAX_LENGTH, MAX_SCALAR, MAX_WORLD, ROTATION_SQUARES,
-    Skeleton, SkeletonFault, Trs, UserChannel,
+    ChannelValue, Joint, MAX_LENGTH, MAX_WORLD, Skeleton, SkeletonFault, Trs, UserChannel,
 };
 use phalanx_testkit::rigs::built;
+
+const ROTATION_SQUARES: [f32; 2] = [0.5, 2.0];
+const MAX_SCALAR: f32 = 1.0e12;
+const LEAST_ROTATION_DOT: f32 = -0.1;
+const MAX_SHARING: usize = 16;
 
 fn chain(joints: usize) -> Skeleton {
     let joint = |j: usize| Joint {

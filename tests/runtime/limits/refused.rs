@@ -1,7 +1,7 @@
 //! What lies just beyond a limit is refused, by name, and nothing changes.
 
 use glam::{Quat, Vec3};
-use phalanx::build::{BuildOptions, build_additive, build_rig};
+use phalanx::build::{BuildOptions, build_additive_raw, build_rig};
 use phalanx::clip::Clip;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, LayerOptions, PlayOptions};
 use phalanx::import::raw::{
@@ -11,12 +11,13 @@ use phalanx::math::Affine3x4;
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::playback::{Mixer, OverrideFault};
 use phalanx::rig::{Rig, RigParts};
-use phalanx::skeleton::{
-    MAX_CHAIN_SCALE, MAX_LENGTH, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, MAX_SCALAR, MAX_SECONDS,
-    MAX_WORLD,
-};
+use phalanx::skeleton::{MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SECONDS, MAX_WORLD};
 use phalanx_testkit::rigs::{built, finite};
 use std::sync::Arc;
+
+const MAX_SCALAR: f32 = 1.0e12;
+const MAX_OVERRIDE_LENGTH: f32 = 1.0e9;
+const MAX_OVERRIDE_SCALE: f64 = 1.0e6;
 
 /// Three joints in a chain, a clip with every channel, a mesh with a target.
 pub fn small() -> RawScene {
@@ -98,7 +99,8 @@ pub fn additive_scale(scale: f32) -> (Rig, Clip) {
     let mut rest = raw.clone();
     rest.clips[0].tracks[0].values = vec![1.0; 6];
     let rig = build_rig(rest, &BuildOptions::default()).expect("a rig at rest");
-    let clip = build_additive(&rig, (&raw, 0), rig.skeleton().rest_pose()).expect("differences");
+    let clip =
+        build_additive_raw(&rig, (&raw, 0), rig.skeleton().rest_pose()).expect("differences");
     (rig, clip)
 }
 

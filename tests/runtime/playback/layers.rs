@@ -1,7 +1,7 @@
 //! Layers: many of them, fades of theirs, what fills them.
 
 use super::stage::{JOINTS, raw, rig};
-use phalanx::build::{AdditiveReference, build_additive};
+use phalanx::build::{AdditiveReference, build_additive_raw};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{Fill, LayerOptions, MAX_LAYERS, Mixer, PlayOptions};
 use phalanx::skeleton::JointMask;
@@ -123,7 +123,7 @@ fn sixteen_layers_each_over_a_joint_of_its_own() {
 fn additive_clips_against_frames_and_rest_add_and_subtract() {
     let (raw, rig) = (raw(), rig());
     for reference in [AdditiveReference::Rest, AdditiveReference::Frame(1, 0.2)] {
-        let additive = build_additive(&rig, (&raw, 1), reference).unwrap();
+        let additive = build_additive_raw(&rig, (&raw, 1), reference).unwrap();
         let layer = LayerOptions {
             additive: true,
             ..LayerOptions::default()

@@ -2,7 +2,7 @@
 
 use super::stage::{raw, rig};
 use glam::{Affine3A, Vec3};
-use phalanx::build::{AdditiveReference, build_additive};
+use phalanx::build::{AdditiveReference, build_additive_raw};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
@@ -77,7 +77,7 @@ fn layers_and_blend_spaces_give_the_same_bits() {
             ..LayerOptions::default()
         },
     ];
-    let added = build_additive(&rig, (&raw(), 1), AdditiveReference::Rest);
+    let added = build_additive_raw(&rig, (&raw(), 1), AdditiveReference::Rest);
     let added = Arc::new(added.unwrap());
     let mut mixer = Mixer::with_layers(rig.clone(), layers.clone()).unwrap();
     let mut crowd = Crowd::new();

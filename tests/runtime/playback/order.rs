@@ -2,7 +2,7 @@
 //! have. Each rotation goes to the hemisphere of the sum of those before it, so of three turns that lie
 //! far apart the order decides.
 
-use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive};
+use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_raw};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::import::raw::RawChannel;
 use phalanx::playback::{ClipId, LayerOptions, Mixer, PlayOptions};
@@ -145,7 +145,7 @@ fn additive_actions_count_by_age() {
     let mut mixer = Mixer::with_layers(rig.clone(), vec![full, additive]).unwrap();
     let scene = scene(clips);
     let [x, y] = [0, 1].map(|n| {
-        let added = build_additive(&rig, (&scene, n), AdditiveReference::Rest).unwrap();
+        let added = build_additive_raw(&rig, (&scene, n), AdditiveReference::Rest).unwrap();
         mixer.add_clip(Arc::new(added)).unwrap()
     });
     let z_goes_to = |mixer: &mut Mixer, to: [f32; 3]| {

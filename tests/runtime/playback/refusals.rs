@@ -1,7 +1,7 @@
 //! What is refused is a typed error and leaves everything as it was.
 
 use super::stage::{marked, raw, rig};
-use phalanx::build::{AdditiveReference, BuildError, build_additive, build_rig};
+use phalanx::build::{AdditiveReference, BuildError, build_additive_raw, build_rig};
 use phalanx::crowd::Crowd;
 use phalanx::playback::{
     ClipId, CrossFade, LayerOptions, LoopMode, Mixer, PlayOptions, PlaybackError, Player, Unknown,
@@ -201,7 +201,7 @@ fn strangers_and_stale_handles() {
 
 #[test]
 fn kinds_are_told_apart_in_clips_and_blend_spaces() {
-    let additive = build_additive(&rig(), (&raw(), 1), AdditiveReference::Rest).unwrap();
+    let additive = build_additive_raw(&rig(), (&raw(), 1), AdditiveReference::Rest).unwrap();
     let layer = LayerOptions {
         additive: true,
         ..LayerOptions::default()
@@ -241,9 +241,9 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     mixer.player().set_layer_weight(1, -0.5).unwrap();
     // Against an additive clip, or one that is not there, nothing can be measured.
     let (raw, rig) = (raw(), rig());
-    let frame = build_additive(&rig, (&raw, 1), AdditiveReference::Frame(9, 0.0));
+    let frame = build_additive_raw(&rig, (&raw, 1), AdditiveReference::Frame(9, 0.0));
     assert!(frame.is_err());
-    let frame = build_additive(&rig, (&raw, 1), AdditiveReference::Frame(0, f32::NAN));
+    let frame = build_additive_raw(&rig, (&raw, 1), AdditiveReference::Frame(0, f32::NAN));
     assert!(frame.is_err());
 }
 

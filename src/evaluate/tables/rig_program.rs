@@ -156,25 +156,24 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
     inverse.is_finite().then_some(inverse)
 }
 
-/// The programs of a rig, one per register width, made when they are first used.
+/// The programs of a rig, one per register width, made when they are first used. All who share a rig share them.
 #[derive(Debug, Default)]
 pub(crate) struct Programs([OnceLock<Box<RigProgram>>; 3]);
 
-impl Clone for Programs {
-    /// A copy makes its own programs, since the rig's parts may be changed.
-    fn clone(&self) -> Self {
-        Self::default()
+impl Programs {
+    /// The programs of a rig. A look-up: whoever evaluates keeps them.
+    pub fn of(rig: &Rig) -> Arc<Self> {
+        rig.derived()
     }
-}
 
-impl Rig {
-    /// The program of the rig for registers of `width` lanes: 4, 8 or 16.
-    pub(crate) fn program(&self, width: usize) -> &RigProgram {
+    /// The program for registers of `width` lanes: 4, 8 or 16. `rig` is the rig that they are of.
+    #[inline]
+    pub fn get(&self, rig: &Rig, width: usize) -> &RigProgram {
         let at = match width {
             4 => 0,
             8 => 1,
             _ => 2,
         };
-        self.programs.0[at].get_or_init(|| Box::new(RigProgram::new(self, width)))
+        self.0[at].get_or_init(|| Box::new(RigProgram::new(rig, width)))
     }
 }

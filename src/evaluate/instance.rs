@@ -1,17 +1,15 @@
 //! The run of one instance: choose tables → sample and blend → local matrices → overrides → down the hierarchy. Palette
 //! rows are written once, front to back.
 
-use super::compose;
+use super::kernel::track::get;
+use super::kernel::{compose, locate_all, multiply};
 use super::mix::Mix;
 use super::scratch::{ActionInput, Last, LayerInput, LocalOverride, Scratch, Sources};
-use super::track::get;
-use crate::clip::timeline::{locate_hinted, locate_regular};
-use crate::clip::{Clip, Cursor};
-use crate::math::{Affine3x4, Row};
-use crate::program::{
+use super::tables::{
     ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows, group_floats,
     scratch_row,
 };
+use crate::math::{Affine3x4, Row};
 use crate::simd::{Lanes, Streaming};
 use fearless_simd::prelude::*;
 
@@ -259,18 +257,6 @@ fn touched(
     (all, lanes)
 }
 
-/// Finds the interval of `time` on every timeline of the clip.
-#[inline(always)]
-pub(crate) fn locate_all(clip: &Clip, time: f32, hints: &mut [u16], cursors: &mut [Cursor]) {
-    for (timeline, cursor) in clip.timelines.iter().zip(cursors) {
-        let times = clip.times(timeline);
-        *cursor = match timeline.hint {
-            None => locate_regular(times, timeline.rate, time),
-            Some(slot) => locate_hinted(times, &mut hints[usize::from(slot)], time),
-        };
-    }
-}
-
 impl Scratch {
     /// A joint's model matrix after a run that wrote `rows`: its palette row times the bind matrix. A joint without such
     /// a row takes its anchor's model matrix times the constant product from there.
@@ -331,12 +317,4 @@ impl Scratch {
     fn played_alone<'a>(&self, sources: &Sources<'a>) -> Option<&'a ClipProgram> {
         sources.clip(self.last.alone?)
     }
-}
-
-/// `a × b` into `out`.
-#[inline(always)]
-pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
-    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
-    let product = simd.multiply(&simd.splat_matrix(a), b);
-    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
 }

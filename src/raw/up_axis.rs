@@ -1,6 +1,6 @@
 //! From glTF's Y-up to Z-up: one rotation of the whole scene, applied to all of its data.
 
-use super::raw::{RawChannel, RawScene, RawTrack};
+use super::{RawChannel, RawScene, RawTrack};
 use crate::mesh::Mesh;
 use glam::{Quat, Vec3};
 

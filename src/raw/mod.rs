@@ -1,12 +1,16 @@
-//! Raw data, the input of the builders: plain arrays in file order, not packed and not resampled.
+//! Raw data, the input of the builders: plain arrays in file order, not packed and not resampled; and the report of
+//! what was changed on the way.
 //!
-//! Fill a [`RawScene`] to make a character in code, and pass it to
-//! [`build_rig`](crate::build::build_rig).
+//! Importers and bakers write it, builders read it. It is public as `import::raw`.
+
+mod report;
+mod up_axis;
 
 use crate::clip::Marker;
 use crate::mesh::{ImageData, Material, Mesh};
-use crate::skeleton::HumanBone;
-use crate::skeleton::{Trs, UserChannel};
+use crate::skeleton::{HumanBone, Trs, UserChannel};
+pub use report::{ImportReport, ReportEntry, Severity};
+pub use up_axis::UpAxis;
 
 /// A file of one or more characters, before rigs are built from it.
 ///

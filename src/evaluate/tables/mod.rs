@@ -2,7 +2,7 @@
 //!
 //! Per rig: the base constants, the topologies (steps down the hierarchy) and the palette rows of joints.
 //! Per clip: its tracks, its constants and its fold. A frame combines a topology with references to clips, so it
-//! makes no tables. Nothing here runs in a frame; `kernel` does that.
+//! makes no tables.
 
 mod clip_program;
 mod constants;
@@ -27,13 +27,15 @@ pub(crate) const SCALE: usize = 2;
 
 #[cfg(all(test, feature = "gltf"))]
 mod tests {
+    use super::Programs;
     use crate::rig::{DetailOptions, Rig};
     use crate::skeleton::{JointRef, NO_JOINT};
     use std::sync::Arc;
 
     /// The number of tracks of all clips of a rig, and one more than the last lane that one of them touches.
     fn sampled(rig: &Rig, width: usize) -> (usize, usize) {
-        let program = rig.program(width);
+        let programs = Programs::of(rig);
+        let program = programs.get(rig, width);
         let (mut tracks, mut lanes) = (0, 0);
         for (i, clip) in rig.clips().iter().enumerate() {
             let clip = program.clip(rig, i, clip);

@@ -4,6 +4,7 @@ use super::quat::{
     dot4, from_steps, guard, hermite, inverse_length, lerp, packed_lerp, packed_slerp, slerp,
     weight_of_square,
 };
+use crate::clip::timeline::{locate_hinted, locate_regular};
 use crate::clip::{Block, BlockKind, Channel, Clip, Cursor, Encoding};
 use crate::math::{LANES, Row};
 use crate::simd::{Lanes, each, prefetch};
@@ -270,6 +271,18 @@ impl Track {
         };
         let weight = inverse_length(simd, e, t) * w;
         (lerp(simd, &a, &b, t), weight)
+    }
+}
+
+/// Finds the interval of `time` on every timeline of the clip.
+#[inline(always)]
+pub(crate) fn locate_all(clip: &Clip, time: f32, hints: &mut [u16], cursors: &mut [Cursor]) {
+    for (timeline, cursor) in clip.timelines.iter().zip(cursors) {
+        let times = clip.times(timeline);
+        *cursor = match timeline.hint {
+            None => locate_regular(times, timeline.rate, time),
+            Some(slot) => locate_hinted(times, &mut hints[usize::from(slot)], time),
+        };
     }
 }
 

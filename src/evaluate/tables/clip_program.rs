@@ -6,7 +6,7 @@ use super::rig_program::RigProgram;
 use super::units::UnitSet;
 use super::{CHANNELS, ROTATION, SCALE, TRANSLATION};
 use crate::clip::{Channel, Clip, ClipKind, neutral, rest_value};
-use crate::kernel::Track;
+use crate::evaluate::kernel::Track;
 use crate::math::LANES;
 use crate::rig::Rig;
 use crate::simd::prefetch;

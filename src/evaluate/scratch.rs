@@ -1,8 +1,8 @@
 //! Inputs and buffers of the run of an instance: layers and actions in the order of blending, a worker's scratch.
 
+use super::tables::{ClipProgram, RigProgram, UnitSet};
 use crate::clip::Cursor;
 use crate::math::{Affine3x4, LANES, Row};
-use crate::program::{ClipProgram, RigProgram, UnitSet};
 use crate::rig::Rig;
 use crate::skeleton::JointMask;
 use std::ops::Range;

@@ -1,12 +1,12 @@
 //! Sampling and blending of one instance. Each action is taken through all groups that vary, so that the arithmetic
 //! of one group need not wait for that of another.
 
-use super::blend::{self, Blend};
-use super::quat::{align, unit};
+use super::kernel::blend::{self, Blend};
+use super::kernel::quat::{align, unit};
+use super::kernel::track::{Keys, get};
 use super::scratch::{ActionInput, LayerInput, LayerMask, Sources};
-use super::track::{Keys, get};
+use super::tables::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::clip::Cursor;
-use crate::program::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::simd::{Lanes, apart, each};
 use fearless_simd::prelude::*;
 

@@ -1,6 +1,7 @@
-//! Local matrices of a group of lanes, transposed to rows.
+//! Local matrices of a group of lanes, transposed to rows, and the product of two matrices.
 
 use super::quat::{Floats, dot4};
+use crate::math::Affine3x4;
 use crate::simd::{Lanes, each};
 use fearless_simd::prelude::*;
 
@@ -45,4 +46,12 @@ pub(crate) fn compose<S: Lanes>(
         }
         r += 1;
     }
+}
+
+/// `a × b` into `out`.
+#[inline(always)]
+pub(crate) fn multiply<S: Lanes>(simd: S, a: &Affine3x4, b: [&[f32; 4]; 3], out: &mut Affine3x4) {
+    let a = simd.load_rows(bytemuck::must_cast_ref(&a.rows));
+    let product = simd.multiply(&simd.splat_matrix(a), b);
+    simd.store_rows(product, bytemuck::must_cast_mut(&mut out.rows));
 }

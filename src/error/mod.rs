@@ -1,13 +1,24 @@
-//! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected. What is wrong with each is data of its room.
+//! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected; and what is wrong with each, as data.
+//!
+//! The room lies below those whose errors it names, so that each can return them. The rooms re-export their own and
+//! word the messages of those that state limits.
 
-use crate::build::{MAX_SCALARS, RootMotionFault, TrackFault};
-use crate::clip::ClipFault;
-use crate::mesh::MeshFault;
-use crate::rig::RigFault;
-use crate::runtime::JobError;
-use crate::skeleton::{LookupError, SkeletonFault};
+mod clip;
+mod job;
+mod rig;
+mod skeleton;
+
+use crate::suggest::LookupError;
 use crate::words::are;
+pub use clip::ClipFault;
+pub(crate) use clip::{MAX_RESAMPLED_KEYS, MAX_ROOT_STEPS};
+pub use job::JobError;
+pub use rig::{MeshFault, RigFault};
+pub use skeleton::{SkeletonFault, SkeletonMismatch};
 use thiserror::Error;
+
+/// Limit on the scalars (morph weights of all nodes and numbers of user channels) of a skeleton.
+pub(crate) const MAX_SCALARS: usize = 1 << 16;
 
 /// Why a skeleton, a skin, a mask, a clip, a mesh or a rig cannot be made, from raw data or from parts.
 #[derive(Clone, Debug, PartialEq, Error)]
@@ -54,15 +65,10 @@ pub enum BuildError {
     /// The joints do not form a skeleton, a skin or a mask.
     #[error("{0}")]
     Skeleton(SkeletonFault),
-    /// The parts of a clip do not fit each other, or another lane order.
+    /// The parts of a clip do not fit each other or another lane order, raw tracks cannot become a clip, or its root motion
+    /// cannot be extracted as requested.
     #[error("{0}")]
     Clip(ClipFault),
-    /// Raw tracks cannot become a clip.
-    #[error("{0}")]
-    Tracks(TrackFault),
-    /// Root motion cannot be extracted as requested.
-    #[error("{0}")]
-    RootMotion(RootMotionFault),
     /// The streams of a primitive, a material or an image are rejected.
     #[error("{0}")]
     Mesh(MeshFault),
