@@ -19,6 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
             _ => UpAxis::Z,
         },
         memory_limit: Some(64 << 20),
+        ..ImportOptions::default()
     };
     let Ok((scene, report)) = read_slice(text, "fuzz", &options) else {
         return;

@@ -194,11 +194,10 @@ fn read_coded(
 ) -> Result<Clip, ReadError> {
     let seen = r.memory.look_through(blocks_of(skeleton));
     seen.map_err(|fault| r.whole(fault))?;
-    let start = r.position();
     let bytes = r.rest();
     // The codec bounds its allocations by the number of bytes, so the charge can follow.
     let decoded = codec::decode(bytes, skeleton, entry.name, entry.markers);
-    let clip = decoded.map_err(|e| r.fault_at(start + e.offset as usize, e.fault))?;
+    let clip = decoded.map_err(|e| r.whole(e.fault))?;
     r.charge(clip.bytes())?;
     check_duration(&r, clip.duration(), entry.duration)?;
     Ok(clip)

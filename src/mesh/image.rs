@@ -12,6 +12,7 @@ use image::{ImageFormat, ImageReader, Limits};
 use std::io::Cursor;
 
 /// Largest width and height of an image, pixels.
+#[cfg(any(feature = "images", feature = "phx"))]
 pub const MAX_IMAGE_SIDE: u32 = 16_384;
 
 /// Longest MIME type, bytes; registered ones are shorter than 100.

@@ -11,11 +11,13 @@ mod texture;
 mod webp;
 
 pub use crate::error::MeshFault;
+#[cfg(feature = "phx")]
+pub(crate) use image::MAX_IMAGE_SIDE;
+pub(crate) use image::MAX_MIME_TYPE;
 #[cfg(all(feature = "images", any(feature = "gltf", feature = "phx")))]
 pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;
 pub use image::{Image, ImageData, ImageMode};
-pub(crate) use image::{MAX_IMAGE_SIDE, MAX_MIME_TYPE};
 pub use influences::Influences;
 pub(crate) use material::TEX_COORD_SETS;
 pub use material::{AlphaMode, Material};

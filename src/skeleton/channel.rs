@@ -39,7 +39,7 @@ impl ChannelValue {
     }
 
     /// Whether the value is a quaternion.
-    pub fn is_quaternion(&self) -> bool {
+    pub(crate) fn is_quaternion(&self) -> bool {
         matches!(self, Self::Quaternion(_))
     }
 

@@ -83,7 +83,11 @@ fn assert_same_picture(whole: &RawScene, parts: &SplitScene) -> usize {
         let hung = |m: &Matrix| mul(&seat, m);
         for (pose, part, move_it) in [(&base, &parts.base, false), (&branch, &parts.branch, true)] {
             for (node, raw) in part.nodes.iter().enumerate() {
-                let old = whole.position_of_source(raw.source).unwrap();
+                let old = whole
+                    .nodes
+                    .iter()
+                    .position(|n| n.source == raw.source)
+                    .unwrap();
                 // A node that only carries a skinned mesh may stand anywhere.
                 if raw.skin.is_none() {
                     let here = &pose.world[node];

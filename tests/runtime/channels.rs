@@ -70,7 +70,7 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
         }
     };
     let mut values: Vec<f32> = (0..count).map(number).collect();
-    if channel.rest.is_quaternion() && per_key == 3 {
+    if matches!(channel.rest, ChannelValue::Quaternion(_)) && per_key == 3 {
         // Splines are taken with the lengths of their keys; those of files are unit quaternions.
         for key in values.chunks_exact_mut(12) {
             let length = key[4..8].iter().map(|v| v * v).sum::<f32>().sqrt();
@@ -359,7 +359,10 @@ fn layers_and_additive_layers_of_a_crowd_follow_the_oracle() {
                 let actual = crowd.channel(instance, handle).unwrap();
                 let place = format!("{} at {t}, {weights:?}", channel.name);
                 compare(actual.as_slice(), &value, expected.quaternion, &place);
-                assert_eq!(actual.is_quaternion(), expected.quaternion);
+                assert_eq!(
+                    matches!(actual, ChannelValue::Quaternion(_)),
+                    expected.quaternion
+                );
             }
         }
     }

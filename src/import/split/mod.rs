@@ -40,11 +40,6 @@ enum Side {
 }
 
 impl RawScene {
-    /// Index of the node that had the index `source` in the file.
-    pub fn position_of_source(&self, source: usize) -> Option<usize> {
-        self.nodes.iter().position(|n| n.source == source)
-    }
-
     /// Splits off the subtree of `node` as a separate scene.
     ///
     /// A skin goes to the side of its joints. A skinned mesh follows its skin; if its node is needed on the other side, a new

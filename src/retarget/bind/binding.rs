@@ -231,12 +231,12 @@ impl Binding {
     }
 
     /// The skeleton of the clips.
-    pub fn source(&self) -> &Skeleton {
+    pub(crate) fn source(&self) -> &Skeleton {
         &self.source
     }
 
     /// The skeleton that clips are bound to.
-    pub fn target(&self) -> &Skeleton {
+    pub(crate) fn target(&self) -> &Skeleton {
         &self.target
     }
 

@@ -439,8 +439,8 @@ pub fn coded_values() -> Tested {
         (b"CLIP", 0, vec![0xff; 6], "bits of the padding's length"),
         (b"CLIP", 0, vec![0xff, 0x7f], "bytes are needed"),
         (b"CLIP", 0, vec![1, 7], "a byte of the padding is 7"),
-        (b"CLIP", 1, vec![!clip[1]], "the clip was made for skeleton"),
-        (b"CLIP", 4, vec![!clip[4]], "the clip was made for skeleton"),
+        (b"CLIP", 1, vec![!clip[1]], "skeleton has the hash"),
+        (b"CLIP", 4, vec![!clip[4]], "skeleton has the hash"),
     ];
     refused(&parts, cases)?;
     // The duration of the table is that of the code.
