@@ -60,7 +60,10 @@ impl GpuBoneBuffer {
         let parts: Vec<usize> = parts.collect();
         let ring = self.options.mapped.then_some(&mut self.ring);
         let paged = (&staged_rows, &parts[..]);
-        let staged = ring.and_then(|ring| stage(ring, gpu, &mut schedule, paged, max));
+        let staged = match ring {
+            Some(ring) => stage(ring, gpu, &mut schedule, paged, max)?,
+            None => None,
+        };
         let mut done = self.begin(&mut schedule, staged.is_some())?;
         gpu.checked(|| {
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -217,16 +220,28 @@ impl GpuBoneBuffer {
 
 /// Evaluates into mapped memory, paged as `paging` with `parts` rows a page; `None` if there is none or mapping failed,
 /// and nothing is lost.
+///
+/// # Errors
+/// If the device is lost: staging may be all that asks it for memory in a frame.
 fn stage(
     ring: &mut Ring,
     gpu: &Gpu,
     schedule: &mut Schedule<'_>,
     (paging, parts): (&Paging, &[usize]),
     max: usize,
-) -> Option<Vec<Staging>> {
-    let staged = gpu.checked(|| Ok(ring.take(gpu, parts, max))).ok()??;
+) -> Result<Option<Vec<Staging>>, GpuError> {
+    let staged = match gpu.checked(|| Ok(ring.take(gpu, parts, max))) {
+        Err(lost @ GpuError::Lost { .. }) => return Err(lost),
+        Ok(Some(staged)) => staged,
+        Ok(None) | Err(_) => return Ok(None),
+    };
     let failed = AtomicBool::new(false);
     let written = schedule.written_rows();
     schedule.write(MappedRows::new(paging, &staged, written, &failed));
-    (!failed.load(Ordering::Relaxed)).then_some(staged)
+    if failed.load(Ordering::Relaxed) {
+        // A buffer that was mapped is no longer when the device is lost, which is reported when its last work is done.
+        gpu.wait()?;
+        return Ok(None);
+    }
+    Ok(Some(staged))
 }
