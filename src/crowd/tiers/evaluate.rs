@@ -306,6 +306,7 @@ impl Kernel for Cells<'_, '_, '_> {
                 pool,
                 shared,
                 sources: pool.sources_of(kind.detail),
+                behind: works.behind(group.end, kind.pool, banks, task.pools),
             };
             let place_of = |work: usize| {
                 let work = works.at(group.start + work);

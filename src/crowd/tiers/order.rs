@@ -77,6 +77,22 @@ impl Works<'_> {
     }
 }
 
+impl Works<'_> {
+    /// The work at an end of a group of a pool, if it is of another pool.
+    pub fn behind<'p>(
+        &self,
+        end: usize,
+        pool: u16,
+        banks: &[Bank],
+        pools: &'p [Option<Pool>],
+    ) -> Option<(Work, &'p Pool)> {
+        let work = (end < self.all.len()).then(|| self.at(end))?;
+        let of = banks[self.bank(work)].kind.pool;
+        let next = pools.get(usize::from(of)).and_then(Option::as_ref);
+        next.filter(|_| of != pool).map(|pool| (work, pool))
+    }
+}
+
 /// The order of works by which palettes of a pool and tier come together, if some pool sorts them by clips.
 pub(super) fn arrange(
     order: &mut Vec<u32>,
@@ -236,30 +252,72 @@ pub(super) struct Upcoming<'a> {
     pub shared: Option<&'a SharedPhases>,
     /// Of the palette that is evaluated: most of the next ones have the same.
     pub sources: Sources<'a>,
+    /// The first work behind the group, and its pool if it is another one.
+    pub behind: Option<(Work, &'a Pool)>,
 }
 
-impl Upcoming<'_> {
+/// A palette that will be evaluated.
+struct Next<'a> {
+    pool: &'a Pool,
+    sources: Sources<'a>,
+    shared: Option<&'a SharedPhases>,
+    bank: &'a Bank,
+    palette: usize,
+    /// Whether it is the first of another pool.
+    other: bool,
+}
+
+impl<'a> Upcoming<'a> {
+    /// The `i`-th palette; behind those of the group, those of the next pool's first bank.
+    #[inline(always)]
+    fn at<'b>(&self, i: usize, banks: &'b [Bank]) -> Option<Next<'b>>
+    where
+        'a: 'b,
+    {
+        if let Some(&bits) = self.items.get(i) {
+            let item = Item::of_bits(bits);
+            return Some(Next {
+                pool: self.pool,
+                sources: self.sources,
+                shared: self.shared,
+                bank: &banks[self.works.bank(self.works.at(self.from + item.work))],
+                palette: item.palette,
+                other: false,
+            });
+        }
+        let (work, pool) = self.behind?;
+        let bank = &banks[self.works.bank(work)];
+        let number = i - self.items.len();
+        let mut palettes = work.palettes;
+        for _ in 0..number.min(palettes.len()) {
+            palettes.pop();
+        }
+        (bank.kind.tier != SHARED && !palettes.is_empty()).then(|| Next {
+            pool,
+            sources: pool.sources_of(bank.kind.detail),
+            shared: None,
+            bank,
+            palette: palettes.pop(),
+            other: number == 0,
+        })
+    }
+
     /// Asks for what the palettes after the `i`-th will read.
     #[inline(always)]
     pub fn look_ahead(&self, i: usize, banks: &[Bank]) {
-        let at = |i: usize| {
-            let item = Item::of_bits(*self.items.get(i)?);
-            let bank = &banks[self.works.bank(self.works.at(self.from + item.work))];
-            Some((item, bank))
-        };
         // What is stored takes a step more.
-        if let Some((item, bank)) = at(i + STATE + 2)
-            && let Source::Stored(input) = bank.source(item.palette)
+        if let Some(next) = self.at(i + STATE + 2, banks)
+            && let Source::Stored(input) = next.bank.source(next.palette)
         {
             prefetch(std::slice::from_ref(input));
         }
-        if let Some((item, bank)) = at(i + STATE) {
-            match bank.source(item.palette) {
+        if let Some(next) = self.at(i + STATE, banks) {
+            if next.other {
+                next.pool.prefetch();
+            }
+            match next.bank.source(next.palette) {
                 Source::Shared(_) => {}
-                Source::Now(index) => {
-                    let entries = self.pool.entries_of(index);
-                    prefetch(self.pool.state.entries().range(entries));
-                }
+                Source::Now(index) => next.pool.prefetch_entries(index),
                 Source::Stored(input) => {
                     prefetch(&input.layers);
                     prefetch(&input.actions);
@@ -267,22 +325,23 @@ impl Upcoming<'_> {
             }
         }
         for (steps, step) in STEPS {
-            let Some((item, bank)) = at(i + steps) else {
+            let Some(next) = self.at(i + steps, banks) else {
                 continue;
             };
             let ask = |alone| Prefetch {
-                sources: self.sources,
+                sources: next.sources,
                 step,
                 alone,
-                other: false,
+                other: next.other,
             };
-            match bank.source(item.palette) {
+            match next.bank.source(next.palette) {
                 Source::Shared(key) => {
-                    let time = self.shared.map_or(0.0, |s| s.time(key));
+                    let time = next.shared.map_or(0.0, |s| s.time(key));
                     ask(true).clip(key.clip, time);
                 }
                 Source::Now(index) => {
-                    self.pool.prefetch_clips(index, step, self.sources, false);
+                    let Next { pool, sources, .. } = next;
+                    pool.prefetch_clips(index, step, sources, next.other);
                 }
                 Source::Stored(input) => {
                     let ask = ask(input.actions.len() <= 1);

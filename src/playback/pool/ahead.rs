@@ -13,6 +13,14 @@ pub(crate) const STEPS: [(usize, Step); 3] =
     [(3, Step::Program), (2, Step::Tables), (1, Step::Keys)];
 
 impl Pool {
+    /// Asks for what all instances read.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(&self.layers);
+        prefetch(self.programs.clips());
+        prefetch(std::slice::from_ref(&*self.rig));
+    }
+
     /// Asks for what an instance reads of the clips that it plays.
     #[inline(always)]
     pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
