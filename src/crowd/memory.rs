@@ -1,7 +1,7 @@
 //! `PaletteMemory`: memory that palettes are copied to and that is no slice of rows; how the evaluation of a frame
 //! fills it or a plain slice.
 
-use super::tiers::{BankPart, BankShare};
+use super::tiers::{BankPart, BankShare, BankTask};
 use crate::math::Affine3x4;
 use crate::playback::pool::{PaletteScratch, Target};
 
@@ -52,7 +52,7 @@ pub(super) trait Output: Send + Sized {
     fn split(self, rows: usize) -> (Self, Self);
 
     /// Evaluates cells into this memory.
-    fn fill(self, share: BankShare<'_>, scratch: &mut PaletteScratch);
+    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch);
 }
 
 impl Output for &mut [Affine3x4] {
@@ -60,8 +60,8 @@ impl Output for &mut [Affine3x4] {
         self.split_at_mut(rows)
     }
 
-    fn fill(self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
-        let (part, _) = BankPart::new(share, scratch);
+    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+        let (part, _) = BankPart::new(task, share, scratch);
         part.evaluate(Target::Rows(self));
     }
 }
@@ -75,8 +75,8 @@ impl<M: PaletteMemory> Output for Copied<M> {
         (Self(now), Self(later))
     }
 
-    fn fill(mut self, share: BankShare<'_>, scratch: &mut PaletteScratch) {
-        let (part, palette) = BankPart::new(share, scratch);
+    fn fill(mut self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+        let (part, palette) = BankPart::new(task, share, scratch);
         if let Some(rows) = self.0.as_rows() {
             return part.evaluate(Target::Rows(rows));
         }

@@ -3,7 +3,7 @@
 use super::crowd_data::Crowd;
 use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
-use super::tiers::BankShare;
+use super::tiers::{BankShare, BankTask};
 use crate::playback::pool::{How, PaletteScratch};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -48,10 +48,11 @@ impl Crowd {
         lending.frame = Some(frame);
         tiering.begin_joints(pools);
         tiering.evaluate_joints(pools, false);
-        let share = tiering.share(pools, how, false);
+        let (task, share) = tiering.share(pools, how, false);
         let parts = parts.max(1).min(share.work.len());
         *lending.left.get_mut() = parts;
         Parts {
+            task,
             share: Some(share),
             scratches: scratches.take(parts).iter_mut(),
             memory: Some(memory),
@@ -68,6 +69,7 @@ impl Crowd {
 /// joints were evaluated before the first part.
 #[derive(Debug)]
 pub struct Parts<'a, M> {
+    task: BankTask<'a>,
     /// The work that is left.
     share: Option<BankShare<'a>>,
     scratches: std::slice::IterMut<'a, PaletteScratch>,
@@ -79,6 +81,7 @@ pub struct Parts<'a, M> {
 #[derive(Debug)]
 #[must_use = "a frame is complete only when all its parts have been run"]
 pub struct FramePart<'a, M> {
+    task: BankTask<'a>,
     share: BankShare<'a>,
     scratch: &'a mut PaletteScratch,
     memory: M,
@@ -99,6 +102,7 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
             (self.share, self.memory) = (Some(later), Some(of_later));
         }
         Some(FramePart {
+            task: self.task,
             share,
             scratch,
             memory,
@@ -116,7 +120,7 @@ impl<M: PaletteMemory> ExactSizeIterator for Parts<'_, M> {}
 impl<M: PaletteMemory> FramePart<'_, M> {
     /// Evaluates the part into its memory, on this thread.
     pub fn run(self) {
-        Copied(self.memory).fill(self.share, self.scratch);
+        Copied(self.memory).fill(&self.task, self.share, self.scratch);
         // What has been written is visible to the one that takes the frame back.
         self.left.fetch_sub(1, Ordering::AcqRel);
     }

@@ -282,7 +282,8 @@ impl Schedule<'_> {
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
         tiering.begin_joints(pools);
-        tiering.run(pools, self.how, scratches, memory);
+        let parts = scratches.prepare(self.selected.palettes);
+        tiering.run(pools, self.how, parts, memory);
         scratches.put_joints(pools);
         if tiering.is_on() {
             tiering.evaluate_joints(pools, true);

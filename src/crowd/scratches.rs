@@ -26,11 +26,14 @@ pub(crate) struct Scratches {
 
 impl Scratches {
     /// Makes room for the instances of a pool. What there is stays.
-    pub fn reserve(&mut self, pool: &Pool) {
-        let needs = self.needs.max(&pool.needs(pool.state.len()));
-        if needs != self.needs {
-            self.all.iter_mut().for_each(|s| s.reserve(&needs));
-            self.needs = needs;
+    #[inline]
+    pub fn reserve(&mut self, pool: &mut Pool) {
+        if let Some(needs) = pool.new_needs() {
+            let needs = self.needs.max(&needs);
+            if needs != self.needs {
+                self.all.iter_mut().for_each(|s| s.reserve(&needs));
+                self.needs = needs;
+            }
         }
     }
 

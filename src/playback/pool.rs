@@ -107,6 +107,9 @@ pub(crate) struct Pool {
     pub changes: Changes,
     /// Counts the changes of the loaded clips, and of what is known of them.
     pub clip_changes: u64,
+    /// What the needs of workers followed from when they were asked for last: the count of clip changes, whether there are
+    /// no blend spaces, and the instances that are sorted.
+    reserved: Option<(u64, bool, usize)>,
     /// The speeds of clips that have played while they were needed, by index.
     speeds: Vec<Option<alone::Speed>>,
     /// Whether a tier shares palettes by their error: only this needs speeds.
@@ -140,6 +143,7 @@ impl Pool {
             moves: Moves::default(),
             changes: Changes::default(),
             clip_changes: 0,
+            reserved: None,
             speeds: Vec::new(),
             needs_speeds: false,
         };

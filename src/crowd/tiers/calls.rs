@@ -321,44 +321,21 @@ impl Crowd {
         tiering.frame = tiering.frame.wrapping_add(1);
         tiering.lost |= !holds;
         tiering.new.clear();
-        tiering.measure_step();
-        tiering.ranked_at = tiering.time;
         // 0 and 1 are both no padding.
         if tiering.align.max(1) != align.max(1) {
             tiering.forget_all(align);
         }
-        let views: &mut Vec<WideView> = &mut std::mem::take(&mut tiering.wide);
-        views.clear();
-        views.extend(tiering.views.iter().map(WideView::new));
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
-        tiering.forget_importances(pools);
-        let mut visible = 0;
-        for (number, pool) in pools.iter_mut().enumerate() {
-            let Some(pool) = pool else {
-                continue;
-            };
-            tiering.meet_rig(number, pool);
-            match tiering.on {
-                true => visible += tiering.place_by_tiers(number, pool, views),
-                false => tiering.place(number, pool),
-            }
-            pool.changes.clear();
+        match tiering.on {
+            true => tiering.place_by_tiers(pools),
+            false => tiering.place(pools),
         }
-        if tiering.on {
-            tiering.sweep();
-            tiering.even_out(pools);
-            tiering.fit_budget(pools);
+        if !tiering.new.is_sorted() {
+            tiering.new.sort_unstable();
         }
-        tiering.banks.trim();
-        tiering.new.sort_unstable();
-        let selected = tiering.select(pools, views, compact);
-        tiering.wide = std::mem::take(views);
-        if tiering.on {
-            tiering.count(visible);
-        }
-        selected
+        tiering.select(pools, compact)
     }
 }
 
@@ -398,20 +375,54 @@ impl Tiering {
         }
     }
 
-    /// Gives cells to the instances of a pool that have come, and takes those of others.
-    fn place(&mut self, number: usize, pool: &Pool) {
-        let ranked = &mut self.pools[number];
-        let instances = pool.state.len();
-        if ranked.tier.len() != instances {
-            ranked.tier.resize(instances, OUT);
-            ranked.cell.resize(instances, NONE);
+    /// Gives cells to the instances that have come, and takes those of others.
+    fn place(&mut self, pools: &mut [Option<Pool>]) {
+        self.ranked_at = self.time;
+        for (number, pool) in pools.iter_mut().enumerate() {
+            let Some(pool) = pool else {
+                continue;
+            };
+            let ranked = &self.pools[number];
+            let met = ranked.rig == Some(pool.rig_number()) && ranked.everybody;
+            if met && pool.changes.is_empty() {
+                continue;
+            }
+            self.meet_rig(number, pool);
+            let ranked = &mut self.pools[number];
+            ranked.tier.resize(pool.state.len(), OUT);
+            ranked.cell.resize(pool.state.len(), NONE);
+            let everybody = std::mem::replace(&mut ranked.everybody, true);
+            self.show(number, pool, !everybody);
+            pool.changes.clear();
         }
-        let everybody = std::mem::replace(&mut ranked.everybody, true);
-        self.show(number, pool, !everybody);
+        self.banks.trim();
     }
 
-    /// As [`place`](Self::place), by tiers. Returns the number of visible instances.
-    fn place_by_tiers(&mut self, number: usize, pool: &mut Pool, views: &[WideView]) -> usize {
+    /// As [`place`](Self::place), by tiers.
+    #[inline(never)]
+    fn place_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
+        self.measure_step();
+        self.ranked_at = self.time;
+        let mut views = std::mem::take(&mut self.wide);
+        views.clear();
+        views.extend(self.views.iter().map(WideView::new));
+        self.wide = views;
+        self.forget_importances(pools);
+        self.visible = 0;
+        for (number, pool) in pools.iter_mut().enumerate() {
+            if let Some(pool) = pool {
+                self.meet_rig(number, pool);
+                self.place_pool(number, pool);
+                pool.changes.clear();
+                self.visible += self.pools[number].spheres.shown();
+            }
+        }
+        self.sweep();
+        self.even_out(pools);
+        self.fit_budget(pools);
+    }
+
+    fn place_pool(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, tiers, .. } = self;
         let ranked = &mut pools[number];
         ranked.resize(pool.state.len());
@@ -428,20 +439,20 @@ impl Tiering {
         if still {
             ranked.clocks.forget_all();
             self.show(number, pool, !everybody);
-        } else {
-            for (index, what) in pool.changes.all() {
-                if what.has(What::POSE) {
-                    ranked.clocks.forget(index);
-                }
-            }
-            let chunks = self.rank(number, pool, (views, all));
-            self.assign(number, pool, chunks);
+            return;
         }
-        self.pools[number].spheres.shown()
+        for (index, what) in pool.changes.all() {
+            if what.has(What::POSE) {
+                ranked.clocks.forget(index);
+            }
+        }
+        let chunks = self.rank(number, pool, all);
+        self.assign(number, pool, chunks);
     }
 
     /// Counts instances, for the frame's statistics.
-    fn count(&mut self, visible: usize) {
+    pub(super) fn count(&mut self) {
+        let visible = self.visible;
         let stats = &mut self.stats;
         let mut inside = 0;
         for (t, &instances) in stats.tiers.iter_mut().zip(&self.instances) {

@@ -7,7 +7,6 @@ use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::memory::Output;
-use crate::crowd::scratches::Scratches;
 use crate::evaluate::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
 use crate::math::Affine3x4;
 use crate::playback::Events;
@@ -42,7 +41,6 @@ pub(crate) struct BankTask<'a> {
 /// A range of the work of a frame, with the banks that it writes. Its memory begins at `row`.
 #[derive(Debug)]
 pub(in crate::crowd) struct BankShare<'a> {
-    pub task: BankTask<'a>,
     pub work: &'a [Work],
     pub banks: BankSlice<'a>,
     pub row: usize,
@@ -56,22 +54,12 @@ impl<'a> BankShare<'a> {
         let (start, last) = (work[0].before, &work[work.len() - 1]);
         let share = start + (last.before - start) * some / parts;
         let at = work.partition_point(|w| w.before < share);
-        let Self {
-            task,
-            work,
-            banks,
-            row,
-        } = self;
+        let Self { work, banks, row } = self;
         let (now, later) = work.split_at(at.clamp(some, work.len() - (parts - some)));
         let next = later.first();
         let (bank, next_row) = next.map_or((banks.first, row), |w| (w.bank as usize, w.row));
         let (banks_a, banks_b) = banks.split_before(bank);
-        let share = |work, banks, row| Self {
-            task,
-            work,
-            banks,
-            row,
-        };
+        let share = |work, banks, row| Self { work, banks, row };
         let both = (share(now, banks_a, row), share(later, banks_b, next_row));
         (both, next_row - row)
     }
@@ -79,6 +67,7 @@ impl<'a> BankShare<'a> {
 
 /// A range of work that is split among scratches.
 pub(crate) struct BankRun<'a, O> {
+    pub task: &'a BankTask<'a>,
     pub share: BankShare<'a>,
     pub scratches: &'a mut [PaletteScratch],
     pub output: O,
@@ -86,6 +75,7 @@ pub(crate) struct BankRun<'a, O> {
 
 /// What one worker evaluates into its part of the memory.
 pub(crate) struct BankPart<'a> {
+    pub task: &'a BankTask<'a>,
     pub share: BankShare<'a>,
     pub instance: &'a mut InstanceScratch,
     pub events: &'a mut Events,
@@ -100,13 +90,13 @@ impl Tiering {
         &mut self,
         pools: &[Option<Pool>],
         how: How,
-        scratches: &mut Scratches,
+        scratches: &mut [PaletteScratch],
         output: O,
     ) {
-        let palettes = self.work.iter().map(Work::palettes);
-        let scratches = scratches.prepare(palettes.sum());
+        let (task, share) = self.share(pools, how, true);
         BankRun {
-            share: self.share(pools, how, true),
+            task: &task,
+            share,
             scratches,
             output,
         }
@@ -120,9 +110,9 @@ impl Tiering {
         pools: &'a [Option<Pool>],
         how: How,
         joints: bool,
-    ) -> BankShare<'a> {
-        for all in &mut self.nanoseconds {
-            *all.get_mut() = 0;
+    ) -> (BankTask<'a>, BankShare<'a>) {
+        if self.on {
+            self.nanoseconds.iter_mut().for_each(|n| *n.get_mut() = 0);
         }
         let task = BankTask {
             pools,
@@ -139,12 +129,12 @@ impl Tiering {
             nanoseconds: &self.nanoseconds,
             begun: &self.begun,
         };
-        BankShare {
-            task,
+        let share = BankShare {
             work: &self.work,
             banks: self.banks.as_slice(),
             row: 0,
-        }
+        };
+        (task, share)
     }
 
     /// To be called when a frame has been written: the memory has all palettes.
@@ -152,6 +142,9 @@ impl Tiering {
         self.lost = false;
         self.written = true;
         *self.begun.get_mut() = false;
+        if !self.on {
+            return;
+        }
         for (tier, stats) in self.stats.tiers.iter_mut().enumerate() {
             stats.nanoseconds = self.nanoseconds[tier].load(Ordering::Relaxed);
         }
@@ -166,19 +159,22 @@ impl<O: Output> BankRun<'_, O> {
         let parts = self.scratches.len().min(work.len());
         if parts <= 1 {
             if let (Some(scratch), false) = (self.scratches.first_mut(), work.is_empty()) {
-                self.output.fill(self.share, scratch);
+                self.output.fill(self.task, self.share, scratch);
             }
             return;
         }
         let ((share_a, share_b), rows) = self.share.split(parts / 2, parts);
         let (output_a, output_b) = self.output.split(rows);
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
+        let task = self.task;
         let a = BankRun {
+            task,
             share: share_a,
             scratches: scratches_a,
             output: output_a,
         };
         let b = BankRun {
+            task,
             share: share_b,
             scratches: scratches_b,
             output: output_b,
@@ -190,6 +186,7 @@ impl<O: Output> BankRun<'_, O> {
 impl<'a> BankPart<'a> {
     /// With the buffers of a worker, of which the second finishes palettes that are copied.
     pub fn new(
+        task: &'a BankTask<'a>,
         share: BankShare<'a>,
         scratch: &'a mut PaletteScratch,
     ) -> (Self, &'a mut [Affine3x4]) {
@@ -201,6 +198,7 @@ impl<'a> BankPart<'a> {
             joints,
         } = scratch;
         let part = Self {
+            task,
             share,
             instance,
             events,
@@ -212,7 +210,7 @@ impl<'a> BankPart<'a> {
 
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
     pub fn evaluate(self, target: Target<'_>) {
-        let BankTask { how, begun, .. } = self.share.task;
+        let BankTask { how, begun, .. } = *self.task;
         begun.store(true, Ordering::Relaxed);
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
@@ -242,18 +240,14 @@ impl Kernel for Cells<'_, '_, '_> {
     #[inline(always)]
     fn run<S: Lanes>(mut self, simd: S) {
         let BankPart {
+            task,
             share,
             instance,
             events,
             arranged,
             joints,
         } = self.part;
-        let BankShare {
-            task,
-            work,
-            banks,
-            row,
-        } = share;
+        let BankShare { work, banks, row } = share;
         let BankSlice {
             all: banks,
             first,
@@ -267,10 +261,7 @@ impl Kernel for Cells<'_, '_, '_> {
             order: arranged,
             first,
         };
-        let mut nanoseconds = [0u64; super::MAX_TIERS + 1];
-        // The time of banks of one tier ends where that of another tier's begins.
-        let mut watch = task.timed.then(Stopwatch::start);
-        let mut timed = None;
+        let mut times = task.timed.then(|| Times::start(task.nanoseconds));
         let mut from = 0;
         while from < work.len() {
             let end = works.group(from, banks, task.pools);
@@ -279,13 +270,8 @@ impl Kernel for Cells<'_, '_, '_> {
             let Some(Some(pool)) = task.pools.get(usize::from(kind.pool)) else {
                 continue;
             };
-            if let Some(watch) = &mut watch {
-                let tier = usize::from(kind.tier).min(super::MAX_TIERS);
-                if let Some(before) = timed.replace(tier)
-                    && before != tier
-                {
-                    nanoseconds[before] += watch.lap();
-                }
+            if let Some(times) = &mut times {
+                times.go_on(usize::from(kind.tier).min(super::MAX_TIERS));
             }
             if kind.tier != SHARED {
                 for work in group.clone().map(|i| works.at(i)) {
@@ -299,15 +285,14 @@ impl Kernel for Cells<'_, '_, '_> {
             let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
             let stride = pool.hints_per_instance();
             let watching = task.joints && !pool.watch.is_empty();
-            let mut upcoming = Upcoming {
-                works,
-                from: group.start,
-                items: palettes.listed(),
-                pool,
-                shared,
-                sources: pool.sources_of(kind.detail),
-                behind: works.behind(group.end, kind.pool, banks, task.pools),
+            let (listed, behind) = match ahead {
+                true => (
+                    palettes.listed(),
+                    works.behind(group.end, kind.pool, banks, task.pools),
+                ),
+                false => (&[][..], None),
             };
+            let mut sources = pool.sources_of(kind.detail);
             let place_of = |work: usize| {
                 let work = works.at(group.start + work);
                 Place::of(work, &banks[works.bank(work)], (row, first_hint))
@@ -315,7 +300,16 @@ impl Kernel for Cells<'_, '_, '_> {
             let (mut detail, mut number, mut at) = (kind.detail, 0, place_of(0));
             while let Some((i, Item { work, palette })) = palettes.next() {
                 if ahead {
-                    upcoming.look_ahead(i, banks);
+                    Upcoming {
+                        works,
+                        from: group.start,
+                        items: listed,
+                        pool,
+                        shared,
+                        sources: &sources,
+                        behind,
+                    }
+                    .look_ahead(i, banks);
                 }
                 if work != number {
                     (number, at) = (work, place_of(work));
@@ -325,13 +319,12 @@ impl Kernel for Cells<'_, '_, '_> {
                     }
                     if at.bank.kind.detail != detail {
                         detail = at.bank.kind.detail;
-                        upcoming.sources = pool.sources_of(detail);
+                        sources = pool.sources_of(detail);
                     }
                 }
                 let Place { bank, .. } = at;
                 let cell = palette / 2;
-                let sources = upcoming.sources;
-                let rows = sources.rig.palette_len();
+                let rows = bank.kind.rows as usize;
                 task.load(pool, shared, bank.source(palette), run);
                 let before = match task.how.compact {
                     true => at.palettes.before(palette),
@@ -379,13 +372,8 @@ impl Kernel for Cells<'_, '_, '_> {
                 }
             }
         }
-        if let (Some(last), Some(watch)) = (timed, &mut watch) {
-            nanoseconds[last] += watch.lap();
-        }
-        for (all, own) in task.nanoseconds.iter().zip(nanoseconds) {
-            if own > 0 {
-                all.fetch_add(own, Ordering::Relaxed);
-            }
+        if let Some(times) = times {
+            times.end();
         }
     }
 }
@@ -404,7 +392,7 @@ struct Place<'a> {
 impl<'a> Place<'a> {
     /// In a part with this first row and this first hint.
     #[inline(always)]
-    fn of(work: Work, bank: &'a Bank, (row, hint): (usize, usize)) -> Self {
+    fn of(work: &Work, bank: &'a Bank, (row, hint): (usize, usize)) -> Self {
         Self {
             bank,
             palettes: work.palettes,
@@ -418,7 +406,7 @@ impl<'a> Place<'a> {
 impl BankTask<'_> {
     /// The cells that are evaluated from what they play now.
     #[inline(always)]
-    fn evaluates(&self, work: Work) -> u16 {
+    fn evaluates(&self, work: &Work) -> u16 {
         if self.again { 0 } else { work.evaluate }
     }
 
@@ -528,6 +516,41 @@ fn load_phase(key: PhaseKey, shared: Option<&SharedPhases>, run: &mut Scratch) {
             weight: 1.0,
             cursor: 0,
         });
+    }
+}
+
+/// The time of banks of one tier, which ends where that of another tier's begins.
+struct Times<'a> {
+    all: &'a [AtomicU64; super::MAX_TIERS + 1],
+    watch: Stopwatch,
+    tier: Option<usize>,
+}
+
+impl<'a> Times<'a> {
+    fn start(all: &'a [AtomicU64; super::MAX_TIERS + 1]) -> Self {
+        Self {
+            all,
+            watch: Stopwatch::start(),
+            tier: None,
+        }
+    }
+
+    /// Banks of a tier come next.
+    fn go_on(&mut self, tier: usize) {
+        if self.tier != Some(tier) {
+            self.lap();
+            self.tier = Some(tier);
+        }
+    }
+
+    fn lap(&mut self) {
+        if let Some(tier) = self.tier {
+            self.all[tier].fetch_add(self.watch.lap(), Ordering::Relaxed);
+        }
+    }
+
+    fn end(mut self) {
+        self.lap();
     }
 }
 

@@ -43,7 +43,7 @@ mod tiering;
 mod view;
 
 pub use calls::PalettePair;
-pub(super) use evaluate::{BankPart, BankShare};
+pub(super) use evaluate::{BankPart, BankShare, BankTask};
 pub(super) use select::Selected;
 pub use stats::{TierFrame, TierStats};
 pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierDetail, TierError, Tiers};

@@ -45,18 +45,18 @@ pub(super) struct Works<'a> {
     pub first: usize,
 }
 
-impl Works<'_> {
+impl<'a> Works<'a> {
     #[inline(always)]
-    pub fn at(&self, i: usize) -> Work {
+    pub fn at(&self, i: usize) -> &'a Work {
         match self.order.get(i) {
-            Some(&work) => self.all[work as usize],
-            None => self.all[i],
+            Some(&work) => &self.all[work as usize],
+            None => &self.all[i],
         }
     }
 
     /// The place of a work's bank in the part.
     #[inline(always)]
-    pub fn bank(&self, work: Work) -> usize {
+    pub fn bank(&self, work: &Work) -> usize {
         work.bank as usize - self.first
     }
 
@@ -77,7 +77,7 @@ impl Works<'_> {
     }
 }
 
-impl Works<'_> {
+impl<'a> Works<'a> {
     /// The work at an end of a group of a pool, if it is of another pool.
     pub fn behind<'p>(
         &self,
@@ -85,7 +85,7 @@ impl Works<'_> {
         pool: u16,
         banks: &[Bank],
         pools: &'p [Option<Pool>],
-    ) -> Option<(Work, &'p Pool)> {
+    ) -> Option<(&'a Work, &'p Pool)> {
         let work = (end < self.all.len()).then(|| self.at(end))?;
         let of = banks[self.bank(work)].kind.pool;
         let next = pools.get(usize::from(of)).and_then(Option::as_ref);
@@ -101,12 +101,13 @@ pub(super) fn arrange(
     pools: &[Option<Pool>],
 ) {
     order.clear();
-    if pools.iter().flatten().any(|pool| pool.sorts()) {
+    let key = |work: &Work| {
+        let kind = banks[work.bank as usize - first].kind;
+        (kind.pool, kind.tier)
+    };
+    if pools.iter().flatten().any(|pool| pool.sorts()) && !all.is_sorted_by_key(key) {
         order.extend(0..all.len() as u32);
-        order.sort_unstable_by_key(|&work| {
-            let kind = banks[all[work as usize].bank as usize - first].kind;
-            (kind.pool, kind.tier, work)
-        });
+        order.sort_unstable_by_key(|&work| (key(&all[work as usize]), work));
     }
 }
 
@@ -212,7 +213,7 @@ impl<'a> Palettes<'a> {
                 bank.first_clip(pool, item.palette)
             };
             let items = in_place.clone().map(|item| (clip(item), item.bits()));
-            order.sort(pool.sources().clips.len(), items);
+            order.sort(pool.clip_places(), items);
         } else if ahead {
             order.list(in_place.clone().map(Item::bits));
         }
@@ -251,9 +252,9 @@ pub(super) struct Upcoming<'a> {
     pub pool: &'a Pool,
     pub shared: Option<&'a SharedPhases>,
     /// Of the palette that is evaluated: most of the next ones have the same.
-    pub sources: Sources<'a>,
+    pub sources: &'a Sources<'a>,
     /// The first work behind the group, and its pool if it is another one.
-    pub behind: Option<(Work, &'a Pool)>,
+    pub behind: Option<(&'a Work, &'a Pool)>,
 }
 
 /// A palette that will be evaluated.
@@ -278,7 +279,7 @@ impl<'a> Upcoming<'a> {
             let item = Item::of_bits(bits);
             return Some(Next {
                 pool: self.pool,
-                sources: self.sources,
+                sources: *self.sources,
                 shared: self.shared,
                 bank: &banks[self.works.bank(self.works.at(self.from + item.work))],
                 palette: item.palette,

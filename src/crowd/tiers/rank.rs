@@ -294,12 +294,7 @@ impl Ranking<'_> {
 impl Tiering {
     /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
     /// Everybody is in the picture if `all` are.
-    pub(super) fn rank(
-        &mut self,
-        number: usize,
-        pool: &Pool,
-        (views, all): (&[WideView], bool),
-    ) -> usize {
+    pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) -> usize {
         let chunks = pool.state.len().div_ceil(CHUNK);
         if self.asks.len() < chunks {
             self.asks.resize_with(chunks, Ask::default);
@@ -325,7 +320,7 @@ impl Tiering {
             shared,
             tiers: &self.tiers,
             heights: Heights::new(&self.tiers),
-            views,
+            views: &self.wide,
             frame: self.frame,
             lead,
             detail: std::array::from_fn(|tier| pool.detail_of_tier(tier as u8)),

@@ -129,16 +129,12 @@ pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
 
 impl Tiering {
     /// Chooses the cells of this frame. With `compact` they are written one after another, otherwise in place.
-    pub(super) fn select(
-        &mut self,
-        pools: &[Option<Pool>],
-        views: &[WideView],
-        compact: bool,
-    ) -> Selected {
+    pub(super) fn select(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
         self.written = false;
         if let Some(selected) = self.steady(pools, compact) {
-            for tier in &mut self.stats.tiers {
-                tier.nanoseconds = 0;
+            if self.on {
+                self.stats.tiers.iter_mut().for_each(|t| t.nanoseconds = 0);
+                self.count();
             }
             return selected;
         }
@@ -151,7 +147,9 @@ impl Tiering {
         self.stats.beyond_budget = 0;
         let banks = self.banks.all.len();
         if let Some(budget) = self.budget {
-            self.spend(budget, pools, views);
+            let views = std::mem::take(&mut self.wide);
+            self.spend(budget, pools, &views);
+            self.wide = views;
             for number in 0..banks {
                 self.list(number, pools, compact, &mut selected);
             }
@@ -176,6 +174,9 @@ impl Tiering {
         let whole = self.budget.is_none() && selected.held == 0 && self.stats.shared_palettes == 0;
         self.selected = whole.then_some((compact, selected));
         (self.banks.settled, self.banks.taken) = (true, 0);
+        if self.on {
+            self.count();
+        }
         selected
     }
 

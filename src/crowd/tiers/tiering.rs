@@ -105,6 +105,8 @@ pub(crate) struct Tiering {
     pub(super) align: usize,
     /// The views of this frame.
     pub(super) wide: Vec<WideView>,
+    /// Visible instances.
+    pub(super) visible: usize,
     /// Instances by tier.
     pub(super) instances: [usize; MAX_TIERS],
     /// By tier, then of shared palettes.
@@ -150,6 +152,7 @@ impl Tiering {
             sweep: 0,
             align: 0,
             wide: Vec::new(),
+            visible: 0,
             instances: [0; MAX_TIERS],
             nanoseconds: Default::default(),
             stats: TierFrame::default(),

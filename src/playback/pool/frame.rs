@@ -76,6 +76,8 @@ impl PaletteScratch {
             .reserve(counts.saturating_sub(order.counts.len()));
         let instances = needs.instances.saturating_sub(order.items.len());
         order.items.reserve(instances);
+        let pairs = needs.instances.saturating_sub(order.pairs.len());
+        order.pairs.reserve(pairs);
         if self.palette.len() < needs.rows {
             self.palette.resize(needs.rows, Affine3x4::IDENTITY);
         }
@@ -94,6 +96,8 @@ pub(crate) struct InstanceScratch {
 pub(crate) struct Order {
     /// By clip, first the number of items, then where the next one goes.
     counts: Vec<u32>,
+    /// The items with their clips, as they come.
+    pairs: Vec<(u16, u32)>,
     /// Indices of instances, or numbers of cells.
     pub items: Vec<u32>,
 }
@@ -106,12 +110,14 @@ impl Order {
     }
 
     /// Sorts items by their clips, of which the pool has so many, by counting. Those that play none are last.
-    pub fn sort(&mut self, clips: usize, items: impl Iterator<Item = (u16, u32)> + Clone) {
+    pub fn sort(&mut self, clips: usize, items: impl Iterator<Item = (u16, u32)>) {
         self.counts.clear();
         self.counts.resize(clips + 2, 0);
         let key = |clip: u16| usize::from(clip).min(clips);
-        for (clip, _) in items.clone() {
+        self.pairs.clear();
+        for (clip, item) in items {
             self.counts[key(clip) + 1] += 1;
+            self.pairs.push((clip, item));
         }
         for i in 1..self.counts.len() {
             self.counts[i] += self.counts[i - 1];
@@ -119,7 +125,7 @@ impl Order {
         let total = self.counts[clips + 1] as usize;
         self.items.clear();
         self.items.resize(total, 0);
-        for (clip, item) in items {
+        for &(clip, item) in &self.pairs {
             let next = &mut self.counts[key(clip)];
             self.items[*next as usize] = item;
             *next += 1;
@@ -140,9 +146,23 @@ impl Pool {
         }
     }
 
+    /// The places of clips, of which some may be free.
+    pub fn clip_places(&self) -> usize {
+        self.programs.clips().len()
+    }
+
     /// Whether instances are worth sorting by their clips.
     pub fn sorts(&self) -> bool {
         self.programs.many()
+    }
+
+    /// What a worker needs for all instances of the pool, if that may be more than when this was asked last.
+    #[inline]
+    pub fn new_needs(&mut self) -> Option<PaletteNeeds> {
+        let instances = if self.sorts() { self.state.len() } else { 0 };
+        let known = (self.clip_changes, self.spaces.is_empty(), instances);
+        let same = self.reserved.replace(known) == Some(known);
+        (!same).then(|| self.needs(instances))
     }
 
     /// What a worker needs for any `instances` of the pool.
