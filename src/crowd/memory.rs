@@ -1,9 +1,10 @@
 //! `PaletteMemory`: memory that palettes are copied to and that is no slice of rows; how the evaluation of a frame
 //! fills it or a plain slice.
 
+use super::scratches::WorkerScratch;
 use super::tiers::{BankPart, BankShare, BankTask};
 use crate::math::Affine3x4;
-use crate::playback::pool::{PaletteScratch, Target};
+use crate::playback::pool::Target;
 
 /// Memory that palettes are written to, one whole instance at a time. It may be write-only: a mapped buffer of a
 /// graphics API, for example.
@@ -52,7 +53,7 @@ pub(super) trait Output: Send + Sized {
     fn split(self, rows: usize) -> (Self, Self);
 
     /// Evaluates cells into this memory.
-    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch);
+    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch);
 }
 
 impl Output for &mut [Affine3x4] {
@@ -60,7 +61,7 @@ impl Output for &mut [Affine3x4] {
         self.split_at_mut(rows)
     }
 
-    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch) {
         let (part, _) = BankPart::new(task, share, scratch);
         part.evaluate(Target::Rows(self));
     }
@@ -75,7 +76,7 @@ impl<M: PaletteMemory> Output for Copied<M> {
         (Self(now), Self(later))
     }
 
-    fn fill(mut self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut PaletteScratch) {
+    fn fill(mut self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch) {
         let (part, palette) = BankPart::new(task, share, scratch);
         if let Some(rows) = self.0.as_rows() {
             return part.evaluate(Target::Rows(rows));

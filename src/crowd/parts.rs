@@ -3,8 +3,9 @@
 use super::crowd_data::Crowd;
 use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
+use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
-use crate::playback::pool::{How, PaletteScratch};
+use crate::playback::pool::How;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the parts of a frame leave with the crowd, until the next call that changes the crowd.
@@ -72,7 +73,7 @@ pub struct Parts<'a, M> {
     task: BankTask<'a>,
     /// The work that is left.
     share: Option<BankShare<'a>>,
-    scratches: std::slice::IterMut<'a, PaletteScratch>,
+    scratches: std::slice::IterMut<'a, WorkerScratch>,
     memory: Option<M>,
     left: &'a AtomicUsize,
 }
@@ -83,7 +84,7 @@ pub struct Parts<'a, M> {
 pub struct FramePart<'a, M> {
     task: BankTask<'a>,
     share: BankShare<'a>,
-    scratch: &'a mut PaletteScratch,
+    scratch: &'a mut WorkerScratch,
     memory: M,
     left: &'a AtomicUsize,
 }

@@ -374,7 +374,7 @@ mod tests {
                 if cut {
                     // There is no cursor for the second instance's clip: an index out of range.
                     let scratch = &mut schedule.crowd.scratches.take(1)[0];
-                    scratch.instance.run.forget_cursors();
+                    scratch.palettes.instance.run.forget_cursors();
                 }
                 let run = || schedule.write_rows(&mut rows);
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();

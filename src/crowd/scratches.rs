@@ -1,5 +1,6 @@
 //! `Scratches`: the buffers of a frame's workers, and when rows are streamed and keys prefetched.
 
+use super::tiers::Work;
 use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool};
 
 /// A range of fewer palettes is not split further: rayon's cost of a split stays below 1%.
@@ -16,10 +17,18 @@ pub(super) const STREAM_BYTES: usize = 10 << 20;
 /// and asking for what is there costs a tenth of a frame.
 pub(super) const COLD_BYTES: usize = 2 << 20;
 
+/// The buffers of a worker.
+#[derive(Debug, Default)]
+pub(crate) struct WorkerScratch {
+    pub palettes: PaletteScratch,
+    /// For works in another order.
+    pub works: Vec<Work>,
+}
+
 /// A scratch for every range that a frame is split into.
 #[derive(Debug, Default)]
 pub(crate) struct Scratches {
-    all: Vec<PaletteScratch>,
+    all: Vec<WorkerScratch>,
     /// What they were reserved for.
     needs: PaletteNeeds,
 }
@@ -31,7 +40,7 @@ impl Scratches {
         if let Some(needs) = pool.new_needs() {
             let needs = self.needs.max(&needs);
             if needs != self.needs {
-                self.all.iter_mut().for_each(|s| s.reserve(&needs));
+                self.all.iter_mut().for_each(|s| s.palettes.reserve(&needs));
                 self.needs = needs;
             }
         }
@@ -39,9 +48,9 @@ impl Scratches {
 
     /// The scratches for `palettes` on the current rayon pool, with room for the pools that were
     /// [reserved](Self::reserve).
-    pub fn prepare(&mut self, palettes: usize) -> &mut [PaletteScratch] {
+    pub fn prepare(&mut self, palettes: usize) -> &mut [WorkerScratch] {
         // A frame that was cut short may have left some.
-        self.all.iter_mut().for_each(|s| s.joints.clear());
+        self.all.iter_mut().for_each(|s| s.palettes.joints.clear());
         let workers = rayon::current_num_threads();
         let parts = match workers {
             0 | 1 => 1,
@@ -51,10 +60,10 @@ impl Scratches {
     }
 
     /// That many scratches.
-    pub fn take(&mut self, parts: usize) -> &mut [PaletteScratch] {
+    pub fn take(&mut self, parts: usize) -> &mut [WorkerScratch] {
         while self.all.len() < parts {
-            let mut scratch = PaletteScratch::default();
-            scratch.reserve(&self.needs);
+            let mut scratch = WorkerScratch::default();
+            scratch.palettes.reserve(&self.needs);
             self.all.push(scratch);
         }
         &mut self.all[..parts]
@@ -62,6 +71,8 @@ impl Scratches {
 
     /// Puts the watched joints that a frame has taken into their places.
     pub fn put_joints(&mut self, pools: &mut [Option<Pool>]) {
-        self.all.iter_mut().for_each(|s| s.joints.put(pools));
+        self.all
+            .iter_mut()
+            .for_each(|s| s.palettes.joints.put(pools));
     }
 }

@@ -1,12 +1,13 @@
 //! The evaluation of a frame: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
 use super::bank::{Bank, BankSlice, CELLS, SHARED};
-use super::order::{GROUP, Item, Palettes, Source, Upcoming, Works, arrange};
+use super::order::{GROUP, Palettes, Source, Upcoming, arrange, group};
 use super::select::{PaletteSet, Work, places};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::memory::Output;
+use crate::crowd::scratches::WorkerScratch;
 use crate::evaluate::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
 use crate::math::Affine3x4;
 use crate::playback::Events;
@@ -69,7 +70,7 @@ impl<'a> BankShare<'a> {
 pub(crate) struct BankRun<'a, O> {
     pub task: &'a BankTask<'a>,
     pub share: BankShare<'a>,
-    pub scratches: &'a mut [PaletteScratch],
+    pub scratches: &'a mut [WorkerScratch],
     pub output: O,
 }
 
@@ -80,7 +81,7 @@ pub(crate) struct BankPart<'a> {
     pub instance: &'a mut InstanceScratch,
     pub events: &'a mut Events,
     /// For the order of its work.
-    pub arranged: &'a mut Vec<u32>,
+    pub arranged: &'a mut Vec<Work>,
     pub joints: &'a mut TakenJoints,
 }
 
@@ -90,7 +91,7 @@ impl Tiering {
         &mut self,
         pools: &[Option<Pool>],
         how: How,
-        scratches: &mut [PaletteScratch],
+        scratches: &mut [WorkerScratch],
         output: O,
     ) {
         let (task, share) = self.share(pools, how, true);
@@ -188,21 +189,21 @@ impl<'a> BankPart<'a> {
     pub fn new(
         task: &'a BankTask<'a>,
         share: BankShare<'a>,
-        scratch: &'a mut PaletteScratch,
+        scratch: &'a mut WorkerScratch,
     ) -> (Self, &'a mut [Affine3x4]) {
+        let WorkerScratch { palettes, works } = scratch;
         let PaletteScratch {
             instance,
             palette,
             events,
-            banks: arranged,
             joints,
-        } = scratch;
+        } = palettes;
         let part = Self {
             task,
             share,
             instance,
             events,
-            arranged,
+            arranged: works,
             joints,
         };
         (part, palette)
@@ -255,66 +256,59 @@ impl Kernel for Cells<'_, '_, '_> {
             first_hint,
         } = banks;
         let InstanceScratch { run, order } = instance;
-        arrange(arranged, work, (banks, first), task.pools);
-        let works = Works {
-            all: work,
-            order: arranged,
-            first,
-        };
+        let mut rest = arrange(arranged, work, (banks, first), task.pools);
+        let ahead = task.how.ahead;
         let mut times = task.timed.then(|| Times::start(task.nanoseconds));
-        let mut from = 0;
-        while from < work.len() {
-            let end = works.group(from, banks, task.pools);
-            let group = std::mem::replace(&mut from, end)..end;
-            let kind = banks[works.bank(works.at(group.start))].kind;
-            let Some(Some(pool)) = task.pools.get(usize::from(kind.pool)) else {
-                continue;
+        while let Some(head) = rest.first() {
+            let kind = banks[head.bank as usize - first].kind;
+            let pool = task.pools.get(usize::from(kind.pool));
+            let Some(pool) = pool.and_then(Option::as_ref) else {
+                return;
             };
+            let sorts = pool.sorts();
+            let (group, others) = rest.split_at(group(rest, sorts, banks, first));
+            rest = others;
             if let Some(times) = &mut times {
                 times.go_on(usize::from(kind.tier).min(super::MAX_TIERS));
             }
             if kind.tier != SHARED {
-                for work in group.clone().map(|i| works.at(i)) {
-                    let bank = &mut banks[works.bank(work)];
+                for work in group {
+                    let bank = &mut banks[work.bank as usize - first];
                     task.renew(pool, bank, task.evaluates(work), run, events);
                 }
             }
-            let ahead = task.how.ahead;
-            let range = (group.start, group.end);
-            let mut palettes = Palettes::new(order, works, range, (banks, pool), ahead);
             let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
+            let how = (pool, sorts, ahead);
+            let mut palettes = Palettes::new(order, group, (banks, first), how);
             let stride = pool.hints_per_instance();
             let watching = task.joints && !pool.watch.is_empty();
-            let (listed, behind) = match ahead {
-                true => (
-                    palettes.listed(),
-                    works.behind(group.end, kind.pool, banks, task.pools),
-                ),
-                false => (&[][..], None),
+            let behind = if ahead {
+                task.behind(others, kind.pool, banks, first)
+            } else {
+                None
             };
             let mut sources = pool.sources_of(kind.detail);
-            let place_of = |work: usize| {
-                let work = works.at(group.start + work);
-                Place::of(work, &banks[works.bank(work)], (row, first_hint))
+            let place_of = |work: &Work| {
+                let bank = &banks[work.bank as usize - first];
+                Place::of(work, bank, (row, first_hint))
             };
-            let (mut detail, mut number, mut at) = (kind.detail, 0, place_of(0));
-            while let Some((i, Item { work, palette })) = palettes.next() {
+            let (mut detail, mut now, mut at) = (kind.detail, head.bank, place_of(head));
+            while let Some((work, palette)) = palettes.next() {
                 if ahead {
                     Upcoming {
-                        works,
-                        from: group.start,
-                        items: listed,
+                        group,
+                        first,
+                        items: palettes.listed(),
                         pool,
                         shared,
                         sources: &sources,
                         behind,
                     }
-                    .look_ahead(i, banks);
+                    .look_ahead(palettes.taken() - 1, banks);
                 }
-                if work != number {
-                    (number, at) = (work, place_of(work));
-                    let bank = works.bank(works.at(group.start + work));
-                    if let Some(later) = banks.get(bank + GROUP) {
+                if work.bank != now {
+                    (now, at) = (work.bank, place_of(work));
+                    if let Some(later) = banks.get(now as usize - first + GROUP) {
                         later.prefetch();
                     }
                     if at.bank.kind.detail != detail {
@@ -363,8 +357,8 @@ impl Kernel for Cells<'_, '_, '_> {
                     write(first, &palette[..rows]);
                 }
             }
-            for work in group.map(|i| works.at(i)) {
-                let bank = &mut banks[works.bank(work)];
+            for work in group {
+                let bank = &mut banks[work.bank as usize - first];
                 // Lines that stay as they are need not go back to memory.
                 if (bank.fresh | bank.stale) != 0 {
                     bank.fresh &= !work.write;
@@ -403,7 +397,22 @@ impl<'a> Place<'a> {
     }
 }
 
-impl BankTask<'_> {
+impl<'a> BankTask<'a> {
+    /// The first of other works, with its pool, if that is not this one.
+    #[inline(always)]
+    fn behind<'w>(
+        &self,
+        others: &'w [Work],
+        pool: u16,
+        banks: &[Bank],
+        first: usize,
+    ) -> Option<(&'w Work, &'a Pool)> {
+        let work = others.first()?;
+        let of = banks[work.bank as usize - first].kind.pool;
+        let next = self.pools.get(usize::from(of)).and_then(Option::as_ref);
+        next.filter(|_| of != pool).map(|pool| (work, pool))
+    }
+
     /// The cells that are evaluated from what they play now.
     #[inline(always)]
     fn evaluates(&self, work: &Work) -> u16 {

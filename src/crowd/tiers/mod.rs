@@ -44,7 +44,7 @@ mod view;
 
 pub use calls::PalettePair;
 pub(super) use evaluate::{BankPart, BankShare, BankTask};
-pub(super) use select::Selected;
+pub(super) use select::{Selected, Work};
 pub use stats::{TierFrame, TierStats};
 pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierDetail, TierError, Tiers};
 pub(crate) use tiering::Tiering;

@@ -12,103 +12,56 @@ use crate::simd::prefetch;
 /// Banks that are evaluated together if their palettes need no sorting.
 pub(super) const GROUP: usize = 64;
 
-/// A palette of a group of works.
-#[derive(Clone, Copy)]
-pub(super) struct Item {
-    /// The work within the group.
-    pub work: usize,
-    /// Its number in the bank, see [`PaletteSet`].
-    pub palette: usize,
+/// A palette of a group of works as a number: the work within the group, and its number in the bank, see [`PaletteSet`].
+#[inline(always)]
+fn bits(work: usize, palette: usize) -> u32 {
+    (work << 5 | palette) as u32
 }
 
-impl Item {
-    fn bits(self) -> u32 {
-        (self.work << 5 | self.palette) as u32
-    }
-
-    #[inline(always)]
-    pub fn of_bits(bits: u32) -> Self {
-        Self {
-            work: bits as usize >> 5,
-            palette: bits as usize % 32,
-        }
-    }
+#[inline(always)]
+fn of_bits(bits: u32) -> (usize, usize) {
+    (bits as usize >> 5, bits as usize % 32)
 }
 
-/// The banks of a part, and what a frame writes of them.
-#[derive(Clone, Copy)]
-pub(super) struct Works<'a> {
-    pub all: &'a [Work],
-    /// Their order; empty for as they are.
-    pub order: &'a [u32],
-    /// The number of the first bank.
-    pub first: usize,
+/// The length of the first group of works: those of the pool and the tier of the first one. Of pools that are not `sorted`
+/// a group has [`GROUP`] at most.
+#[inline(always)]
+pub(super) fn group(works: &[Work], sorted: bool, banks: &[Bank], first: usize) -> usize {
+    let kind = |work: &Work| {
+        let kind = &banks[work.bank as usize - first].kind;
+        (kind.pool, kind.tier)
+    };
+    let most = if sorted { works.len() } else { GROUP };
+    let Some((head, others)) = works.split_first() else {
+        return 0;
+    };
+    let own = kind(head);
+    1 + others
+        .iter()
+        .take(most - 1)
+        .take_while(|work| kind(work) == own)
+        .count()
 }
 
-impl<'a> Works<'a> {
-    #[inline(always)]
-    pub fn at(&self, i: usize) -> &'a Work {
-        match self.order.get(i) {
-            Some(&work) => &self.all[work as usize],
-            None => &self.all[i],
-        }
-    }
-
-    /// The place of a work's bank in the part.
-    #[inline(always)]
-    pub fn bank(&self, work: &Work) -> usize {
-        work.bank as usize - self.first
-    }
-
-    /// The end of the works from `from` on that are of one pool and tier.
-    pub fn group(&self, from: usize, banks: &[Bank], pools: &[Option<Pool>]) -> usize {
-        let kind = |i: usize| {
-            let kind = banks[self.bank(self.at(i))].kind;
-            (kind.pool, kind.tier)
-        };
-        let own = kind(from);
-        let sorted = matches!(pools.get(usize::from(own.0)), Some(Some(p)) if p.sorts());
-        let most = if sorted { self.all.len() } else { from + GROUP };
-        let mut end = from + 1;
-        while end < self.all.len().min(most) && kind(end) == own {
-            end += 1;
-        }
-        end
-    }
-}
-
-impl<'a> Works<'a> {
-    /// The work at an end of a group of a pool, if it is of another pool.
-    pub fn behind<'p>(
-        &self,
-        end: usize,
-        pool: u16,
-        banks: &[Bank],
-        pools: &'p [Option<Pool>],
-    ) -> Option<(&'a Work, &'p Pool)> {
-        let work = (end < self.all.len()).then(|| self.at(end))?;
-        let of = banks[self.bank(work)].kind.pool;
-        let next = pools.get(usize::from(of)).and_then(Option::as_ref);
-        next.filter(|_| of != pool).map(|pool| (work, pool))
-    }
-}
-
-/// The order of works by which palettes of a pool and tier come together, if some pool sorts them by clips.
-pub(super) fn arrange(
-    order: &mut Vec<u32>,
-    all: &[Work],
+/// The works in an order in which palettes of a pool and tier come together, if some pool sorts them by clips.
+pub(super) fn arrange<'a>(
+    arranged: &'a mut Vec<Work>,
+    all: &'a [Work],
     (banks, first): (&[Bank], usize),
     pools: &[Option<Pool>],
-) {
-    order.clear();
+) -> &'a [Work] {
     let key = |work: &Work| {
         let kind = banks[work.bank as usize - first].kind;
         (kind.pool, kind.tier)
     };
-    if pools.iter().flatten().any(|pool| pool.sorts()) && !all.is_sorted_by_key(key) {
-        order.extend(0..all.len() as u32);
-        order.sort_unstable_by_key(|&work| (key(&all[work as usize]), work));
+    let sorts = |pool: &Pool| pool.sorts();
+    if !pools.iter().flatten().any(sorts) || all.is_sorted_by_key(key) {
+        return all;
     }
+    arranged.clear();
+    arranged.extend_from_slice(all);
+    arranged.sort_unstable_by_key(|work| (key(work), work.bank));
+    arranged
 }
 
 /// What a palette is evaluated from.
@@ -150,90 +103,76 @@ impl Bank {
     }
 }
 
-/// The palettes of the works of a group, bank by bank.
+/// The palettes of works, bank by bank.
 #[derive(Clone)]
 struct InPlace<'a> {
-    works: Works<'a>,
-    from: usize,
-    end: usize,
-    /// The work that is next.
-    next: usize,
-    work: usize,
+    /// The works that are next.
+    next: std::slice::Iter<'a, Work>,
+    work: &'a Work,
     left: PaletteSet,
 }
 
-impl Iterator for InPlace<'_> {
-    type Item = Item;
+impl<'a> Iterator for InPlace<'a> {
+    type Item = (&'a Work, usize);
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<(&'a Work, usize)> {
         while self.left.is_empty() {
-            if self.next == self.end {
-                return None;
-            }
-            self.left = self.works.at(self.next).palettes;
-            self.work = self.next - self.from;
-            self.next += 1;
+            self.work = self.next.next()?;
+            self.left = self.work.palettes;
         }
-        Some(Item {
-            work: self.work,
-            palette: self.left.pop(),
-        })
+        Some((self.work, self.left.pop()))
     }
 }
 
 /// The palettes of a group, in the order in which they are evaluated.
 pub(super) struct Palettes<'a> {
+    group: &'a [Work],
     in_place: InPlace<'a>,
     /// In another order, or so that the worker can look ahead.
     listed: Option<&'a [u32]>,
+    /// Of those that are listed.
     taken: usize,
 }
 
 impl<'a> Palettes<'a> {
-    /// Those of works `from..end`, by clips if the pool has many. They are listed for one who looks `ahead`.
+    /// Those of a group, by clips if its pool has many. They are listed for one who looks `ahead`. There is a work at least.
+    #[inline(always)]
     pub fn new(
         order: &'a mut Order,
-        works: Works<'a>,
-        (from, end): (usize, usize),
-        (banks, pool): (&[Bank], &Pool),
-        ahead: bool,
+        group: &'a [Work],
+        (banks, first): (&[Bank], usize),
+        (pool, sorts, ahead): (&Pool, bool, bool),
     ) -> Self {
         let in_place = InPlace {
-            works,
-            from,
-            end,
-            next: from,
-            work: 0,
+            next: group.iter(),
+            work: &group[0],
             left: PaletteSet::NONE,
         };
-        if pool.sorts() {
-            let clip = |item: Item| {
-                let bank = &banks[works.bank(works.at(from + item.work))];
-                bank.first_clip(pool, item.palette)
-            };
-            let items = in_place.clone().map(|item| (clip(item), item.bits()));
-            order.sort(pool.clip_places(), items);
-        } else if ahead {
-            order.list(in_place.clone().map(Item::bits));
-        }
+        let listed = (sorts || ahead).then(|| list(order, group, (banks, first), (pool, sorts)));
         Self {
+            group,
             in_place,
-            listed: (pool.sorts() || ahead).then_some(&order.items),
+            listed,
             taken: 0,
         }
     }
 
-    /// The next one, with its number.
+    /// The next one with its work.
     #[inline(always)]
-    pub fn next(&mut self) -> Option<(usize, Item)> {
-        let number = self.taken;
-        self.taken += 1;
-        let item = match self.listed {
-            None => self.in_place.next()?,
-            Some(listed) => Item::of_bits(*listed.get(number)?),
+    pub fn next(&mut self) -> Option<(&'a Work, usize)> {
+        let Some(listed) = self.listed else {
+            return self.in_place.next();
         };
-        Some((number, item))
+        let (work, palette) = of_bits(*listed.get(self.taken)?);
+        self.taken += 1;
+        Some((&self.group[work], palette))
+    }
+
+    /// How many of those that are listed have been taken.
+    #[inline(always)]
+    pub fn taken(&self) -> usize {
+        self.taken
     }
 
     /// The list; empty if there is none.
@@ -242,12 +181,39 @@ impl<'a> Palettes<'a> {
     }
 }
 
+/// Lists the palettes of a group.
+#[inline(never)]
+fn list<'a>(
+    order: &'a mut Order,
+    group: &[Work],
+    (banks, first): (&[Bank], usize),
+    (pool, sorts): (&Pool, bool),
+) -> &'a [u32] {
+    let items = group.iter().enumerate().flat_map(|(number, work)| {
+        let mut left = work.palettes;
+        std::iter::from_fn(move || {
+            let palette = (!left.is_empty()).then(|| left.pop())?;
+            Some((work, palette, bits(number, palette)))
+        })
+    });
+    if sorts {
+        let items = items.map(|(work, palette, bits)| {
+            let bank = &banks[work.bank as usize - first];
+            (bank.first_clip(pool, palette), bits)
+        });
+        order.sort(pool.clip_places(), items);
+    } else {
+        order.list(items.map(|item| item.2));
+    }
+    &order.items
+}
+
 /// The palettes of a group, in order.
 #[derive(Clone, Copy)]
 pub(super) struct Upcoming<'a> {
-    pub works: Works<'a>,
-    pub from: usize,
-    /// Empty if they are not listed.
+    pub group: &'a [Work],
+    /// The number of the first bank.
+    pub first: usize,
     pub items: &'a [u32],
     pub pool: &'a Pool,
     pub shared: Option<&'a SharedPhases>,
@@ -276,18 +242,18 @@ impl<'a> Upcoming<'a> {
         'a: 'b,
     {
         if let Some(&bits) = self.items.get(i) {
-            let item = Item::of_bits(bits);
+            let (work, palette) = of_bits(bits);
             return Some(Next {
                 pool: self.pool,
                 sources: *self.sources,
                 shared: self.shared,
-                bank: &banks[self.works.bank(self.works.at(self.from + item.work))],
-                palette: item.palette,
+                bank: &banks[self.group[work].bank as usize - self.first],
+                palette,
                 other: false,
             });
         }
         let (work, pool) = self.behind?;
-        let bank = &banks[self.works.bank(work)];
+        let bank = &banks[work.bank as usize - self.first];
         let number = i - self.items.len();
         let mut palettes = work.palettes;
         for _ in 0..number.min(palettes.len()) {

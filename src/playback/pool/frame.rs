@@ -38,8 +38,6 @@ pub(crate) struct PaletteScratch {
     pub palette: Vec<Affine3x4>,
     /// For steps of time that are looked at and not taken.
     pub events: Events,
-    /// For the order of banks of cells.
-    pub banks: Vec<u32>,
     pub joints: TakenJoints,
 }
 
