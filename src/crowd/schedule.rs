@@ -281,12 +281,17 @@ impl Schedule<'_> {
         } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
         *frame = None;
-        tiering.begin_joints(pools);
+        let watched = tiering.begin_joints(pools);
+        if watched {
+            scratches.clear_joints();
+        }
         let parts = scratches.prepare(self.selected.palettes);
         tiering.run(pools, self.how, parts, memory);
-        scratches.put_joints(pools);
-        if tiering.is_on() {
-            tiering.evaluate_joints(pools, true);
+        if watched {
+            scratches.put_joints(pools);
+            if tiering.is_on() {
+                tiering.evaluate_joints(pools, true);
+            }
         }
         *frame = Some(self.id);
     }

@@ -49,8 +49,6 @@ impl Scratches {
     /// The scratches for `palettes` on the current rayon pool, with room for the pools that were
     /// [reserved](Self::reserve).
     pub fn prepare(&mut self, palettes: usize) -> &mut [WorkerScratch] {
-        // A frame that was cut short may have left some.
-        self.all.iter_mut().for_each(|s| s.palettes.joints.clear());
         let workers = rayon::current_num_threads();
         let parts = match workers {
             0 | 1 => 1,
@@ -67,6 +65,11 @@ impl Scratches {
             self.all.push(scratch);
         }
         &mut self.all[..parts]
+    }
+
+    /// Forgets the watched joints that a frame which was cut short has left.
+    pub fn clear_joints(&mut self) {
+        self.all.iter_mut().for_each(|s| s.palettes.joints.clear());
     }
 
     /// Puts the watched joints that a frame has taken into their places.

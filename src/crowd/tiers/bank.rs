@@ -459,8 +459,15 @@ impl Banks {
     }
 
     /// Gives back the banks at the end that have no used cells.
+    #[inline]
     pub fn trim(&mut self) {
-        if self.spares || self.all.last().is_none_or(|b| b.used != 0) {
+        if !self.settled && !self.spares {
+            self.trim_end();
+        }
+    }
+
+    fn trim_end(&mut self) {
+        if self.all.last().is_none_or(|b| b.used != 0) {
             return;
         }
         while let Some(bank) = self.all.pop_if(|b| b.used == 0) {

@@ -95,17 +95,22 @@ impl Tiering {
         output: O,
     ) {
         let (task, share) = self.share(pools, how, true);
-        BankRun {
-            task: &task,
-            share,
-            scratches,
-            output,
+        match scratches {
+            _ if share.work.is_empty() => {}
+            [scratch] => output.fill(&task, share, scratch),
+            scratches => BankRun {
+                task: &task,
+                share,
+                scratches,
+                output,
+            }
+            .run(),
         }
-        .run();
         self.finish();
     }
 
     /// The work of a frame. With `joints`, watched joints are taken of the palettes.
+    #[inline]
     pub(in crate::crowd) fn share<'a>(
         &'a mut self,
         pools: &'a [Option<Pool>],
@@ -210,36 +215,34 @@ impl<'a> BankPart<'a> {
     }
 
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
-    pub fn evaluate(self, target: Target<'_>) {
+    pub fn evaluate(mut self, mut target: Target<'_>) {
         let BankTask { how, begun, .. } = *self.task;
         begun.store(true, Ordering::Relaxed);
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));
         let streaming = fence.as_ref().map(Fence::streaming);
-        dispatch(
-            how.level,
-            Cells {
-                part: self,
-                streaming,
-                target,
-            },
-        );
+        let cells = Cells {
+            part: &mut self,
+            streaming,
+            target: &mut target,
+        };
+        dispatch(how.level, cells);
     }
 }
 
 /// The cells of a part.
-struct Cells<'a, 's, 't> {
-    part: BankPart<'a>,
+struct Cells<'c, 'a, 's, 't> {
+    part: &'c mut BankPart<'a>,
     streaming: Option<Streaming<'s>>,
-    target: Target<'t>,
+    target: &'c mut Target<'t>,
 }
 
-impl Kernel for Cells<'_, '_, '_> {
+impl Kernel for Cells<'_, '_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Lanes>(mut self, simd: S) {
+    fn run<S: Lanes>(self, simd: S) {
         let BankPart {
             task,
             share,
@@ -248,14 +251,15 @@ impl Kernel for Cells<'_, '_, '_> {
             arranged,
             joints,
         } = self.part;
-        let BankShare { work, banks, row } = share;
+        let (task, work, row) = (*task, share.work, share.row);
         let BankSlice {
             all: banks,
             first,
             hints,
             first_hint,
-        } = banks;
-        let InstanceScratch { run, order } = instance;
+        } = &mut share.banks;
+        let (first, first_hint) = (*first, *first_hint);
+        let InstanceScratch { run, order } = &mut **instance;
         let mut rest = arrange(arranged, work, (banks, first), task.pools);
         let ahead = task.how.ahead;
         let mut times = task.timed.then(|| Times::start(task.nanoseconds));
@@ -271,7 +275,8 @@ impl Kernel for Cells<'_, '_, '_> {
             if let Some(times) = &mut times {
                 times.go_on(usize::from(kind.tier).min(super::MAX_TIERS));
             }
-            if kind.tier != SHARED {
+            // Without tiers nobody waits, and nothing is stored.
+            if task.timed && kind.tier != SHARED {
                 for work in group {
                     let bank = &mut banks[work.bank as usize - first];
                     task.renew(pool, bank, task.evaluates(work), run, events);
@@ -308,7 +313,7 @@ impl Kernel for Cells<'_, '_, '_> {
                 }
                 if work.bank != now {
                     (now, at) = (work.bank, place_of(work));
-                    if let Some(later) = banks.get(now as usize - first + GROUP) {
+                    if !sorts && let Some(later) = banks.get(now as usize - first + GROUP) {
                         later.prefetch();
                     }
                     if at.bank.kind.detail != detail {
@@ -325,7 +330,7 @@ impl Kernel for Cells<'_, '_, '_> {
                     false => bank.slot(palette),
                 };
                 let first = at.row + before * at.stride;
-                let output = match &mut self.target {
+                let output = match &mut *self.target {
                     Target::Rows(all) => all.get_mut(first..first + rows),
                     Target::Copied { palette, .. } => palette.get_mut(..rows),
                 };
@@ -353,7 +358,7 @@ impl Kernel for Cells<'_, '_, '_> {
                     let of = (&pool.watch, kind.pool, index);
                     joints.take(simd, of, (&sources, run), output);
                 }
-                if let Target::Copied { palette, write } = &mut self.target {
+                if let Target::Copied { palette, write } = &mut *self.target {
                     write(first, &palette[..rows]);
                 }
             }

@@ -129,6 +129,7 @@ pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
 
 impl Tiering {
     /// Chooses the cells of this frame. With `compact` they are written one after another, otherwise in place.
+    #[inline]
     pub(super) fn select(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
         self.written = false;
         if let Some(selected) = self.steady(pools, compact) {
@@ -138,6 +139,11 @@ impl Tiering {
             }
             return selected;
         }
+        self.select_anew(pools, compact)
+    }
+
+    #[inline(never)]
+    fn select_anew(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
         let mut selected = Selected::default();
         self.work.clear();
         self.stats.tiers.clear();
