@@ -1,4 +1,4 @@
-//! `Scratches`: the buffers of a frame's workers, and when rows are streamed and keys prefetched.
+//! `Scratches`: the buffers of a frame's workers, and the sizes from which rows are streamed and keys prefetched.
 
 use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool};
 
@@ -7,25 +7,25 @@ const CHUNK: usize = 32;
 /// Ranges per worker: more than one, so that workers that finish early can take over others.
 const PARTS_PER_WORKER: usize = 8;
 
-/// From this many bytes of palettes on, rows are stored past the caches. A frame of 67 rows a character, and the copy of
-/// its rows that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 ns plain and 290 streamed,
-/// 13 MB 335 and 306, 26 MB 511 and 340.
+/// From this many bytes of palettes on, rows are stored past the caches. Nanoseconds per character of 67 rows, with the
+/// copy that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 plain and 290 streamed, 13 MB
+/// 335 and 306, 26 MB 511 and 340.
 pub(super) const STREAM_BYTES: usize = 10 << 20;
 
-/// From this many bytes of keys on, what the next instances read is prefetched. Fewer stay in the second-level cache,
-/// and asking for what is there costs a tenth of a frame.
+/// From this many bytes of keys on, the keys of the next instances are prefetched. Fewer bytes stay in the second-level
+/// cache, where prefetching would cost a tenth of a frame.
 pub(super) const COLD_BYTES: usize = 2 << 20;
 
-/// A scratch for every range that a frame is split into.
+/// The scratches of a frame's workers, one per range of palettes.
 #[derive(Debug, Default)]
 pub(crate) struct Scratches {
     all: Vec<PaletteScratch>,
-    /// What they were reserved for.
+    /// The sizes that every scratch has room for: the largest of all pools.
     needs: PaletteNeeds,
 }
 
 impl Scratches {
-    /// Makes room for the instances of a pool. What there is stays.
+    /// Makes room for the instances of a pool. Room is never given back.
     pub fn reserve(&mut self, pool: &Pool) {
         let needs = self.needs.max(&pool.needs(pool.state.len()));
         if needs != self.needs {
@@ -34,10 +34,10 @@ impl Scratches {
         }
     }
 
-    /// The scratches for `palettes` on the current rayon pool, with room for the pools that were
+    /// One scratch per range for `palettes` on the current rayon pool, with room for the pools that were
     /// [reserved](Self::reserve).
     pub fn prepare(&mut self, palettes: usize) -> &mut [PaletteScratch] {
-        // A frame that was cut short may have left some.
+        // A frame that was cut short may have left watched joints.
         self.all.iter_mut().for_each(|s| s.joints.clear());
         let workers = rayon::current_num_threads();
         let parts = match workers {
@@ -47,7 +47,7 @@ impl Scratches {
         self.take(parts)
     }
 
-    /// That many scratches.
+    /// The first `parts` scratches; makes those that are missing.
     pub fn take(&mut self, parts: usize) -> &mut [PaletteScratch] {
         while self.all.len() < parts {
             let mut scratch = PaletteScratch::default();
@@ -57,7 +57,7 @@ impl Scratches {
         &mut self.all[..parts]
     }
 
-    /// Puts the watched joints that a frame has taken into their places.
+    /// Writes the watched joints that the workers have evaluated to their pools.
     pub fn put_joints(&mut self, pools: &mut [Option<Pool>]) {
         self.all.iter_mut().for_each(|s| s.joints.put(pools));
     }
