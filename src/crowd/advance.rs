@@ -1,4 +1,5 @@
-//! `Crowd::advance`: rayon over ranges of instances, each with buffers of its own, joined in the order of instances.
+//! `Crowd::advance` on rayon: each range of instances fills its own buffers, which are joined in the order of
+//! instances.
 
 use super::crowd_data::Crowd;
 use crate::playback::advance::{Advance, Passed};
@@ -6,24 +7,24 @@ use crate::playback::changes::What;
 use crate::playback::pool::{Pool, check};
 use crate::playback::{EventKinds, Events, MAX_TIME, PlaybackError as CrowdError};
 
-/// A step with fewer visits is not split: a visit takes some 100 ns, and rayon's split with a worker that has to be
-/// woken some microseconds.
+/// A step with fewer visits is not split: a visit takes some 100 ns, a split some microseconds, since rayon has to wake
+/// a worker.
 const VISITS: usize = 256;
 /// Ranges per worker: more than one, since visits are not spread evenly.
 const PARTS_PER_WORKER: usize = 4;
 /// A range of fewer instances is not split further.
 const INSTANCES: usize = 128;
-/// There is room for one of so many instances to change in a step without a call; more make room when they come.
+/// A range reserves room for one changed instance in this many; the list of changed instances grows if more change.
 const CHANGED: usize = 16;
 
 /// The events of the last step, and the buffers of the ranges.
 #[derive(Debug, Default)]
 pub(crate) struct Passages {
-    /// Of the whole crowd; the root motion is lent by the pools.
+    /// Events and changes of all ranges; the arrays of root motion are borrowed from each pool in turn.
     all: Passed,
-    /// What the ranges behind the first passed.
+    /// Events, changes and root motion of every range but the first.
     later: Vec<Passed>,
-    /// How many instances there is room for.
+    /// The number of instances for which `all.events` has room, one event each.
     room: usize,
 }
 
@@ -36,7 +37,7 @@ impl Passages {
         self.all.events.clear();
     }
 
-    /// Makes room for an event of every instance. Few frames have more, unless many instances are in step.
+    /// Reserves room for one event per instance. Frames rarely have more, unless many instances are in step.
     fn reserve(&mut self, instances: usize) {
         if instances > self.room {
             self.all.events.reserve(instances);
@@ -45,7 +46,7 @@ impl Passages {
     }
 }
 
-/// Empty buffers for that many ranges behind the first, each with room for an event of every fourth instance.
+/// Empty buffers for `parts` ranges behind the first, each with room for an event of every fourth instance.
 fn later(
     all: &mut Vec<Passed>,
     parts: usize,

@@ -29,7 +29,7 @@ use crate::playback::{InstanceId, PlaybackError as CrowdError};
 #[derive(Clone, Debug, Default)]
 pub struct BoneBuffer {
     rows: Vec<Affine3x4>,
-    /// The frame of the rows.
+    /// The frame that the rows belong to; `None` until the first one.
     frame: Option<FrameId>,
 }
 
@@ -65,11 +65,10 @@ impl BoneBuffer {
 
     /// The model matrix of a joint in the buffer's frame: joint space to model space. Palette row × bind matrix; cost
     /// of one product.
-    ///
-    /// `None` if the buffer does not hold the crowd's last frame, the instance has no rows in it, the rig has no such
-    /// joint, or no row gives the joint back: no skin has a slot for it, or only with an inverse bind matrix that has
-    /// no inverse. [Watch](Crowd::watch) such joints, and their matrices are found as well, from the next frame on.
-    /// [`Crowd::model_matrix`] is for all joints, now.
+    /// Returns `None` if the buffer does not hold the crowd's last frame, the instance has no rows in it, the rig has
+    /// no such joint, or no row gives the joint back: no skin has a slot for it, or its inverse bind matrix cannot be
+    /// inverted. If such a joint is [watched](Crowd::watch), its matrix is found too, from the next frame on.
+    /// [`Crowd::model_matrix`] serves all joints, now.
     ///
     /// ```
     /// use phalanx::crowd::{BoneBuffer, Crowd};
@@ -141,7 +140,7 @@ impl BoneBuffer {
     }
 }
 
-/// Reserves memory for `rows` rows in total: with room to grow if there is memory for that, too.
+/// Reserves memory for `rows` rows in total, with room to grow if the allocator has memory for that.
 pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), CrowdError> {
     let more = rows.saturating_sub(to.len());
     let reserved = to.try_reserve(more);

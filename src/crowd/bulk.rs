@@ -1,4 +1,4 @@
-//! Calls on many instances at once, by arrays. Every handle and number of a call is checked before anything changes.
+//! Calls on many instances at once, by arrays. Each call checks every handle and number before anything changes.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
@@ -7,7 +7,7 @@ use crate::playback::{
     InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
 };
 
-/// An argument of a bulk call: one value for all instances, or one each.
+/// An argument of a bulk call: one value for all instances, or one value per instance.
 #[derive(Clone, Copy)]
 struct Values<'a, T>(&'a [T]);
 
@@ -58,14 +58,14 @@ fn runs(instances: &[InstanceId]) -> impl Iterator<Item = (usize, &[InstanceId])
         })
 }
 
-/// An element that is checked.
+/// An element of the arrays that is being checked.
 struct Element<'a> {
     pool: &'a Pool,
-    /// Its instance.
+    /// Index of the element's instance in `pool`.
     index: usize,
-    /// Its index in the arrays.
+    /// Index in the caller's arrays.
     element: usize,
-    /// Whether it is the first one of its run.
+    /// True for the first element of a run: values that hold for all instances are checked there.
     first: bool,
 }
 
@@ -146,7 +146,7 @@ impl Crowd {
     pub fn despawn_many(&mut self, instances: &[InstanceId]) -> Result<(), CrowdError> {
         for (element, &instance) in instances.iter().enumerate() {
             let marked = self.instance_mut(instance).map(|(pool, index)| {
-                // It counts as gone from here on, so that the same handle is not found again.
+                // The instance counts as gone from here on, so that a second copy of the handle is not found.
                 pool.state.set_alive(index, false);
             });
             if let Err(source) = marked {
@@ -159,7 +159,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes back the marks of [`despawn_many`](Self::despawn_many).
+    /// Takes back the marks that [`despawn_many`](Self::despawn_many) has set.
     fn revive(&mut self, instances: &[InstanceId]) {
         self.each(instances, |pool, index, _| {
             pool.state.set_alive(index, true)
@@ -169,7 +169,7 @@ impl Crowd {
     /// [`Player::play`] on one layer: of a motion for all instances, or of one each.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`Player::play`], or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::play`] lists.
     pub fn play_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -183,7 +183,7 @@ impl Crowd {
     /// [`Player::fade_to`] on one layer over `seconds`.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`Player::fade_to`], or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade_to`] lists.
     pub fn fade_to_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -196,7 +196,7 @@ impl Crowd {
         self.play_over(instances, layer, motions, Some(seconds), options)
     }
 
-    /// Plays motions over `seconds`, or over those of the options.
+    /// Plays motions with fades over `seconds`; `None` means the `fade_in` of each options.
     fn play_over<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -234,7 +234,7 @@ impl Crowd {
     /// [`Player::fade`]: fades the weights of actions to targets over `seconds`.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`Player::fade`], or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade`] lists.
     pub fn fade_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -265,7 +265,7 @@ impl Crowd {
     /// [`Player::set_weight`]: sets the weights of actions and ends their fades.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`Player::set_weight`], or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_weight`] lists.
     pub fn set_weights<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -276,10 +276,10 @@ impl Crowd {
         self.fade_many(instances, layer, motions, weights, &[0.0])
     }
 
-    /// [`Player::set_time`]: sets the times of actions, in seconds, of blend spaces in phases.
+    /// [`Player::set_time`]: sets the times of actions, in seconds; a blend space takes a phase instead.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`Player::set_time`], or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_time`] lists.
     pub fn set_times<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -306,7 +306,7 @@ impl Crowd {
     /// [`set_world`](Self::set_world): sets world transforms.
     ///
     /// # Errors
-    /// If an instance is unknown, those of [`set_world`](Self::set_world), or if the lengths do not fit.
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`set_world`](Self::set_world) lists.
     pub fn set_worlds(
         &mut self,
         instances: &[InstanceId],
@@ -357,7 +357,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Checks every handle, and every element by `check`.
+    /// Checks every handle, then calls `check` on every element. The first error is returned.
     fn check(
         &self,
         instances: &[InstanceId],
@@ -385,7 +385,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Calls `apply` with the pool, the index and the number of every element. Handles of unknown rigs are left out.
+    /// Calls `apply` with the pool, the instance's index and the element's number. Skips handles of unknown rigs.
     fn each(&mut self, instances: &[InstanceId], mut apply: impl FnMut(&mut Pool, usize, usize)) {
         for (start, run) in runs(instances) {
             let pool = run.first().map(|id| self.pool_mut(id.rig()));

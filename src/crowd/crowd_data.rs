@@ -1,4 +1,4 @@
-//! `Crowd`: rigs, clips, instances, and the frame.
+//! `Crowd`: its rigs, clips and instances, and the evaluation of a frame.
 
 use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
@@ -50,20 +50,20 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Default)]
 pub struct Crowd {
-    /// By the indices of rigs.
+    /// The pool of each rig, by slot; `None` for a slot whose rig was removed.
     pub(crate) pools: Vec<Option<Pool>>,
     pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
     pub(super) passages: Passages,
-    /// What the parts of the last frame borrow.
+    /// State shared with the parts of the last frame, which a host may still be running.
     pub(super) lending: Lending,
-    /// The frame that was scheduled last.
+    /// The frame that was scheduled last; `None` while no memory counts as holding it.
     pub(crate) frame: Option<FrameId>,
     pub(crate) tiering: Tiering,
 }
 
-/// What a frame's evaluation did.
+/// Counts of one evaluated frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameStats {
     /// Instances evaluated.
@@ -85,8 +85,8 @@ impl Crowd {
         Self::default()
     }
 
-    /// An empty crowd with a [tag](Self::tag) that the caller chose: for handles that are the same in every
-    /// run, or that differ between processes which exchange them.
+    /// An empty crowd with a [tag](Self::tag) that the caller chose: for handles that are the same in every run, or
+    /// that differ between processes which exchange handles.
     ///
     /// # Errors
     /// If the tag is not within 1 to [`MAX_TAG`](super::MAX_TAG).
@@ -108,7 +108,8 @@ impl Crowd {
     /// Adds a rig with one blending layer.
     ///
     /// # Errors
-    /// If there are too many rigs or clips.
+    /// If the crowd has as many rigs as are allowed, the rig has too many clips, their scales multiply beyond the
+    /// limit, or the crowd was given 262,143 rigs in its life.
     pub fn add_rig(&mut self, rig: Arc<Rig>) -> Result<RigId, CrowdError> {
         self.add_rig_with_layers(rig, vec![LayerOptions::default()])
     }
@@ -116,8 +117,8 @@ impl Crowd {
     /// Adds a rig whose instances have the given layers, lowest first.
     ///
     /// # Errors
-    /// If there are no or too many layers, a mask was made for another skeleton, there are too many rigs
-    /// or clips, or the crowd was given 262,143 rigs in its life.
+    /// If there are no layers or too many, a mask was made for another skeleton, or for a reason that
+    /// [`add_rig`](Self::add_rig) lists.
     pub fn add_rig_with_layers(
         &mut self,
         rig: Arc<Rig>,
@@ -200,18 +201,19 @@ impl Crowd {
         self.pool(rig)?.clip_named(name)
     }
 
-    /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
-    /// [`Crowd::layout_difference`] says what that changed.
+    /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it
+    /// is converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Crowd::layout_difference`]
+    /// says what that changed.
     ///
     /// # Errors
-    /// If the rig is unknown, the clip was built for another skeleton (the error names the first joint that
-    /// differs), needs too much memory in the rig's lane order, or there are too many.
+    /// If the rig is unknown, the clip was built for another skeleton (the error names the first joint that differs) or
+    /// needs too much memory in the rig's lane order, there are too many clips, or their scales multiply beyond the
+    /// limit.
     pub fn add_clip(&mut self, rig: RigId, clip: Arc<Clip>) -> Result<ClipId, CrowdError> {
         self.pool_mut(rig)?.add_clip(clip)
     }
 
-    /// How far a clip is from what was added, because the rig has another lane order. Nothing for most clips.
+    /// The largest difference between a clip in the rig's lane order and the clip that was added. Zero for most clips.
     ///
     /// # Errors
     /// If the clip is unknown.
@@ -220,10 +222,10 @@ impl Crowd {
         self.pool(rig)?.layout_difference(clip)
     }
 
-    /// Unloads a clip that no action plays; its handle becomes stale.
+    /// Unloads a clip that nothing plays; its handle becomes stale.
     ///
     /// # Errors
-    /// If the clip is unknown or still played.
+    /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
         let taken = self.pool_mut(rig)?.unload_clip(clip)?;
@@ -242,8 +244,8 @@ impl Crowd {
         self.pool(rig)?.loaded_clip(clip)
     }
 
-    /// Makes a blend space of a rig's clips, each at a value of a parameter, in ascending order. Every instance of
-    /// the rig can play it, each at its own value: [`Player::set_parameter`](crate::playback::Player::set_parameter).
+    /// Makes a blend space of a rig's clips, each at one value of a parameter, in ascending order. Every instance of
+    /// the rig can play it at its own value: [`Player::set_parameter`](crate::playback::Player::set_parameter).
     ///
     /// # Errors
     /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not
@@ -259,7 +261,7 @@ impl Crowd {
     /// Removes a blend space that no action plays; its handle becomes stale.
     ///
     /// # Errors
-    /// If the blend space is unknown or still played.
+    /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), CrowdError> {
         let rig = self.rig_of(space.into())?;
         self.pool_mut(rig)?.remove_space(space)
@@ -306,20 +308,20 @@ impl Crowd {
 
     /// Evaluates every visible instance into the bone buffer. Runs on the current rayon pool.
     ///
-    /// The rows of an instance stay where they are while it is visible and, with [tiers](Self::set_tiers), in the picture.
-    /// New ones lie in the order of rigs and instances; freed rows are used again first, and those at the end are given
-    /// back. An instance that is not [scheduled](Self::set_scheduled) keeps its rows, if the buffer holds the crowd's last
-    /// frame. Allocates only when the crowd, its clips or the number of workers has grown, or a set of clips plays
-    /// together for the first time. If memory for the rows may be
-    /// short, call [`BoneBuffer::try_reserve`] first: it returns an error.
+    /// The rows of an instance stay where they are while it is visible and, with [tiers](Self::set_tiers), in the
+    /// picture. New instances get rows in the order of rigs and instances; freed rows are taken first, and free rows at
+    /// the end are given back. An instance that is not [scheduled](Self::set_scheduled) keeps its rows, if the buffer
+    /// holds the crowd's last frame. Allocates only when the crowd, its clips or the number of workers has grown, or
+    /// when a set of clips plays together for the first time. If memory for the rows may be short, call
+    /// [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
         let mut schedule = self.schedule(&in_place(buffer));
         schedule.write_rows(buffer.prepare(&schedule))
     }
 
-    /// [`schedule`](Self::schedule) for a bone buffer: its rows are the memory that the frame is written to, in place.
-    /// For [`Schedule::parts`]; [`evaluate`](Self::evaluate) does all in one call. Until the frame is written, the
-    /// buffer has old rows where instances are evaluated.
+    /// [`schedule`](Self::schedule) for a bone buffer: the frame is written in place, to the buffer's rows. Used with
+    /// [`Schedule::parts`]; [`evaluate`](Self::evaluate) does all in one call. Until the frame is written, the rows of
+    /// evaluated instances are out of date.
     pub fn schedule_into<'c, 'b>(
         &'c mut self,
         buffer: &'b mut BoneBuffer,
@@ -415,7 +417,7 @@ impl Crowd {
     }
 }
 
-/// The layout of rows in a bone buffer.
+/// The layout of a frame that is written in place into a bone buffer.
 fn in_place(buffer: &BoneBuffer) -> RowLayout {
     RowLayout {
         align: 1,

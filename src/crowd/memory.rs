@@ -1,5 +1,5 @@
-//! `PaletteMemory`: memory that palettes are copied to and that is no slice of rows; how the evaluation of a frame
-//! fills it or a plain slice.
+//! `PaletteMemory`: a host's memory for palettes, which need not be a slice of rows; and how a frame is evaluated into
+//! it or into a plain slice.
 
 use super::scratches::WorkerScratch;
 use super::tiers::{BankPart, BankShare, BankTask};
@@ -9,22 +9,23 @@ use crate::playback::pool::Target;
 /// Memory that palettes are written to, one whole instance at a time. It may be write-only: a mapped buffer of a
 /// graphics API, for example.
 ///
-/// Each worker owns a part of it, split by rows of 48 bytes. An instance is finished in the worker's cache
-/// first, then written in one piece.
+/// Each worker owns one part, split by rows of 48 bytes. A palette is finished in the worker's cache first, then
+/// written in one piece.
 ///
-/// A panic in these calls ends the frame and propagates to the caller. The crowd stays consistent, and no memory
-/// counts as holding that frame: the next one evaluates every visible instance. [Tiers](super::Crowd::set_tiers) begin
-/// anew with it, as after [`Crowd::set_tiers`](super::Crowd::set_tiers): nothing depends on what the frame had done.
+/// A panic in these calls ends the frame and propagates to the caller. The crowd stays consistent, and no memory counts
+/// as holding that frame: the next one evaluates every visible instance. With [tiers](super::Crowd::set_tiers) all
+/// cells are assigned again, as after [`Crowd::set_tiers`](super::Crowd::set_tiers), so nothing depends on how far the
+/// frame had come.
 pub trait PaletteMemory: Send + Sized {
     /// Splits into the first `rows` rows and the rest. If there are fewer rows, the first part has all of them.
     fn split_at(self, rows: usize) -> (Self, Self);
 
-    /// Writes the palette of an instance from `row` of this part on. Palettes come in any order, each at most once;
-    /// rows that keep what they have are left out. Rows that do not fit are dropped.
+    /// Writes one palette from `row` of this part on. Palettes come in any order, each at most once; palettes that are
+    /// kept are not written. Rows that do not fit are dropped.
     fn write(&mut self, row: usize, palette: &[Affine3x4]);
 
-    /// The memory as rows that may be written in any order and place: palettes are then evaluated in place, without a copy.
-    /// Default `None`.
+    /// The memory as rows that may be written in any order. If it returns some, palettes are evaluated in place,
+    /// without a copy. Default `None`.
     fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
         None
     }
@@ -48,7 +49,7 @@ impl PaletteMemory for &mut [Affine3x4] {
     }
 }
 
-/// Any part of the memory that a frame is evaluated into.
+/// The part of a frame's memory that one worker fills.
 pub(super) trait Output: Send + Sized {
     fn split(self, rows: usize) -> (Self, Self);
 
@@ -67,7 +68,7 @@ impl Output for &mut [Affine3x4] {
     }
 }
 
-/// Memory that each instance is copied to when it is finished.
+/// A host's memory: each palette is copied to it when finished, or evaluated in place if it has rows.
 pub(super) struct Copied<M>(pub M);
 
 impl<M: PaletteMemory> Output for Copied<M> {

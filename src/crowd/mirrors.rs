@@ -5,18 +5,18 @@ use crate::scene::{MirrorId, SceneGraph};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-/// The mirrors of a crowd's instances, at most one per instance and scene.
+/// The mirrors of a crowd's instances: at most one per instance and scene.
 #[derive(Debug, Default)]
 pub(crate) struct Mirrors {
     of: Vec<Mirrored>,
-    /// Places in `of`.
+    /// Index in `of`, by instance and the number of the scene.
     by_instance: HashMap<(InstanceId, u32), usize>,
     by_mirror: HashMap<MirrorId, usize>,
-    /// Mirrors whose instance a restore has undone: its handle may then identify another one.
+    /// Mirrors whose instance a restore has undone: the instance's handle may be given to another instance.
     undone: Vec<Mirrored>,
-    /// At this number those of dropped scenes are looked for.
+    /// The length of `of` at which the next `add` drops the mirrors of dropped scenes.
     sweep_at: usize,
-    /// True if mirrors came or went since the watched joints were laid out.
+    /// True if mirrors were added or removed since the watched joints were laid out.
     pub changed: bool,
 }
 
@@ -27,17 +27,17 @@ pub(crate) struct Mirrored {
     pub mirror: MirrorId,
     /// The joints that have nodes, ascending; `None`: all.
     pub joints: Option<Arc<[u16]>>,
-    /// The scene's number, which its clones share.
+    /// The scene's number, equal in its clones.
     pub scene: u32,
-    /// The scene, which may be dropped before the crowd.
+    /// Dead once the scene is dropped, which may be before the crowd.
     pub alive: Weak<()>,
 }
 
-/// Below this number of mirrors those of dropped scenes wait for the next update of a scene.
+/// Below this number of mirrors, those of dropped scenes stay until the next update of a scene.
 const SWEEP: usize = 64;
 
 impl Mirrors {
-    /// All mirrors, but those of undone instances.
+    /// All mirrors except those of undone instances.
     pub fn all(&self) -> &[Mirrored] {
         &self.of
     }
@@ -47,13 +47,13 @@ impl Mirrors {
         &self.undone
     }
 
-    /// Adds a mirror. A scene that was replaced by an earlier clone returns the same handles again: what was mirrored
-    /// by this one is forgotten.
+    /// Adds a mirror. A scene that was replaced by an earlier clone of itself returns the same handles again: an older
+    /// entry with this handle is removed.
     pub fn add(&mut self, new: Mirrored) {
         self.remove(new.mirror);
         self.undone.retain(|m| m.mirror != new.mirror);
         if let Some(&at) = self.by_instance.get(&(new.instance, new.scene)) {
-            // It was removed from the scene.
+            // The scene has removed that mirror, or `find` would have returned it.
             self.remove_at(at);
         }
         if self.of.len() >= self.sweep_at.max(SWEEP) {
@@ -67,7 +67,7 @@ impl Mirrors {
         self.changed = true;
     }
 
-    /// What is mirrored in a scene.
+    /// The mirror of an instance in a scene, unless the scene has removed it.
     pub fn find(&self, instance: InstanceId, scene: &SceneGraph) -> Option<&Mirrored> {
         let &at = self.by_instance.get(&(instance, scene.id()))?;
         let found = self.of.get(at)?;
@@ -80,7 +80,7 @@ impl Mirrors {
         Some(self.of.get(at)?.instance)
     }
 
-    /// Forgets a mirror.
+    /// Removes a mirror, if there is one with this handle.
     pub fn remove(&mut self, mirror: MirrorId) {
         if let Some(&at) = self.by_mirror.get(&mirror) {
             self.remove_at(at);
@@ -94,7 +94,7 @@ impl Mirrors {
         self.undone.retain(stays);
     }
 
-    /// Sets the mirrors of instances aside that a restored state does not have.
+    /// Moves the mirrors of instances that a restored state does not have to `undone`.
     pub fn undo(&mut self, gone: impl Fn(InstanceId) -> bool) {
         for at in (0..self.of.len()).rev() {
             if gone(self.of[at].instance) {
@@ -112,7 +112,7 @@ impl Mirrors {
         }
     }
 
-    /// Removes the mirror at a place; the last one takes it.
+    /// Removes the mirror at an index; the last mirror takes its place.
     fn remove_at(&mut self, at: usize) -> Mirrored {
         self.changed = true;
         let gone = self.of.swap_remove(at);

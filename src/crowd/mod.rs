@@ -1,7 +1,7 @@
 //! Crowds: many instances of many rigs, advanced and evaluated together into one bone buffer.
 //!
-//! Start with [`Crowd::new`]. [`Crowd::player`] sets what an instance plays; [`BoneBuffer`] holds the palettes of
-//! a frame. Engines that evaluate into memory of their own use [`Crowd::schedule`].
+//! Start with [`Crowd::new`]. [`Crowd::player`] sets what an instance plays; [`BoneBuffer`] holds the palettes of a
+//! frame. Engines that evaluate into their own memory use [`Crowd::schedule`].
 
 mod advance;
 mod bone_buffer;

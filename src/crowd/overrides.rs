@@ -1,4 +1,4 @@
-//! Overrides: local matrices of single joints that take the place of what is animated.
+//! Overrides: local matrices of single joints that replace the animated ones.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
@@ -10,14 +10,14 @@ impl Crowd {
     /// Overrides the local matrix of a joint (relative to its parent joint), from the next
     /// [`evaluate`](Self::evaluate) on. Palette rows and joints below it follow.
     ///
-    /// The override takes the joint's place between the blended pose and the hierarchy; the clips of the instance may
-    /// then need more products than without. The bits of other instances do not change. The same matrix again, bit by
-    /// bit, changes nothing. For many instances in every frame there is [`set_overrides`](Self::set_overrides).
+    /// The override replaces the joint's blended local transform before the hierarchy is composed; the clips of the
+    /// instance may then need more matrix products. The bits of other instances do not change. Setting the same matrix
+    /// again, bit by bit, changes nothing. [`set_overrides`](Self::set_overrides) is the call for many instances in
+    /// every frame.
     ///
     /// # Errors
-    /// If the instance or joint is unknown, several joints match, the matrix is not finite, it exceeds
-    /// 1e9, or its scale times those of the instance's other
-    /// overrides down a chain of joints exceeds 1e6.
+    /// If the instance or joint is unknown, several joints match, the matrix is not finite, its translation exceeds
+    /// 1e9, or its scale times those of the instance's other overrides down a chain of joints exceeds 1e6.
     pub fn set_override<'a>(
         &mut self,
         instance: InstanceId,
@@ -27,11 +27,11 @@ impl Crowd {
         self.player(instance)?.set_override(joint, local)
     }
 
-    /// Overrides the local matrices of the same joints of many instances: what inverse kinematics or a look-at has
-    /// computed for a frame. `locals` has one matrix per joint of the first instance, then of the second one, and so on.
-    /// All are checked first, many of them on the current rayon pool.
+    /// Overrides the local matrices of the same joints of many instances, for example with the results of inverse
+    /// kinematics or a look-at. `locals` has one matrix per joint of the first instance, then of the second, and so
+    /// on. All matrices are checked first; large arrays on the current rayon pool.
     ///
-    /// Joints are indices in ascending order, none twice. If an instance is given twice, the later matrices hold.
+    /// `joints` are indices in ascending order, none twice. If an instance is given twice, the later matrices hold.
     /// Overrides of other joints stay. Does not allocate once the instances have had overrides of these joints.
     ///
     /// ```
@@ -58,9 +58,9 @@ impl Crowd {
     /// ```
     ///
     /// # Errors
-    /// If the rig, an instance or a joint is unknown, an instance is of another rig, the joints do not ascend, there
-    /// is not one matrix per instance and joint, or those of [`set_override`](Self::set_override). Nothing is changed
-    /// then.
+    /// If the rig, an instance or a joint is unknown, an instance is of another rig, the joints do not ascend, `locals`
+    /// does not have one matrix per instance and joint, or for a reason that [`set_override`](Self::set_override)
+    /// lists. Nothing is changed then.
     pub fn set_overrides(
         &mut self,
         rig: RigId,

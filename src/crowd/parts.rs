@@ -1,4 +1,4 @@
-//! `Parts`: a scheduled frame in parts, for a host's own threads.
+//! `Parts`: a scheduled frame split into parts that a host runs on its own threads.
 
 use super::crowd_data::Crowd;
 use super::memory::{Copied, Output, PaletteMemory};
@@ -8,16 +8,16 @@ use super::tiers::{BankShare, BankTask};
 use crate::playback::pool::How;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the parts of a frame leave with the crowd, until the next call that changes the crowd.
+/// State of a frame whose parts were handed out, kept until the next call that changes the crowd.
 #[derive(Debug, Default)]
 pub(crate) struct Lending {
-    /// The frame, and the parts that have not been run.
+    /// The frame of the parts; becomes the crowd's last frame if all were run. `left` counts the parts that were not.
     frame: Option<FrameId>,
     left: AtomicUsize,
 }
 
 impl Crowd {
-    /// Ends the frame whose parts were handed out last. If all of them were run, it is complete.
+    /// Ends the frame whose parts were handed out last. The frame counts as complete if all of them were run.
     #[inline]
     pub(super) fn settle_parts(&mut self) {
         if let Some(frame) = self.lending.frame.take()
@@ -64,10 +64,10 @@ impl Crowd {
 
 /// The parts of a scheduled frame that have not been handed out, from [`Schedule::parts`](super::Schedule::parts).
 ///
-/// An iterator: each part owns its palettes, its scratch and its part of the memory. The frame is complete when every part
-/// has been [run](FramePart::run). If one is dropped before, no memory counts as holding the frame, and the next frame
-/// evaluates every visible instance; [tiers](Crowd::set_tiers) begin anew if another part was run. [Watched](Crowd::watch)
-/// joints were evaluated before the first part.
+/// An iterator. Each part owns its palettes, its scratch and its part of the memory. The frame is complete when every
+/// part has been [run](FramePart::run). If a part is dropped instead, no memory counts as holding the frame, and the
+/// next frame evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part was run.
+/// [Watched](Crowd::watch) joints were evaluated before the first part.
 #[derive(Debug)]
 pub struct Parts<'a, M> {
     task: BankTask<'a>,

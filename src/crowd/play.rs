@@ -1,4 +1,4 @@
-//! What is called on instances: access to their players, transforms, scheduling and visibility.
+//! Calls on one instance: its player, transform, scheduling and visibility.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
@@ -32,7 +32,7 @@ impl Crowd {
     /// Plays a motion alone on the first layer of an instance: [`Player::play`].
     ///
     /// # Errors
-    /// If the instance is unknown, and those of [`Player::play`].
+    /// If the instance is unknown, or for a reason that [`Player::play`] lists.
     pub fn play(
         &mut self,
         instance: InstanceId,
@@ -45,7 +45,7 @@ impl Crowd {
     /// Fades to a motion on the first layer of an instance over `seconds`: [`Player::fade_to`].
     ///
     /// # Errors
-    /// If the instance is unknown, and those of [`Player::fade_to`].
+    /// If the instance is unknown, or for a reason that [`Player::fade_to`] lists.
     pub fn fade_to(
         &mut self,
         instance: InstanceId,
@@ -73,11 +73,11 @@ impl Crowd {
         Ok(())
     }
 
-    /// Sets whether the root motion of a rig's instances moves their world transforms. Default false. The transforms
-    /// are then kept in f64, so that many small steps do not drift.
+    /// Sets whether the root motion of a rig's instances moves their world transforms. Default false. While it does,
+    /// the transforms are kept in f64, so that many small steps do not drift.
     ///
     /// # Errors
-    /// If the rig is unknown, or it is to be applied and no loaded clip of the rig has root motion.
+    /// If the rig is unknown, or `apply` is true and no loaded clip of the rig has root motion.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
         if apply && !pool.has_root_clips() {
@@ -85,16 +85,16 @@ impl Crowd {
             return Err(CrowdError::NoRootMotion { rig, name });
         }
         if pool.state.apply_roots(apply) {
-            // Bounds may be those of the step before.
+            // Bounds may still be those of the step before.
             pool.mark_worlds();
         }
         Ok(())
     }
 
-    /// Sets whether the root motion of a rig's instances is computed in each [`advance`](Self::advance), for
-    /// [`root_motion`](Self::root_motion). Default true. If the rig has root motion, that visits every instance in every
-    /// step; untracked, and not [applied](Self::apply_root_motion), an instance costs nothing until something happens
-    /// to it. Snapshots do not contain it.
+    /// Sets whether each [`advance`](Self::advance) computes the root motion of a rig's instances, for
+    /// [`root_motion`](Self::root_motion). Default true. If the rig has root motion, every step then visits every
+    /// instance; when it is neither tracked nor [applied](Self::apply_root_motion), an instance costs nothing until
+    /// something happens to it. Snapshots do not contain this setting.
     ///
     /// # Errors
     /// If the rig is unknown.
@@ -103,11 +103,10 @@ impl Crowd {
         Ok(())
     }
 
-    /// Sets which kinds of events of a rig's instances are listened to. Default [`EventKinds::ALL`].
+    /// Sets which kinds of events [`events`](Self::events) collects for a rig's instances. Default [`EventKinds::ALL`].
     ///
-    /// Others are not in [`events`](Self::events), and cost nothing: between fades and ends, an action that loops is not
-    /// visited. Times, fades, poses and root motion are the same bits, whatever is listened to. Snapshots do not contain
-    /// it.
+    /// Other kinds cost nothing: between fades and ends, an action that loops is not visited. Times, fades, poses and
+    /// root motion have the same bits with every filter. Snapshots do not contain this setting.
     ///
     /// # Errors
     /// If the rig is unknown.

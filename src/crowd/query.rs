@@ -9,10 +9,10 @@ use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
 
 impl Crowd {
-    /// The rows of an instance in the bone buffer of the last frame; of an interpolated one those of the nearer pose.
-    /// `None` if it was hidden, out of the picture, or did not exist then. The range is valid until the next frame is
-    /// scheduled. With tiers that have a [detail](super::Tier::detail) they may be the rows of that: see
-    /// [`palette_detail`](Self::palette_detail).
+    /// The rows of an instance in the bone buffer of the last frame; for an interpolated instance, those of the nearer
+    /// of its two poses. `None` if the instance was hidden, out of the picture, or did not exist in that frame. The
+    /// range is valid until the next frame is scheduled. With tiers that have a [detail](super::Tier::detail), the rows
+    /// may be those of the detail: see [`palette_detail`](Self::palette_detail).
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let pair = self.palette_pair(instance)?;
         Some(if pair.factor < 0.5 {
@@ -22,9 +22,9 @@ impl Crowd {
         })
     }
 
-    /// The rows of an instance in the frame before the last, for motion vectors: those that it
-    /// [has](Self::palette_range), since they stay where they are. `None` if it had none then, or is interpolated. Useful
-    /// for memory that keeps two frames.
+    /// The rows of an instance in the frame before the last, for motion vectors. They are the rows of its
+    /// [`palette_range`](Self::palette_range), which stay where they are. `None` if it had none in that frame, or is
+    /// interpolated. Useful for memory that keeps two frames.
     pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let pair = self.palette_pair(instance)?;
         let had = pair.from == pair.to && !self.is_new_cell(instance);
@@ -95,13 +95,13 @@ impl Crowd {
         Ok(bounds)
     }
 
-    /// A sphere around the meshes of an instance, in model space, that holds them in every pose that what it plays can
-    /// take: without evaluating it. `None` if its rig draws nothing, or the radius would not be finite.
-    /// Of a rig that draws nothing, tiers see the joints: [`set_views`](Self::set_views).
+    /// A sphere around the meshes of an instance, in model space, found without evaluating it: it holds them in every
+    /// pose that the instance's clips can take. `None` if its rig draws nothing, or the radius would not be finite. For
+    /// a rig that draws nothing, tiers use the joints: [`set_views`](Self::set_views).
     ///
-    /// While one clip plays, the sphere is that of the clip ([`ClipBounds`](crate::rig::ClipBounds)). Of blends and
+    /// While one clip plays, the sphere is that of the clip ([`ClipBounds`](crate::rig::ClipBounds)). For blends and
     /// fades, with additive clips and with overrides, it is wider: it holds what any rotations of the joints can reach.
-    /// It holds until the instance is given other clips, weights or overrides. The first call after a clip was added
+    /// It is valid until the instance is given other clips, weights or overrides. The first call after a clip was added
     /// measures that clip.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! The handles of a crowd's rigs: the crowd's tag, and numbers that are given once.
+//! Handles of a crowd's rigs: the crowd's tag, and numbers that are never given twice.
 
 use crate::playback::ids::{MAX_RIGS_GIVEN, Owner};
 use crate::playback::pool::check;
@@ -7,19 +7,19 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A rig that was removed lies in no slot.
+/// The slot of a rig that was removed.
 const REMOVED: u16 = u16::MAX;
 
-/// Where the rigs lie, by their numbers.
+/// The slot of each rig of a crowd, by the rig's number.
 #[derive(Clone, Debug)]
 pub(crate) struct RigNumbers {
     tag: u16,
-    /// The slot of every rig that was ever added.
+    /// The slot of every rig that was ever added, by number; [`REMOVED`] for rigs that are gone.
     slots: Vec<u16>,
 }
 
-/// Tags count on from a random one, so that the first 1,023 crowds of a process have different ones, and
-/// crowds of different processes most often.
+/// Tags count up from a random one, so that the first 1,023 crowds of a process have different tags, and crowds of
+/// different processes most often do.
 fn next_tag() -> u16 {
     static FIRST: OnceLock<u32> = OnceLock::new();
     static CROWDS: AtomicU32 = AtomicU32::new(0);
@@ -52,17 +52,17 @@ impl RigNumbers {
         self.tag
     }
 
-    /// How many numbers have been given.
+    /// The number of rigs that were ever added.
     pub fn given(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whose the handles of a rig are.
+    /// The owner that a rig's handles name.
     pub fn owner(&self, number: u32) -> Owner {
         Owner::of_rig(self.tag, number)
     }
 
-    /// Gives the rig of a slot its number.
+    /// Gives the rig in a slot its number.
     pub fn add(&mut self, slot: usize) -> Result<Owner, CrowdError> {
         let number = self.slots.len();
         if number >= MAX_RIGS_GIVEN {
@@ -98,7 +98,7 @@ impl RigNumbers {
         }
     }
 
-    /// Takes over the tag and the numbers of another moment or crowd, whose rigs lie in the same slots.
+    /// Takes over the tag and numbers of a snapshot, whose rigs lie in the same slots.
     pub fn restore(&mut self, tag: u16, given: usize, rigs: impl Iterator<Item = (usize, u32)>) {
         self.tag = tag;
         self.slots.clear();

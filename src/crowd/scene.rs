@@ -8,12 +8,12 @@ use crate::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
 use crate::skeleton::limits::is_world;
 use std::sync::Arc;
 
-/// What an update of a scene did.
+/// Counts of one update of a scene.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SceneStats {
     /// Instances that are mirrored in the scene.
     pub mirrored: usize,
-    /// Those of them that had changed since they were last evaluated, and were evaluated by the update.
+    /// Mirrored instances that had changed since their last evaluation, and were evaluated by the update.
     pub evaluated: usize,
 }
 
@@ -35,9 +35,9 @@ impl Crowd {
         self.add_mirror(instance, scene, None)
     }
 
-    /// [`mirror`](Self::mirror) with nodes for these joints only (indices, in any order), which costs as much less.
+    /// [`mirror`](Self::mirror) with nodes for these joints only (indices, in any order); the cost is per joint.
     ///
-    /// If the instance has a mirror with nodes for all of them, that is returned.
+    /// If the instance has a mirror with nodes for all these joints, that mirror is returned.
     ///
     /// ```
     /// use phalanx::crowd::{BoneBuffer, Crowd};
@@ -130,7 +130,7 @@ impl Crowd {
     /// The instance and joint that a node mirrors.
     ///
     /// # Errors
-    /// If the node is unknown, is no joint, or is a joint of a mirror that is not of this crowd.
+    /// If the node is unknown, is not a joint, or is a joint of a mirror that is not of this crowd.
     pub fn mirrored_joint(
         &self,
         scene: &SceneGraph,
@@ -165,7 +165,7 @@ impl Crowd {
     /// Removes the mirror of an instance; the instance stays.
     ///
     /// # Errors
-    /// Those of [`despawn_mirrored`](Self::despawn_mirrored).
+    /// For a reason that [`despawn_mirrored`](Self::despawn_mirrored) lists.
     pub fn unmirror(
         &mut self,
         instance: InstanceId,
@@ -216,7 +216,7 @@ impl Crowd {
         gone: Option<OnRemove>,
     ) -> SceneStats {
         if let Some(attached) = gone {
-            // First, so that nodes attached to them are updated in this call, whatever the order of mirrors.
+            // Removed first, so that nodes attached to them are updated in this call, whatever the order of mirrors.
             let dead = |m: &&Mirrored| self.instance(m.instance).is_err();
             let dead = self.mirrors.all().iter().filter(dead);
             for m in dead.chain(self.mirrors.undone()) {
@@ -235,7 +235,7 @@ impl Crowd {
                 continue;
             };
             let Ok(hangs) = scene.place_root(m.mirror, pool.state.world(index)) else {
-                // It is mirrored in another scene.
+                // The mirror is in another scene.
                 continue;
             };
             hung |= hangs;
@@ -258,10 +258,10 @@ impl Crowd {
     }
 }
 
-/// Removes a mirror of this scene. If `attached` is refused, attached nodes lose their parent, or else are removed.
+/// Removes a mirror of this scene. If `attached` is refused, the attached nodes lose their parent, or else are removed.
 fn remove(scene: &mut SceneGraph, mirror: MirrorId, attached: OnRemove) {
     let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
-    // A mirror of another scene is refused in each attempt; the update of that scene removes it.
+    // A mirror of another scene is refused by every attempt; the update of that scene removes it.
     let _ = ways
         .into_iter()
         .find(|&way| scene.remove_mirror(mirror, way).is_ok());

@@ -1,4 +1,4 @@
-//! `Schedule`: which instances a frame evaluates and where their rows lie, before anything is written.
+//! `Schedule`: decides which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
 use super::memory::{Copied, Output, PaletteMemory};
@@ -19,9 +19,10 @@ pub struct FrameId {
 }
 
 impl FrameId {
-    /// An id that no other frame of the process has.
+    /// The next frame of the same crowd, or the first one of a crowd. No other frame of the process has this id.
     fn after(last: Option<Self>) -> Self {
-        // The atomic counts crowds, not frames: an atomic add in every frame waits for all stores of the last.
+        // The atomic counts crowds, not frames: an atomic add in every frame would wait for all stores of the last
+        // frame.
         static CROWDS: AtomicU64 = AtomicU64::new(1);
         let crowd = || CROWDS.fetch_add(1, Ordering::Relaxed);
         match last {
@@ -42,8 +43,8 @@ impl FrameId {
 pub struct RowLayout {
     /// Every palette starts at a multiple of this many rows; 0 counts as 1.
     pub align: usize,
-    /// Whether palettes that are evaluated are written one after another, to be copied to where they belong:
-    /// [`Schedule::scatter`]. For memory on a device. Otherwise they are written in place.
+    /// True to write evaluated palettes one after another, from where [`Schedule::scatter`] copies them to their rows:
+    /// for memory on a device. False to write palettes in place.
     pub compact: bool,
     /// The [`Schedule::id`] of the frame whose rows the memory still has. Unless that is the crowd's last frame,
     /// every visible instance is evaluated, scheduled or not.
@@ -53,23 +54,23 @@ pub struct RowLayout {
 /// Palettes of one length, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowGroup {
-    /// The row of the first one.
+    /// The row of the first palette.
     pub first: usize,
-    /// Rows from one to the next.
+    /// Rows from the start of one palette to the start of the next.
     pub stride: usize,
-    /// Rows of a palette; of the pair of an interpolated instance, both with the padding between them. The rest of the
-    /// stride is padding.
+    /// Rows of a palette; of an interpolated instance, rows of its pair, with the padding between the two. The rest of
+    /// the stride is padding.
     pub palette: usize,
-    /// Their number. Some may be of no instance.
+    /// The number of palettes. Some may belong to no instance.
     pub instances: usize,
 }
 
-/// A copy of rows.
+/// A copy of rows from the written memory to the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowMove {
-    /// The first row where they are.
+    /// The first row in the written memory.
     pub from: usize,
-    /// The first row where they belong.
+    /// The first row in the frame.
     pub to: usize,
     /// The number of rows.
     pub rows: usize,
@@ -77,8 +78,8 @@ pub struct RowMove {
 
 /// A scheduled frame: the row range of every visible instance is known, and no row is written yet.
 ///
-/// [`Crowd::palette_range`] returns this frame's rows from now on. An instance keeps its rows while it is visible and in
-/// the picture, so memory that holds the last frame needs what [`write`](Self::write) evaluates alone.
+/// [`Crowd::palette_range`] returns this frame's rows from now on. An instance keeps its rows while it is visible and
+/// in the picture, so memory that holds the last frame only needs the palettes that [`write`](Self::write) evaluates.
 ///
 /// ```
 /// use phalanx::crowd::{Crowd, PaletteMemory, RowLayout};
@@ -168,18 +169,18 @@ impl Schedule<'_> {
         self.follows
     }
 
-    /// All rows of the frame, with the padding between aligned palettes and those of cells without an instance.
+    /// The number of rows of the frame, with the padding between aligned palettes and the cells that no instance has.
     pub fn rows(&self) -> usize {
         self.selected.all
     }
 
-    /// The rows of memory that [`write`](Self::write) fills: all of the frame, or those that are evaluated if they are
-    /// written [one after another](RowLayout::compact).
+    /// The number of rows that [`write`](Self::write) fills: all rows of the frame, or only the evaluated ones if they
+    /// are written [one after another](RowLayout::compact).
     pub fn written_rows(&self) -> usize {
         self.selected.written
     }
 
-    /// How many instances will be evaluated and carried over.
+    /// How many instances will be evaluated, and how many keep their rows.
     pub fn stats(&self) -> FrameStats {
         let rows = self.selected.rows;
         FrameStats {
@@ -191,21 +192,21 @@ impl Schedule<'_> {
         }
     }
 
-    /// The palettes in the order of their rows, in groups of one length. Memory that is split between palettes (pages) may
-    /// be split within a group or between groups.
+    /// The palettes in the order of their rows, in groups of one length. Memory that is divided into pages may be
+    /// divided within a group, between two palettes, or between groups.
     pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         joined(self.crowd.tiering.groups())
     }
 
     /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
-    /// kept are not touched. It may be called again, with other memory.
+    /// kept are not touched. May be called again with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
         self.run(Copied(memory));
         self.stats()
     }
 
-    /// The frame in at most `parts` parts of about as many rows, for the caller's own threads: [`write`](Self::write)
-    /// without rayon. Each part may hold instances of several rigs. Memory is as for `write`.
+    /// Splits the frame into at most `parts` parts of about equal numbers of rows, for the caller's own threads:
+    /// [`write`](Self::write) without rayon. A part may hold instances of several rigs. `memory` is as for `write`.
     ///
     /// Allocates only when the number of parts has grown. The bits are those of `write`.
     ///
@@ -235,10 +236,10 @@ impl Schedule<'_> {
         self.crowd.lend_parts(self.id, self.how, parts, memory)
     }
 
-    /// Where the rows of the memory that [`write`](Self::write) fills belong, adjacent ones joined: from the row there to
-    /// the row of the frame. Written [one after another](RowLayout::compact) they belong to many places, and all other
-    /// rows of the frame stay where they are; otherwise they are written where they belong. To be called after the rows
-    /// were written: pairs of palettes change places then.
+    /// Calls `each` with every copy from the memory that [`write`](Self::write) fills to the rows of the frame,
+    /// adjacent ones joined. If palettes are written [one after another](RowLayout::compact), there are many copies,
+    /// and all other rows of the frame stay; otherwise there is a single one, from row 0 to row 0. Call it after the
+    /// rows were written, since the two palettes of a pair change places then.
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
         match self.how.compact {
             true => self.crowd.tiering.scatter(each),
@@ -250,8 +251,8 @@ impl Schedule<'_> {
         }
     }
 
-    /// The rows of the memory that [`write`](Self::write) fills, in groups of one length: memory that is split between
-    /// palettes may be split within a group or between groups.
+    /// The rows of the memory that [`write`](Self::write) fills, in groups of one length. Memory that is divided into
+    /// pages may be divided within a group, between two palettes, or between groups.
     pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         let (compact, tiering) = (self.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());
@@ -279,7 +280,7 @@ impl Schedule<'_> {
             tiering,
             ..
         } = &mut *self.crowd;
-        // If the caller's memory panics, no memory holds this frame, and the next one is evaluated whole.
+        // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
         *frame = None;
         let watched = tiering.begin_joints(pools);
         if watched {
@@ -297,7 +298,7 @@ impl Schedule<'_> {
     }
 }
 
-/// Groups with those joined that go on where one ends.
+/// Merges each group with the groups that continue it: same stride and palette, no gap.
 fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGroup> {
     // Rigs without slots have no rows.
     let mut groups = groups.filter(|g| g.stride > 0).peekable();
@@ -323,7 +324,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 
-    /// Two instances of a rig of one joint with a clip, of which the second plays it.
+    /// Two instances of a rig of one joint and one clip; only the second instance plays it.
     fn crowd() -> Crowd {
         let track = RawTrack {
             node: 0,

@@ -1,4 +1,4 @@
-//! `Scratches`: the buffers of a frame's workers, and when rows are streamed and keys prefetched.
+//! `Scratches`: the buffers of a frame's workers, and the sizes from which rows are streamed and keys prefetched.
 
 use super::tiers::Work;
 use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool};
@@ -8,13 +8,13 @@ const CHUNK: usize = 32;
 /// Ranges per worker: more than one, so that workers that finish early can take over others.
 const PARTS_PER_WORKER: usize = 8;
 
-/// From this many bytes of palettes on, rows are stored past the caches. A frame of 67 rows a character, and the copy of
-/// its rows that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 ns plain and 290 streamed,
-/// 13 MB 335 and 306, 26 MB 511 and 340.
+/// From this many bytes of palettes on, rows are stored past the caches. Nanoseconds per character of 67 rows, with the
+/// copy that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 plain and 290 streamed, 13 MB
+/// 335 and 306, 26 MB 511 and 340.
 pub(super) const STREAM_BYTES: usize = 10 << 20;
 
-/// From this many bytes of keys on, what the next instances read is prefetched. Fewer stay in the second-level cache,
-/// and asking for what is there costs a tenth of a frame.
+/// From this many bytes of keys on, the keys of the next instances are prefetched. Fewer bytes stay in the second-level
+/// cache, where prefetching would cost a tenth of a frame.
 pub(super) const COLD_BYTES: usize = 2 << 20;
 
 /// The buffers of a worker.
@@ -46,7 +46,7 @@ impl Scratches {
         }
     }
 
-    /// The scratches for `palettes` on the current rayon pool, with room for the pools that were
+    /// One scratch per range for `palettes` on the current rayon pool, with room for the pools that were
     /// [reserved](Self::reserve).
     pub fn prepare(&mut self, palettes: usize) -> &mut [WorkerScratch] {
         let workers = rayon::current_num_threads();

@@ -9,19 +9,19 @@ use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
 use crate::playback::{MAX_TAG, SnapshotDiffers};
 
-/// A snapshot of a moment that lies farther from the crowd's than this counts as one of another crowd: palettes that stay
-/// would be of times that far away. Seconds; rollback over a network goes back by some tenths.
+/// A snapshot whose time is farther from the crowd's than this counts as one of another crowd, since palettes that stay
+/// would be out of date by as much. Seconds; rollback over a network goes back by some tenths.
 const CLOSE: f64 = 1.0;
 
-/// The playback of a crowd at a moment: what plays with its times, weights and fades, transforms, overrides, handles, and
-/// which instances are scheduled. It refers to rigs and clips by hash and does not own them.
+/// The playback of a crowd at one moment: its actions with times, weights and fades, transforms, overrides, handles,
+/// and which instances are scheduled. It refers to rigs and clips by hash and does not own them.
 ///
-/// What is shown is not part of it, as it follows from what plays: tiers, views, importances and the budget are those of the
-/// crowd that a snapshot is restored in.
+/// Cells and palettes are not part of it, since they follow from what plays. Tiers, views, importances and the budget
+/// stay those of the crowd that restores the snapshot.
 ///
-/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process: for saved games, and
-/// for rollback over a network. Two snapshots are equal if their bytes are: `==` makes them, so whoever looks for
-/// differences of many crowds compares hashes of the bytes.
+/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) carry it to another process: for saved games, and
+/// for rollback over a network. Two snapshots are equal if their bytes are. `==` serialises both, so to find
+/// differences between many crowds, compare hashes of the bytes.
 ///
 /// ```
 /// use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, PlayOptions};
@@ -54,6 +54,7 @@ pub struct CrowdSnapshot {
     tag: u16,
     /// The number of rigs added in the life of the crowd.
     rigs: usize,
+    /// Snapshots of the pools, by slot; `None` for a slot without a rig.
     pools: Vec<Option<Box<PoolSnapshot>>>,
 }
 
@@ -73,12 +74,12 @@ impl CrowdSnapshot {
         w.finish()
     }
 
-    /// The snapshot of bytes from [`to_bytes`](Self::to_bytes). They may come from anywhere: every number is checked, and
-    /// memory is at most [`SNAPSHOT_MEMORY_PER_BYTE`](crate::playback::SNAPSHOT_MEMORY_PER_BYTE) times the bytes. Whether
-    /// it fits a crowd is checked by [`Crowd::restore`].
+    /// Reads the bytes that [`to_bytes`](Self::to_bytes) made. The bytes may come from anywhere: every number is
+    /// checked, and memory is at most [`SNAPSHOT_MEMORY_PER_BYTE`](crate::playback::SNAPSHOT_MEMORY_PER_BYTE) times the
+    /// bytes. [`Crowd::restore`] checks whether the snapshot fits a crowd.
     ///
     /// # Errors
-    /// If the bytes are no snapshot of a crowd, of another version, cut, changed, or contradict themselves.
+    /// If the bytes are not a snapshot of a crowd, or are of another version, cut, changed, or contradictory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, CrowdError> {
         let mut r = Reader::new(bytes, Kind::Crowd)?;
         let tag = r.u16("tag")?;
@@ -131,20 +132,20 @@ impl Crowd {
         }
     }
 
-    /// Restores a snapshot: the same calls then give the same playback, events and handles, every time, and the same bits
-    /// in palettes that are an instance's own and updated in every frame.
+    /// Restores a snapshot: the same calls then give the same playback, events and handles, every time. Palettes that
+    /// belong to one instance and are updated in every frame get the same bits.
     ///
     /// Without tiers the next frame evaluates every visible instance, scheduled or not. With [tiers](Self::set_tiers),
-    /// instances whose playback differs from the snapshot's count as changed by a call; the others keep their palettes until
-    /// their next update, and shared ones may be of other phases than when the snapshot was taken. A rollback by a few
-    /// frames changes few. A snapshot of another crowd, or of a moment more than a second away, changes all.
+    /// instances whose playback differs from the snapshot's count as changed by a call; the others keep their palettes
+    /// until their next update, and shared ones may be of other phases than when the snapshot was taken. A rollback by
+    /// a few frames changes few. A snapshot of another crowd, or of a moment more than a second away, changes all.
     ///
-    /// A handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
-    /// with the same handle, and then identifies that one. So it is with clips and blend spaces that were added after the
-    /// snapshot, but that they stay until then: their handles go on to name them, and playing one adds it. No snapshot holds
-    /// what has only stayed, so that one taken after a rollback equals one that was taken without. If a clip or
-    /// blend space of the snapshot has been removed, the snapshot cannot be restored. A rig that was added after the
-    /// snapshot has to be removed first.
+    /// The handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
+    /// with the same handle, and then names that one. Clips and blend spaces that were added after the snapshot stay,
+    /// and so do their handles, until a replay adds others with the same handles; playing one adds it to the restored
+    /// state. Later snapshots leave out those that only stayed, so a snapshot taken after a rollback equals one taken
+    /// without. If a clip or blend space of the snapshot has been removed, the snapshot cannot be restored. Remove rigs
+    /// that were added after the snapshot before you restore it.
     ///
     /// The snapshot may be of another crowd that was built by the same calls. This crowd then takes over its
     /// [tag](Self::tag): handles of that crowd become valid here, and handles that this crowd returned before become
@@ -200,8 +201,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// The seconds by which a snapshot lies before the crowd, if it is of this crowd and [`CLOSE`]. Its rigs are those of
-    /// the crowd.
+    /// The seconds by which a snapshot lies before the crowd; `None` if it is of another crowd or not [`CLOSE`]. The
+    /// snapshot's rigs have to be the crowd's.
     fn seconds_before(&self, snapshot: &CrowdSnapshot) -> Option<f64> {
         if snapshot.tag != self.rigs.tag() {
             return None;

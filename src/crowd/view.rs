@@ -37,14 +37,14 @@ pub struct RigView<'a> {
     pool: &'a Pool,
 }
 
-/// An action of an instance.
+/// An action of an instance, from [`RigView::actions`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlayingAction {
     /// The instance.
     pub instance: InstanceId,
-    /// Its layer.
+    /// Index of the layer that the action plays on.
     pub layer: usize,
-    /// What it plays.
+    /// The clip or blend space that the action plays.
     pub motion: Playable,
     /// Time, weight, fade and speed, now.
     pub state: ActionState,
@@ -62,7 +62,7 @@ impl Crowd {
 }
 
 impl<'a> RigView<'a> {
-    /// The length of the arrays: the most instances that have been alive at once.
+    /// The length of the arrays: the largest number of instances that were alive at once.
     pub fn len(self) -> usize {
         self.pool.state.len()
     }
@@ -103,7 +103,7 @@ impl<'a> RigView<'a> {
         alive.map(move |(index, _)| self.pool.instance_id(index))
     }
 
-    /// What each instance that is alive plays, by index.
+    /// The playback of each instance that is alive, by index.
     pub fn playing(self) -> impl Iterator<Item = (InstanceId, Playing<'a>)> + use<'a> {
         let Self { pool } = self;
         self.instances().map(move |instance| {
@@ -112,7 +112,7 @@ impl<'a> RigView<'a> {
         })
     }
 
-    /// All actions: by instance, then by layer, of each layer oldest first.
+    /// All actions: by instance, then by layer, within a layer oldest first.
     pub fn actions(self) -> impl Iterator<Item = PlayingAction> + use<'a> {
         let layers = self.pool.layer_count();
         self.playing().flat_map(move |(instance, playing)| {

@@ -1,4 +1,4 @@
-//! Watched joints: model matrices that every evaluation keeps besides the palettes.
+//! Watched joints: model matrices that every evaluation stores, in addition to the palettes.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
@@ -22,14 +22,14 @@ impl<'a> WatchedJoints<'a> {
         self.joints
     }
 
-    /// Their model matrices, in the order of [`joints`](Self::joints): joint space to model space.
+    /// Model matrices of the joints, in the order of [`joints`](Self::joints): joint space to model space.
     pub fn models(&self) -> &'a [Affine3x4] {
         self.models
     }
 
-    /// Their world matrices, in the order of [`joints`](Self::joints): the instance's present world transform × the
-    /// model matrix, in f64. One product each, made when it is read, so that it follows
-    /// [`Crowd::set_world`] and [`Crowd::update_scene`].
+    /// World matrices of the joints, in the order of [`joints`](Self::joints): the instance's present world transform ×
+    /// the model matrix, in f64. Each product is made when it is read, so that it follows [`Crowd::set_world`] and
+    /// [`Crowd::update_scene`].
     pub fn worlds(&self) -> impl ExactSizeIterator<Item = DAffine3> + 'a {
         let world = self.world;
         self.models
@@ -37,33 +37,33 @@ impl<'a> WatchedJoints<'a> {
             .map(move |model| world * DAffine3::from(*model))
     }
 
-    /// The model matrix of a joint, if it is among them.
+    /// The model matrix of a joint; `None` if it is not watched.
     pub fn model(&self, joint: usize) -> Option<&'a Affine3x4> {
         let joint = u16::try_from(joint).ok()?;
         self.models.get(self.joints.binary_search(&joint).ok()?)
     }
 
-    /// The number of frames that were evaluated since the one that the matrices are of: 0 for those of the last frame.
-    /// `None` if they are of no frame: the instance was not evaluated since the joints are watched (the matrices are
-    /// then the identity), or [`Crowd::update_scene`] has evaluated it.
+    /// The number of frames evaluated since the one that the matrices come from: 0 for the last frame. `None` if they
+    /// come from no frame: the instance was not evaluated since the joints are watched (the matrices are then the
+    /// identity), or [`Crowd::update_scene`] has evaluated it.
     pub fn age(&self) -> Option<u64> {
         self.age
     }
 
-    /// Whether the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
-    /// what it plays or its overrides.
+    /// True if the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
+    /// its actions or overrides.
     pub fn is_current(&self) -> bool {
         self.current
     }
 }
 
 impl Crowd {
-    /// Watches joints (indices, in any order) of all instances of a rig: every evaluation keeps their model matrices,
-    /// whether it writes into heap or device memory, at the cost of a product per joint; with
-    /// [tiers](Self::set_tiers), of one more evaluation of each instance in the picture. Read them by
-    /// [`watched`](Self::watched). Palettes do not change.
+    /// Watches joints (indices, in any order) of all instances of a rig: every evaluation, into heap or device memory,
+    /// keeps their model matrices. The cost is one product per joint; with [tiers](Self::set_tiers), one more
+    /// evaluation of each instance in the picture. Read the matrices by [`watched`](Self::watched). Palettes do not
+    /// change.
     ///
-    /// Calls are counted: a joint is watched until [`unwatch`](Self::unwatch) was called as often.
+    /// Calls are counted: a joint is watched until [`unwatch`](Self::unwatch) was called as often as `watch`.
     ///
     /// ```
     /// use phalanx::crowd::{BoneBuffer, Crowd};
@@ -98,7 +98,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Takes back a [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
+    /// Takes back one [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
     ///
     /// # Errors
     /// If the rig or a joint is unknown.
@@ -109,9 +109,9 @@ impl Crowd {
         Ok(())
     }
 
-    /// The watched joints of an instance, as it was last evaluated. An instance that is hidden or not scheduled keeps
-    /// its matrices: see [`WatchedJoints::age`]. Joints are watched from the first evaluation after
-    /// [`watch`](Self::watch) on, and an instance from its first one.
+    /// The watched joints of an instance, as of its last evaluation. An instance that is hidden or not scheduled keeps
+    /// its matrices: see [`WatchedJoints::age`]. A joint has a matrix from the first evaluation after
+    /// [`watch`](Self::watch) on.
     ///
     /// # Errors
     /// If the instance is unknown.
@@ -136,7 +136,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Lays out the watched joints of all rigs for which they, the mirrors or the instances have changed.
+    /// Lays out the watched joints of each rig whose watched joints, mirrors or instances have changed.
     pub(super) fn lay_out_watched(&mut self) {
         let changed = std::mem::take(&mut self.mirrors.changed);
         for (slot, pool) in self.pools.iter_mut().enumerate() {

@@ -1,15 +1,15 @@
-//! What is wrong with a clip, of parts or of raw tracks, and why its root motion cannot be extracted.
+//! `ClipFault`: why a clip is invalid, cannot be built from parts or raw tracks, or has no root motion to extract.
 
 use super::SkeletonMismatch;
 use crate::math::channel::Channel;
 use crate::suggest::LookupError;
 
-/// Limit on the keys of a timeline that is resampled. Up to this number f32 times are spaced as evenly as
+/// Limit on the keys of a resampled timeline. Up to this number, f32 times are spaced as evenly as
 /// [`REGULAR_TOLERANCE`](crate::clip::REGULAR_TOLERANCE) requires, at any rate; 9.7 hours at 120 Hz.
 pub(crate) const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 
-/// Limit on the steps of the search for root motion: one per node for every clip, and one per joint at or above it for
-/// every joint examined. A thousand clips of a thousand nodes take a million.
+/// Limit on the steps of the search for root motion: one per clip and node, and one per joint on the chain from each
+/// examined joint up to the root. A thousand clips of a thousand nodes take a million.
 pub(crate) const MAX_ROOT_STEPS: u64 = 1 << 28;
 
 /// Why a clip is rejected, or cannot be built from raw tracks.
@@ -59,16 +59,16 @@ pub enum ClipFault {
         channel: Channel,
         /// Index in the channel's list of blocks.
         index: usize,
-        /// What the block refers to.
+        /// The kind of element that the block refers to.
         what: &'static str,
         /// Index or end of the reference.
         needed: usize,
         /// Number of existing elements.
         have: usize,
     },
-    /// There is no such clip.
+    /// The rig has no such clip.
     Unknown {
-        /// Name of the clip.
+        /// Index of the clip.
         clip: usize,
         /// Number of clips of the rig.
         clips: usize,
@@ -102,7 +102,7 @@ pub enum ClipFault {
     Beyond {
         /// Name of the clip.
         clip: String,
-        /// Where the number is: channel, joint and key.
+        /// Text for the place of the number: channel, joint and key.
         place: String,
         /// Value of the number.
         value: f32,
@@ -135,117 +135,120 @@ pub enum ClipFault {
     RootMotion {
         /// Name of the clip.
         clip: String,
-        /// The fault.
+        /// The fault, as the message states it.
         what: &'static str,
         /// The key, joint or count at fault.
         index: usize,
     },
     /// The skeletons differ in more than the order of their lanes and joints.
     LaneSkeleton {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The first difference: in the clip's skeleton, and in the other.
+        /// The first difference: in the clip's skeleton, and in the other one.
         mismatch: SkeletonMismatch,
     },
-    /// The clip needs more memory in the new order than allowed.
+    /// The clip needs more memory in the new lane order than allowed.
     LaneMemory {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Bytes needed, at least.
+        /// Lower bound of the bytes needed.
         needed: usize,
         /// Bytes allowed.
         limit: usize,
     },
     /// The lengths of a track do not match.
     TrackLength {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The track.
+        /// Index of the track.
         track: usize,
-        /// Its node.
+        /// Index of the node that the track animates.
         node: usize,
-        /// Key times.
+        /// Number of key times.
         keys: usize,
-        /// Values.
+        /// Number of values.
         values: usize,
-        /// Values needed.
+        /// Number of values needed.
         needed: usize,
     },
     /// A track animates a node or morph target that the skeleton lacks.
     Target {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The track.
+        /// Index of the track.
         track: usize,
-        /// The node.
+        /// Index of the node.
         node: usize,
-        /// What it lacks.
+        /// The node or morph target that is missing, as the message states it.
         what: &'static str,
     },
-    /// A track of a user channel has wrong lengths or times that do not increase, or is not the only one.
+    /// A track of a user channel is not the only one of its channel in the clip, does not fit the skeleton's channel,
+    /// or has wrong lengths, times that do not increase, or values that are not finite.
     UserTrack {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The channel.
+        /// Name of the user channel.
         channel: String,
-        /// What is wrong.
+        /// The fault, as the message states it.
         what: &'static str,
-        /// How many are good.
+        /// Number found; for keys and values that are checked one by one, the number of good ones before the first bad
+        /// one.
         have: usize,
-        /// How many are needed.
+        /// Number needed.
         needed: usize,
     },
-    /// The union of a block's key times is too long, and no even grid of f32 times can take its place.
+    /// The union of a block's key times is too long, and no even grid of f32 times can replace it.
     TooManyKeys {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
         /// The channel.
         channel: Channel,
-        /// The block.
+        /// Index of the block.
         block: usize,
-        /// Keys of the union.
+        /// Number of keys in the union.
         keys: usize,
     },
     /// The clip's rows take more memory than allowed.
     TooLarge {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Keys of the block that is beyond the limit; 0 if it is no block of keys.
+        /// Number of keys of the block that is beyond the limit; 0 if it is not a block of keys.
         keys: u32,
-        /// Bytes needed, at least.
+        /// Lower bound of the bytes needed.
         needed: usize,
         /// Bytes allowed.
         limit: usize,
     },
     /// The operating system cannot provide the memory that the clip's rows take.
     OutOfMemory {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Bytes needed, at least.
+        /// Lower bound of the bytes needed.
         needed: usize,
     },
-    /// No joint has the name, path or index of the joint of root motion, or several have it.
+    /// No joint has the name, path or index given for root motion, or several have it.
     RootJoint(LookupError),
-    /// A joint above that of root motion is animated too, so the motion is not the joint's alone.
+    /// A joint above the joint of root motion is animated too, so the motion is not only the joint's.
     MovingAncestor {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The joint of the motion.
+        /// Name of the joint of root motion.
         joint: String,
-        /// The animated joint above it.
+        /// Name of the animated joint above it.
         above: String,
     },
-    /// The joints above that of root motion have non-uniform or zero scale, through which the motion cannot be carried.
+    /// The joints above the joint of root motion have non-uniform or zero scale, through which the motion cannot be
+    /// carried.
     RootScale(String),
-    /// Root motion needs more keys than four for each of the joint's, and than an irregular timeline holds.
+    /// Root motion needs more than four keys for each key of the joint, and more than an irregular timeline holds.
     RootKeys {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// Keys needed.
+        /// Number of keys needed.
         keys: usize,
-        /// The limit.
+        /// Largest number of keys allowed.
         limit: usize,
     },
-    /// There are so many clips, nodes and levels that the search for root motion would take too long.
+    /// The search for root motion would take this many steps, more than are allowed.
     RootWork(u64),
 }

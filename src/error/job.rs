@@ -1,4 +1,4 @@
-//! What a job refuses, with the buffer and both sizes.
+//! `JobError`: why a job refuses its buffers, with the buffer's name and both sizes.
 
 use super::SkeletonMismatch;
 use crate::words::{are, shorten};
@@ -11,21 +11,21 @@ pub enum JobError {
     /// A buffer is too small, or not of the one size allowed.
     #[error("{job}: buffer `{buffer}` holds {have}, needed are {needed}")]
     Size {
-        /// The job.
+        /// Name of the job.
         job: &'static str,
-        /// The buffer.
+        /// Name of the buffer.
         buffer: &'static str,
-        /// Its size, in its own elements.
+        /// Size of the buffer, in its elements.
         have: usize,
-        /// The size needed.
+        /// Size needed, in the same elements.
         needed: usize,
     },
     /// A clip was built for another skeleton or another lane order.
     #[error("{job}: clip \"{clip}\" was built for another skeleton: {mismatch}", clip = shorten(.clip))]
     Skeleton {
-        /// The job.
+        /// Name of the job.
         job: &'static str,
-        /// The clip.
+        /// Name of the clip.
         clip: String,
         /// The first difference: in the clip's skeleton, and in the job's.
         mismatch: SkeletonMismatch,
@@ -33,41 +33,41 @@ pub enum JobError {
     /// A full clip or pose where an additive one is needed, or the reverse.
     #[error("{job}: clip \"{clip}\" is {have}, needed is {needed}", clip = shorten(.clip))]
     Kind {
-        /// The job.
+        /// Name of the job.
         job: &'static str,
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// What it is.
+        /// Kind of the clip or pose: full or additive.
         have: &'static str,
-        /// What is needed.
+        /// Kind needed.
         needed: &'static str,
     },
     /// A number is NaN, infinite or out of range.
     #[error("{job}: `{what}` is {value}, allowed are {low} to {high}")]
     Value {
-        /// The job.
+        /// Name of the job.
         job: &'static str,
-        /// The number's name.
+        /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f32,
         /// Least value allowed.
         low: f32,
         /// Greatest value allowed.
         high: f32,
     },
-    /// An index points past the end of what it indexes.
+    /// An index is not below the number of elements.
     #[error("{job}: `{what}` {index} at {place}, there {} {have}", are(*.have as u64))]
     Index {
-        /// The job.
+        /// Name of the job.
         job: &'static str,
-        /// What the index names.
+        /// The kind of element that the index names.
         what: &'static str,
         /// The index.
         index: usize,
-        /// Where it stands.
+        /// Position of the index in its array.
         place: usize,
-        /// How many there are.
+        /// Number of elements.
         have: usize,
     },
 }

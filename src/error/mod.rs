@@ -1,7 +1,7 @@
-//! `BuildError`: why a skeleton, a skin, a clip, a mesh or a rig is rejected; and what is wrong with each, as data.
+//! `BuildError`: why a skeleton, skin, mask, clip, mesh or rig cannot be made; and the fault of each, as data.
 //!
-//! The room lies below those whose errors it names, so that each can return them. The rooms re-export their own and
-//! word the messages of those that state limits.
+//! This module lies below the modules whose errors it names, so that each of them can return them. They re-export their
+//! own errors and word the messages of those that state limits.
 
 mod clip;
 mod job;
@@ -30,46 +30,46 @@ pub enum BuildError {
     /// More scalars than 16-bit block indices can address.
     #[error("{count} morph weights and numbers of user channels, the limit is {MAX_SCALARS}")]
     TooManyScalars {
-        /// How many there are.
+        /// Number of scalars.
         count: usize,
     },
     /// An index is out of range.
     #[error("{place}: {what} {index} is out of range, there {} {have}", are(*.have as u64))]
     Index {
-        /// Where the index occurs.
+        /// Text for the place of the index.
         place: String,
-        /// What it refers to.
+        /// The kind of element that the index refers to.
         what: &'static str,
         /// The index.
         index: usize,
-        /// How many there are.
+        /// Number of existing elements.
         have: usize,
     },
-    /// A stream of a primitive of raw data does not have one element per vertex.
+    /// A stream of a primitive in raw data does not have one element per vertex.
     #[error("mesh {mesh}, primitive {primitive}: {stream} has {have} elements, needs {needed}")]
     Stream {
-        /// The mesh.
+        /// Index of the mesh.
         mesh: usize,
-        /// The primitive.
+        /// Index of the primitive in the mesh.
         primitive: usize,
-        /// The stream.
+        /// Name of the stream.
         stream: &'static str,
-        /// Its length.
+        /// Length of the stream.
         have: usize,
-        /// The length needed.
+        /// Number of vertices.
         needed: usize,
     },
-    /// A joint that is named was not found.
+    /// No joint has the given name, path or index, or several match.
     #[error(transparent)]
     Joint(#[from] LookupError),
     /// The joints do not form a skeleton, a skin or a mask.
     #[error("{0}")]
     Skeleton(SkeletonFault),
-    /// The parts of a clip do not fit each other or another lane order, raw tracks cannot become a clip, or its root motion
-    /// cannot be extracted as requested.
+    /// The parts of a clip do not fit each other or another lane order, raw tracks cannot become a clip, or the root
+    /// motion cannot be extracted as requested.
     #[error("{0}")]
     Clip(ClipFault),
-    /// The streams of a primitive, a material or an image are rejected.
+    /// The streams of a primitive, a material or an image are invalid.
     #[error("{0}")]
     Mesh(MeshFault),
     /// The parts of a rig do not fit each other, or a scene cannot be a level of detail of it.
@@ -78,44 +78,44 @@ pub enum BuildError {
     /// The frame that an additive clip refers to cannot be sampled.
     #[error("additive reference: {0}")]
     Reference(JobError),
-    /// A skin of a scene is rejected.
+    /// A skin of a scene is invalid.
     #[error("skin {skin}: {source}")]
     OfSkin {
-        /// The skin.
+        /// Index of the skin.
         skin: usize,
         /// The cause.
         source: Box<BuildError>,
     },
-    /// A clip of a scene is rejected.
+    /// A clip of a scene is invalid.
     #[error("animation {clip}: {source}")]
     Animation {
-        /// The clip.
+        /// Index of the clip.
         clip: usize,
         /// The cause.
         source: Box<BuildError>,
     },
-    /// A primitive of a scene or a rig is rejected.
+    /// A primitive of a scene or a rig is invalid.
     #[error("mesh {mesh}, primitive {primitive}: {source}")]
     OfPrimitive {
-        /// The mesh.
+        /// Index of the mesh.
         mesh: usize,
-        /// The primitive.
+        /// Index of the primitive in the mesh.
         primitive: usize,
         /// The cause.
         source: Box<BuildError>,
     },
-    /// A material of a scene or a rig is rejected.
+    /// A material of a scene or a rig is invalid.
     #[error("material {material}: {source}")]
     OfMaterial {
-        /// The material.
+        /// Index of the material.
         material: usize,
         /// The cause.
         source: Box<BuildError>,
     },
-    /// The scene of a file is rejected.
+    /// The scene of a file is invalid.
     #[error("{file}: {source}")]
     OfFile {
-        /// The file.
+        /// Name of the file.
         file: String,
         /// The cause.
         source: Box<BuildError>,

@@ -1,8 +1,8 @@
-//! What is wrong with a mesh, a material, an image or a rig.
+//! `MeshFault` and `RigFault`: why a mesh, a material, an image or a rig is invalid.
 
 use super::SkeletonMismatch;
 
-/// Why the streams of a primitive, a material or an image are rejected.
+/// Why the streams of a primitive, a material or an image are invalid.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum MeshFault {
@@ -31,34 +31,34 @@ pub enum MeshFault {
         /// Value of the component.
         value: f32,
     },
-    /// A number is NaN or outside of its range.
+    /// A number of a material is NaN or outside its range.
     MaterialNumber {
         /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f32,
         /// Least allowed value.
         least: f32,
         /// Largest allowed value.
         most: f32,
     },
-    /// A texture uses texture coordinates that primitives do not keep.
+    /// A texture uses a set of texture coordinates that primitives do not keep.
     TexCoord {
-        /// Use of the texture.
+        /// Use of the texture, such as base colour.
         texture: &'static str,
-        /// Number of the set.
+        /// Number of the set of texture coordinates.
         tex_coord: u32,
     },
-    /// It is damaged, too large, or neither PNG, JPEG nor a WebP that is not animated.
+    /// The image is damaged, too large, or neither PNG, JPEG nor a WebP without animation.
     ImageDecode {
-        /// Its MIME type.
+        /// MIME type of the image.
         mime: String,
         /// The decoder's reason.
         reason: String,
     },
-    /// Decoding needs more memory than the caller allows.
+    /// Decoding the image needs more memory than the caller allows.
     ImageMemory {
-        /// Its MIME type.
+        /// MIME type of the image.
         mime: String,
         /// Bytes needed.
         needed: u64,
@@ -67,15 +67,15 @@ pub enum MeshFault {
     },
 }
 
-/// Why a rig is rejected.
+/// Why a rig is invalid.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum RigFault {
     /// An index is out of range.
     Index {
-        /// Where the index is.
+        /// Text for the place of the index.
         place: String,
-        /// What the index refers to.
+        /// The kind of element that the index refers to.
         what: &'static str,
         /// The index.
         index: usize,
@@ -86,7 +86,7 @@ pub enum RigFault {
     Clip {
         /// Index of the clip.
         clip: usize,
-        /// Its name.
+        /// Name of the clip.
         name: String,
         /// The first difference: in the clip's skeleton, and in the rig's.
         mismatch: SkeletonMismatch,
@@ -106,7 +106,7 @@ pub enum RigFault {
     },
     /// The product of scales down a chain of joints exceeds its limit.
     Scales {
-        /// What is included: all clips, or also those of additive layers.
+        /// Text for the scales included: of the rest pose and all clips, or with those of additive layers.
         what: &'static str,
         /// Index of the joint.
         joint: usize,
@@ -117,48 +117,49 @@ pub enum RigFault {
         /// Largest product allowed.
         limit: f64,
     },
-    /// The meshes use more slots than [`MAX_SHARED_SLOTS`](crate::rig::MAX_SHARED_SLOTS), summed over pairs of mesh and skin.
+    /// The meshes use more slots than [`MAX_SHARED_SLOTS`](crate::rig::MAX_SHARED_SLOTS), summed over pairs of mesh and
+    /// skin.
     SharedSlots(u64),
-    /// A detail of a level that the rig does not have.
+    /// The rig has no such level of detail.
     Level {
-        /// The level.
+        /// Number of the level.
         level: usize,
-        /// Levels of the rig.
+        /// Number of levels of the rig.
         levels: usize,
     },
-    /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`](crate::rig::MAX_DETAIL_VERTICES), counted for each skin that they are
-    /// drawn with.
+    /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`](crate::rig::MAX_DETAIL_VERTICES), counted
+    /// for each skin that they are drawn with, each morph target and each four influences.
     DetailVertices(u64),
     /// A decoded image does not have four bytes per pixel.
     Image {
         /// Index of the image.
         image: usize,
-        /// Bytes of the image.
+        /// Number of bytes of the image.
         have: usize,
-        /// Expected bytes.
+        /// Expected number of bytes.
         needed: u64,
     },
-    /// The MIME type of an encoded image is no such text.
+    /// The MIME type of an encoded image is too long or not printable ASCII.
     MimeType {
         /// Index of the image.
         image: usize,
-        /// Bytes of the text.
+        /// Length of the text, bytes.
         length: usize,
     },
-    /// The file has no skinned mesh.
+    /// The file of a level of detail has no skinned mesh.
     LodNoMesh,
     /// No skin of the rig has all joints of the level's skin.
     LodNoSkin {
-        /// The rig.
+        /// Name of the rig.
         rig: String,
-        /// The first joint that is missing.
+        /// Name of the first joint that is missing.
         joint: String,
     },
-    /// The level has a different bind pose.
+    /// A joint has another bind pose in the level than in the rig.
     LodBindPose {
-        /// The rig.
+        /// Name of the rig.
         rig: String,
-        /// The joint.
+        /// Name of the joint.
         joint: String,
     },
 }

@@ -1,6 +1,6 @@
-//! What is wrong with a skeleton, a skin or a mask, and why data does not fit a skeleton.
+//! `SkeletonFault` and `SkeletonMismatch`: why a skeleton, a skin or a mask is invalid, and how two skeletons differ.
 
-/// Why a skeleton cannot be made from a list of joints.
+/// Why a skeleton, a skin or a mask is invalid.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SkeletonFault {
@@ -8,104 +8,104 @@ pub enum SkeletonFault {
     TooManyJoints(usize),
     /// A joint comes before its parent, or is its own parent.
     ParentNotFirst {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its parent.
+        /// Index of its parent.
         parent: usize,
     },
-    /// NaN or an infinity in a rest pose.
+    /// NaN or an infinity in the rest pose of this joint.
     NotFinite(usize),
     /// A number of a rest pose is beyond its limit.
     Beyond {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: String,
-        /// Which quantity.
+        /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f32,
-        /// The least or greatest value allowed.
+        /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// The scales of the rest pose have too large a product down a chain.
+    /// The product of the rest pose's scales down a chain of joints is too large.
     Chain {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: String,
-        /// The product of the largest scales.
+        /// Product of the largest scales down to the joint.
         product: f64,
     },
     /// A scalar's rest value is beyond its limit.
     ScalarBeyond {
-        /// The scalar.
+        /// Index of the scalar.
         scalar: usize,
-        /// Its name.
+        /// Name of the scalar.
         name: String,
-        /// Its value.
+        /// Rest value of the scalar.
         value: f32,
     },
-    /// A scalar's rest value is NaN or infinite.
+    /// The rest value of this scalar is NaN or infinite.
     ScalarNotFinite(usize),
-    /// A user channel has the name of another, or of a scalar.
+    /// A user channel has the name of another channel or scalar.
     ChannelName(String),
-    /// A user channel's rest value is NaN or infinite, or a quaternion without a direction.
+    /// The rest value of a user channel is NaN or infinite, or a quaternion without a direction.
     ChannelRest(String),
     /// More user channels than are allowed.
     TooManyChannels(usize),
     /// The lane order is not a permutation of the joints.
     LaneOrder {
-        /// Entries of the lane order.
+        /// Length of the lane order.
         len: usize,
-        /// Joints of the skeleton.
+        /// Number of joints of the skeleton.
         joints: usize,
     },
-    /// Joints and matrices differ in number.
+    /// The numbers of joints and of inverse bind matrices differ.
     SkinLengths {
         /// Number of joints.
         joints: usize,
-        /// Number of matrices.
+        /// Number of inverse bind matrices.
         matrices: usize,
     },
     /// A slot refers to a joint that the skeleton lacks.
     SkinJoint {
-        /// The slot.
+        /// Index of the slot.
         slot: usize,
-        /// The joint it refers to.
+        /// Index of the joint that the slot refers to.
         joint: u16,
-        /// Joints of the skeleton.
+        /// Number of joints of the skeleton.
         joints: usize,
     },
-    /// A matrix holds NaN or an infinity.
+    /// The inverse bind matrix of this slot holds NaN or an infinity.
     SkinNotFinite(usize),
-    /// A matrix holds a number beyond its limit.
+    /// An inverse bind matrix holds a number beyond its limit.
     SkinBeyond {
-        /// The slot.
+        /// Index of the slot.
         slot: usize,
-        /// The number.
+        /// Value of the number.
         value: f32,
     },
-    /// One weight per joint is needed.
+    /// A mask does not have one weight per joint.
     MaskLengths {
-        /// Weights given.
+        /// Number of weights.
         weights: usize,
-        /// Joints of the skeleton.
+        /// Number of joints of the skeleton.
         joints: usize,
     },
-    /// A weight is outside [0, 1] or NaN.
+    /// A weight of a mask is outside [0, 1] or NaN.
     MaskWeight {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its weight.
+        /// Weight of the joint.
         weight: f32,
     },
 }
 
-/// Why data of one skeleton does not fit another.
+/// How the skeleton of some data differs from the one that it is used with.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SkeletonMismatch {
-    /// The joints or the scalars differ: the first difference in words, with its values in both.
+    /// The joints or the scalars differ: the first difference as text, with the values of both skeletons.
     Structure(String),
     /// Only the lane orders differ: [`reorder_lanes`](crate::clip::reorder_lanes) converts a clip.
     LaneOrder,

@@ -10,10 +10,10 @@ pub const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
 /// of both the 48-byte row and the 256-byte offset alignment that every device accepts.
 pub const WINDOW_ALIGN: usize = 16;
 
-/// The most bytes of a window: some drivers allow gigabytes, but the shaders declare arrays of this size.
+/// The most bytes of a window. Some drivers allow gigabytes, but the shaders declare arrays of this size.
 const MAX_WINDOW_BYTES: u64 = 64 << 10;
 
-/// The most bytes of a page: dynamic offsets and shader indices are 32 bits wide.
+/// The most bytes of a page, since dynamic offsets and shader indices are 32 bits wide.
 const MAX_PAGE_BYTES: u64 = u32::MAX as u64;
 
 /// How shaders read palette rows. The bytes are the same for all: 48 per row.
@@ -21,15 +21,15 @@ const MAX_PAGE_BYTES: u64 = u32::MAX as u64;
 pub enum PaletteBackend {
     /// Windows of a uniform buffer at dynamic offsets: the fewest requirements, but a draw per window.
     Uniform,
-    /// An rgba32float texture read by `textureLoad`, three texels per row: available everywhere, with
-    /// no limit on joints in practice.
+    /// An rgba32float texture read by `textureLoad`, three texels per row: available everywhere, with no practical
+    /// limit on joints.
     Texture,
     /// A storage buffer: the least work per fetch.
     Storage,
 }
 
 impl PaletteBackend {
-    /// All three.
+    /// All backends.
     pub const ALL: [Self; 3] = [Self::Uniform, Self::Texture, Self::Storage];
 
     /// The best backend of a device for palettes of up to `joints` rows: storage, else texture, else uniform.
@@ -50,7 +50,7 @@ impl PaletteBackend {
         Self::first_that(check, |b| b.max_pair_joints(gpu))
     }
 
-    /// The first backend that passes, or the refusal of the one that holds the most.
+    /// The first backend that passes `check`; if none does, the error of the backend that holds the most.
     fn first_that(
         check: impl Fn(Self) -> Result<(), GpuError>,
         holds: impl Fn(Self) -> u64,
@@ -59,7 +59,7 @@ impl PaletteBackend {
         if let Some(fits) = order.into_iter().find(|b| check(*b).is_ok()) {
             return Ok(fits);
         }
-        // Of equals the first.
+        // `rev`, so that the first of equal backends is chosen: `max_by_key` returns the last.
         let most = order.into_iter().rev().max_by_key(|b| holds(*b));
         let most = most.unwrap_or(Self::Storage);
         check(most).map(|()| most)
@@ -116,7 +116,7 @@ impl PaletteBackend {
         Ok(())
     }
 
-    /// The layout of a binding of palette rows. With the uniform backend it has a dynamic offset.
+    /// The layout of a binding of palette rows. With the uniform backend the binding has a dynamic offset.
     pub fn layout_entry(
         self,
         binding: u32,
@@ -155,7 +155,7 @@ impl PaletteBackend {
     }
 }
 
-/// The largest `n` such that `n` rows, and `n` more from the next multiple of `align` on, are at most `rows`.
+/// The largest `n` for which `n` rows and, from the next multiple of `align` on, another `n` rows take at most `rows`.
 fn most_of_pair(rows: u64, align: u64) -> u64 {
     let whole = rows / 2 / align * align;
     let next = whole + align;
@@ -177,18 +177,18 @@ impl std::fmt::Display for PaletteBackend {
 pub struct PaletteLimits {
     /// Rows of a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
     pub window: u64,
-    /// Rows of a page of the uniform backend: a buffer less the window that pads its end.
+    /// Rows of a page of the uniform backend: a buffer minus the window that pads its end.
     pub uniform: u64,
     /// Rows of a page of the texture backend.
     pub texture: u64,
-    /// Palette rows per line of texels in the texture backend's pages.
+    /// Palette rows per line of texels in a page of the texture backend.
     pub line: u64,
     /// Rows of a page of the storage backend.
     pub storage: u64,
 }
 
 impl PaletteLimits {
-    /// From a device's limits. `page_bytes` caps the size of a page, for tests and for smaller pages.
+    /// The limits that follow from a device's. `page_bytes` caps the size of a page.
     pub(super) fn new(
         limits: &wgpu::Limits,
         page_bytes: u64,

@@ -1,4 +1,4 @@
-//! `GpuBoneBuffer`: the palettes of a crowd in device memory, written there as they are evaluated.
+//! `GpuBoneBuffer`: the palettes of a crowd in device memory, uploaded as they are evaluated.
 
 use super::backend::{PaletteBackend, ROW_BYTES};
 use super::staging::Ring;
@@ -10,7 +10,7 @@ use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
 
-/// How a bone buffer is kept and written.
+/// Options of a bone buffer: what it keeps and how rows are uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuBoneOptions {
     /// Whether the rows of the previous frame are kept too, for motion vectors. Doubles the device memory.
@@ -35,25 +35,25 @@ impl Default for GpuBoneOptions {
 pub enum UploadWay {
     /// Workers wrote into mapped memory, from which the device copies.
     Mapped,
-    /// Through heap memory: the ring was not requested, the device was too far behind, or no
-    /// memory could be mapped.
+    /// Rows were sent from heap memory: the ring was not requested, the device was too far behind, or no memory could
+    /// be mapped.
     Written,
 }
 
-/// Statistics of a frame's upload.
+/// Statistics of one frame's upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoneUpload {
-    /// The instances that were evaluated and carried over.
+    /// Counts of the evaluation.
     pub frame: FrameStats,
-    /// The path the rows took.
+    /// The path by which the rows reached the device.
     pub way: UploadWay,
     /// Bytes sent to the device, including the padding between aligned instances.
     pub bytes: u64,
-    /// Bytes that the device copied from place to place: pages that have grown, and, if the previous frame is kept, the
-    /// rows that had changed in it.
+    /// Bytes that the device copied from page to page: contents of pages that were replaced by larger ones and, if the
+    /// previous frame is kept, the rows that the last frame had changed.
     pub carried: u64,
-    /// Copy commands: one per run of rows that were written or copied and, with the texture backend, one per page from its
-    /// buffer to its texture.
+    /// Copy commands: one per run of rows that were written or copied and, with the texture backend, one per page from
+    /// its buffer to its texture.
     pub copies: u32,
     /// Pages that hold rows.
     pub pages: usize,
@@ -62,15 +62,15 @@ pub struct BoneUpload {
 /// The position of an instance's rows on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BonePlace {
-    /// The page.
+    /// Index of the page.
     pub page: usize,
     /// The first row in the page: the row index for shaders of the texture and storage backends.
     pub row: u32,
 }
 
 impl BonePlace {
-    /// The dynamic offset, in bytes, of a window that starts here: for the uniform backend. Pages end
-    /// below 4 GiB, so it fits 32 bits.
+    /// The dynamic offset, in bytes, of a window that starts at this row, for the uniform backend. It fits 32 bits,
+    /// since pages end below 4 GiB.
     pub fn offset(&self) -> u32 {
         self.row.saturating_mul(ROW_BYTES as u32)
     }
@@ -78,11 +78,11 @@ impl BonePlace {
 
 /// The positions of the two palettes of an interpolated instance on the device, in one page.
 ///
-/// Shaders show `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the uniform
-/// backend rows count from the start of the window, which is [`first`](Self::first).
+/// Shaders blend `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the
+/// uniform backend, rows count from the start of the window, which is [`first`](Self::first).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BonePair {
-    /// The page.
+    /// Index of the page that holds both palettes.
     pub page: usize,
     /// The first row at factor 0, in the page.
     pub row: u32,
@@ -91,7 +91,7 @@ pub struct BonePair {
 }
 
 impl BonePair {
-    /// The palette that comes first in the page: where a window for both starts.
+    /// The palette that comes first in the page. A window for both palettes starts there.
     pub fn first(&self) -> BonePlace {
         BonePlace {
             page: self.page,
@@ -103,9 +103,9 @@ impl BonePair {
 /// One page as shaders bind it.
 #[derive(Debug)]
 pub struct BonePage<'a> {
-    /// The resource for the layout of [`GpuBoneBuffer::layout_entry`].
+    /// The resource to bind, for the layout of [`GpuBoneBuffer::layout_entry`].
     pub binding: wgpu::BindingResource<'a>,
-    /// The rows of the frame that the page holds.
+    /// Range of the frame's rows that the page holds.
     pub rows: Range<usize>,
 }
 
@@ -139,18 +139,19 @@ pub struct BonePage<'a> {
 pub struct GpuBoneBuffer {
     pub(super) backend: PaletteBackend,
     pub(super) options: GpuBoneOptions,
-    /// The device that owns all of this: [`Gpu::serial`].
+    /// [`Gpu::serial`] of the device that owns the pages and the ring.
     device: u64,
     pub(super) ring: Ring,
     pub(super) current: Target,
-    /// The frame before, if it is kept.
+    /// Pages of the frame before the current one, if that is kept.
     pub(super) previous: Target,
-    /// Where the current frame has rows that the frame before has not.
+    /// Runs of rows that the current frame has written. The next frame copies them to `previous` before it overwrites
+    /// them.
     pub(super) changed: Vec<RowMove>,
-    /// Whether the previous pages hold the frame before the current one.
+    /// True if `previous` holds the frame before the current one.
     pub(super) follows: bool,
     pub(super) generation: u64,
-    /// Rows to be sent with `write_buffer`.
+    /// Rows in heap memory, on their way to the device by `write_buffer`.
     pub(super) spill: Vec<Affine3x4>,
     heap: BoneBuffer,
     in_heap: bool,
@@ -158,8 +159,8 @@ pub struct GpuBoneBuffer {
 }
 
 impl GpuBoneBuffer {
-    /// An empty bone buffer; device memory is allocated with the first frame. The backend is how shaders read
-    /// the rows: see [`PaletteBackend::choose`].
+    /// An empty bone buffer; device memory is allocated with the first frame. `backend` is the way in which shaders
+    /// read the rows: see [`PaletteBackend::choose`].
     ///
     /// # Errors
     /// If the device lacks the backend.
@@ -196,24 +197,25 @@ impl GpuBoneBuffer {
         self.options.mapped = mapped;
     }
 
-    /// Evaluates every visible instance that is scheduled into device memory. The rows of the others stay where they are.
+    /// Evaluates every visible instance that is scheduled into device memory. The rows of all others stay where they
+    /// are.
     ///
     /// Submits its own copies: work that is submitted later reads this frame's rows.
     ///
     /// # Errors
-    /// If a palette has too many joints for the backend, or the device is lost or out of memory. All
-    /// visible instances are then evaluated into [`heap`](Self::heap) instead. If there is no memory for
-    /// that either, the error is [`GpuError::HeapMemory`], or that of a lost device, and the frame has
-    /// no rows; the crowd keeps its state, and the next frame evaluates every instance.
+    /// If a palette has too many joints for the backend, or the device is lost or out of memory. All visible instances
+    /// are then evaluated into [`heap`](Self::heap) instead. If there is no memory for that either, the error is
+    /// [`GpuError::HeapMemory`], or the loss of the device, and the frame has no rows. The crowd keeps its state, and
+    /// the next frame evaluates every instance.
     pub fn evaluate(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
         self.in_heap = false;
         let error = match self.upload(crowd, gpu) {
             Ok(done) => return Ok(done),
             Err(error) => error,
         };
-        // The rows on the device are in doubt: carry nothing over from them.
+        // The contents of the device's pages are unknown now: keep none of them.
         self.forget();
-        // Free the pending rows first.
+        // Frees the pending rows first, to leave memory for the frame.
         self.spill = Vec::new();
         match crowd.try_evaluate(&mut self.heap) {
             Ok(_) => self.in_heap = true,
@@ -228,8 +230,8 @@ impl GpuBoneBuffer {
         self.in_heap.then_some(&self.heap)
     }
 
-    /// Drops the rows on the device and frees its memory, including timestamps. Also done after an error
-    /// and on a change of device.
+    /// Drops the rows on the device and frees its memory, including timestamps. An error or a change of device does the
+    /// same.
     pub fn forget(&mut self) {
         self.ring.clear();
         self.current = Target::default();
@@ -253,8 +255,8 @@ impl GpuBoneBuffer {
         self.device == gpu.serial()
     }
 
-    /// Starts measuring the device time of every frame's copies, from the next frame on. Returns whether
-    /// the device can.
+    /// Starts measuring the device time of every frame's copies, from the next frame on. Returns false if the device
+    /// cannot.
     pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
         self.settle(gpu);
         let stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1)));
@@ -262,8 +264,8 @@ impl GpuBoneBuffer {
         self.stamps.is_some()
     }
 
-    /// The device time of the last frame's copies; waits for them. `None` if it was not
-    /// [requested](Self::time_copies). Rows sent [through heap memory](UploadWay::Written) are not included.
+    /// The device time of the last frame's copies; waits for them. `None` if it is not [measured](Self::time_copies).
+    /// Rows sent [from heap memory](UploadWay::Written) are not included.
     ///
     /// # Errors
     /// If the device fails.
@@ -318,7 +320,7 @@ impl GpuBoneBuffer {
         self.generation
     }
 
-    /// Rows of the frame, including padding between instances.
+    /// Rows of the frame, including the padding between palettes.
     pub fn row_count(&self) -> usize {
         let paging = &self.current.paging;
         paging.rows(paging.len().saturating_sub(1)).end
@@ -339,7 +341,7 @@ impl GpuBoneBuffer {
         self.page_of(self.previous()?, gpu, page)
     }
 
-    /// The page and row of the frame's rows with this [`Crowd::palette_range`].
+    /// The page and row at which the palette with this [`Crowd::palette_range`] lies.
     pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
         place(&self.current, rows)
     }
@@ -356,12 +358,12 @@ impl GpuBoneBuffer {
         })
     }
 
-    /// The page and row of the previous frame's rows with this [`Crowd::previous_range`], if it is kept.
+    /// The page and row at which the previous frame has the palette with this [`Crowd::previous_range`], if it is kept.
     pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BonePlace> {
         place(self.previous()?, rows)
     }
 
-    /// The layout of a page's binding. With the uniform backend it has a dynamic offset.
+    /// The layout of a page's binding. With the uniform backend the binding has a dynamic offset.
     pub fn layout_entry(
         &self,
         binding: u32,

@@ -29,16 +29,16 @@ impl Default for GpuOptions {
     }
 }
 
-/// How to take over the device of an engine.
+/// How to wrap the device of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdoptOptions {
     /// The most bytes of palette rows in one page; capped by the device's limits. Default: `u64::MAX`.
     pub page_bytes: u64,
     /// Whether to replace the device's uncaptured-error handler and device-lost callback. Default: no.
     ///
-    /// The calls of [`GpuBoneBuffer`](super::GpuBoneBuffer) and those within [`Gpu::checked`] return their
-    /// errors in both cases. With it, the next of them also returns errors of other calls, which would else
-    /// go to the engine's handler, and the reason of a loss is known.
+    /// The calls of [`GpuBoneBuffer`](super::GpuBoneBuffer) and those within [`Gpu::checked`] return their errors in
+    /// both cases. If the handlers are replaced, the next of these calls also returns errors of other calls, which
+    /// would otherwise go to the engine's handler, and the reason of a loss is known.
     pub take_handlers: bool,
 }
 
@@ -56,7 +56,7 @@ impl Default for AdoptOptions {
 pub struct AdapterName {
     /// The adapter's name, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
     pub name: String,
-    /// The graphics API it is driven through, such as `vulkan`.
+    /// The graphics API that drives it, such as `vulkan`.
     pub api: String,
     /// Whether the adapter computes on the CPU.
     pub software: bool,
@@ -80,15 +80,15 @@ impl std::fmt::Display for AdapterName {
 
 /// An open device with its queue, limits and error state.
 ///
-/// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. A device that the
-/// library opens has its uncaptured-error handler and device-lost callback; that of an engine keeps the
-/// engine's ([`Gpu::adopt`]). A loss during a wait ([`Gpu::wait`]) needs unwinding to become an error: with
-/// `panic = "abort"` it aborts the process.
+/// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. The library sets the
+/// uncaptured-error handler and device-lost callback of a device that it opens; a device of an engine keeps the
+/// engine's ([`Gpu::adopt`]). A loss during a wait ([`Gpu::wait`]) needs unwinding to become an error: with `panic =
+/// "abort"` it aborts the process.
 #[derive(Debug)]
 pub struct Gpu {
     /// The device.
     pub device: wgpu::Device,
-    /// Its queue.
+    /// The device's queue.
     pub queue: wgpu::Queue,
     adapter: AdapterName,
     samples: u32,
@@ -98,14 +98,14 @@ pub struct Gpu {
     pub(super) faults: Faults,
 }
 
-/// Formats of images, shadow masks and depth: all three must support a sample count.
+/// Formats of images, shadow masks and depth. A sample count is used only if all three support it.
 const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
     wgpu::TextureFormat::Rgba8UnormSrgb,
     wgpu::TextureFormat::R8Unorm,
     wgpu::TextureFormat::Depth32Float,
 ];
 
-/// Features that are requested where an adapter has them.
+/// Features that a device gets if its adapter has them.
 const WELCOME: wgpu::Features =
     wgpu::Features::TIMESTAMP_QUERY.union(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS);
 
@@ -136,9 +136,8 @@ impl Gpu {
                 reason: "wgpu was built without a backend for this platform".into(),
             });
         }
-        // GL is tried last and by itself: searching for it makes some drivers write to standard error,
-        // and its libraries free thread-local data when the process exits, which races with threads
-        // that end at that moment.
+        // GL is tried last and alone: searching for it makes some drivers write to standard error, and its libraries
+        // free thread-local data when the process exits, which races with threads that end at that moment.
         let mut first = None;
         for gl in [false, true] {
             let backends = if gl {
@@ -163,7 +162,7 @@ impl Gpu {
         }))
     }
 
-    /// Opens on the adapter that an instance returns, hardware before software.
+    /// Opens on the adapter that an instance returns, hardware before software. The first error is returned.
     pub(super) fn request<T>(
         instance: &wgpu::Instance,
         surface: Option<&wgpu::Surface<'_>>,
@@ -224,12 +223,12 @@ impl Gpu {
         Ok(Self::adopt(adapter, device, queue, &options))
     }
 
-    /// Wraps a device that an engine has opened. Its uncaptured-error handler and device-lost callback stay
-    /// as they are, unless the [options](AdoptOptions::take_handlers) take them.
+    /// Wraps a device that an engine has opened. The device keeps its uncaptured-error handler and device-lost
+    /// callback, unless the [options](AdoptOptions::take_handlers) replace them.
     ///
-    /// Errors are returned from the calls that caused them: error scopes of wgpu catch those of
-    /// [`Gpu::checked`], on the thread that calls it. Outside of it, errors of [`Gpu::buffer`], [`Gpu::bind`],
-    /// uploads of meshes and the like go to the engine's handler.
+    /// Errors are returned from the calls that caused them: wgpu's error scopes catch those of [`Gpu::checked`] on the
+    /// calling thread. Outside of it, errors of [`Gpu::buffer`], [`Gpu::bind`], uploads of meshes and the like go to
+    /// the engine's handler.
     pub fn adopt(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
@@ -262,8 +261,7 @@ impl Gpu {
         }
     }
 
-    /// A number that no other device of the process has. wgpu's own ids repeat between instances, and
-    /// wgpu panics where it finds none.
+    /// A number that no other device of the process has. wgpu's own ids are not used: they repeat between instances.
     pub fn serial(&self) -> u64 {
         self.serial
     }
@@ -310,7 +308,7 @@ impl Gpu {
     /// A buffer with `contents`, zero-padded to a multiple of 16 bytes and never empty.
     ///
     /// # Errors
-    /// If it is above the device's limit. [`Gpu::checked`] reports a lack of memory.
+    /// If the buffer is above the device's limit. [`Gpu::checked`] reports a lack of memory.
     pub fn buffer(
         &self,
         what: &'static str,
@@ -368,8 +366,8 @@ impl Gpu {
         Ok(bytes)
     }
 
-    /// A bind group of resources at bindings 0, 1, 2, … of a layout of this device. The error scope or
-    /// handler in force receives wgpu's errors.
+    /// A bind group with `resources` at bindings 0, 1, 2, … of a layout of this device. wgpu reports errors to the
+    /// error scope or handler in force.
     pub fn bind(
         &self,
         layout: &wgpu::BindGroupLayout,
@@ -390,7 +388,7 @@ impl Gpu {
     }
 }
 
-/// Storage buffers that the vertex stage can bind within some limits.
+/// Storage buffers that the vertex stage can bind within `limits`; 0 without the capability.
 fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
     let flags = adapter.get_downlevel_capabilities().flags;
     if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {

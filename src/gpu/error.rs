@@ -3,7 +3,7 @@
 use super::PaletteBackend;
 use crate::playback::PlaybackError;
 
-/// Errors of devices and uploads.
+/// Errors of devices and of uploads to them.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GpuError {
@@ -18,11 +18,11 @@ pub enum GpuError {
     Unsupported {
         /// The adapter's name.
         adapter: String,
-        /// The limit or capability.
+        /// Name of the limit or capability.
         what: &'static str,
-        /// What the adapter has.
+        /// Value of the adapter.
         found: u64,
-        /// What is needed.
+        /// Least value needed.
         needed: u64,
     },
     /// The adapter did not open a device.
@@ -42,7 +42,7 @@ pub enum GpuError {
     /// More is requested than one binding, buffer or texture of this device can hold.
     #[error("{what} takes {needed}, the device allows {limit}")]
     Limit {
-        /// What is too large, with its unit.
+        /// Name of what is too large, with its unit.
         what: &'static str,
         /// The size requested.
         needed: u64,
@@ -57,7 +57,7 @@ pub enum GpuError {
     Joints {
         /// The backend.
         backend: PaletteBackend,
-        /// The palette's rows.
+        /// Number of rows of the palette.
         needed: u64,
         /// The most rows that the backend holds; 0 if the device lacks it.
         limit: u64,
@@ -70,7 +70,7 @@ pub enum GpuError {
     PairJoints {
         /// The backend.
         backend: PaletteBackend,
-        /// The rows of one palette.
+        /// Number of rows of one palette.
         needed: u64,
         /// The most rows of each palette that the backend holds; 0 if the device lacks it.
         limit: u64,
@@ -80,23 +80,23 @@ pub enum GpuError {
         "instance {instance} reads {needed} rows from its window's start on, a window holds {limit}"
     )]
     Window {
-        /// Index of the instance among those skinned or drawn together.
+        /// Index of the instance in the list that is skinned or drawn.
         instance: usize,
-        /// The rows from the window's start to the last that it reads.
+        /// Number of rows from the window's start to the last row that the instance reads.
         needed: u64,
-        /// The rows of a window.
+        /// Number of rows of a window.
         limit: u64,
     },
     /// The factor of an interpolated instance is not a number from 0 to 1.
     #[error("the factor of instance {instance} is not a number from 0 to 1")]
     Factor {
-        /// Index of the instance among those skinned together.
+        /// Index of the instance in the list that is skinned.
         instance: usize,
     },
     /// The device has no memory left.
     #[error("the graphics device is out of memory")]
     OutOfMemory,
-    /// There is no heap memory for palette rows, pending for the device or in place of it.
+    /// There is no heap memory for palette rows, neither on their way to the device nor instead of it.
     #[error("{0}")]
     HeapMemory(PlaybackError),
     /// The device was lost: removed, reset or destroyed. A program built with `panic = "abort"` aborts

@@ -1,7 +1,7 @@
-//! Device failures as typed errors, never panics.
+//! Device failures become typed errors, never panics.
 //!
-//! One part of this needs unwinding: wgpu 30 panics when a device is lost during a wait, and the panic
-//! is caught here. A program built with `panic = "abort"` aborts there instead.
+//! One part of this needs unwinding: wgpu 30 panics when a device is lost during a wait, and the panic is caught here.
+//! A program built with `panic = "abort"` aborts there instead.
 
 use super::{Gpu, GpuError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,17 +9,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a failed command waits for the report that the device is lost. Software devices need a
-/// millisecond; with a device that hangs, the error lacks the reason.
+/// The time that a failed command waits for the report of a device loss. Software devices need a millisecond; if a
+/// device hangs for longer, the error lacks the reason.
 const LOSS_WAIT: Duration = Duration::from_millis(200);
 
-/// How the failures of a device become known.
+/// The source of a device's failures.
 #[derive(Debug)]
 pub(super) enum Faults {
-    /// Its callbacks are the library's and report to this.
+    /// The library's callbacks report to these.
     Reported(Arc<Mutex<Reports>>),
-    /// Its callbacks are the host's. A buffer that is never used shows whether the device is lost; `None` if
-    /// there was no memory for it.
+    /// The callbacks are the host's. This buffer is never used for work; mapping it shows whether the device is lost.
+    /// `None` if there was no memory for it.
     Probed(Option<Mutex<wgpu::Buffer>>),
 }
 
@@ -31,12 +31,12 @@ pub(super) struct Reports {
 }
 
 impl Faults {
-    /// Starts to record a device's errors; without its handlers, only its loss can be asked for.
+    /// Starts to record a device's errors. Without the device's handlers, only its loss can be found out.
     pub fn of(device: &wgpu::Device, take_handlers: bool) -> Self {
         if take_handlers {
             return Self::Reported(watch(device));
         }
-        // No error of the probe reaches the host's handler.
+        // Keeps errors of the probe from the host's handler.
         let filters = [
             wgpu::ErrorFilter::OutOfMemory,
             wgpu::ErrorFilter::Validation,
@@ -49,7 +49,7 @@ impl Faults {
             usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        // The scope that was opened last is closed first.
+        // Scopes are closed in the reverse order of opening.
         let errors = scopes
             .into_iter()
             .rev()
@@ -58,7 +58,7 @@ impl Faults {
         Self::Probed((!refused).then_some(Mutex::new(probe)))
     }
 
-    /// Why the device was lost, if it was.
+    /// The reason of the device's loss, if it was lost.
     fn lost(&self) -> Option<String> {
         match self {
             Self::Reported(reports) => lock(reports).lost.clone(),
@@ -69,7 +69,7 @@ impl Faults {
         }
     }
 
-    /// The first error that no scope has caught, if the library has the handler.
+    /// Takes the first error that no scope has caught. Always `None` if the host has the handler.
     fn take_uncaptured(&self) -> Option<GpuError> {
         match self {
             Self::Reported(reports) => lock(reports).uncaptured.take(),
@@ -78,8 +78,8 @@ impl Faults {
     }
 }
 
-/// Whether the device of a buffer is lost: wgpu then calls the callback of a map at once, with an error, and
-/// reports no error to scopes or handlers.
+/// True if the device of a buffer is lost: wgpu then calls the callback of a map at once, with an error, and reports
+/// nothing to scopes or handlers.
 fn refuses_maps(probe: &wgpu::Buffer) -> bool {
     let refused = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&refused);
@@ -98,8 +98,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Gpu {
-    /// The error of a lost device: once its callback has reported the loss or, if the callback is the host's,
-    /// as soon as wgpu knows of it.
+    /// The error of a lost device. It is known once the device-lost callback was called or, if that is the host's, as
+    /// soon as wgpu knows of the loss.
     pub fn lost(&self) -> Option<GpuError> {
         let reason = self.faults.lost()?;
         Some(GpuError::Lost { reason })
@@ -108,17 +108,17 @@ impl Gpu {
     /// Runs the callbacks of completed work, without waiting for any.
     ///
     /// # Errors
-    /// Those of [`Gpu::wait`].
+    /// As for [`Gpu::wait`].
     pub(crate) fn poll(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::Poll)
     }
 
     /// Runs `work` and returns its value, or the first error that the device reported meanwhile.
     ///
-    /// The loss of the device is reported before all other errors, which no longer name it after a loss.
+    /// A loss of the device is returned instead of any other error, since errors after a loss no longer name it.
     ///
     /// # Errors
-    /// That of `work`, or the device's.
+    /// The error of `work`, or the device's.
     pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
@@ -132,8 +132,8 @@ impl Gpu {
         let error = reported.or(uncaptured);
         let unclear = error.as_ref().is_some_and(|e| *e != GpuError::OutOfMemory);
         if unclear && self.poll().is_ok() {
-            // A destroyed device reports the loss only when its last work is done; its errors come earlier.
-            // The result of the wait is irrelevant: there is an error to return.
+            // A destroyed device reports its loss only when its last work is done; other errors come earlier. The
+            // result of the wait is not needed: there is an error to return.
             let _ = self.turn(wgpu::PollType::Wait {
                 submission_index: None,
                 timeout: Some(LOSS_WAIT),
@@ -148,8 +148,8 @@ impl Gpu {
     /// Blocks until all submitted work is done.
     ///
     /// # Errors
-    /// If the device is lost, before or during the wait. wgpu 30 panics in the latter case, and the panic
-    /// is caught: with `panic = "abort"` the process aborts.
+    /// If the device is lost, before or during the wait. In the latter case wgpu 30 panics, and the panic is caught:
+    /// with `panic = "abort"` the process aborts.
     pub fn wait(&self) -> Result<(), GpuError> {
         self.turn(wgpu::PollType::wait_indefinitely())
     }
@@ -169,7 +169,7 @@ impl Gpu {
     }
 }
 
-/// Starts to record a device's errors.
+/// Sets a device's handlers, which record its errors.
 fn watch(device: &wgpu::Device) -> Arc<Mutex<Reports>> {
     let faults = Arc::new(Mutex::new(Reports::default()));
     let sink = Arc::clone(&faults);

@@ -2,14 +2,14 @@
 
 use crate::mesh::{Influences, Primitive};
 
-/// The number of influences that the vertex shader blends.
+/// The number of influences per vertex that the vertex shader blends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum InfluenceCount {
     /// None: the mesh moves as a whole.
     Rigid,
-    /// The four largest.
+    /// Four per vertex.
     Four,
-    /// The eight largest.
+    /// Eight per vertex; of more, the eight largest.
     Eight,
 }
 
@@ -29,7 +29,7 @@ pub enum WeightFormat {
     Unorm8,
     /// Two bytes, in units of 1/65,535.
     Unorm16,
-    /// An f32.
+    /// Four bytes: an f32.
     F32,
 }
 
@@ -45,8 +45,7 @@ pub struct InfluenceFormat {
 }
 
 impl InfluenceFormat {
-    /// The narrowest format that holds influences, 4 or 8 per vertex, without loss: that of the file, or
-    /// a smaller one.
+    /// The narrowest format that holds influences, 4 or 8 per vertex, without loss. It is never wider than the file's.
     pub fn of(influences: &Influences) -> Self {
         let fractions = |of: f32| {
             let mut weights = influences.weights.iter();
@@ -93,8 +92,8 @@ impl InfluenceFormat {
         self.fours() * 4 * (self.joint_bytes() + self.weight_bytes())
     }
 
-    /// The stream's attributes: joints at location 4, weights at 5; the second group of four at 6 and 7.
-    /// With four influences the last two repeat the first and are unused.
+    /// The stream's attributes: joints at location 4, weights at 5; the second group of four at 6 and 7. With four
+    /// influences per vertex, the last two attributes repeat the first two and are unused.
     pub fn attributes(self) -> [wgpu::VertexAttribute; 4] {
         let joints = match self.joints {
             JointFormat::U8 => wgpu::VertexFormat::Uint8x4,
@@ -121,7 +120,7 @@ impl InfluenceFormat {
         ]
     }
 
-    /// The stream's layout, over its attributes.
+    /// The layout of a vertex buffer with this format.
     pub fn layout(self, attributes: &[wgpu::VertexAttribute; 4]) -> wgpu::VertexBufferLayout<'_> {
         wgpu::VertexBufferLayout {
             array_stride: self.stride(),
@@ -134,7 +133,7 @@ impl InfluenceFormat {
         }
     }
 
-    /// The bytes of a stream. The influences must be 4 or 8 per vertex, as in the format.
+    /// Encodes a stream. The influences must be 4 or 8 per vertex, as in the format.
     pub(crate) fn encode(self, influences: &Influences) -> Vec<u8> {
         let each = influences.per_vertex.max(1);
         let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
@@ -163,7 +162,7 @@ impl InfluenceFormat {
     }
 }
 
-/// The stream of a primitive, reduced to the four or eight largest influences, and the largest weight
+/// The stream of a primitive, reduced to the four or eight largest influences of each vertex, and the largest weight
 /// that the reduction dropped. `None` if the primitive has no influences.
 pub(super) fn stream(primitive: &Primitive) -> Option<(InfluenceFormat, Vec<u8>, f32)> {
     let influences = &primitive.influences;

@@ -6,7 +6,7 @@ use super::influences::{self, InfluenceCount, InfluenceFormat};
 use super::{Gpu, GpuError, PaletteBackend, Table};
 use crate::mesh::Primitive;
 
-/// One vertex of the first stream: the surface in the rest pose.
+/// One vertex of the first stream: the surface without skinning.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SurfaceVertex {
@@ -29,7 +29,7 @@ pub const SURFACE_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
     ],
 };
 
-/// A morph target's displacement of one vertex, three vectors of four on the device.
+/// A morph target's displacement of one vertex; each vector is padded to four floats on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Deltas {
@@ -54,7 +54,7 @@ pub struct GpuMesh {
     pub indices: wgpu::Buffer,
     /// Number of indices.
     pub index_count: u32,
-    /// Morph displacements, target-major; one zero entry if there are none.
+    /// Morph displacements, all vertices of a target together; one zero entry if there are none.
     pub deltas: Table,
     /// Number of morph targets.
     pub targets: u32,
@@ -67,8 +67,8 @@ pub struct GpuMesh {
 impl GpuMesh {
     /// Uploads a primitive. Its streams must be as long as `positions`, and its indices below that length.
     ///
-    /// `skinned: false` ignores the influences. More than eight per vertex are reduced to the eight
-    /// largest. Call inside [`Gpu::checked`].
+    /// `skinned: false` ignores the influences. More than eight influences per vertex are reduced to the eight largest.
+    /// Call inside [`Gpu::checked`].
     ///
     /// # Errors
     /// If a buffer is above the device's limit.

@@ -1,4 +1,4 @@
-//! `RowPages`: palette rows from heap memory on the device, only those that are read.
+//! `RowPages`: palette rows in heap memory, of which only those that are read go to the device.
 
 use std::ops::Range;
 
@@ -11,24 +11,24 @@ use crate::math::Affine3x4;
 /// Palette rows that are contiguous in a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
-    /// The rows of the palette.
+    /// Rows of the palette.
     rows: Range<usize>,
     page: usize,
-    /// The position of the first one in the page.
+    /// Position of the first row in the page.
     at: usize,
 }
 
 /// Pages of palette rows that were evaluated into heap memory.
 ///
-/// A reader is a range of rows, such as those of one instance, or of both palettes of an interpolated one. All its rows are in one page, and
-/// readers of the same rows share them. Use [`GpuBoneBuffer`](super::GpuBoneBuffer) for rows that only
-/// the device needs.
+/// A reader is a range of rows, such as those of one instance, or of both palettes of an interpolated one. All its rows
+/// are in one page, and readers of the same rows share them. Use [`GpuBoneBuffer`](super::GpuBoneBuffer) for rows that
+/// only the device needs.
 #[derive(Debug)]
 pub struct RowPages {
     backend: PaletteBackend,
     pages: Vec<Page>,
     used: usize,
-    /// Rows to be sent with `write_buffer`.
+    /// Rows on their way to the device by `write_buffer`.
     spill: Vec<Affine3x4>,
 }
 
@@ -89,7 +89,7 @@ impl RowPages {
         Ok(places)
     }
 
-    /// The resources that shaders bind, page by page.
+    /// The resources that shaders bind, one per page.
     pub fn bindings<'a>(
         &'a self,
         gpu: &'a Gpu,
@@ -111,7 +111,7 @@ fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<Bo
     for index in order {
         let rows = rows_of(index);
         let (place, run) = match runs.last_mut() {
-            // Extend the last run if the reader is then aligned and within the page.
+            // Extends the last run if the reader is then aligned and within the page.
             Some(run)
                 if rows.start <= run.rows.end
                     && (rows.start - run.rows.start).is_multiple_of(align)

@@ -1,17 +1,17 @@
-//! Cutting the rows of a frame into pages between instances: no instance spans two pages.
+//! Cuts the rows of a frame into pages between palettes: no instance spans two pages.
 
 use crate::crowd::RowGroup;
 use std::ops::Range;
 
-/// Where pages begin: page `p` holds the rows `starts[p]..starts[p + 1]`.
+/// The page boundaries: page `p` holds the rows `starts[p]..starts[p + 1]`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Paging {
     starts: Vec<usize>,
 }
 
 impl Paging {
-    /// Cuts consecutive groups into pages of at most `max_rows` rows. Callers reject a larger stride;
-    /// its instances would get a page each.
+    /// Cuts consecutive groups into pages of at most `max_rows` rows. Callers reject a larger stride; here its
+    /// instances would get one page each.
     pub fn cut(&mut self, groups: impl Iterator<Item = RowGroup>, max_rows: usize) {
         self.starts.clear();
         let mut page = 0;
@@ -54,7 +54,7 @@ impl Paging {
         }
     }
 
-    /// The page of a row, and the row's position in it.
+    /// The page of a row, and the row's index in the page.
     pub fn locate(&self, row: usize) -> Option<(usize, usize)> {
         let after = self.starts.partition_point(|&s| s <= row);
         if after == 0 || after >= self.starts.len() {
@@ -63,7 +63,7 @@ impl Paging {
         Some((after - 1, row - self.starts.get(after - 1)?))
     }
 
-    /// A range of rows split by page: the page, the first row in it, the number of rows.
+    /// A range of rows split at page boundaries: index of the page, first row in the page, number of rows.
     pub fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let mut row = rows.start;
         std::iter::from_fn(move || {

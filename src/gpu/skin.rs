@@ -1,4 +1,4 @@
-//! Compute skinning into a vertex buffer: skin once, draw in several passes.
+//! Compute skinning into a vertex buffer: vertices are skinned once and drawn in several passes.
 
 use super::influences::{self, InfluenceFormat};
 use super::mesh::displacements;
@@ -7,7 +7,7 @@ use crate::mesh::Primitive;
 use bytemuck::{Pod, Zeroable};
 use std::collections::HashMap;
 
-/// A vertex as compute skinning reads and writes it.
+/// A vertex that compute skinning reads or writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SkinnedVertex {
@@ -26,9 +26,9 @@ pub const SKINNED_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
     attributes: &wgpu::vertex_attr_array![0 => Float32x3, 1 => Float32x3, 2 => Float32x4],
 };
 
-/// One instance to skin. Rows count from the start of the page, with the uniform backend from that of the window.
+/// One instance to skin. Rows count from the start of the page; with the uniform backend, from the start of the window.
 ///
-/// By default it is not interpolated: `SkinInstance { row, first_weight, ..Default::default() }` shows one palette.
+/// The default is not interpolated: `SkinInstance { row, first_weight, ..Default::default() }` uses one palette.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub struct SkinInstance {
@@ -38,7 +38,7 @@ pub struct SkinInstance {
     pub first_weight: u32,
     /// The first row of the palette at factor 1, in the same page or window. Not read at factor 0.
     pub to_row: u32,
-    /// Where between the two palettes, 0 to 1. Default 0: the palette at `row`.
+    /// Position between the two palettes, 0 to 1. Default 0: the palette at `row`.
     pub factor: f32,
 }
 
@@ -51,7 +51,7 @@ pub struct SkinningMesh {
     stored: Option<InfluenceFormat>,
     vertices: u32,
     targets: u32,
-    /// The slots that weights refer to; 1 without influences.
+    /// One more than the largest slot with a weight that is not 0; 1 without influences.
     slots: u32,
 }
 
@@ -99,7 +99,8 @@ impl SkinningMesh {
     }
 }
 
-/// The slots that a primitive's weights refer to; 1 without influences, as its first slot transforms it then.
+/// One more than the largest slot that the weights refer to; 1 without influences, since slot 0 then transforms the
+/// mesh.
 fn slots(primitive: &Primitive) -> u32 {
     let influences = &primitive.influences;
     let pairs = influences.joints.iter().zip(&influences.weights);
@@ -127,7 +128,7 @@ fn check_binding(gpu: &Gpu, what: &'static str, needed: u64) -> Result<(), GpuEr
     Ok(())
 }
 
-/// `SkinJob` of `shaders/skin_compute.wgsl`.
+/// The uniform `SkinJob` of `shaders/skin_compute.wgsl`.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct JobUniform {
@@ -139,14 +140,14 @@ struct JobUniform {
     padding: [u32; 3],
 }
 
-/// Instances of one mesh, in one page or window, that are skinned together.
+/// Instances of one mesh, in one page or window, skinned by one dispatch.
 #[derive(Debug)]
 pub struct SkinRun<'a> {
     /// The mesh.
     pub mesh: &'a SkinningMesh,
     /// The page of palette rows: `BonePage::binding`.
     pub palette: wgpu::BindingResource<'a>,
-    /// Where the window starts, in bytes: uniform backend only.
+    /// Start of the window in the page, bytes: uniform backend only.
     pub offset: u32,
     /// Morph weights of all instances.
     pub weights: &'a Table,
@@ -155,15 +156,15 @@ pub struct SkinRun<'a> {
     /// The first slot of the mesh's skin in an instance's rows: `Rig::palette_offset`. A mesh without
     /// influences is transformed by this slot.
     pub first_slot: u32,
-    /// The first of the mesh's morph weights among an instance's.
+    /// Index of the mesh's first morph weight among the weights of an instance.
     pub first_weight: u32,
-    /// The number of its morph targets that have weights.
+    /// The number of the mesh's morph targets that have weights.
     pub targets: u32,
     /// Output vertices, instance by instance: [`ComputeSkinner::output`].
     pub output: &'a wgpu::Buffer,
 }
 
-/// Invocations per workgroup in the shader.
+/// Invocations per workgroup, as the shader declares.
 const GROUP: u32 = 64;
 
 /// The pipelines of compute skinning for one backend.
@@ -178,7 +179,7 @@ pub struct ComputeSkinner {
 }
 
 impl ComputeSkinner {
-    /// Storage buffers that it binds besides those of the palette, weights and displacements.
+    /// Storage buffers that a dispatch binds in addition to those of the palette, weights and displacements.
     const STORAGE_BUFFERS: u32 = 4;
 
     /// Creates the shader module and the layouts.
@@ -267,7 +268,7 @@ impl ComputeSkinner {
     /// Call inside [`Gpu::checked`].
     ///
     /// # Errors
-    /// If it is larger than the device can bind.
+    /// If the buffer is larger than the device can bind.
     pub fn output(
         gpu: &Gpu,
         mesh: &SkinningMesh,
@@ -288,11 +289,11 @@ impl ComputeSkinner {
         }))
     }
 
-    /// Records one run. Call inside [`Gpu::checked`].
+    /// Records one dispatch for a run. Call inside [`Gpu::checked`].
     ///
     /// # Errors
-    /// If one dispatch cannot hold that many vertices or instances, a buffer is above the device's limits, a factor is
-    /// not a number from 0 to 1, or, with the uniform backend, an instance reads rows beyond the window.
+    /// If one dispatch cannot hold the vertices or instances, a buffer is above the device's limits, a factor is not a
+    /// number from 0 to 1, or, with the uniform backend, an instance reads rows beyond the window.
     pub fn record(
         &mut self,
         gpu: &Gpu,
@@ -356,7 +357,7 @@ impl ComputeSkinner {
         Ok(())
     }
 
-    /// Checks factors, and that windows hold the rows that instances read.
+    /// Checks the factors, and that windows hold the rows that instances read.
     fn check_rows(&self, gpu: &Gpu, run: &SkinRun<'_>) -> Result<(), GpuError> {
         let limit = match self.backend {
             PaletteBackend::Uniform => gpu.palette_limits().window,

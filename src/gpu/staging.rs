@@ -1,4 +1,4 @@
-//! A ring of mapped staging buffers, and the palette memory that workers write through.
+//! A ring of mapped staging buffers, and the palette memory through which workers write to them.
 
 use super::Gpu;
 use super::backend::ROW_BYTES;
@@ -10,29 +10,30 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 
-/// Staging buffers per page: one that workers fill, one that the device copies from, and one on its way
-/// back. If the device is further behind, rows are sent with plain writes instead of more memory.
+/// Staging buffers per page: one that workers fill, one that the device copies from, and one on its way back. If the
+/// device is further behind, rows are sent from heap memory, which costs no further buffers.
 pub const RING: usize = 3;
 
-/// Buffer size with 50% headroom, so that a growing crowd seldom needs new buffers.
+/// The number of rows of a new buffer: 50% more than needed, so that a growing crowd seldom needs new buffers, up to
+/// `max`.
 pub(super) fn roomy(rows: usize, max: usize) -> usize {
     (rows + rows / 2).min(max).max(rows)
 }
 
-/// The buffer to use for a part of a page.
+/// The buffer to use for one part of the staged rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
     /// The free buffer with this index.
     Fits(usize),
-    /// A new buffer; the free one with this index is dropped.
+    /// A new buffer; the free buffer with this index is dropped.
     Instead(usize),
     /// A new buffer.
     New,
 }
 
-/// The smallest free buffer with room for the rows, so that larger ones are left for larger parts. If none
-/// has room, a new one replaces the smallest, which is of least use to the others. `None` if none is free
-/// and the ring has `out` of its `most` buffers in use.
+/// Chooses the smallest free buffer with room for the rows, so that larger ones are left for larger parts. If none has
+/// room, a new buffer replaces the smallest, which is of least use to other parts. `None` if no buffer is free and
+/// `out`, the number in use, has reached `most`.
 fn choose(
     sizes: impl Iterator<Item = usize> + Clone,
     rows: usize,
@@ -48,17 +49,18 @@ fn choose(
         .or_else(|| (out < most).then_some(Choice::New))
 }
 
-/// A mapped staging buffer: its part of a page can be written.
+/// A mapped staging buffer, which workers can write.
 #[derive(Debug)]
 pub(super) struct Staging {
     pub buffer: wgpu::Buffer,
     rows: usize,
 }
 
-/// Free staging buffers, and a channel for those that the device returns.
+/// The free staging buffers, and a channel on which the device returns the others.
 #[derive(Debug)]
 pub(super) struct Ring {
     free: Vec<Staging>,
+    /// Number of buffers that the device uses.
     away: usize,
     sender: Sender<Option<Staging>>,
     /// A mutex only to make the ring `Sync`; it is never contended.
@@ -85,8 +87,8 @@ impl Ring {
         }
     }
 
-    /// Mapped buffers for parts of pages with `parts` rows each; `None` if the device has not returned
-    /// enough of them yet. Call inside [`Gpu::checked`].
+    /// Mapped buffers for parts of `parts` rows each; `None` if the device has not returned enough buffers yet. Call
+    /// inside [`Gpu::checked`].
     pub fn take(&mut self, gpu: &Gpu, parts: &[usize], max: usize) -> Option<Vec<Staging>> {
         self.collect();
         let mut taken = Vec::with_capacity(parts.len());
@@ -98,7 +100,7 @@ impl Ring {
                     taken.push(self.free.swap_remove(at));
                     continue;
                 }
-                // Too small: the crowd has grown.
+                // No free buffer is large enough: the crowd has grown.
                 Some(Choice::Instead(at)) => drop(self.free.swap_remove(at)),
                 Some(Choice::New) => {}
                 None => {
@@ -120,34 +122,34 @@ impl Ring {
         Some(taken)
     }
 
-    /// Maps buffers again once the device has copied from them. Call after the submission.
+    /// Maps buffers again when the device has copied from them. Call after the submission.
     pub fn give_back(&mut self, buffers: Vec<Staging>) {
         for staging in buffers {
             let sender = self.sender.clone();
             let buffer = staging.buffer.clone();
             self.away += 1;
             buffer.map_async(wgpu::MapMode::Write, .., move |mapped| {
-                // If the ring was dropped, the buffer is dropped with it.
+                // If the ring was dropped, sending fails and the buffer is dropped.
                 let _ = sender.send(mapped.is_ok().then_some(staging));
             });
         }
     }
 
-    /// Drops everything; does not wait for buffers in use by the device.
+    /// Drops all buffers; does not wait for those that the device uses.
     pub fn clear(&mut self) {
         *self = Self::new();
     }
 }
 
-/// The rows that a frame writes, in the mapped buffers of its pages. Workers split it.
+/// The rows that a frame writes, in mapped buffers. Workers split it.
 #[derive(Debug)]
 pub(super) struct MappedRows<'a> {
     paging: &'a Paging,
     buffers: &'a [Staging],
-    /// Set if a view could not be mapped, in which case rows were lost.
+    /// Set if a view could not be mapped; rows are then missing and the upload is repeated from heap memory.
     failed: &'a AtomicBool,
     rows: Range<usize>,
-    /// The view that is being filled, and its rows.
+    /// The view that is being filled, and the range of rows that it covers.
     view: Option<(wgpu::BufferViewMut, Range<usize>)>,
 }
 
@@ -167,7 +169,7 @@ impl<'a> MappedRows<'a> {
         }
     }
 
-    /// Maps this worker's part of the page with a row.
+    /// Maps this worker's part of the page that holds a row.
     fn open(&mut self, row: usize) -> Option<()> {
         self.view = None;
         let (page, _) = self.paging.locate(row)?;
@@ -224,7 +226,7 @@ impl PaletteMemory for MappedRows<'_> {
     }
 }
 
-/// Rows of a frame in heap memory, in the order they will have on the device.
+/// Rows of a frame in heap memory, in the order of [`MappedRows`].
 #[derive(Debug)]
 pub(super) struct HeapRows<'a>(pub &'a mut [Affine3x4]);
 

@@ -3,13 +3,13 @@
 use super::{Gpu, GpuError};
 use std::time::Duration;
 
-/// Timestamps around parts of the recorded work, between passes and copies.
+/// Pairs of timestamps around parts of the recorded work, between passes and copies.
 ///
 /// Record [`begin`](Self::begin) and [`end`](Self::end) of every part, submit, then [`read`](Self::read).
 #[derive(Debug)]
 pub struct Stamps {
     queries: wgpu::QuerySet,
-    /// Whether the end of every part has been recorded.
+    /// True for each part whose end has been recorded.
     noted: Vec<bool>,
 }
 
@@ -43,8 +43,7 @@ impl Stamps {
         }
     }
 
-    /// The device time of each part when it last ran; waits for the device. `None` until all of them
-    /// have been recorded.
+    /// The device time of each part when it last ran; waits for the device. `None` until every part has been recorded.
     ///
     /// # Errors
     /// If the device fails.

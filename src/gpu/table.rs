@@ -21,7 +21,7 @@ impl Table {
     /// [`Gpu::checked`].
     ///
     /// # Errors
-    /// If a binding or texture of the device cannot hold that many.
+    /// If a binding or texture of the device cannot hold that many floats.
     pub fn floats(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -32,10 +32,10 @@ impl Table {
         Self::new(gpu, backend, what, bytes, wgpu::TextureFormat::R32Float)
     }
 
-    /// An array of 4-vectors: the displacements of a mesh. As [`Table::floats`], but rgba32float.
+    /// An array of 4-vectors: the displacements of a mesh. As [`Table::floats`], with an rgba32float texture.
     ///
     /// # Errors
-    /// Those of [`Table::floats`].
+    /// As for [`Table::floats`].
     pub(crate) fn vectors(
         gpu: &Gpu,
         backend: PaletteBackend,
@@ -122,7 +122,7 @@ impl Table {
         }
     }
 
-    /// The layout entry of a table made for a backend.
+    /// The layout entry of a table that was made for a backend.
     pub fn layout_entry(
         backend: PaletteBackend,
         binding: u32,

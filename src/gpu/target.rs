@@ -1,4 +1,4 @@
-//! Device memory for the rows of a frame: pages of buffers, and of textures for the texture backend.
+//! Device memory for the rows of a frame: pages of buffers and, for the texture backend, of textures.
 
 use super::backend::{PaletteBackend, PaletteLimits, ROW_BYTES};
 use super::paging::Paging;
@@ -6,12 +6,12 @@ use super::staging::roomy;
 use super::{Gpu, GpuError};
 use crate::crowd::{FrameId, RowGroup};
 
-/// One page: a buffer, and a texture of the same rows with the texture backend.
+/// One page: a buffer and, with the texture backend, a texture of the same rows.
 #[derive(Debug)]
 pub(super) struct Page {
     pub buffer: wgpu::Buffer,
     texture: Option<(wgpu::Texture, wgpu::TextureView)>,
-    /// The rows it has room for.
+    /// Number of rows that the page has room for.
     rows: usize,
 }
 
@@ -20,17 +20,18 @@ pub(super) struct Page {
 pub(super) struct Target {
     pub pages: Vec<Page>,
     pub paging: Paging,
-    /// The paging of the frame before.
+    /// Page boundaries of the frame before.
     pub before: Paging,
-    /// The frame whose rows it holds.
+    /// The frame whose rows the pages hold; `None` if they hold none.
     pub frame: Option<FrameId>,
 }
 
-/// What was made by [`fit`].
+/// The pages that [`fit`] has created.
 #[derive(Debug, Default)]
 pub(super) struct Fitted {
+    /// True if any page was created; bind groups have to be recreated then.
     pub any: bool,
-    /// Pages that were too small, by their places.
+    /// Pages that were too small, with their indices; their contents are still to be copied.
     pub replaced: Vec<(usize, Page)>,
 }
 
@@ -47,7 +48,7 @@ impl Target {
         fit(&mut self.pages, rows, gpu, backend)
     }
 
-    /// Copies the rows of the frame before from pages that were replaced to the larger ones. Returns the copies and their
+    /// Copies the rows of the frame before from replaced pages to the larger ones. Returns the number of copies and of
     /// bytes.
     pub fn keep(&self, encoder: &mut wgpu::CommandEncoder, fitted: &Fitted) -> (u32, u64) {
         let mut done = (0, 0);
@@ -103,7 +104,7 @@ impl Page {
         match backend {
             PaletteBackend::Uniform => {
                 usage |= wgpu::BufferUsages::UNIFORM;
-                // A window that starts at the last instance extends beyond it.
+                // A window that starts at the last palette extends beyond it.
                 bytes += limits.window * ROW_BYTES;
             }
             PaletteBackend::Storage => {}
@@ -127,7 +128,7 @@ impl Page {
         })
     }
 
-    /// Copies the first rows to the texture in whole lines; returns whether there is a texture.
+    /// Copies the first `rows` rows to the texture in whole lines; returns false if there is no texture.
     pub fn copy_to_texture(
         &self,
         encoder: &mut wgpu::CommandEncoder,

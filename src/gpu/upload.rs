@@ -1,11 +1,11 @@
-//! One frame of `GpuBoneBuffer`. What is evaluated is staged in one piece and copied to the cells that it belongs to; all
-//! other rows stay where they are.
+//! One frame of `GpuBoneBuffer`. Evaluated palettes are staged one after another and copied to their cells; all other
+//! rows stay where they are.
 //!
 //! ```text
 //! staging   | palettes of bank 3 | of bank 7 | …          written by the workers, one after another
 //!               \                   \
-//! page      | bank 0 | … | bank 3 | … | bank 7 |          a copy per run of neighbouring cells
-//! previous  | bank 0 | … | bank 3 | … | bank 7 |          before that, what the last frame has changed is copied here
+//! page      | bank 0 | … | bank 3 | … | bank 7 |          one copy per run of neighbouring cells
+//! previous  | bank 0 | … | bank 3 | … | bank 7 |          first, the rows that the last frame changed are copied here
 //! ```
 
 use super::backend::ROW_BYTES;
@@ -74,7 +74,8 @@ impl GpuBoneBuffer {
                 self.keep(&mut encoder, &fitted, &mut done);
             }
             if staged.is_none() && done.copies > 0 {
-                // What the queue writes comes before what an encoder copies.
+                // `write_buffer` takes effect before the commands of the next submission, so earlier copies are
+                // submitted first.
                 let fresh = gpu.device.create_command_encoder(&Default::default());
                 gpu.queue
                     .submit([std::mem::replace(&mut encoder, fresh).finish()]);
@@ -94,7 +95,7 @@ impl GpuBoneBuffer {
         Ok(done)
     }
 
-    /// What is known of an upload before anything is copied. Without staging buffers the frame is evaluated into heap
+    /// The statistics of an upload before anything is copied. Without staging buffers, evaluates the frame into heap
     /// memory.
     fn begin(&mut self, schedule: &mut Schedule<'_>, staged: bool) -> Result<BoneUpload, GpuError> {
         let written = schedule.written_rows();
@@ -118,7 +119,8 @@ impl GpuBoneBuffer {
         })
     }
 
-    /// Copies what pages that were replaced had to the larger ones, then what the last frame changed to the previous pages.
+    /// Copies the contents of replaced pages to the larger ones, then the rows that the last frame changed to the
+    /// previous pages.
     fn keep(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -149,7 +151,7 @@ impl GpuBoneBuffer {
         }
     }
 
-    /// Copies rows from the staging buffers, or from heap memory, to where they belong.
+    /// Copies one run of rows from the staging buffers, or from heap memory, to its cells.
     fn copy_fresh(
         &self,
         gpu: &Gpu,
@@ -218,11 +220,8 @@ impl GpuBoneBuffer {
     }
 }
 
-/// Evaluates into mapped memory, paged as `paging` with `parts` rows a page; `None` if there is none or mapping failed,
-/// and nothing is lost.
-///
-/// # Errors
-/// If the device is lost: staging may be all that asks it for memory in a frame.
+/// Evaluates into mapped buffers, one per page of `paging`, with `parts` rows each. `None` if there are none or mapping
+/// failed; the caller then evaluates into heap memory.
 fn stage(
     ring: &mut Ring,
     gpu: &Gpu,

@@ -14,23 +14,23 @@ impl<T> WindowHandle for T where
 {
 }
 
-/// A window's surface, and its capabilities on the adapter of its device.
+/// A window's surface, and the surface's capabilities on the adapter of the device.
 #[derive(Debug)]
 pub struct WindowSurface {
     /// The surface.
     pub surface: wgpu::Surface<'static>,
-    /// Formats, present modes and alpha modes.
+    /// Formats, present modes and alpha modes that the surface supports.
     pub capabilities: wgpu::SurfaceCapabilities,
 }
 
 impl Gpu {
-    /// Opens a device for a window, and the window's surface: as [`Gpu::open`], among the adapters that
-    /// can present to it.
+    /// Opens a device for a window, and the window's surface: as [`Gpu::open`], among the adapters that can present to
+    /// the window.
     ///
     /// Call it again for a surface that was lost.
     ///
     /// # Errors
-    /// Those of [`Gpu::open`], or if the window has no surface.
+    /// If the window has no surface, or for a reason that [`Gpu::open`] lists.
     pub fn open_for_window(
         options: &GpuOptions,
         window: &impl WindowHandle,
@@ -43,7 +43,7 @@ impl Gpu {
             let surface = instance.create_surface(window.clone());
             let surface =
                 surface.map_err(|e| match Self::request(&instance, None, |_| Ok(())) {
-                    // Without an adapter there is no surface either; the missing adapter is the cause.
+                    // Without an adapter there is no surface; the missing adapter is the cause to report.
                     Err(error @ GpuError::NoAdapter { .. }) => error,
                     _ => GpuError::Surface {
                         reason: e.to_string(),

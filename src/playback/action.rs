@@ -1,4 +1,4 @@
-//! `Action`: a clip or blend space that plays on a layer, as it stood at the anchor of its entry.
+//! `Action`: a clip or blend space that plays on a layer, as it was at the anchor of its entry.
 
 use super::blend_space::Members;
 use super::ids::{NO_CLIP, Source};
@@ -6,49 +6,52 @@ use super::interval::{Loop, Playhead, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
-/// The index of no blend space.
+/// The value of [`Action::space`] if the action plays a clip.
 const NO_SPACE: u16 = u16::MAX;
 
-/// The link of the last action of an entry.
+/// The value of [`Action::next`] for the last action of an entry.
 pub(super) const LAST: u8 = u8::MAX;
 
 const PING_PONG: u8 = 1;
-/// The pass runs from the clip's end to its start.
+/// The present pass runs from the clip's end to its start.
 const MIRRORED: u8 = 2;
 const PAUSED: u8 = 4;
-/// It was started and has not been advanced yet.
+/// The action was started and has not been advanced yet.
 const FRESH: u8 = 8;
-/// Its last step finished it. Speeds of layers and of the character, and steps back in time, may send it to the end
-/// that its own speed leads away from.
+/// The last step finished the action. This is stored, since speeds of layers and of the character, and steps back in
+/// time, may send an action to the end that its own speed leads away from.
 const ENDED: u8 = 16;
-/// It stops when its fade ends.
+/// The action stops when its fade ends.
 const ENDING: u8 = 32;
-/// It stops at the end of its last pass.
+/// The action stops at the end of its last pass.
 const STOPS: u8 = 64;
 
-/// An action: 72 bytes.
+/// An action: 72 bytes. Times and weights are as of the anchor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Action {
-    /// Time within the pass: seconds, for a blend space phases.
+    /// Time within the pass: seconds; for a blend space, phases.
     time: f64,
-    /// The change of `time` in a second of the clock, from the anchor on.
+    /// The change of `time` per second of the clock, from the anchor on.
     rate: f64,
+    /// The number of passes since the start of the first one.
     pass: f64,
     pub weight: LinearFade,
-    /// Factor on time. While a warp runs it has the value at the anchor.
+    /// Factor on time. While a warp runs, its value at the anchor.
     speed: f32,
-    /// Length of a pass: seconds, or 1 for a blend space.
+    /// Length of a pass: seconds; 1 for a blend space.
     length: f32,
-    /// The number of passes; 0 for no end.
+    /// The number of passes; 0 means no end.
     passes: u32,
-    /// The share of the second clip.
+    /// The weight of the second clip of a blend space, 0 to 1.
     mix: f32,
+    /// Index of the clip, or of the first clip of a blend space; [`NO_CLIP`] if nothing plays.
     clip: u16,
-    /// The second clip of a blend space, or the first again if that plays alone; otherwise [`NO_CLIP`].
+    /// Index of the second clip of a blend space, or of the first one again if that plays alone; [`NO_CLIP`] outside
+    /// blend spaces.
     other: u16,
     space: u16,
     flags: u8,
-    /// The next action of its entry.
+    /// Index of the next action of the entry in its block, or [`LAST`].
     next: u8,
 }
 
@@ -70,14 +73,14 @@ pub(crate) struct ActionRecord {
 /// The flags of a record, in its order. [`MIRRORED`] follows from the pass.
 const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
 
-/// The seconds in which a time surely moves less than a distance. `reach` is the largest time on the way.
+/// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
 pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
     const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
     (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
 }
 
 impl Action {
-    /// The place of an action that does not play.
+    /// The empty place of an action.
     pub const NOTHING: Self = Self {
         time: 0.0,
         rate: 0.0,
@@ -94,7 +97,7 @@ impl Action {
         next: LAST,
     };
 
-    /// An action that starts, of weight 0. `length` is the length of a pass.
+    /// An action that starts, with weight 0. `length` is the length of a pass.
     pub fn new(source: Source, (members, length): (Members, f64), options: &PlayOptions) -> Self {
         let mut action = Self {
             speed: options.speed,
@@ -155,7 +158,7 @@ impl Action {
         action
     }
 
-    /// The same action before another.
+    /// The same action, linked to the next one.
     #[inline(always)]
     pub fn linked(self, next: u8) -> Self {
         Self { next, ..self }
@@ -179,13 +182,13 @@ impl Action {
         };
     }
 
-    /// Whether this is an action that plays.
+    /// Whether this is an action, not an empty place.
     #[inline(always)]
     pub fn plays(&self) -> bool {
         self.clip != NO_CLIP
     }
 
-    /// What it plays.
+    /// The clip or blend space that plays.
     pub fn source(&self) -> Source {
         match self.space {
             NO_SPACE => Source::Clip(self.clip),
@@ -193,30 +196,30 @@ impl Action {
         }
     }
 
-    /// Its first clip; the second with its share, if it has two.
+    /// The first clip, and the second one with its weight, if two play.
     #[inline(always)]
     pub fn members(&self) -> (u16, Option<(u16, f32)>) {
         let other = (self.mix > 0.0).then_some((self.other, self.mix));
         (self.clip, other)
     }
 
-    /// Whether its time is a phase.
+    /// Whether the action's time is a phase.
     #[inline(always)]
     pub fn in_phases(&self) -> bool {
         self.space != NO_SPACE
     }
 
-    /// Whether it plays a clip, alone or as a member of a blend space.
+    /// Whether the action plays a clip, alone or as a member of a blend space.
     pub fn uses(&self, clip: u16) -> bool {
         self.clip == clip || self.other == clip
     }
 
-    /// Sets the clips and their shares.
+    /// Sets the clips and their weights.
     pub fn set_members(&mut self, members: Members) {
         (self.clip, self.other, self.mix) = (members.clip, members.other, members.mix);
     }
 
-    /// How it makes its passes.
+    /// The length, number and direction of the passes.
     pub fn course(&self) -> Loop {
         Loop {
             length: f64::from(self.length),
@@ -229,7 +232,7 @@ impl Action {
     }
 
     fn store_course(&mut self, course: &Loop) {
-        // The number of passes is infinite or of 32 bits.
+        // The number of passes is infinite or fits 32 bits.
         self.passes = if course.bounded() {
             course.passes as u32
         } else {
@@ -238,8 +241,8 @@ impl Action {
         self.set(PING_PONG, course.ping_pong);
     }
 
-    /// Sets how it makes its passes. With other passes than before it is in the first of them, at the clip time it has
-    /// reached.
+    /// Sets the length, number and direction of the passes. If they differ from before, the action is then in the first
+    /// pass, at its present clip time.
     pub fn set_course(&mut self, course: &Loop) {
         if self.course() != *course {
             let time = self.clip_time();
@@ -248,7 +251,7 @@ impl Action {
         }
     }
 
-    /// Sets it to an unbounded time.
+    /// Sets the time, counted from the start of the first pass.
     pub fn seek(&mut self, time: f64) {
         let place = self.course().place(time);
         self.put(place);
@@ -272,13 +275,13 @@ impl Action {
         self.set(MIRRORED, mirrored);
     }
 
-    /// Its clip time, in [0, duration].
+    /// The clip time, in [0, duration].
     #[inline(always)]
     pub fn clip_time(&self) -> f64 {
         self.clip_time_after(0.0)
     }
 
-    /// Its clip time `seconds` after the anchor, if nothing has changed it since.
+    /// The clip time `seconds` after the anchor, if nothing has changed the action since.
     #[inline(always)]
     pub fn clip_time_after(&self, seconds: f64) -> f64 {
         let length = f64::from(self.length);
@@ -298,7 +301,7 @@ impl Action {
         if mirrored { length - time } else { time }
     }
 
-    /// Its playhead `seconds` after the anchor, if nothing has changed it since.
+    /// The playhead `seconds` after the anchor, if nothing has changed the action since.
     pub fn place_after(&self, seconds: f64) -> Playhead {
         let place = self.place();
         if self.rate == 0.0 {
@@ -307,7 +310,7 @@ impl Action {
         self.course().advance(place, seconds * self.rate).0
     }
 
-    /// Moves it on by `seconds` after its anchor.
+    /// Moves the action to where it is `seconds` after its anchor.
     pub fn glide(&mut self, seconds: f64) {
         let place = self.place_after(seconds);
         if place.pass == self.pass {
@@ -319,23 +322,23 @@ impl Action {
         self.weight.advance(seconds);
     }
 
-    /// Whether all its passes are alike and have no end.
+    /// Whether the passes are all alike and never end.
     pub fn repeats(&self) -> bool {
         self.passes == 0 && !self.flag(PING_PONG)
     }
 
-    /// The change of its time in a second of the clock.
+    /// The change of time per second of the clock.
     pub fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// Sets the change of its time in a second of the clock, from the anchor on.
+    /// Sets the change of time per second of the clock, from the anchor on.
     pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
     }
 
-    /// The seconds for which only its time and its weight change: until its fade or its last pass ends. All rounding
-    /// of the times in between is allowed for.
+    /// The seconds for which only time and weight change: until the fade or the last pass ends. All rounding of the
+    /// times in between is allowed for.
     pub fn steady(&self) -> f64 {
         if self.fresh() && self.rate != 0.0 {
             return 0.0;
@@ -353,12 +356,13 @@ impl Action {
         self.speed
     }
 
-    /// Sets the speed that its warp has reached.
+    /// Sets the speed that the action's warp has reached.
     pub fn warp_to(&mut self, speed: f32) {
         self.speed = speed;
     }
 
-    /// Sets the speed. Turned around, it leads away from the end that it holds.
+    /// Sets the speed. If its sign changes, it leads away from the end at which the action holds, so the action is no
+    /// longer finished.
     pub fn set_speed(&mut self, speed: f32) {
         let ended = self.flag(ENDED) && (self.speed < 0.0) == (speed < 0.0);
         self.set(ENDED, ended);
@@ -381,18 +385,18 @@ impl Action {
         self.set(STOPS, at_end == AtEnd::Stop);
     }
 
-    /// Whether it was started and has not been advanced yet.
+    /// Whether the action was started and has not been advanced yet.
     pub fn fresh(&self) -> bool {
         self.flag(FRESH)
     }
 
-    /// Records that it was advanced, and whether that finished it.
+    /// Records that the action was advanced, and whether that finished it.
     pub fn advanced(&mut self, finished: bool) {
         self.set(FRESH, false);
         self.set(ENDED, finished);
     }
 
-    /// Whether it stops when its fade ends.
+    /// Whether the action stops when its fade ends.
     pub fn ending(&self) -> bool {
         self.flag(ENDING)
     }
@@ -401,19 +405,19 @@ impl Action {
         self.set(ENDING, ending);
     }
 
-    /// Whether it has reached the end of its last pass and stays there.
+    /// Whether the action has reached the end of its last pass and stays there.
     pub fn finished(&self) -> bool {
         let over = || self.course().over(self.place(), self.speed < 0.0);
         !self.fresh() && (self.flag(ENDED) || over())
     }
 
-    /// Whether it goes on by itself: it neither fades out nor has finished.
+    /// Whether the action continues: it neither fades out nor has finished.
     pub fn is_target(&self) -> bool {
         !self.ending() && !self.finished()
     }
 
-    /// Fades it from its present weight to a target over `seconds`. A running fade that reaches the target sooner
-    /// continues.
+    /// Fades the weight from its present value to a target over `seconds`. A running fade that reaches the target
+    /// sooner continues.
     pub fn fade(&mut self, target: f32, seconds: f32) {
         let over = f64::from(seconds);
         let rests = !self.weight.running() && self.weight.value() == target;
@@ -424,8 +428,8 @@ impl Action {
         self.weight = LinearFade::new(self.weight.value(), target, over);
     }
 
-    /// Fades its weight to a target: over what is left of its running fade, or over `seconds` if none runs or it fades
-    /// out.
+    /// Fades the weight to a target: over the rest of the running fade, or over `seconds` if none runs or the action
+    /// fades out.
     pub fn aim(&mut self, target: f32, seconds: f32) {
         let weight = self.weight.value();
         if !self.ending() && self.weight.running() {
@@ -442,7 +446,7 @@ impl Action {
 mod tests {
     use super::*;
 
-    /// The clip time that a frame reads is that of the playhead, to the bit, in any pass.
+    /// The clip time that a frame reads has the bits of the playhead's, in any pass.
     #[test]
     fn clip_times_are_those_of_playheads() {
         use crate::playback::{LoopMode, ids::NO_CLIP};
@@ -467,7 +471,7 @@ mod tests {
             };
             let length = f64::from(random(0.0, 2.0) as f32) * f64::from(u8::from(n % 50 > 0));
             let mut action = Action::new(Source::Clip(0), (members, length), &options);
-            // Only without an end a pass may be so far.
+            // Only passes without an end may be so many.
             if n % 70 == 69 && action.passes == 0 {
                 action.put(Playhead {
                     pass: random(0.0, 1e17).floor(),

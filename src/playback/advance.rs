@@ -1,8 +1,9 @@
-//! A step of time over a range of instances: the entries that are due are visited, the others stand still in memory.
+//! A step of time over a range of instances: the entries that are due are visited, all others stay as they are in
+//! memory.
 //!
-//! A visit in which the entry's wait has ended changes the entry: it gets a new anchor. Any other visit fires the events
-//! that its actions pass in the step, and changes nothing. So times, weights and root motion have the same bits whatever
-//! is listened to.
+//! A visit at the end of the entry's wait changes the entry: it gets a new anchor. Any other visit fires the events
+//! that the actions pass in the step, and changes nothing. So times, weights and root motion have the same bits with
+//! every event filter.
 
 use super::action::Action;
 use super::blend_space::pace;
@@ -22,41 +23,41 @@ use crate::math::Affine3x4;
 use crate::simd::prefetch;
 use glam::DAffine3;
 
-/// What the visits of a step read.
+/// The shared inputs of a step's visits.
 #[derive(Clone, Copy)]
 pub(crate) struct Stage<'a> {
     pub clips: &'a Clips,
     pub layers: &'a [LayerOptions],
     pub owner: Owner,
     pub step: Step,
-    /// What is listened to.
+    /// The kinds of events that are collected.
     pub kinds: EventKinds,
-    /// The root joint, if root motion is tracked or applied and a clip has it.
+    /// The root joint's lane, if root motion is tracked or applied and a clip has it.
     pub root: Option<RootLane>,
-    /// Whether the instances that the step changes are listed.
+    /// True if the step lists the instances that it changes.
     pub records: bool,
 }
 
-/// A step over a range of a pool's instances, which one worker takes.
+/// A step over a range of a pool's instances, run by one worker.
 pub(crate) struct Advance<'a> {
     pub stage: Stage<'a>,
-    /// The first instance of the range.
+    /// Index of the range's first instance in the pool.
     pub first: usize,
     pub alive: &'a [bool],
     pub generation: &'a [u16],
     pub speed: &'a [f32],
     pub entries: EntriesMut<'a>,
     pub world: &'a mut [Affine3x4],
-    /// The world transforms in f64, if root motion moves the instances.
+    /// The world transforms in f64; `None` unless root motion moves the instances.
     pub places: Option<&'a mut [DAffine3]>,
 }
 
-/// What a step over a range appends to.
+/// The results of a step over a range.
 #[derive(Debug, Default)]
 pub(crate) struct Passed {
     pub events: Events,
     pub moves: Moves,
-    /// The instances of entries that the step has changed, if the stage asks for them.
+    /// The instances whose entries the step has changed, if [`Stage::records`] is set.
     pub changed: Vec<u32>,
 }
 
@@ -67,7 +68,7 @@ impl Passed {
         self.changed.clear();
     }
 
-    /// Appends what instances with higher indices passed.
+    /// Appends the results of instances with higher indices.
     pub fn append(&mut self, later: &Self) {
         self.events.append(&later.events);
         self.moves.append(&later.moves);
@@ -81,7 +82,7 @@ impl Advance<'_> {
         self.speed.len()
     }
 
-    /// Whether the step visits at least `most` entries, or about as many.
+    /// Whether the step visits about `most` entries or more.
     pub fn visits(&self, most: usize) -> bool {
         let step = &self.stage.step;
         let visits = match self.stage.root.is_some() || step.reaches_all() {
@@ -91,7 +92,7 @@ impl Advance<'_> {
         visits >= most
     }
 
-    /// Splits the range at an instance, rounded down to where it can be split.
+    /// Splits the range at an instance, rounded down to a multiple of [`BLOCK`].
     pub fn split_at(self, instance: usize) -> (Self, Self) {
         let at = instance.min(self.len());
         let at = at - at % BLOCK;
@@ -131,13 +132,13 @@ impl Advance<'_> {
         (a, b)
     }
 
-    /// Advances the range.
+    /// Advances the range. Appends to `into`.
     pub fn run(mut self, into: &mut Passed) {
         if let Some(root) = self.stage.root {
             self.run_roots(root, into);
         } else if !self.stage.step.is_empty() {
             let step = self.stage.step;
-            // One block behind what is asked for.
+            // Visits run one block behind the prefetches.
             let (mut last, mut due) = (0, 0);
             for block in 0..self.entries.calendar.blocks() {
                 let next = self.entries.calendar.take(block, &step);
@@ -151,7 +152,7 @@ impl Advance<'_> {
         }
     }
 
-    /// Visits the entries of a block that are due, as bits.
+    /// Visits the due entries of a block, given as bits.
     #[inline(always)]
     fn visit_all(&mut self, block: usize, due: u64, into: &mut Passed) {
         for at in entries(block, due) {
@@ -159,7 +160,7 @@ impl Advance<'_> {
         }
     }
 
-    /// Asks for what the visits of a block will read: they lie apart, so that each would wait for memory.
+    /// Prefetches what the visits of a block read: the entries lie apart, so that each visit would wait for memory.
     #[inline(always)]
     fn look_ahead(&self, block: usize, due: u64) {
         let layers = self.stage.layers.len();
@@ -176,7 +177,7 @@ impl Advance<'_> {
         InstanceId::new(self.stage.owner, self.first + index, self.generation[index])
     }
 
-    /// Visits an entry that is due.
+    /// Visits a due entry: changes it if its wait has ended, else only fires events.
     pub fn visit(&mut self, at: usize, into: &mut Passed) {
         let stage = self.stage;
         let layers = stage.layers.len();
@@ -222,7 +223,7 @@ impl Advance<'_> {
                 (action.steady(), silent)
             })
         };
-        // Most layers play one action: it is changed where it is stored.
+        // Most layers play one action, which is changed in place.
         if self.entries.update_alone(at, before, now, alone) {
             return;
         }
@@ -237,7 +238,7 @@ impl Advance<'_> {
     }
 }
 
-/// The entries of a block that some bits stand for.
+/// The entries of a block whose bits are set.
 #[inline(always)]
 fn entries(block: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -247,16 +248,16 @@ fn entries(block: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A step that is looked at and not taken.
+/// A step whose result is computed and not kept.
 pub(crate) struct Foresight<'a> {
     pub clips: &'a Clips,
     pub step: Step,
-    /// The speed of the instance.
+    /// Speed of the instance.
     pub speed: f32,
 }
 
 impl Foresight<'_> {
-    /// Advances a copy of a layer as it stands before the step. Nothing is fired.
+    /// Advances a copy of a layer from its state before the step. Fires no events.
     pub fn advance(
         &self,
         layer: &mut LayerState,
@@ -280,16 +281,16 @@ impl Foresight<'_> {
     }
 }
 
-/// A step of one entry.
+/// One step of one entry.
 struct Visit<'a> {
     step: Step,
-    /// What the speeds of the layer and of the character make of time.
+    /// Factor on time: the speed of the layer times that of the character.
     factor: f64,
     sink: EventSink<'a>,
 }
 
 impl Visit<'_> {
-    /// Fires the events of an entry that only moves in this step. Returns the seconds until the next one.
+    /// Fires the events of an entry that is not changed in this step. Returns the seconds until its next event.
     fn listen<'e>(&mut self, (entry, actions): (&Entry, impl Iterator<Item = &'e Action>)) -> f64 {
         let since = entry.since(self.step.before());
         let after = entry.since(self.step.after());
@@ -322,7 +323,7 @@ impl Visit<'_> {
         silent
     }
 
-    /// Advances a layer. Returns the seconds until the first event that is listened to.
+    /// Advances a layer. Returns the seconds until its next event of a kind that is collected.
     fn advance_layer(&mut self, layer: &mut LayerState) -> f64 {
         let mut all = Contenders::new();
         let mut passages = [None; ACTIONS_PER_LAYER];
@@ -338,7 +339,7 @@ impl Visit<'_> {
                 layer.remove(a);
             }
         }
-        // Which of them leads depends on all.
+        // All actions have to be advanced first: which one leads depends on all of them.
         self.emit_all(&all, &passages);
         layer.weight.advance(self.step.seconds);
         let mut silent = f64::INFINITY;
@@ -348,7 +349,7 @@ impl Visit<'_> {
         silent
     }
 
-    /// Fires what the actions of a layer pass in a step.
+    /// Fires the events that the actions of a layer pass in a step.
     fn emit_all(&mut self, all: &Contenders, passages: &[Option<Passage>]) {
         for (a, passage) in passages.iter().enumerate() {
             if let Some(passage) = passage {
@@ -358,7 +359,7 @@ impl Visit<'_> {
     }
 
     /// Advances an action: its time, its warp and its weight. Returns the action before the step, with the time after
-    /// which it stops if it does, and what it passes.
+    /// which it stops, if it does, and the interval that it passes.
     #[inline]
     fn advance(
         &mut self,
@@ -366,7 +367,7 @@ impl Visit<'_> {
         warp: Option<&mut LinearFade>,
     ) -> (Contender, Option<Passage>) {
         let before = *action;
-        // What fades out goes no further than its fade, whatever the step.
+        // An action that fades out stops with its fade, even within a longer step.
         let seconds = if before.ending() {
             self.step.seconds.min(before.weight.left())
         } else {
@@ -406,7 +407,7 @@ impl Visit<'_> {
         (contender, passage)
     }
 
-    /// The mean change of an action's time per second of the clock in the next `seconds`, by which its warp advances.
+    /// The mean change of an action's time per second of the clock in the next `seconds`. Advances its warp by as much.
     fn rate(&self, action: &mut Action, warp: Option<&mut LinearFade>, seconds: f64) -> f64 {
         if action.paused() {
             return 0.0;
@@ -423,7 +424,7 @@ impl Visit<'_> {
         self.step.sign() * self.factor * (speed * pace(self.sink.clips, action))
     }
 
-    /// Sets the rate of an action from now on. Returns the seconds until its first event that is listened to.
+    /// Sets the rate of an action from now on. Returns the seconds until its next event of a kind that is collected.
     #[inline]
     fn arm(&self, action: &mut Action) -> f64 {
         let rate = self.rate(action, None, 0.0);
@@ -434,7 +435,7 @@ impl Visit<'_> {
 }
 
 impl Action {
-    /// Whether it can go no further in a direction.
+    /// Whether the action can go no further in a direction.
     fn holds(&self, backwards: bool) -> bool {
         let course = self.course();
         course.length <= 0.0 || course.over(self.place(), backwards)

@@ -1,31 +1,33 @@
-//! `Arena`: generational storage for clips, blend spaces and actions.
+//! `Arena`: generational storage for clips and blend spaces.
 
 use super::error::PlaybackError;
 use super::ids::RETIRED;
 
-/// Values by index, each index with a generation that changes when its value is removed. An index whose
-/// generations are used up stays empty, so a stale handle never refers to another value.
+/// Values by index. The generation of an index changes when its value is removed. An index whose generations are used
+/// up stays empty, so that a stale handle never refers to another value.
 ///
-/// Only `places` are the state, which snapshots hold. What a [`rewind`](Self::rewind) takes out of it is kept beside it:
-/// such a value has its handle until its place is filled, and comes into the state when it is added again or used.
+/// Only `places` are the state, which snapshots hold. Values that a [`rewind`](Self::rewind) takes out of the state,
+/// called undone, are kept in `stayed`: such a value has its handle until its place is filled, and returns to the state
+/// when it is added again or used.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arena<T> {
     pub(super) places: Vec<(u16, Option<T>)>,
-    /// Those that were taken out last are last.
+    /// Undone values; those that were taken out last are last.
     stayed: Vec<Stayed<T>>,
 }
 
-/// The most values of undone times that are kept: 17 s of one new clip a frame. The oldest are dropped, and snapshots that
-/// hold them are refused from then on, as if they had been unloaded. They are looked through one by one.
+/// The most undone values that are kept: 17 s of one new clip a frame. The oldest are dropped, and snapshots that hold
+/// them are refused from then on, as if they had been unloaded. Searches are linear.
 const MAX_STAYED: usize = 1024;
 
-/// A value of an undone time.
+/// A value that a rewind has taken out of the state.
 #[derive(Clone, Debug, PartialEq)]
 struct Stayed<T> {
     index: u16,
     generation: u16,
     value: T,
-    /// Whether its handle names it: not if what it refers to has changed. A snapshot can bring it back all the same.
+    /// True if the handle still names the value; false if what the value refers to has changed. A snapshot can bring it
+    /// back in both cases.
     named: bool,
 }
 
@@ -42,7 +44,7 @@ impl<T> FromIterator<T> for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// Values by index with their generations.
+    /// An arena of values by index, with their generations.
     pub fn of_places(places: Vec<(u16, Option<T>)>) -> Self {
         Self {
             places,
@@ -67,7 +69,7 @@ impl<T> Arena<T> {
         }
     }
 
-    /// The value of an undone time that an index without a value has.
+    /// The undone value that the handle of an index without a value names.
     fn stayed_at(&self, index: u16) -> Option<&Stayed<T>> {
         let mut stayed = self.stayed.iter().rev();
         stayed.find(|s| s.index == index && s.named)
@@ -79,7 +81,7 @@ impl<T> Arena<T> {
         (self.generation(index) == generation).then_some(value)
     }
 
-    /// The generation of the handle that names the value at an index, or the next one.
+    /// The generation of the handle that names the value at an index; without a value, of the next handle.
     pub fn generation(&self, index: u16) -> u16 {
         match self.places.get(usize::from(index)) {
             Some((generation, Some(_))) => *generation,
@@ -90,18 +92,18 @@ impl<T> Arena<T> {
         }
     }
 
-    /// All values with their indices, without those of undone times.
+    /// All values of the state, with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &T)> + Clone {
         let all = (0..).zip(&self.places);
         all.filter_map(|(i, (_, value))| Some((i, value.as_ref()?)))
     }
 
-    /// Whether a value of an undone time has stayed.
+    /// Whether there are undone values.
     pub fn has_undone(&self) -> bool {
         !self.stayed.is_empty()
     }
 
-    /// The values of undone times that a handle had, the last one first.
+    /// The undone values that had a handle, the last one first.
     pub fn undone(&self, index: u16, generation: u16) -> impl Iterator<Item = &T> {
         let stayed = self.stayed.iter().rev();
         let stayed = stayed.filter(move |s| (s.index, s.generation) == (index, generation));
@@ -132,8 +134,8 @@ impl<T> Arena<T> {
         Ok(index as u16)
     }
 
-    /// [`add`](Self::add) that takes the value of an undone time instead, if that is the `same` and had the handle that
-    /// the value gets. Returns the index, and whether the index has the value that it had for its last handle.
+    /// As [`add`](Self::add), but brings back an undone value if it is the `same` and had the handle that the value
+    /// gets. Returns the index, and whether that handle named the value that was brought back.
     pub fn add_again(
         &mut self,
         value: T,
@@ -161,7 +163,7 @@ impl<T> Arena<T> {
         Ok((index, named))
     }
 
-    /// Takes a value of an undone time into the state: it is used. Returns whether the index had one.
+    /// Returns an undone value to the state, because it is used. Returns whether the index had one.
     pub fn adopt(&mut self, index: u16) -> bool {
         if self.stayed.is_empty() {
             return false;
@@ -180,7 +182,7 @@ impl<T> Arena<T> {
         true
     }
 
-    /// Takes the handles of values of undone times for which this is true.
+    /// Takes their handles from the undone values for which `all` is true.
     pub fn disown(&mut self, all: impl Fn(&T) -> bool) {
         for stayed in &mut self.stayed {
             stayed.named &= !all(&stayed.value);
@@ -193,7 +195,7 @@ impl<T> Arena<T> {
             && let Some(taken) = slot.1.take()
         {
             slot.0 = slot.0.saturating_add(1);
-            // The handles of undone times that the index had before are stale, too.
+            // Older handles of the index, which name undone values, are stale too.
             let stale = slot.0;
             let keeps = |s: &mut Stayed<T>| s.named &= s.index != index || s.generation >= stale;
             self.stayed.iter_mut().for_each(keeps);
@@ -202,7 +204,7 @@ impl<T> Arena<T> {
         let named = |s: &Stayed<T>| s.index == index && s.named;
         let at = self.stayed.iter().rposition(named)?;
         let stayed = self.stayed.remove(at);
-        // The same handle named the values of the times that were undone before.
+        // The same handle had named older undone values; it names none of them now.
         let older = |s: &mut Stayed<T>| {
             s.named &= s.index != index || s.generation > stayed.generation;
         };
@@ -210,15 +212,15 @@ impl<T> Arena<T> {
         Some(stayed.value)
     }
 
-    /// The same indices and generations with mapped values, without those of undone times.
+    /// The same indices and generations with mapped values, without undone ones.
     pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Arena<U> {
         let all = self.places.iter();
         Arena::of_places(all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect())
     }
 
-    /// Goes back to the indices, generations and values of `then`, so that the same calls return the same handles. Values
-    /// that it lacks are kept beside the state. `same` says whether a value is that of `then`; it gets the index of a value
-    /// in its place.
+    /// Goes back to the indices, generations and values of `then`, so that the same calls return the same handles.
+    /// Values that `then` lacks become undone. `same` says whether a value is the one of `then`; it gets the index of a
+    /// value in its place, and `None` for an undone one.
     pub fn rewind<U>(&mut self, then: &Arena<U>, same: impl Fn(&U, &T, Option<u16>) -> bool) {
         let mut before = std::mem::take(&mut self.places);
         for (index, (generation, value)) in (0u16..).zip(&then.places) {
@@ -251,13 +253,13 @@ impl<T> Arena<T> {
         let dropped = self.stayed.len().saturating_sub(MAX_STAYED);
         self.stayed.drain(..dropped);
         for stayed in &mut self.stayed {
-            // Older handles are stale there.
+            // Handles older than the place's generation are stale.
             let place = then.places.get(usize::from(stayed.index));
             stayed.named &= place.is_none_or(|place| place.0 <= stayed.generation);
         }
     }
 
-    /// One more than the last index that has a value.
+    /// One more than the last index that has a value, in the state or undone.
     pub fn extent(&self) -> u16 {
         let stayed = self.stayed.iter().map(|s| s.index + 1).max();
         // There are at most 65,535 places.
@@ -316,7 +318,7 @@ mod tests {
         slots.rewind(&then, |a, b, _| a == b);
         assert_eq!(slots, then);
         assert_eq!(run(&mut slots), first);
-        // The same for storage that has held fewer values.
+        // The same for an arena with fewer places.
         let mut other: Arena<char> = ['x', 'b'].into_iter().collect();
         other.take(0);
         other.rewind(&then, |a, b, _| a == b);
@@ -340,11 +342,11 @@ mod tests {
         let found = |slots: &Arena<char>| (slots.find(0, 1).copied(), slots.find(2, 0).copied());
         assert_eq!(found(&slots), (Some('g'), Some('h')));
         assert_eq!(slots.map(|c| *c), then);
-        // Another value takes the place, and with it the handle.
+        // Another value fills the place and takes the handle.
         assert_eq!(again(&mut slots, 'i'), (0, false));
         assert_eq!(found(&slots), (Some('i'), Some('h')));
         assert_eq!(again(&mut slots, 'h'), (2, true));
-        // Both times can be brought back.
+        // Both undone values can be brought back.
         for _ in 0..2 {
             let other = slots.map(|c| *c);
             slots.rewind(&later, |a, b, _| a == b);
@@ -352,7 +354,7 @@ mod tests {
             slots.rewind(&other, |a, b, _| a == b);
             assert_eq!(found(&slots), (Some('i'), Some('h')));
         }
-        // What is used comes into the state; what is removed is gone.
+        // A value that is used returns to the state; a value that is removed is gone.
         slots.rewind(&then, |a, b, _| a == b);
         assert!(slots.adopt(2) && !slots.adopt(2));
         assert_eq!(slots.places, [(1, None), (0, Some('b')), (0, Some('h'))]);

@@ -1,4 +1,4 @@
-//! `BlendSpace1D`: clips along a parameter; the two neighbours of its value play in phase.
+//! `BlendSpace1D`: clips along a parameter. The two neighbours of its value play in phase.
 
 use super::action::Action;
 use super::clips::INSTANCE;
@@ -10,16 +10,16 @@ use crate::words::shorten;
 
 /// Clips at ascending values of a parameter, such as a walking speed.
 ///
-/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase,
-/// which advances at the blend of their rates, so that their strides match. The time of such an action is
-/// its phase.
+/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase, which advances
+/// at the blend of their rates, so that their strides match. The time of an action that plays a blend space is its
+/// phase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlendSpace1D<'a> {
     pool: &'a Pool,
     space: &'a Space,
 }
 
-/// A blend space as pools and snapshots store it.
+/// The points of a blend space, as pools and snapshots store them.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Space {
     pub(super) points: Vec<Point>,
@@ -32,13 +32,13 @@ pub(super) struct Point {
     pub clip: u16,
 }
 
-/// The clips that play at a value of the parameter.
+/// The clips that play at one value of the parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Members {
     pub clip: u16,
-    /// The second clip. [`NO_CLIP`] marks a clip outside blend spaces, whose time is in seconds.
+    /// Index of the second clip. [`NO_CLIP`] marks a clip outside blend spaces, whose time is in seconds.
     pub other: u16,
-    /// The weight of `other`; that of `clip` is the rest to 1.
+    /// Weight of `other`; `clip` has the rest to 1.
     pub mix: f32,
 }
 
@@ -50,14 +50,14 @@ impl Members {
     };
 }
 
-/// The change of an action's time per second at speed 1: a second, or phases at the blend of the clips' rates.
+/// The change of an action's time per second at speed 1: one second, or the phases at the blend of the clips' rates.
 pub(crate) fn pace(clips: &Clips, action: &Action) -> f64 {
     pace_by(action, |clip| {
         clips.get(clip).map_or(0.0, |c| f64::from(c.duration()))
     })
 }
 
-/// [`pace`] by the durations of clips.
+/// [`pace`] with given durations of clips.
 pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
     if !action.in_phases() {
         return 1.0;
@@ -74,7 +74,7 @@ pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
     }
 }
 
-/// The largest magnitude of a parameter; differences of two stay finite.
+/// The largest magnitude of a parameter; differences of two parameters stay finite.
 pub(super) const MAX_PARAMETER: f64 = 1.0e9;
 
 /// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
@@ -94,7 +94,7 @@ impl<'a> BlendSpace1D<'a> {
 }
 
 impl Space {
-    /// The neighbours of a value; beyond the ends, the last clip alone.
+    /// The neighbours of a value. Beyond the ends, the clip at that end plays alone.
     pub(crate) fn at(&self, value: f32) -> Members {
         let alone = |p: &Point| Members {
             clip: p.clip,
@@ -120,7 +120,7 @@ impl Space {
         }
     }
 
-    /// The first parameter at which two neighbours have these shares, or a clip plays alone.
+    /// The first parameter at which two neighbours have these weights, or at which a clip plays alone.
     pub(super) fn parameter(&self, (clip, other): (u16, Option<(u16, f32)>)) -> Option<f32> {
         let Some((other, mix)) = other else {
             let alone = self.points.iter().find(|p| p.clip == clip);
@@ -136,14 +136,14 @@ impl Space {
         self.points.iter().any(|p| p.clip == clip)
     }
 
-    /// One of the clips; all are of one kind.
+    /// Index of one of the clips; all are of one kind.
     pub(super) fn any_clip(&self) -> u16 {
         self.points[0].clip
     }
 }
 
 impl Pool {
-    /// The clips of a motion at a value of its parameter, and the length of a pass over it.
+    /// The clips of a motion at a parameter, and the length of a pass over it.
     pub fn members_of(&self, source: Source, parameter: f32) -> (Members, f64) {
         match source {
             Source::Clip(clip) => {

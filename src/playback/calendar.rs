@@ -5,15 +5,15 @@
 //! due      | Moment |         read where the least of 64 is due
 //! ```
 //!
-//! A step reads 8 bytes per 64 entries, and the moments of a block in which an entry is due. What it finds is in the
-//! order of entries, and a range of blocks stands by itself, so workers share nothing. A hierarchical timing wheel was
-//! as fast while few entries are due, 1.8 times slower at 17 visits and 10 times slower at 56 visits per 1,000 entries:
-//! its lists lie across memory, and what it finds has to be sorted.
+//! A step reads 8 bytes per 64 entries, and all moments of those blocks in which an entry is due. It finds entries in
+//! their order, and ranges of blocks are independent, so workers share nothing. A hierarchical timing wheel was as fast
+//! while few entries are due, 1.8 times slower at 17 visits and 10 times slower at 56 visits per 1,000 entries: its
+//! lists lie across memory, and the entries that it finds have to be sorted.
 
 use super::clock::{Moment, Step};
 use super::entries::{BLOCK, make_room};
 
-/// The ticks until the least of no moments: later than any wait.
+/// The ticks until the earliest of no moments: later than any wait.
 const FAR: u64 = 1 << 62;
 
 /// When each entry is due.
@@ -37,7 +37,7 @@ impl Calendar {
         make_room(&mut self.blocks, more.div_ceil(BLOCK));
     }
 
-    /// Appends an entry, which has to be [called](Self::call) before the next step.
+    /// Appends an entry. [`call`](Self::call) has to follow before the next step.
     pub fn push(&mut self) {
         if self.due.len().is_multiple_of(BLOCK) {
             make_room(&mut self.blocks, 1);
@@ -47,15 +47,15 @@ impl Calendar {
         self.due.push(Moment::ZERO);
     }
 
-    /// Has an entry visited in the next step.
+    /// Makes an entry due now: the next step visits it.
     #[inline]
     pub fn call(&mut self, at: usize, now: Moment) {
-        // No entry is due before now: those that were have been visited.
+        // `now` is the earliest moment of the block: entries that were due before now have been visited.
         self.due[at] = now;
         self.blocks[at / BLOCK] = now;
     }
 
-    /// Has all entries visited in the next step.
+    /// Makes all entries due now: the next step visits them.
     pub fn call_all(&mut self, now: Moment) {
         self.due.fill(now);
         self.blocks.fill(now);
@@ -95,7 +95,7 @@ impl CalendarMut<'_> {
         &self.due[first..(first + BLOCK).min(self.due.len())]
     }
 
-    /// The entries of a block that a step visits, as bits. Each has to be [set](Self::set) then.
+    /// The entries of a block that a step visits, as bits. The caller has to [set](Self::set) each of them.
     #[inline(always)]
     pub fn take(&mut self, block: usize, step: &Step) -> u64 {
         match step.reaches(self.blocks[block]) {
@@ -109,7 +109,7 @@ impl CalendarMut<'_> {
         let now = step.after().now();
         let (mut found, mut next) = (0, [FAR; 4]);
         let (fours, rest) = self.block(block).as_chunks::<4>();
-        // Four chains of minima, since each has to wait for the last.
+        // Four chains of minima, since each minimum waits for the one before.
         for (n, four) in fours.iter().enumerate() {
             for (i, (next, &due)) in next.iter_mut().zip(four).enumerate() {
                 let left = left(now, due);
@@ -131,7 +131,7 @@ impl CalendarMut<'_> {
         found
     }
 
-    /// About how many entries a step visits: no more are counted than `most` and a block.
+    /// The number of entries that a step visits. Counting ends with the block in which it reaches `most`.
     pub fn count(&self, step: &Step, most: usize) -> usize {
         let mut count = 0;
         for (block, &least) in self.blocks.iter().enumerate() {
@@ -146,7 +146,7 @@ impl CalendarMut<'_> {
         count
     }
 
-    /// Sets when an entry that was [taken](Self::take) is due.
+    /// Sets the moment at which an entry that was [taken](Self::take) is due.
     #[inline]
     pub fn set(&mut self, at: usize, due: Moment, now: Moment) {
         self.due[at] = due;
@@ -160,7 +160,7 @@ mod tests {
     use super::super::clock::{Clock, Wait};
     use super::*;
 
-    /// Finds what a scan of all moments finds, in any order of calls, visits and waits.
+    /// The calendar finds what a scan of all moments finds, in any order of calls, visits and waits.
     #[test]
     fn a_calendar_finds_what_a_scan_finds() {
         let mut state = 1u32;

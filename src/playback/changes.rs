@@ -1,23 +1,23 @@
-//! `What` changed of an instance, and `Changes`: the instances of a pool that have changed since the last frame, recorded for
-//! crowds.
+//! `What` changed of an instance, and `Changes`: the instances of a pool that have changed since the last frame,
+//! recorded for crowds.
 
 use std::ops::BitOr;
 
-/// What has changed of an instance, as [`Pool::touch`](super::pool::Pool::touch) is told.
+/// The kinds of changes of an instance, as bits: the argument of [`Pool::touch`](super::pool::Pool::touch).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct What(u8);
 
 impl What {
     pub const NOTHING: Self = Self(0);
-    /// What plays, its time, weights, speeds, overrides.
+    /// The pose: actions, their times and weights, speeds, overrides.
     pub const POSE: Self = Self(1);
     /// The world transform, or the bounds.
     pub const PLACE: Self = Self(2);
     /// Whether it has rows: it was spawned, despawned, shown or hidden.
     pub const LAYOUT: Self = Self(4);
-    /// It is new: another instance may have had its index. With [`POSE`](Self::POSE).
+    /// The instance is new: another one may have had its index. Comes with [`POSE`](Self::POSE).
     pub const NEW: Self = Self(8);
-    /// What a crowd without tiers has to know.
+    /// The kinds that a crowd without tiers needs.
     pub const ROWS: Self = Self(4 | 8);
     pub const ALL: Self = Self(15);
 
@@ -39,16 +39,16 @@ impl BitOr for What {
 /// The changed instances of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// The kinds of changes that are recorded.
+    /// The kinds of changes that are recorded; others are ignored.
     kinds: What,
-    /// What has changed, by instance.
+    /// The recorded changes of each instance, by index.
     what: Vec<What>,
-    /// Those with a change, each once, in the order of the calls.
+    /// Indices of the changed instances, each once, in the order of the calls.
     list: Vec<u32>,
 }
 
 impl Changes {
-    /// Begins to record kinds of changes, and no others. All instances count as changed then.
+    /// Starts to record these kinds of changes only. All instances count as changed.
     pub fn record(&mut self, kinds: What, instances: usize) {
         *self = Self {
             kinds,
@@ -59,7 +59,7 @@ impl Changes {
         }
     }
 
-    /// Whether a kind of changes is recorded.
+    /// Whether any of these kinds is recorded.
     pub fn records(&self, what: What) -> bool {
         self.kinds.has(what)
     }
@@ -89,25 +89,25 @@ impl Changes {
         self.list.is_empty()
     }
 
-    /// The changed instances, with what has changed.
+    /// The changed instances, with their changes.
     pub fn all(&self) -> impl Iterator<Item = (usize, What)> {
         let what = |&index: &u32| (index as usize, self.what[index as usize]);
         self.list.iter().map(what)
     }
 
-    /// What has changed of an instance.
+    /// The changes of an instance.
     #[inline]
     pub fn of(&self, index: usize) -> What {
         self.what.get(index).copied().unwrap_or_default()
     }
 
-    /// Forgets the changes of instances from an index on.
+    /// Drops the changes of instances from index `instances` on.
     pub fn truncate(&mut self, instances: usize) {
         self.what.truncate(instances);
         self.list.retain(|&index| (index as usize) < instances);
     }
 
-    /// Forgets all changes.
+    /// Drops all changes.
     pub fn clear(&mut self) {
         for &index in &self.list {
             self.what[index as usize] = What::NOTHING;

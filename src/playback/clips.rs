@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
 pub(super) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
-/// What most handles are used with, in messages.
+/// The user of a handle in messages, unless the call names another.
 pub(super) const INSTANCE: &str = "this instance";
 
 impl Pool {
@@ -51,13 +51,13 @@ impl Pool {
         Self::check_scales(rig, layers, clips)
     }
 
-    /// Checks that scales stay within f32 whatever clips play together.
+    /// Checks that scales stay within f32 for any clips that may play together.
     fn check_scales<'c>(
         rig: &Rig,
         layers: &[LayerOptions],
         clips: impl Iterator<Item = &'c Clip>,
     ) -> Result<(), PlaybackError> {
-        // An action of a blend space plays two clips.
+        // An action that plays a blend space plays two clips.
         let additive = layers.iter().filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2;
         let checked = check_scales(rig.skeleton(), clips, additive);
         checked.map_err(|source| PlaybackError::Scales {
@@ -96,7 +96,7 @@ impl Pool {
             let loaded = self.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
             Self::check_scales(&self.rig, &self.layers, all)?;
-            // With this clip those of undone times may be beyond the limit: adding them again checks it.
+            // With this clip, undone clips may be beyond the limit; adding them again checks that.
             self.clips
                 .disown(|undone| !undone.scale_factors().is_empty());
             self.spaces.disown(|_| true);
@@ -113,11 +113,11 @@ impl Pool {
         Ok(self.clip_id(index))
     }
 
-    /// Takes what calls of an undone time added into the state, if this is of it: it is used.
+    /// Returns an undone clip or blend space to the state, because it is used.
     pub fn adopt(&mut self, source: Source) {
         match source {
             Source::Clip(clip) => self.adopt_clips([clip]),
-            // The clips of one that is of the state are, too.
+            // The clips of a blend space that is in the state are in the state, too.
             Source::Space(space) if self.spaces.adopt(space) => {
                 let points = self.spaces.get(space).map_or(&[][..], |s| &s.points);
                 let clips: Vec<u16> = points.iter().map(|p| p.clip).collect();
@@ -127,7 +127,7 @@ impl Pool {
         }
     }
 
-    /// As [`adopt`](Self::adopt), of clips.
+    /// As [`adopt`](Self::adopt), for clips.
     pub fn adopt_clips(&mut self, clips: impl IntoIterator<Item = u16>) {
         let mut adopted = false;
         for clip in clips {
@@ -138,12 +138,12 @@ impl Pool {
         }
     }
 
-    /// Whether something of an undone time has stayed.
+    /// Whether a clip or blend space is undone: see [`Arena`](super::arena::Arena).
     pub fn has_undone(&self) -> bool {
         self.clips.has_undone() || self.spaces.has_undone()
     }
 
-    /// What laying out a clip changed.
+    /// The difference that laying out a clip made.
     pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
         Ok(self.rig.layout_difference(self.loaded_clip(clip)?))
     }
@@ -172,7 +172,7 @@ impl Pool {
         ClipId::new(self.owner, index, self.clips.generation(index))
     }
 
-    /// A clip or blend space of this pool in words.
+    /// The text that names a clip or blend space of this pool in messages.
     pub fn name_of(&self, motion: Playable) -> String {
         let rig = shorten(self.rig.name());
         let rig = match motion.rig() {
@@ -188,7 +188,7 @@ impl Pool {
         }
     }
 
-    /// The index of a clip; `user` names what the clip is used with.
+    /// The index of a clip. `user` names, for messages, what the clip is used with.
     fn clip_index(&self, clip: ClipId, user: &'static str) -> Result<u16, PlaybackError> {
         let found = self.clip(clip).map(|_| clip.index);
         found.ok_or_else(|| self.unknown_clip(clip, user))
@@ -200,7 +200,7 @@ impl Pool {
             .ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }
 
-    /// The error for a clip that is not of this pool.
+    /// The error for a clip that this pool does not have.
     pub fn unknown_clip(&self, clip: ClipId, user: &'static str) -> PlaybackError {
         let why = clip.owner.unknown_to(self.owner, user);
         let rig = shorten(self.rig.name());

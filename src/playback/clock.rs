@@ -1,8 +1,8 @@
 //! `Clock`: the time of a pool in ticks. Actions and fades are functions of it.
 //!
 //! The clock counts how much time has passed, whatever the sign of the steps. An entry stores the clock of its last
-//! change, its anchor; what it plays moves from there at a rate that holds until a clock that is known, too. All
-//! anchors are moved to the present when time turns around, so a difference of two clocks is a number of seconds of one sign.
+//! change, its anchor; from there its actions move at a constant rate until a clock that is known, too. All anchors are
+//! moved to the present when time turns around, so a difference of two clocks is a number of seconds of one sign.
 //!
 //! ```text
 //! tick       2^-48 s: differences are exact, so nothing depends on when a clock was started
@@ -12,8 +12,8 @@
 /// Ticks per second. A step is rounded to a tick: ten days at 60 Hz drift by less than a microsecond.
 const TICKS: f64 = (1u64 << 48) as f64;
 
-/// The ticks after which an entry is visited at the latest: 2.3 hours. With the longest step that the clock counts
-/// they are far from the 9 hours at which a difference of clocks would change its sign.
+/// The ticks after which an entry is visited at the latest: 2.3 hours. Even with the longest step that the clock
+/// counts, a difference of clocks stays far below the 9 hours at which it would change its sign.
 pub(super) const LONGEST_WAIT: i64 = 1 << 61;
 
 /// The ticks of a unit of [`Wait`], as a power of two: 4 µs.
@@ -34,7 +34,7 @@ pub(crate) struct Clock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moment(i64);
 
-/// How long an entry stands still in memory: a number of units of 2^30 ticks, at most [`LONGEST_WAIT`].
+/// The time for which an entry is not changed: a number of units of 2^30 ticks, at most [`LONGEST_WAIT`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wait(u32);
 
@@ -43,9 +43,9 @@ pub(crate) struct Wait(u32);
 pub(crate) struct Step {
     before: Clock,
     after: Clock,
-    /// Its length in seconds, at least 0.
+    /// Length of the step in seconds, at least 0.
     pub seconds: f64,
-    /// Whether all entries are visited.
+    /// True if the step visits all entries: it is a leap, or time turns around.
     all: bool,
 }
 
@@ -54,7 +54,7 @@ impl Clock {
         Moment(self.ticks)
     }
 
-    /// Its count of ticks, and whether the last step ran backwards.
+    /// The count of ticks, and whether the last step ran backwards.
     pub fn parts(self) -> (i64, bool) {
         (self.ticks, self.backwards)
     }
@@ -109,11 +109,11 @@ impl Moment {
     /// Whether another moment is later.
     #[inline(always)]
     pub fn is_before(self, other: Self) -> bool {
-        // Moments are less than half of the count apart.
+        // Moments are less than half of the clock's range apart.
         other.0.wrapping_sub(self.0) > 0
     }
 
-    /// The moment that is so many ticks later; a negative number is earlier.
+    /// The moment `ticks` ticks later; earlier if the number is negative.
     pub fn later(self, ticks: i64) -> Self {
         Self(self.0.wrapping_add(ticks))
     }
@@ -134,7 +134,7 @@ impl Moment {
         }
     }
 
-    /// The moment that is `seconds` later, or a little earlier than that: never later.
+    /// The moment `seconds` later, rounded down to a tick and to at most [`LONGEST_WAIT`].
     pub fn wait(self, seconds: f64) -> Self {
         // The cast saturates.
         let ticks = (seconds * TICKS) as i64;
@@ -143,10 +143,10 @@ impl Moment {
 }
 
 impl Wait {
-    /// None: the next step visits the entry.
+    /// No wait: the next step visits the entry.
     pub const NONE: Self = Self(0);
 
-    /// A wait of so many seconds, or of a unit less.
+    /// A wait of `seconds`, rounded down to a unit.
     pub fn of(seconds: f64) -> Self {
         // The cast saturates; 2^61 ticks are 2^31 units.
         let ticks = ((seconds * TICKS) as i64).clamp(0, LONGEST_WAIT);
@@ -173,13 +173,13 @@ impl Step {
         self.seconds == 0.0
     }
 
-    /// Whether this step visits what is due at a moment.
+    /// Whether this step visits an entry that is due at a moment.
     #[inline(always)]
     pub fn reaches(&self, due: Moment) -> bool {
         self.all || self.after.ticks.wrapping_sub(due.0) >= 0
     }
 
-    /// Whether all entries are visited.
+    /// Whether this step visits all entries.
     pub fn reaches_all(&self) -> bool {
         self.all
     }

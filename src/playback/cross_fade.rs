@@ -14,24 +14,24 @@ use super::sync::{Beat, CrossFade, Sync, in_step, lacking};
 use crate::clip::Clip;
 use crate::words::shorten;
 
-/// The values of a crossfade, computed and checked before anything is changed.
+/// The values of a crossfade, computed and checked before anything changes.
 struct Prepared {
-    /// The clip time that the second starts at, if it is synchronised.
+    /// The clip time at which the second action starts, if it is synchronised.
     time: Option<f64>,
-    /// The speed that the first ends with, and the speed that the second begins with.
+    /// The speed that the first action ends with, and the speed that the second begins with; `None` without warping.
     speeds: Option<(f32, f32)>,
 }
 
 impl Player<'_> {
-    /// Fades one action out and another in, over a time in seconds or as a [`CrossFade`] states.
+    /// Fades one action out and another in, over `fade` seconds or as a [`CrossFade`] states.
     ///
-    /// The first [stops](Self::stop), the second [plays](Self::add) over the same seconds; other actions of the
-    /// layer do not change. Synchronising sets the time of the second, also if it plays. If the first fades out
-    /// already while the second plays, that crossfade goes on: only `options` apply.
+    /// The first [stops](Self::stop), the second [plays](Self::add) over the same seconds; other actions of the layer
+    /// do not change. Synchronising sets the time of the second action, even if it plays already. If the first fades
+    /// out already while the second plays, that crossfade continues, and only `options` apply.
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if `from` does not play on the layer or no longer does, the two clips
-    /// share no markers for [`Sync::Markers`], or a warped speed is out of range.
+    /// If `from` does not play on the layer or has stopped, the two clips share no markers for
+    /// [`Sync::Markers`], a warped speed is out of range, or for a reason that [`fade_to`](Self::fade_to) lists.
     pub fn cross_fade<'f>(
         &mut self,
         layer: usize,
@@ -61,7 +61,7 @@ impl Player<'_> {
             let target = state.action_mut(target);
             target.seek(time);
             if passed && target.repeats() {
-                // In step, both pass a marker at once: what the first has passed does not fire again.
+                // In step, both pass a marker at once: markers that the first has passed do not fire again.
                 target.advanced(false);
             }
         }
@@ -76,7 +76,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the parameter of a playing blend space; beyond its ends the last clip plays alone.
+    /// Sets the parameter of a playing blend space. Beyond its ends the clip at that end plays alone.
     ///
     /// # Errors
     /// If the blend space does not play on the layer, or the value is not within ±1e9.

@@ -6,9 +6,9 @@
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
-//! An entry is stored as it stood at its anchor. For the time of its wait, its times and weights are functions of the
-//! clock, and nothing changes it. The calendar says when it is visited: at the end of its wait, or earlier for an event
-//! that is listened to. The calendar follows from the rest and from what is listened to; it is not part of the state.
+//! An entry is stored as it was at its anchor. During its wait, its times and weights are functions of the clock, and
+//! nothing changes it. The calendar holds the moment of its next visit: the end of its wait, or an earlier event of a
+//! kind that is collected. The calendar follows from the entries and the event filter; it is not part of the state.
 
 use super::action::{Action, LAST};
 use super::calendar::{Calendar, CalendarMut};
@@ -18,43 +18,44 @@ use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
 
-/// Entries per block. Ranges of instances are split at multiples of it, so that each has its blocks to itself.
+/// Entries per block. Ranges of instances are split at multiples of this, so that each range owns its blocks.
 pub(super) const BLOCK: usize = 64;
 
-/// A layer of an instance at its anchor.
+/// The layer of an instance, as it was at its anchor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     anchor: Moment,
     weight: LinearFade,
     speed: f32,
-    /// From the anchor on.
+    /// The time from the anchor on during which nothing changes the entry.
     wait: Wait,
-    /// The oldest action.
+    /// The oldest action; [`Action::NOTHING`] if none plays.
     first: Action,
 }
 
-/// An entry as it is stored: its state at its anchor, the anchor, and how long it stands still from there on.
+/// An entry as it is stored: its state at its anchor, the anchor, and its wait from there on.
 pub(super) type Stored = (LayerState, Moment, Wait);
 
-/// What few of 64 entries have: further actions and warps.
+/// The parts of 64 entries that few of them have: further actions and warps.
 #[derive(Clone, Debug)]
 struct Block {
-    /// Linked by [`Action::next()`]; those that are free, too.
+    /// Further actions, linked by [`Action::next()`] from oldest to youngest; free places are linked too.
     more: Vec<Action>,
+    /// Index of the first free place in `more`, or [`LAST`].
     free: u8,
     warps: Vec<Warp>,
 }
 
-/// The warp of an action's speed, identified by its entry and what it plays: no two actions of a layer play the same.
+/// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
 #[derive(Clone, Copy, Debug)]
 struct Warp {
-    /// Its number in the block.
+    /// Index of the entry in its block.
     entry: u8,
     source: Source,
     speed: LinearFade,
 }
 
-/// More than one action has a weight, or not the full one.
+/// The error of [`Entries::sole`]: more than one action has a weight, or one has less than the full weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Several;
 
@@ -64,7 +65,7 @@ pub(crate) struct Entries {
     calendar: Calendar,
     entries: Vec<Entry>,
     blocks: Vec<Block>,
-    /// Whether few entries are expected to have further actions at once: see [`expect_few`](Self::expect_few).
+    /// True if few entries are expected to have further actions at once: see [`expect_few`](Self::expect_few).
     few: bool,
 }
 
@@ -76,7 +77,8 @@ pub(crate) struct EntriesMut<'a> {
     blocks: &'a mut [Block],
 }
 
-/// Makes room for `more` elements: an eighth of what there is, since doubling would leave up to half of it unused.
+/// Makes room for `more` elements: at least an eighth of the length, since doubling would leave up to half of it
+/// unused.
 pub(super) fn make_room<T>(v: &mut Vec<T>, more: usize) {
     if v.capacity() - v.len() < more {
         v.reserve_exact(more.max(v.len() / 8).max(8));
@@ -92,7 +94,7 @@ impl Entry {
         first: Action::NOTHING,
     };
 
-    /// Seconds since its anchor.
+    /// Seconds since the anchor.
     #[inline(always)]
     pub fn since(&self, clock: Clock) -> f64 {
         clock.since(self.anchor)
@@ -103,13 +105,13 @@ impl Entry {
         &self.weight
     }
 
-    /// Its oldest action, if it has one.
+    /// The oldest action, if one plays.
     #[inline(always)]
     pub fn first(&self) -> Option<&Action> {
         Some(&self.first).filter(|a| a.plays())
     }
 
-    /// Whether it has no further action.
+    /// Whether there is no further action.
     #[inline(always)]
     pub fn plays_one(&self) -> bool {
         self.first.next() == LAST
@@ -123,7 +125,7 @@ impl Block {
         warps: Vec::new(),
     };
 
-    /// Makes the first room.
+    /// Makes the first room for `entries` actions or warps, if there is none.
     fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
         if actions && self.more.capacity() == 0 {
             self.more.reserve_exact(entries);
@@ -133,8 +135,8 @@ impl Block {
         }
     }
 
-    /// A place for an action: of those that the entry had, or a free one, or a new one. If there is none left, room is
-    /// made for as many again.
+    /// Takes a place for an action: one that the entry had, or a free one, or a new one. If there is no room, the room
+    /// doubles.
     fn take(&mut self, spare: &mut u8) -> u8 {
         let list = if *spare != LAST {
             spare
@@ -148,13 +150,13 @@ impl Block {
                     self.more.reserve_exact(self.more.len().max(1));
                 }
                 self.more.push(Action::NOTHING);
-                // At most 3 × 64.
+                // There are at most 3 × 64 places.
                 (self.more.len() - 1) as u8
             }
         }
     }
 
-    /// Frees places that are linked.
+    /// Frees linked places.
     fn release(&mut self, mut spare: u8) {
         while let Some(place) = self.more.get_mut(usize::from(spare)) {
             let next = place.next();
@@ -213,7 +215,7 @@ impl EntriesMut<'_> {
         self.entries.len()
     }
 
-    /// Until when an entry stands still.
+    /// The moment at which the wait of an entry ends.
     pub fn still_until(&self, at: usize) -> Moment {
         let entry = &self.entries[at];
         entry.anchor.after(entry.wait)
@@ -225,7 +227,7 @@ impl EntriesMut<'_> {
         (entry, actions(entry, &self.blocks[at / BLOCK]))
     }
 
-    /// Asks for an entry.
+    /// Prefetches an entry.
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         prefetch(std::slice::from_ref(&self.entries[at]));
@@ -240,10 +242,10 @@ impl EntriesMut<'_> {
         )
     }
 
-    /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed changes.
-    /// `update` gets the action as it stands at the clock, and the weight and the speed of the layer; it returns for how
-    /// many seconds the action stands still, and for how many none of its events is listened to, or `None` if it stops.
-    /// Returns false if the entry is of another kind.
+    /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
+    /// changes. `update` gets the action as it is at `clock`, and the weight and the speed of the layer. It returns the
+    /// seconds of the action's wait, and the seconds without an event that is collected, or `None` if the action stops.
+    /// Returns false, and changes nothing, for any other entry.
     #[inline]
     pub fn update_alone(
         &mut self,
@@ -269,25 +271,25 @@ impl EntriesMut<'_> {
         true
     }
 
-    /// Keeps an entry as it stood at its anchor, from now on.
+    /// Anchors an entry now, with its stored state and without an end of its wait.
     pub fn hold(&mut self, at: usize, now: Moment) {
         let entry = &mut self.entries[at];
         (entry.anchor, entry.wait) = (now, Wait::of(f64::INFINITY));
         self.set_due(at, now, f64::INFINITY);
     }
 
-    /// Has an entry visited when it changes, or after `silent` seconds from now on.
+    /// Makes an entry due when its wait ends, or after `silent` seconds from now on.
     pub fn set_due(&mut self, at: usize, now: Moment, silent: f64) {
         let due = now.first(self.still_until(at), now.wait(silent));
         self.calendar.set(at, due, now);
     }
 
-    /// Stores an entry as it stands at a moment.
+    /// Stores an entry with its state at `anchor`.
     pub fn store(&mut self, at: usize, layer: &LayerState, anchor: Moment, wait: Wait) {
         let (entry, block) = (&mut self.entries[at], &mut self.blocks[at / BLOCK]);
         (entry.anchor, entry.wait) = (anchor, wait);
         (entry.weight, entry.speed) = (layer.weight, layer.speed);
-        // From the youngest on, since each holds the place of the next one.
+        // From the youngest on, since each action holds the place of the next one.
         let (mut spare, mut next) = (entry.first.next(), LAST);
         let actions = layer.actions();
         for action in actions.iter().skip(1).rev() {
@@ -298,7 +300,7 @@ impl EntriesMut<'_> {
         let first = actions.first().copied();
         entry.first = first.map_or(Action::NOTHING, |first| first.linked(next));
         block.release(spare);
-        // Below 64.
+        // The index in a block is below 64.
         let entry = (at % BLOCK) as u8;
         if !block.warps.is_empty() {
             block.warps.retain(|w| w.entry != entry);
@@ -344,8 +346,8 @@ impl Entries {
         (load(entry, block, at % BLOCK), entry.anchor, entry.wait)
     }
 
-    /// Whether an entry plays the same as another pool's: at any clock if it is `anchored` alike, else as it stood at its
-    /// anchor.
+    /// Whether an entry plays the same as the other's: with equal anchors if `anchored`, else comparing the states at
+    /// either anchor.
     pub fn plays_alike(&self, other: &Self, at: usize, anchored: bool) -> bool {
         let (one, two) = (&self.entries[at], &other.entries[at]);
         if anchored && one.anchor != two.anchor {
@@ -355,14 +357,14 @@ impl Entries {
         one == two && wait == other
     }
 
-    /// Stores an entry as it [was](Self::stored). [`call_all`](Self::call_all) has to follow.
+    /// Stores an entry that [`stored`](Self::stored) returned. [`call_all`](Self::call_all) has to follow.
     pub fn restore(&mut self, at: usize, (layer, anchor, wait): &Stored) {
         self.make_first_room(at, layer.len() > 1, layer.warps());
         self.all().store(at, layer, *anchor, *wait);
     }
 
-    /// Has all entries visited in the next step. A visit between changes finds events and changes nothing, so that more
-    /// visits than necessary change no bit.
+    /// Makes all entries due in the next step. A visit during a wait fires events and changes nothing, so more visits
+    /// than necessary change no bit.
     pub fn call_all(&mut self, now: Moment) {
         self.calendar.call_all(now);
     }
@@ -376,7 +378,7 @@ impl Entries {
         }
     }
 
-    /// Until when an entry stands still.
+    /// The moment at which the wait of an entry ends.
     pub fn still_until(&self, at: usize) -> Moment {
         let entry = &self.entries[at];
         entry.anchor.after(entry.wait)
@@ -394,9 +396,9 @@ impl Entries {
         actions(&self.entries[at], &self.blocks[at / BLOCK])
     }
 
-    /// The action of an entry that alone has a weight, if it and the entry have their full weights; `Ok(None)` if none has
-    /// a weight. `Err` for anything else. Holds until a call changes the entry or a fade ends: what fades counts, whatever
-    /// its weight is now.
+    /// The only action of an entry with a weight, if it and the entry have their full weights; `Ok(None)` if none has a
+    /// weight; `Err` otherwise. Valid until a call changes the entry or a fade ends: an action that fades counts,
+    /// whatever its weight is now.
     #[inline]
     pub fn sole(&self, at: usize) -> Result<Option<&Action>, Several> {
         let entry = &self.entries[at];
@@ -418,7 +420,7 @@ impl Entries {
         (0..self.entries.len()).flat_map(|at| self.actions(at))
     }
 
-    /// The state of an entry at a clock; without one as it stood at its anchor.
+    /// The state of an entry at a clock; at its anchor if that is `None`.
     pub fn at(&self, at: usize, clock: Option<Clock>) -> LayerState {
         let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
         let mut layer = load(entry, block, at % BLOCK);
@@ -434,7 +436,7 @@ impl Entries {
         self.calendar.call(at, now);
     }
 
-    /// Anchors an entry now that is the same at any clock: its instance stands still.
+    /// Anchors an entry now, because its instance stands still: its state is the same at any clock.
     pub fn anchor(&mut self, at: usize, now: Moment) {
         let entry = &mut self.entries[at];
         if entry.wait != Wait::NONE {
@@ -442,14 +444,14 @@ impl Entries {
         }
     }
 
-    /// Whether the first room for further actions is for one of every fourth entry. Otherwise it is for one of every
-    /// entry: all may begin a crossfade at once.
+    /// Sets whether the first room for further actions is one per four entries. Otherwise it is one per entry: all may
+    /// begin a crossfade at once.
     pub fn expect_few(&mut self, few: bool) {
         self.few = few;
     }
 
-    /// The first further action, and the first warp, make room in all blocks, so that later ones need not allocate
-    /// wherever they are.
+    /// Makes room in all blocks if this is the first further action or the first warp, so that later ones need not
+    /// allocate in any block.
     fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
         let block = &self.blocks[at / BLOCK];
         let (actions, warps) = (
@@ -473,7 +475,7 @@ impl Entries {
 }
 
 impl PartialEq for Entries {
-    /// Whether all entries play the same, wherever their actions are stored.
+    /// Whether all entries play the same, in whatever places their actions are stored.
     fn eq(&self, other: &Self) -> bool {
         self.entries.len() == other.entries.len()
             && (0..self.entries.len()).all(|at| self.stored(at) == other.stored(at))

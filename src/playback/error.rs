@@ -19,70 +19,70 @@ pub enum PlaybackError {
     /// The rig was removed, or belongs to another crowd.
     #[error("{}", why.sentence(&rig.to_string(), None, "", "was removed"))]
     UnknownRig {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Why it is unknown.
+        /// Reason why the handle is unknown.
         why: Unknown,
     },
     /// The instance was despawned, or belongs to another crowd.
     #[error("{}", why.sentence(&format!("instance {}", instance.index()), Some(instance.rig()), rig, "was despawned"))]
     UnknownInstance {
-        /// The instance.
+        /// Handle of the instance.
         instance: InstanceId,
-        /// Why it is unknown.
+        /// Reason why the handle is unknown.
         why: Unknown,
-        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        /// Name of the instance's rig, cut short; empty if the rig is unknown, too.
         rig: String,
     },
     /// The clip was unloaded, or belongs to another rig, crowd or mixer.
     #[error("{}", why.sentence(&format!("clip {}", clip.index()), clip.rig(), rig, "was unloaded"))]
     UnknownClip {
-        /// The clip.
+        /// Handle of the clip.
         clip: ClipId,
-        /// Why it is unknown.
+        /// Reason why the handle is unknown.
         why: Unknown,
-        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        /// Name of the rig that the clip was used with, cut short; empty if that rig is unknown, too.
         rig: String,
     },
     /// The clip (or blend space) does not play on the layer.
     #[error("{name} does not play on layer {layer}")]
     NotPlaying {
-        /// The clip or blend space.
+        /// Handle of the clip or blend space.
         motion: Playable,
-        /// It in words, with its name and that of its rig: `clip 1 ("Walk") of rig 0 ("hero")`. Names are cut short.
+        /// Text for the motion, with its name and the rig's, cut short: `clip 1 ("Walk") of rig 0 ("hero")`.
         name: String,
-        /// The layer.
+        /// Index of the layer.
         layer: usize,
     },
     /// The rig has no such layer.
     #[error("unknown layer {layer}: rig \"{rig}\" has {}", plural(*.layers as u64, "layer"))]
     UnknownLayer {
-        /// The layer.
+        /// Index of the layer.
         layer: usize,
-        /// Number of layers.
+        /// Number of layers of the rig.
         layers: usize,
-        /// The rig's name, cut short.
+        /// Name of the rig, cut short.
         rig: String,
     },
-    /// No loaded clip has this name; or the skeleton has no such joint, or several that match.
+    /// No loaded clip has this name; or no joint of the skeleton matches, or several do.
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// The handle belongs to a user channel of another skeleton.
     #[error("{channel} belongs to another skeleton than that of rig \"{rig}\"")]
     UnknownChannel {
-        /// The channel.
+        /// Handle of the channel.
         channel: ChannelHandle,
-        /// The rig's name, cut short.
+        /// Name of the rig, cut short.
         rig: String,
     },
     /// Instances of the rig are alive.
     #[error("{rig} (\"{name}\") still has {}", plural(*.instances as u64, "instance"))]
     RigInUse {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name, cut short.
+        /// Name of the rig, cut short.
         name: String,
-        /// Number of its instances.
+        /// Number of instances that are alive.
         instances: usize,
     },
     /// Actions play the clip, or blend spaces hold it.
@@ -91,67 +91,67 @@ pub enum PlaybackError {
         if *.actions == 1 { "action or blend space" } else { "actions or blend spaces" }
     )]
     ClipInUse {
-        /// The clip.
+        /// Handle of the clip.
         clip: ClipId,
-        /// It in words, as in [`NotPlaying`](Self::NotPlaying).
+        /// Text for the clip, as in [`NotPlaying`](Self::NotPlaying).
         name: String,
-        /// Number of actions that play it and blend spaces that hold it.
+        /// Number of actions that play the clip and blend spaces that hold it.
         actions: usize,
     },
     /// The blend space was removed, or belongs to another rig, crowd or mixer.
     #[error("{}", why.sentence(&format!("blend space {}", space.index()), space.rig(), rig, "was removed"))]
     UnknownSpace {
-        /// The blend space.
+        /// Handle of the blend space.
         space: BlendSpaceId,
-        /// Why it is unknown.
+        /// Reason why the handle is unknown.
         why: Unknown,
-        /// The name of the rig that it was used with, cut short; empty if that is unknown, too.
+        /// Name of the rig that the blend space was used with, cut short; empty if that rig is unknown, too.
         rig: String,
     },
     /// Actions play the blend space.
     #[error("{name} is still played by {}", plural(*.actions as u64, "action"))]
     SpaceInUse {
-        /// The blend space.
+        /// Handle of the blend space.
         space: BlendSpaceId,
-        /// It in words, as in [`NotPlaying`](Self::NotPlaying).
+        /// Text for the blend space, as in [`NotPlaying`](Self::NotPlaying).
         name: String,
-        /// Number of actions that play it.
+        /// Number of actions that play the blend space.
         actions: usize,
     },
     /// The clips and values do not form a blend space.
     #[error("invalid blend space: {what}")]
     BlendSpace {
-        /// The reason, with the clip that does not fit and the values.
+        /// The reason as text, with the clip and the values that do not fit.
         what: String,
     },
     /// Two clips are to be synchronised by markers and share none.
     #[error("clips \"{from}\" and \"{to}\" share no markers to synchronise by: {lacks}")]
     NoSyncMarkers {
-        /// The clip that fades out; its name is cut short.
+        /// Name of the clip that fades out, cut short.
         from: String,
-        /// The clip that fades in; its name is cut short.
+        /// Name of the clip that fades in, cut short.
         to: String,
-        /// Which clip lacks which markers, or what each has.
+        /// Text that says which clip lacks which markers, or which markers each has.
         lacks: String,
     },
     /// A clip cannot be laid out for the rig: it was built for another skeleton, or is too large.
     #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
     ClipLayout {
-        /// The rig's name.
+        /// Name of the rig.
         rig: String,
-        /// Why, with the joint that differs or both numbers.
+        /// The cause, with the joint that differs or both sizes.
         source: Box<BuildError>,
     },
     /// An additive clip on a layer that blends, or the reverse.
     #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips", clip = shorten(.clip))]
     ClipKind {
-        /// The clip.
+        /// Name of the clip.
         clip: String,
-        /// The clip's kind.
+        /// Kind of the clip: full or additive.
         have: &'static str,
-        /// The layer.
+        /// Index of the layer.
         layer: usize,
-        /// The kind that the layer accepts.
+        /// Kind that the layer accepts.
         needed: &'static str,
     },
     /// A number is NaN, infinite or out of range.
@@ -162,7 +162,7 @@ pub enum PlaybackError {
     Value {
         /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f64,
         /// Smallest allowed value.
         low: f64,
@@ -172,9 +172,9 @@ pub enum PlaybackError {
     /// A world transform contains NaN or an infinity.
     #[error("the world transform of {instance} (\"{rig}\") is not finite")]
     Transform {
-        /// The instance.
+        /// Handle of the instance.
         instance: InstanceId,
-        /// The name of its rig, cut short.
+        /// Name of the instance's rig, cut short.
         rig: String,
     },
     /// A world transform contains a number beyond its limit.
@@ -182,56 +182,56 @@ pub enum PlaybackError {
         "the world transform of {instance} (\"{rig}\"): {value:e} is beyond the limit of {limit:e}"
     )]
     Beyond {
-        /// The instance.
+        /// Handle of the instance.
         instance: InstanceId,
-        /// The name of its rig, cut short.
+        /// Name of the instance's rig, cut short.
         rig: String,
-        /// The number.
+        /// Value of the number.
         value: f32,
-        /// The limit.
+        /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// The scales of the clips multiply beyond the limit down a chain of joints.
+    /// The largest scales of the clips, multiplied down a chain of joints, exceed the limit.
     #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
     Scales {
-        /// The rig's name.
+        /// Name of the rig.
         rig: String,
-        /// The joint and the product.
+        /// The cause, with the joint and the product.
         source: Box<BuildError>,
     },
     /// An override is refused.
     #[error("the override of joint {joint} (\"{name}\") of {character}: {fault}")]
     Override {
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// Its name, cut short.
+        /// Name of the joint, cut short.
         name: String,
-        /// The character in words, with the name of its rig: `instance 7 of rig 0 ("hero")`.
+        /// Text for the character, with its rig: `instance 7 of rig 0 ("hero")`.
         character: String,
-        /// Why.
+        /// The reason.
         fault: OverrideFault,
     },
     /// The instance is of another rig than the call.
     #[error("instance {} is of {} (\"{}\"), not of {rig} (\"{}\")", instance.index(), instance.rig(), .names[0], .names[1])]
     OtherRig {
-        /// The instance.
+        /// Handle of the instance.
         instance: InstanceId,
-        /// The rig of the call.
+        /// Handle of the rig that the call is for.
         rig: RigId,
-        /// The names of the instance's rig and of that of the call, cut short.
+        /// Names of the instance's rig and of the call's rig, cut short.
         names: [String; 2],
     },
     /// Joints are not given in ascending order.
     #[error("joint {joint} (\"{}\") is given after joint {after} (\"{}\"); joints have to ascend", .names[0], .names[1])]
     JointOrder {
-        /// The names of both, cut short.
+        /// Names of `joint` and `after`, cut short.
         names: [String; 2],
-        /// The joint.
+        /// Index of the joint.
         joint: usize,
-        /// The one given before it.
+        /// Index of the joint that is given before it.
         after: usize,
     },
-    /// A batch of overrides has another number of matrices than instances times joints.
+    /// The number of matrices of a batch of overrides is not instances × joints.
     #[error(
         "{} given for {} of {}",
         plural(*.matrices as u64, "matrix"),
@@ -239,35 +239,35 @@ pub enum PlaybackError {
         plural(*.instances as u64, "instance")
     )]
     OverrideCount {
-        /// Matrices given.
+        /// Number of matrices given.
         matrices: usize,
-        /// Instances given.
+        /// Number of instances given.
         instances: usize,
-        /// Joints given.
+        /// Number of joints given.
         joints: usize,
     },
-    /// The instance is not mirrored in that scene.
+    /// The instance has no mirror in that scene.
     #[error("{instance} (\"{rig}\") is not mirrored in this scene")]
     NoMirror {
-        /// The instance.
+        /// Handle of the instance.
         instance: InstanceId,
-        /// The name of its rig, cut short.
+        /// Name of the instance's rig, cut short.
         rig: String,
     },
     /// The node is not a mirrored joint of an instance of this crowd.
     #[error("{node} is not a joint of an instance of this crowd")]
     NotMirrored {
-        /// The node.
+        /// Handle of the node.
         node: NodeId,
     },
-    /// Root motion is to be applied, and no clip of the rig has it.
+    /// Root motion is to be applied, and no loaded clip of the rig has any.
     #[error(
         "no clip of {rig} (\"{name}\") has root motion; it is taken out of clips when a file is imported or a rig is built"
     )]
     NoRootMotion {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name, cut short.
+        /// Name of the rig, cut short.
         name: String,
     },
     /// An error of the scene graph.
@@ -276,25 +276,25 @@ pub enum PlaybackError {
     /// A mask was made for another skeleton.
     #[error("the mask of layer {layer} was made for another skeleton than \"{rig}\"", rig = shorten(.rig))]
     Mask {
-        /// The layer.
+        /// Index of the layer.
         layer: usize,
-        /// The rig's name.
+        /// Name of the rig.
         rig: String,
     },
     /// A count is above its limit.
     #[error("{what}: {count}; the limit is {limit}")]
     Limit {
-        /// What is counted.
+        /// Name of what is counted.
         what: &'static str,
         /// The requested count.
         count: usize,
-        /// The limit.
+        /// Largest count allowed.
         limit: usize,
     },
-    /// A snapshot does not fit the rigs and clips that the crowd holds now.
+    /// A snapshot does not fit the present rigs, layers, clips or blend spaces of the crowd or mixer.
     #[error("the snapshot does not fit: {0}")]
     Snapshot(SnapshotDiffers),
-    /// Bytes are no snapshot.
+    /// Bytes are not a snapshot.
     #[error("snapshot at byte {offset}: {fault}")]
     SnapshotBytes {
         /// Byte offset of the wrong value, or of the list that holds it.
@@ -309,17 +309,17 @@ pub enum PlaybackError {
         plural(*.instances as u64, "instance")
     )]
     Lengths {
-        /// The array.
+        /// Name of the array.
         what: &'static str,
-        /// Its length.
+        /// Length of the array.
         values: usize,
-        /// The number of instances.
+        /// Number of instances.
         instances: usize,
     },
     /// A call on many instances is refused for one of them, and changed none.
     #[error("element {element}: {source}")]
     Element {
-        /// Its index in the arrays: the first one that is refused.
+        /// Index in the arrays of the first element that is refused.
         element: usize,
         /// The error of the same call on this instance alone.
         source: Box<PlaybackError>,
@@ -327,33 +327,34 @@ pub enum PlaybackError {
     /// The allocator has no memory for palette rows.
     #[error("there is no memory for {rows} palette rows ({bytes} bytes)")]
     RowMemory {
-        /// The rows requested.
+        /// Number of rows requested.
         rows: usize,
-        /// Their size in bytes.
+        /// Size of the rows, bytes.
         bytes: u64,
     },
     /// The rig of [`evaluate_pose`](super::evaluate_pose) has no such clip.
     #[error("unknown clip {clip}: the rig has {}", plural(*.clips as u64, "clip"))]
     ClipIndex {
-        /// The requested index.
+        /// Index of the clip.
         clip: usize,
-        /// Number of clips in the rig.
+        /// Number of clips of the rig.
         clips: usize,
     },
-    /// The meshes of a pose have too many vertices, counted for every node that draws them.
+    /// The meshes of a pose take too many steps: their vertices times influences and targets, for every node that draws
+    /// them.
     #[error(
         "deforming the meshes takes {needed} steps (vertices x influences and targets); the limit is {MAX_POSED_STEPS}"
     )]
     TooManyVertices {
-        /// The steps needed.
+        /// Number of steps needed.
         needed: u64,
     },
     /// A number of an evaluated pose is NaN or infinite.
     #[error("{what} of node {node} is not finite")]
     NotFinite {
-        /// Which number.
+        /// Name of the number.
         what: &'static str,
-        /// The node's index in the file.
+        /// Index of the node in the file.
         node: usize,
     },
     /// A job of an evaluated pose rejected its input.
@@ -361,7 +362,7 @@ pub enum PlaybackError {
     Job(#[from] JobError),
 }
 
-/// Why an override is refused.
+/// The reason why an override is refused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum OverrideFault {
@@ -369,16 +370,16 @@ pub enum OverrideFault {
     NotFinite,
     /// The translation is beyond its limit.
     Translation {
-        /// The component.
+        /// The component of the translation.
         value: f32,
-        /// The limit.
+        /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// With the overrides above it, it stretches more than the limit.
+    /// The stretch factors of the override and of those above it multiply beyond the limit.
     Stretch {
-        /// The product of the factors down the chain of joints.
+        /// Product of the factors down the chain of joints.
         value: f64,
-        /// The limit.
+        /// Largest product allowed.
         limit: f64,
     },
 }

@@ -17,7 +17,7 @@ pub(crate) type Clips = Arena<Arc<Clip>>;
 pub(crate) struct EventSink<'a> {
     pub clips: &'a Clips,
     pub events: &'a mut Events,
-    /// What is listened to.
+    /// The kinds of events that are collected.
     pub kinds: EventKinds,
     pub owner: Owner,
     pub instance: InstanceId,
@@ -25,8 +25,9 @@ pub(crate) struct EventSink<'a> {
     pub layer_weight: f32,
 }
 
-/// The seconds for which an action passes nothing of these kinds, `since` seconds after its anchor. The end of its last
-/// pass is left out: the entry is visited then in any case. All rounding of the times in between is allowed for.
+/// The seconds for which an action passes no event of these kinds, from `since` seconds after its anchor on. The end of
+/// its last pass is left out, since the entry is visited then in any case. All rounding of the times in between is
+/// allowed for.
 pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: f64) -> f64 {
     let rate = action.rate();
     if rate == 0.0 || !(kinds.markers || kinds.loops) {
@@ -64,7 +65,7 @@ fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timeta
 }
 
 impl EventSink<'_> {
-    /// Fires the events of an action of a layer in a passage.
+    /// Fires the events that action `a` of a layer passes.
     pub fn emit(&mut self, layer: &[Contender], a: usize, passage: &Passage) {
         if self.kinds == EventKinds::NONE {
             return;
@@ -98,7 +99,7 @@ impl EventSink<'_> {
         let Some(table) = timetable(self.clips, index, course) else {
             return;
         };
-        // Most intervals hold no end. Time 0 is an end, too, in the direction that leads there.
+        // Most intervals cross no end of a pass. One that touches time 0 may: backwards, that is an end.
         let (from, to) = (interval.from, interval.to);
         let within = from.pass == to.pass && from.time != 0.0 && to.time != 0.0;
         let crosses = interval.finished || !within;
@@ -111,7 +112,7 @@ impl EventSink<'_> {
             return;
         }
         let duration = table.seconds as f32;
-        // The clip time at the end of a pass that time runs towards.
+        // The clip time at which a pass ends, in the direction of time.
         let end_of = |pass: f64| {
             if course.mirrored(pass) == interval.backwards {
                 duration

@@ -2,9 +2,9 @@
 
 use super::ids::{ClipId, InstanceId};
 
-/// The most events that one action fires in one step; further events are counted in [`Events::dropped`].
+/// The most events that one action fires in one step; [`Events::dropped`] counts the others.
 ///
-/// A frame of normal length fires far fewer, and a step of years stays cheap.
+/// A frame of normal length fires far fewer; the limit keeps a step of years cheap.
 pub const MAX_EVENTS_PER_ACTION: usize = 64;
 
 /// The kind of an [`Event`].
@@ -18,7 +18,7 @@ pub enum EventKind {
     Finished,
 }
 
-/// Kinds of events: those that are listened to.
+/// A set of event kinds: the filter of a mixer or of a rig's instances.
 ///
 /// ```
 /// use phalanx::playback::EventKinds;
@@ -28,11 +28,11 @@ pub enum EventKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventKinds {
-    /// [`EventKind::Marker`].
+    /// Includes [`EventKind::Marker`].
     pub markers: bool,
-    /// [`EventKind::Looped`].
+    /// Includes [`EventKind::Looped`].
     pub loops: bool,
-    /// [`EventKind::Finished`].
+    /// Includes [`EventKind::Finished`].
     pub finishes: bool,
 }
 
@@ -60,29 +60,29 @@ impl Default for EventKinds {
 /// An event of one action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// The instance of a crowd; for mixers always the same handle.
+    /// Handle of the instance; events of mixers all have the same one.
     pub instance: InstanceId,
-    /// The layer that the action is on.
+    /// Index of the layer that the action is on.
     pub layer: usize,
-    /// The clip. For a blend space: the clip that has the marker, otherwise the clip of greater weight.
+    /// Handle of the clip. Of a blend space, the clip that has the marker; for other kinds, the clip of greater weight.
     pub clip: ClipId,
     /// The kind of the event.
     pub kind: EventKind,
-    /// The marker's index in [`Clip::markers`](crate::clip::Clip::markers); 0 for other kinds.
+    /// Index of the marker in [`Clip::markers`](crate::clip::Clip::markers); 0 for other kinds.
     pub marker: usize,
     /// Clip time in seconds.
     pub time: f32,
-    /// The clip's weight in the pose when the step began: action × layer.
+    /// Weight of the clip in the pose when the step began: action × share in a blend space × layer.
     pub weight: f32,
-    /// Whether the clip led its layer when the event happened: it had the greatest weight (action × share in a blend
-    /// space) of the clips that carry markers. Of equal weights, that of the action that began later leads; of the two
-    /// clips of a blend space the first.
+    /// True if the clip led its layer when the event happened: it had the greatest weight (action × share in a blend
+    /// space) of the clips with markers. Of equal weights, the action that began later leads; of the two clips of a
+    /// blend space, the first one does.
     ///
-    /// So of clips that play in step and have their markers at the same phases, every footstep is heard once, in any blend
-    /// and crossfade. Weights are those at the moment of the event within the step, so that the length of steps does not
-    /// matter; those nearer than 1 / 16,384 are equal. A clip whose weight is 0 and does not fade leads nothing, nor does
-    /// one without markers, or one that stands still: it is paused, or has finished. The weight of the layer does not
-    /// count.
+    /// So if clips play in step and have their markers at the same phases, every footstep is heard once, in any blend
+    /// and crossfade. The weights are those at the moment of the event within the step, so that the length of steps
+    /// does not matter; weights that differ by less than 1 / 16,384 count as equal. A clip leads nothing while its
+    /// weight is 0 and does not fade, without markers, or while it stands still: it is paused, or has finished. The
+    /// weight of the layer does not count.
     pub leading: bool,
 }
 
@@ -109,22 +109,22 @@ impl Events {
         self.kinds.len()
     }
 
-    /// True if there are no events.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// The instances.
+    /// Handles of the instances.
     pub fn instances(&self) -> &[InstanceId] {
         &self.instances
     }
 
-    /// The layers.
+    /// Indices of the layers.
     pub fn layers(&self) -> &[u16] {
         &self.layers
     }
 
-    /// The clips.
+    /// Handles of the clips.
     pub fn clips(&self) -> &[ClipId] {
         &self.clips
     }
@@ -134,7 +134,7 @@ impl Events {
         &self.kinds
     }
 
-    /// The markers' indices in their clips; 0 for other kinds.
+    /// Indices of the markers in their clips; 0 for other kinds.
     pub fn markers(&self) -> &[u16] {
         &self.markers
     }
@@ -144,7 +144,7 @@ impl Events {
         &self.times
     }
 
-    /// The clips' weights.
+    /// Weights of the clips: [`Event::weight`].
     pub fn weights(&self) -> &[f32] {
         &self.weights
     }

@@ -8,12 +8,12 @@ use crate::clip::Marker;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fired {
     Marker(usize),
-    /// A pass ended at its end (backwards: at its start). Holds that pass.
+    /// A pass ended at its end (backwards: at its start). Holds the number of the pass.
     Looped(f64),
     Finished,
 }
 
-/// The end of an interval, and whether the interval includes it.
+/// A bound of an interval, and whether the interval includes it.
 type End = (f64, bool);
 
 /// The markers of a clip under a loop.
@@ -21,12 +21,12 @@ type End = (f64, bool);
 pub(crate) struct Timetable<'a> {
     pub course: &'a Loop,
     pub markers: &'a [Marker],
-    /// Duration of the clip in seconds. In a blend space, whose loop has length 1, times become phases.
+    /// Duration of the clip in seconds. In a blend space, whose loop has length 1, marker times become phases.
     pub seconds: f64,
 }
 
 impl Timetable<'_> {
-    /// The time of a marker within a pass.
+    /// The time within a pass at which a marker is passed.
     fn local(&self, marker: &Marker, mirrored: bool) -> f64 {
         let (time, length) = (f64::from(marker.time), self.course.length);
         let time = if length == self.seconds {
@@ -39,7 +39,7 @@ impl Timetable<'_> {
         if mirrored { length - time } else { time }
     }
 
-    /// The markers of a pass between `low` and `high`, each end included or not.
+    /// The markers of a pass between two bounds.
     fn range(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
         let before = |t: f64| t < low.0 || (t == low.0 && !low.1);
         let after = |t: f64| t > high.0 || (t == high.0 && !high.1);
@@ -56,7 +56,7 @@ impl Timetable<'_> {
         first..end.max(first)
     }
 
-    /// The nearest marker at or before the playhead and the nearest after it, within the pass.
+    /// The times of the nearest marker at or before the playhead and of the nearest one after it, within the pass.
     pub fn around(&self, place: Playhead) -> (Option<f64>, Option<f64>) {
         let mirrored = self.course.mirrored(place.pass);
         let local = |i: usize| self.markers.get(i).map(|m| self.local(m, mirrored));
@@ -72,7 +72,7 @@ impl Timetable<'_> {
         (last, local(next).filter(|_| !after.is_empty()))
     }
 
-    /// The distance from a playhead to the next marker in a direction, or less, if there is one in this pass or the next.
+    /// The distance from a playhead to the next marker in a direction. If neither this pass nor the next has one, less.
     pub fn distance(&self, place: Playhead, backwards: bool) -> f64 {
         let length = self.course.length;
         let (last, next) = self.around(place);
@@ -87,7 +87,7 @@ impl Timetable<'_> {
             true => (-1.0, place.time, length),
             false => (1.0, length - place.time, 0.0),
         };
-        // A marker at the boundary may belong to either pass.
+        // A marker at the boundary of two passes may belong to either.
         let start = Playhead {
             pass: place.pass + step,
             time: start,
@@ -100,8 +100,8 @@ impl Timetable<'_> {
         to_end + there.unwrap_or(0.0)
     }
 
-    /// Fires the events of an interval that are of these kinds, each with its distance from the start of the interval,
-    /// and returns how many were dropped.
+    /// Fires the events of these kinds in an interval, each with its distance from the interval's start. Returns how
+    /// many were dropped.
     pub fn fire(
         &self,
         interval: &TimeInterval,
@@ -125,7 +125,7 @@ impl Timetable<'_> {
     }
 }
 
-/// Emits the events of one interval, up to the limit.
+/// Emits the events of one interval, up to [`MAX_EVENTS_PER_ACTION`].
 struct Line<'a, F> {
     table: &'a Timetable<'a>,
     start: Playhead,
@@ -146,7 +146,7 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
         }
     }
 
-    /// The markers of a part of a pass that fire.
+    /// The markers between two bounds of a pass; none if markers are not collected.
     fn markers(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
         if self.kinds.markers {
             self.table.range(pass, low, high)
@@ -155,12 +155,12 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
         }
     }
 
-    /// Fires the markers of a part of a pass.
+    /// Fires the markers between two bounds of a pass.
     fn part(&mut self, pass: f64, low: End, high: End) {
         let range = self.markers(pass, low, high);
         let late = range.len().saturating_sub(self.room);
         self.dropped += late as f64;
-        // In passes that run forwards in the clip, the array is in order of time.
+        // In passes that run forwards in the clip, markers are in order of time.
         let mirrored = self.table.course.mirrored(pass);
         for i in 0..range.len() - late {
             let marker = match mirrored == self.backwards {
@@ -221,7 +221,7 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
         };
         self.part(pass, low, high);
         self.looped(pass);
-        // Whole passes. Of two in a row at least one has an event, or no pass has any.
+        // Whole passes. Of two in a row at least one has an event, or no pass has any: the loop ends after the limit.
         let mut whole = crossed - 1.0;
         for _ in 0..2 * MAX_EVENTS_PER_ACTION + 2 {
             if whole < 1.0 {

@@ -1,4 +1,4 @@
-//! What a frame reads of an instance: its layers and actions that have a weight, in the order of blending.
+//! Visits the layers and actions of an instance that have a weight, in the order of blending: the input of a frame.
 
 use super::action::Action;
 use super::advance::Foresight;
@@ -15,37 +15,38 @@ pub(crate) struct ActiveLayer {
     pub layer: usize,
     /// The layer's weight as it was set.
     pub own: f32,
-    /// Its weight over the layers below: with [`Fill::Below`] less than its own if the weights of its actions leave a
+    /// Weight over the layers below. With [`Fill::Below`] it is less than `own` if the weights of the actions leave a
     /// share.
     pub weight: f32,
-    /// The share of the rest pose.
+    /// Share of the rest pose in the layer, 0 to 1.
     pub rest: f32,
-    /// The factor on the weights of its actions: with it, they and the rest pose sum to 1.
+    /// Factor on the weights of the actions, after which they and the rest pose sum to 1.
     pub share: f32,
 }
 
 /// A clip that plays on a layer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ActiveClip {
-    /// The clip's index in its pool.
+    /// Index of the clip in its pool.
     pub clip: u16,
     /// Clip time in seconds.
     pub time: f32,
-    /// The weight of its action, times its share in a blend space.
+    /// Weight of the action × share of the clip in a blend space.
     pub weight: f32,
 }
 
-/// Receives the layers of an instance with a weight, lowest first, each before its clips; these oldest first.
+/// Receives the layers of an instance that have a weight, lowest first. Each layer comes before its clips, oldest
+/// first.
 pub(crate) trait Visitor {
     fn layer(&mut self, layer: ActiveLayer);
     fn clip(&mut self, clip: ActiveClip);
 }
 
-/// A layer whose actions have these weights in all; `None` if it has no part in the pose.
+/// A layer whose actions' weights sum to `total`; `None` if it has no part in the pose.
 #[inline(always)]
 fn active(layer: usize, options: &LayerOptions, own: f32, total: f32) -> Option<ActiveLayer> {
     let below = options.fill == Fill::Below && !options.additive;
-    // Weights are divided by their sum, which has to have a reciprocal.
+    // Weights are divided by their sum, whose reciprocal has to be finite.
     if below && total < f32::MIN_POSITIVE {
         return None;
     }
@@ -65,13 +66,13 @@ fn active(layer: usize, options: &LayerOptions, own: f32, total: f32) -> Option<
 }
 
 impl Pool {
-    /// Visits what an instance plays now.
+    /// Visits the actions of an instance now.
     #[inline(always)]
     pub fn visit(&self, index: usize, visitor: &mut impl Visitor) {
         self.visit_at(index, self.state.clock(), visitor);
     }
 
-    /// Visits what an instance plays at a clock before which no entry of it is due.
+    /// Visits the actions of an instance at a clock up to which no wait of its entries ends.
     #[inline(always)]
     pub fn visit_at(&self, index: usize, clock: Clock, visitor: &mut impl Visitor) {
         let first = index * self.layers.len();
@@ -101,7 +102,7 @@ impl Pool {
         }
     }
 
-    /// Visits what an instance will play in `seconds` if no call changes it.
+    /// Visits the actions that an instance will play in `seconds` if no call changes it.
     pub fn visit_ahead(
         &self,
         index: usize,
@@ -128,7 +129,7 @@ impl Pool {
         }
     }
 
-    /// Visits a layer as it stands.
+    /// Visits a layer in a given state.
     fn visit_layer(
         &self,
         number: usize,

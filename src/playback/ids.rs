@@ -9,8 +9,8 @@
 //! ClipId, BlendSpaceId  | rig or mixers 32 | index 16 | generation 16 |
 //! ```
 //!
-//! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are
-//! assembled when they are returned.
+//! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are made when they
+//! are returned.
 
 use super::unknown::Unknown;
 use std::fmt::{self, Debug, Display, Formatter};
@@ -33,7 +33,7 @@ pub(crate) const MAX_RIGS_GIVEN: usize = (1 << NUMBER_BITS) - 1;
 /// The generation of an index whose generations are used up; it is not reused.
 pub(crate) const RETIRED: u16 = u16::MAX;
 
-/// An action slot that plays nothing: no clip has this index.
+/// The clip index of an action slot that plays nothing; no clip has it.
 pub(crate) const NO_CLIP: u16 = u16::MAX;
 
 /// A rig of a crowd.
@@ -99,7 +99,7 @@ pub(crate) enum Source {
 pub(crate) struct Owner(NonZeroU32);
 
 impl Owner {
-    /// The bit that distinguishes mixers from crowds.
+    /// The bit that is set in owners of mixers and clear in owners of crowds.
     const MIXERS: u32 = 1 << 31;
 
     /// The owner of a mixer's only instance. It differs from any crowd's, since no crowd has the tag 0.
@@ -118,7 +118,7 @@ impl Owner {
         Self(NonZeroU32::MIN | Self::MIXERS | folded)
     }
 
-    /// The owner with these bits; `None` if no clip or blend space has such an owner.
+    /// The owner with these bits; `None` if no clip or blend space can have such an owner.
     fn from_bits(bits: u32) -> Option<Self> {
         let tag = bits >> NUMBER_BITS;
         let known = bits >= Self::MIXERS || (1..=u32::from(MAX_TAG)).contains(&tag);
@@ -139,7 +139,7 @@ impl Owner {
         self.0.get() >= Self::MIXERS
     }
 
-    /// Why a handle of this owner is unknown to `here`; `user` names what it was used with.
+    /// The reason why a handle of this owner is unknown to `here`. `user` names what the handle was used with.
     pub fn unknown_to(self, here: Self, user: &'static str) -> Unknown {
         match (self.crowd_rig(), here.crowd_rig()) {
             (None, Some(_)) => Unknown::OfMixer,
@@ -166,7 +166,7 @@ impl Debug for Owner {
     }
 }
 
-/// As text: the rig of a crowd, or a mixer.
+/// Writes the rig of a crowd, or "a mixer".
 impl Display for Owner {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self.crowd_rig() {
@@ -207,7 +207,7 @@ impl Display for BlendSpaceId {
     }
 }
 
-/// The clip's or the blend space's text.
+/// Writes the text of the clip or the blend space.
 impl Display for Playable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -220,7 +220,7 @@ impl Display for Playable {
 impl RigId {
     /// The handle as a number, for files and other languages.
     ///
-    /// From the highest bit used: the crowd's tag (10 bits) and the rig's number (18 bits), 28 in all.
+    /// From the highest bit used: the crowd's tag (10 bits) and the rig's number (18 bits), 28 bits in all.
     pub fn to_bits(self) -> u64 {
         u64::from(self.0.bits())
     }
@@ -232,7 +232,7 @@ impl RigId {
         (of_crowd || id.0 == Owner::OF_ANY_MIXER).then_some(id)
     }
 
-    /// The tag of its crowd.
+    /// The tag of the rig's crowd.
     pub(crate) fn tag(self) -> u16 {
         (self.0.bits() >> NUMBER_BITS) as u16
     }
@@ -253,7 +253,7 @@ impl InstanceId {
 
     /// The rig of the instance.
     ///
-    /// The events of mixers have one instance handle, the same for all mixers and unknown to crowds.
+    /// The events of mixers have one instance handle, equal for all mixers and unknown to crowds.
     pub fn rig(self) -> RigId {
         let bits = (self.0.get() >> (INDEX_BITS + GENERATION_BITS)) as u32;
         RigId(Owner(
@@ -322,7 +322,7 @@ impl ClipId {
         self.owner.crowd_rig()
     }
 
-    /// The index in the rig's or mixer's list of clips: below the largest number of clips held at once.
+    /// The index in the list of clips of the rig or mixer: below the largest number of clips held at once.
     pub fn index(self) -> usize {
         usize::from(self.index)
     }
@@ -356,7 +356,7 @@ impl BlendSpaceId {
         self.owner.crowd_rig()
     }
 
-    /// The index in the rig's or mixer's list of blend spaces.
+    /// The index in the list of blend spaces of the rig or mixer.
     pub fn index(self) -> usize {
         usize::from(self.index)
     }
@@ -377,7 +377,7 @@ impl BlendSpaceId {
 }
 
 impl Playable {
-    /// The rig of the clip or blend space; `None` for those of a mixer.
+    /// The rig of the clip or blend space; `None` if it is of a mixer.
     pub fn rig(self) -> Option<RigId> {
         match self {
             Self::Clip(clip) => clip.rig(),

@@ -2,13 +2,13 @@
 
 use super::loop_mode::LoopMode;
 
-/// How an action's unbounded time maps to its clip: passes of one length, one after another. Every
-/// second pass of a ping-pong runs backwards.
+/// The mapping of an action's unbounded time to its clip: passes of one length, one after another. Every second pass of
+/// a ping-pong runs backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Loop {
-    /// Length of one pass: seconds, or 1 for a blend space, whose time is a phase.
+    /// Length of one pass: seconds; 1 for a blend space, whose time is a phase.
     pub length: f64,
-    /// Number of passes: a whole number, or infinite. If it is finite, the first pass is pass 0.
+    /// Number of passes: a whole number, or infinite. If it is finite, the first pass has the number 0.
     pub passes: f64,
     pub ping_pong: bool,
 }
@@ -16,26 +16,27 @@ pub(crate) struct Loop {
 /// A position in unbounded time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Playhead {
-    /// The pass: a whole number, signed.
+    /// Number of the pass: whole, negative before the start.
     pub pass: f64,
-    /// Time within the pass, in [0, length). The end of the last pass has the time `length`.
+    /// Time within the pass, in [0, length); `length` at the end of the last pass.
     pub time: f64,
 }
 
-/// The interval that an action covers in a step. Forwards it is (from, to], backwards [to, from). In an
-/// action's first step it includes `from`.
+/// The interval of an action's time that a step covers. Forwards it is (from, to], backwards [to, from). In an action's
+/// first step it includes `from`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TimeInterval {
     pub from: Playhead,
     pub to: Playhead,
     pub backwards: bool,
-    /// Whether the interval includes `from`.
+    /// True if the interval includes `from`.
     pub closed: bool,
-    /// Whether the end of the last pass (backwards: the start of the first) was reached.
+    /// True if the end of the last pass (backwards: the start of the first) was reached.
     pub finished: bool,
 }
 
-/// The largest whole number up to `x`. Without the instruction for it, the call of a function would take longer.
+/// The largest whole number up to `x`. `f64::floor` is a function call, which takes longer, where the CPU has no
+/// instruction for it.
 #[inline(always)]
 fn floor(x: f64) -> f64 {
     const WHOLE: f64 = (1u64 << 52) as f64;
@@ -54,7 +55,7 @@ pub(super) fn odd(pass: f64) -> bool {
     whole & 1 != 0 && whole.unsigned_abs() < 1 << 53
 }
 
-/// How many passes on from the one that a time is beyond, and the time within that pass.
+/// The number of passes by which a time is beyond the present pass, and the time within the pass that it falls in.
 #[inline(always)]
 pub(super) fn wrap(time: f64, length: f64) -> (f64, f64) {
     let passed = floor(time / length);
@@ -113,7 +114,7 @@ impl Loop {
         self.bounded() && (self.length <= 0.0 || place == end)
     }
 
-    /// The distance to the end of the last pass (backwards: to the start of the first); infinite without one.
+    /// The distance to the end of the last pass (backwards: to the start of the first); infinite if there is none.
     pub fn left(&self, place: Playhead, backwards: bool) -> f64 {
         match (self.bounded(), backwards) {
             (false, _) => f64::INFINITY,
@@ -127,7 +128,7 @@ impl Loop {
         ((to.pass - from.pass) * self.length + (to.time - from.time)).abs()
     }
 
-    /// The playhead at a distance, and whether that is an end of a bounded loop.
+    /// The playhead after a distance, and whether that is an end of a bounded loop.
     pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {
             // A clip of one pose. It has no passes to count; a bounded loop finishes at once.

@@ -7,16 +7,16 @@ use super::linear_fade::LinearFade;
 /// The largest number of actions of a layer.
 pub const ACTIONS_PER_LAYER: usize = 4;
 
-/// The state of a layer at one moment of the clock: a copy, which is stored when it has changed.
+/// The state of a layer at one moment of the clock. It is a copy, which the caller stores after a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerState {
     pub weight: LinearFade,
-    /// Factor on the speed of its actions.
+    /// Factor on the speed of the actions.
     pub speed: f32,
     count: u8,
-    /// Oldest first.
+    /// The actions, oldest first; the first `count` play.
     actions: [Action; ACTIONS_PER_LAYER],
-    /// The warps of their speeds.
+    /// The warps of the actions' speeds, by action.
     warps: [LinearFade; ACTIONS_PER_LAYER],
 }
 
@@ -32,7 +32,7 @@ impl LayerState {
         }
     }
 
-    /// Its actions, oldest first.
+    /// The actions, oldest first.
     pub fn actions(&self) -> &[Action] {
         &self.actions[..usize::from(self.count)]
     }
@@ -59,12 +59,12 @@ impl LayerState {
         Some(&self.warps[a]).filter(|warp| warp.running())
     }
 
-    /// Whether a speed warps.
+    /// Whether the speed of an action warps.
     pub fn warps(&self) -> bool {
         self.warps.iter().any(LinearFade::running)
     }
 
-    /// Sets the warp of an action's speed; one that does not run ends it.
+    /// Sets the warp of an action's speed. A warp that does not run ends the action's warp.
     pub fn set_warp(&mut self, a: usize, warp: LinearFade) {
         self.warps[a] = if warp.running() {
             warp
@@ -78,8 +78,8 @@ impl LayerState {
         self.actions().iter().position(|a| a.source() == source)
     }
 
-    /// Appends an action. Without room, the action with the lowest weight is evicted, the oldest of several. Returns
-    /// the action and whether one was evicted.
+    /// Appends an action. If the layer is full, the action with the lowest weight is evicted; of equal weights, the
+    /// oldest. Returns the action's index and whether one was evicted.
     pub fn push(&mut self, action: Action) -> (usize, bool) {
         let evicts = self.len() == ACTIONS_PER_LAYER;
         if evicts {
@@ -109,7 +109,7 @@ impl LayerState {
     }
 
     /// Fades an action out over `seconds`, from its present weight, and then stops it. A running fade to 0 that ends
-    /// sooner continues. An action of weight 0 stops at once, and is removed.
+    /// sooner continues. An action of weight 0 is removed at once.
     pub fn end(&mut self, a: usize, seconds: f32) {
         let action = &mut self.actions[a];
         if action.ending() && action.weight.gets_to(0.0, f64::from(seconds)) {
@@ -125,7 +125,7 @@ impl LayerState {
 
     /// [Ends](Self::end) all actions that a condition selects.
     pub fn end_all(&mut self, seconds: f32, which: impl Fn(&Action) -> bool) {
-        // From the last on, since those behind one that is removed move up.
+        // From the last one on, since the actions behind a removed one move up.
         for a in (0..self.len()).rev() {
             if which(&self.actions[a]) {
                 self.end(a, seconds);
@@ -133,8 +133,8 @@ impl LayerState {
         }
     }
 
-    /// The seconds for which only times and weights change, and those as functions of time: until a fade or the last pass
-    /// of an action ends.
+    /// The seconds for which only times and weights change, as functions of time: until a fade or the last pass of an
+    /// action ends.
     pub fn steady(&self) -> f64 {
         let mut steady = self.weight.wait();
         for (action, warp) in self.actions().iter().zip(&self.warps) {
@@ -146,7 +146,7 @@ impl LayerState {
         steady
     }
 
-    /// Moves all on by `seconds` in which the entry is not visited.
+    /// Moves all actions and the layer's weight to where they are in `seconds`, within the entry's wait.
     pub fn glide(&mut self, seconds: f64) {
         self.weight.advance(seconds);
         for action in &mut self.actions[..usize::from(self.count)] {

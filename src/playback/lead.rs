@@ -1,4 +1,5 @@
-//! Which clip of a layer leads at a moment within a step: of footsteps that clips in step have in common, one is heard.
+//! Which clip of a layer leads at a moment within a step: when clips in step pass the same footstep, one of them is
+//! heard.
 
 use super::action::Action;
 use super::event_sink::Clips;
@@ -6,31 +7,32 @@ use super::interval::TimeInterval;
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::linear_fade::LinearFade;
 
-/// Weights that are nearer count as equal. Clips in step pass the same marker at moments that differ by rounding, f32
-/// of a time: less than a microsecond, in which the weights of a fade of 20 ms move apart by less than this.
+/// Weights that differ by less count as equal. Clips in step pass the same marker at moments that differ by the
+/// rounding of an f32 time, less than a microsecond; in that time the weights of a fade of 20 ms change by less than
+/// this.
 const EVEN: f32 = 1.0 / 16_384.0;
 
-/// An interval of an action's time, and how it was passed.
+/// The interval of an action's time in a step, and the rate at which it was passed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
     pub interval: TimeInterval,
     /// The mean change of the action's time per second of the step.
     pub rate: f64,
-    /// The warp of the speed as the step began, and the seconds of the step, if it ran.
+    /// The warp of the speed when the step began, and the seconds of the step; `None` if no warp ran.
     pub warp: Option<(LinearFade, f64)>,
 }
 
-/// An action of a layer as a step begins.
+/// The state of an action when a step begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender {
     pub action: Action,
-    /// The seconds of the step after which it stops.
+    /// Seconds of the step after which the action stops; infinite if it does not.
     pub until: f64,
-    /// The seconds of the step after which it leads nothing, as it stands still: it is paused, has finished or stops.
+    /// Seconds of the step after which the action leads nothing, since it is paused, has finished or stops.
     pub leads: f64,
 }
 
-/// A clip of an action.
+/// One of the clips of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Member {
     First,
@@ -38,7 +40,7 @@ pub(crate) enum Member {
     Other,
 }
 
-/// The actions of a layer as a step begins, oldest first.
+/// The actions of a layer when a step begins, oldest first.
 pub(crate) struct Contenders {
     list: [Contender; ACTIONS_PER_LAYER],
     count: usize,
@@ -56,7 +58,7 @@ impl Passage {
 }
 
 impl Contender {
-    /// An action that plays on.
+    /// An action that moves to the end of the step.
     pub fn new(action: Action) -> Self {
         Self {
             action,
@@ -65,7 +67,7 @@ impl Contender {
         }
     }
 
-    /// An action that stands still.
+    /// An action that stands still, and so leads nothing.
     pub fn standing(action: Action) -> Self {
         Self {
             leads: f64::NEG_INFINITY,
@@ -73,7 +75,7 @@ impl Contender {
         }
     }
 
-    /// The weight of its leading clip, and which of its clips that is, `seconds` after the step began.
+    /// The weight of the action's leading clip, and which clip that is, `seconds` after the step began.
     fn at(&self, clips: &Clips, seconds: f64) -> Option<(f32, Member)> {
         let fade = &self.action.weight;
         let weight = fade.after(seconds).abs();
@@ -93,7 +95,7 @@ impl Contender {
 }
 
 impl Contenders {
-    /// Of an empty layer.
+    /// The contenders of an empty layer.
     pub fn new() -> Self {
         Self {
             list: [Contender::new(Action::NOTHING); ACTIONS_PER_LAYER],
@@ -101,7 +103,7 @@ impl Contenders {
         }
     }
 
-    /// Adds a younger action. A layer has no more than there is room for.
+    /// Adds a younger action. A layer has at most as many actions as there is room for.
     pub fn push(&mut self, contender: Contender) {
         if let Some(place) = self.list.get_mut(self.count) {
             *place = contender;
@@ -114,7 +116,7 @@ impl Contenders {
     }
 }
 
-/// The action of a layer, and its clip, that lead it `seconds` after the step began.
+/// The action that leads a layer `seconds` after the step began, and which of its clips leads.
 pub(crate) fn leader(clips: &Clips, all: &[Contender], seconds: f64) -> Option<(usize, Member)> {
     let candidates = || {
         let each = all.iter().enumerate();

@@ -1,7 +1,7 @@
 //! `Lent`: takes a part out of a structure while the rest is borrowed, and always puts it back.
 
-/// A part taken out of a structure, so that both can be borrowed at once. It is put back on drop, also
-/// while unwinding, so a panic in a caller's code leaves nothing missing.
+/// A part that is taken out of a structure, so that both can be borrowed at once. It is put back on drop, even while
+/// unwinding, so a panic in a caller's code leaves nothing missing.
 pub(crate) struct Lent<'a, W, T, P>
 where
     T: Default,

@@ -1,16 +1,18 @@
 //! `LinearFade`: a number that changes linearly over time. Used for fades of weights and warps of speeds.
 
-/// A linear change from one value to another. Exact at both ends, whatever the steps between.
+/// A linear change from one value to another. Exact at both ends, whatever steps lie between.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LinearFade {
     from: f32,
     to: f32,
+    /// Length of the whole fade, seconds; 0 if none runs.
     total: f64,
+    /// Rest of the fade, seconds.
     left: f64,
 }
 
 impl LinearFade {
-    /// A number that stays as it is.
+    /// A value that does not change.
     pub const fn still(value: f32) -> Self {
         Self {
             from: value,
@@ -20,7 +22,7 @@ impl LinearFade {
         }
     }
 
-    /// A fade over `seconds`; with 0 seconds the target.
+    /// A fade over `seconds`; with 0 seconds, the target at once.
     pub fn new(from: f32, to: f32, seconds: f64) -> Self {
         if seconds > 0.0 {
             let (total, left) = (seconds, seconds);
@@ -35,7 +37,7 @@ impl LinearFade {
         }
     }
 
-    /// Start, target, and seconds in all and left, if the fade runs.
+    /// Start, target, total seconds and seconds left, if the fade runs.
     pub fn parts(&self) -> Option<(f32, f32, f64, f64)> {
         let Self {
             from,
@@ -79,7 +81,7 @@ impl LinearFade {
         self.left
     }
 
-    /// Seconds until it ends; infinite if it does not run.
+    /// Seconds until the fade ends; infinite if none runs.
     pub fn wait(&self) -> f64 {
         if self.running() {
             self.left
@@ -122,7 +124,7 @@ impl LinearFade {
         }
     }
 
-    /// Advances by `seconds` ≥ 0.
+    /// Advances the fade by `seconds` ≥ 0.
     pub fn advance(&mut self, seconds: f64) {
         if self.left > seconds {
             self.left -= seconds;
@@ -131,8 +133,8 @@ impl LinearFade {
         }
     }
 
-    /// The seconds after which the [integral](Self::integral) reaches a sum that has the sign of the present value; 0 if
-    /// it never does.
+    /// The seconds after which the [integral](Self::integral) reaches `sum`, which has the sign of the present value; 0
+    /// if it never does.
     pub fn after_integral(&self, sum: f64) -> f64 {
         let (now, end) = (self.at(self.left), f64::from(self.to));
         let within = 0.5 * (now + end) * self.left;
@@ -151,7 +153,7 @@ impl LinearFade {
         }
     }
 
-    /// The integral of the value over the next `seconds`, which may go past the end.
+    /// The integral of the value over the next `seconds`, which may exceed the rest of the fade.
     pub fn integral(&self, seconds: f64) -> f64 {
         let within = seconds.min(self.left);
         let mean = 0.5 * (self.at(self.left) + self.at(self.left - within));

@@ -1,6 +1,6 @@
 //! Loop modes: map unbounded time to clip time.
 
-/// What happens at a clip's ends.
+/// The way in which an action continues at its clip's ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum LoopMode {
     /// Plays once and stays on the last pose (on the first, when played backwards).

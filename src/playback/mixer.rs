@@ -1,4 +1,4 @@
-//! `Mixer`: one character with its palette and events.
+//! `Mixer`: one character that owns its palette and events.
 
 use super::advance::Passed;
 use super::error::PlaybackError;
@@ -46,19 +46,19 @@ use std::sync::Arc;
 pub struct Mixer {
     pub(super) pool: Pool,
     palette: Vec<Affine3x4>,
-    /// Key hints.
+    /// Key hints of the character, one per action and irregular timeline.
     hints: Vec<u16>,
     events: Events,
 }
 
-/// The only instance of a mixer's pool.
+/// Index of the only instance in a mixer's pool.
 const ONLY: usize = 0;
 
 impl Mixer {
     /// Makes a character in the rest pose, with one blending layer.
     ///
     /// # Errors
-    /// If the rig has too many clips.
+    /// If the rig has too many clips, or their scales multiply beyond the limit.
     pub fn new(rig: Arc<Rig>) -> Result<Self, PlaybackError> {
         Self::with_layers(rig, vec![LayerOptions::default()])
     }
@@ -90,7 +90,7 @@ impl Mixer {
         &self.pool.rig
     }
 
-    /// The handle of a clip by its index in the rig, if it is loaded.
+    /// The handle of a rig's clip by its index in the file, if it is loaded.
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
         self.pool.clip_by_index(clip)
     }
@@ -108,7 +108,7 @@ impl Mixer {
         self.pool.clip_named(name)
     }
 
-    /// The clip of a handle.
+    /// The clip that a handle names.
     ///
     /// # Errors
     /// If the clip is unknown.
@@ -117,8 +117,8 @@ impl Mixer {
     }
 
     /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig;
-    /// [`Mixer::layout_difference`] says what that changed.
+    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Mixer::layout_difference`] says what
+    /// that changed.
     ///
     /// # Errors
     /// If the clip was built for another skeleton (the error names the first joint that differs), needs too much
@@ -127,7 +127,7 @@ impl Mixer {
         self.pool.add_clip(clip)
     }
 
-    /// How far a clip is from what was added, because the rig has another lane order. Nothing for most clips.
+    /// The largest difference between a clip in the rig's lane order and the clip that was added. Zero for most clips.
     ///
     /// # Errors
     /// If the clip is unknown.
@@ -165,7 +165,7 @@ impl Mixer {
     /// Plays a motion alone on the first layer: [`Player::play`].
     ///
     /// # Errors
-    /// Those of [`Player::play`].
+    /// For a reason that [`Player::play`] lists.
     pub fn play(
         &mut self,
         motion: impl Into<Playable>,
@@ -177,7 +177,7 @@ impl Mixer {
     /// Fades to a motion on the first layer over `seconds`: [`Player::fade_to`].
     ///
     /// # Errors
-    /// Those of [`Player::fade_to`].
+    /// For a reason that [`Player::fade_to`] lists.
     pub fn fade_to(
         &mut self,
         motion: impl Into<Playable>,
@@ -187,7 +187,7 @@ impl Mixer {
         self.player().fade_to(0, motion, seconds, options)
     }
 
-    /// All calls on layers and actions, those that instances of crowds have.
+    /// All calls on layers and actions, the same as for instances of crowds.
     pub fn player(&mut self) -> Player<'_> {
         Player {
             pool: &mut self.pool,
@@ -195,7 +195,7 @@ impl Mixer {
         }
     }
 
-    /// What the character plays.
+    /// Reads what the character plays.
     pub fn playing(&self) -> Playing<'_> {
         Playing {
             pool: &self.pool,
@@ -221,9 +221,8 @@ impl Mixer {
         Ok(())
     }
 
-    /// Sets which kinds of events are listened to. Default [`EventKinds::ALL`]. Others are not in
-    /// [`events`](Self::events); times, fades and poses are the same bits, whatever is listened to. Snapshots do not
-    /// contain it.
+    /// Sets which kinds of events [`events`](Self::events) collects. Default [`EventKinds::ALL`]. Times, fades and
+    /// poses have the same bits with every filter. Snapshots do not contain this setting.
     pub fn set_event_filter(&mut self, kinds: EventKinds) {
         self.pool.set_event_filter(kinds);
     }
@@ -235,12 +234,11 @@ impl Mixer {
         }
     }
 
-    /// Returns to a snapshot: the same calls from here give the same bits and the same handles, every time. There
+    /// Returns to a snapshot: the same calls from there on give the same bits and the same handles, every time. There
     /// are no events and no root motion until the next [`advance`](Self::advance).
     ///
-    /// Clips and blend spaces that were added since stay, as with
-    /// [`Crowd::restore`](crate::crowd::Crowd::restore). The snapshot may be another mixer's of the same rig, layers
-    /// and clips.
+    /// Clips and blend spaces that were added since stay, as with [`Crowd::restore`](crate::crowd::Crowd::restore). The
+    /// snapshot may be of another mixer with the same rig, layers and clips.
     ///
     /// # Errors
     /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
@@ -258,7 +256,7 @@ impl Mixer {
 
     /// Evaluates the character and returns its skinning palette: model matrix × inverse bind matrix.
     ///
-    /// The palette holds the skins of the rig one after another. The call allocates only after clips have
+    /// The palette holds the slots of the rig's skins, one skin after another. The call allocates only after clips have
     /// been added, and in a thread's first evaluation of a rig.
     pub fn evaluate(&mut self) -> &[Affine3x4] {
         let level = SimdLevel::current();
@@ -307,9 +305,9 @@ impl Mixer {
         self.pool.channel(ONLY, channel)
     }
 
-    /// How far the root moved in the last [`advance`](Self::advance), in the root's space before it.
+    /// The movement of the root in the last [`advance`](Self::advance), in the root's space before it.
     ///
-    /// The motions of clips with root motion are blended as their poses are.
+    /// Root motions of clips are blended with the weights of their poses.
     pub fn root_motion(&self) -> Rigid {
         self.pool.moves().of_only()
     }

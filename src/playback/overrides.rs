@@ -1,13 +1,13 @@
-//! Local matrices that users set on single joints of single instances.
+//! `Overrides`: local matrices that users set on single joints of single instances.
 //!
 //! ```text
 //! lists   | instance 0: block, length | instance 1 | …      up to the last instance that had an override
 //! locals  | block of 1 | block of 4          | block of 2 | …    sorted by joint within a block
 //! ```
 //!
-//! A block has room for a power of two. A list that outgrows its block takes the next larger one; free blocks of each
-//! size are used again. So a call costs the same whatever the number of instances, and a copy of all is two copies of
-//! memory.
+//! The size of a block is a power of two. A list that outgrows its block takes one of the next size; free blocks of
+//! each size are used again. So a call costs the same for any number of instances, and a copy of all overrides is two
+//! copies of memory.
 
 use super::error::OverrideFault;
 use crate::evaluate::LocalOverride;
@@ -18,24 +18,25 @@ use std::ops::Range;
 /// The overrides of a rig's instances.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Overrides {
-    /// By instance.
+    /// The list of each instance, by index.
     lists: Vec<List>,
-    /// Blocks of the lists.
+    /// The blocks of all lists.
     locals: Vec<LocalOverride>,
-    /// Parallel to `locals`: at least 1, and at least the stretch factor.
+    /// Bounds of the stretch factors, parallel to `locals`: at least 1.
     bounds: Vec<f64>,
-    /// The first entries of free blocks, by the logarithm of their size.
+    /// First entries of the free blocks, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
-/// The override that is refused, by its joint.
+/// The override that is refused: its joint and the reason.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Refused {
     pub joint: u16,
     pub fault: OverrideFault,
 }
 
-/// The overrides of an instance: the first `len` entries of a block. Without any there is no block.
+/// The overrides of an instance: the first `len` entries of a block, which begins at `first`. An empty list has no
+/// block.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
     first: u32,
@@ -47,14 +48,14 @@ impl List {
         self.first as usize..(self.first + self.len) as usize
     }
 
-    /// The logarithm of the size of its block.
+    /// The base-2 logarithm of the size of the block of a list.
     fn class(len: u32) -> usize {
         len.next_power_of_two().trailing_zeros() as usize
     }
 }
 
 impl PartialEq for Overrides {
-    /// Whether all instances have the same overrides, wherever they lie.
+    /// Whether all instances have the same overrides, in whatever blocks.
     fn eq(&self, other: &Self) -> bool {
         let instances = self.lists.len().max(other.lists.len());
         (0..instances).all(|instance| self.of(instance) == other.of(instance))
@@ -71,16 +72,16 @@ impl Overrides {
         }
     }
 
-    /// All overrides, in no order.
+    /// All overrides, instance by instance.
     pub fn all(&self) -> impl Iterator<Item = &LocalOverride> {
         (0..self.lists.len()).flat_map(|instance| self.of(instance))
     }
 
-    /// Sets the local matrix of a joint. Returns whether that changed a bit.
+    /// Sets the local matrix of a joint. Returns false if it already had the same bits.
     ///
     /// # Errors
-    /// If a number is not finite or beyond its limit, or the stretch factors of the overrides down a chain of
-    /// joints multiply beyond [`MAX_OVERRIDE_SCALE`].
+    /// If a number is not finite, the translation is beyond its limit, or the stretch factors of the overrides down a
+    /// chain of joints multiply beyond [`MAX_OVERRIDE_SCALE`].
     pub fn set(
         &mut self,
         parents: &[u16],
@@ -93,11 +94,11 @@ impl Overrides {
         Ok(self.put(instance, LocalOverride { joint, local }, bound))
     }
 
-    /// Checks that an instance can have overrides of `joints`, ascending. Returns the bounds of their stretch factors in
+    /// Checks that an instance can have overrides of `joints`, ascending. Writes the bounds of their stretch factors to
     /// `bounds`.
     ///
     /// # Errors
-    /// Those of [`set`](Self::set).
+    /// As for [`set`](Self::set).
     pub fn check_many(
         &self,
         parents: &[u16],
@@ -113,7 +114,7 @@ impl Overrides {
         self.check(parents, instance, joints, locals, product)
     }
 
-    /// Checks the stretch factors of an instance with these overrides, the product of whose bounds is given.
+    /// Checks the stretch factors of an instance with these overrides. `product` is the product of their bounds.
     fn check(
         &self,
         parents: &[u16],
@@ -140,7 +141,8 @@ impl Overrides {
         Ok(())
     }
 
-    /// Sets a local matrix that was checked, with the bound of its stretch factor. Returns whether that changed a bit.
+    /// Sets a local matrix that was checked, with the bound of its stretch factor. Returns false if it already had the
+    /// same bits.
     #[inline]
     pub fn put(&mut self, instance: usize, entry: LocalOverride, bound: f64) -> bool {
         if self.lists.len() <= instance {
@@ -163,7 +165,7 @@ impl Overrides {
         true
     }
 
-    /// Makes room for one more entry of an instance. Returns its place.
+    /// Makes room for one more entry at `at` in the list of an instance. Returns its index in `locals`.
     fn insert(&mut self, instance: usize, at: usize) -> usize {
         let mut list = self.lists[instance];
         let class = List::class(list.len + 1);
@@ -183,12 +185,12 @@ impl Overrides {
         at
     }
 
-    /// Takes a block.
+    /// Takes a block of a size, given by its logarithm.
     fn take(&mut self, class: usize) -> u32 {
         if let Some(first) = self.free.get_mut(class).and_then(Vec::pop) {
             return first;
         }
-        // A rig has 65,535 joints and 2^20 instances at most; so many overrides do not fit in memory.
+        // A rig has at most 65,535 joints and 2^20 instances; so many overrides do not fit in memory.
         let first = self.locals.len();
         let end = first + (1 << class);
         let nothing = LocalOverride {
@@ -200,7 +202,7 @@ impl Overrides {
         first as u32
     }
 
-    /// Gives the block of a list back.
+    /// Frees the block of a list.
     fn give(&mut self, list: List) {
         if list.len > 0 {
             let class = List::class(list.len);
@@ -211,10 +213,10 @@ impl Overrides {
         }
     }
 
-    /// Sets an override whose chain is not checked: see [`fit`](Self::fit).
+    /// Sets an override without checking its chain: [`fit`](Self::fit) does that for all.
     ///
     /// # Errors
-    /// If a number is not finite or beyond its limit.
+    /// If a number is not finite or the translation is beyond its limit.
     pub fn append(&mut self, instance: u32, joint: u16, local: Affine3x4) -> Result<(), Refused> {
         let bound = bound(&local).map_err(|fault| Refused { joint, fault })?;
         self.put(instance as usize, LocalOverride { joint, local }, bound);
@@ -230,8 +232,8 @@ impl Overrides {
         })
     }
 
-    /// The largest product of stretch factors down a chain, and the joint that it ends at, with the given local matrices of
-    /// some joints, ascending.
+    /// The largest product of stretch factors down a chain of joints, and the joint at its end, if `joints`, ascending,
+    /// had the local matrices `locals`.
     fn most_down_a_chain(
         &self,
         parents: &[u16],
@@ -267,7 +269,7 @@ impl Overrides {
         most
     }
 
-    /// Removes the override of a joint. Returns whether it had one.
+    /// Removes the override of a joint. Returns false if there was none.
     pub fn clear(&mut self, instance: usize, joint: u16) -> bool {
         let found = self.of(instance).binary_search_by_key(&joint, |o| o.joint);
         let Ok(at) = found else {
@@ -292,7 +294,7 @@ impl Overrides {
         true
     }
 
-    /// Removes all overrides of an instance. Returns whether it had any.
+    /// Removes all overrides of an instance. Returns false if there were none.
     pub fn clear_all(&mut self, instance: usize) -> bool {
         match self.lists.get_mut(instance) {
             Some(list) if list.len > 0 => {

@@ -1,5 +1,5 @@
-//! The rule of play: what happens to a motion that is played while it already plays, and to the other actions of its
-//! layer. The table is on [`Player`]'s page.
+//! The rule of play: what a call does to a motion that plays already, and to the other actions of its layer. The table
+//! is on [`Player`]'s page.
 
 use super::action::Action;
 use super::error::PlaybackError;
@@ -10,20 +10,20 @@ use super::linear_fade::LinearFade;
 use super::options::PlayOptions;
 use super::player::{Player, check_seconds};
 
-/// Whether a motion that already plays goes on from its time.
+/// Whether a motion that plays already keeps its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entrance {
-    /// It goes on unless it has finished.
+    /// It keeps its time, unless it has finished.
     Continue,
     /// It starts at the time of the options.
     Restart,
 }
 
 impl LayerState {
-    /// Applies the options to an action that goes on: all but time, weight, fade and parameter.
+    /// Applies the options to an action that keeps its time: all but time, weight, fade and parameter.
     fn adopt(&mut self, a: usize, options: &PlayOptions) {
         let speed = options.speed;
-        // A warp that leads to this speed goes on.
+        // A warp that leads to this speed continues.
         if self.warp(a).is_none_or(|warp| warp.end() != speed) {
             self.action_mut(a).warp_to(speed);
             self.set_warp(a, LinearFade::still(speed));
@@ -52,7 +52,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Plays a motion alone on a layer as [`fade_to`](Self::fade_to) does. The arguments have been checked.
+    /// As [`fade_to`](Self::fade_to), with arguments that have been checked.
     pub(crate) fn play_checked(
         &mut self,
         layer: usize,
@@ -67,7 +67,7 @@ impl Player<'_> {
         }
     }
 
-    /// Plays what a motion resolved to on a layer of this state.
+    /// Plays a resolved motion alone on a layer that has this state.
     fn play_source(
         &mut self,
         layer: usize,
@@ -79,14 +79,15 @@ impl Player<'_> {
         let before = state;
         let own = state.find(source).map(|a| state.action(a));
         let goes_on = entrance == Entrance::Continue && own.is_some_and(Action::is_target);
-        // While the target plays, actions that fade out keep their fades, however often it is played again.
+        // While the target plays, actions that fade out keep their fades, even if the call is repeated.
         let ends = |a: &Action| a.source() != source && !(goes_on && a.ending());
         state.end_all(seconds, ends);
         self.enter(&mut state, source, seconds, options, entrance);
         self.pool.replace_layer(self.index, layer, &before, &state);
     }
 
-    /// Plays a motion beside the other actions of its layer. The arguments have been checked. Returns its action.
+    /// Plays a motion in addition to the other actions of its layer. The arguments have been checked. Returns the index
+    /// of its action.
     pub(super) fn enter(
         &mut self,
         state: &mut LayerState,
@@ -106,7 +107,7 @@ impl Player<'_> {
                 let members = self.pool.members_of(source, options.parameter);
                 let mut action = Action::new(source, members, options);
                 if let Some(a) = own {
-                    // It keeps its weight and its fade, and is the youngest from now on.
+                    // The action keeps its weight and its fade, and becomes the youngest.
                     action.weight = state.action(a).weight;
                     action.set_ending(state.action(a).ending());
                     state.remove(a);

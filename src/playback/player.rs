@@ -1,5 +1,5 @@
-//! `Player`: the layers and actions of one character, of a mixer or of a crowd's instance. Every call
-//! validates before it changes anything.
+//! `Player`: the layers and actions of one character, of a mixer or a crowd. Every call validates before it changes
+//! anything.
 
 use super::blend_space::check_parameter;
 use super::error::PlaybackError;
@@ -10,7 +10,7 @@ use super::play_rule::Entrance;
 use super::playing::Playing;
 use super::pool::{MAX_TIME, Pool, check};
 
-/// The largest speed factor, either sign.
+/// The largest magnitude of a speed factor.
 pub const MAX_SPEED: f64 = 1.0e6;
 
 /// The layers and actions of one character: of a [`Mixer`](super::Mixer), or of an instance of a
@@ -81,7 +81,7 @@ pub struct Player<'a> {
 }
 
 impl Pool {
-    /// The state of the layer and the index of the action that plays a motion on a layer.
+    /// The state of a layer, and the index of the action that plays a motion on it.
     pub(crate) fn find_action(
         &self,
         index: usize,
@@ -187,7 +187,7 @@ pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), Playback
 }
 
 impl Player<'_> {
-    /// Checks a motion and its options, and reads the state of the layer.
+    /// Checks a motion and its options. Returns the state of the layer and the resolved motion.
     pub(super) fn admit(
         &self,
         layer: usize,
@@ -216,7 +216,7 @@ impl Player<'_> {
     /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to).
+    /// As for [`fade_to`](Self::fade_to).
     pub fn play(
         &mut self,
         layer: usize,
@@ -226,7 +226,7 @@ impl Player<'_> {
         self.fade_to(layer, motion, options.fade_in, options)
     }
 
-    /// Fades to a motion over `seconds`; the other actions of the layer fade out from their present weights.
+    /// Fades to a motion over `seconds`. The other actions of the layer fade out from their present weights.
     ///
     /// A motion that already plays goes on, by [the table](Player#what-a-call-does-to-what-plays). `options.fade_in` is
     /// not used, but must be valid. If the layer is full, the action with the lowest weight is evicted.
@@ -246,7 +246,7 @@ impl Player<'_> {
     /// Starts a motion at `options.time`, whether it plays or not, and fades out the other actions of the layer.
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to).
+    /// As for [`fade_to`](Self::fade_to).
     pub fn restart(
         &mut self,
         layer: usize,
@@ -257,12 +257,12 @@ impl Player<'_> {
         self.play_alone(layer, motion.into(), seconds, options, Entrance::Restart)
     }
 
-    /// Plays a motion beside the other actions of a layer, without eviction: for weighted sets of actions.
+    /// Plays a motion in addition to the other actions of a layer, without eviction: for weighted sets of actions.
     ///
     /// A motion that already plays goes on, by [the table](Player#what-a-call-does-to-what-plays).
     ///
     /// # Errors
-    /// Those of [`fade_to`](Self::fade_to), or if the layer plays [`ACTIONS_PER_LAYER`] other actions.
+    /// As for [`fade_to`](Self::fade_to), or if the layer plays [`ACTIONS_PER_LAYER`] other actions.
     pub fn add(
         &mut self,
         layer: usize,
@@ -283,9 +283,10 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Fades the weight of an action to a target over `seconds`; an action of weight 0 keeps playing.
+    /// Fades the weight of an action to a target over `seconds`. At weight 0 the action keeps playing.
     ///
-    /// A running fade to the same weight that ends sooner goes on. An action that fades out no longer does.
+    /// A running fade to the same weight that ends sooner continues. An action that was fading out no longer stops at
+    /// the end of its fade.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or a number is out of range.
@@ -308,7 +309,7 @@ impl Player<'_> {
     /// fade to 0 that ends sooner is kept, and the action stops at its end.
     ///
     /// # Errors
-    /// If the motion does not play on the layer, or `seconds` is negative or not finite.
+    /// If the motion does not play on the layer, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop(
         &mut self,
         layer: usize,
@@ -325,7 +326,7 @@ impl Player<'_> {
     /// [Stops](Self::stop) all actions of a layer over `seconds`.
     ///
     /// # Errors
-    /// If the layer is unknown, or `seconds` is negative or not finite.
+    /// If the layer is unknown, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> Result<(), PlaybackError> {
         self.pool.check_layer(layer)?;
         check_seconds("seconds", seconds)?;
@@ -338,13 +339,13 @@ impl Player<'_> {
     /// [Stops](Self::stop) all actions of all layers over `seconds`.
     ///
     /// # Errors
-    /// If `seconds` is negative or not finite.
+    /// If `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_all(&mut self, seconds: f32) -> Result<(), PlaybackError> {
         check_seconds("seconds", seconds)?;
         (0..self.pool.layers.len()).try_for_each(|layer| self.stop_layer(layer, seconds))
     }
 
-    /// What the character plays.
+    /// Reads what the character plays.
     pub fn playing(&self) -> Playing<'_> {
         Playing {
             pool: self.pool,

@@ -1,4 +1,4 @@
-//! The settings of a player for single actions.
+//! The settings of single actions: calls of a `Player`.
 
 use super::error::PlaybackError;
 use super::ids::Playable;
@@ -60,7 +60,7 @@ impl Player<'_> {
 
     /// Sets the loop mode of an action and the number of its passes (`None`: without end).
     ///
-    /// With another mode or number than before, the action goes on from its clip time, in its first pass.
+    /// If the mode or the number changes, the action continues from its clip time, in its first pass.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or `repetitions` is 0.
@@ -96,8 +96,8 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sets the time of an action, unbounded: of a clip in seconds, of a blend space in phases (1 is one pass). Events
-    /// in between do not fire.
+    /// Sets the time of an action, unbounded: seconds for a clip, phases for a blend space (1 is one pass). Events in
+    /// between do not fire.
     ///
     /// # Errors
     /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`](super::MAX_TIME).
@@ -117,7 +117,7 @@ impl Player<'_> {
     /// Sets the phase of an action: 0 is the start of the clip, 1 its end. Events in between do not fire.
     ///
     /// # Errors
-    /// Those of [`set_time`](Self::set_time).
+    /// As for [`set_time`](Self::set_time).
     pub fn set_phase(
         &mut self,
         layer: usize,

@@ -1,4 +1,4 @@
-//! The settings of a player for whole layers and for the whole character.
+//! The settings of whole layers and of the whole character: calls of a `Player`.
 
 use super::changes::What;
 use super::error::PlaybackError;
@@ -8,9 +8,9 @@ use super::player::{Player, check_seconds, check_speed};
 impl Player<'_> {
     /// Sets the speed of the character: a factor on the speed of its layers.
     ///
-    /// At speed 0 the character stands still: times, and also the fades of actions and layers and the warps of speeds,
-    /// go on from there when it has another speed again. Calls act as ever; a fade that they start waits, too. At any
-    /// other speed, fades take their seconds.
+    /// At speed 0 the character stands still: times, fades of actions and layers, and warps of speeds all stop, and
+    /// continue when the speed is no longer 0. Calls work as usual; a fade that they start waits, too. At any other
+    /// speed, fades take their seconds.
     ///
     /// # Errors
     /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
@@ -46,13 +46,13 @@ impl Player<'_> {
 
     /// Fades the weight of a layer to a target over `seconds`.
     ///
-    /// Use it to fade a whole layer in and out over those below. Fading its last action out blends to the
-    /// rest pose instead, unless the layer has [`Fill::Below`](super::Fill::Below). A running fade to the same
-    /// weight that ends sooner goes on.
+    /// Use this to fade a whole layer in and out over those below. Fading out its last action blends to the rest pose
+    /// instead, unless the layer has [`Fill::Below`](super::Fill::Below). A running fade to the same weight that ends
+    /// sooner continues.
     ///
     /// # Errors
-    /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds`
-    /// is negative or not finite.
+    /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds` is not within 0
+    /// to [`MAX_TIME`](super::MAX_TIME).
     pub fn fade_layer(
         &mut self,
         layer: usize,

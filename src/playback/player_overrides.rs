@@ -1,4 +1,4 @@
-//! The calls of a `Player` on overrides: local matrices of single joints that take the place of what is animated.
+//! The calls of a `Player` on overrides: local matrices of single joints that replace the animated ones.
 
 use super::error::PlaybackError;
 use super::player::Player;
@@ -10,13 +10,12 @@ impl Player<'_> {
     /// Overrides the local matrix of a joint (relative to its parent joint), from the next evaluation on. Palette rows
     /// and joints below it follow.
     ///
-    /// The override takes the joint's place between the blended pose and the hierarchy. The same matrix again, bit by
-    /// bit, changes nothing. Snapshots contain it.
+    /// The override replaces the joint's blended local transform before the hierarchy is composed. Setting the same
+    /// matrix again, bit by bit, changes nothing. Snapshots contain overrides.
     ///
     /// # Errors
-    /// If the joint is unknown, several joints match, the matrix is not finite, it exceeds
-    /// 1e9, or its scale times those of the character's other
-    /// overrides down a chain of joints exceeds 1e6.
+    /// If the joint is unknown, several joints match, the matrix is not finite, its translation exceeds 1e9, or its
+    /// scale times those of the character's other overrides down a chain of joints exceeds 1e6.
     pub fn set_override<'j>(
         &mut self,
         joint: impl Into<JointRef<'j>>,

@@ -1,4 +1,4 @@
-//! `Playing`: what one character plays, read without changing it.
+//! `Playing`: the playback of one character, read without changing it.
 
 use super::action::Action;
 use super::error::PlaybackError;
@@ -7,7 +7,7 @@ use super::loop_mode::LoopMode;
 use super::options::AtEnd;
 use super::pool::Pool;
 
-/// What one character plays: its layers and actions as they are now.
+/// The playback of one character: its layers and actions in their present state.
 ///
 /// From [`Crowd::playing`](crate::crowd::Crowd::playing), [`Mixer::playing`](super::Mixer::playing) or
 /// [`Player::playing`](super::Player::playing). Nothing is evaluated.
@@ -17,30 +17,30 @@ pub struct Playing<'a> {
     pub(crate) index: usize,
 }
 
-/// The state of an action.
+/// The present state of an action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActionState {
-    /// Clip time in seconds, in [0, duration]; of a blend space the phase, in [0, 1].
+    /// Clip time in seconds, in [0, duration]; for a blend space, the phase in [0, 1].
     pub time: f64,
-    /// Completed passes over the clip: a whole number, negative if it has played backwards past its start.
+    /// Number of completed passes over the clip: whole, negative if it has played backwards past its start.
     pub loops: f64,
-    /// Current weight.
+    /// Present weight.
     pub weight: f32,
-    /// Weight at the end of the running fade; without a fade, the current weight.
+    /// Weight at the end of the running fade; without a fade, the present weight.
     pub target: f32,
     /// Seconds until the running fade ends; 0 without a fade.
     pub fade_left: f64,
     /// The action's factor on time.
     pub speed: f32,
-    /// What happens at the ends of the clip. One pass that does not turn reads as [`LoopMode::Once`].
+    /// Behaviour at the ends of the clip. A single pass reads as [`LoopMode::Once`], unless the mode is ping-pong.
     pub loop_mode: LoopMode,
-    /// Passes over the clip, as [`PlayOptions::repetitions`](super::PlayOptions::repetitions); `None` without end, and
-    /// with [`LoopMode::Once`].
+    /// Number of passes over the clip, as [`PlayOptions::repetitions`](super::PlayOptions::repetitions); `None` without
+    /// end and with [`LoopMode::Once`].
     pub repetitions: Option<u32>,
-    /// What happens after the last pass.
+    /// Behaviour after the last pass.
     pub at_end: AtEnd,
-    /// The parameter of a blend space, within its ends, up to rounding; `None` for a clip. Of a space that has the same
-    /// clips at several values, the first value at which they play alike.
+    /// Parameter of a blend space, within its ends, up to rounding; `None` for a clip. If the space has the same clips
+    /// at several values, the first value at which they play alike.
     pub parameter: Option<f32>,
     /// True if the action is paused.
     pub paused: bool,
@@ -83,7 +83,7 @@ impl<'a> Playing<'a> {
         Ok(actions.map(|action| (pool.motion(&action), pool.action_state(&action))))
     }
 
-    /// The clips of all actions on all layers, of each layer oldest first; both neighbours of a blend space.
+    /// The clips of all actions, layer by layer, within a layer oldest first; of a blend space, both neighbours.
     pub fn clips(self) -> impl Iterator<Item = ClipId> + use<'a> {
         let Self { pool, index } = self;
         let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
@@ -95,7 +95,7 @@ impl<'a> Playing<'a> {
         })
     }
 
-    /// The current weight of a layer.
+    /// The present weight of a layer.
     ///
     /// # Errors
     /// If the layer is unknown.
@@ -120,7 +120,7 @@ impl<'a> Playing<'a> {
 }
 
 impl Pool {
-    /// What an action plays, as a handle.
+    /// The handle of the motion that an action plays.
     fn motion(&self, action: &Action) -> Playable {
         match action.source() {
             Source::Clip(clip) => Playable::Clip(self.clip_id(clip)),

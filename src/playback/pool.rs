@@ -1,5 +1,5 @@
-//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` evaluates them. A mixer has
-//! one pool with one instance, a crowd one pool per rig.
+//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` evaluates them. A mixer has one pool with
+//! one instance, a crowd one pool per rig.
 
 use super::action::Action;
 use super::advance::Advance;
@@ -45,7 +45,7 @@ use watch::{WatchPart, WatchedRow};
 /// The most layers of a rig.
 pub const MAX_LAYERS: usize = 16;
 
-/// One layer of all instances of a rig.
+/// Options of one layer, for all instances of a rig.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayerOptions {
     /// True for a layer that adds differences (additive clips) instead of blending over the layers below. Default
@@ -53,11 +53,12 @@ pub struct LayerOptions {
     pub additive: bool,
     /// The joints that the layer animates, with weights in [0, 1]. Default `None`: all joints at weight 1.
     pub mask: Option<JointMask>,
-    /// What takes the rest if the weights of the layer's actions sum to less than 1. Default [`Fill::Rest`].
+    /// The pose that fills in if the weights of the layer's actions sum to less than 1. Default [`Fill::Rest`].
     pub fill: Fill,
 }
 
-/// What takes the share of a blending layer that the weights of its actions leave below 1. Additive layers ignore it.
+/// The pose that takes the share of a blending layer that its actions' weights leave below 1. Additive layers ignore
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Fill {
     /// The rest pose: a single action fades in from it.
@@ -68,51 +69,53 @@ pub enum Fill {
     Below,
 }
 
-/// A rig of a crowd with its clips, layers and instances.
+/// A rig of a crowd, or of a mixer, with its clips, layers and instances.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The owner of the clips, blend spaces and instances, as their handles state it.
+    /// The owner that handles of the clips, blend spaces and instances name.
     pub owner: Owner,
     pub rig: Arc<Rig>,
     pub(super) clips: Arena<Arc<Clip>>,
     pub(super) spaces: Arena<Space>,
     pub(super) layers: Vec<LayerOptions>,
     pub state: State,
-    /// Which instances are evaluated in a crowd.
+    /// The instances that a crowd's frames evaluate.
     pub scheduled: Scheduled,
-    /// Key hints of each clip that an instance plays. Any values are valid.
+    /// Number of key hints per action: the largest of all loaded clips.
     hint_stride: usize,
-    /// The model matrices of watched joints.
+    /// Model matrices of watched joints.
     pub watch: Watched,
     batch: Batch,
-    /// The largest number of timelines of a clip.
+    /// The largest number of timelines of a loaded clip.
     pub timelines: usize,
     pub(super) programs: PoolPrograms,
-    /// In crowds with tiers.
+    /// Details that the tiers of a crowd evaluate instead of the rig; empty without tiers.
     pub details: PoolDetails,
-    /// What snapshots refer to, once one has been taken since the clips last changed.
+    /// Hashes that snapshots refer to; made by the first snapshot after the loaded clips have changed.
     identity: OnceLock<Arc<PoolIdentity>>,
-    /// What bounds the instances, once it has been asked for since the clips last changed; and that of the clips before.
+    /// Bounds of clips and joints, from which instances get their spheres; made by the first query after the loaded
+    /// clips have changed.
     bounds: OnceLock<PoolBounds>,
+    /// The bounds before the last change; clips that stayed keep their measured bounds.
     last_bounds: Option<PoolBounds>,
-    /// The root joint, if a clip has root motion.
+    /// Lane of the root joint; `None` if no clip has root motion.
     root: Option<RootLane>,
-    /// Whether root motion is computed in each step, applied or not.
+    /// True if each step computes root motion, whether it is applied or not.
     tracks_root: bool,
-    /// The events that are listened to.
+    /// The kinds of events that are collected.
     kinds: EventKinds,
     /// The root motion of the last step.
     moves: Moves,
-    /// What calls have changed since the last frame; recorded in crowds.
+    /// Changes since the last frame; recorded in crowds only.
     pub changes: Changes,
-    /// Counts the changes of the loaded clips, and of what is known of them.
+    /// Number of changes of the loaded clips or their speeds; tells tiers that shared palettes may be stale.
     pub clip_changes: u64,
     /// What the needs of workers followed from when they were asked for last: the count of clip changes, whether there are
     /// no blend spaces, and the instances that are sorted.
     reserved: Option<(u64, bool, usize)>,
     /// The speeds of clips that have played while they were needed, by index.
     speeds: Vec<Option<alone::Speed>>,
-    /// Whether a tier shares palettes by their error: only this needs speeds.
+    /// True if a tier shares palettes by their error; nothing else needs the speeds.
     needs_speeds: bool,
 }
 
@@ -161,13 +164,13 @@ impl Pool {
         self.owner.rig().number()
     }
 
-    /// What snapshots refer to: the hashes of skeleton, layers and clips.
+    /// The hashes of skeleton, layers and clips, to which snapshots refer.
     pub fn identity(&self) -> &Arc<PoolIdentity> {
         self.identity
             .get_or_init(|| Arc::new(PoolIdentity::of(self)))
     }
 
-    /// Reserves the hints and timelines of all clips.
+    /// Updates all that follows from the set of loaded clips: identity, bounds, hints, timelines, root lane, programs.
     pub fn fit_clips(&mut self) {
         self.identity = OnceLock::new();
         self.clip_changes += 1;
@@ -183,19 +186,19 @@ impl Pool {
         self.fit_programs(SimdLevel::current());
     }
 
-    /// Begins to record changes: for `tiers` all of them, otherwise those of rows. All instances count as changed.
+    /// Starts to record changes: all kinds for `tiers`, otherwise only changes of rows. All instances count as changed.
     pub fn record_changes(&mut self, tiers: bool) {
         let kinds = if tiers { What::ALL } else { What::ROWS };
         self.changes.record(kinds, self.state.len());
         self.fit_entries();
     }
 
-    /// Large crowds have tiers, and few of them fade at once.
+    /// Expects few simultaneous fades in a crowd with tiers, since such crowds are large.
     pub fn fit_entries(&mut self) {
         self.state.expect_few(self.changes.records(What::POSE));
     }
 
-    /// The most clips of one action: two with blend spaces.
+    /// The most clips of one action: two if there are blend spaces.
     fn members(&self) -> usize {
         1 + usize::from(!self.spaces.is_empty())
     }
@@ -220,13 +223,13 @@ impl Pool {
         InstanceId::new(self.owner, index, self.state.generation(index))
     }
 
-    /// The entries of an instance's layers.
+    /// The range of entries of an instance, one per layer.
     #[inline]
     pub fn entries_of(&self, index: usize) -> std::ops::Range<usize> {
         index * self.layers.len()..(index + 1) * self.layers.len()
     }
 
-    /// The entry of an instance's layer in the action arrays.
+    /// Index of the entry of an instance's layer.
     pub fn entry(&self, index: usize, layer: usize) -> usize {
         index * self.layers.len() + layer
     }
@@ -261,7 +264,7 @@ impl Pool {
         self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
     }
 
-    /// Begins a step of `dt` seconds: what it returns advances the instances, in ranges or at once. Then
+    /// Begins a step of `dt` seconds. The result advances the instances, in ranges or all at once; then
     /// [`settle`](Self::settle) has to be called.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watch.advance();
@@ -275,14 +278,14 @@ impl Pool {
             .advance(dt, &self.clips, &self.layers, how, records)
     }
 
-    /// Records what a step has changed: where a fade or an action has ended, bounds are others without a call.
+    /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
     pub fn record_steps(&mut self, changed: &[u32]) {
         for &index in changed {
             self.touch(index as usize, What::PLACE);
         }
     }
 
-    /// Takes the buffer of root motion, empty, for the next step.
+    /// Takes the buffer of root motions, emptied, for the next step.
     pub fn take_moves(&mut self) -> Moves {
         self.moves.clear();
         std::mem::take(&mut self.moves)
@@ -298,12 +301,12 @@ impl Pool {
         self.root.is_some()
     }
 
-    /// Sets whether root motion is computed in each step, applied or not.
+    /// Sets whether each step computes root motion, whether it is applied or not.
     pub fn track_root(&mut self, track: bool) {
         self.tracks_root = track;
     }
 
-    /// Sets the events that are listened to.
+    /// Sets the kinds of events that are collected.
     pub fn set_event_filter(&mut self, kinds: EventKinds) {
         if self.kinds != kinds {
             self.kinds = kinds;
@@ -311,12 +314,12 @@ impl Pool {
         }
     }
 
-    /// The events that are listened to.
+    /// The kinds of events that are collected.
     pub fn kinds(&self) -> EventKinds {
         self.kinds
     }
 
-    /// Forgets the root motion of the last step.
+    /// Drops the root motion of the last step.
     pub fn clear_moves(&mut self) {
         self.moves.clear();
     }
@@ -326,12 +329,12 @@ impl Pool {
         &self.moves
     }
 
-    /// Ends a step with the root motion in it.
+    /// Ends a step: stores its root motion.
     pub fn settle(&mut self, moves: Moves) {
         self.moves = moves;
     }
 
-    /// The state of an instance's layer now.
+    /// The present state of an instance's layer.
     pub fn layer(&self, index: usize, layer: usize) -> LayerState {
         self.state.layer(index, self.entry(index, layer))
     }
@@ -342,7 +345,7 @@ impl Pool {
         self.replace_layer(index, number, &before, layer);
     }
 
-    /// Stores the state of an instance's layer, if it differs from what it was before.
+    /// Stores the state of an instance's layer, if it differs from `before`, its present state.
     pub fn replace_layer(
         &mut self,
         index: usize,
@@ -376,8 +379,8 @@ impl Pool {
         }
     }
 
-    /// Says that something of an instance has changed other than by time: the only way to say so. Joints that were
-    /// evaluated are not current any more, and the next frame looks at the instance.
+    /// Marks an instance as changed by something other than time. Every such change comes through here: its watched
+    /// joints are no longer current, and the next frame looks at the instance.
     #[inline]
     pub fn touch(&mut self, index: usize, what: What) {
         if what.has(What::POSE) {
@@ -386,7 +389,7 @@ impl Pool {
         self.changes.mark(index, what);
     }
 
-    /// Marks the instances whose state another one will replace by one that differs; all of them unless the other is
+    /// Marks the instances whose state differs in `other`, which will replace it; all instances unless `other` is
     /// `close`.
     pub fn mark_differences(&mut self, other: &State, close: bool) {
         if self.changes.records(What::LAYOUT) {
@@ -414,7 +417,7 @@ impl Pool {
         self.programs.key_bytes()
     }
 
-    /// Fits the programs to a level and to the clips that are loaded.
+    /// Fits the programs to a SIMD level and to the loaded clips.
     pub fn fit_programs(&mut self, level: SimdLevel) {
         let Self {
             programs,
@@ -429,7 +432,7 @@ impl Pool {
         details.fit(level, programs, clips, layers);
     }
 
-    /// Makes the programs of all clips that play, unless they are there.
+    /// Makes the programs of all clips that play and have none.
     pub fn require_all(&mut self) {
         let Self {
             programs,
@@ -444,7 +447,7 @@ impl Pool {
         self.details.follow(&self.programs, &self.clips);
     }
 
-    /// [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.
+    /// Calls [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.
     #[inline]
     pub fn fit_level(&mut self, level: SimdLevel) {
         if self.programs.width() != level.width() {
@@ -452,7 +455,7 @@ impl Pool {
         }
     }
 
-    /// The level that the programs are made for: the one in force, or one of the same register width.
+    /// The level to evaluate at: the current one, or another of the programs' register width.
     fn level(&self) -> SimdLevel {
         let now = SimdLevel::current();
         if self.programs.level == Some(now) {
@@ -466,8 +469,8 @@ impl Pool {
     }
 }
 
-/// The largest time, time step and fade in seconds, either sign: thirty years, far beyond use, and
-/// small enough that an f64 still resolves microseconds.
+/// The largest magnitude of a time, a time step and a fade, seconds: thirty years, far beyond use, and small enough
+/// that an f64 still resolves microseconds.
 pub const MAX_TIME: f64 = 1.0e9;
 
 pub(crate) fn check(

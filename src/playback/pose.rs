@@ -8,34 +8,34 @@ use crate::rig::Rig;
 use crate::runtime::{BlendJob, LocalToModelJob, PaletteJob, SampleJob, SkinningJob};
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 
-/// A clip, sampled at a time, with a weight.
+/// A clip that is sampled at a time and blended with a weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoseAction {
-    /// The clip's index in [`Rig::clips`].
+    /// Index of the clip in [`Rig::clips`].
     pub clip: usize,
-    /// Seconds within the clip.
+    /// Time within the clip, seconds.
     pub time: f32,
-    /// Weight, ≥ 0.
+    /// Weight in the blend, ≥ 0.
     pub weight: f32,
 }
 
 /// The result of [`evaluate_pose`]. Node arrays are parallel to [`Rig::nodes`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedPose {
-    /// Local transform of every node.
+    /// Local transform of each node.
     pub locals: Vec<Trs>,
-    /// Matrix of every node relative to the file's root space.
+    /// Matrix of each node relative to the file's root space.
     pub worlds: Vec<Affine3x4>,
-    /// Skinning palette of every skin of the rig.
+    /// Skinning palette of each skin of the rig.
     pub palettes: Vec<Vec<Affine3x4>>,
-    /// The blended pose, in lane order, with the morph weights.
+    /// The blended pose, in lane order, with the scalars.
     pub pose: Pose,
 }
 
 /// The deformed vertices of one primitive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PosedPrimitive {
-    /// Position in [`Rig::meshes`].
+    /// Index of the mesh in [`Rig::meshes`].
     pub mesh: usize,
     /// Index of the primitive in that mesh.
     pub primitive: usize,
@@ -58,7 +58,7 @@ fn steps(p: &Primitive) -> u64 {
 
 /// Evaluates a rig with one layer of actions.
 ///
-/// The weighted clips are blended by the rules of a layer; without actions the result is the rest pose. It
+/// The weighted clips are blended by the rules of a layer; without actions the result is the rest pose. The function
 /// runs the public jobs, one after another, and allocates.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
     let mut pose = skeleton.new_pose();
     match inputs[..] {
-        // One action at full weight needs no blend; crowds skip it, too.
+        // One action at full weight needs no blend; crowds skip it as well.
         [(only, 1.0)] => pose = only.clone(),
         _ => BlendJob {
             actions: &inputs,
@@ -130,7 +130,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     })
 }
 
-/// The world matrix of every node. Joints have model matrices; other nodes follow their parents.
+/// The world matrix of each node. Joints have model matrices; other nodes follow their parents.
 fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
     let nodes = rig.nodes();
     let mut worlds: Vec<Option<Affine3x4>> = nodes
@@ -167,10 +167,10 @@ impl EvaluatedPose {
 
     /// Checks that every number of the pose is finite.
     ///
-    /// The limits on rigs and clips ensure this, except for long chains of nodes and extreme morph weights.
+    /// The limits on rigs and clips ensure that, except for long chains of nodes and extreme morph weights.
     ///
     /// # Errors
-    /// [`PlaybackError::NotFinite`] with the first number that is not finite.
+    /// If a number is not finite: [`PlaybackError::NotFinite`] with the first one.
     pub fn check_finite(&self, rig: &Rig) -> Result<(), PlaybackError> {
         let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
         let fail = |what, place| PlaybackError::NotFinite {
@@ -204,7 +204,7 @@ impl EvaluatedPose {
         Some(user.rest.with(|i| self.pose.scalar(first + i)))
     }
 
-    /// Deforms all meshes of the finest level of detail, with all influences.
+    /// Deforms all meshes of the rig's finest level of detail, with all influences.
     ///
     /// # Errors
     /// If an influence refers to a slot that its skin lacks, or the meshes need more than

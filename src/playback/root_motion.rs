@@ -1,4 +1,4 @@
-//! Root motion of a step: the motions of all playing actions, blended as poses are, and applied.
+//! Root motion of a step: the motions of all playing clips, blended with the weights of poses, and applied.
 
 use super::advance::{Advance, Passed, Stage};
 use super::blend_space::pace;
@@ -19,9 +19,9 @@ use crate::skeleton::{ChannelHandle, ChannelValue, JointMask};
 use crate::words::shorten;
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
-/// How far the roots moved in the last step, each in the root's space before the step.
+/// The movements of roots in the last step, each in the root's space before the step.
 ///
-/// The arrays are parallel. Instances that play no root motion are left out.
+/// The arrays are parallel. An instance whose clips have no root motion has no entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RootMotions<'a> {
     /// The instances that moved, in the order of their indices.
@@ -44,13 +44,13 @@ impl<'a> RootMotions<'a> {
     }
 }
 
-/// The motions of roots in a step, as parallel arrays.
+/// The movements of roots in a step, as parallel arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {
     instances: Vec<InstanceId>,
     translations: Vec<Vec3>,
     rotations: Vec<Quat>,
-    /// The last motion in f64: that of a mixer's only instance.
+    /// The last movement pushed, in f64: that of a mixer's only instance.
     last: Rigid,
 }
 
@@ -62,7 +62,7 @@ impl Moves {
         self.last = Rigid::IDENTITY;
     }
 
-    /// Reserves room for `instances` in all.
+    /// Reserves room for `instances` in total.
     pub fn reserve(&mut self, instances: usize) {
         let more = instances.saturating_sub(self.instances.len());
         self.instances.reserve(more);
@@ -70,7 +70,7 @@ impl Moves {
         self.rotations.reserve(more);
     }
 
-    /// Appends the motions of instances with higher indices.
+    /// Appends the movements of instances with higher indices.
     pub fn append(&mut self, later: &Self) {
         self.instances.extend_from_slice(&later.instances);
         self.translations.extend_from_slice(&later.translations);
@@ -101,7 +101,7 @@ impl Moves {
     }
 }
 
-/// The lane of the root joint: its mask weight applies to root motion.
+/// The lane of the root joint, whose weight in a mask applies to root motion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RootLane(usize);
 
@@ -118,7 +118,7 @@ impl RootLane {
     }
 }
 
-/// A weighted sum of motions, by the rules of blending.
+/// A weighted sum of movements, by the rules of blending.
 struct Sum {
     translation: DVec3,
     rotation: DQuat,
@@ -145,7 +145,7 @@ impl Sum {
         self.total *= factor;
     }
 
-    /// Normalises the sum. The rest pose, which does not move, takes the weight missing to 1.
+    /// Normalises the sum. The rest pose, which does not move, has the rest of the weight to 1.
     fn finish(mut self) -> Rigid {
         if self.total < 1.0 {
             self.add(&Rigid::IDENTITY, 1.0 - self.total);
@@ -161,7 +161,7 @@ impl Sum {
     }
 }
 
-/// Blends from `below` towards `above`.
+/// Blends from `below` to `above` by `weight`.
 fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
     let mut sum = Sum::NOTHING;
     sum.add(below, 1.0 - weight);
@@ -178,15 +178,15 @@ fn clip_time(course: &Loop, place: Playhead) -> f64 {
     }
 }
 
-/// The root motion from one playhead to another; `None` if the clip has none.
+/// The movement of the root between two playheads; `None` if the clip has no root motion.
 fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid> {
     let motion = clip.root_motion()?;
     if course.length <= 0.0 {
         return Some(Rigid::IDENTITY);
     }
-    // The time of a blend space is its phase.
+    // The time of a blend space is a phase.
     let scale = f64::from(clip.duration()) / course.length;
-    // A ping-pong never jumps from the end to the start.
+    // A ping-pong never jumps from the clip's end to its start.
     let wraps = if course.ping_pong {
         0
     } else {
@@ -198,10 +198,10 @@ fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid
 }
 
 impl Advance<'_> {
-    /// Advances a range of a pool with root motion.
+    /// Advances a range of a pool with root motion: reads every entry, and visits those that are due.
     pub(super) fn run_roots(&mut self, lane: RootLane, into: &mut Passed) {
         let Stage { layers, step, .. } = self.stage;
-        // The block of the entry that was visited last, and which of its entries are due.
+        // The block of the last entry, and which of its entries are due, as bits.
         let mut due = (usize::MAX, 0);
         for index in 0..self.len() {
             if !self.alive[index] {
@@ -271,8 +271,9 @@ impl Advance<'_> {
     }
 }
 
-/// The motion of a layer's actions, and whether one of their clips has root motion; `None` if none plays. An action's
-/// weight is the mean of those before and after the step, so that a fade moves as far in one step as in many.
+/// The summed movements of a layer's actions, and whether one of their clips has root motion; `None` if none has a
+/// weight. An action's weight is the mean of its weights before and after the step, so that a fade moves as far in one
+/// step as in many.
 fn layer_motion(
     clips: &Clips,
     before: &LayerState,
@@ -281,7 +282,7 @@ fn layer_motion(
     factor: f64,
 ) -> Option<(Sum, bool)> {
     let (mut sum, mut moves) = (Sum::NOTHING, false);
-    // From three rotations on, the order decides the hemisphere of each: oldest first, as in poses.
+    // From three rotations on, the order decides the hemisphere of each: oldest first, as for poses.
     for action in before.actions() {
         let (from, course) = (action.place(), action.course());
         let (to, weight) = match after.find(action.source()) {
@@ -290,7 +291,7 @@ fn layer_motion(
                 (now.place(), now.weight.value())
             }
             None => {
-                // It stopped in this step. Its end position is not stored, so it is computed here.
+                // The action stopped in this step. Its last position is not stored, so it is computed here.
                 let seconds = match action.ending() {
                     true => step.seconds.min(action.weight.left()),
                     false => step.seconds,
@@ -319,7 +320,7 @@ fn layer_motion(
 }
 
 impl Pool {
-    /// The current value of a user channel of an instance.
+    /// The present value of a user channel of an instance.
     pub fn channel(
         &self,
         index: usize,

@@ -1,12 +1,12 @@
-//! `Scheduled`: which instances of a pool are evaluated.
+//! `Scheduled`: the instances of a pool that frames evaluate.
 
 use super::entries::make_room;
 
-/// For every instance whether it is scheduled. One that is not keeps the rows that it has.
+/// Whether each instance is scheduled. An instance that is not keeps its rows.
 #[derive(Debug, Default)]
 pub(crate) struct Scheduled {
     all: Vec<bool>,
-    /// How many are not.
+    /// Number of instances that are not scheduled.
     held: usize,
 }
 
@@ -16,7 +16,7 @@ impl Scheduled {
         make_room(&mut self.all, more);
     }
 
-    /// Schedules the new instance at an index, which may be the next one.
+    /// Schedules the new instance at an index, which may be one past the end.
     pub fn spawn(&mut self, index: usize) {
         if index == self.all.len() {
             make_room(&mut self.all, 1);
@@ -38,12 +38,12 @@ impl Scheduled {
         &self.all
     }
 
-    /// For every instance whether it is scheduled; `None` if all are.
+    /// Whether each instance is scheduled; `None` if all are.
     pub fn some_held(&self) -> Option<&[bool]> {
         (self.held > 0).then_some(&self.all[..])
     }
 
-    /// Takes over that of another moment.
+    /// Replaces the flags of all instances by those of a snapshot.
     pub fn replace(&mut self, all: &[bool]) {
         self.all.clear();
         self.all.extend_from_slice(all);

@@ -1,4 +1,5 @@
-//! `State`: what a snapshot holds of a rig's instances: who is alive, where it stands, what it plays.
+//! `State`: the part of a rig's instances that snapshots hold: which are alive, their transforms, actions and
+//! overrides.
 
 use super::action::Action;
 use super::advance::{Advance, Stage};
@@ -26,20 +27,20 @@ pub(crate) struct State {
     pub(super) speed: Vec<f32>,
     pub(super) world: Vec<Affine3x4>,
     pub(super) free: Vec<u32>,
-    /// Dead instances whose generations are used up: their indices are not reused.
+    /// Number of indices whose generations are used up: they are never reused.
     pub(super) retired: usize,
     pub(super) clock: Clock,
-    /// Instance × layer.
+    /// Entries of all layers, by instance × layer.
     pub(super) entries: Entries,
     pub(super) overrides: Overrides,
-    /// The number of actions evicted because a layer was full.
+    /// Number of actions evicted because their layer was full.
     pub(super) evicted: u64,
-    /// The world transforms in f64, if root motion moves the instances.
+    /// World transforms in f64; `None` unless root motion moves the instances.
     pub(super) places: Option<Vec<DAffine3>>,
 }
 
 impl State {
-    /// The number of instances that have been alive at once.
+    /// The number of indices: the largest number of instances that were alive at once.
     pub fn len(&self) -> usize {
         self.alive.len()
     }
@@ -49,12 +50,12 @@ impl State {
         self.alive.len() - self.free.len() - self.retired
     }
 
-    /// For every instance whether it is alive.
+    /// Whether each instance is alive.
     pub fn alive(&self) -> &[bool] {
         &self.alive
     }
 
-    /// For every instance whether it is visible.
+    /// Whether each instance is visible.
     pub fn visible(&self) -> &[bool] {
         &self.visible
     }
@@ -64,7 +65,7 @@ impl State {
         &self.world
     }
 
-    /// The factors of all instances on the speeds of their layers.
+    /// The speed of each instance: a factor on the speeds of its layers.
     pub fn speeds(&self) -> &[f32] {
         &self.speed
     }
@@ -118,7 +119,7 @@ impl State {
         Ok(index)
     }
 
-    /// Makes room for `count` more instances. Returns by how many the arrays will grow: indices that are free are used
+    /// Makes room for `count` more instances. Returns by how many elements the arrays will grow: free indices are used
     /// first.
     ///
     /// # Errors
@@ -165,7 +166,7 @@ impl State {
         (0..layers).for_each(|_| self.entries.push());
     }
 
-    /// Marks an instance as alive or not, until it is despawned.
+    /// Marks a living instance as gone, or takes that back, while a call despawns many.
     pub fn set_alive(&mut self, index: usize, alive: bool) {
         self.alive[index] = alive;
     }
@@ -201,7 +202,7 @@ impl State {
         &self.entries
     }
 
-    /// The state of an entry of an instance now.
+    /// The present state of an entry of an instance.
     pub fn layer(&self, index: usize, at: usize) -> LayerState {
         let clock = (!self.stands_still(index)).then_some(self.clock);
         self.entries.at(at, clock)
@@ -213,7 +214,8 @@ impl State {
         stands_still(self.speed[index])
     }
 
-    /// Anchors what stands still now, so that its bytes do not tell for how long it has.
+    /// Anchors the entries of instances that stand still now, so that their stored form does not depend on how long
+    /// they have stood.
     pub fn anchor_still(&mut self, layers: usize) {
         let now = self.clock.now();
         for index in (0..self.speed.len()).filter(|&i| stands_still(self.speed[i])) {
@@ -223,12 +225,12 @@ impl State {
         }
     }
 
-    /// Has all entries visited in the next step: what is due is not known. Changes no bit of the state.
+    /// Makes all entries due in the next step, because their moments are not known. Changes no bit of the state.
     pub fn call_all(&mut self) {
         self.entries.call_all(self.clock.now());
     }
 
-    /// Whether few instances are expected to play further actions at once.
+    /// Sets whether few instances are expected to play further actions at once.
     pub fn expect_few(&mut self, few: bool) {
         self.entries.expect_few(few);
     }
@@ -238,12 +240,12 @@ impl State {
         self.entries.store(at, layer, self.clock);
     }
 
-    /// The actions of all instances, as they stood at their anchors.
+    /// The actions of all instances, in their states at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
     }
 
-    /// What of an instance differs from another state with as many layers, as [`What`].
+    /// The kinds of differences of an instance from another state with the same number of layers.
     pub fn difference(&self, other: &Self, index: usize, layers: usize) -> What {
         let alive = |state: &Self| state.alive.get(index) == Some(&true);
         let same = match (alive(self), alive(other)) {
@@ -266,12 +268,12 @@ impl State {
         changed(pose, What::POSE) | changed(world, What::PLACE)
     }
 
-    /// The factor of an instance on the speed of its layers.
+    /// The speed of an instance: a factor on the speeds of its layers.
     pub fn speed(&self, index: usize) -> f32 {
         self.speed[index]
     }
 
-    /// Sets the [`speed`](Self::speed) of an instance. Returns whether that changed.
+    /// Sets the [`speed`](Self::speed) of an instance. Returns whether it changed.
     pub fn set_speed(&mut self, index: usize, layers: usize, speed: f32) -> bool {
         let changes = self.speed[index] != speed;
         if changes {
@@ -306,7 +308,7 @@ impl State {
         &self.world[index]
     }
 
-    /// The world transform of an instance, as precisely as it is known.
+    /// The world transform of an instance, in f64 if it is kept so.
     pub fn world_wide(&self, index: usize) -> DAffine3 {
         let places = self.places.as_ref();
         let known = places.and_then(|places| places.get(index)).copied();
@@ -327,7 +329,7 @@ impl State {
         self.places.is_some()
     }
 
-    /// Turns the movement of world transforms by root motion on or off. Returns whether that changed.
+    /// Sets whether root motion moves world transforms. Returns whether that changed.
     pub fn apply_roots(&mut self, apply: bool) -> bool {
         let changes = self.places.is_some() != apply;
         if changes {
@@ -336,7 +338,7 @@ impl State {
         changes
     }
 
-    /// Moves the clock by `dt` seconds. What the step returns advances the instances.
+    /// Moves the clock by `dt` seconds. The result advances the instances.
     pub fn advance<'a>(
         &'a mut self,
         dt: f64,
@@ -368,8 +370,8 @@ impl State {
     }
 }
 
-/// Whether a character of this speed stands still, its fades and warps included: its entries are as they were at their
-/// anchors, whatever the clock. At any other speed fades take their seconds.
+/// Whether a character of this speed stands still, with its fades and warps: its entries keep their states at their
+/// anchors at any clock. At any other speed fades take their seconds.
 #[inline(always)]
 pub(super) fn stands_still(speed: f32) -> bool {
     speed == 0.0

@@ -1,4 +1,4 @@
-//! Synchronisation: the time at which a clip must start to be in step with another.
+//! Synchronisation: the time at which a clip must start to be in step with another clip.
 
 use crate::clip::{Clip, Marker};
 use crate::words::shorten;
@@ -9,11 +9,11 @@ pub enum Sync<'a> {
     /// No synchronisation.
     #[default]
     No,
-    /// By phase: the second starts at the same fraction of its duration.
+    /// By phase: the second action starts at the same fraction of its duration.
     Phase,
-    /// By markers of the same names, such as foot contacts. If the first is a third of the way from one
-    /// marker to the next, the second starts a third of the way between its markers of those names. Only
-    /// these names count; an empty list means all names that both clips have.
+    /// By markers of the same names, such as foot contacts. If the first action is a third of the way from one marker
+    /// to the next, the second starts a third of the way between its markers of those names. Only these names count; an
+    /// empty list means all names that both clips have.
     Markers(&'a [&'a str]),
 }
 
@@ -22,11 +22,12 @@ pub enum Sync<'a> {
 pub struct CrossFade<'a> {
     /// Duration of the fade in seconds, ≥ 0. Default 0.
     pub seconds: f32,
-    /// Whether both speeds change over the fade, from that of the first clip to that of the second, so that
-    /// a pass of either takes the same time: strides in phase stay in phase. Default `false`.
+    /// True to change both speeds over the fade, from the speed of the first clip to that of the second, so that a pass
+    /// of either takes the same time: strides in phase stay in phase. Default `false`.
     pub warp: bool,
-    /// How the second action is synchronised with the first. Default [`Sync::No`]. A loop that starts in step passes
-    /// no marker that it starts at, if the first was advanced before: that one has passed it.
+    /// How the second action is synchronised with the first. Default [`Sync::No`]. If the first action has been
+    /// advanced, a second one that repeats without end does not fire the marker at which it starts, since the first has
+    /// fired that.
     pub sync: Sync<'a>,
 }
 
@@ -39,7 +40,7 @@ impl From<f32> for CrossFade<'_> {
     }
 }
 
-/// The markers of a clip, its duration, and a time in it, in seconds.
+/// The markers of a clip, its duration, and a time within it; both in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beat<'a> {
     pub markers: &'a [Marker],
@@ -62,7 +63,7 @@ pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f6
     let (last, next) = (before.or(mine().next_back())?, after.or(mine().next())?);
     let since = (from.time - time(last)).rem_euclid(from.duration);
     let share = since / span(time(last), time(next), from.duration);
-    // In the second clip: the earliest marker of that name whose follower matches, too, else the earliest.
+    // In the second clip: the earliest marker of that name whose follower matches too, else the earliest.
     let theirs = || to.markers.iter().filter(counts);
     let follower = |at: usize| theirs().nth(at + 1).or(theirs().next());
     let starts = || theirs().enumerate().filter(|(_, m)| m.name == last.name);
@@ -73,10 +74,10 @@ pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f6
     Some(there.rem_euclid(to.duration))
 }
 
-/// The most markers that a message names of each clip.
+/// The most markers of each clip that a message names.
 const NAMED: usize = 4;
 
-/// Which of the named markers each clip lacks; without names, which markers each has.
+/// Text that says which of the named markers each clip lacks; without names, which markers each has.
 pub(super) fn lacking(clips: [&Clip; 2], names: &[&str]) -> String {
     let quoted = |names: &[&str]| {
         let some = names.iter().take(NAMED);
@@ -109,7 +110,7 @@ pub(super) fn lacking(clips: [&Clip; 2], names: &[&str]) -> String {
     each.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Time from one marker to the next in a cycle; from a single marker to itself it is one full cycle.
+/// Time from one marker to the next in a cycle; from a marker to itself, one full cycle.
 fn span(from: f64, to: f64, duration: f64) -> f64 {
     let span = (to - from).rem_euclid(duration);
     if span > 0.0 { span } else { duration }
@@ -148,7 +149,7 @@ mod tests {
         near(0.0, 0.25);
         near(0.25, 0.375);
         near(0.5, 0.5);
-        // Half-way from right to left, across the end.
+        // Halfway from right to left, across the end.
         near(0.75, 0.0);
         assert_eq!(at(0.0, &["whistle"]), None);
         let alone = at(0.1, &["left"]).unwrap();

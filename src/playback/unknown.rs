@@ -1,33 +1,32 @@
-//! `Unknown`: why a handle is unknown where it was used.
+//! `Unknown`: why a handle is unknown.
 
 use super::ids::RigId;
 
-/// Why a handle is unknown where it was used.
+/// The reason why a handle is unknown in a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// What it refers to is gone: unloaded, removed or despawned, or undone by a
-    /// [`restore`](crate::crowd::Crowd::restore).
+    /// The value is gone: unloaded, removed or despawned, or undone by a [`restore`](crate::crowd::Crowd::restore).
     Gone,
-    /// It belongs to another rig of the same crowd.
+    /// The handle belongs to another rig of the same crowd.
     OtherRig {
-        /// The rig that it was used with.
+        /// The rig that the handle was used with.
         here: RigId,
-        /// What it was used with, for the message: `this instance`, `the blend space`.
+        /// Name, for messages, of the value that it was used with: `this instance`, `the blend space`.
         user: &'static str,
     },
-    /// It belongs to another crowd.
+    /// The handle belongs to another crowd.
     OtherCrowd,
-    /// It belongs to the mixers of another skeleton.
+    /// The handle belongs to the mixers of another skeleton.
     OtherSkeleton,
-    /// It belongs to a mixer and was used with a crowd.
+    /// The handle belongs to a mixer and was used with a crowd.
     OfMixer,
-    /// It belongs to a crowd and was used with a mixer.
+    /// The handle belongs to a crowd and was used with a mixer.
     OfCrowd,
 }
 
 impl Unknown {
-    /// A sentence about a handle with this `name`, of this owner. `known` is the name of the rig that it was used with,
-    /// if there is one; `gone` says what became of it.
+    /// A sentence about a handle with this `name`, of `rig`. `known` is the name of the rig that it was used with,
+    /// empty if there is none; `gone` says how the value went.
     pub(super) fn sentence(
         self,
         name: &str,

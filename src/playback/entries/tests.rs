@@ -1,4 +1,4 @@
-//! Entries hold what was stored in them.
+//! Tests of `Entries`: what was stored in an entry is loaded again.
 
 use super::*;
 use crate::playback::blend_space::Members;
@@ -14,7 +14,7 @@ fn action(clip: u16) -> Action {
     Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
 }
 
-/// Actions that come and go in any order are those of a plain list, and places are used again.
+/// Actions that come and go in any order are those of a plain list, and freed places are used again.
 #[test]
 fn entries_hold_what_was_stored() {
     let mut entries = Entries::default();
@@ -62,7 +62,7 @@ fn entries_hold_what_was_stored() {
     assert!(entries.clone() == entries);
 }
 
-/// Room for one more action of every entry of a block is made at once.
+/// The first further action makes room for one more action of every entry of a block.
 #[test]
 fn crossfades_make_room_for_all() {
     let mut entries = Entries::default();

@@ -1,14 +1,14 @@
-//! Prefetching: what the next instances will read, step by step, since each address is in what comes before.
+//! Prefetching: the data of the next instances, in steps, since each address is read from the data of the step before.
 
 use super::Pool;
 use crate::evaluate::Sources;
 use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::simd::prefetch;
 
-/// How many instances ahead the state, the programs, their tables and the keys are asked for.
+/// Number of instances ahead at which the entries are prefetched; [`STEPS`] says when their clips' data is.
 pub(crate) const STATE: usize = 4;
 
-/// What is asked for of clips, and how many instances ahead.
+/// The data of clips to prefetch, with the number of instances ahead.
 pub(crate) const STEPS: [(usize, Step); 3] =
     [(3, Step::Program), (2, Step::Tables), (1, Step::Keys)];
 
@@ -36,7 +36,7 @@ impl Pool {
     }
 }
 
-/// What is asked for of a clip.
+/// Part of a clip's data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Program,
@@ -44,13 +44,13 @@ pub(crate) enum Step {
     Keys,
 }
 
-/// Asks for what is read of clips.
+/// Prefetches one step of the clips' data of an instance.
 pub(crate) struct Prefetch<'a> {
     pub sources: Sources<'a>,
     pub step: Step,
-    /// Whether the instance plays one clip alone, or nothing.
+    /// True if the instance plays one clip alone, or nothing.
     pub alone: bool,
-    /// Whether it is the first of its pool: what all of them read has not been read yet.
+    /// True for the first instance of a pool: the tables that all instances share have not been read yet.
     pub other: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What crowds with tiers ask of a pool: which clip an instance plays alone, and how fast clips are.
+//! Queries of crowds with tiers: the clip that an instance plays alone, and the speeds of clips.
 
 use super::Pool;
 use crate::clip::{Clip, ClipKind};
@@ -10,34 +10,34 @@ use crate::runtime::{ClipBoundsScratch, clip_speed};
 use crate::simd::prefetch;
 use std::sync::{Arc, Weak};
 
-/// The speed of a clip, as the rig has it.
+/// The measured speed of a clip, for as long as that clip is loaded.
 #[derive(Debug)]
 pub(super) struct Speed {
     clip: Weak<Clip>,
     speed: ClipSpeed,
 }
 
-/// A clip that plays at one rate.
+/// A clip that plays at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Steady {
-    /// [`NO_CLIP`] for the rest pose.
+    /// Index of the clip; [`NO_CLIP`] for the rest pose.
     pub clip: u16,
-    /// The present share of a pass, in [0, 1].
+    /// Present time as a share of a pass, in [0, 1].
     pub share: f64,
     /// Passes per second.
     pub rate: f64,
 }
 
 impl Pool {
-    /// Asks for the cache lines that [`plays_alone`](Self::plays_alone) reads.
+    /// Prefetches the entries that [`plays_alone`](Self::plays_alone) reads.
     #[inline(always)]
     pub fn prefetch_entries(&self, index: usize) {
         prefetch(self.state.entries().range(self.entries_of(index)));
     }
 
-    /// The action whose clip an instance plays alone, at full weight on a layer without mask, with its entry; `Ok(None)`
-    /// if it plays nothing. Layers and actions of weight 0 do not count, unless they fade. `Err` if it plays anything
-    /// else. Holds until a call changes the instance, a fade ends or an action stops.
+    /// The only action of an instance, if it plays one clip at full weight on a layer without a mask, with the index of
+    /// its entry; `Ok(None)` if nothing plays; `Err` otherwise. Layers and actions of weight 0 do not count, unless
+    /// they fade. Valid until a call changes the instance, a fade ends or an action stops.
     #[inline]
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         let entries = self.state.entries();
@@ -55,7 +55,8 @@ impl Pool {
         Ok(alone)
     }
 
-    /// As [`sole`](Self::sole); `None` also if the instance has overrides of joints, or watches joints of its own.
+    /// As [`sole`](Self::sole); `None` also if the instance has overrides, or watches joints that not all instances
+    /// watch.
     #[inline]
     fn shareable(&self, index: usize) -> Option<Option<(usize, &Action)>> {
         match self.needs_all_joints(index) {
@@ -64,8 +65,8 @@ impl Pool {
         }
     }
 
-    /// The clip whose palette an instance can share, with its time in `lead` seconds, within the clip; [`NO_CLIP`] if it
-    /// plays nothing. `None` if it cannot share.
+    /// The clip whose palette an instance can share, and its time within the clip in `lead` seconds; [`NO_CLIP`] if
+    /// nothing plays; `None` if the instance cannot share.
     #[inline]
     pub fn plays_alone(&self, index: usize, lead: f64) -> Option<(u16, f32)> {
         let Some((at, action)) = self.shareable(index)? else {
@@ -76,7 +77,7 @@ impl Pool {
         Some((action.members().0, time as f32))
     }
 
-    /// The clip whose palette an instance can share, if its time runs at one rate until a call changes it or time turns
+    /// The clip whose palette an instance can share, if its rate is constant until a call changes it or time turns
     /// around.
     pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
         let Some((at, action)) = self.shareable(index)? else {
@@ -89,7 +90,7 @@ impl Pool {
         let (entries, clock) = (self.state.entries(), self.state.clock());
         let entry = &entries.range(at..at + 1)[0];
         let length = action.course().length;
-        // After a call the rate is known when the next step has visited the entry.
+        // After a call the rate is known once the next step has visited the entry.
         let armed = clock.now().is_before(entries.still_until(at));
         let constant = action.rate() == 0.0 || action.repeats();
         let time = action.clip_time_after(entry.since(clock));
@@ -109,8 +110,8 @@ impl Pool {
         self.clips.iter()
     }
 
-    /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1 if
-    /// that is a point.
+    /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1
+    /// if the box is a point.
     pub fn longest_side(&self) -> f32 {
         let rest = self.bounds().rest();
         let side = rest.map_or(0.0, |b: &Aabb| 2.0 * b.half_size().max_element());
@@ -128,7 +129,7 @@ impl Pool {
         (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.speed)
     }
 
-    /// Finds the speed of a clip, unless it is known. The first pool of the rig measures it.
+    /// Measures the speed of a full clip, unless it is known. The result is kept with the rig, for all its pools.
     pub fn measure(&mut self, clip: u16) {
         if self.speed(clip).is_none()
             && let Some(loaded) = self.clips.get(clip)
@@ -152,14 +153,14 @@ impl Pool {
         }
     }
 
-    /// Sets whether the speeds of clips are needed, and finds those of the clips that play. Others follow when they first
-    /// play.
+    /// Sets whether the speeds of clips are needed, and measures those of the clips that play. Other clips are measured
+    /// when they first play.
     pub fn need_speeds(&mut self, needed: bool) {
         self.needs_speeds = needed;
         self.require_speeds();
     }
 
-    /// Finds the speeds of the clips that play, if they are needed.
+    /// Measures the speeds of the clips that play, if they are needed.
     pub fn require_speeds(&mut self) {
         if !self.needs_speeds {
             return;
@@ -197,7 +198,7 @@ mod tests {
         })
     }
 
-    /// Speeds are measured for tiers that share by error alone, once per rig and clip.
+    /// Only tiers that share by error have speeds measured, once per rig and clip.
     #[test]
     fn speeds_are_measured_once_and_where_they_are_needed() {
         let rig = Arc::new(crate::import::mannequin().unwrap());
@@ -222,7 +223,7 @@ mod tests {
             let shares = all.map(|i| crowd.shares_palette(i));
             assert_eq!(shares, [sharing != Sharing::None; 2]);
         }
-        // Such a speed is not found by measuring.
+        // A value that measuring would not give.
         let stated = ClipSpeed {
             speed: 123.0,
             jump: 0.0,

@@ -1,4 +1,4 @@
-//! Spheres around instances, from what they play: without evaluating them.
+//! Spheres around instances, found from the clips that they play, without evaluating them.
 
 use super::Pool;
 use crate::clip::{Channel, Clip, ClipKind};
@@ -10,59 +10,59 @@ use crate::runtime::{ClipBoundsJob, ClipBoundsScratch, joint_bounds};
 use crate::skeleton::JointMask;
 use std::sync::{Arc, Weak};
 
-/// Rounding of what is added up over a chain of joints.
+/// Bound of the rounding in sums over a chain of joints.
 const ROUNDING: f64 = 1.0 + 1e-4;
 
-/// How far meshes that the rig does not have may be from its joints, as a share of the longest side of the rest pose. A
-/// head is a tenth above its joint; clothes, hats and what hands hold reach further.
+/// Distance from the joints at which meshes that the rig does not have may be, as a share of the longest side of the
+/// rest pose. A head is a tenth above its joint; clothes, hats and objects in hands reach further.
 const AROUND_JOINTS: f32 = 0.25;
 
-/// What bounds the instances of a pool, whatever they play of its clips: their meshes, or the joints of a rig that draws
-/// nothing.
+/// Bounds for any mix of a pool's clips: of the meshes or, if the rig draws nothing, of the joints.
 #[derive(Debug, Default)]
 pub(crate) struct PoolBounds {
-    /// Whether the rig draws anything.
+    /// True if the rig draws anything.
     draws: bool,
     rest: Option<ClipBounds>,
-    /// By the index of the clip.
+    /// The bounds of each clip, by index; `None` for an index without a clip.
     clips: Vec<Option<Measured>>,
-    /// By the number of additive actions that play.
+    /// Distances of vertices, by the number of additive actions that play.
     far: Vec<Far>,
-    /// True if the anchor of a blend may be elsewhere than between the anchors of its clips.
+    /// True if the anchor of a blend may lie outside the box of its clips' anchors.
     turning: bool,
-    /// The largest [`ClipBounds::morph`].
+    /// The largest [`ClipBounds::morph`] of all clips and the rest pose.
     morph: f32,
-    /// How far an additive action can displace a vertex by morph weights, at most.
+    /// Largest displacement of a vertex by the morph weights of one additive action.
     added_morph: f64,
-    /// The anchor and the joints above it.
+    /// Indices of the anchor and the joints above it.
     chain: Vec<u16>,
-    /// By joint, the largest distance from its parent and the largest component of its scale, without additive clips.
+    /// By joint: the largest distance from its parent, and the largest component of its scale, without additive clips.
     offsets: Vec<[f64; 2]>,
-    /// The largest product of scales down a chain.
+    /// The largest product of scales down a chain of joints.
     scale: f64,
 }
 
 #[derive(Debug, Clone)]
 struct Measured {
-    /// To know it again.
+    /// The clip that was measured, to recognise it after the clips have changed.
     clip: Weak<Clip>,
-    /// `None` if it is additive, or too long to be measured.
+    /// `None` if the clip is additive, or too long to be measured.
     bounds: Option<ClipBounds>,
 }
 
-/// How far vertices can be, whatever the rotations are.
+/// Largest distances of vertices, for any rotations of the joints.
 #[derive(Clone, Copy, Debug, Default)]
 struct Far {
-    /// From the anchor, and how far the anchor can be from between those of the clips.
+    /// Distance from the anchor to a vertex.
     anchor: f64,
+    /// Distance from the anchor to the box of the clips' anchors.
     drift: f64,
-    /// From the origin of the model.
+    /// Distance from the origin of the model to a vertex.
     origin: f64,
 }
 
 impl PoolBounds {
-    /// Finds the bounds of a pool's clips: those that `last` has at the same index, or the rig states. Others are measured
-    /// once per rig.
+    /// Finds the bounds of a pool's clips: from `last`, if the same clip has the same index, or as the rig states them.
+    /// Other clips are measured once per rig.
     fn new(pool: &Pool, last: Option<&Self>) -> Self {
         let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
         let draws = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
@@ -73,7 +73,7 @@ impl PoolBounds {
             let scratch = scratch.get_or_insert_with(|| ClipBoundsScratch::new(rig));
             let clip = clip.map(|c| &**c);
             match draws {
-                // Additive clips are refused: they have no bounds of their own.
+                // Additive clips give `None`: they have no bounds.
                 true => ClipBoundsJob { rig, clip, scratch }.run().ok().flatten(),
                 false => joint_bounds(rig, clip, reach.anchor, scratch),
             }
@@ -114,7 +114,7 @@ impl PoolBounds {
             let first = weights.next();
             weights.any(|w| Some(w) != first)
         };
-        // Joints that are weighted differently may be those of different clips.
+        // Joints with different weights may come from different clips.
         turning |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
         let additive = match pool
             .clips
@@ -165,7 +165,8 @@ impl PoolBounds {
         }
     }
 
-    /// The box of the rest pose, if it was measured: of the joints, if the rig draws nothing.
+    /// The box of the rest pose, around the meshes or, if the rig draws nothing, the joints. `None` if it cannot be
+    /// measured.
     pub fn rest(&self) -> Option<&Aabb> {
         self.rest.as_ref().map(|rest| &rest.mesh)
     }
@@ -174,7 +175,7 @@ impl PoolBounds {
         self.clips.get(usize::from(clip))?.as_ref()?.bounds.as_ref()
     }
 
-    /// The sphere of one clip, or of the rest pose, at full weight.
+    /// The sphere of one clip, or of the rest pose, that plays alone at full weight.
     fn alone(&self, bounds: &ClipBounds) -> Option<Sphere> {
         let sphere = Sphere::around(&bounds.mesh)?;
         Some(Sphere {
@@ -183,7 +184,7 @@ impl PoolBounds {
         })
     }
 
-    /// The sphere of anything between some clips, with additive actions and overrides.
+    /// The sphere of any blend of the clips of `play`, with its additive actions and the overrides.
     fn between(&self, play: &Play, overrides: &[LocalOverride]) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
         let (mut offsets, mut stretch) = (0.0, 1.0f64);
@@ -214,7 +215,7 @@ impl PoolBounds {
     }
 }
 
-/// How far the morph weights of an additive clip displace a vertex at most, in mesh space.
+/// The largest displacement of a vertex by the morph weights of an additive clip, in mesh space.
 fn displacement(rig: &Rig, clip: &Clip) -> f64 {
     let of = |(scalar, longest): (usize, &f32)| {
         let block = clip.block_at(Channel::Scalar, scalar / LANES)?;
@@ -224,39 +225,39 @@ fn displacement(rig: &Rig, clip: &Clip) -> f64 {
     rig.displacements().iter().enumerate().filter_map(of).sum()
 }
 
-/// What an instance plays, as far as its bounds depend on it.
+/// The properties of an instance's actions that its bounds depend on.
 struct Play {
-    /// Additive actions, those of blend spaces twice.
+    /// Number of additive actions; an action that plays a blend space counts twice.
     additive: usize,
-    /// The box of the anchors of all full clips and of the rest pose.
+    /// Box of the anchors of all full clips and of the rest pose.
     anchors: Aabb,
-    /// Whether a clip has no bounds.
+    /// True if a clip has no bounds.
     unknown: bool,
 }
 
 impl Pool {
-    /// What bounds the instances. Measures the clips when they have changed.
+    /// The bounds of the pool. Measures them if the clips have changed.
     pub fn bounds(&self) -> &PoolBounds {
         self.bounds
             .get_or_init(|| PoolBounds::new(self, self.last_bounds.as_ref()))
     }
 
-    /// The bounds are of other clips.
+    /// Drops the bounds, because the clips have changed.
     pub(super) fn forget_bounds(&mut self) {
         if let Some(bounds) = self.bounds.take() {
             self.last_bounds = Some(bounds);
         }
     }
 
-    /// The sphere around the meshes of an instance, in model space, in every pose that what it plays can take. `None` if
+    /// A sphere that holds the meshes of an instance, in model space, in every pose that its clips can take. `None` if
     /// the rig draws nothing, or the radius would not be finite.
     pub fn bounding_sphere(&self, index: usize) -> Option<Sphere> {
         let bounds = self.bounds();
         bounds.draws.then(|| self.tight_extent(index, bounds))?
     }
 
-    /// The [sphere](Self::bounding_sphere) around the meshes of an instance; of a rig that draws nothing, around the
-    /// positions of its joints, with room for what is drawn around them.
+    /// The [sphere](Self::bounding_sphere) around the meshes of an instance; if the rig draws nothing, a sphere around
+    /// its joints, with room for meshes around them.
     pub fn extent(&self, index: usize) -> Option<Sphere> {
         let bounds = self.bounds();
         let mut sphere = self.tight_extent(index, bounds)?;
@@ -271,7 +272,7 @@ impl Pool {
         if overrides.is_empty() {
             let one = match self.sole(index) {
                 Ok(None) => bounds.rest.as_ref(),
-                // One that stops leaves the rest pose without a call.
+                // An action that stops leaves the rest pose without a call.
                 Ok(Some((_, action))) if !action.stops_at_end() => bounds.clip(action.members().0),
                 _ => None,
             };
@@ -312,7 +313,7 @@ mod tests {
     use super::*;
     use crate::crowd::{Crowd, PlayOptions};
 
-    /// Bounds of clips that the rig does not state are measured once per rig.
+    /// Bounds that the rig does not state are measured once per rig.
     #[test]
     fn bounds_are_measured_once() {
         let rig = Arc::new(crate::import::mannequin().unwrap());
@@ -327,7 +328,7 @@ mod tests {
         };
         assert!(sphere(0, &added).radius < 5.0);
         assert!(matches!(rig.measured(&added).bounds.get(), Some(Some(_))));
-        // Such bounds are not found by measuring.
+        // A value that measuring would not give.
         let other = Arc::new(added.as_ref().clone());
         let mut stated = *rig.clip_bounds(0).unwrap();
         stated.mesh.max.x += 100.0;

@@ -1,4 +1,4 @@
-//! Details of a pool's rig, by which a crowd with tiers evaluates some of the instances.
+//! Details of a pool's rig, with which the tiers of a crowd evaluate their instances.
 
 use super::programs::PoolPrograms;
 use super::{LayerOptions, Pool};
@@ -10,47 +10,47 @@ use crate::simd::SimdLevel;
 use crate::skeleton::{JointRef, Skeleton};
 use std::sync::Arc;
 
-/// What a tier asks for.
+/// The detail that a tier requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DetailRequest<'a> {
-    /// A level that the rig lacks counts as its last.
+    /// Level of detail; a level that the rig lacks counts as its last.
     pub level: usize,
-    /// Names or paths of joints; those that the rig lacks are ignored.
+    /// Names or paths of joints to leave out; those that the rig lacks are ignored.
     pub leave_out: &'a [String],
 }
 
-/// The details of a pool. A detail's number counts from 1; 0 is the full rig.
+/// The details of a pool. A detail's number is its index in `all` plus 1; 0 is the full rig.
 #[derive(Debug, Default)]
 pub(crate) struct PoolDetails {
-    /// By tier.
+    /// Number of the detail of each tier.
     of_tier: Vec<u8>,
     all: Vec<PoolDetail>,
 }
 
-/// A detail, with the programs of the clips that have played.
+/// A detail, with the programs of its clips.
 #[derive(Debug)]
 struct PoolDetail {
     level: usize,
-    /// The joints that are listed, ascending.
+    /// Joints that the tier lists to leave out, ascending.
     listed: Vec<u16>,
-    /// What of them is left out, and what is kept.
+    /// Joints that are left out and kept in fact, since some are watched.
     joints: KeptJoints,
-    /// The detail of the level, with all joints that its slots need.
+    /// The detail of the level with all joints that its slots need, from which `rig` is made.
     whole: Arc<Rig>,
     rig: Arc<Rig>,
     programs: PoolPrograms,
 }
 
-/// Joints that differ from those that the slots of a detail need, ascending.
+/// Differences from the joints that the slots of a detail need, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct KeptJoints {
     left_out: Vec<u16>,
-    /// Watched ones that no slot needs.
+    /// Watched joints that no slot needs.
     keep: Vec<u16>,
 }
 
 impl PoolDetail {
-    /// `None` if the rig refuses, or its detail would leave nothing out.
+    /// Makes a detail; `None` if the rig refuses, or if it would leave nothing out.
     fn new(rig: &Rig, level: usize, listed: &[u16]) -> Option<Self> {
         let joints = KeptJoints {
             left_out: listed.to_vec(),
@@ -69,8 +69,8 @@ impl PoolDetail {
         })
     }
 
-    /// The joints with these watched ones, ascending: of the listed ones those that are watched, or that a watched
-    /// joint is below, are not left out. `None` if the detail has them already.
+    /// The joints to leave out and to keep if these joints, ascending, are watched: a watched joint and all joints
+    /// above it are not left out. `None` if that changes nothing.
     fn with_watched(&self, watched: &[u16]) -> Option<KeptJoints> {
         let parents = self.rig.skeleton().parents();
         let mut seen = vec![false; parents.len()];
@@ -92,7 +92,8 @@ impl PoolDetail {
         (joints != self.joints).then_some(joints)
     }
 
-    /// Evaluates watched joints, ascending, and those above them. Returns whether the detail has changed.
+    /// Makes the detail evaluate watched joints, ascending, and those above them. Returns whether the detail has
+    /// changed.
     fn watch(&mut self, watched: &[u16]) -> bool {
         let Some(joints) = self.with_watched(watched) else {
             return false;
@@ -108,7 +109,7 @@ impl PoolDetail {
 }
 
 fn detail(rig: &Rig, level: usize, joints: &KeptJoints) -> Option<Arc<Rig>> {
-    // A detail of a level without meshes has level 0 alone.
+    // A detail of a level without meshes has only level 0.
     let level = level.min(rig.lod_count() - 1);
     let refs = |joints: &[u16]| -> Vec<JointRef<'_>> {
         let indices = joints.iter().map(|&joint| usize::from(joint));
@@ -123,7 +124,7 @@ fn detail(rig: &Rig, level: usize, joints: &KeptJoints) -> Option<Arc<Rig>> {
     rig.detail(&options).ok()
 }
 
-/// The joints of names or paths, ascending.
+/// The joints that names or paths match, ascending.
 fn joints(skeleton: &Skeleton, names: &[String]) -> Vec<u16> {
     let found = names
         .iter()
@@ -144,7 +145,7 @@ impl PoolDetails {
         self.all.iter().map(|d| &d.rig)
     }
 
-    /// Fits the programs to a level and to the clips that are loaded: those that the pool has programs of.
+    /// Fits the programs to a level and to the clips that the pool has programs of.
     pub(super) fn fit(
         &mut self,
         level: SimdLevel,
@@ -160,7 +161,7 @@ impl PoolDetails {
         self.follow(own, clips);
     }
 
-    /// Makes the programs of the clips that the pool has programs of.
+    /// Makes the programs of the clips that the pool has programs of, where they are missing.
     pub(super) fn follow(&mut self, own: &PoolPrograms, clips: &Arena<Arc<Clip>>) {
         for detail in &mut self.all {
             detail.programs.follow(own, &detail.rig, clips);
@@ -169,11 +170,11 @@ impl PoolDetails {
 }
 
 impl Pool {
-    /// Makes the details that tiers ask for, one per tier; `None` for the full rig. Those that there are already stay.
+    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
     pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<DetailRequest<'a>>>) {
         let mut old = std::mem::take(&mut self.details.all);
         let mut made = PoolDetails::default();
-        // With the number of the detail; 0 if the rig refuses.
+        // Level, listed joints, and the number of their detail; 0 if the rig refuses.
         let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
         for asked in asked {
             let Some(DetailRequest { level, leave_out }) = asked else {
@@ -193,7 +194,7 @@ impl Pool {
             };
             let found = detail.is_some();
             made.all.extend(detail);
-            // There are fewer tiers than numbers.
+            // There are fewer tiers than a `u8` has numbers.
             let number = if found { made.all.len() as u8 } else { 0 };
             made.of_tier.push(number);
             known.push((level, listed, number));
@@ -203,13 +204,13 @@ impl Pool {
         self.fit_details();
     }
 
-    /// The full rig for all tiers.
+    /// Lets all tiers use the full rig.
     pub fn clear_details(&mut self) {
         self.details = PoolDetails::default();
     }
 
-    /// Evaluates joints that all instances watch, and those above them, in every detail, whatever it leaves out or its
-    /// level drops. Returns whether a detail has changed; its palettes have as many rows as before.
+    /// Makes every detail evaluate the joints that all instances watch and those above them, even if it would leave
+    /// them out. Returns whether a detail has changed; the number of rows of its palettes stays.
     pub fn watch_details(&mut self) -> bool {
         if self.details.all.is_empty() {
             return false;
@@ -237,8 +238,8 @@ impl Pool {
         details.fit(level, programs, clips, layers);
     }
 
-    /// The number of the detail by which an instance is evaluated in a tier: 0, the full rig, if it has overrides of
-    /// joints or watches joints of its own.
+    /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
+    /// watches joints that not all instances watch.
     #[inline]
     pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
         let number = self.detail_of_tier(tier);
@@ -255,14 +256,14 @@ impl Pool {
         number.copied().unwrap_or(0)
     }
 
-    /// Whether an instance has overrides of joints, or watches joints of its own.
+    /// Whether an instance has overrides, or watches joints that not all instances watch.
     #[inline]
     pub fn needs_all_joints(&self, index: usize) -> bool {
         !self.state.overrides().of(index).is_empty()
             || !self.watch.is_empty() && self.watch.watches_own(index)
     }
 
-    /// A detail; the pool's rig for 0.
+    /// The rig of a detail; the pool's rig for 0.
     #[inline]
     pub fn detail_rig(&self, number: u8) -> &Arc<Rig> {
         self.details.get(number).map_or(&self.rig, |d| &d.rig)
@@ -278,7 +279,7 @@ impl Pool {
         programs.rig().get(rig, self.programs.width())
     }
 
-    /// What instances are evaluated from by a detail.
+    /// The inputs of an evaluation with a detail.
     #[inline(always)]
     pub fn sources_of(&self, number: u8) -> Sources<'_> {
         let sources = self.sources();

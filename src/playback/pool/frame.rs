@@ -1,4 +1,4 @@
-//! What workers need to evaluate instances of a pool, and the evaluation of one.
+//! The buffers with which workers evaluate instances of a pool, and the evaluation of one instance.
 
 use super::{Pool, TakenJoints};
 use crate::evaluate::{Instance, Needs, Scratch, Sources};
@@ -6,23 +6,24 @@ use crate::math::Affine3x4;
 use crate::playback::Events;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 
-/// How a frame is evaluated.
+/// The way in which a frame is evaluated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct How {
     pub level: SimdLevel,
-    /// Whether rows are stored past the caches.
+    /// True to store rows past the caches.
     pub stream: bool,
-    /// Whether what the next instances read is prefetched.
+    /// True to prefetch the data of the next instances.
     pub ahead: bool,
-    /// Whether palettes are written one after another, whatever cells they belong to.
+    /// True to write palettes one after another, not in their cells.
     pub compact: bool,
 }
 
-/// Where the palettes of a part of a frame go.
+/// The memory of a part of a frame.
 pub(crate) enum Target<'a> {
     /// The rows of the part.
     Rows(&'a mut [Affine3x4]),
-    /// Memory that is no slice: each palette is finished here, then given away with its first row in the part.
+    /// Memory that is not a slice: each palette is finished in `palette`, then passed to `write` with its first row in
+    /// the part.
     Copied {
         palette: &'a mut [Affine3x4],
         write: &'a mut dyn FnMut(usize, &[Affine3x4]),
@@ -32,11 +33,11 @@ pub(crate) enum Target<'a> {
 /// The buffers of a worker, for instances of any rig that they were reserved for.
 #[derive(Debug, Default)]
 pub(crate) struct PaletteScratch {
-    /// For one instance after another.
+    /// Buffers of one instance at a time.
     pub instance: InstanceScratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
-    /// For steps of time that are looked at and not taken.
+    /// Events of steps of time whose result is not kept.
     pub events: Events,
     pub joints: TakenJoints,
 }
@@ -45,14 +46,14 @@ pub(crate) struct PaletteScratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PaletteNeeds {
     pub run: Needs,
-    /// Clips and instances that are sorted.
+    /// Number of clips and of instances to sort; 0 if the pool is not sorted.
     clips: usize,
     instances: usize,
     rows: usize,
 }
 
 impl PaletteNeeds {
-    /// What serves both.
+    /// The larger sizes of both.
     pub fn max(&self, other: &Self) -> Self {
         Self {
             run: self.run.max(&other.run),
@@ -64,7 +65,7 @@ impl PaletteNeeds {
 }
 
 impl PaletteScratch {
-    /// Makes room. What there is stays.
+    /// Makes room. Room is never given back.
     pub fn reserve(&mut self, needs: &PaletteNeeds) {
         let InstanceScratch { run, order } = &mut self.instance;
         run.reserve(&needs.run);
@@ -82,17 +83,17 @@ impl PaletteScratch {
     }
 }
 
-/// The scratch of one instance after another.
+/// The buffers of one instance at a time, and the order of instances.
 #[derive(Debug, Default)]
 pub(crate) struct InstanceScratch {
     pub run: Scratch,
     pub order: Order,
 }
 
-/// What a worker evaluates, in the order in which it does.
+/// The order in which a worker evaluates instances.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// By clip, first the number of items, then where the next one goes.
+    /// By clip: first the number of items, then the place of the next item.
     counts: Vec<u32>,
     /// The items with their clips, as they come.
     pairs: Vec<(u16, u32)>,
@@ -101,7 +102,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Lists items as they come.
+    /// Keeps the order of the items.
     pub fn list(&mut self, items: impl Iterator<Item = u32>) {
         self.items.clear();
         self.items.extend(items);
@@ -132,7 +133,7 @@ impl Order {
 }
 
 impl Pool {
-    /// What all instances of the pool are evaluated from.
+    /// The inputs of an evaluation with the pool's rig.
     #[inline(always)]
     pub fn sources(&self) -> Sources<'_> {
         Sources {
@@ -181,7 +182,7 @@ impl Pool {
         }
     }
 
-    /// Evaluates one instance, whether it is scheduled or not. The hints are its own.
+    /// Evaluates one instance, whether it is scheduled or not. `hints` are the instance's.
     pub fn evaluate_one(
         &self,
         index: usize,
@@ -201,7 +202,7 @@ impl Pool {
     }
 }
 
-/// The palette of one instance.
+/// The evaluation of one instance's palette.
 struct One<'a> {
     pool: &'a Pool,
     index: usize,

@@ -1,4 +1,4 @@
-//! What an instance plays now, as the run of an instance reads it.
+//! Gathers the present actions of an instance as inputs of the run that evaluates it.
 
 use super::Pool;
 use crate::evaluate::{ActionInput, LayerInput, Scratch};
@@ -7,14 +7,14 @@ use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
 use crate::playback::ids::NO_CLIP;
 
 impl Pool {
-    /// Fills the scratch's layers and actions for an instance. The scratch has room for all.
+    /// Fills the scratch's layers and actions for an instance. The scratch has been reserved for all.
     #[inline(always)]
     pub fn gather(&self, index: usize, scratch: &mut Scratch) {
         self.visit(index, &mut Gather::new(self, scratch));
     }
 
-    /// [`gather`](Self::gather) of what the instance will play in `seconds` if no call changes it. `events` is left
-    /// empty.
+    /// [`gather`](Self::gather) for the actions that the instance will play in `seconds` if no call changes it.
+    /// `events` is left empty.
     #[inline(never)]
     pub fn gather_ahead(
         &self,
@@ -26,7 +26,7 @@ impl Pool {
         self.visit_ahead(index, seconds, events, &mut Gather::new(self, scratch));
     }
 
-    /// The clip that counts for the order of evaluation: the first that the instance plays.
+    /// The clip by which evaluation is ordered: the first one that the instance plays.
     #[inline(always)]
     pub fn first_clip(&self, index: usize) -> u16 {
         let entry = self.state.entries().range(self.entries_of(index)).first();
@@ -38,12 +38,12 @@ impl Pool {
 struct Gather<'a> {
     pool: &'a Pool,
     scratch: &'a mut Scratch,
-    /// On the weights of the layer's actions.
+    /// Factor on the weights of the layer's actions.
     factor: f32,
 }
 
 impl<'a> Gather<'a> {
-    /// Gathers into an emptied scratch.
+    /// Clears the scratch to gather into it.
     #[inline(always)]
     fn new(pool: &'a Pool, scratch: &'a mut Scratch) -> Self {
         scratch.layers.clear();
@@ -84,7 +84,7 @@ impl Visitor for Gather<'_> {
             true => weight.clamp(-1.0, 1.0),
             false => weight,
         };
-        // A member of a blend space may have no share.
+        // A member of a blend space may have weight 0.
         if weight != 0.0 {
             let program = self.pool.programs.clips().get(usize::from(clip.clip));
             debug_assert!(

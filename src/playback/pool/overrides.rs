@@ -1,4 +1,4 @@
-//! Overrides of a pool's instances, one at a time or in batches.
+//! Setting the overrides of a pool's instances, one at a time or in batches.
 
 use super::Pool;
 use crate::evaluate::LocalOverride;
@@ -10,29 +10,29 @@ use crate::playback::overrides::{Overrides, Refused};
 use crate::rig::Rig;
 use crate::words::shorten;
 
-/// A range of fewer matrices is not split further: a check takes some 20 ns.
+/// A range of fewer matrices is not split further, since a check takes only some 20 ns.
 const MATRICES: usize = 512;
 
-/// Buffers of a batch.
+/// Buffers of a batch, kept for the next one.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
     joints: Vec<u16>,
-    /// Bounds of the stretch factors.
+    /// Bounds of the stretch factors, parallel to the matrices.
     bounds: Vec<f64>,
 }
 
 /// Local matrices of the same joints of many instances.
 #[derive(Clone, Copy, Debug)]
 struct OverrideBatch<'a> {
-    /// Ascending.
+    /// Indices of the joints, ascending.
     joints: &'a [u16],
     instances: &'a [InstanceId],
-    /// Of every instance one per joint.
+    /// Local matrices: for every instance, one per joint.
     locals: &'a [Affine3x4],
 }
 
 impl OverrideBatch<'_> {
-    /// Splits behind the first `count` instances.
+    /// Splits the batch behind its first `count` instances.
     fn split(&self, count: usize) -> (Self, Self) {
         let (instances_a, instances_b) = self.instances.split_at(count);
         let (locals_a, locals_b) = self.locals.split_at(count * self.joints.len());
@@ -49,7 +49,7 @@ impl OverrideBatch<'_> {
         (a, b)
     }
 
-    /// Checks all, on the current rayon pool if there are many; `join` runs both halves without allocating.
+    /// Checks all matrices, on the current rayon pool if there are many; `join` runs both halves without allocating.
     fn check(
         &self,
         overrides: &Overrides,
@@ -65,7 +65,7 @@ impl OverrideBatch<'_> {
                 || a.check(overrides, parents, bounds_a),
                 || b.check(overrides, parents, bounds_b),
             );
-            // The first error is that of the first instance, however many workers there are.
+            // The error is that of the first instance refused, with any number of workers.
             return a.and(b);
         }
         let all = self.locals.chunks_exact(joints);
@@ -105,7 +105,7 @@ impl Pool {
     /// Sets the local matrix of a joint of an instance.
     ///
     /// # Errors
-    /// Those of [`Overrides::set`].
+    /// As for [`Overrides::set`].
     pub fn set_override(
         &mut self,
         index: usize,
@@ -123,10 +123,10 @@ impl Pool {
         Ok(())
     }
 
-    /// Sets local matrices of the same joints, ascending, of many instances: of each one per joint.
+    /// Sets the local matrices of the same joints, ascending, of many instances: for each instance, one per joint.
     ///
     /// # Errors
-    /// Those of [`Overrides::set`]. Nothing is changed then.
+    /// As for [`Overrides::set`]. Nothing is changed then.
     pub fn set_overrides(
         &mut self,
         joints: &[usize],
@@ -192,7 +192,7 @@ impl Pool {
         }
     }
 
-    /// Makes the topologies that the overrides need, so that no frame has to.
+    /// Makes the topologies that the overrides need, so that no frame has to make one.
     pub fn prepare_overrides(&self) {
         for entry in self.state.overrides().all() {
             self.prepare_override(entry.joint);

@@ -1,4 +1,4 @@
-//! What a pool's instances share to be evaluated: the programs of its clips, and the masks of its layers.
+//! The tables with which a pool's instances are evaluated: the programs of its clips, and the masks of its layers.
 
 use super::LayerOptions;
 use crate::clip::Clip;
@@ -10,18 +10,19 @@ use crate::rig::Rig;
 use crate::simd::SimdLevel;
 use std::sync::Arc;
 
-/// From this many clips on, instances run in the order of their clips: fewer stay in the first-level cache anyway.
+/// From this many clips on, instances are evaluated in the order of their clips: fewer clips stay in the first-level
+/// cache in any order.
 const MANY_CLIPS: usize = 16;
 
 /// Programs for one register width.
 #[derive(Debug)]
 pub(crate) struct PoolPrograms {
-    /// The tables of the rig, shared with all pools of the rig.
+    /// Tables of the rig, shared by all pools of the rig.
     rig: Arc<Programs>,
     width: usize,
-    /// A level of that width, the last that they were made for.
+    /// The level for which the programs were last made; its register width is `width`.
     pub level: Option<SimdLevel>,
-    /// By the indices of clips; none of clips that have not played.
+    /// Programs by index of the clip; `None` for clips that have not played.
     clips: Vec<Option<Arc<ClipProgram>>>,
     masks: Vec<LayerMask>,
     loaded: usize,
@@ -41,7 +42,7 @@ impl PoolPrograms {
         }
     }
 
-    /// The tables of the rig that these programs are of.
+    /// The tables of the rig for which these programs are made.
     pub fn rig(&self) -> &Programs {
         &self.rig
     }
@@ -58,18 +59,18 @@ impl PoolPrograms {
         &self.masks
     }
 
-    /// The bytes of keys of all loaded clips.
+    /// The total size of all loaded clips' keys, bytes.
     pub fn key_bytes(&self) -> usize {
         self.key_bytes
     }
 
-    /// Whether instances are worth sorting by their clips.
+    /// Whether there are so many clips that sorting instances by clip pays.
     pub fn many(&self) -> bool {
         self.loaded >= MANY_CLIPS
     }
 
-    /// Forgets the programs of clips that are no longer loaded, and makes the others anew if the width changes. Programs
-    /// of other clips are made by [`require`](Self::require).
+    /// Drops the programs of clips that are no longer loaded, and remakes the others if the width changes.
+    /// [`require`](Self::require) makes those that are missing.
     pub fn fit(
         &mut self,
         width: usize,
@@ -97,12 +98,12 @@ impl PoolPrograms {
             let loaded = clips.get(index);
             place.take_if(|made| !loaded.is_some_and(|clip| Arc::ptr_eq(&made.clip, clip)));
         }
-        // Also of clips that no action plays now: palettes that are held, and shared phases, may need them.
+        // Even if no action plays the clip now: kept palettes and shared phases may need it.
         self.require_those(&others, rig, clips);
     }
 
-    /// Finds or makes the programs of an action's clips, and the topologies that they can need: a frame makes none.
-    /// Returns whether one was made.
+    /// Makes the programs of an action's clips if they are missing, and the topologies that they can need, so that no
+    /// frame has to make one. Returns whether a program was made.
     #[inline]
     pub fn require(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, action: &Action) -> bool {
         let (clip, other) = action.members();
@@ -113,7 +114,7 @@ impl PoolPrograms {
         made
     }
 
-    /// As [`require`](Self::require), of a clip by its index.
+    /// As [`require`](Self::require), for one clip by its index.
     #[inline]
     pub fn require_clip(&mut self, rig: &Rig, clips: &Arena<Arc<Clip>>, index: u16) -> bool {
         let missing = matches!(self.clips.get(usize::from(index)), Some(None));
@@ -123,7 +124,7 @@ impl PoolPrograms {
         missing
     }
 
-    /// Makes the programs of the clips that others have programs of.
+    /// Makes the programs of the clips that `others` has programs of, where they are missing.
     pub fn follow(&mut self, others: &Self, rig: &Rig, clips: &Arena<Arc<Clip>>) {
         self.require_those(&others.clips, rig, clips);
     }

@@ -1,5 +1,5 @@
-//! Questions about one instance now: its model matrices, local matrices and scalars. Each costs one character, and a
-//! thread's scratch is kept, so that they do not allocate.
+//! Queries of one instance's present pose: model matrices, local matrices and scalars. Each costs the evaluation of one
+//! character. A thread keeps its scratch, so queries do not allocate.
 
 use super::{PaletteScratch, Pool, WatchPart, WatchedRow};
 use crate::evaluate::{Scratch, Sources, multiply};
@@ -12,16 +12,16 @@ use crate::skeleton::{JointRef, Pose};
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// An evaluated instance.
+/// An evaluated instance, to be read.
 pub(crate) struct Evaluated<'a> {
     pool: &'a Pool,
     level: SimdLevel,
     scratch: &'a Scratch,
-    /// Its palette.
+    /// Rows of the instance's palette.
     pub rows: &'a [Affine3x4],
 }
 
-/// Instances whose watched joints a worker evaluates at least.
+/// A range of at most this many instances is not split further between workers.
 const WATCHED_CHUNK: usize = 32;
 
 #[derive(Default)]
@@ -35,9 +35,9 @@ thread_local! {
 }
 
 impl Pool {
-    /// Evaluates an instance, and reads it by `read`.
+    /// Evaluates an instance, and calls `read` with the result.
     pub fn evaluated<R>(&self, index: usize, read: impl FnOnce(&Evaluated<'_>) -> R) -> R {
-        // Programs are of one register width. Another one in force takes effect with the next frame.
+        // Programs have one register width. A level with another one takes effect with the next frame.
         let level = self.level();
         BUFFERS.with_borrow_mut(|buffers| {
             let Buffers { scratch, hints } = buffers;
@@ -58,7 +58,7 @@ impl Pool {
         })
     }
 
-    /// Evaluates an instance in the thread's scratch: a thousand mixers share it, and it stays in the caches.
+    /// Evaluates an instance in the thread's scratch: a thousand mixers share one, so it stays in the caches.
     pub fn evaluate_here(
         &self,
         index: usize,
@@ -73,7 +73,7 @@ impl Pool {
         });
     }
 
-    /// The model matrix of a joint in the last frame, in which the instance had these rows of a detail.
+    /// The model matrix of a joint in the last frame, found from the palette rows that the instance had, of a detail.
     #[inline]
     pub fn model_of_row(
         &self,
@@ -89,14 +89,15 @@ impl Pool {
             }
             None => {
                 let watched = self.watch.row(index)?;
-                // The update of a scene may have evaluated it since.
+                // `update_scene` may have evaluated the joints since that frame.
                 watched.age?;
                 watched.model(u16::try_from(joint).ok()?).copied()
             }
         }
     }
 
-    /// Evaluates the watched joints of an instance, if it has changed since they were. Returns whether it had.
+    /// Evaluates the watched joints of an instance, if it has changed since their last evaluation. Returns whether it
+    /// had.
     pub fn refresh_watched(&mut self, index: usize) -> bool {
         let settled = |row: WatchedRow<'_>| row.current || row.joints.is_empty();
         if self.watch.row(index).is_none_or(settled) {
@@ -111,8 +112,8 @@ impl Pool {
         true
     }
 
-    /// Evaluates the watched joints of the instances that are scheduled and `shown` and whose joints the frame has not
-    /// taken, on rayon's `workers` or on this thread: their palettes are not those of the present poses.
+    /// Evaluates the watched joints of instances that are scheduled and `shown`, if the frame has not stored them: with
+    /// tiers, palettes are not always those of the present poses. Uses rayon's workers, or only this thread.
     pub fn evaluate_watched(&mut self, workers: bool, shown: impl Fn(usize) -> bool + Sync) {
         let instances = self.state.len();
         let mut lent = Lent::new(self, |pool| &mut pool.watch);
@@ -170,7 +171,7 @@ impl Pool {
         self.evaluated(index, |e| joints.map(|joint| e.local(joint)).collect())
     }
 
-    /// The scalars, in a pose without joints.
+    /// The scalars of an instance, in a pose without joints.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::default();
         scratch.reserve(&self.needs(1).run);
@@ -204,7 +205,7 @@ impl Evaluated<'_> {
     }
 }
 
-/// The product of two matrices, with the bits of [`Scratch::model`].
+/// The product of two matrices, with the same bits as [`Scratch::model`].
 struct Product<'a>(&'a Affine3x4, &'a Affine3x4);
 
 impl Kernel for Product<'_> {
@@ -219,7 +220,7 @@ impl Kernel for Product<'_> {
     }
 }
 
-/// Takes the watched joints of an evaluated instance.
+/// Stores the watched joints of an evaluated instance.
 struct Take<'a, 'w> {
     e: &'a Evaluated<'a>,
     watch: &'a mut WatchPart<'w>,
@@ -242,7 +243,7 @@ impl Kernel for Take<'_, '_> {
     }
 }
 
-/// The model matrix of a joint.
+/// The model matrix of one joint of an evaluated instance.
 struct Model<'a> {
     sources: Sources<'a>,
     scratch: &'a Scratch,

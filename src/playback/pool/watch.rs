@@ -1,4 +1,4 @@
-//! Watched joints: the model matrices that an evaluation keeps besides the palettes.
+//! Watched joints: model matrices that an evaluation stores, in addition to the palettes.
 //!
 //! ```text
 //! joints, models   | instance 0            | instance 1     | …    instances without watched joints have no entries
@@ -6,8 +6,8 @@
 //! stamps           | instance 0            | instance 1     | …    when the entries were written
 //! ```
 //!
-//! Shared joints are watched in all instances, own ones are those of an instance's mirrors. The workers of a frame keep what
-//! they take beside their scratches ([`TakenJoints`]); it is put into place when all palettes are written.
+//! Shared joints are watched in all instances; an instance's own joints are those of its mirrors. The workers of a
+//! frame collect joints in their scratches ([`TakenJoints`]); they are moved to `models` when all palettes are written.
 
 use super::Pool;
 use crate::evaluate::{Scratch, Sources};
@@ -19,35 +19,36 @@ use std::sync::Arc;
 /// The watched joints of a rig's instances.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
-    /// Joints watched in all instances, ascending, and how often.
+    /// Shared joints, ascending, each with the number of its watches.
     counts: Vec<(u16, u32)>,
     rows: Rows,
     models: Vec<Affine3x4>,
-    /// By instance; empty if no joint is watched.
+    /// Stamps by instance; empty if no joint is watched.
     stamps: Vec<Stamp>,
     /// True if instances or counts have changed since the rows were laid out.
     stale: bool,
-    /// Counts the layouts.
+    /// Number of layouts made; tells tiers that the joints may have changed.
     layouts: u64,
     clock: Stamp,
 }
 
-/// When the entries of an instance were written. Zeros: never.
+/// The time at which the entries of an instance were written. Zeros: never.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Stamp {
-    /// Counts the changes of all instances. Below the present number the instance has changed since.
+    /// The present moment when they were written, which counts the changes of all instances; 0 if the instance has
+    /// changed since.
     moment: u64,
-    /// Counts the evaluated frames; zero if the entries are of no frame.
+    /// The number of the evaluated frame that wrote them; 0 if none did.
     frame: u64,
 }
 
-/// Whose the entries are.
+/// The instance and joint of each entry.
 #[derive(Debug, Default)]
 struct Rows {
-    /// By instance the first entry, and their number at the end.
+    /// First entry of each instance, and the number of entries at the end.
     first: Vec<usize>,
     joints: Vec<u16>,
-    /// Entries of an instance that are shared.
+    /// Number of shared entries of each instance.
     shared: usize,
 }
 
@@ -72,7 +73,7 @@ impl Watched {
         self.stale = true;
     }
 
-    /// Takes back a [`watch`](Self::watch) of these joints. Those that are not watched are ignored.
+    /// Takes back one [`watch`](Self::watch) of these joints. Joints that are not watched are ignored.
     pub fn unwatch(&mut self, joints: impl Iterator<Item = u16>) {
         for joint in joints {
             if let Ok(at) = self.counts.binary_search_by_key(&joint, |c| c.0) {
@@ -95,17 +96,17 @@ impl Watched {
         self.stamps.is_empty()
     }
 
-    /// Counts how often the rows were laid out.
+    /// The number of layouts made.
     pub fn layouts(&self) -> u64 {
         self.layouts
     }
 
-    /// Whether the rows have to be laid out again: [`lay_out`](Self::lay_out).
+    /// Whether [`lay_out`](Self::lay_out) has to be called.
     pub fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// To be called when an instance was added or returned to.
+    /// Notes that an instance was spawned: its index has no matrices yet.
     pub fn spawn(&mut self, index: usize) {
         if let Some(stamp) = self.stamps.get_mut(index) {
             *stamp = Stamp::default();
@@ -113,19 +114,19 @@ impl Watched {
         self.stale = true;
     }
 
-    /// To be called when all instances have changed.
+    /// Notes that all instances have changed: time was advanced.
     pub fn advance(&mut self) {
         self.clock.moment += 1;
     }
 
-    /// To be called when the state of the instances was replaced.
+    /// Notes that the state of all instances was replaced.
     pub fn reset(&mut self) {
         self.stamps.fill(Stamp::default());
         self.advance();
         self.stale = true;
     }
 
-    /// To be called when an instance has changed.
+    /// Notes that an instance has changed.
     #[inline(always)]
     pub fn touch(&mut self, index: usize) {
         if let Some(stamp) = self.stamps.get_mut(index) {
@@ -133,8 +134,9 @@ impl Watched {
         }
     }
 
-    /// Lays out the entries of `instances` instances. `own` lists those that watch chosen joints (ascending) or all of
-    /// the rig's; an instance may be listed again. Instances whose joints were all watched before keep their matrices.
+    /// Lays out the entries of `instances` instances. `own` lists those that watch further joints (ascending, or all of
+    /// the rig's); an instance may be listed more than once. An instance whose joints were all watched before keeps
+    /// their matrices.
     pub fn lay_out(&mut self, instances: usize, own: &[Own], all: usize) {
         self.stale = false;
         let shared: Vec<u16> = self.shared().collect();
@@ -208,15 +210,15 @@ impl Watched {
         })
     }
 
-    /// Whether an instance watches joints besides those that all watch.
+    /// Whether an instance watches joints that not all instances watch.
     pub fn watches_own(&self, index: usize) -> bool {
         self.rows.range(index).len() > self.rows.shared
     }
 
-    /// The stamp of what is evaluated now.
+    /// The stamp of an evaluation now.
     fn now(&self) -> Stamp {
         Stamp {
-            // Zero is for what has changed.
+            // Zero marks entries of instances that have changed.
             moment: self.clock.moment + 1,
             frame: self.clock.frame,
         }
@@ -228,17 +230,17 @@ impl Watched {
         !self.rows.range(index).is_empty()
     }
 
-    /// To be called when a frame is evaluated.
+    /// Notes that the evaluation of a frame begins.
     pub fn begin_frame(&mut self) {
         self.clock.frame += 1;
     }
 
-    /// The entries of all instances, to be written by the frame that has [begun](Self::begin_frame).
+    /// The entries of all instances, written by the frame that has [begun](Self::begin_frame).
     pub fn frame(&mut self) -> WatchPart<'_> {
         self.part(self.now())
     }
 
-    /// Sets the entries of an instance to those that a frame has taken.
+    /// Sets the entries of an instance to the matrices that a frame has collected.
     fn put(&mut self, index: usize, taken: &[Affine3x4]) {
         let now = self.now();
         let models = self.models.get_mut(self.rows.range(index));
@@ -248,7 +250,7 @@ impl Watched {
         }
     }
 
-    /// The entries of all instances, to be written outside of a frame.
+    /// The entries of all instances, written outside of any frame.
     pub fn apart(&mut self) -> WatchPart<'_> {
         let now = self.now();
         self.part(Stamp { frame: 0, ..now })
@@ -266,16 +268,16 @@ impl Watched {
     }
 }
 
-/// The watched joints that a worker takes of the palettes that it evaluates.
+/// The watched joints that a worker collects while it evaluates palettes.
 #[derive(Debug, Default)]
 pub(crate) struct TakenJoints {
-    /// The index of the pool, that of the instance, and the number of its joints.
+    /// Index of the pool, index of the instance, and number of its joints.
     of: Vec<(u16, u32, u32)>,
     models: Vec<Affine3x4>,
 }
 
 impl TakenJoints {
-    /// Takes the joints of an instance that was evaluated.
+    /// Collects the joints of an instance that was evaluated.
     #[inline(always)]
     pub fn take<S: Lanes>(
         &mut self,
@@ -298,7 +300,7 @@ impl TakenJoints {
         );
     }
 
-    /// Puts what was taken into its place among the watched joints of the pools.
+    /// Moves the collected matrices to the watched joints of the pools.
     pub fn put(&mut self, pools: &mut [Option<Pool>]) {
         let mut rest = &self.models[..];
         for &(pool, index, count) in &self.of {
@@ -311,18 +313,18 @@ impl TakenJoints {
         self.clear();
     }
 
-    /// Forgets what a frame that was cut short has taken.
+    /// Drops the matrices that a frame which was cut short has collected.
     pub fn clear(&mut self) {
         self.of.clear();
         self.models.clear();
     }
 }
 
-/// An instance that watches joints of its own.
+/// An instance that watches joints in addition to the shared ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     pub instance: usize,
-    /// `None`: all joints.
+    /// The joints, ascending; `None`: all.
     pub joints: Option<Arc<[u16]>>,
 }
 
@@ -334,15 +336,15 @@ impl Own {
     }
 }
 
-/// The entries of an instance: the shared joints, ascending, then those of its own, ascending.
+/// The entries of an instance: the shared joints, ascending, then its own, ascending.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WatchedRow<'a> {
     shared: usize,
     pub joints: &'a [u16],
     pub models: &'a [Affine3x4],
-    /// Whether the instance has not changed since they were written.
+    /// True if the instance has not changed since the entries were written.
     pub current: bool,
-    /// The number of frames evaluated since the one that wrote them; `None` if none did.
+    /// Number of frames evaluated since the one that wrote the entries; `None` if none did.
     pub age: Option<u64>,
 }
 
@@ -368,22 +370,22 @@ impl<'a> WatchedRow<'a> {
     }
 }
 
-/// The entries of a range of instances, to be written.
+/// The entries of a range of instances, writable.
 #[derive(Debug, Default)]
 pub(crate) struct WatchPart<'a> {
-    /// By instance of the pool.
+    /// First entry of each instance of the pool.
     first: &'a [usize],
     joints: &'a [u16],
     /// The first instance of the range.
     start: usize,
-    /// Those of the range.
+    /// Matrices of the range.
     models: &'a mut [Affine3x4],
     stamps: &'a mut [Stamp],
     now: Stamp,
 }
 
 impl WatchPart<'_> {
-    /// Splits behind the first `count` instances.
+    /// Splits the range behind its first `count` instances.
     pub fn split(self, count: usize) -> (Self, Self) {
         let at = self.entry(self.start + count);
         let (models_a, models_b) = self.models.split_at_mut(at.min(self.models.len()));
@@ -407,7 +409,7 @@ impl WatchPart<'_> {
         self.models.is_empty()
     }
 
-    /// The first entry of an instance among those of the range.
+    /// Index of an instance's first entry in `models`.
     #[inline(always)]
     fn entry(&self, instance: usize) -> usize {
         match (self.first.get(instance), self.first.get(self.start)) {
@@ -416,7 +418,7 @@ impl WatchPart<'_> {
         }
     }
 
-    /// Whether an instance has entries that are not of this moment.
+    /// Whether an instance has entries that this evaluation has not written.
     pub fn lacks(&self, index: usize) -> bool {
         let now = |stamp: &Stamp| *stamp == self.now;
         self.entry(index + 1) > self.entry(index)

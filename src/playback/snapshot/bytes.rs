@@ -1,25 +1,25 @@
-//! The head of stored snapshots, and the cursors that write and read their values: little endian, every read checked
+//! The head of stored snapshots, and the cursors that write and read their values: little endian; every read is checked
 //! against the end.
 
 use super::{SNAPSHOT_VERSION, SnapshotError, SnapshotFault};
 use crate::math::Fnv1a;
 
-/// The first eight bytes, as those of a .phx file.
+/// The first eight bytes, equal to those of a .phx file.
 const MAGIC: [u8; 8] = *b"\x89PHS\r\n\x1a\n";
 
 /// Magic, version, kind, 5 zero bytes, length, checksum.
 const HEAD: usize = 32;
-/// Where the checksum stands.
+/// Offset of the checksum.
 const CHECKSUM: usize = 24;
 
-/// Whose snapshot it is.
+/// The owner of a snapshot, as stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
     Crowd = 1,
     Mixer = 2,
 }
 
-/// FNV-1a of all bytes but the checksum.
+/// FNV-1a of all bytes except the checksum.
 fn checksum(bytes: &[u8]) -> u64 {
     let mut h = Fnv1a::default();
     h.write(bytes.get(..CHECKSUM).unwrap_or_default());
@@ -27,7 +27,7 @@ fn checksum(bytes: &[u8]) -> u64 {
     h.finish()
 }
 
-/// The bytes of a snapshot as they are written.
+/// A snapshot that is being written.
 #[derive(Debug)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
@@ -43,7 +43,7 @@ impl Writer {
         Self { bytes }
     }
 
-    /// Completes the head.
+    /// Writes length and checksum into the head, and returns all bytes.
     pub fn finish(mut self) -> Vec<u8> {
         let length = self.bytes.len() as u64;
         self.bytes[CHECKSUM - 8..CHECKSUM].copy_from_slice(&length.to_le_bytes());
@@ -81,7 +81,7 @@ impl Writer {
         self.u32(v as u32);
     }
 
-    /// Bits, the first one lowest.
+    /// Writes flags as bits of a byte, the first one lowest.
     pub fn flags<const N: usize>(&mut self, flags: [bool; N]) {
         let bits = flags.iter().enumerate();
         self.u8(bits.map(|(n, &flag)| u8::from(flag) << n).sum());
@@ -102,12 +102,12 @@ impl Writer {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Where the last value begins.
+    /// Offset of the last value read, for errors.
     last: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// Checks the head.
+    /// Checks the head, and starts behind it.
     pub fn new(bytes: &'a [u8], needed: Kind) -> Result<Self, SnapshotError> {
         let mut r = Self {
             bytes,
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             return Err(r.fault(SnapshotFault::Magic));
         }
         r.take(MAGIC.len(), "the head")?;
-        // The version is checked first: another head may be longer.
+        // The version is checked first, since the head of another version may differ.
         let (have, known) = (r.u16("the head")?, SNAPSHOT_VERSION);
         if have != known {
             return Err(r.fault(SnapshotFault::Version { have, known }));
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Fails at the last value unless a condition holds.
+    /// Fails at the last value read unless a condition holds.
     pub fn needs(&self, holds: bool, otherwise: &'static str) -> Result<(), SnapshotError> {
         match holds {
             true => Ok(()),
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         self.array(what).map(u64::from_le_bytes)
     }
 
-    /// An integer up to a limit.
+    /// Reads an integer and checks that it is at most `limit`.
     pub fn up_to(&mut self, what: &'static str, limit: u64) -> Result<u64, SnapshotError> {
         let found = self.u64(what)?;
         self.limit(what, found, limit)?;
@@ -229,21 +229,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number within a range.
+    /// Reads a number and checks that it is within a range.
     pub fn f32(&mut self, what: &'static str, low: f64, high: f64) -> Result<f32, SnapshotError> {
         let value = self.array(what).map(f32::from_le_bytes)?;
         self.within(what, f64::from(value), low, high)?;
         Ok(value)
     }
 
-    /// A number within a range.
+    /// Reads a number and checks that it is within a range.
     pub fn f64(&mut self, what: &'static str, low: f64, high: f64) -> Result<f64, SnapshotError> {
         let value = self.array(what).map(f64::from_le_bytes)?;
         self.within(what, value, low, high)?;
         Ok(value)
     }
 
-    /// Checks a number that was read.
+    /// Checks that a number that was read is within a range.
     pub fn within(
         &self,
         what: &'static str,
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         low: f64,
         high: f64,
     ) -> Result<(), SnapshotError> {
-        // Negated so that NaN is refused, too.
+        // Negated so that NaN is refused as well.
         if !(value >= low && value <= high) {
             return Err(self.fault(SnapshotFault::Value {
                 what,
@@ -263,7 +263,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The number of elements of a list, each of which takes at least `each` bytes: memory for them may be allocated.
+    /// Reads the number of elements of a list. The rest of the bytes can hold that many, at `each` bytes or more, so
+    /// memory for them may be allocated.
     pub fn count(
         &mut self,
         what: &'static str,
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
         Ok(found as usize)
     }
 
-    /// Bits, the first one lowest; those behind them must be zero.
+    /// Reads flags, the first one lowest; all other bits must be 0.
     pub fn flags<const N: usize>(
         &mut self,
         what: &'static str,
@@ -286,7 +287,7 @@ impl<'a> Reader<'a> {
         Ok(std::array::from_fn(|n| bits >> n & 1 == 1))
     }
 
-    /// Skips zeros; every byte must be 0.
+    /// Skips bytes, each of which must be 0.
     pub fn zeros(&mut self, count: usize, what: &'static str) -> Result<(), SnapshotError> {
         let zeros = self.take(count, what)?;
         self.needs(

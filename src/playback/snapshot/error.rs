@@ -1,9 +1,9 @@
-//! `SnapshotFault`: why bytes are no snapshot.
+//! `SnapshotFault`: why bytes are not a snapshot.
 
 use crate::playback::PlaybackError;
 use crate::words::{are, number, plural, says};
 
-/// Why bytes cannot be read as a snapshot.
+/// The reason why bytes cannot be read as a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SnapshotError {
     /// Byte offset of the wrong value, or of the list that holds it.
@@ -31,27 +31,27 @@ pub enum SnapshotFault {
         /// The supported version.
         known: u16,
     },
-    /// The snapshot is of a mixer where that of a crowd is needed, or the reverse.
+    /// The snapshot is of a mixer where a crowd's is needed, or the reverse.
     Kind {
-        /// The kind of the snapshot.
+        /// Kind of the snapshot.
         have: u8,
-        /// The kind needed.
+        /// Kind needed.
         needed: u8,
     },
     /// The bytes end too early.
     Short {
-        /// The contents of the missing bytes.
+        /// Name of the missing value.
         what: &'static str,
-        /// Bytes needed.
+        /// Number of bytes needed.
         needed: u64,
-        /// Bytes available.
+        /// Number of bytes available.
         have: u64,
     },
-    /// Bytes follow after the end.
+    /// Bytes follow the end of the snapshot.
     Extra {
-        /// Expected end, bytes.
+        /// Offset of the expected end.
         expected: u64,
-        /// Actual end, bytes.
+        /// Number of bytes.
         have: u64,
     },
     /// The checksum does not match: the bytes have changed since they were written.
@@ -67,14 +67,14 @@ pub enum SnapshotFault {
         what: &'static str,
         /// Value in the snapshot.
         found: u64,
-        /// The largest allowed value.
+        /// Largest value allowed.
         limit: u64,
     },
     /// A number is NaN, infinite or out of range.
     Value {
         /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: f64,
         /// Smallest allowed value.
         low: f64,

@@ -1,4 +1,4 @@
-//! `PoolIdentity`: which skeleton, layers and clips a snapshot was taken with, by hashes and names.
+//! `PoolIdentity`: the skeleton, layers and clips that a snapshot was taken with, as hashes and names.
 
 use super::super::arena::Arena;
 use super::super::ids::RigId;
@@ -7,7 +7,7 @@ use crate::clip::{Clip, ClipKind};
 use crate::math::Fnv1a;
 use crate::words::{says, shorten};
 
-/// What a pool has to have so that a snapshot fits it.
+/// The properties that a pool must have in order to be restored from a snapshot.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PoolIdentity {
     pub structure: u64,
@@ -16,7 +16,7 @@ pub(crate) struct PoolIdentity {
     pub clips: Arena<ClipIdentity>,
 }
 
-/// The options of a layer, the mask by its hash.
+/// The options of a layer, with the hash of its mask.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct LayerIdentity {
     pub additive: bool,
@@ -24,102 +24,103 @@ pub(crate) struct LayerIdentity {
     pub mask: Option<u64>,
 }
 
-/// A clip. Its name is for messages: clips of one content are one clip.
+/// The identity of a clip. The name is only for messages: clips of equal content are one clip.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClipIdentity {
     pub hash: u64,
     pub kind: ClipKind,
-    /// Seconds.
+    /// Duration in seconds.
     pub duration: f32,
     pub name: String,
 }
 
-/// What of a crowd or mixer differs from what a snapshot was taken with.
+/// A difference between a crowd or mixer and the one that a snapshot was taken of.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SnapshotDiffers {
-    /// Rigs were added or removed, or in another order. The numbers are those of the rigs at one place, if it has one.
+    /// Rigs were added, removed or reordered. The numbers are of the two rigs in the same slot; `None` for an empty
+    /// slot.
     Rigs {
-        /// The number of the rig here, counted over the life of the crowd.
+        /// Number of the crowd's rig, counted over the life of the crowd.
         here: Option<u32>,
-        /// The number of the rig in the snapshot.
+        /// Number of the snapshot's rig.
         snapshot: Option<u32>,
     },
     /// The rig has another skeleton.
     Skeleton {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here.
+        /// Name of the rig.
         name: String,
-        /// The structure hash here.
+        /// Structure hash of the rig's skeleton.
         here: u64,
-        /// The structure hash in the snapshot.
+        /// Structure hash in the snapshot.
         snapshot: u64,
     },
     /// The rig has another lane order.
     LaneOrder {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here.
+        /// Name of the rig.
         name: String,
-        /// The layout hash here.
+        /// Layout hash of the rig's skeleton.
         here: u64,
-        /// The layout hash in the snapshot.
+        /// Layout hash in the snapshot.
         snapshot: u64,
     },
-    /// The options of a layer differ, or one of the two has no such layer.
+    /// The options of a layer differ, or only one of the two has the layer.
     Layers {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here, cut short.
+        /// Name of the rig, cut short.
         name: String,
-        /// The first layer that differs.
+        /// Index of the first layer that differs.
         layer: usize,
     },
     /// A clip of the snapshot is not loaded under its handle, or has other content.
     Clip {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here, cut short.
+        /// Name of the rig, cut short.
         rig_name: String,
-        /// The index of the clip.
+        /// Index of the clip.
         clip: u16,
-        /// Its name in the snapshot, cut short.
+        /// Name of the clip in the snapshot, cut short.
         name: String,
-        /// The content hash here, if a clip has that handle.
+        /// Content hash of the clip that has the handle now; `None` if none has.
         here: Option<u64>,
-        /// The content hash in the snapshot.
+        /// Content hash in the snapshot.
         snapshot: u64,
     },
-    /// A clip has the content of the snapshot's, but is of another kind or duration.
+    /// A clip has the content of the snapshot's clip, but another kind or duration.
     ClipKind {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here, cut short.
+        /// Name of the rig, cut short.
         rig_name: String,
-        /// The index of the clip.
+        /// Index of the clip.
         clip: u16,
-        /// The snapshot has this name, cut short.
+        /// Name of the clip in the snapshot, cut short.
         name: String,
-        /// The kind here.
+        /// Present kind of the clip.
         here: ClipKind,
-        /// The kind in the snapshot.
+        /// Kind in the snapshot.
         snapshot: ClipKind,
     },
     /// A blend space of the snapshot was removed, or has other clips or values.
     Space {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here, cut short.
+        /// Name of the rig, cut short.
         name: String,
-        /// The index of the blend space.
+        /// Index of the blend space.
         space: u16,
     },
-    /// The overrides of an instance are on joints that the skeleton does not have, or multiply beyond their limit.
+    /// The overrides of an instance are on joints that the skeleton does not have, or exceed their limit down a chain.
     Overrides {
-        /// The rig.
+        /// Handle of the rig.
         rig: RigId,
-        /// Its name here, cut short.
+        /// Name of the rig, cut short.
         name: String,
     },
 }
@@ -156,13 +157,13 @@ fn hash(here: &Option<u64>) -> String {
 }
 
 impl ClipIdentity {
-    /// Whether content and kind are equal, whatever the names.
+    /// Whether content, kind and duration are equal, with any names.
     pub fn fits(&self, other: &Self) -> bool {
         let duration = self.duration.to_bits() == other.duration.to_bits();
         (self.hash, self.kind) == (other.hash, other.kind) && duration
     }
 
-    /// Whether it is the identity of a clip, and has its name: of those that have stayed, the one that was there.
+    /// Whether this is the identity of a clip, name included: among undone clips, the name tells which one was loaded.
     pub fn is_of(&self, clip: &Clip) -> bool {
         let duration = self.duration.to_bits() == clip.duration().to_bits();
         duration && self.name == clip.name() && (self.hash, self.kind) == clip.identity()
@@ -213,7 +214,7 @@ impl PoolIdentity {
         &self.clips
     }
 
-    /// What a pool of the identity `now` lacks or has otherwise.
+    /// The first difference between the snapshot's identity and `now`, the pool's.
     pub fn difference(&self, now: &Self, pool: &Pool) -> Option<SnapshotDiffers> {
         let rig = pool.owner.rig();
         let name = || shorten(pool.rig.name());

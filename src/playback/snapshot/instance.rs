@@ -1,4 +1,4 @@
-//! The stored form of instances: who is alive and where, what each plays, and which indices are free.
+//! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::super::clock::Clock;
 use super::super::entries::Entries;
@@ -17,9 +17,9 @@ use crate::playback::blend_space::Space;
 use crate::skeleton::limits::{MAX_WORLD, is_world};
 use glam::DAffine3;
 
-/// Bytes that an instance takes for each of its layers if it is not alive: memory is reserved for it all the same.
+/// Bytes per layer of an index without an instance: memory is reserved for its layers all the same.
 const PER_DEAD_LAYER: usize = 12;
-/// Bytes of every instance: generation and flags.
+/// Bytes of every index: generation and flags.
 const PER_INSTANCE: usize = 3;
 
 fn write_rows(w: &mut Writer, rows: &Affine3x4) {
@@ -62,7 +62,7 @@ impl PoolSnapshot {
                 None => write_rows(w, &state.world[index]),
             }
             let overrides = state.overrides.of(index);
-            // A joint has one override, and 16 bits.
+            // A joint has at most one override, and joints are fewer than 2^16.
             w.u16(overrides.len() as u16);
             for o in overrides {
                 w.u16(o.joint);
@@ -77,7 +77,7 @@ impl PoolSnapshot {
     }
 }
 
-/// Reads instances. Returns their state, and which of them are scheduled.
+/// Reads instances. Returns their state, and whether each is scheduled.
 pub(super) fn read(
     r: &mut Reader<'_>,
     identity: &PoolIdentity,
@@ -110,7 +110,7 @@ pub(super) fn read(
         taken[at] = true;
         state.free.push(index);
     }
-    // Those that are neither alive nor free are used up.
+    // Indices that are neither alive nor free must be used up.
     let rest = taken.iter().zip(&state.generation).filter(|t| !t.0);
     let used_up = rest.clone().all(|(_, &generation)| generation == RETIRED);
     state.retired = rest.count();

@@ -1,4 +1,4 @@
-//! The stored form of a layer of an instance and of its actions: as they stood at the layer's anchor.
+//! The stored form of a layer of an instance and of its actions: their state at the layer's anchor.
 
 use super::super::action::{Action, ActionRecord};
 use super::super::arena::Arena;
@@ -17,16 +17,16 @@ use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
 use crate::clip::ClipKind;
 
-/// The index of no blend space.
+/// The stored index of an action that plays no blend space.
 const NO_SPACE: u16 = u16::MAX;
 
-/// What the entries of a snapshot refer to.
+/// The parts of a snapshot that a layer refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub clips: &'a Arena<ClipIdentity>,
     pub spaces: &'a Arena<Space>,
     pub clock: Clock,
-    /// The speed of the instance.
+    /// Speed of the instance.
     pub speed: f32,
     pub layer: LayerIdentity,
 }
@@ -36,14 +36,14 @@ impl Context<'_> {
         self.clips.get(clip).map_or(0.0, |c| c.duration)
     }
 
-    /// The change of an action's time per second, if it moves.
+    /// The change of an action's time per second of the clock, if it moves.
     fn rate(&self, action: &Action, layer: &LayerState) -> f64 {
         let factor = f64::from(self.speed) * f64::from(layer.speed);
         let pace = pace_by(action, |clip| f64::from(self.duration(clip)));
         self.clock.sign() * factor * (f64::from(action.speed()) * pace)
     }
 
-    /// The range of weights.
+    /// The range of weights that the layer allows.
     fn weights(&self) -> (f64, f64) {
         (if self.layer.additive { -1.0 } else { 0.0 }, 1.0)
     }
@@ -79,7 +79,7 @@ fn read_fade(
 
 pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock) {
     w.u64(anchor.ticks_to(clock.now()));
-    // How long it stands still follows from the rest.
+    // Only whether there is a wait is stored; its length follows from the rest.
     w.flags([layer.weight.running(), *wait != Wait::NONE]);
     write_fade(w, &layer.weight);
     w.f32(layer.speed);
@@ -120,14 +120,14 @@ pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, 
     for _ in 0..count {
         read_action(r, context, &mut layer)?;
     }
-    // Both are at most 2^61.
+    // Both numbers are at most 2^61.
     let anchor = context.clock.now().later(-(elapsed as i64));
     if !stands {
         return Ok((layer, anchor, Wait::NONE));
     }
     let still = stands_still(context.speed);
     let wait = Wait::of(layer.steady());
-    // After each step, what had to change has changed.
+    // No wait has ended: each step visits the entries whose wait ends in it.
     let within = elapsed < wait.ticks() as u64 || still && elapsed == 0;
     r.needs(within, "a layer stands still for too long")?;
     if still {
@@ -180,7 +180,7 @@ fn read_action(
     Ok(())
 }
 
-/// What an action plays, and the length of a pass, if its clips are those.
+/// The motion of an action, and the length of a pass, if the motion has these clips.
 fn read_source(
     r: &Reader<'_>,
     context: &Context<'_>,

@@ -1,4 +1,4 @@
-//! The stored form of a mixer: its pool.
+//! The stored form of a mixer: that of its pool.
 
 use super::super::error::PlaybackError;
 use super::bytes::{Kind, Reader, Writer};
@@ -31,12 +31,12 @@ impl MixerSnapshot {
         w.finish()
     }
 
-    /// The snapshot of bytes from [`to_bytes`](Self::to_bytes). They may come from anywhere: every number is checked, and
-    /// memory is at most [`SNAPSHOT_MEMORY_PER_BYTE`](super::SNAPSHOT_MEMORY_PER_BYTE) times the bytes. Whether it fits a
-    /// mixer is checked by [`Mixer::restore`](crate::playback::Mixer::restore).
+    /// Reads the bytes that [`to_bytes`](Self::to_bytes) made. The bytes may come from anywhere: every number is
+    /// checked, and memory is at most [`SNAPSHOT_MEMORY_PER_BYTE`](super::SNAPSHOT_MEMORY_PER_BYTE) times the bytes.
+    /// [`Mixer::restore`](crate::playback::Mixer::restore) checks whether the snapshot fits a mixer.
     ///
     /// # Errors
-    /// If the bytes are no snapshot of a mixer, of another version, cut, changed, or contradict themselves.
+    /// If the bytes are not a snapshot of a mixer, or are of another version, cut, changed, or contradictory.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PlaybackError> {
         let mut r = Reader::new(bytes, Kind::Mixer)?;
         let pool = PoolSnapshot::read(&mut r)?;

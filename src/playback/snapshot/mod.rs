@@ -1,7 +1,7 @@
-//! The state of one rig's instances at a moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
+//! The state of one rig's instances at one moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
 //!
-//! `identity` says which rig, layers and clips a snapshot is of; `bytes`, `pool`, `instance` and `layer` are the stored
-//! form, which FORMAT.md describes; `mixer` is that of mixers.
+//! `identity` holds the rig, layers and clips that a snapshot was taken with; `bytes`, `pool`, `instance`, `layer` and
+//! `mixer` are the stored form, which FORMAT.md describes.
 
 pub(crate) mod bytes;
 mod error;
@@ -23,26 +23,26 @@ use identity::PoolIdentity;
 pub use identity::SnapshotDiffers;
 use std::sync::Arc;
 
-/// The version of the stored form of snapshots. Others are rejected.
+/// The version of the stored form of snapshots. Other versions are rejected.
 pub const SNAPSHOT_VERSION: u16 = 1;
 
-/// Bytes of memory that reading a snapshot takes at most, per byte of it.
+/// The most memory that reading a snapshot takes, bytes per byte of the snapshot.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
 
-/// The state of a [`Mixer`](super::Mixer) at a moment: times, weights, fades.
-/// It refers to the rig and the clips by hash and does not own them.
+/// The state of a [`Mixer`](super::Mixer) at one moment: actions, times, weights, fades, overrides. It refers to the
+/// rig and the clips by hash and does not own them.
 ///
-/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) take it to another process. Two snapshots are equal if
-/// their bytes are: `==` makes them.
+/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) carry it to another process. Two snapshots are
+/// equal if their bytes are; `==` serialises both.
 #[derive(Clone, Debug)]
 pub struct MixerSnapshot {
     pub(super) pool: PoolSnapshot,
 }
 
-/// The state of one rig's instances at a moment.
+/// The state of one rig's instances at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct PoolSnapshot {
-    /// The rig's number in its crowd; the same for all mixers.
+    /// Number of the rig in its crowd; the same for all mixers.
     number: u32,
     identity: Arc<PoolIdentity>,
     spaces: Arena<Space>,
@@ -68,8 +68,8 @@ impl PoolSnapshot {
         self.number
     }
 
-    /// The seconds by which the snapshot lies before a pool's clock, negative if it lies behind. `None` unless time runs
-    /// the same way in both.
+    /// The seconds by which the snapshot lies before a pool's clock. `None` if time runs in another direction than in
+    /// the snapshot.
     pub fn seconds_before(&self, pool: &Pool) -> Option<f64> {
         let (now, then) = (pool.state.clock(), self.state.clock());
         (now.sign() == then.sign()).then(|| now.since(then.now()))
@@ -114,9 +114,9 @@ impl PoolSnapshot {
         Ok(())
     }
 
-    /// Restores a pool that was [checked](Self::check) to the state of the snapshot. Instances whose playback differs are
-    /// marked as changed; all of them unless the snapshot is `close` to what the pool shows. Returns the indices of clips
-    /// that are others than before.
+    /// Restores a pool that was [checked](Self::check). Marks instances whose playback differs as changed; all
+    /// instances unless the snapshot is `close` to the pool's present time. Returns the indices whose clip is another
+    /// one than before.
     pub fn restore(&self, pool: &mut Pool, close: bool) -> Vec<u16> {
         let now = pool.identity().clone();
         let loaded = |pool: &Pool| -> Vec<_> {

@@ -1,4 +1,4 @@
-//! The stored form of a pool: its rig's number, what it has to be, blend spaces, instances.
+//! The stored form of a pool: number of its rig, identity, blend spaces, instances.
 
 use super::super::arena::Arena;
 use super::super::blend_space::{MAX_PARAMETER, MAX_SPACES, Point, Space};
@@ -12,7 +12,7 @@ use crate::clip::ClipKind;
 use crate::skeleton::limits::MAX_SECONDS;
 use std::sync::Arc;
 
-/// Writes values by index with their generations, each value by `write`.
+/// Writes generations and values by index, each value by `write`.
 pub(super) fn write_arena<T>(w: &mut Writer, arena: &Arena<T>, write: impl Fn(&mut Writer, &T)) {
     w.count(arena.places.len());
     for (generation, value) in &arena.places {
@@ -24,7 +24,7 @@ pub(super) fn write_arena<T>(w: &mut Writer, arena: &Arena<T>, write: impl Fn(&m
     }
 }
 
-/// Reads values by index, each by `read`.
+/// Reads generations and values by index, each value by `read`.
 pub(super) fn read_arena<T>(
     r: &mut Reader<'_>,
     what: &'static str,
