@@ -251,15 +251,26 @@ impl Kernel for Cells<'_, '_, '_, '_> {
             arranged,
             joints,
         } = self.part;
-        let (task, work, row) = (*task, share.work, share.row);
+        // Plain slices: what lies behind a reference to a reference is read again for every palette.
+        let (task, work, row, streaming) = (*task, share.work, share.row, self.streaming);
         let BankSlice {
             all: banks,
             first,
             hints,
             first_hint,
         } = &mut share.banks;
+        let (banks, hints) = (&mut **banks, &mut **hints);
         let (first, first_hint) = (*first, *first_hint);
+        let (events, joints) = (&mut **events, &mut **joints);
         let InstanceScratch { run, order } = &mut **instance;
+        let compact = task.how.compact;
+        let mut target = match self.target {
+            Target::Rows(all) => Target::Rows(all),
+            Target::Copied { palette, write } => Target::Copied {
+                palette,
+                write: *write,
+            },
+        };
         let mut rest = arrange(arranged, work, (banks, first), task.pools);
         let ahead = task.how.ahead;
         let mut times = task.timed.then(|| Times::start(task.nanoseconds));
@@ -325,12 +336,12 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                 let cell = palette / 2;
                 let rows = bank.kind.rows as usize;
                 task.load(pool, shared, bank.source(palette), run);
-                let before = match task.how.compact {
+                let before = match compact {
                     true => at.palettes.before(palette),
                     false => bank.slot(palette),
                 };
                 let first = at.row + before * at.stride;
-                let output = match &mut *self.target {
+                let output = match &mut target {
                     Target::Rows(all) => all.get_mut(first..first + rows),
                     Target::Copied { palette, .. } => palette.get_mut(..rows),
                 };
@@ -351,14 +362,14 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                     scratch: run,
                     output,
                     // What is read after the run is not stored past the caches.
-                    streaming: self.streaming.filter(|_| !watches),
+                    streaming: streaming.filter(|_| !watches),
                 }
                 .run(simd);
                 if watches {
                     let of = (&pool.watch, kind.pool, index);
                     joints.take(simd, of, (&sources, run), output);
                 }
-                if let Target::Copied { palette, write } = &mut *self.target {
+                if let Target::Copied { palette, write } = &mut target {
                     write(first, &palette[..rows]);
                 }
             }
