@@ -171,7 +171,7 @@ impl Schedule<'_> {
 
     /// The number of rows of the frame, with the padding between aligned palettes and the cells that no instance has.
     pub fn rows(&self) -> usize {
-        self.selected.all
+        self.selected.rows
     }
 
     /// The number of rows that [`write`](Self::write) fills: all rows of the frame, or only the evaluated ones if they
@@ -182,7 +182,7 @@ impl Schedule<'_> {
 
     /// How many instances will be evaluated, and how many keep their rows.
     pub fn stats(&self) -> FrameStats {
-        let rows = self.selected.rows;
+        let rows = self.selected.palette_rows;
         FrameStats {
             instances: self.selected.cells,
             carried: self.selected.held,

@@ -97,11 +97,11 @@ pub(crate) struct Selected {
     /// Palettes that are written.
     pub palettes: usize,
     /// Rows of palettes that are written, without padding.
-    pub rows: usize,
+    pub palette_rows: usize,
     /// With padding.
     rows_apart: usize,
     /// Rows of all cells.
-    pub all: usize,
+    pub rows: usize,
     /// Rows of the memory that is written.
     pub written: usize,
 }
@@ -168,10 +168,10 @@ impl Tiering {
             }
         }
         self.banks.fit_hints();
-        selected.all = self.banks.rows();
+        selected.rows = self.banks.rows();
         selected.written = match compact {
             true => selected.rows_apart,
-            false => selected.all,
+            false => selected.rows,
         };
         for (ranked, pool) in self.pools.iter_mut().zip(pools) {
             ranked.hints = pool.as_ref().map_or(0, Pool::hints_per_instance);
@@ -333,7 +333,7 @@ impl Tiering {
         let palettes = work.palettes();
         all.cells += chosen;
         all.palettes += palettes;
-        all.rows += palettes * bank.kind.rows as usize;
+        all.palette_rows += palettes * bank.kind.rows as usize;
         let apart = palettes * bank.kind.stride as usize;
         all.rows_apart += apart;
         let hints = usize::from(bank.cells) * pool.hints_per_instance();
