@@ -332,9 +332,7 @@ impl Crowd {
             true => tiering.place_by_tiers(pools),
             false => tiering.place(pools),
         }
-        if !tiering.new.is_sorted() {
-            tiering.new.sort_unstable();
-        }
+        tiering.new.sort_unstable();
         tiering.select(pools, compact)
     }
 }

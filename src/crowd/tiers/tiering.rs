@@ -35,7 +35,7 @@ pub(super) struct Ranked {
     pub everybody: bool,
     /// The number of the pool's rig: another one may have taken its place.
     pub rig: Option<u32>,
-    /// The layout of watched joints by which the cells were chosen; instances that watch joints of their own have those
+    /// The layout of watched joints by which the cells were chosen. An instance that watches joints of its own has a cell
     /// of the full rig.
     pub watched: Option<u64>,
     /// Key hints of an instance when cells were last selected.
