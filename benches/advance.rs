@@ -61,23 +61,13 @@ fn listened(count: usize, kinds: EventKinds) -> Crowd {
 /// A crowd of which no view shows anybody: nothing is evaluated, and nothing is listened to.
 fn unseen(count: usize, tracked: bool) -> Crowd {
     let (mut crowd, id) = crowd(count, true);
-    crowd
-        .set_event_filter(id, EventKinds::NONE)
-        .expect("the rig is known");
-    crowd
-        .track_root_motion(id, tracked)
-        .expect("the rig is known");
-    crowd
-        .set_tiers(Some(Tiers::default()))
-        .expect("the default tiers are valid");
+    crowd.set_event_filter(id, EventKinds::NONE).expect("the rig is known");
+    crowd.track_root_motion(id, tracked).expect("the rig is known");
+    crowd.set_tiers(Some(Tiers::default())).expect("the default tiers are valid");
     // A square kilometre away.
     let away = glam::Mat4::from_scale(glam::Vec3::splat(0.001))
         * glam::Mat4::from_translation(glam::Vec3::X * 1e4);
-    let view = View {
-        clip_from_world: away.to_cols_array_2d(),
-        height: 1080.0,
-        shadows: false,
-    };
+    let view = View { clip_from_world: away.to_cols_array_2d(), height: 1080.0, shadows: false };
     crowd.set_views(&[view]).expect("the view is valid");
     settle(&mut crowd);
     let evaluated = crowd.evaluate(&mut BoneBuffer::new());
@@ -111,21 +101,10 @@ fn group(criterion: &mut Criterion, name: String, count: usize) -> BenchmarkGrou
 
 fn main() {
     let test = std::env::args().any(|a| a == "--test");
-    let count = if test {
-        1000
-    } else {
-        MAX_INSTANCES.min(1_000_000)
-    };
+    let count = if test { 1000 } else { MAX_INSTANCES.min(1_000_000) };
     let mut criterion = Criterion::default().configure_from_args();
-    let markers = EventKinds {
-        markers: true,
-        ..EventKinds::NONE
-    };
-    let kinds = [
-        ("all", EventKinds::ALL),
-        ("markers", markers),
-        ("nothing", EventKinds::NONE),
-    ];
+    let markers = EventKinds { markers: true, ..EventKinds::NONE };
+    let kinds = [("all", EventKinds::ALL), ("markers", markers), ("nothing", EventKinds::NONE)];
     let mut by_kinds = group(&mut criterion, format!("advance/{count}"), count);
     for (name, kinds) in kinds {
         steps(&mut by_kinds, name, listened(count, kinds));

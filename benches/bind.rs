@@ -20,15 +20,11 @@ const CLIPS: usize = 1_000;
 
 /// The skeleton in the opposite lane order; `prefix` stands before its names.
 fn turned(skeleton: &Skeleton, prefix: &str) -> Skeleton {
-    let joints = skeleton
-        .names()
-        .iter()
-        .enumerate()
-        .map(|(joint, name)| Joint {
-            name: format!("{prefix}{name}"),
-            parent: Some(usize::from(skeleton.parents()[joint])).filter(|&p| p < joint),
-            rest: skeleton.rest(joint),
-        });
+    let joints = skeleton.names().iter().enumerate().map(|(joint, name)| Joint {
+        name: format!("{prefix}{name}"),
+        parent: Some(usize::from(skeleton.parents()[joint])).filter(|&p| p < joint),
+        rest: skeleton.rest(joint),
+    });
     let joints: Vec<Joint> = joints.collect();
     let order: Vec<u16> = (0..joints.len() as u16).rev().collect();
     let new = Skeleton::new(&joints, Some(&order), skeleton.scalars().to_vec());
@@ -50,11 +46,7 @@ fn binds(c: &mut Criterion) {
     // The other order mixes lanes of several timelines, which are split at the union of their key times.
     let laid: Vec<Arc<Clip>> = clips
         .iter()
-        .map(|c| {
-            reorder_lanes(c, &turned_order, c.reorder_limit())
-                .expect("it fits")
-                .0
-        })
+        .map(|c| reorder_lanes(c, &turned_order, c.reorder_limit()).expect("it fits").0)
         .map(Arc::new)
         .collect();
     let laid_keys: usize = laid.iter().map(|c| c.key_count()).sum();

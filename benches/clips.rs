@@ -34,10 +34,7 @@ fn rig_of(rig: &Rig, clips: &[Arc<Clip>], count: usize) -> Arc<Rig> {
     }
     let file = writer.finish(&Provenance::default()).expect("it fits");
     let library = Library::from_bytes(&file.into_inner()).expect("the file was just written");
-    let options = RigOptions {
-        images: phalanx::mesh::ImageMode::Skip,
-        ..RigOptions::default()
-    };
+    let options = RigOptions { images: phalanx::mesh::ImageMode::Skip, ..RigOptions::default() };
     Arc::new(library.rig(&options).expect("the file was just written"))
 }
 
@@ -58,9 +55,7 @@ fn crowd_of(rig: &Arc<Rig>, two: bool) -> Crowd {
                 weight: if two { 0.5 } else { 1.0 },
                 ..PlayOptions::default()
             };
-            let added = crowd
-                .player(one)
-                .and_then(|mut player| player.add(0, clip, &options));
+            let added = crowd.player(one).and_then(|mut player| player.add(0, clip, &options));
             added.expect("the clip belongs to the rig");
         }
     }
@@ -75,10 +70,7 @@ struct Stage {
 
 impl Stage {
     fn new(rig: &Arc<Rig>, two: bool) -> Self {
-        Self {
-            crowd: crowd_of(rig, two),
-            buffer: BoneBuffer::new(),
-        }
+        Self { crowd: crowd_of(rig, two), buffer: BoneBuffer::new() }
     }
 
     fn frame(&mut self) {
@@ -145,10 +137,7 @@ fn frames(c: &mut Criterion) {
                     pool.install(|| b.iter(|| stage.frame()));
                 });
             }
-            println!(
-                "{name}, {count} clips: {}",
-                pool.install(|| in_turns(&rigs, two))
-            );
+            println!("{name}, {count} clips: {}", pool.install(|| in_turns(&rigs, two)));
         }
         group.finish();
     }

@@ -79,11 +79,8 @@ fn details(c: &mut Criterion) {
     let fingers = names.filter(|n| n.contains("Hand") && !n.ends_with("Hand"));
     let fingers: Vec<JointRef> = fingers.map(JointRef::from).collect();
     let detail = |leave_out: &[JointRef]| {
-        let options = DetailOptions {
-            level: rig.lod_count() - 1,
-            leave_out,
-            ..DetailOptions::default()
-        };
+        let options =
+            DetailOptions { level: rig.lod_count() - 1, leave_out, ..DetailOptions::default() };
         rig.detail(&options).expect("a level of the rig")
     };
     let rigs = [
@@ -97,16 +94,12 @@ fn details(c: &mut Criterion) {
             let lane = usize::from(skeleton.lane_of()[joint]);
             let mut blocks = rig.clips()[*clip].blocks(Channel::Rotation).iter();
             let here = |b: &&Block| usize::from(b.block) == lane / 16;
-            blocks
-                .find(here)
-                .is_some_and(|b| b.moving >> (lane % 16) & 1 == 1)
+            blocks.find(here).is_some_and(|b| b.moving >> (lane % 16) & 1 == 1)
         })
     };
     let hands: Vec<usize> = (0..rig.clips().len()).filter(moves_fingers).collect();
-    let hands = WorkloadClips {
-        clips: [0, 1, 2].map(|i| hands[i % hands.len()]),
-        ..subject.clips.clone()
-    };
+    let hands =
+        WorkloadClips { clips: [0, 1, 2].map(|i| hands[i % hands.len()]), ..subject.clips.clone() };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.expect("a thread can be started");
     for (clips, of) in [("gaits", &subject.clips), ("hands", &hands)] {

@@ -131,12 +131,8 @@ fn pass<S: Road>(
             |i| S::f32s::splat(simd, bind[i]),
         );
         for r in 0..3 {
-            let parts = simd.transpose([
-                rows[4 * r],
-                rows[4 * r + 1],
-                rows[4 * r + 2],
-                rows[4 * r + 3],
-            ]);
+            let parts =
+                simd.transpose([rows[4 * r], rows[4 * r + 1], rows[4 * r + 2], rows[4 * r + 3]]);
             for (i, part) in parts.iter().enumerate() {
                 let floats = part.as_slice();
                 for q in 0..n / 4 {
@@ -222,10 +218,7 @@ impl Roads {
                 };
                 let expected = mul(models[joint], self.binds[joint].map(f64::from));
                 for (a, b) in self.palettes[c][joint].iter().zip(expected) {
-                    assert!(
-                        (f64::from(*a) - b).abs() < 1e-3,
-                        "character {c}, joint {joint}"
-                    );
+                    assert!((f64::from(*a) - b).abs() < 1e-3, "character {c}, joint {joint}");
                 }
             }
         }
@@ -247,10 +240,7 @@ fn main() {
     }
     let clip = &subject.rig.clips()[subject.clips.clips[0]];
     let mut moves = [false; JOINTS];
-    for b in [Channel::Translation, Channel::Rotation]
-        .iter()
-        .flat_map(|&c| clip.blocks(c))
-    {
+    for b in [Channel::Translation, Channel::Rotation].iter().flat_map(|&c| clip.blocks(c)) {
         for lane in (0..16).filter(|l| b.moving >> l & 1 == 1) {
             let joint = skeleton.joint_of()[usize::from(b.block) * 16 + lane];
             if let Some(moves) = moves.get_mut(usize::from(joint)) {
@@ -265,23 +255,13 @@ fn main() {
         let parent = usize::from(skeleton.parents()[joint]);
         let above = nearest.get(parent).copied().unwrap_or(NO_PARENT);
         nearest[joint] = if moves { joint as u16 } else { above };
-        let above = if moves && above == NO_PARENT {
-            ROOT
-        } else {
-            above
-        };
+        let above = if moves && above == NO_PARENT { ROOT } else { above };
         steps.push(Step { moves, above });
     }
-    println!(
-        "{} of {JOINTS} joints move",
-        moves.iter().filter(|m| **m).count()
-    );
+    println!("{} of {JOINTS} joints move", moves.iter().filter(|m| **m).count());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.expect("a thread can be started");
-    for level in [SimdLevel::Avx2, SimdLevel::Avx512]
-        .into_iter()
-        .filter(|l| l.is_supported())
-    {
+    for level in [SimdLevel::Avx2, SimdLevel::Avx512].into_iter().filter(|l| l.is_supported()) {
         level.set().expect("the level is supported");
         let best = Level::new();
         let (lanes, token) = match level {
@@ -298,22 +278,15 @@ fn main() {
                 near + 0.05 * hash01(seed) as f32
             };
             let by_lane = |element: &mut dyn FnMut(usize) -> f32| -> Vec<f32> {
-                (0..(JOINTS + 1) * 12 * lanes)
-                    .map(|at| element(at / lanes % 12))
-                    .collect()
+                (0..(JOINTS + 1) * 12 * lanes).map(|at| element(at / lanes % 12)).collect()
             };
-            let chunk = Chunk {
-                locals: by_lane(&mut element),
-                models: by_lane(&mut element),
-            };
+            let chunk = Chunk { locals: by_lane(&mut element), models: by_lane(&mut element) };
             let crowd = Workload::C1.crowd(subject.rig.clone(), &subject.clips, count);
             let mut roads = Roads {
                 crowd: crowd.expect("the crowd accepts its rig").0,
                 buffer: BoneBuffer::new(),
                 steps: steps.clone(),
-                binds: (0..JOINTS)
-                    .map(|_| std::array::from_fn(&mut element))
-                    .collect(),
+                binds: (0..JOINTS).map(|_| std::array::from_fn(&mut element)).collect(),
                 chunk,
                 palettes: vec![[[0.0; 12]; JOINTS]; count],
             };

@@ -16,14 +16,9 @@ fn imports(c: &mut Criterion) {
             None => println!("skipped: {name} is not among the test models"),
         }
     }
-    files.push((
-        "capture.bvh",
-        capture::take(31, 7_200, 1.0 / 120.0).into_bytes(),
-    ));
-    let options = ImportOptions {
-        images: phalanx::mesh::ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    files.push(("capture.bvh", capture::take(31, 7_200, 1.0 / 120.0).into_bytes()));
+    let options =
+        ImportOptions { images: phalanx::mesh::ImageMode::Skip, ..ImportOptions::default() };
     let mut group = c.benchmark_group("import");
     group.sample_size(20);
     for (name, bytes) in &files {

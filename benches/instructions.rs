@@ -75,10 +75,7 @@ fn run(kernel: &str, subject: &Subject) -> Result<(), String> {
 fn live(kernel: &str, subject: &Subject) -> Result<(), LiveError> {
     let mut models = Models::new(&subject.rig, &subject.clips);
     let case = match kernel {
-        CHURN => Case {
-            clips: LIBRARY,
-            ..Case::new(Kind::Churn, CHURNING)
-        },
+        CHURN => Case { clips: LIBRARY, ..Case::new(Kind::Churn, CHURNING) },
         _ => Case::new(Kind::Swords, 1),
     };
     let mut scene = case.scene(&mut models)?;
@@ -140,12 +137,7 @@ fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
     }
     let file = writer.finish(&Provenance::default())?.into_inner();
     let rig = Library::from_bytes(&file)?.rig(&RigOptions::default())?;
-    Ok(Subject::of_rig(
-        subject.name,
-        subject.raw,
-        rig,
-        &SubjectOptions::default(),
-    )?)
+    Ok(Subject::of_rig(subject.name, subject.raw, rig, &SubjectOptions::default())?)
 }
 
 /// Runs a kernel on a model, or on its baked clips.
@@ -158,10 +150,7 @@ fn run_on(kernel: &str, model: Subject) -> Result<(), String> {
 
 fn all(arguments: &[String]) -> Result<(), String> {
     // A single thread, so that no other thread's instructions are counted.
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .use_current_thread()
-        .build();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
     let _pool = pool.map_err(|e| e.to_string())?;
     let pin = || SimdLevel::Avx2.set().map_err(|e| e.to_string());
     match arguments {

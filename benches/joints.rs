@@ -44,13 +44,7 @@ impl Character {
         let clip = crowd.clip_by_index(id, clip).expect("the clip is loaded");
         let instance = crowd.spawn(id)?;
         crowd.play(instance, clip, &PlayOptions::default())?;
-        Ok(Self {
-            name: label,
-            joints,
-            moving,
-            crowd,
-            buffer: BoneBuffer::new(),
-        })
+        Ok(Self { name: label, joints, moving, crowd, buffer: BoneBuffer::new() })
     }
 
     fn frames(&mut self, frames: u32) -> Result<(), CrowdError> {
@@ -83,10 +77,7 @@ fn one_joint() -> Rig {
     };
     let scene = RawScene {
         name: "one joint".into(),
-        nodes: vec![RawNode {
-            local: Trs::IDENTITY,
-            ..RawNode::default()
-        }],
+        nodes: vec![RawNode { local: Trs::IDENTITY, ..RawNode::default() }],
         skins: vec![RawSkin {
             name: None,
             joints: vec![0],
@@ -121,20 +112,15 @@ fn main() {
     let add = |name: &str, rig| Character::new(name, rig).expect("the crowd accepts its rig");
     let mut characters = vec![
         add("one joint", one_joint()),
-        add(
-            "mannequin.glb",
-            mannequin().expect("the built-in character loads"),
-        ),
+        add("mannequin.glb", mannequin().expect("the built-in character loads")),
     ];
     for name in MODELS {
         let Some(path) = trials::asset(name) else {
             println!("skipped: {name} is not among the test models");
             continue;
         };
-        let options = ImportOptions {
-            images: phalanx::mesh::ImageMode::Skip,
-            ..ImportOptions::default()
-        };
+        let options =
+            ImportOptions { images: phalanx::mesh::ImageMode::Skip, ..ImportOptions::default() };
         let imported = import_path(&path, &options).expect("the model imports");
         characters.extend(imported.rigs.into_iter().take(1).map(|rig| add(name, rig)));
     }

@@ -100,14 +100,7 @@ fn state(models: &Models, count: usize) {
 fn main() {
     let test = std::env::args().any(|a| a == "--test");
     let (sizes, count, frames) = match test {
-        true => (
-            Sizes {
-                count: 200,
-                clips: 30,
-            },
-            CHARACTERS / 16,
-            FRAMES / 10,
-        ),
+        true => (Sizes { count: 200, clips: 30 }, CHARACTERS / 16, FRAMES / 10),
         false => (Sizes::default(), CHARACTERS, FRAMES),
     };
     let subject = common::subject();

@@ -18,9 +18,7 @@ use std::sync::Arc;
 type Way = (&'static str, fn(&Path) -> Library);
 
 const WAYS: [Way; 2] = [
-    ("read", |path| {
-        Library::open(path).expect("the file was just written")
-    }),
+    ("read", |path| Library::open(path).expect("the file was just written")),
     ("mapped", |path| {
         // SAFETY: this benchmark has written the file and removes it when no library is left.
         let library = unsafe { Library::open_mapped(path) };
@@ -42,37 +40,23 @@ fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize, form: ClipFo
 
 fn load(c: &mut Criterion) {
     let rig = mannequin().expect("the built-in character loads");
-    let baked = bake_all(
-        rig.clips(),
-        rig.skeleton(),
-        &BakeOptions::default(),
-        &|_| {},
-    );
-    let baked = baked
-        .into_iter()
-        .map(|b| Arc::new(b.expect("the clips fit").0));
+    let baked = bake_all(rig.clips(), rig.skeleton(), &BakeOptions::default(), &|_| {});
+    let baked = baked.into_iter().map(|b| Arc::new(b.expect("the clips fit").0));
     let baked: Vec<Arc<Clip>> = baked.collect();
-    let shortest = baked
-        .iter()
-        .min_by_key(|c| c.bytes())
-        .expect("eleven clips");
+    let shortest = baked.iter().min_by_key(|c| c.bytes()).expect("eleven clips");
     let small = std::slice::from_ref(shortest);
     let folder = std::env::temp_dir().join(format!("phalanx-load-{}", std::process::id()));
     fs::create_dir_all(&folder).expect("the temporary folder can be written");
     let files: Vec<(String, PathBuf)> = ClipForm::ALL
         .into_iter()
         .flat_map(|form| {
-            [
-                ("exact", rig.clips(), 1_000),
-                ("baked", &baked[..], 1_000),
-                ("small", small, 10_000),
-            ]
-            .map(|(kind, clips, count)| {
-                let name = format!("{count} {kind} clips, {}", form.name());
-                let path = folder.join(&name);
-                write(&path, &rig, clips, count, form);
-                (name, path)
-            })
+            [("exact", rig.clips(), 1_000), ("baked", &baked[..], 1_000), ("small", small, 10_000)]
+                .map(|(kind, clips, count)| {
+                    let name = format!("{count} {kind} clips, {}", form.name());
+                    let path = folder.join(&name);
+                    write(&path, &rig, clips, count, form);
+                    (name, path)
+                })
         })
         .collect();
     let pool = |threads| {
@@ -81,11 +65,7 @@ fn load(c: &mut Criterion) {
     };
     for threads in [1, 0] {
         let pool = pool(threads);
-        let place = if threads == 1 {
-            "one thread"
-        } else {
-            "all threads"
-        };
+        let place = if threads == 1 { "one thread" } else { "all threads" };
         let mut group = c.benchmark_group(format!("open and validate, {place}"));
         group.sample_size(10);
         for (name, path) in &files {

@@ -25,10 +25,7 @@ const REPLAYS: usize = 5;
 
 fn plaza(count: usize, tiers: Option<Tiers>) -> Plaza {
     let rig = Arc::new(phalanx::import::mannequin().expect("the built-in character is valid"));
-    let clips: Vec<usize> = PARADE
-        .iter()
-        .filter_map(|name| rig.find_clip(name))
-        .collect();
+    let clips: Vec<usize> = PARADE.iter().filter_map(|name| rig.find_clip(name)).collect();
     Plaza::new(rig, &clips, count, tiers).expect("the crowd accepts its rig")
 }
 
@@ -95,10 +92,7 @@ fn worst(count: usize, threads: usize, run: (usize, usize, usize)) {
 
 /// One tier of rate 1 for all.
 fn full_rate() -> Option<Tiers> {
-    Some(Tiers {
-        tiers: vec![Default::default()],
-        ..Tiers::default()
-    })
+    Some(Tiers { tiers: vec![Default::default()], ..Tiers::default() })
 }
 
 /// Everybody at full rate, with one tier and without tiers. Where a crowd lies in memory weighs more than the difference,
@@ -154,14 +148,10 @@ fn snapshots(c: &mut Criterion, count: usize, warm_up: usize) {
     let bytes = saved.to_bytes();
     println!("a snapshot of {count} has {} bytes", bytes.len());
     let mut group = c.benchmark_group("snapshot");
-    group
-        .sample_size(10)
-        .throughput(Throughput::Elements(count as u64));
+    group.sample_size(10).throughput(Throughput::Elements(count as u64));
     group.bench_function("take", |b| b.iter(|| scene.crowd().snapshot()));
     group.bench_function("to_bytes", |b| b.iter(|| saved.to_bytes()));
-    group.bench_function("from_bytes", |b| {
-        b.iter(|| CrowdSnapshot::from_bytes(&bytes))
-    });
+    group.bench_function("from_bytes", |b| b.iter(|| CrowdSnapshot::from_bytes(&bytes)));
     // The restore, and the frame after it.
     for name in ["restore", "frame after"] {
         group.bench_function(name, |b| {
@@ -171,10 +161,7 @@ fn snapshots(c: &mut Criterion, count: usize, warm_up: usize) {
                     let saved = scene.crowd().snapshot();
                     frames(&mut scene, &mut bones, 8);
                     let start = Instant::now();
-                    scene
-                        .crowd_mut()
-                        .restore(&saved)
-                        .expect("it is of this crowd");
+                    scene.crowd_mut().restore(&saved).expect("it is of this crowd");
                     let restored = start.elapsed();
                     let times = frames(&mut scene, &mut bones, 1);
                     all += match name {
@@ -217,18 +204,12 @@ fn main() {
         group.throughput(Throughput::Elements(count as u64));
         let cases = [
             ("tiers", Some(Tiers::default())),
-            (
-                "tiers with details",
-                Some(Tiers::default().with_levels(&LEVELS)),
-            ),
+            ("tiers with details", Some(Tiers::default().with_levels(&LEVELS))),
             (
                 "full rate with details",
                 Some(Tiers {
                     tiers: vec![Tier {
-                        detail: Some(TierDetail {
-                            level: 2,
-                            ..TierDetail::default()
-                        }),
+                        detail: Some(TierDetail { level: 2, ..TierDetail::default() }),
                         ..Tier::default()
                     }],
                     ..Tiers::default()
@@ -245,11 +226,7 @@ fn main() {
                     scene.crowd_mut().set_views(&[]).expect("there are tiers");
                 }
                 let mut bones = BoneBuffer::new();
-                frames(
-                    &mut scene,
-                    &mut bones,
-                    if test || full { 10 } else { WARM_UP },
-                );
+                frames(&mut scene, &mut bones, if test || full { 10 } else { WARM_UP });
                 let pool = alloc::pool(1);
                 pool.install(|| {
                     b.iter_custom(|count| {

@@ -88,10 +88,7 @@ fn measure(file: &Path, runs: usize) -> Result<(), Box<dyn Error>> {
         let mut memory = Vec::new();
         for _ in 0..runs {
             let program = std::env::current_exe()?;
-            let out = Command::new(program)
-                .args(["--child", way])
-                .arg(file)
-                .output()?;
+            let out = Command::new(program).args(["--child", way]).arg(file).output()?;
             if !out.status.success() {
                 return Err(String::from_utf8_lossy(&out.stderr).into());
             }

@@ -33,11 +33,7 @@ fn retargets(c: &mut Criterion) {
         b.iter(|| retargeting.retarget(walk).expect("the clip fits"));
     });
     group.bench_function("walk, with the set-up", |b| {
-        b.iter(|| {
-            ready(&subject.rig, &onto)
-                .retarget(walk)
-                .expect("the clip fits")
-        });
+        b.iter(|| ready(&subject.rig, &onto).retarget(walk).expect("the clip fits"));
     });
     let map = HumanoidMap::of_rig(&subject.rig).expect("the model is a humanoid");
     group.bench_function("walk, mirrored", |b| {
@@ -56,11 +52,7 @@ fn retargets(c: &mut Criterion) {
         let retargeting = ready(&rig, &onto);
         group.throughput(Throughput::Elements((TAKE * rate) as u64));
         group.bench_function(BenchmarkId::new("ten minutes", rate), |b| {
-            b.iter(|| {
-                retargeting
-                    .retarget(&rig.clips()[0])
-                    .expect("the clip fits")
-            });
+            b.iter(|| retargeting.retarget(&rig.clips()[0]).expect("the clip fits"));
         });
     }
     group.finish();

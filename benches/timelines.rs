@@ -46,9 +46,7 @@ fn rig(uneven: f64) -> Rig {
             values: (0..KEYS).flat_map(value).collect(),
         }
     };
-    let identity = [
-        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-    ];
+    let identity = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
     let scene = RawScene {
         name: "chain".into(),
         nodes: (0..JOINTS)

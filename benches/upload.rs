@@ -53,10 +53,7 @@ fn upload(c: &mut Criterion) {
         });
         for (way, mapped) in [("ring", true), ("write_buffer", false)] {
             group.bench_function(BenchmarkId::new(way, count), |b| {
-                let options = GpuBoneOptions {
-                    mapped,
-                    ..GpuBoneOptions::default()
-                };
+                let options = GpuBoneOptions { mapped, ..GpuBoneOptions::default() };
                 let bones = GpuBoneBuffer::new(&gpu, backend, &options);
                 let mut bones = bones.expect("the device supports the backend");
                 let mut crowd = crowd();

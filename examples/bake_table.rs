@@ -64,10 +64,7 @@ fn table(file: &Path, settings: &BakeOptions) -> Result<(), Box<dyn Error>> {
             let disk = encode(&built, skeleton)?;
             let (decoding, _) = least(|| decode(&disk, skeleton, String::new(), Vec::new()));
             let speed = |bytes: usize, time: Duration| bytes as f64 / time.as_secs_f64() / 1e6;
-            let (bake, decode) = (
-                speed(report.raw_bytes, baking),
-                speed(built.bytes(), decoding),
-            );
+            let (bake, decode) = (speed(report.raw_bytes, baking), speed(built.bytes(), decoding));
             let [max, measured, p99] = [report.max, report.measured, report.p99].map(|e| e * 1e3);
             let [raw_rows, rows, coded] = [
                 section(raw, skeleton, ClipForm::Rows)?,

@@ -27,10 +27,7 @@ fn eel() -> Result<Rig, Box<dyn Error>> {
         source: j,
         name: Some(format!("vertebra{j}")),
         parent: j.checked_sub(1),
-        local: Trs {
-            translation: Vec3::Z * if j == 0 { 0.0 } else { -LENGTH },
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::Z * if j == 0 { 0.0 } else { -LENGTH }, ..Trs::IDENTITY },
         ..RawNode::default()
     });
     // The inverse bind matrices undo each joint's rest pose.
@@ -38,9 +35,7 @@ fn eel() -> Result<Rig, Box<dyn Error>> {
     let skin = RawSkin {
         name: Some("eel".into()),
         joints: (0..JOINTS).collect(),
-        inverse_bind: (0..JOINTS)
-            .map(|j| Affine3x4::from(bind(j)).to_cols_array())
-            .collect(),
+        inverse_bind: (0..JOINTS).map(|j| Affine3x4::from(bind(j)).to_cols_array()).collect(),
     };
     let raw = RawScene {
         name: "eel".into(),
@@ -63,17 +58,10 @@ fn swim(name: &str, duration: f32, bend: f32) -> RawClip {
             channel: RawChannel::Rotation,
             interpolation: Interpolation::Linear,
             times: (0..KEYS).map(|k| duration * phase(k)).collect(),
-            values: (0..KEYS)
-                .flat_map(|k| Quat::from_rotation_y(angle(k)).to_array())
-                .collect(),
+            values: (0..KEYS).flat_map(|k| Quat::from_rotation_y(angle(k)).to_array()).collect(),
         }
     });
-    RawClip {
-        name: Some(name.into()),
-        duration,
-        tracks: tracks.collect(),
-        ..RawClip::default()
-    }
+    RawClip { name: Some(name.into()), duration, tracks: tracks.collect(), ..RawClip::default() }
 }
 
 /// The engine's side: it receives 48 bytes per matrix, and a world transform per instance.
@@ -107,10 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let eel = crowd.spawn(rig)?;
         let place = Vec3::new((i % 40) as f32, 0.0, (i / 40) as f32 * 3.0);
         crowd.set_world(eel, Affine3A::from_translation(place))?;
-        let options = PlayOptions {
-            time: f64::from(i) * 0.037,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: f64::from(i) * 0.037, ..PlayOptions::default() };
         crowd.play(eel, glide, &options)?;
         eels.push(eel);
     }
@@ -118,12 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut scene = SceneGraph::new();
     let mirror = crowd.mirror(eels[0], &mut scene)?;
     let lamp = scene.add(None, Affine3x4::IDENTITY)?;
-    scene.attach(
-        lamp,
-        mirror,
-        "vertebra0",
-        Affine3A::from_translation(Vec3::Y),
-    )?;
+    scene.attach(lamp, mirror, "vertebra0", Affine3A::from_translation(Vec3::Y))?;
 
     let (mut bones, mut renderer) = (BoneBuffer::new(), Renderer::default());
     for frame in 0..120 {
@@ -142,19 +122,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let tip = crowd.model_matrix(eels[0], JOINTS - 1)?.translation();
-    println!(
-        "{} eels of {JOINTS} joints, SIMD level {}",
-        eels.len(),
-        SimdLevel::current()
-    );
+    println!("{} eels of {JOINTS} joints, SIMD level {}", eels.len(), SimdLevel::current());
     println!(
         "{} frames, {} draws, {} bytes of bones",
         renderer.frames, renderer.draws, renderer.bytes
     );
-    println!(
-        "the first one's tail is at {:.3} {:.3} {:.3}",
-        tip.x, tip.y, tip.z
-    );
+    println!("the first one's tail is at {:.3} {:.3} {:.3}", tip.x, tip.y, tip.z);
     println!("its lamp is at {:.3}", scene.world(lamp)?.translation);
     println!("last frame's bones: {:016x}", bones.hash());
     Ok(())

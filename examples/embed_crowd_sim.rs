@@ -40,9 +40,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone())?;
     let gait = Gait::new(&crowd, id)?;
-    let instances = (0..AGENTS)
-        .map(|i| gait.spawn(&mut crowd, id, i))
-        .collect::<Result<Vec<_>, _>>()?;
+    let instances =
+        (0..AGENTS).map(|i| gait.spawn(&mut crowd, id, i)).collect::<Result<Vec<_>, _>>()?;
     let mut buffer = BoneBuffer::new();
     let mut feet = Feet::new(&rig, AGENTS.div_ceil(MEASURED))?;
 
@@ -64,9 +63,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         animation += end - steered;
         let measured = instances.iter().zip(square.agents()).step_by(MEASURED);
         for (i, (&instance, agent)) in measured.enumerate() {
-            let rows = crowd
-                .palette_range(instance)
-                .ok_or("an instance is hidden")?;
+            let rows = crowd.palette_range(instance).ok_or("an instance is hidden")?;
             feet.record(i, agent, &buffer.rows()[rows]);
         }
     }
@@ -91,10 +88,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         100.0 * worst,
         slides.len()
     );
-    println!(
-        "ankles and toes are planted {:.0} % of the time",
-        100.0 * slides.standing
-    );
+    println!("ankles and toes are planted {:.0} % of the time", 100.0 * slides.standing);
     if worst > MAX_SLIDE {
         eprintln!("the slide exceeds the limit of {:.0} %", 100.0 * MAX_SLIDE);
         return Ok(ExitCode::FAILURE);

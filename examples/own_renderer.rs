@@ -58,10 +58,10 @@ fn run() -> Result<(), Box<dyn Error>> {
     let gpu = Gpu::open(&GpuOptions::default())?;
     let backend = match backend {
         None => PaletteBackend::choose(&gpu, rig.palette_len())?,
-        Some(name) => (PaletteBackend::ALL
-            .into_iter()
-            .find(|b| b.to_string() == name))
-        .ok_or_else(|| format!("unknown backend {name}: expected uniform, texture or storage"))?,
+        Some(name) => (PaletteBackend::ALL.into_iter().find(|b| b.to_string() == name))
+            .ok_or_else(|| {
+                format!("unknown backend {name}: expected uniform, texture or storage")
+            })?,
     };
     let mut bones = GpuBoneBuffer::new(&gpu, backend, &GpuBoneOptions::default())?;
     for _ in 0..30 {
@@ -95,15 +95,11 @@ fn paint(
     let (camera_layout, camera) = uniform(device, &camera);
     let layout = layout(device, bones.layout_entry(0, ShaderStages::VERTEX));
     let pages = (0..bones.page_count()).filter_map(|page| bones.page(gpu, page));
-    let pages: Vec<_> = pages
-        .map(|page| bind(device, &layout, page.binding))
-        .collect();
+    let pages: Vec<_> = pages.map(|page| bind(device, &layout, page.binding)).collect();
     let palette = shaders::palette(backend, gpu.palette_limits().window);
     let source = [&palette, shaders::SKINNING, SHADER].join("\n");
-    let (canvas, mut encoder) = (
-        Canvas::new(device, SIZE),
-        device.create_command_encoder(&Default::default()),
-    );
+    let (canvas, mut encoder) =
+        (Canvas::new(device, SIZE), device.create_command_encoder(&Default::default()));
     let mut pass = canvas.begin(&mut encoder);
     pass.set_bind_group(0, &camera, &[]);
     let meshes = rig.meshes().iter().filter(|mesh| mesh.lod == 0);
@@ -124,12 +120,7 @@ fn paint(
         };
         let attributes = stored.attributes();
         let buffers = [SURFACE_LAYOUT, stored.layout(&attributes), PLACE_LAYOUT].map(Some);
-        pass.set_pipeline(&pipeline(
-            device,
-            &source,
-            &[&camera_layout, &layout],
-            &buffers,
-        ));
+        pass.set_pipeline(&pipeline(device, &source, &[&camera_layout, &layout], &buffers));
         pass.set_vertex_buffer(0, mesh.surface.slice(..));
         pass.set_vertex_buffer(1, influences.slice(..));
         pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);

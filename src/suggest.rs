@@ -135,10 +135,7 @@ pub(crate) fn hint(near: &[String]) -> String {
 }
 
 fn folded(name: &str) -> String {
-    name.chars()
-        .take(COMPARED)
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().take(COMPARED).flat_map(char::to_lowercase).collect()
 }
 
 /// How much a name resembles what is wanted.
@@ -188,10 +185,7 @@ fn likeness(wanted: &str, name: &str) -> Likeness {
     let step = if letters <= ANYWHERE { 1 } else { spare };
     let parts = (0..=spare).step_by(step);
     let parts = parts.map(|at| agreement(&wanted, &name[at..at + letters]));
-    whole.max(Likeness {
-        share: 0.9 * parts.fold(0.0, f64::max),
-        of_part: true,
-    })
+    whole.max(Likeness { share: 0.9 * parts.fold(0.0, f64::max), of_part: true })
 }
 
 /// The share of letters that agree, from 0 to 1, by the edit distance: letters inserted, left out or changed, and
@@ -243,14 +237,7 @@ mod tests {
         }
     }
 
-    const CLIPS: [&str; 6] = [
-        "Idle",
-        "Walk",
-        "Run",
-        "LookAround",
-        "Walk_RootMotion",
-        "Walk",
-    ];
+    const CLIPS: [&str; 6] = ["Idle", "Walk", "Run", "LookAround", "Walk_RootMotion", "Walk"];
 
     #[test]
     fn misspelt_names_are_found() {

@@ -37,10 +37,7 @@ pub(crate) fn brief(message: &impl std::fmt::Display) -> String {
         // Its end says where.
         Some(_) => {
             let tail = message.char_indices().rev().nth(QUOTED - 1);
-            let (end, _) = message
-                .char_indices()
-                .nth(MESSAGE - QUOTED - 1)
-                .unwrap_or_default();
+            let (end, _) = message.char_indices().nth(MESSAGE - QUOTED - 1).unwrap_or_default();
             let tail = tail.map_or(0, |(at, _)| at);
             format!("{}…{}", &message[..end], &message[tail..])
         }
@@ -68,12 +65,7 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
     if count == 1 {
         return format!("1 {noun}");
     }
-    for (one, several) in [
-        ("ex", "ices"),
-        ("ix", "ices"),
-        ("sh", "shes"),
-        ("ry", "ries"),
-    ] {
+    for (one, several) in [("ex", "ices"), ("ix", "ices"), ("sh", "shes"), ("ry", "ries")] {
         if let Some(stem) = noun.strip_suffix(one) {
             return format!("{count} {stem}{several}");
         }
@@ -107,10 +99,7 @@ mod tests {
     #[test]
     fn messages_keep_their_ends() {
         assert_eq!(brief(&"é".repeat(300)), "é".repeat(300));
-        let long = brief(&format!(
-            "unknown field `{}` at line 7",
-            "é".repeat(1 << 20)
-        ));
+        let long = brief(&format!("unknown field `{}` at line 7", "é".repeat(1 << 20)));
         assert_eq!(long.chars().count(), 300);
         assert!(long.starts_with("unknown field `é") && long.ends_with("é` at line 7"));
     }
@@ -118,16 +107,8 @@ mod tests {
     #[test]
     fn numbers_have_an_exponent_where_they_are_tiny_or_huge() {
         let values = [0.0, -0.25, 1e-5, 9.9e-6, -5e-324, 1e15, 1e16, f64::INFINITY];
-        let shown = [
-            "0",
-            "-0.25",
-            "0.00001",
-            "9.9e-6",
-            "-5e-324",
-            "1000000000000000",
-            "1e16",
-            "inf",
-        ];
+        let shown =
+            ["0", "-0.25", "0.00001", "9.9e-6", "-5e-324", "1000000000000000", "1e16", "inf"];
         assert_eq!(values.map(number), shown);
     }
 
@@ -137,20 +118,8 @@ mod tests {
         assert_eq!(counts, ["0 joints", "1 joint", "2 joints"]);
         let nouns = ["vertex", "bind matrix", "mesh", "entry", "key"];
         let one = nouns.map(|noun| plural(1, noun));
-        assert_eq!(
-            one,
-            ["1 vertex", "1 bind matrix", "1 mesh", "1 entry", "1 key"]
-        );
+        assert_eq!(one, ["1 vertex", "1 bind matrix", "1 mesh", "1 entry", "1 key"]);
         let two = nouns.map(|noun| plural(2, noun));
-        assert_eq!(
-            two,
-            [
-                "2 vertices",
-                "2 bind matrices",
-                "2 meshes",
-                "2 entries",
-                "2 keys"
-            ]
-        );
+        assert_eq!(two, ["2 vertices", "2 bind matrices", "2 meshes", "2 entries", "2 keys"]);
     }
 }

@@ -98,19 +98,12 @@ fn feathered(scene: &Scene, name: &str) -> Result<Vec<f64>, String> {
         let chain = std::iter::successors(Some(n), |&n: &usize| scene.nodes[n].parent);
         chain.filter(|&n| mask[n] > 0.0).count()
     };
-    Ok((0..mask.len())
-        .map(|n| (depth(n) as f64 * 0.25).min(1.0))
-        .collect())
+    Ok((0..mask.len()).map(|n| (depth(n) as f64 * 0.25).min(1.0)).collect())
 }
 
 fn two_actions(scene: &Scene) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
-    for (a, b) in [
-        ("walk", "jog"),
-        ("jog", "run"),
-        ("run", "walk"),
-        ("atlas", "run"),
-    ] {
+    for (a, b) in [("walk", "jog"), ("jog", "run"), ("run", "walk"), ("atlas", "run")] {
         for phase in PHASES {
             for eighth in 0..=8 {
                 let w = f64::from(eighth) / 8.0;
@@ -161,10 +154,7 @@ fn weights_below_one(scene: &Scene) -> Result<Vec<Case>, String> {
 /// Single weights of at most 1, together more.
 fn weights_above_one(scene: &Scene) -> Result<Vec<Case>, String> {
     let mut cases = weighted(scene, &[1.25, 2.5, 5.0])?;
-    for action in cases
-        .iter_mut()
-        .flat_map(|(_, layers)| &mut layers[0].actions)
-    {
+    for action in cases.iter_mut().flat_map(|(_, layers)| &mut layers[0].actions) {
         action.weight = action.weight.min(1.0);
     }
     Ok(cases)

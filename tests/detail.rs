@@ -66,12 +66,7 @@ impl Model {
     }
 
     fn new(name: &str, raw: RawScene, rig: Rig) -> Self {
-        Self {
-            name: name.into(),
-            scene: reference::scene(&raw),
-            raw,
-            rig,
-        }
+        Self { name: name.into(), scene: reference::scene(&raw), raw, rig }
     }
 }
 
@@ -136,10 +131,7 @@ fn at(model: &Model, clip: usize, phase: f64, weight: f64) -> Action {
 /// Single clips, blends of two and three, a mask, and an additive layer.
 fn plays(model: &Model) -> Vec<Play> {
     let count = model.rig.clips().len();
-    let mut all = vec![Play {
-        what: "nothing".into(),
-        layers: Vec::new(),
-    }];
+    let mut all = vec![Play { what: "nothing".into(), layers: Vec::new() }];
     for clip in 0..count.min(6) {
         all.push(Play::one(model, clip, 0.381966));
     }
@@ -149,33 +141,21 @@ fn plays(model: &Model) -> Vec<Play> {
     let (b, c) = (1 % count, last / 2);
     if count > 1 {
         let two = vec![at(model, 0, 0.3, 0.625), at(model, b, 0.7, 0.375)];
-        all.push(Play {
-            what: "two clips".into(),
-            layers: vec![Layer::of(two)],
-        });
+        all.push(Play { what: "two clips".into(), layers: vec![Layer::of(two)] });
         let partly = vec![at(model, 0, 0.2, 0.25), at(model, last, 0.6, 0.5)];
-        all.push(Play {
-            what: "two clips with rest".into(),
-            layers: vec![Layer::of(partly)],
-        });
+        all.push(Play { what: "two clips with rest".into(), layers: vec![Layer::of(partly)] });
     }
     if count > 2 && c != 0 && c != last {
         let three = [(0, 0.1, 0.5), (c, 0.45, 0.25), (last, 0.8, 0.25)];
         let three = three.map(|(clip, phase, w)| at(model, clip, phase, w));
-        all.push(Play {
-            what: "three clips".into(),
-            layers: vec![Layer::of(three.to_vec())],
-        });
+        all.push(Play { what: "three clips".into(), layers: vec![Layer::of(three.to_vec())] });
     }
     let middle = model.rig.skeleton().len() / 3;
     let mut masked = Layer::of(vec![at(model, last, 0.5, 1.0)]);
     masked.weight = 0.75;
     masked.mask = Some(below(model, middle));
     let base = Layer::of(vec![at(model, 0, 0.25, 1.0)]);
-    all.push(Play {
-        what: "a masked layer".into(),
-        layers: vec![base.clone(), masked],
-    });
+    all.push(Play { what: "a masked layer".into(), layers: vec![base.clone(), masked] });
     let mut added = base;
     added.additive.push(Additive {
         clip: last,
@@ -184,10 +164,7 @@ fn plays(model: &Model) -> Vec<Play> {
         weight: 0.5,
         mask: None,
     });
-    all.push(Play {
-        what: "an additive layer".into(),
-        layers: vec![added],
-    });
+    all.push(Play { what: "an additive layer".into(), layers: vec![added] });
     all
 }
 
@@ -276,9 +253,8 @@ fn show(model: &Model, rig: &Arc<Rig>, level: usize, play: &Play) -> Shown {
     crowd.evaluate(&mut buffer);
     let rows = buffer.rows()[crowd.palette_range(instance).unwrap()].to_vec();
     let joints = 0..rig.skeleton().len();
-    let models: Vec<Affine3x4> = joints
-        .map(|joint| crowd.model_matrix(instance, joint).unwrap())
-        .collect();
+    let models: Vec<Affine3x4> =
+        joints.map(|joint| crowd.model_matrix(instance, joint).unwrap()).collect();
     let scalars = crowd.scalars(instance).unwrap();
     let mut vertices = Vec::new();
     for m in rig.meshes().iter().filter(|m| m.lod == level) {
@@ -290,9 +266,7 @@ fn show(model: &Model, rig: &Arc<Rig>, level: usize, play: &Play) -> Shown {
             SkinningJob {
                 primitive,
                 palette: if m.rigid_slot.is_some() { &[] } else { palette },
-                rigid: m
-                    .rigid_slot
-                    .map_or(Affine3x4::IDENTITY, |slot| palette[usize::from(slot)]),
+                rigid: m.rigid_slot.map_or(Affine3x4::IDENTITY, |slot| palette[usize::from(slot)]),
                 morph_weights: morph.map_or(&[], |r| &scalars[r.scalars.clone()]),
                 positions: &mut positions,
                 normals: &mut [],
@@ -310,18 +284,9 @@ fn show(model: &Model, rig: &Arc<Rig>, level: usize, play: &Play) -> Shown {
         let off = |i: usize| f64::from(p[i] - bounds.center[i]).powi(2);
         let far = (off(0) + off(1) + off(2)).sqrt();
         let most = f64::from(bounds.radius) * (1.0 + 1e-5) + 1e-5;
-        assert!(
-            far <= most,
-            "{}: {}: {far} of {most}",
-            model.name,
-            play.what
-        );
+        assert!(far <= most, "{}: {}: {far} of {most}", model.name, play.what);
     }
-    Shown {
-        rows,
-        models,
-        vertices,
-    }
+    Shown { rows, models, vertices }
 }
 
 /// What the oracle shows, with the joints that a detail leaves out at rest.
@@ -371,10 +336,7 @@ impl Report {
                 self.equal += usize::from(row == full);
                 let off = off(&numbers(row), &numbers(full));
                 self.folded = self.folded.max(off);
-                assert!(
-                    off <= FOLDED,
-                    "{place}: row {of_full} of the full rig: {off}"
-                );
+                assert!(off <= FOLDED, "{place}: row {of_full} of the full rig: {off}");
             }
             for (a, b) in shown.vertices.iter().zip(&full.vertices) {
                 let wide = |v: &Vec<[f32; 3]>| -> Vec<f64> {
@@ -403,20 +365,12 @@ impl Report {
             let wanted = expected.world[node.source].unwrap();
             let off = off(&numbers(&shown.models[joint]), &wanted);
             self.exact = self.exact.max(off);
-            assert!(
-                off <= EXACT,
-                "{place}: model matrix of joint {joint}: {off}"
-            );
+            assert!(off <= EXACT, "{place}: model matrix of joint {joint}: {off}");
         }
     }
 
     fn print(&self, name: &str) {
-        let Self {
-            rows,
-            equal,
-            folded,
-            exact,
-        } = self;
+        let Self { rows, equal, folded, exact } = self;
         println!(
             "{name}: {equal} of {rows} rows have the bits of the full rig, others differ by {folded:.1e}; from the oracle {exact:.1e}"
         );
@@ -429,10 +383,7 @@ fn details_match(model: &Model) {
     let mut report = Report::default();
     at_levels(|_| {
         for level in 0..rig.lod_count() {
-            let options = DetailOptions {
-                level,
-                ..DetailOptions::default()
-            };
+            let options = DetailOptions { level, ..DetailOptions::default() };
             let detail = rig.detail(&options).unwrap();
             for play in &plays {
                 let full = show(model, &rig, level, play);
@@ -449,16 +400,10 @@ fn details_of_the_built_in_character() {
     details_match(&model);
     let counts: Vec<[usize; 2]> = (0..3)
         .map(|level| {
-            let detail = model.rig.detail(&DetailOptions {
-                level,
-                ..DetailOptions::default()
-            });
+            let detail = model.rig.detail(&DetailOptions { level, ..DetailOptions::default() });
             let detail = detail.unwrap();
             let evaluated = detail.as_detail().unwrap().evaluated();
-            [
-                detail.palette_len(),
-                evaluated.iter().filter(|e| **e).count(),
-            ]
+            [detail.palette_len(), evaluated.iter().filter(|e| **e).count()]
         })
         .collect();
     println!("rows and evaluated joints by level: {counts:?}");
@@ -488,11 +433,7 @@ fn details_of_models() {
 #[test]
 fn random_joints_are_kept_and_left_out() {
     let mut models = vec![Model::mannequin()];
-    models.extend(
-        ["pab.glb", "bl_rider.glb"]
-            .into_iter()
-            .filter_map(Model::of_file),
-    );
+    models.extend(["pab.glb", "bl_rider.glb"].into_iter().filter_map(Model::of_file));
     for model in &models {
         let rig = Arc::new(model.rig.clone());
         let plays = plays(model);
@@ -508,21 +449,14 @@ fn random_joints_are_kept_and_left_out() {
                     (0..count).map(|_| dice.below(joints).into()).collect()
                 };
                 let (keep, leave_out) = (some(), some());
-                let options = DetailOptions {
-                    level,
-                    keep: &keep,
-                    leave_out: &leave_out,
-                };
+                let options = DetailOptions { level, keep: &keep, leave_out: &leave_out };
                 let detail = rig.detail(&options).unwrap();
                 check_set(&rig, &detail, &options);
                 let play = &plays[dice.below(plays.len())];
                 let full = show(model, &rig, level, play);
                 report.check(model, &full, &detail, play, false);
                 // A detail of the detail with nothing kept and nothing else left out.
-                let again = detail.detail(&DetailOptions {
-                    level,
-                    ..DetailOptions::default()
-                });
+                let again = detail.detail(&DetailOptions { level, ..DetailOptions::default() });
                 let again = again.unwrap();
                 for (a, b) in again.meshes().iter().zip(detail.meshes()) {
                     assert!(Arc::ptr_eq(&a.mesh, &b.mesh), "meshes are shared");
@@ -571,10 +505,7 @@ fn check_set(rig: &Rig, detail: &Rig, options: &DetailOptions<'_>) {
 fn influences_refer_to_the_same_joints() {
     let rig = import::mannequin().unwrap();
     for level in 0..rig.lod_count() {
-        let detail = rig.detail(&DetailOptions {
-            level,
-            ..DetailOptions::default()
-        });
+        let detail = rig.detail(&DetailOptions { level, ..DetailOptions::default() });
         let detail = detail.unwrap();
         let rows = detail.as_detail().unwrap().full_rows();
         assert!(rows.is_sorted());
@@ -612,38 +543,15 @@ fn influences_refer_to_the_same_joints() {
 fn unknown_levels_and_joints_are_refused() {
     let rig = import::mannequin().unwrap();
     let refused = |options: DetailOptions<'_>| rig.detail(&options).unwrap_err();
-    let level = refused(DetailOptions {
-        level: 3,
-        ..DetailOptions::default()
-    });
-    assert_eq!(
-        level,
-        BuildError::Rig(RigFault::Level {
-            level: 3,
-            levels: 3
-        })
-    );
-    assert_eq!(
-        level.to_string(),
-        "there is no level of detail 3, the rig has 3 levels"
-    );
-    let joint = LookupError::JointIndex {
-        joint: 99,
-        joints: 47,
-    };
-    let keep = refused(DetailOptions {
-        keep: &[99.into()],
-        ..DetailOptions::default()
-    });
+    let level = refused(DetailOptions { level: 3, ..DetailOptions::default() });
+    assert_eq!(level, BuildError::Rig(RigFault::Level { level: 3, levels: 3 }));
+    assert_eq!(level.to_string(), "there is no level of detail 3, the rig has 3 levels");
+    let joint = LookupError::JointIndex { joint: 99, joints: 47 };
+    let keep = refused(DetailOptions { keep: &[99.into()], ..DetailOptions::default() });
     assert_eq!(keep, BuildError::Joint(joint));
-    let name = LookupError::NoJoint {
-        name: "Tail".into(),
-        near: Vec::new(),
-    };
-    let leave_out = refused(DetailOptions {
-        leave_out: &["Tail".into()],
-        ..DetailOptions::default()
-    });
+    let name = LookupError::NoJoint { name: "Tail".into(), near: Vec::new() };
+    let leave_out =
+        refused(DetailOptions { leave_out: &["Tail".into()], ..DetailOptions::default() });
     assert_eq!(leave_out, BuildError::Joint(name));
 }
 
@@ -666,10 +574,7 @@ fn bounds_of_clips_include_added_levels() {
     }
     add_lod(&mut rig, &level).unwrap();
     let after = *rig.clip_bounds(0).unwrap();
-    assert!(
-        after.mesh.max.y > before.mesh.max.y + 5.0,
-        "{before:?} {after:?}"
-    );
+    assert!(after.mesh.max.y > before.mesh.max.y + 5.0, "{before:?} {after:?}");
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(Arc::new(rig)).unwrap();
     let instance = crowd.spawn(id).unwrap();

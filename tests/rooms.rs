@@ -153,10 +153,7 @@ fn length(tokens: &[TokenTree]) -> usize {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
         _ => matches!(token.to_string().as_str(), ";" | ","),
     };
-    tokens
-        .iter()
-        .position(is_end)
-        .map_or(tokens.len(), |end| end + 1)
+    tokens.iter().position(is_end).map_or(tokens.len(), |end| end + 1)
 }
 
 /// The root module of a source text whose child modules lie in `src`.
@@ -174,22 +171,10 @@ fn read(text: &str, path: &[&str]) -> Vec<Import> {
 #[test]
 fn imports_between_rooms_run_down() {
     let imports = read(&std::fs::read_to_string("src/lib.rs").unwrap(), &[]);
-    assert!(
-        imports.len() > 500,
-        "only {} imports were found",
-        imports.len()
-    );
+    assert!(imports.len() > 500, "only {} imports were found", imports.len());
     let up = imports.iter().filter(|i| !is_down(&i.from, &i.to));
     let up: Vec<String> = up
-        .map(|i| {
-            format!(
-                "{}:{}: `{}` imports `{}`",
-                i.file.display(),
-                i.line,
-                i.from,
-                i.to
-            )
-        })
+        .map(|i| format!("{}:{}: `{}` imports `{}`", i.file.display(), i.line, i.from, i.to))
         .collect();
     assert!(
         up.is_empty(),
@@ -218,10 +203,7 @@ fn every_form_of_an_import_is_seen() {
         use crate::import::raw;
         fn h() { crate::runtime::run() }
     ";
-    let seen: Vec<_> = read(text, &["rig", "parts"])
-        .into_iter()
-        .map(|i| (i.line, i.to))
-        .collect();
+    let seen: Vec<_> = read(text, &["rig", "parts"]).into_iter().map(|i| (i.line, i.to)).collect();
     let want = [
         (3, "math"),
         (4, "clip"),

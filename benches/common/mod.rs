@@ -13,10 +13,7 @@ use std::time::Duration;
 
 /// `pab.glb` if the test models are available, otherwise the built-in character.
 pub fn subject() -> Subject {
-    let subject = Subject::load(
-        trials::asset("pab.glb").as_deref(),
-        &SubjectOptions::default(),
-    );
+    let subject = Subject::load(trials::asset("pab.glb").as_deref(), &SubjectOptions::default());
     let subject = subject.expect("the model can be measured");
     println!("subject: {}", subject.name);
     subject
@@ -35,9 +32,7 @@ pub fn stage(c: &mut Criterion, stage: Stage) {
     let subject = subject();
     let mut jobs = Jobs::new(&subject).expect("the jobs accept their buffers");
     let mut group = c.benchmark_group(stage.name());
-    group
-        .warm_up_time(Duration::from_millis(300))
-        .measurement_time(Duration::from_secs(1));
+    group.warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1));
     at_levels(|level| {
         group.bench_function(BenchmarkId::from_parameter(level), |b| {
             b.iter(|| jobs.passes(stage, 1).expect("the job ran before"));

@@ -69,10 +69,7 @@ impl FromStr for BlendArg {
             .map_err(|_| format!("\"{}\" is not a weight; {FORM}", quoted(weight)))?;
         let most = phalanx::runtime::MAX_ACTION_WEIGHT;
         if !(0.0..=most).contains(&value) {
-            return Err(format!(
-                "the weight {} is not a number from 0 to {most}",
-                quoted(weight)
-            ));
+            return Err(format!("the weight {} is not a number from 0 to {most}", quoted(weight)));
         }
         Ok(Self {
             clip: clip.to_owned(),
@@ -101,10 +98,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
             "{} s is too long, the limit is {MAX_TIME} s in both directions",
             quoted(text)
         )),
-        _ => Err(format!(
-            "\"{}\" is not a finite number of seconds",
-            quoted(text)
-        )),
+        _ => Err(format!("\"{}\" is not a finite number of seconds", quoted(text))),
     }
 }
 
@@ -146,11 +140,7 @@ impl ActionArgs {
             })
         };
         Ok(Actions {
-            all: single
-                .into_iter()
-                .chain(blended)
-                .map(action)
-                .collect::<Result<_, CliError>>()?,
+            all: single.into_iter().chain(blended).map(action).collect::<Result<_, CliError>>()?,
             mode: self.loop_mode.into(),
             in_step: false,
         })
@@ -242,15 +232,12 @@ mod tests {
     fn a_blend_is_split_from_the_right() {
         let parse = |text: &str| text.parse::<BlendArg>();
         let blend = parse("a:b: c:0.5:1").unwrap();
-        assert_eq!(
-            (blend.clip.as_str(), blend.time, blend.weight),
-            ("a:b: c", 0.5, 1.0)
-        );
+        assert_eq!((blend.clip.as_str(), blend.time, blend.weight), ("a:b: c", 0.5, 1.0));
         assert_eq!(parse(":0:0").unwrap().clip, "");
         assert_eq!(parse("x:-1:0.25").unwrap().time, -1.0);
-        for bad in [
-            "", "x", "x:1", "x:1:", "x::1", "x:1:-1", "x:1:nan", "x:inf:1", "x:1:1e99", "x:1e10:1",
-        ] {
+        for bad in
+            ["", "x", "x:1", "x:1:", "x::1", "x:1:-1", "x:1:nan", "x:inf:1", "x:1:1e99", "x:1e10:1"]
+        {
             assert!(parse(bad).is_err(), "{bad}");
         }
     }
@@ -259,10 +246,7 @@ mod tests {
     fn errors_are_bounded_and_say_how_a_blend_is_written() {
         let many = "9".repeat(300);
         let error = seconds(&many).unwrap_err();
-        assert!(
-            error.len() < 150 && error.contains("is too long"),
-            "{error}"
-        );
+        assert!(error.len() < 150 && error.contains("is too long"), "{error}");
         let parse = |text: &str| text.parse::<BlendArg>().unwrap_err();
         let error = parse("Armature:Walk:0.5");
         assert!(error.contains("\"Walk\" is not"), "{error}");

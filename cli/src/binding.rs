@@ -99,18 +99,12 @@ mod tests {
         let modes = MODES.iter().map(|(_, mode)| Some(*mode));
         for translations in modes.chain([None]) {
             for root_scale in [None, Some(1.0), Some(0.1), Some(1e-6), Some(123_456.79)] {
-                let given = BindingArgs {
-                    translations,
-                    root_scale,
-                };
+                let given = BindingArgs { translations, root_scale };
                 let text = format!("exact up=y{} bound", given.text());
                 assert_eq!(BindingArgs::of_text(&text), given, "{text}");
             }
         }
-        assert_eq!(
-            BindingArgs::default().text(),
-            " default-translations=same-offset"
-        );
+        assert_eq!(BindingArgs::default().text(), " default-translations=same-offset");
     }
 
     #[test]

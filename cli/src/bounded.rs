@@ -32,7 +32,5 @@ fn is_pipe(_: &Path) -> io::Result<bool> {
 fn is_opened(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     path == Path::new("/dev/stdin")
-        || path
-            .parent()
-            .is_some_and(|p| folders.iter().any(|f| p == Path::new(f)))
+        || path.parent().is_some_and(|p| folders.iter().any(|f| p == Path::new(f)))
 }

@@ -167,11 +167,7 @@ impl BudgetController {
         let error = ((measured - expected) / scale).clamp(-LARGEST_ERROR, LARGEST_ERROR);
 
         let last = std::mem::replace(&mut self.error, error);
-        let both = if last * error > 0.0 {
-            last.abs().min(error.abs())
-        } else {
-            0.0
-        };
+        let both = if last * error > 0.0 { last.abs().min(error.abs()) } else { 0.0 };
         let kept = (1.0 - GAIN) * (CHANGE / both).min(1.0);
         let rows = self.information.chunks_exact_mut(x.len());
         for (row, &a) in rows.zip(&*x) {
@@ -206,12 +202,7 @@ impl BudgetController {
     /// Distributes the error of the last sample over the costs. One that would pass its least value gets that value,
     /// and the others the rest of the error: a constant that is 0 would otherwise keep the costs from falling.
     fn learn(&mut self, mut error: f64) {
-        let Work {
-            x,
-            steps,
-            held,
-            factors,
-        } = &mut self.work;
+        let Work { x, steps, held, factors } = &mut self.work;
         let count = x.len();
         held.clear();
         held.resize(count, false);
@@ -221,10 +212,7 @@ impl BudgetController {
             for of in (0..count).filter(|&of| held[of]) {
                 steps[of] = 0.0;
                 factors[of * count..][..count].fill(0.0);
-                factors[of..]
-                    .iter_mut()
-                    .step_by(count)
-                    .for_each(|f| *f = 0.0);
+                factors[of..].iter_mut().step_by(count).for_each(|f| *f = 0.0);
             }
             solve(factors, steps);
             // Every turn but the last holds another cost.
@@ -331,19 +319,12 @@ mod tests {
     impl Machine {
         fn new(constant: f64, costs: [f64; 2], noise: f64) -> Self {
             let state = 1;
-            Self {
-                constant,
-                costs,
-                noise,
-                state,
-            }
+            Self { constant, costs, noise, state }
         }
 
         fn random(&mut self) -> f64 {
-            self.state = self
-                .state
-                .wrapping_mul(6364136223846793005)
-                .wrapping_add(1442695040888963407);
+            self.state =
+                self.state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (self.state >> 40) as f64 / (1u64 << 24) as f64
         }
 
@@ -388,9 +369,8 @@ mod tests {
         for constant in [0.0, 400.0] {
             let mut machine = Machine::new(constant, [0.3, 1.2], 0.1);
             for share in [0.2, 0.6] {
-                let times: Vec<f64> = (0..300)
-                    .map(|_| machine.frame(&mut controller, ALL, share))
-                    .collect();
+                let times: Vec<f64> =
+                    (0..300).map(|_| machine.frame(&mut controller, ALL, share)).collect();
                 let within = |t: &f64| (*t - 1500.0).abs() < 150.0;
                 assert!(times[150..].iter().all(within), "{times:?}");
             }

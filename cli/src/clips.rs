@@ -97,11 +97,8 @@ impl ClipFile {
             let clips = library.clips().map_err(|error| error.in_file(&file))?;
             (clips, library.skeleton().clone())
         } else {
-            let options = ImportOptions {
-                images: ImageMode::Skip,
-                up_axis: up,
-                ..import.options()
-            };
+            let options =
+                ImportOptions { images: ImageMode::Skip, up_axis: up, ..import.options() };
             let imported = import::import_path(path, &options);
             let imported = imported.map_err(|error| kind::explain(path, error))?;
             let rig = imported.rigs.into_iter().next();
@@ -139,12 +136,7 @@ impl ClipFile {
                 *only = Arc::new(only.as_ref().clone().with_name(name));
             }
         }
-        Ok(Self {
-            file,
-            clips,
-            skeleton,
-            report,
-        })
+        Ok(Self { file, clips, skeleton, report })
     }
 
     /// Its clips on a skeleton: as they are if their own is equal and no option is given, laid out for it if it differs
@@ -169,10 +161,7 @@ impl ClipFile {
             });
             return Ok((clips.collect::<Result<_, _>>()?, bound));
         }
-        let fault = |source| ClipsFault::Bind {
-            file: self.file.clone(),
-            source,
-        };
+        let fault = |source| ClipsFault::Bind { file: self.file.clone(), source };
         let binding = Binding::new(&self.skeleton, target, &options.options()).map_err(fault)?;
         let mut clips = Vec::with_capacity(self.clips.len());
         for clip in &self.clips {
@@ -191,9 +180,7 @@ impl ClipFile {
         options: BindingArgs,
     ) -> Result<(Vec<Clip>, BoundFile), CliError> {
         let (clips, bound) = self.bind(target, options)?;
-        let laid = clips
-            .par_iter()
-            .map(|clip| laid_out(&self.file, clip, target));
+        let laid = clips.par_iter().map(|clip| laid_out(&self.file, clip, target));
         Ok((laid.collect::<Result<_, _>>()?, bound))
     }
 
@@ -219,10 +206,8 @@ impl ClipFile {
 /// A clip of a file in the order of lanes and joints of a skeleton.
 pub fn laid_out(file: &str, clip: &Clip, target: &Skeleton) -> Result<Clip, CliError> {
     let laid = reorder_lanes(clip, target, clip.reorder_limit());
-    let laid = laid.map_err(|source| BakeFault::Build {
-        file: file.to_owned(),
-        source: Box::new(source),
-    });
+    let laid =
+        laid.map_err(|source| BakeFault::Build { file: file.to_owned(), source: Box::new(source) });
     Ok(laid?.0)
 }
 
@@ -233,10 +218,7 @@ pub fn order_distance(file: &str, from: &Clip, made: &Clip, shell: f32) -> Resul
         return Ok(0.0);
     }
     let binding = Binding::new(source, target, &BindOptions::default());
-    let binding = binding.map_err(|source| ClipsFault::Bind {
-        file: file.to_owned(),
-        source,
-    })?;
+    let binding = binding.map_err(|source| ClipsFault::Bind { file: file.to_owned(), source })?;
     distance(file, &binding, from, made, shell)
 }
 
@@ -248,10 +230,7 @@ fn distance(
     shell: f32,
 ) -> Result<f32, CliError> {
     let found = binding.measure(from, made, shell);
-    let found = found.map_err(|source| ClipsFault::Bind {
-        file: file.to_owned(),
-        source,
-    })?;
+    let found = found.map_err(|source| ClipsFault::Bind { file: file.to_owned(), source })?;
     Ok(found as f32)
 }
 
@@ -381,10 +360,8 @@ pub fn on_rig(
         all.extend(clips);
         bound.push(one);
     }
-    let rig = with_clips(rig, all).map_err(|source| ClipsFault::Rig {
-        file: file.to_owned(),
-        source: Box::new(source),
-    })?;
+    let rig = with_clips(rig, all)
+        .map_err(|source| ClipsFault::Rig { file: file.to_owned(), source: Box::new(source) })?;
     Ok((rig, bound))
 }
 
@@ -459,8 +436,6 @@ impl BoundFile {
     /// The findings with the file's name, for standard error.
     pub fn lines(&self) -> Vec<String> {
         let findings = self.findings().into_iter();
-        findings
-            .map(|line| format!("{}: {line}", self.file))
-            .collect()
+        findings.map(|line| format!("{}: {line}", self.file)).collect()
     }
 }

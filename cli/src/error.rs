@@ -350,11 +350,7 @@ impl CliError {
             RetargetError::NoBind => " (--reference rest takes the rest pose)",
             _ => "",
         };
-        Self::Retarget {
-            file,
-            source: Box::new(source),
-            advice,
-        }
+        Self::Retarget { file, source: Box::new(source), advice }
     }
 
     /// The lines printed for this error.

@@ -175,10 +175,7 @@ mod tests {
             assert!(text.starts_with("a\\") && text.ends_with('b'), "{text:?}");
             assert_eq!(one_line(&text), text, "escapes stay unchanged");
         }
-        assert_eq!(
-            one_line("a\nb\u{1b}[2J\u{202e}"),
-            "a\\nb\\u{1b}[2J\\u{202e}"
-        );
+        assert_eq!(one_line("a\nb\u{1b}[2J\u{202e}"), "a\\nb\\u{1b}[2J\\u{202e}");
         assert_eq!(one_line(SEEN), SEEN);
         assert_eq!(lines("a\nb\r\u{2028}"), "a\nb\\r\\u{2028}");
     }
@@ -187,10 +184,7 @@ mod tests {
     fn json_holds_no_hidden_character_and_reads_back() {
         let all: String = HIDDEN.iter().collect();
         let value = BTreeMap::from([
-            (
-                format!("key {all}"),
-                vec![format!("{all}\"{SEEN}"), String::new()],
-            ),
+            (format!("key {all}"), vec![format!("{all}\"{SEEN}"), String::new()]),
             ("empty".to_owned(), Vec::new()),
         ]);
         for pretty in [false, true] {
@@ -200,10 +194,7 @@ mod tests {
             let body = text.strip_suffix('\n').unwrap();
             let hidden = |c: char| is_hidden(c) && !(pretty && c == '\n');
             assert!(!body.contains(hidden), "{body:?}");
-            assert!(
-                body.contains("\\u202e") && body.contains("\\udb40\\udc41"),
-                "{body}"
-            );
+            assert!(body.contains("\\u202e") && body.contains("\\udb40\\udc41"), "{body}");
             let read: BTreeMap<String, Vec<String>> = serde_json::from_str(body).unwrap();
             assert_eq!(read, value);
             // Without such characters the output equals serde_json's.

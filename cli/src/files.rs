@@ -109,11 +109,7 @@ impl Files {
             });
         }
         match self.written.get(&identity) {
-            Some(first) => Err(Clash::Written {
-                file,
-                first: first.clone(),
-                second: output,
-            }),
+            Some(first) => Err(Clash::Written { file, first: first.clone(), second: output }),
             None => {
                 self.written.insert(identity, output);
                 Ok(())
@@ -143,14 +139,9 @@ impl Files {
             self.add(argument, &marker_file(&model), Some(&model));
             let folder = model.parent().unwrap_or(Path::new(""));
             // A model that cannot be read is reported by the import.
-            let bytes = model
-                .is_file()
-                .then(|| fs::read(&model).unwrap_or_default());
+            let bytes = model.is_file().then(|| fs::read(&model).unwrap_or_default());
             // Also those in other folders, whether they are read or not.
-            let options = ImportOptions {
-                parent_folders: true,
-                ..ImportOptions::default()
-            };
+            let options = ImportOptions { parent_folders: true, ..ImportOptions::default() };
             for part in external_files(&bytes.unwrap_or_default(), folder, &options) {
                 self.add(argument, &part, Some(&model));
             }

@@ -52,10 +52,7 @@ impl FileReport {
 
     /// The report of a file whose lines are printed elsewhere.
     pub fn quiet(file: &str, report: &ImportReport) -> Self {
-        Self {
-            lines: Vec::new(),
-            ..Self::new(file, report)
-        }
+        Self { lines: Vec::new(), ..Self::new(file, report) }
     }
 
     /// Prints what was dropped or repaired to standard error.
@@ -85,18 +82,13 @@ const ADVICE: [[&str; 2]; 3] = [
         "; trimming or reading leniently moves",
         "; trimming (--trim) or reading leniently (--lenient) moves",
     ],
-    [
-        "; parent folders can be allowed",
-        "; parent folders can be allowed (--allow-parent-folders)",
-    ],
+    ["; parent folders can be allowed", "; parent folders can be allowed (--allow-parent-folders)"],
 ];
 
 /// A line of an import report with the options that do what it advises.
 pub fn with_options(line: &str) -> String {
     let all = ADVICE.iter();
-    all.fold(line.to_owned(), |line, [advice, with]| {
-        line.replace(advice, with)
-    })
+    all.fold(line.to_owned(), |line, [advice, with]| line.replace(advice, with))
 }
 
 /// Prints what the import dropped of a model that is drawn, played or measured. Textures that are missing are named

@@ -30,9 +30,7 @@ impl FromStr for PaletteArg {
         if text == "auto" {
             return Ok(Self(None));
         }
-        let named = PaletteBackend::ALL
-            .into_iter()
-            .find(|b| b.to_string() == text);
+        let named = PaletteBackend::ALL.into_iter().find(|b| b.to_string() == text);
         let backend = named.ok_or("expected auto, storage, texture or uniform")?;
         Ok(Self(Some(backend)))
     }
@@ -205,14 +203,8 @@ fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
 fn most_rows(crowd: &Crowd) -> usize {
     if let Some(frame) = crowd.tier_stats() {
         let ids = crowd.instances().map(|i| i.rig());
-        let rows = ids
-            .filter_map(|rig| crowd.rig(rig).ok())
-            .map(|rig| rig.palette_len());
-        let own = frame
-            .tiers
-            .iter()
-            .map(|t| t.instances - t.shared)
-            .sum::<usize>();
+        let rows = ids.filter_map(|rig| crowd.rig(rig).ok()).map(|rig| rig.palette_len());
+        let own = frame.tiers.iter().map(|t| t.instances - t.shared).sum::<usize>();
         // An interpolated instance has two palettes.
         let palettes = 2 * own + frame.shared_palettes;
         return 2 * palettes * rows.max().unwrap_or(0);
@@ -242,11 +234,7 @@ impl Device {
         shot: &Shot,
         size: PictureSize,
     ) -> Result<(RgbaImage, DrawCounts), RenderError> {
-        let Self {
-            renderer,
-            bones,
-            loaded,
-        } = self;
+        let Self { renderer, bones, loaded } = self;
         let (models, canvas) = match loaded {
             Some(loaded) if loaded.1.size() == size => loaded,
             _ => loaded.insert((renderer.load(shot.models)?, renderer.canvas(size)?)),
@@ -267,10 +255,7 @@ mod tests {
     fn backends_have_names() {
         let named = |name: &str| name.parse::<PaletteArg>();
         assert_eq!(named("auto"), Ok(PaletteArg(None)));
-        assert_eq!(
-            named("uniform"),
-            Ok(PaletteArg(Some(PaletteBackend::Uniform)))
-        );
+        assert_eq!(named("uniform"), Ok(PaletteArg(Some(PaletteBackend::Uniform))));
         assert!(named("storage").is_ok() && named("texture").is_ok());
         assert!(named("").is_err() && named("gpu").is_err());
     }

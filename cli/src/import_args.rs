@@ -116,10 +116,7 @@ pub fn advise(error: ImportError) -> CliError {
         },
         _ => return error.into(),
     };
-    CliError::Advised {
-        error: Box::new(error),
-        advice,
-    }
+    CliError::Advised { error: Box::new(error), advice }
 }
 
 const RAISES: &str = "--memory-limit SIZE raises the limit";
@@ -131,21 +128,8 @@ mod tests {
     #[test]
     fn sizes_are_bytes_or_have_a_unit() {
         let sizes = ["1", "3k", "2M", "4G"].map(|text| size(text).ok());
-        assert_eq!(
-            sizes,
-            [Some(1), Some(3 << 10), Some(2 << 20), Some(4 << 30)]
-        );
-        for bad in [
-            "",
-            "0",
-            "G",
-            "-1",
-            "1.5G",
-            "1T",
-            "99999999999G",
-            "1 G",
-            "1é",
-        ] {
+        assert_eq!(sizes, [Some(1), Some(3 << 10), Some(2 << 20), Some(4 << 30)]);
+        for bad in ["", "0", "G", "-1", "1.5G", "1T", "99999999999G", "1 G", "1é"] {
             assert!(size(bad).is_err(), "{bad}");
         }
     }

@@ -22,11 +22,7 @@ pub fn open_to_play(path: &Path) -> Result<Library, ReadError> {
 fn open_from(path: &Path, mapped_from: u64) -> Result<Library, ReadError> {
     // A file that is missing is reported by the library.
     let large = std::fs::metadata(path).is_ok_and(|file| file.len() >= mapped_from);
-    if large {
-        open(path)
-    } else {
-        Library::open(path)
-    }
+    if large { open(path) } else { Library::open(path) }
 }
 
 /// Maps a file.

@@ -74,11 +74,7 @@ pub struct Part<'a> {
 
 impl Shared {
     pub const fn new(limit: u64) -> Self {
-        Self {
-            limit,
-            taken: Mutex::new(0),
-            given_back: Condvar::new(),
-        }
+        Self { limit, taken: Mutex::new(0), given_back: Condvar::new() }
     }
 
     /// Takes a part, when others have given back enough; `None` if there is not as much even for this one alone. A
@@ -95,10 +91,7 @@ impl Shared {
             if *taken == 0 {
                 return None;
             }
-            taken = self
-                .given_back
-                .wait(taken)
-                .unwrap_or_else(PoisonError::into_inner);
+            taken = self.given_back.wait(taken).unwrap_or_else(PoisonError::into_inner);
         }
     }
 

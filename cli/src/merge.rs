@@ -169,28 +169,17 @@ fn write<W: std::io::Write + std::io::Seek>(
 ) -> Result<(), CliError> {
     let failed = |source: WriteError| -> CliError {
         let file = path.display().to_string();
-        BakeFault::Write {
-            file,
-            source: Box::new(source),
-        }
-        .into()
+        BakeFault::Write { file, source: Box::new(source) }.into()
     };
     let broken = |part: &Path, source: ReadError| -> CliError {
         let file = part.display().to_string();
-        BakeFault::Format {
-            file,
-            source: Box::new(source),
-        }
-        .into()
+        BakeFault::Format { file, source: Box::new(source) }.into()
     };
     let Some(&(first, base)) = all.first() else {
         return Ok(());
     };
     let skeleton = base.skeleton();
-    let rig = base.rig(&RigOptions {
-        clips: false,
-        ..RigOptions::default()
-    });
+    let rig = base.rig(&RigOptions { clips: false, ..RigOptions::default() });
     let mut writer = LibraryWriter::new(out, skeleton).map_err(failed)?;
     let rig = rig.map_err(|e| broken(first, e))?;
     writer.add_rig(&rig).map_err(failed)?;
@@ -221,10 +210,9 @@ fn distance(
     moved: (&Clip, &Skeleton),
 ) -> Result<f32, CliError> {
     let file = path.display().to_string();
-    let was = part.clip(clip).map_err(|source| BakeFault::Format {
-        file: file.clone(),
-        source: Box::new(source),
-    })?;
+    let was = part
+        .clip(clip)
+        .map_err(|source| BakeFault::Format { file: file.clone(), source: Box::new(source) })?;
     let mut settings = BakeOptions::default();
     let origin = part.provenance().clips.get(clip);
     if let Some(shell) = origin.map(|o| o.shell).filter(|s| *s > 0.0) {
@@ -237,11 +225,7 @@ fn distance(
         Ok(report) => Ok(report.max),
         // A clip too long to be measured was not measured by the bake either.
         Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),
-        Err(source) => Err(BakeFault::Error {
-            file,
-            source: Box::new(source),
-        }
-        .into()),
+        Err(source) => Err(BakeFault::Error { file, source: Box::new(source) }.into()),
     }
 }
 
@@ -260,11 +244,8 @@ fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     if p.clips.len() != part.len() {
         joined.sources.push(Source::default());
     }
-    let unknown = ClipOrigin {
-        source: p.sources.len() as u32,
-        max_error: f32::NAN,
-        ..ClipOrigin::default()
-    };
+    let unknown =
+        ClipOrigin { source: p.sources.len() as u32, max_error: f32::NAN, ..ClipOrigin::default() };
     joined.clips.extend((0..part.len()).map(|clip| {
         let origin = p.clips.get(clip).copied().unwrap_or(unknown);
         let error = origin.max_error + moved.get(clip).copied().unwrap_or_default();
@@ -424,10 +405,7 @@ mod tests {
             let form = ClipForm::default();
             writer.add_clip(clip, clip.name(), form).unwrap();
         }
-        let origin = |max_error| ClipOrigin {
-            max_error,
-            ..ClipOrigin::default()
-        };
+        let origin = |max_error| ClipOrigin { max_error, ..ClipOrigin::default() };
         let stated = Provenance {
             sources: vec![Source::default()],
             clips: [0.5, 0.25, f32::NAN, f32::MAX].map(origin).to_vec(),

@@ -63,17 +63,12 @@ impl Model {
         if Self::is_phx(path) {
             if let Some(given) = import.given() {
                 let file = path.display();
-                output::tell(&format!(
-                    "warning: {file}: {given} no effect on a .phx file"
-                ));
+                output::tell(&format!("warning: {file}: {given} no effect on a .phx file"));
             }
             return Self::open(path, images);
         }
         let file = path.display().to_string();
-        let options = ImportOptions {
-            images: image_mode(images),
-            ..import.options()
-        };
+        let options = ImportOptions { images: image_mode(images), ..import.options() };
         let imported = import::import_path(path, &options);
         let imported = imported.map_err(|error| kind::explain(path, error))?;
         let rig = imported.rigs.into_iter().next();
@@ -138,13 +133,8 @@ impl Model {
     fn open(path: &Path, images: bool) -> Result<Self, CliError> {
         let library = mapped::open_to_play(path)?;
         let file = path.display().to_string();
-        let options = RigOptions {
-            images: image_mode(images),
-            ..RigOptions::default()
-        };
-        let rig = library
-            .rig(&options)
-            .map_err(|error| error.in_file(&file))?;
+        let options = RigOptions { images: image_mode(images), ..RigOptions::default() };
+        let rig = library.rig(&options).map_err(|error| error.in_file(&file))?;
         Ok(Self {
             file,
             built_in: false,
@@ -184,9 +174,8 @@ impl Model {
             None => (String::new(), "its"),
         };
         let listed = clips.iter().enumerate().take(LISTED_CLIPS);
-        let names: Vec<String> = listed
-            .map(|(i, c)| format!("{i} \"{}\"", one_line(c.name())))
-            .collect();
+        let names: Vec<String> =
+            listed.map(|(i, c)| format!("{i} \"{}\"", one_line(c.name()))).collect();
         let more = match clips.len().saturating_sub(LISTED_CLIPS) {
             0 => String::new(),
             n => format!(" and {n} more"),
@@ -215,10 +204,8 @@ impl Model {
 
     /// The rig's pose at the given clip times.
     pub fn pose(&self, actions: &[PoseAction]) -> Result<EvaluatedPose, CliError> {
-        evaluate_pose(&self.rig, actions).map_err(|source| CliError::Pose {
-            file: self.file.clone(),
-            source: Box::new(source),
-        })
+        evaluate_pose(&self.rig, actions)
+            .map_err(|source| CliError::Pose { file: self.file.clone(), source: Box::new(source) })
     }
 }
 
@@ -236,9 +223,5 @@ pub fn near_joints(skeleton: &Skeleton, wanted: &str) -> String {
 
 /// Images are decoded or skipped.
 fn image_mode(wanted: bool) -> ImageMode {
-    if wanted {
-        ImageMode::Decoded
-    } else {
-        ImageMode::Skip
-    }
+    if wanted { ImageMode::Decoded } else { ImageMode::Skip }
 }

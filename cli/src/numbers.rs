@@ -50,10 +50,7 @@ mod tests {
         }
         let any = whole::<u64>(1..=u64::MAX);
         assert_eq!(any("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(
-            any("0"),
-            Err("expected a whole number of at least 1".into())
-        );
+        assert_eq!(any("0"), Err("expected a whole number of at least 1".into()));
         assert!(any("18446744073709551616").is_err_and(|e| e.contains("more than")));
     }
 
@@ -62,11 +59,7 @@ mod tests {
         let fade = within("seconds", 0.0f32..=2.0);
         assert_eq!((fade("0"), fade("2")), (Ok(0.0), Ok(2.0)));
         for bad in ["-0.1", "2.1", "nan", "inf", "soon"] {
-            assert_eq!(
-                fade(bad),
-                Err("expected seconds from 0 to 2".into()),
-                "{bad}"
-            );
+            assert_eq!(fade(bad), Err("expected seconds from 0 to 2".into()), "{bad}");
         }
     }
 }

@@ -56,21 +56,18 @@ impl Output {
     /// Checks that a file can be written, without changing its content.
     pub fn open(path: &Path) -> Result<Self, CliError> {
         let way = Way::to(path).map_err(|source| failed(path, source))?;
-        Ok(Self {
-            path: path.to_owned(),
-            way,
-        })
+        Ok(Self { path: path.to_owned(), way })
     }
 
     /// Replaces the content.
     pub fn write(self, bytes: &[u8]) -> Result<(), CliError> {
         let written = match self.way {
-            Way::Replace => NewFile::create(&self.path)
-                .map_err(io::Error::from)
-                .and_then(|mut new| {
+            Way::Replace => {
+                NewFile::create(&self.path).map_err(io::Error::from).and_then(|mut new| {
                     new.write_all(bytes)?;
                     new.finish().map_err(io::Error::from)
-                }),
+                })
+            }
             Way::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
             Way::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
         };
@@ -139,8 +136,5 @@ fn standard_stream(_: &Path) -> io::Result<Option<File>> {
 }
 
 fn failed(path: &Path, source: io::Error) -> CliError {
-    CliError::Write {
-        path: path.display().to_string(),
-        source,
-    }
+    CliError::Write { path: path.display().to_string(), source }
 }

@@ -9,8 +9,6 @@ pub fn encode(picture: RgbaImage) -> Result<Vec<u8>, CliError> {
     let mut png = Vec::new();
     let encoder =
         PngEncoder::new_with_quality(&mut png, CompressionType::Best, FilterType::Adaptive);
-    DynamicImage::from(picture)
-        .to_rgb8()
-        .write_with_encoder(encoder)?;
+    DynamicImage::from(picture).to_rgb8().write_with_encoder(encoder)?;
     Ok(png)
 }

@@ -34,10 +34,7 @@ impl Redirected {
         let said = memfd_create("phalanx-stderr", MemfdFlags::CLOEXEC).ok()?;
         let own = std::io::stderr().as_fd().try_clone_to_owned().ok()?;
         rustix::stdio::dup2_stderr(&said).ok()?;
-        Some(Self {
-            own,
-            said: said.into(),
-        })
+        Some(Self { own, said: said.into() })
     }
 }
 

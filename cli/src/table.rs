@@ -83,10 +83,8 @@ fn layout(
     width: usize,
 ) -> String {
     let header: Vec<String> = header.iter().map(|h| one_line(h)).collect();
-    let rows: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| row.iter().map(|cell| one_line(cell)).collect())
-        .collect();
+    let rows: Vec<Vec<String>> =
+        rows.iter().map(|row| row.iter().map(|cell| one_line(cell)).collect()).collect();
     let count = rows.iter().chain([&header]).map(Vec::len).max();
     let mut widths = vec![0; count.unwrap_or(0)];
     for row in rows.iter().chain([&header]) {
@@ -102,10 +100,7 @@ fn layout(
         .load_style(presets::UTF8_FULL_CONDENSED.with_rounded_corners())
         .set_content_arrangement(ContentArrangement::Disabled);
     let cells = |row: &[String]| -> Vec<String> {
-        let cell = |&c: &usize| {
-            row.get(c)
-                .map_or_else(String::new, |cell| fit(cell, widths[c]))
-        };
+        let cell = |&c: &usize| row.get(c).map_or_else(String::new, |cell| fit(cell, widths[c]));
         kept.iter().map(cell).collect()
     };
     if !header.is_empty() {
@@ -120,10 +115,8 @@ fn layout(
         }
     }
     let mut out = table.trim_fmt() + "\n";
-    let left: Vec<&str> = (0..widths.len())
-        .filter(|c| !kept.contains(c))
-        .map(|c| header[c].as_str())
-        .collect();
+    let left: Vec<&str> =
+        (0..widths.len()).filter(|c| !kept.contains(c)).map(|c| header[c].as_str()).collect();
     if !left.is_empty() {
         let note = format!("Left out: {}; --wide shows all columns.", left.join(", "));
         out += &wrap(&note, width);
@@ -149,9 +142,7 @@ fn kept(
 ) -> Vec<usize> {
     let rank = |c: &usize| {
         let name = header.get(*c).map_or("", String::as_str);
-        optional
-            .iter()
-            .position(|o| o.split('+').any(|o| o == name))
+        optional.iter().position(|o| o.split('+').any(|o| o == name))
     };
     let mut kept: Vec<usize> = (0..widths.len()).filter(|c| rank(c).is_none()).collect();
     let mut candidates: Vec<usize> = (0..widths.len()).filter(|c| rank(c).is_some()).collect();
@@ -181,22 +172,15 @@ fn shrink(widths: &mut [usize], kept: &[usize], right: usize, width: usize) -> b
             let all = kept.iter().filter(wide).filter(|&&c| !texts || c < right);
             all.copied().max_by_key(|&c| widths[c])
         };
-        let Some(column) = widest(true)
-            .or_else(|| widest(false))
-            .filter(|_| excess > 0)
-        else {
+        let Some(column) = widest(true).or_else(|| widest(false)).filter(|_| excess > 0) else {
             return shrunk;
         };
         // Down to the next column's width at most, so that equal columns share the loss.
         let next = kept.iter().filter(|&&c| c != column && c < right);
-        let next = next
-            .map(|&c| widths[c])
-            .filter(|&w| w < widths[column])
-            .max();
+        let next = next.map(|&c| widths[c]).filter(|&w| w < widths[column]).max();
         let least = next.unwrap_or(0).max(LEAST_COLUMN);
-        widths[column] = (widths[column] - excess.min(widths[column]))
-            .max(least)
-            .min(widths[column] - 1);
+        widths[column] =
+            (widths[column] - excess.min(widths[column])).max(least).min(widths[column] - 1);
         shrunk = true;
     }
 }
@@ -261,10 +245,7 @@ pub fn wrap(line: &str, width: usize) -> String {
 /// Text whose lines are all broken at spaces, but for those of tables and trees, which are laid out.
 pub fn paragraphs(text: &str) -> String {
     let width = width();
-    let drawn = |line: &str| {
-        line.trim_start()
-            .starts_with(['│', '╭', '╰', '╞', '├', '└'])
-    };
+    let drawn = |line: &str| line.trim_start().starts_with(['│', '╭', '╰', '╞', '├', '└']);
     let lines = text.split('\n').map(|line| match drawn(line) {
         true => line.to_owned(),
         false => wrap(line, width),
@@ -303,35 +284,16 @@ mod tests {
     fn columns_are_left_out_by_importance() {
         let header = ["name", "first", "second", "third"];
         let all = rows(&[&["Walk", "1111111111", "22222", "3"]]);
-        let shown = |width| {
-            layout(
-                &header,
-                &all,
-                1,
-                (&["third", "second", "first"], TEXT_SHARE),
-                width,
-            )
-        };
+        let shown =
+            |width| layout(&header, &all, 1, (&["third", "second", "first"], TEXT_SHARE), width);
         assert!(!shown(80).contains("Left out"));
         let table = shown(30);
-        assert!(
-            table.contains("second") && table.contains("third"),
-            "{table}"
-        );
+        assert!(table.contains("second") && table.contains("third"), "{table}");
         assert!(!table.contains("1111"), "{table}");
         assert!(table.contains("Left out: first; --wide"), "{table}");
         // A less important column that fits is shown.
-        let table = layout(
-            &header,
-            &all,
-            1,
-            (&["first", "third", "second"], TEXT_SHARE),
-            20,
-        );
-        assert!(
-            table.contains("third") && !table.contains("2222"),
-            "{table}"
-        );
+        let table = layout(&header, &all, 1, (&["first", "third", "second"], TEXT_SHARE), 20);
+        assert!(table.contains("third") && !table.contains("2222"), "{table}");
         assert!(table.contains("Left out: first,\nsecond;"), "{table}");
     }
 
@@ -339,24 +301,12 @@ mod tests {
     fn words_are_shortened_and_never_split() {
         let long = format!("\"{}_end\"", "very_".repeat(30));
         let cells = rows(&[&[&long, "1,234"], &["two words or more of prose", "5"]]);
-        let table = layout(
-            &["name", "number"],
-            &cells,
-            1,
-            (&["number"], TEXT_SHARE),
-            40,
-        );
+        let table = layout(&["name", "number"], &cells, 1, (&["number"], TEXT_SHARE), 40);
         assert!(table.lines().all(|l| l.width() <= 53), "{table}");
         let drawn = table.lines().filter(|l| l.starts_with(['│', '╭']));
         assert!(drawn.clone().all(|l| l.width() == 40), "{table}");
-        assert!(
-            table.contains("very_very") && table.contains("_end\""),
-            "{table}"
-        );
-        assert!(
-            table.contains("1,234") && table.contains("are shortened"),
-            "{table}"
-        );
+        assert!(table.contains("very_very") && table.contains("_end\""), "{table}");
+        assert!(table.contains("1,234") && table.contains("are shortened"), "{table}");
         for word in ["two", "words", "more", "prose"] {
             assert!(table.contains(word), "{table}");
         }

@@ -51,11 +51,7 @@ pub fn bytes(n: f64) -> String {
         n /= 1000.0;
         unit += 1;
     }
-    if unit == 0 {
-        format!("{n:.0} B")
-    } else {
-        format!("{} {}", digits(n), units[unit])
-    }
+    if unit == 0 { format!("{n:.0} B") } else { format!("{} {}", digits(n), units[unit]) }
 }
 
 /// A time in nanoseconds, shown in a suitable unit.
@@ -90,10 +86,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!(
-            [0, 999, 1000, 1234567].map(count),
-            ["0", "999", "1,000", "1,234,567"]
-        );
+        assert_eq!([0, 999, 1000, 1234567].map(count), ["0", "999", "1,000", "1,234,567"]);
         assert_eq!(bytes(0.0), "0 B");
         assert_eq!(bytes(999.6), "1.00 kB");
         assert_eq!(bytes(22_560_000.0), "22.6 MB");

@@ -102,10 +102,8 @@ pub fn run(args: &VerifyArgs) -> Result<(), CliError> {
     }
     let whole = all.iter().all(|v| v.fault.is_none());
     // A source of no file was given by mistake or has changed. Damaged files may hide their sources.
-    if let Some(stranger) = sources
-        .iter_mut()
-        .filter(|s| whole && !s.known)
-        .find_map(|s| s.stranger.take())
+    if let Some(stranger) =
+        sources.iter_mut().filter(|s| whole && !s.known).find_map(|s| s.stranger.take())
     {
         return Err(stranger.into());
     }
@@ -133,12 +131,7 @@ struct Given {
 
 impl Given {
     fn new(path: &Path, access: AccessArgs) -> Self {
-        Self {
-            input: Input::new(path.to_owned()),
-            access,
-            known: false,
-            stranger: None,
-        }
+        Self { input: Input::new(path.to_owned()), access, known: false, stranger: None }
     }
 
     fn is_stranger(&mut self, why: BakeFault) {
@@ -262,10 +255,7 @@ fn measure(
 ) -> Result<(), CliError> {
     let p = library.provenance();
     let input = &source.input;
-    let import = ImportArgs {
-        access: source.access,
-        ..ImportArgs::default()
-    };
+    let import = ImportArgs { access: source.access, ..ImportArgs::default() };
     let given = input.source(import)?;
     // A library may contain files of the same name from several folders, and the given path does not say
     // which.
@@ -351,10 +341,7 @@ fn measure_clips(
         true => {
             let read = ClipFile::read(&input.path, made_with.up, made_with.import)?;
             let (clips, bound) = read.lay_out(skeleton, made_with.binding)?;
-            (
-                clips.into_iter().map(Arc::new).collect(),
-                Some((read, bound)),
-            )
+            (clips.into_iter().map(Arc::new).collect(), Some((read, bound)))
         }
     };
     let rounding = ROUNDING * size(skeleton);

@@ -44,10 +44,7 @@ impl Feet {
             let bind = Affine3A::from(skin.inverse_bind()[slot]).inverse();
             *row = (slot, bind.translation.into());
         }
-        Ok(Self {
-            rows,
-            seen: (0..agents).map(|_| Vec::new()).collect(),
-        })
+        Ok(Self { rows, seen: (0..agents).map(|_| Vec::new()).collect() })
     }
 
     /// Records the world positions of an agent's feet. Model matrix = palette row × bind matrix.
@@ -59,9 +56,7 @@ impl Feet {
             place,
             heading: agent.heading,
             speed: agent.speed(),
-            feet: self
-                .rows
-                .map(|(row, bind)| place + turn * palette[row].transform_point3(bind)),
+            feet: self.rows.map(|(row, bind)| place + turn * palette[row].transform_point3(bind)),
         });
     }
 
@@ -99,10 +94,7 @@ impl Feet {
             }
         }
         slides.sort_by(f64::total_cmp);
-        Slides {
-            slides,
-            standing: stood as f64 / all.max(1) as f64,
-        }
+        Slides { slides, standing: stood as f64 / all.max(1) as f64 }
     }
 }
 

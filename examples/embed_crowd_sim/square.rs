@@ -44,10 +44,7 @@ impl Agent {
 
     /// A pseudo-random number in [0, 1), from a linear congruential generator.
     fn random(&mut self) -> f32 {
-        self.seed = self
-            .seed
-            .wrapping_mul(1_664_525)
-            .wrapping_add(1_013_904_223);
+        self.seed = self.seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (self.seed >> 8) as f32 / (1 << 24) as f32
     }
 
@@ -92,10 +89,7 @@ impl Square {
             };
             agent
         });
-        Self {
-            agents: agents.collect(),
-            frame: 0,
-        }
+        Self { agents: agents.collect(), frame: 0 }
     }
 
     /// All agents.
@@ -107,10 +101,7 @@ impl Square {
     pub fn speeds(&self) -> [usize; 4] {
         let mut counts = [0; 4];
         for agent in &self.agents {
-            let gait = [0.5, 2.1, 3.6]
-                .iter()
-                .filter(|s| agent.speed() >= **s)
-                .count();
+            let gait = [0.5, 2.1, 3.6].iter().filter(|s| agent.speed() >= **s).count();
             counts[gait] += 1;
         }
         counts
@@ -176,10 +167,7 @@ struct Cells {
 impl Cells {
     fn new(agents: &[Agent]) -> Self {
         let width = (SIDE / SIGHT) as usize + 1;
-        let mut cells = Self {
-            cells: vec![Vec::new(); width * width],
-            width,
-        };
+        let mut cells = Self { cells: vec![Vec::new(); width * width], width };
         for (i, agent) in agents.iter().enumerate() {
             let [x, z] = cells.cell(agent.place());
             cells.cells[z * width + x].push(i);
@@ -189,9 +177,7 @@ impl Cells {
 
     /// Cell of a position; positions outside the square count at its edge.
     fn cell(&self, place: Vec2) -> [usize; 2] {
-        (place / SIGHT)
-            .to_array()
-            .map(|v| (v.max(0.0) as usize).min(self.width - 1))
+        (place / SIGHT).to_array().map(|v| (v.max(0.0) as usize).min(self.width - 1))
     }
 
     fn around(&self, place: Vec2) -> impl Iterator<Item = usize> + '_ {

@@ -4,12 +4,7 @@ use wgpu::{BindGroup, BindGroupLayout, BindingResource, Device};
 
 const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
-const SKY: wgpu::Color = wgpu::Color {
-    r: 0.30,
-    g: 0.42,
-    b: 0.55,
-    a: 1.0,
-};
+const SKY: wgpu::Color = wgpu::Color { r: 0.30, g: 0.42, b: 0.55, a: 1.0 };
 
 /// A render target; its width must be a multiple of 64 pixels for the read-back.
 pub struct Canvas {
@@ -20,11 +15,7 @@ pub struct Canvas {
 
 impl Canvas {
     pub fn new(device: &Device, [width, height]: [u32; 2]) -> Self {
-        let size = wgpu::Extent3d {
-            width,
-            height,
-            depth_or_array_layers: 1,
-        };
+        let size = wgpu::Extent3d { width, height, depth_or_array_layers: 1 };
         let texture = |format| {
             device.create_texture(&wgpu::TextureDescriptor {
                 label: None,
@@ -37,11 +28,7 @@ impl Canvas {
                 view_formats: &[],
             })
         };
-        Self {
-            size,
-            color: texture(COLOR),
-            depth: texture(DEPTH),
-        }
+        Self { size, color: texture(COLOR), depth: texture(DEPTH) }
     }
 
     /// Clears the target and begins a pass on it.
@@ -114,10 +101,7 @@ pub fn pipeline(
             compilation_options: Default::default(),
             buffers,
         },
-        primitive: wgpu::PrimitiveState {
-            cull_mode: Some(wgpu::Face::Back),
-            ..Default::default()
-        },
+        primitive: wgpu::PrimitiveState { cull_mode: Some(wgpu::Face::Back), ..Default::default() },
         depth_stencil: Some(wgpu::DepthStencilState {
             format: DEPTH,
             depth_write_enabled: Some(true),
@@ -169,9 +153,6 @@ pub fn bind(device: &Device, layout: &BindGroupLayout, resource: BindingResource
     device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
         layout,
-        entries: &[wgpu::BindGroupEntry {
-            binding: 0,
-            resource,
-        }],
+        entries: &[wgpu::BindGroupEntry { binding: 0, resource }],
     })
 }

@@ -95,14 +95,8 @@ struct Options {
     parameter: f32,
 }
 
-const PLAIN: Options = Options {
-    speed: 1.0,
-    mode: 1,
-    repetitions: None,
-    weight: 1.0,
-    fade_in: 0.0,
-    parameter: 0.0,
-};
+const PLAIN: Options =
+    Options { speed: 1.0, mode: 1, repetitions: None, weight: 1.0, fade_in: 0.0, parameter: 0.0 };
 
 fn options(o: Options) -> Bytes {
     let bytes = Bytes::new().f32(o.speed).put([o.mode]);
@@ -150,17 +144,8 @@ fn update(dt: f64) -> Bytes {
 
 fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
     let plain = || options(PLAIN);
-    let once = Options {
-        mode: 0,
-        repetitions: Some(2),
-        ..PLAIN
-    };
-    let back = Options {
-        speed: -1.5,
-        mode: 2,
-        fade_in: 0.2,
-        ..PLAIN
-    };
+    let once = Options { mode: 0, repetitions: Some(2), ..PLAIN };
+    let back = Options { speed: -1.5, mode: 2, fade_in: 0.2, ..PLAIN };
     let cross = |to: u8, sync: u8| {
         let fade = Bytes::new().put([to]).f32(0.3).put([1, sync]);
         play(4, fade.with(plain()))
@@ -233,11 +218,7 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 on_mixer(0, 5, play(0, options(once))),
                 on_mixer(1, 2, play(0, options(back))),
                 update(0.1),
-                on_mixer(
-                    1,
-                    2,
-                    play(12, Bytes::new().put([2, 1]).put(3u32.to_le_bytes())),
-                ),
+                on_mixer(1, 2, play(12, Bytes::new().put([2, 1]).put(3u32.to_le_bytes()))),
                 on_mixer(0, 5, play(13, Bytes::new().f64(0.9))),
                 update(-0.7),
                 on_mixer(0, 5, play(9, Bytes::new().put([1]))),
@@ -303,16 +284,10 @@ fn inputs() -> Vec<(&'static str, Bytes)> {
     ];
     let long = vec![track(1, 1, 0, 24, 0.05), track(18, 1, 0, 20, 0.04)];
     vec![
-        (
-            "linear",
-            input(chain(3), vec![animation("walk", linear, 1e-3)]),
-        ),
+        ("linear", input(chain(3), vec![animation("walk", linear, 1e-3)])),
         ("mixed", input(chain(4), vec![animation("", mixed, 1e-2)])),
         ("long", input(chain(20), vec![animation("run", long, 1e-4)])),
-        (
-            "still",
-            input(vec![node("", 255), node("é", 255)], Vec::new()),
-        ),
+        ("still", input(vec![node("", 255), node("é", 255)], Vec::new())),
     ]
 }
 
@@ -353,10 +328,5 @@ fn snapshots() -> [(&'static str, Vec<u8>); 4] {
         mixer.advance(0.1).expect("the step is valid");
     }
     let mixer = mixer.snapshot().to_bytes();
-    [
-        ("empty", crowd(0)),
-        ("few", crowd(6)),
-        ("many", crowd(40)),
-        ("mixer", mixer),
-    ]
+    [("empty", crowd(0)), ("few", crowd(6)), ("many", crowd(40)), ("mixer", mixer)]
 }

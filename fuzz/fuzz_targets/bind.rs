@@ -111,18 +111,10 @@ fn scene(nodes: Vec<RawNode>, clips: &[Vec<Track>]) -> RawScene {
     let clip = |tracks: &Vec<Track>| RawClip {
         name: Some("take".to_owned()),
         duration: 4.0,
-        tracks: tracks
-            .iter()
-            .take(40)
-            .filter_map(|t| track(t, count))
-            .collect(),
+        tracks: tracks.iter().take(40).filter_map(|t| track(t, count)).collect(),
         ..RawClip::default()
     };
-    RawScene {
-        clips: clips.iter().take(3).map(clip).collect(),
-        nodes,
-        ..RawScene::default()
-    }
+    RawScene { clips: clips.iter().take(3).map(clip).collect(), nodes, ..RawScene::default() }
 }
 
 fn track(t: &Track, nodes: usize) -> Option<RawTrack> {
@@ -141,22 +133,9 @@ fn track(t: &Track, nodes: usize) -> Option<RawTrack> {
         1 => Interpolation::Step,
         _ => Interpolation::CubicSpline,
     };
-    let width = if channel == RawChannel::Rotation {
-        4
-    } else {
-        3
-    };
-    let per_key = if interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
-    let some = t
-        .values
-        .iter()
-        .copied()
-        .chain(std::iter::repeat(1))
-        .map(|v| f32::from(v) / 8192.0);
+    let width = if channel == RawChannel::Rotation { 4 } else { 3 };
+    let per_key = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+    let some = t.values.iter().copied().chain(std::iter::repeat(1)).map(|v| f32::from(v) / 8192.0);
     Some(RawTrack {
         node: usize::from(t.node).checked_rem(nodes)?,
         channel,
@@ -167,15 +146,9 @@ fn track(t: &Track, nodes: usize) -> Option<RawTrack> {
 }
 
 fn built(scene: RawScene, step: u8) -> Option<Rig> {
-    let joints = build_rig(scene.clone(), &BuildOptions::default())
-        .ok()?
-        .skeleton()
-        .len();
+    let joints = build_rig(scene.clone(), &BuildOptions::default()).ok()?.skeleton().len();
     let turned = (0..joints).map(|l| ((l + usize::from(step)) % joints) as u16);
-    let options = BuildOptions {
-        lane_order: Some(turned.collect()),
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { lane_order: Some(turned.collect()), ..BuildOptions::default() };
     build_rig(scene, &options).ok()
 }
 
@@ -212,10 +185,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut clips = Vec::new();
     if let Ok(binding) = Binding::new(from.skeleton(), onto.skeleton(), &options) {
         let report = binding.report();
-        assert_eq!(
-            report.bound.len() + report.target_left.len(),
-            onto.skeleton().len()
-        );
+        assert_eq!(report.bound.len() + report.target_left.len(), onto.skeleton().len());
         for clip in from.clips() {
             clips.extend(binding.clip(clip).map(|bound| bound.clip));
         }

@@ -6,8 +6,8 @@ mod support;
 
 use libfuzzer_sys::fuzz_target;
 use phalanx::build::{BuildOptions, build_rig};
-use phalanx::import::UpAxis;
 use phalanx::import::ImportOptions;
+use phalanx::import::UpAxis;
 use phalanx::import::bvh::{CENTIMETRES, METRES, read_slice};
 
 fuzz_target!(|bytes: &[u8]| {
@@ -26,17 +26,10 @@ fuzz_target!(|bytes: &[u8]| {
     };
     assert!(report.entries.len() <= 3, "entries are few: {report:?}");
     for track in scene.clips.iter().flat_map(|c| &c.tracks) {
-        let finite = track
-            .values
-            .iter()
-            .chain(&track.times)
-            .all(|v| v.is_finite());
+        let finite = track.values.iter().chain(&track.times).all(|v| v.is_finite());
         assert!(finite, "tracks of a file that was read are finite");
     }
-    let build = BuildOptions {
-        max_clip_bytes: 256 << 20,
-        ..BuildOptions::default()
-    };
+    let build = BuildOptions { max_clip_bytes: 256 << 20, ..BuildOptions::default() };
     if let Ok(rig) = build_rig(scene, &build) {
         support::play(rig);
     }

@@ -77,8 +77,7 @@ fn rig() -> Arc<Rig> {
         let mut rig = mannequin().expect("the built-in character loads");
         let end = rig.clips()[0].duration();
         let markers = [0.0, 0.0, 0.3 * end, end].map(|t| Marker::new("m", t));
-        rig.set_markers(0, markers.to_vec())
-            .expect("markers within the clip");
+        rig.set_markers(0, markers.to_vec()).expect("markers within the clip");
         Arc::new(rig)
     });
     rig.clone()
@@ -117,11 +116,7 @@ fn play(
         Play::FadeTo(seconds, o) => player.fade_to(layer, own, seconds, &options(o)),
         Play::CrossFade(to, seconds, warp, sync, o) => {
             let sync = [Sync::No, Sync::Phase, Sync::Markers(&[])][usize::from(sync % 3)];
-            let fade = CrossFade {
-                seconds,
-                warp,
-                sync,
-            };
+            let fade = CrossFade { seconds, warp, sync };
             player.cross_fade(layer, own, motion(to), fade, &options(o))
         }
         Play::Fade(weight, seconds) => player.fade(layer, own, weight, seconds),
@@ -146,38 +141,26 @@ fn play(
 fn motions(crowd: &Crowd, id: RigId, spaces: &[BlendSpaceId]) -> Vec<Playable> {
     let clips = (0..11).filter_map(|c| crowd.clip_by_index(id, c));
     let clips = clips.map(Playable::Clip);
-    clips
-        .chain(spaces.iter().map(|&s| Playable::Space(s)))
-        .collect()
+    clips.chain(spaces.iter().map(|&s| Playable::Space(s))).collect()
 }
 
 fuzz_target!(|calls: Vec<Call>| {
     let rig = rig();
     let mask = JointMask::subtree(rig.skeleton(), "Spine").ok();
-    let upper = LayerOptions {
-        mask,
-        fill: Fill::Below,
-        ..LayerOptions::default()
-    };
+    let upper = LayerOptions { mask, fill: Fill::Below, ..LayerOptions::default() };
     let layers = vec![LayerOptions::default(), upper, LayerOptions::default()];
     let mut mixer =
         Mixer::with_layers(rig.clone(), layers.clone()).expect("a mixer of a valid rig");
     let clips = (0..11).filter_map(|c| mixer.clip_by_index(c));
     let mixed: Vec<Playable> = clips.map(Playable::Clip).collect();
     let mut crowd = Crowd::new();
-    let id = crowd
-        .add_rig_with_layers(rig, layers)
-        .expect("an empty crowd accepts a rig");
+    let id = crowd.add_rig_with_layers(rig, layers).expect("an empty crowd accepts a rig");
     let mut instances: Vec<InstanceId> = Vec::new();
     let mut spaces: Vec<BlendSpaceId> = Vec::new();
     let mut buffer = BoneBuffer::new();
     let mut saved = None;
     for call in calls.into_iter().take(200) {
-        let pick = |n: u8| {
-            instances
-                .get(usize::from(n) % instances.len().max(1))
-                .copied()
-        };
+        let pick = |n: u8| instances.get(usize::from(n) % instances.len().max(1)).copied();
         let clip = |crowd: &Crowd, n: u8| crowd.clip_by_index(id, usize::from(n) % 11);
         let before = crowd.snapshot();
         let refused = match call {
@@ -207,12 +190,7 @@ fuzz_target!(|calls: Vec<Call>| {
                 let refused = crowd.advance(dt).is_err();
                 let most = instances.len() * 3 * 4 * 2 * MAX_EVENTS_PER_ACTION;
                 assert!(crowd.events().len() <= most);
-                assert!(
-                    crowd
-                        .events()
-                        .iter()
-                        .all(|e| e.time >= 0.0 && e.weight.is_finite())
-                );
+                assert!(crowd.events().iter().all(|e| e.time >= 0.0 && e.weight.is_finite()));
                 refused
             }
             Call::Evaluate => {
@@ -266,10 +244,7 @@ fuzz_target!(|calls: Vec<Call>| {
             }
         };
         if refused {
-            assert!(
-                crowd.snapshot() == before,
-                "a call that fails changes nothing"
-            );
+            assert!(crowd.snapshot() == before, "a call that fails changes nothing");
         }
     }
 });

@@ -64,11 +64,7 @@ fn within_memory_limit(file: &[u8]) {
     let allowed = MEMORY_BASE + (MEMORY_PER_BYTE + 2) * file.len() as u64;
     let peak = alloc::peak();
     // Vectors that grow by pushing may have twice the capacity they need.
-    assert!(
-        peak <= 2 * allowed,
-        "{peak} bytes for a file of {}",
-        file.len()
-    );
+    assert!(peak <= 2 * allowed, "{peak} bytes for a file of {}", file.len());
     if let Some(rig) = rig {
         play(rig);
     }

@@ -59,20 +59,12 @@ const MOST_KEYS: usize = 24;
 const LARGEST: f32 = 1e6;
 
 fn number(v: f32) -> f32 {
-    if v.is_finite() {
-        v.clamp(-LARGEST, LARGEST)
-    } else {
-        0.5
-    }
+    if v.is_finite() { v.clamp(-LARGEST, LARGEST) } else { 0.5 }
 }
 
 fn rotation(v: [f32; 4]) -> [f32; 4] {
     let q = Quat::from_array(v.map(|v| number(v).clamp(-1e3, 1e3)));
-    let q = if q.length() > 1e-3 {
-        q.normalize()
-    } else {
-        Quat::IDENTITY
-    };
+    let q = if q.length() > 1e-3 { q.normalize() } else { Quat::IDENTITY };
     q.to_array()
 }
 
@@ -94,41 +86,26 @@ fn track(t: &Track, nodes: usize) -> Option<((usize, RawChannel), RawTrack)> {
         times.push(time);
         time += (f32::from(*step) + 1.0) / 256.0;
     }
-    let mut values: Vec<f32> = t.values[..keys * per_key]
-        .iter()
-        .map(|&v| number(v))
-        .collect();
+    let mut values: Vec<f32> = t.values[..keys * per_key].iter().map(|&v| number(v)).collect();
     if channel == RawChannel::Rotation && per_key == width {
         for q in values.chunks_exact_mut(4) {
             q.copy_from_slice(&rotation([q[0], q[1], q[2], q[3]]));
         }
     }
     let node = usize::from(t.node) % nodes;
-    let raw = RawTrack {
-        node,
-        channel,
-        interpolation,
-        times,
-        values,
-    };
+    let raw = RawTrack { node, channel, interpolation, times, values };
     (keys > 0).then_some(((node, channel), raw))
 }
 
 fn clip(a: &Animation, nodes: usize) -> RawClip {
     let mut seen = BTreeSet::new();
     let tracks = a.tracks.iter().take(8).filter_map(|t| track(t, nodes));
-    let tracks: Vec<RawTrack> = tracks
-        .filter(|(what, _)| seen.insert(*what))
-        .map(|(_, track)| track)
-        .collect();
+    let tracks: Vec<RawTrack> =
+        tracks.filter(|(what, _)| seen.insert(*what)).map(|(_, track)| track).collect();
     let ends = tracks.iter().filter_map(|t| t.times.last());
     let duration = ends.fold(0.0, |a: f32, b| a.max(*b));
     let markers = a.markers.iter().take(16).map(|(name, place)| {
-        let place = if place.is_finite() {
-            place.abs().fract()
-        } else {
-            1.0
-        };
+        let place = if place.is_finite() { place.abs().fract() } else { 1.0 };
         Marker::new(name.clone(), duration * place)
     });
     RawClip {
@@ -171,30 +148,17 @@ fn scene(input: &Input) -> RawScene {
 
 fn write(rig: &Rig, input: &Input, form: ClipForm) -> (Vec<u8>, Provenance) {
     let (tool, settings, bytes, hash) = input.provenance.clone();
-    let sources = vec![Source {
-        name: tool.clone(),
-        settings,
-        bytes,
-        hash,
-    }];
+    let sources = vec![Source { name: tool.clone(), settings, bytes, hash }];
     let clips = rig.clips().iter().map(|_| ClipOrigin::default());
-    let provenance = Provenance {
-        tool,
-        sources,
-        clips: clips.collect(),
-    };
+    let provenance = Provenance { tool, sources, clips: clips.collect() };
     let out = Cursor::new(Vec::new());
     let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
-    writer
-        .add_rig(rig)
-        .expect("the rig has the writer's skeleton");
+    writer.add_rig(rig).expect("the rig has the writer's skeleton");
     for clip in rig.clips() {
         let added = writer.add_clip(clip, clip.name(), form);
         added.expect("the clip has the writer's skeleton");
     }
-    let out = writer
-        .finish(&provenance)
-        .expect("writing to memory succeeds");
+    let out = writer.finish(&provenance).expect("writing to memory succeeds");
     (out.into_inner(), provenance)
 }
 
@@ -226,10 +190,7 @@ fuzz_target!(|bytes: &[u8]| {
     let joints = rig.skeleton().len();
     let mut order: Vec<u16> = (0..joints as u16).collect();
     order.rotate_left(usize::from(input.order) % joints.max(1));
-    let options = BuildOptions {
-        lane_order: Some(order),
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { lane_order: Some(order), ..BuildOptions::default() };
     let other = match build_rig(raw, &options) {
         Ok(other) => other,
         // Splines that share a block with others get more keys, whose tangents reach slightly further.
@@ -240,12 +201,7 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(file == write(&rig, &input, form).0, "two runs differ");
         let library = Library::from_bytes(&file).expect("the file was just written");
         assert!(*library.provenance() == provenance);
-        same(
-            &rig,
-            &library
-                .rig(&RigOptions::default())
-                .expect("the file was just written"),
-        );
+        same(&rig, &library.rig(&RigOptions::default()).expect("the file was just written"));
         for clip in 0..library.len() {
             let moved = library.clip_for(clip, other.skeleton());
             let moved = match moved {
@@ -275,9 +231,7 @@ fuzz_target!(|bytes: &[u8]| {
             let mut writer =
                 LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
             writer.add_clip(&built, "baked", form).expect("it fits");
-            let out = writer
-                .finish(&Provenance::default())
-                .expect("writing to memory succeeds");
+            let out = writer.finish(&Provenance::default()).expect("writing to memory succeeds");
             let library = Library::from_bytes(out.get_ref()).expect("the file was just written");
             let read = library.clip(0).expect("the file was just written");
             assert!(read.content_hash() == built.content_hash());

@@ -45,12 +45,7 @@ fn crowd(bytes: &[u8]) {
     alloc::start();
     let read = CrowdSnapshot::from_bytes(bytes);
     let allowed = MEMORY_BASE + SNAPSHOT_MEMORY_PER_BYTE * bytes.len() as u64;
-    assert!(
-        alloc::peak() <= allowed,
-        "{} bytes for {}",
-        alloc::peak(),
-        bytes.len()
-    );
+    assert!(alloc::peak() <= allowed, "{} bytes for {}", alloc::peak(), bytes.len());
     let Ok(read) = read else { return };
     assert!(read.to_bytes() == bytes, "a snapshot has one form");
     let (mut dice, mut buffer) = (Dice(bytes.len() as u32), BoneBuffer::new());
@@ -63,10 +58,7 @@ fn crowd(bytes: &[u8]) {
     }
     let (before, names) = (lively.crowd.snapshot(), lively.clip_names());
     if lively.crowd.restore(&read).is_err() {
-        assert!(
-            lively.crowd.snapshot() == before,
-            "a restore that fails changes nothing"
-        );
+        assert!(lively.crowd.snapshot() == before, "a restore that fails changes nothing");
         return;
     }
     let after = lively.crowd.snapshot();

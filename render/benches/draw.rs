@@ -39,10 +39,7 @@ const BUDGET: Duration = Duration::from_secs(10);
 const FEWEST: usize = 5;
 const WARM_UP: usize = 2;
 
-const SIZE: PictureSize = PictureSize {
-    width: 1280,
-    height: 720,
-};
+const SIZE: PictureSize = PictureSize { width: 1280, height: 720 };
 
 /// Pixel heights from which the details are used: those of `phalanx crowd`.
 const DETAILS: [f32; 3] = [110.0, 40.0, 0.0];
@@ -94,17 +91,13 @@ fn measure(
     let shape = RigShape::new(rig);
     let meshes: Vec<Vec<DrawMesh<'_>>> = (0..rig.lod_count()).map(|l| shape.meshes(l)).collect();
     let details = meshes.iter().zip(DETAILS);
-    let details: Vec<DrawDetail<'_>> = details
-        .map(|(meshes, min_pixels)| DrawDetail { meshes, min_pixels })
-        .collect();
+    let details: Vec<DrawDetail<'_>> =
+        details.map(|(meshes, min_pixels)| DrawDetail { meshes, min_pixels }).collect();
     let models = [DrawModel { details: &details }];
     let loaded = renderer.load(&models)?;
     let canvas = renderer.canvas(SIZE)?;
-    let mut bones = GpuBoneBuffer::new(
-        renderer.gpu(),
-        renderer.backend(),
-        &GpuBoneOptions::default(),
-    )?;
+    let mut bones =
+        GpuBoneBuffer::new(renderer.gpu(), renderer.backend(), &GpuBoneOptions::default())?;
     bones.time_copies(renderer.gpu());
     let look = Look::default();
     let mut table = Table::default();
@@ -116,9 +109,7 @@ fn measure(
         }
         frames += 1;
         table.time("advance", || crowd.advance(FRAME))?;
-        table.time("cull", || {
-            view.look(&mut crowd, &camera, &look, SIZE, false)
-        })?;
+        table.time("cull", || view.look(&mut crowd, &camera, &look, SIZE, false))?;
         let gpu = renderer.gpu();
         table.time("evaluate, write, copy", || bones.evaluate(&mut crowd, gpu))?;
         table.time("wait for the copies", || gpu.wait())?;
@@ -132,9 +123,7 @@ fn measure(
             camera,
             look,
         };
-        let drawn = table.time("sort and record", || {
-            renderer.paint(&loaded, &scene, &canvas)
-        })?;
+        let drawn = table.time("sort and record", || renderer.paint(&loaded, &scene, &canvas))?;
         table.time("wait for the picture", || renderer.gpu().wait())?;
         let passes = renderer.pass_times()?;
         table.device("shadows on the ground", passes.map(|p| p.shadows));
@@ -153,9 +142,7 @@ fn measure(
         frames - WARM_UP,
     );
     println!("{table}");
-    let places = ids
-        .iter()
-        .filter_map(|&id| bones.locate(&crowd.palette_range(id)?));
+    let places = ids.iter().filter_map(|&id| bones.locate(&crowd.palette_range(id)?));
     skinning::measure(renderer.gpu(), rig, &bones, &places.collect::<Vec<_>>())?;
     Ok(())
 }
@@ -181,10 +168,7 @@ fn spread(crowd: &mut Crowd, ids: &[InstanceId]) -> Result<Camera, Box<dyn Error
             let x = (place as f32 - 0.5 * (places as f32 - 1.0)) * STEP;
             let at = Vec3::new(x, 0.0, camera.eye.z - distance);
             let turn = Quat::from_rotation_y(0.7 * place as f32);
-            crowd.set_world(
-                id,
-                Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at),
-            )?;
+            crowd.set_world(id, Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at))?;
         }
     }
     Ok(camera)

@@ -96,43 +96,18 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
     let parts = sword();
     meshes.push(parts.iter().map(|(p, m)| rigid(p, m)).collect());
-    let details: Vec<[DrawDetail; 1]> = meshes
-        .iter()
-        .map(|meshes| {
-            [DrawDetail {
-                meshes,
-                min_pixels: 0.0,
-            }]
-        })
-        .collect();
-    let models: Vec<DrawModel> = details
-        .iter()
-        .map(|details| DrawModel { details })
-        .collect();
+    let details: Vec<[DrawDetail; 1]> =
+        meshes.iter().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]).collect();
+    let models: Vec<DrawModel> = details.iter().map(|details| DrawModel { details }).collect();
     let mut instances = Vec::new();
     for (model, one) in cast {
-        let rows = crowd
-            .palette_range(one)
-            .ok_or("an instance has no palette rows")?;
-        instances.push(instance(
-            model,
-            *crowd.world(one)?,
-            rows.start,
-            shapes[model].has_tint(),
-        ));
+        let rows = crowd.palette_range(one).ok_or("an instance has no palette rows")?;
+        instances.push(instance(model, *crowd.world(one)?, rows.start, shapes[model].has_tint()));
     }
     for &sword in &swords {
-        instances.push(instance(
-            rigs.len(),
-            (*scene.world(sword)?).into(),
-            0,
-            false,
-        ));
+        instances.push(instance(rigs.len(), (*scene.world(sword)?).into(), 0, false));
     }
-    let size = PictureSize {
-        width: 960,
-        height: 480,
-    };
+    let size = PictureSize { width: 960, height: 480 };
     let camera = Camera {
         eye: Vec3::new(1.3, 1.75, 6.6),
         target: Vec3::new(0.42, 0.98, 0.3),
@@ -152,9 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         size,
         Backend::Auto,
     )?;
-    image::DynamicImage::from(drawn.image)
-        .to_rgb8()
-        .save(&picture)?;
+    image::DynamicImage::from(drawn.image).to_rgb8().save(&picture)?;
     println!("{}: drawn by {}", picture.display(), drawn.drawn_by);
     Ok(())
 }
@@ -174,11 +147,7 @@ fn stand(
     let clip = crowd.find_clip(rig, clip).ok_or("the clip is missing")?;
     let one = crowd.spawn(rig)?;
     crowd.set_world(one, place)?;
-    let options = PlayOptions {
-        time,
-        loop_mode: LoopMode::Once,
-        ..PlayOptions::default()
-    };
+    let options = PlayOptions { time, loop_mode: LoopMode::Once, ..PlayOptions::default() };
     crowd.play(one, clip, &options)?;
     Ok(one)
 }
@@ -196,10 +165,7 @@ fn grip() -> Affine3A {
 
 /// The parts of a sword along +Y, its grip at the origin.
 fn sword() -> Vec<(Primitive, Material)> {
-    let material = |base_color| Material {
-        base_color,
-        ..Material::default()
-    };
+    let material = |base_color| Material { base_color, ..Material::default() };
     let steel = material([0.62, 0.66, 0.72, 1.0]);
     let brass = material([0.55, 0.36, 0.08, 1.0]);
     let leather = material([0.09, 0.045, 0.025, 1.0]);
@@ -253,11 +219,7 @@ fn instance(model: usize, world: Affine3x4, first_row: usize, tinted: bool) -> D
         palette_offset: first_row as u32,
         lerp: None,
         morph_offset: 0,
-        tint: if tinted {
-            [0.35, 0.05, 0.04, 1.0]
-        } else {
-            [1.0; 4]
-        },
+        tint: if tinted { [0.35, 0.05, 0.04, 1.0] } else { [1.0; 4] },
         bounds: None,
     }
 }

@@ -30,9 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mixer = Mixer::new(rig.clone())?;
     let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
     mixer.play(walk, &PlayOptions::default())?;
-    let names: Vec<String> = (mixer.clip(walk)?.markers().iter())
-        .map(|m| m.name.clone())
-        .collect();
+    let names: Vec<String> = (mixer.clip(walk)?.markers().iter()).map(|m| m.name.clone()).collect();
     println!("markers: {}", names.join(", "));
 
     let mut place = DAffine3::IDENTITY;
@@ -53,10 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let model = Affine3A::from(mixer.model_matrix(foot)?);
             let at = (world * model).translation;
             let seconds = (frame + 1) as f64 * FRAME;
-            println!(
-                "{seconds:5.2} s  {foot:9} x {:5.2} m, z {:5.2} m",
-                at.x, at.z
-            );
+            println!("{seconds:5.2} s  {foot:9} x {:5.2} m, z {:5.2} m", at.x, at.z);
             poses.push(Posed {
                 world: Affine3x4::from(world),
                 palette: mixer.evaluate().to_vec(),
@@ -77,10 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         mixer.events().dropped()
     );
 
-    let size = PictureSize {
-        width: 1200,
-        height: 400,
-    };
+    let size = PictureSize { width: 1200, height: 400 };
     let middle = Vec3::new(0.0, 0.8, 2.8);
     let view = [middle + Vec3::new(6.4, 1.2, 1.2), middle];
     draw_poses(&rig, &poses, view, size, &out_file("events_footsteps.png")?)

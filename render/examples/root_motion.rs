@@ -26,10 +26,7 @@ const FADE: f32 = 0.2;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rig = Arc::new(mannequin_with(&ImportOptions {
-        root_motion: Some(RootMotionOptions {
-            rotation: true,
-            ..RootMotionOptions::default()
-        }),
+        root_motion: Some(RootMotionOptions { rotation: true, ..RootMotionOptions::default() }),
         ..ImportOptions::default()
     })?);
     for clip in rig.clips() {
@@ -44,20 +41,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut mixer = Mixer::new(rig.clone())?;
     let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
     let turn = mixer.find_clip("TurnLeft").ok_or("no turn")?;
-    let once = PlayOptions {
-        loop_mode: LoopMode::Once,
-        ..PlayOptions::default()
-    };
+    let once = PlayOptions { loop_mode: LoopMode::Once, ..PlayOptions::default() };
 
     let mut place = DAffine3::IDENTITY;
     let mut poses = Vec::new();
     for side in 0..4 {
         for (clip, seconds) in [(walk, WALK), (turn, TURN)] {
-            let options = if clip == turn {
-                once
-            } else {
-                PlayOptions::default()
-            };
+            let options = if clip == turn { once } else { PlayOptions::default() };
             mixer.fade_to(clip, FADE, &options)?;
             let frames = (seconds / FRAME).round() as usize;
             for frame in 0..frames {
@@ -78,17 +68,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("corner {}: x {:.2} m, z {:.2} m", side + 1, at.x, at.z);
     }
 
-    let size = PictureSize {
-        width: 960,
-        height: 600,
-    };
+    let size = PictureSize { width: 960, height: 600 };
     let middle = Vec3::new(2.0, 0.6, 2.2);
     let eye = middle + Vec3::new(1.5, 6.0, 8.5);
-    draw_poses(
-        &rig,
-        &poses,
-        [eye, middle],
-        size,
-        &out_file("root_motion.png")?,
-    )
+    draw_poses(&rig, &poses, [eye, middle], size, &out_file("root_motion.png")?)
 }

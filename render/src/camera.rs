@@ -170,11 +170,7 @@ mod tests {
     fn all_of_a_box_is_in_the_picture() {
         for (width, height) in [(320, 320), (1600, 200), (90, 400)] {
             let size = PictureSize { width, height };
-            for sides in [
-                Vec3::new(0.6, 1.8, 0.4),
-                Vec3::new(0.01, 0.0, 30.0),
-                Vec3::splat(2.0),
-            ] {
+            for sides in [Vec3::new(0.6, 1.8, 0.4), Vec3::new(0.01, 0.0, 30.0), Vec3::splat(2.0)] {
                 let (min, max) = (Vec3::splat(3.0), Vec3::splat(3.0) + sides);
                 let camera = Camera::around(min, max, size.aspect());
                 let mut most = 0.0f32;
@@ -185,27 +181,19 @@ mod tests {
                         pick(2, min.y, max.y),
                         pick(4, min.z, max.z),
                     );
-                    let depth = (camera.target - camera.eye)
-                        .normalize()
-                        .dot(corner - camera.eye);
+                    let depth = (camera.target - camera.eye).normalize().dot(corner - camera.eye);
                     assert!(depth > camera.near);
                     let (x, y) = project(&camera, size, corner);
                     most = most.max(x.abs()).max(y.abs());
                 }
-                assert!(
-                    (0.85..0.93).contains(&most),
-                    "{width} x {height}, {sides}: {most}"
-                );
+                assert!((0.85..0.93).contains(&most), "{width} x {height}, {sides}: {most}");
             }
         }
     }
 
     #[test]
     fn front_rows_stand_whole_in_the_picture() {
-        let size = PictureSize {
-            width: 1600,
-            height: 900,
-        };
+        let size = PictureSize { width: 1600, height: 900 };
         for (columns, rows) in [(1, 1), (3, 1), (10, 10), (100, 100), (400, 250), (1, 50)] {
             let half = Vec3::new(columns as f32, 0.0, rows as f32) * 0.75;
             let (min, max) = (-half, half + Vec3::Y * 1.76);
@@ -230,10 +218,7 @@ mod tests {
 
     #[test]
     fn a_lone_character_fills_most_of_the_height() {
-        let size = PictureSize {
-            width: 900,
-            height: 900,
-        };
+        let size = PictureSize { width: 900, height: 900 };
         let (min, max) = (Vec3::new(-0.4, 0.0, -0.2), Vec3::new(0.4, 1.8, 0.2));
         let camera = Camera::overlooking(min, max, size.aspect());
         let (_, feet) = project(&camera, size, Vec3::ZERO);
@@ -250,10 +235,7 @@ mod tests {
             fov_y: std::f32::consts::FRAC_PI_2,
             near: 0.5,
         };
-        let size = PictureSize {
-            width: 400,
-            height: 200,
-        };
+        let size = PictureSize { width: 400, height: 200 };
         let projection = camera.projection(size).unwrap();
         let line = |a: Vec3, b: Vec3| projection.line(a, b);
         // At distance 5 half the height is 5 metres: 100 pixels.
@@ -264,10 +246,7 @@ mod tests {
         let [a, b] = line(Vec3::new(0.0, 1.0, 4.0), Vec3::new(0.0, 2.0, 6.0)).unwrap();
         assert!(a.distance(Vec2::new(200.0, 100.0)) < 1e-3, "{a}");
         assert!(b.distance(Vec2::new(200.0, 100.0 - 50.0)) < 1e-3, "{b}");
-        assert_eq!(
-            line(Vec3::new(0.0, 0.0, 5.0), Vec3::new(0.0, 0.0, 9.0)),
-            None
-        );
+        assert_eq!(line(Vec3::new(0.0, 0.0, 5.0), Vec3::new(0.0, 0.0, 9.0)), None);
         assert!(camera.projection(PictureSize { width: 0, ..size }).is_err());
     }
 }

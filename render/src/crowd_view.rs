@@ -46,8 +46,7 @@ impl CrowdView {
     /// If the rig is unknown.
     pub fn add_rig(&mut self, crowd: &Crowd, rig: RigId, model: u32) -> Result<(), ViewError> {
         let source = crowd.rig(rig)?;
-        self.members
-            .retain(|m| m.rig != rig && crowd.rig(m.rig).is_ok());
+        self.members.retain(|m| m.rig != rig && crowd.rig(m.rig).is_ok());
         self.members.push(Member {
             rig,
             model,
@@ -95,9 +94,7 @@ impl CrowdView {
         size: PictureSize,
         skip: bool,
     ) -> Result<(), ViewError> {
-        let Self {
-            members, ids, all, ..
-        } = self;
+        let Self { members, ids, all, .. } = self;
         ids.clear();
         all.clear();
         for id in crowd.instances() {
@@ -118,14 +115,7 @@ impl CrowdView {
         }
         self.seen.clear();
         self.seen.resize(all.len(), Seen::default());
-        CullJob {
-            camera,
-            look,
-            size,
-            instances: all,
-            seen: &mut self.seen,
-        }
-        .run()?;
+        CullJob { camera, look, size, instances: all, seen: &mut self.seen }.run()?;
         let skip = skip && crowd.tiers().is_none();
         for (&id, seen) in ids.iter().zip(&self.seen) {
             crowd.set_scheduled(id, !skip || seen.any())?;
@@ -188,10 +178,7 @@ impl CrowdView {
                 Some(detail) => {
                     let models = member.map_or(&[][..], |m| &m.details);
                     let model = models.get(detail).copied();
-                    model.ok_or(ViewError::NoModel {
-                        rig: id.rig(),
-                        detail,
-                    })?
+                    model.ok_or(ViewError::NoModel { rig: id.rig(), detail })?
                 }
             };
             if member.is_some_and(|m| m.morphs) {

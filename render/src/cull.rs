@@ -227,11 +227,7 @@ fn stretch(rows: &[[f32x8; 4]; 3]) -> f32x8 {
     let (straight, skewed) = (largest.sqrt().to_array(), (aa + bb + cc).sqrt().to_array());
     let largest = largest.to_array();
     f32x8::new(std::array::from_fn(|l| {
-        if skew[l] <= SKEW * largest[l] {
-            straight[l] * SKEW_SLACK
-        } else {
-            skewed[l]
-        }
+        if skew[l] <= SKEW * largest[l] { straight[l] * SKEW_SLACK } else { skewed[l] }
     }))
 }
 

@@ -94,19 +94,12 @@ impl DrawList {
         let mut counts = DrawCounts::default();
         lists.place(&eye, scene, &mut counts);
         blend::order(&eye, scene, needs, &lists.bodies, &mut lists.blended);
-        Ok(Self {
-            eye,
-            lists,
-            counts,
-            joints: needs.most_rows(),
-        })
+        Ok(Self { eye, lists, counts, joints: needs.most_rows() })
     }
 
     /// The most rows from the first to the last that a visible instance reads, of both its palettes.
     pub fn most_rows(&self, scene: &Scene) -> usize {
-        let Lists {
-            bodies, shadows, ..
-        } = &self.lists;
+        let Lists { bodies, shadows, .. } = &self.lists;
         let visible = bodies.iter().chain(shadows);
         let rows = visible.map(|v| self.lists.shown(scene, v).1.len());
         rows.max().unwrap_or(0).max(self.joints)
@@ -160,9 +153,7 @@ impl Lists {
         for list in [&mut self.bodies, &mut self.shadows] {
             list.sort_unstable_by(|a, b| {
                 let near = a.distance.total_cmp(&b.distance);
-                (a.key().cmp(&b.key()))
-                    .then(near)
-                    .then(a.instance.cmp(&b.instance))
+                (a.key().cmp(&b.key())).then(near).then(a.instance.cmp(&b.instance))
             });
         }
         counts.instances = self.bodies.len();
@@ -171,17 +162,10 @@ impl Lists {
 }
 
 fn triangles(scene: &Scene, visible: &Visible) -> u64 {
-    scene
-        .models
-        .get(visible.model)
-        .and_then(|m| m.details.get(visible.detail))
-        .map_or(0, |d| {
-            let all = d
-                .meshes
-                .iter()
-                .map(|m| m.primitive.indices.len() as u64 / 3);
-            all.sum()
-        })
+    scene.models.get(visible.model).and_then(|m| m.details.get(visible.detail)).map_or(0, |d| {
+        let all = d.meshes.iter().map(|m| m.primitive.indices.len() as u64 / 3);
+        all.sum()
+    })
 }
 
 /// The centre of an instance relative to the eye.
@@ -211,11 +195,7 @@ pub(super) fn largest_scale(m: &Affine3x4) -> f32 {
     let axes = [0, 1, 2].map(|c| Vec3::from_array(m.rows.map(|row| row[c])));
     let skew = axes[0].dot(axes[1]).abs() + axes[1].dot(axes[2]).abs() + axes[2].dot(axes[0]).abs();
     // The scale of orthogonal columns is the length of the longest.
-    if skew <= SKEW * largest * largest {
-        largest * SKEW_SLACK
-    } else {
-        frobenius
-    }
+    if skew <= SKEW * largest * largest { largest * SKEW_SLACK } else { frobenius }
 }
 
 /// A world transform relative to the eye.
@@ -249,18 +229,17 @@ impl Needs {
             for (detail, d) in m.details.iter().enumerate() {
                 for (mesh, draw) in d.meshes.iter().enumerate() {
                     let (rows, weights) =
-                        draw.validate()
-                            .map_err(|MeshFault(what, found, relation, expected)| {
-                                RenderError::Mesh {
-                                    model,
-                                    detail,
-                                    mesh,
-                                    what,
-                                    found,
-                                    relation,
-                                    expected,
-                                }
-                            })?;
+                        draw.validate().map_err(|MeshFault(what, found, relation, expected)| {
+                            RenderError::Mesh {
+                                model,
+                                detail,
+                                mesh,
+                                what,
+                                found,
+                                relation,
+                                expected,
+                            }
+                        })?;
                     need = (rows.max(need.0), weights.max(need.1));
                 }
             }
@@ -290,9 +269,7 @@ impl Needs {
     /// The blended meshes of a detail.
     pub fn blended(&self, model: usize, detail: usize) -> &[(usize, Vec3)] {
         let details = self.blended.get(model);
-        details
-            .and_then(|d| d.get(detail))
-            .map_or(&[], Vec::as_slice)
+        details.and_then(|d| d.get(detail)).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -313,10 +290,7 @@ fn check_instance(
         // True for NaN.
         && !(0.0..=1.0).contains(&lerp.factor)
     {
-        return Err(RenderError::Factor {
-            instance: index,
-            factor: lerp.factor,
-        });
+        return Err(RenderError::Factor { instance: index, factor: lerp.factor });
     }
     let count = usize::try_from(rows).unwrap_or(usize::MAX);
     let read = instance.shown().rows(count);
@@ -335,12 +309,7 @@ fn check_instance(
             weights: scene.morph_weights.len(),
         });
     }
-    let bad = |what| {
-        Err(RenderError::NotFinite {
-            instance: index,
-            what,
-        })
-    };
+    let bad = |what| Err(RenderError::NotFinite { instance: index, what });
     if !instance.world.is_finite() {
         return bad("world transform");
     }

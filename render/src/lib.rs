@@ -84,9 +84,7 @@ impl std::fmt::Display for DrawnBy {
         match self {
             Self::Gpu(adapter) => write!(f, "wgpu on {adapter}"),
             Self::Software { instead: None } => f.write_str("software rasteriser"),
-            Self::Software {
-                instead: Some(reason),
-            } => {
+            Self::Software { instead: Some(reason) } => {
                 // The reasons of all backends are too long for a line; the first is enough.
                 let reason = reason.split(';').next().unwrap_or_default();
                 write!(f, "software rasteriser ({reason})")

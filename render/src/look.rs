@@ -17,12 +17,7 @@ pub struct Look {
 
 impl Default for Look {
     fn default() -> Self {
-        Self {
-            light: Vec3::new(-0.62, 0.72, 0.42),
-            ground: Some(0.0),
-            haze: 300.0,
-            tile: 2.0,
-        }
+        Self { light: Vec3::new(-0.62, 0.72, 0.42), ground: Some(0.0), haze: 300.0, tile: 2.0 }
     }
 }
 

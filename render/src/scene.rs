@@ -128,11 +128,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// No rows.
-    pub const NOTHING: Self = Self {
-        row: 0,
-        to_row: 0,
-        factor: 0.0,
-    };
+    pub const NOTHING: Self = Self { row: 0, to_row: 0, factor: 0.0 };
 
     /// The rows that are read, if each palette has `count`.
     pub fn rows(&self, count: usize) -> Range<usize> {
@@ -145,18 +141,12 @@ impl Shown {
 impl DrawInstance {
     /// The palettes that are read. A factor of 0 or 1 needs one of them.
     pub(super) fn shown(&self) -> Shown {
-        let at = |row| Shown {
-            row,
-            to_row: row,
-            factor: 0.0,
-        };
+        let at = |row| Shown { row, to_row: row, factor: 0.0 };
         match self.lerp {
             Some(lerp) if lerp.factor == 1.0 => at(lerp.to_offset),
-            Some(lerp) if lerp.factor != 0.0 => Shown {
-                row: self.palette_offset,
-                to_row: lerp.to_offset,
-                factor: lerp.factor,
-            },
+            Some(lerp) if lerp.factor != 0.0 => {
+                Shown { row: self.palette_offset, to_row: lerp.to_offset, factor: lerp.factor }
+            }
             _ => at(self.palette_offset),
         }
     }
@@ -195,11 +185,7 @@ impl PictureSize {
         } else {
             return Ok(());
         };
-        Err(RenderError::PictureTooLarge {
-            width,
-            height,
-            limit,
-        })
+        Err(RenderError::PictureTooLarge { width, height, limit })
     }
 }
 

@@ -94,11 +94,7 @@ impl<'a> RigShape<'a> {
             let place = |p: &Primitive| placement(rig, mesh, p, &rest, &sides);
             primitives.map(place).collect()
         });
-        Self {
-            placements: placements.collect(),
-            rigid,
-            rig: source,
-        }
+        Self { placements: placements.collect(), rigid, rig: source }
     }
 
     /// The meshes of a level of detail that have triangles.
@@ -138,11 +134,7 @@ impl<'a> RigShape<'a> {
 
 /// The primitives that are drawn of a mesh.
 fn drawn<'a>(mesh: &'a RigMesh, rigid: &'a [Primitive]) -> &'a [Primitive] {
-    if rigid.is_empty() {
-        &mesh.mesh.primitives
-    } else {
-        rigid
-    }
+    if rigid.is_empty() { &mesh.mesh.primitives } else { rigid }
 }
 
 fn placement(

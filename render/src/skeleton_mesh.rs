@@ -55,19 +55,13 @@ pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, BuildError> {
     if !rig.meshes().is_empty() || joints == 0 {
         return Ok(None);
     }
-    let mut primitive = Primitive {
-        material: Some(0),
-        ..Primitive::default()
-    };
+    let mut primitive = Primitive { material: Some(0), ..Primitive::default() };
     for (joint, shape) in shapes(rig) {
         add(&mut primitive, joint, shape);
     }
     primitive.influences.per_vertex = 4;
-    let mesh = Mesh {
-        name: Some("skeleton".into()),
-        primitives: vec![primitive],
-        weights: Vec::new(),
-    };
+    let mesh =
+        Mesh { name: Some("skeleton".into()), primitives: vec![primitive], weights: Vec::new() };
     // Vertices are in the space of their joint: a slot's matrix is that of its joint.
     let binds = vec![Affine3x4::default(); joints];
     let slots = (0..joints).map(|j| j as u16).collect();
@@ -163,11 +157,7 @@ fn offsets(rig: &Rig) -> Vec<Vec3> {
         return rest;
     }
     // Files whose clips move all joints to their places.
-    let first = PoseAction {
-        clip: 0,
-        time: 0.0,
-        weight: 1.0,
-    };
+    let first = PoseAction { clip: 0, time: 0.0, weight: 1.0 };
     match evaluate_pose(rig, &[first]) {
         Ok(pose) => pose.locals.iter().map(|l| l.translation).collect(),
         Err(_) => rest,
@@ -190,10 +180,7 @@ fn add(to: &mut Primitive, joint: u16, shape: Shape) {
     };
     for i in 0..4 {
         // Counter-clockwise as seen from outside.
-        for [a, b, c] in [
-            [corner(i), corner(i + 1), tip],
-            [corner(i + 1), corner(i), tail],
-        ] {
+        for [a, b, c] in [[corner(i), corner(i + 1), tip], [corner(i + 1), corner(i), tail]] {
             let normal = (b - a).cross(c - a).normalize_or(along).to_array();
             let first = to.positions.len() as u32;
             to.positions.extend([a, b, c].map(|p| p.to_array()));
@@ -218,10 +205,7 @@ mod tests {
         RawNode {
             name: Some(name.into()),
             parent,
-            local: Trs {
-                translation: Vec3::new(x, 0.0, 0.0),
-                ..Trs::default()
-            },
+            local: Trs { translation: Vec3::new(x, 0.0, 0.0), ..Trs::default() },
             ..RawNode::default()
         }
     }
@@ -265,10 +249,7 @@ mod tests {
         assert_eq!(reach(0), (0.0, 2.0));
         assert_eq!(reach(1), (0.0, 1.0));
         let prop = reach(2);
-        assert!(
-            prop.1 > 0.0 && prop.1 < 0.2 && prop.0 == -prop.1,
-            "{prop:?}"
-        );
+        assert!(prop.1 > 0.0 && prop.1 < 0.2 && prop.0 == -prop.1, "{prop:?}");
         // Normals point away from the axis of their bone.
         for (corners, normals) in mesh.positions.chunks(3).zip(mesh.normals.chunks(3)) {
             let middle = corners.iter().map(|p| Vec3::from(*p)).sum::<Vec3>() / 3.0;

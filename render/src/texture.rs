@@ -5,21 +5,13 @@ use phalanx::mesh::Image;
 /// Decodes an 8-bit sRGB value to linear.
 pub(super) fn to_linear(v: u8) -> f32 {
     let v = f32::from(v) / 255.0;
-    if v <= 0.04045 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
+    if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
 }
 
 /// Encodes a linear value, 0 to 1, as 8-bit sRGB.
 pub(super) fn to_srgb(v: f32) -> u8 {
     let v = v.clamp(0.0, 1.0);
-    let encoded = if v <= 0.003_130_8 {
-        v * 12.92
-    } else {
-        1.055 * v.powf(1.0 / 2.4) - 0.055
-    };
+    let encoded = if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 };
     // NaN becomes 0.
     (encoded * 255.0 + 0.5) as u8
 }
@@ -55,10 +47,8 @@ fn half(image: &Image, linear: &[f32]) -> Image {
                 let four = [(0, 0), (1, 0), (0, 1), (1, 1)]
                     .map(|(dx, dy)| texel(x * 2 + dx, y * 2 + dy, c));
                 rgba.push(if c < 3 {
-                    let sum: f32 = four
-                        .iter()
-                        .map(|&v| linear.get(v as usize).copied().unwrap_or(0.0))
-                        .sum();
+                    let sum: f32 =
+                        four.iter().map(|&v| linear.get(v as usize).copied().unwrap_or(0.0)).sum();
                     to_srgb(sum / 4.0)
                 } else {
                     (four.iter().map(|&v| u16::from(v)).sum::<u16>() / 4) as u8
@@ -66,11 +56,7 @@ fn half(image: &Image, linear: &[f32]) -> Image {
             }
         }
     }
-    Image {
-        width,
-        height,
-        rgba,
-    }
+    Image { width, height, rgba }
 }
 
 #[cfg(test)]
@@ -82,10 +68,7 @@ mod tests {
         for v in 0..=255 {
             assert_eq!(to_srgb(to_linear(v)), v);
         }
-        assert_eq!(
-            (to_srgb(f32::NAN), to_srgb(9.0), to_srgb(-1.0)),
-            (0, 255, 0)
-        );
+        assert_eq!((to_srgb(f32::NAN), to_srgb(9.0), to_srgb(-1.0)), (0, 255, 0));
     }
 
     #[test]
@@ -93,15 +76,9 @@ mod tests {
         let mut rgba = [[0, 0, 0, 255], [255, 255, 255, 255]].concat();
         rgba.extend_from_slice(&rgba.clone());
         rgba.extend_from_slice(&rgba.clone());
-        let image = Image {
-            width: 2,
-            height: 4,
-            rgba,
-        };
-        let sizes: Vec<_> = mip_chain(&image)
-            .iter()
-            .map(|i| (i.width, i.height, i.rgba.len()))
-            .collect();
+        let image = Image { width: 2, height: 4, rgba };
+        let sizes: Vec<_> =
+            mip_chain(&image).iter().map(|i| (i.width, i.height, i.rgba.len())).collect();
         assert_eq!(sizes, vec![(2, 4, 32), (1, 2, 8), (1, 1, 4)]);
         // Half the light is far brighter than half the code.
         assert_eq!(mip_chain(&image)[2].rgba, vec![188, 188, 188, 255]);

@@ -191,10 +191,7 @@ mod tests {
             fov_y: 0.8,
             near: 0.1,
         };
-        let size = PictureSize {
-            width: 320,
-            height: 180,
-        };
+        let size = PictureSize { width: 320, height: 180 };
         Eye::new(&camera, &Look::default(), size).unwrap()
     }
 
@@ -224,59 +221,23 @@ mod tests {
 
     #[test]
     fn cameras_without_a_view_are_refused() {
-        let good = Camera {
-            eye: Vec3::ZERO,
-            target: Vec3::NEG_Z,
-            up: Vec3::Y,
-            fov_y: 0.8,
-            near: 0.1,
-        };
-        let size = PictureSize {
-            width: 4,
-            height: 4,
-        };
+        let good =
+            Camera { eye: Vec3::ZERO, target: Vec3::NEG_Z, up: Vec3::Y, fov_y: 0.8, near: 0.1 };
+        let size = PictureSize { width: 4, height: 4 };
         let cameras = [
             Camera { near: 0.0, ..good },
-            Camera {
-                near: f32::NAN,
-                ..good
-            },
+            Camera { near: f32::NAN, ..good },
             Camera { fov_y: 0.0, ..good },
             Camera { fov_y: 4.0, ..good },
-            Camera {
-                target: Vec3::ZERO,
-                ..good
-            },
-            Camera {
-                up: Vec3::Z,
-                ..good
-            },
-            Camera {
-                eye: Vec3::NAN,
-                ..good
-            },
+            Camera { target: Vec3::ZERO, ..good },
+            Camera { up: Vec3::Z, ..good },
+            Camera { eye: Vec3::NAN, ..good },
         ];
         for camera in cameras {
-            assert!(
-                Eye::new(&camera, &Look::default(), size).is_err(),
-                "{camera:?}"
-            );
+            assert!(Eye::new(&camera, &Look::default(), size).is_err(), "{camera:?}");
         }
-        let look = Look {
-            light: Vec3::ZERO,
-            ..Look::default()
-        };
+        let look = Look { light: Vec3::ZERO, ..Look::default() };
         assert!(Eye::new(&good, &look, size).is_err());
-        assert!(
-            Eye::new(
-                &good,
-                &Look {
-                    haze: 0.0,
-                    ..Look::default()
-                },
-                size
-            )
-            .is_err()
-        );
+        assert!(Eye::new(&good, &Look { haze: 0.0, ..Look::default() }, size).is_err());
     }
 }

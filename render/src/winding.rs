@@ -48,11 +48,7 @@ impl Sides {
         let joints = rig.skins().iter().flat_map(|skin| skin.joints());
         let changes = joints.map(|&joint| changing.get(usize::from(joint)) == Some(&true));
         let sides = rest.iter().zip(changes);
-        Self(
-            sides
-                .map(|(row, changes)| (!changes).then(|| mirrors(row)))
-                .collect(),
-        )
+        Self(sides.map(|(row, changes)| (!changes).then(|| mirrors(row))).collect())
     }
 
     /// The winding of a primitive whose slot 0 is row `first`.
@@ -85,14 +81,11 @@ fn mark(rig: &Rig, clip: &Clip, changing: &mut [bool]) {
             let Some(reach) = clip.value_range(Channel::Scale, block, lane) else {
                 continue;
             };
-            let crosses = reach
-                .iter()
-                .zip(rest)
-                .any(|([least, most], rest)| match clip.kind() {
-                    ClipKind::Full => *least < 0.0 && rest > 0.0 || *most > 0.0 && rest < 0.0,
-                    // Factors 1 + w · (value − 1), with weights from −1 to 1.
-                    ClipKind::Additive => *least <= 0.0 || *most >= 2.0,
-                });
+            let crosses = reach.iter().zip(rest).any(|([least, most], rest)| match clip.kind() {
+                ClipKind::Full => *least < 0.0 && rest > 0.0 || *most > 0.0 && rest < 0.0,
+                // Factors 1 + w · (value − 1), with weights from −1 to 1.
+                ClipKind::Additive => *least <= 0.0 || *most >= 2.0,
+            });
             if let Some(changing) = changing.get_mut(usize::from(joint)) {
                 *changing |= crosses;
             }

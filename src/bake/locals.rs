@@ -110,11 +110,7 @@ impl Locals {
 /// The index at which a group of a channel begins.
 #[inline(always)]
 fn group_at(values: &[V], width: usize, group: usize) -> usize {
-    if values.len() == width {
-        0
-    } else {
-        group * width
-    }
+    if values.len() == width { 0 } else { group * width }
 }
 
 /// Normalises the rotations.

@@ -97,20 +97,13 @@ pub(super) fn measure(
         locals: [vec![[V::ZERO; 10]; joints], vec![[V::ZERO; 10]; joints]],
         models: vec![[Model::ZERO; 2]; joints],
         squares: vec![V::ZERO; joints],
-        report: ErrorReport {
-            max: rounding as f32,
-            ..ErrorReport::default()
-        },
+        report: ErrorReport { max: rounding as f32, ..ErrorReport::default() },
         weighted: 0.0,
     };
     let mut errors = Vec::with_capacity(times.len() * joints);
     measuring.run(&times, &mut errors)?;
     measuring.run(&near_peaks(&times, &errors, joints), &mut Vec::new())?;
-    let Measuring {
-        mut report,
-        weighted,
-        ..
-    } = measuring;
+    let Measuring { mut report, weighted, .. } = measuring;
     report.samples = errors.len();
     let sum: f64 = errors.iter().map(|&e| f64::from(e)).sum();
     report.mean = (sum / errors.len().max(1) as f64) as f32;
@@ -184,10 +177,8 @@ impl Measuring<'_> {
 
 /// Additional times around those of the largest errors: between two measured times the error may exceed both.
 pub(super) fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f32> {
-    let mut peaks: Vec<f32> = errors
-        .chunks(joints.max(1))
-        .map(|all| all.iter().copied().fold(0.0, f32::max))
-        .collect();
+    let mut peaks: Vec<f32> =
+        errors.chunks(joints.max(1)).map(|all| all.iter().copied().fold(0.0, f32::max)).collect();
     // Without joints there are no errors.
     peaks.resize(times.len(), 0.0);
     let mut gaps: Vec<usize> = (0..times.len().saturating_sub(1)).collect();
@@ -211,11 +202,7 @@ pub(super) fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f3
 pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
     let (times, joints) = (key_times(clip).len(), skeleton.len());
     if times.saturating_mul(joints) > MAX_BAKED_KEYS {
-        return Err(BakeError::TooLarge {
-            clip: clip.name().to_owned(),
-            times,
-            joints,
-        });
+        return Err(BakeError::TooLarge { clip: clip.name().to_owned(), times, joints });
     }
     Sampler::new(clip, skeleton).sample(0.0)
 }
@@ -261,11 +248,8 @@ const BESIDE_PEAK: usize = 3;
 /// also the last moment before each key, where other lanes differ most from the step.
 fn sample_times(clip: &Clip) -> Vec<f32> {
     let keys = key_times(clip);
-    let has = |what: fn(&Block) -> bool| {
-        Channel::ALL
-            .iter()
-            .any(|&c| clip.blocks(c).iter().any(what))
-    };
+    let has =
+        |what: fn(&Block) -> bool| Channel::ALL.iter().any(|&c| clip.blocks(c).iter().any(what));
     let (cubic, held) = (has(|b| b.kind == BlockKind::Cubic), has(|b| b.hold != 0));
     let turns = turns(clip, &keys);
     let mut times = Vec::with_capacity(keys.len() * if cubic { 5 } else { 3 });
@@ -427,11 +411,7 @@ fn scalar_errors([a, b]: &[Sampler<'_>; 2], ranges: &[[f32; 2]]) -> [f32; 2] {
     let apart = rows.flat_map(|(a, b)| a.0.iter().zip(&b.0).map(|(a, b)| (a - b).abs()));
     let mut largest = [0.0; 2];
     for (error, [range, rounded]) in apart.zip(ranges) {
-        let over = if error <= *rounded {
-            0.0
-        } else {
-            error - rounded
-        };
+        let over = if error <= *rounded { 0.0 } else { error - rounded };
         largest = [worse(largest[0], error), worse(largest[1], over / range)];
     }
     largest

@@ -96,21 +96,13 @@ impl JointQuality {
     ) -> Result<Self, LookupError> {
         // A skeleton has at most 65,535 joints.
         let joint = skeleton.joint(joint)? as u16;
-        Ok(Self {
-            joint,
-            ..Self::default()
-        })
+        Ok(Self { joint, ..Self::default() })
     }
 }
 
 impl Default for BakeOptions {
     fn default() -> Self {
-        Self {
-            max_error: 1e-4,
-            shell: 0.03,
-            scalar_error: 1e-4,
-            joints: Vec::new(),
-        }
+        Self { max_error: 1e-4, shell: 0.03, scalar_error: 1e-4, joints: Vec::new() }
     }
 }
 
@@ -185,10 +177,7 @@ impl BakeOptions {
         above("scalar_error", self.scalar_error)?;
         for j in &self.joints {
             if usize::from(j.joint) >= skeleton.len() {
-                return Err(BakeError::Joint {
-                    joint: j.joint,
-                    joints: skeleton.len(),
-                });
+                return Err(BakeError::Joint { joint: j.joint, joints: skeleton.len() });
             }
             above("a joint's max_error", j.max_error.unwrap_or(1.0))?;
             above("a joint's shell", j.shell.unwrap_or(1.0))?;

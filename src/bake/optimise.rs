@@ -49,11 +49,7 @@ pub(super) struct Built {
 /// The work is bounded for any input: `ROUNDS + LOCAL + FINER + HALVED` passes over all times and joints.
 pub(super) fn optimise(tracks: &Tracks, target: f64) -> Built {
     let (state, reached) = search(tracks, target);
-    Built {
-        codes: state.codes,
-        values: state.values,
-        reached,
-    }
+    Built { codes: state.codes, values: state.values, reached }
 }
 
 /// The final state of the search, and whether it reached the target.
@@ -99,11 +95,7 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
             }
             continue;
         }
-        let missing = if round < LOCAL + FINER {
-            worst
-        } else {
-            f64::INFINITY
-        };
+        let missing = if round < LOCAL + FINER { worst } else { f64::INFINITY };
         for share in &mut shares {
             *share *= (0.97 * target / missing).clamp(0.5, 0.97);
         }
@@ -146,11 +138,7 @@ impl<'a> State<'a> {
         let joints = &tracks.joints;
         let values = |j: &JointTrack| if j.is_still() { 1 } else { tracks.chunks() };
         let sparse = joints.iter().any(|j| is_sparse(tracks, j));
-        let block = if sparse {
-            tracks.chunks()
-        } else {
-            BLOCK.min(tracks.chunks())
-        };
+        let block = if sparse { tracks.chunks() } else { BLOCK.min(tracks.chunks()) };
         Self {
             tracks,
             values: joints.iter().map(|j| vec![NOTHING; values(j)]).collect(),
@@ -351,12 +339,7 @@ fn quantise<S: Simd>(
         let wanted = product(&conjugate(&parent.turn), &wanted);
         let dot = wanted[0] * q[0] + wanted[1] * q[1] + wanted[2] * q[2] + wanted[3] * q[3];
         let sign = f64x8::splat(simd, 1.0).copysign(dot);
-        q = [
-            wanted[0] * sign,
-            wanted[1] * sign,
-            wanted[2] * sign,
-            wanted[3] * sign,
-        ];
+        q = [wanted[0] * sign, wanted[1] * sign, wanted[2] * sign, wanted[3] * sign];
     }
     let q = nearest_turn(simd, &q, steps[1], track.derived);
     out[3..7].copy_from_slice(&q);
@@ -375,12 +358,7 @@ fn nearest_turn<S: Simd>(
     step: f64,
     derived: Option<(usize, bool)>,
 ) -> Turn<S> {
-    let near = [
-        nearest(q[0], step),
-        nearest(q[1], step),
-        nearest(q[2], step),
-        nearest(q[3], step),
-    ];
+    let near = [nearest(q[0], step), nearest(q[1], step), nearest(q[2], step), nearest(q[3], step)];
     let Some((largest, negative)) = derived else {
         return near;
     };
@@ -433,11 +411,7 @@ fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> 
                 out[i / TIMES][first + c].0[i % TIMES] = v;
             }
         }
-        super::tracks::fill_last(
-            &mut out,
-            tracks.times.len(),
-            first..first + channel.components(),
-        );
+        super::tracks::fill_last(&mut out, tracks.times.len(), first..first + channel.components());
     }
     out
 }

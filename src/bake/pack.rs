@@ -30,11 +30,7 @@ pub(super) fn pack(
             name: raw.name().to_owned(),
             duration: raw.duration(),
             kind: raw.kind(),
-            timelines: raw
-                .timelines()
-                .iter()
-                .map(|t| raw.times(t).to_vec())
-                .collect(),
+            timelines: raw.timelines().iter().map(|t| raw.times(t).to_vec()).collect(),
             tracks: Channel::ALL.map(|c| raw.tracks(c)),
             root_motion: raw.root_motion().map(|m| m.parts().clone()),
             markers: raw.markers().to_vec(),
@@ -101,11 +97,7 @@ struct LaneKeys {
 impl Packer<'_> {
     fn block(&mut self, channel: Channel, b: &Block) {
         let first_row = self.parts.rows.len() as u32;
-        let mut block = Block {
-            first_row,
-            encoding: Encoding::Float,
-            ..*b
-        };
+        let mut block = Block { first_row, encoding: Encoding::Float, ..*b };
         let moving = self.moving(channel, b);
         if moving == 0 {
             (block.kind, block.hold) = (BlockKind::Constant, 0);
@@ -254,10 +246,7 @@ impl Packer<'_> {
         let high = (0..keys).map(value).fold(f64::NEG_INFINITY, f64::max);
         let step = step(code_below(2.0 * self.scalar_error * (high - low).max(1.0)));
         let multiples = (0..keys).map(|k| (value(k) / step).round() as i32);
-        PackedKeys::fits(low, high, step).then(|| LaneKeys {
-            step,
-            multiples: multiples.collect(),
-        })
+        PackedKeys::fits(low, high, step).then(|| LaneKeys { step, multiples: multiples.collect() })
     }
 
     /// The kind of a packed block: `Linear` if the error of uncorrected lerp is small enough.
@@ -265,18 +254,12 @@ impl Packer<'_> {
         if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
             return BlockKind::Linear;
         }
-        let needs = (0..LANES)
-            .filter_map(|l| self.joint(channel, b, l))
-            .any(|(joint, _, _)| {
-                let track = &self.tracks.joints[joint];
-                matches!(track.forms[1], ChannelForm::Moving { hold: false, .. })
-                    && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
-            });
-        if needs {
-            BlockKind::Slerp
-        } else {
-            BlockKind::Linear
-        }
+        let needs = (0..LANES).filter_map(|l| self.joint(channel, b, l)).any(|(joint, _, _)| {
+            let track = &self.tracks.joints[joint];
+            matches!(track.forms[1], ChannelForm::Moving { hold: false, .. })
+                && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
+        });
+        if needs { BlockKind::Slerp } else { BlockKind::Linear }
     }
 }
 

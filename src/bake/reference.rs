@@ -6,10 +6,7 @@ use crate::clip::{Block, BlockKind, Channel, Clip, Part};
 /// The position of a time on a timeline: the key before it, and the fraction to the next key.
 pub(super) fn locate(times: &[f32], time: f32) -> (usize, f64) {
     let last = times.len() - 2;
-    let key = times
-        .partition_point(|&t| t <= time)
-        .saturating_sub(1)
-        .min(last);
+    let key = times.partition_point(|&t| t <= time).saturating_sub(1).min(last);
     let (a, b) = (f64::from(times[key]), f64::from(times[key + 1]));
     (key, ((f64::from(time) - a) / (b - a)).clamp(0.0, 1.0))
 }
@@ -38,23 +35,14 @@ pub(super) fn value(
             2.0 * t3 - 3.0 * t2 + 1.0,
             3.0 * t2 - 2.0 * t3,
         );
-        let tangents = weighted(
-            key(k, Part::Out),
-            key(k + 1, Part::In),
-            t3 - 2.0 * t2 + t,
-            t3 - t2,
-        );
+        let tangents =
+            weighted(key(k, Part::Out), key(k + 1, Part::In), t3 - 2.0 * t2 + t, t3 - t2);
         return weighted(values, tangents, 1.0, 1.0);
     }
     if t == 0.0 {
         return key(k, Part::Value);
     }
-    mix(
-        b.kind == BlockKind::Slerp,
-        key(k, Part::Value),
-        key(k + 1, Part::Value),
-        t,
-    )
+    mix(b.kind == BlockKind::Slerp, key(k, Part::Value), key(k + 1, Part::Value), t)
 }
 
 /// Interpolates two values: slerp if `turns`, otherwise lerp.
@@ -67,10 +55,7 @@ pub(super) fn mix(turns: bool, a: [f64; 4], b: [f64; 4], t: f64) -> [f64; 4] {
         let cosine: f64 = a.iter().zip(&b).map(|(a, b)| a * b).sum();
         let theta = cosine.clamp(-1.0, 1.0).acos();
         if theta > 1e-6 {
-            (wa, wb) = (
-                (wa * theta).sin() / theta.sin(),
-                (wb * theta).sin() / theta.sin(),
-            );
+            (wa, wb) = ((wa * theta).sin() / theta.sin(), (wb * theta).sin() / theta.sin());
         }
     }
     weighted(a, b, wa, wb)

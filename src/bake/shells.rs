@@ -53,28 +53,14 @@ pub(super) fn shells(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions) -
     let settings = settings.shells(skeleton);
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         let parent = usize::from(parent);
-        let root = Lengths {
-            least: 1.0,
-            most: 1.0,
-            rest: 1.0,
-        };
+        let root = Lengths { least: 1.0, most: 1.0, rest: 1.0 };
         let above = lengths.get(parent).unwrap_or(&root);
         let unit = shells.get(parent).map_or(1.0, |p| p.unit);
         let rest = skeleton.rest(joint).scale.to_array();
         let scales = scales(clip, skeleton, joint);
         let (distance, weight) = settings[joint];
-        let mut shell = Shell {
-            distance,
-            weight,
-            offsets: [0.0; 3],
-            steady: true,
-            unit: 0.0,
-        };
-        let mut own = Lengths {
-            least: f64::INFINITY,
-            most: 0.0,
-            rest: 0.0,
-        };
+        let mut shell = Shell { distance, weight, offsets: [0.0; 3], steady: true, unit: 0.0 };
+        let mut own = Lengths { least: f64::INFINITY, most: 0.0, rest: 0.0 };
         let mut bounds = [[0.0; 2]; 3];
         for (axis, [least, most]) in scales.into_iter().enumerate() {
             let [least, most] = [above.least * least, above.most * most];

@@ -15,11 +15,7 @@ const BESIDE: [f64; 3] = [0.21, 0.5, 0.79];
 /// The rows of an affine matrix.
 type Matrix = [[f64; 4]; 3];
 
-const IDENTITY: Matrix = [
-    [1.0, 0.0, 0.0, 0.0],
-    [0.0, 1.0, 0.0, 0.0],
-    [0.0, 0.0, 1.0, 0.0],
-];
+const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
 
 /// Measures a clip of a rig against the tracks of the file, metres of model space.
 ///
@@ -99,10 +95,7 @@ pub fn measure_source(
         Ok(worst)
     };
     let times: Vec<f32> = times.into_iter().step_by(stride).collect();
-    let squares: Vec<f64> = times
-        .iter()
-        .map(|&t| square_at(t))
-        .collect::<Result<_, _>>()?;
+    let squares: Vec<f64> = times.iter().map(|&t| square_at(t)).collect::<Result<_, _>>()?;
     let mut worst = squares.iter().copied().fold(0.0, worse);
     let errors: Vec<f32> = squares.iter().map(|s| s.sqrt() as f32).collect();
     for time in near_peaks(&times, &errors, 1) {
@@ -170,11 +163,7 @@ impl<'a> Nodes<'a> {
                 of[which] = Some(track);
             }
         }
-        Self {
-            scene,
-            order,
-            tracks,
-        }
+        Self { scene, order, tracks }
     }
 
     /// The model matrices at a time.
@@ -262,30 +251,11 @@ fn composed(trs: &[f64; 10]) -> Matrix {
     let length = trs[3..7].iter().map(|v| v * v).sum::<f64>().sqrt();
     let [x, y, z, w] = [3, 4, 5, 6].map(|c| trs[c] / length);
     let turn = [
-        [
-            1.0 - 2.0 * (y * y + z * z),
-            2.0 * (x * y - z * w),
-            2.0 * (x * z + y * w),
-        ],
-        [
-            2.0 * (x * y + z * w),
-            1.0 - 2.0 * (x * x + z * z),
-            2.0 * (y * z - x * w),
-        ],
-        [
-            2.0 * (x * z - y * w),
-            2.0 * (y * z + x * w),
-            1.0 - 2.0 * (x * x + y * y),
-        ],
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
     ];
-    std::array::from_fn(|r| {
-        [
-            turn[r][0] * trs[7],
-            turn[r][1] * trs[8],
-            turn[r][2] * trs[9],
-            trs[r],
-        ]
-    })
+    std::array::from_fn(|r| [turn[r][0] * trs[7], turn[r][1] * trs[8], turn[r][2] * trs[9], trs[r]])
 }
 
 fn multiply(a: &Matrix, b: &Matrix) -> Matrix {

@@ -28,10 +28,7 @@ fn baked_clips_can_be_baked_again() {
             ..RawClip::default()
         }],
         channels: vec![RawUserChannel {
-            channel: UserChannel {
-                name: "smile".into(),
-                rest: ChannelValue::Float(0.0),
-            },
+            channel: UserChannel { name: "smile".into(), rest: ChannelValue::Float(0.0) },
             tracks: vec![RawUserTrack {
                 clip: 0,
                 interpolation: Interpolation::Linear,
@@ -54,10 +51,7 @@ fn baked_clips_can_be_baked_again() {
     assert!(report.scalar_relative <= options.scalar_error);
     assert_eq!(twice.bytes(), once.bytes());
     // This error needs more than 16 bits, so rotations become f32 rows.
-    let fine = BakeOptions {
-        max_error: 1e-9,
-        ..options
-    };
+    let fine = BakeOptions { max_error: 1e-9, ..options };
     let (fine, _) = bake(&once, skeleton, &fine).expect("the clip fits");
     assert_eq!(fine.timelines().len(), once.timelines().len());
 }

@@ -15,11 +15,8 @@ use fearless_simd::prelude::*;
 use fearless_simd::{Simd, f64x8};
 
 /// The channels of joints, and their first component in a local transform.
-pub(super) const CHANNELS: [(Channel, usize); 3] = [
-    (Channel::Translation, 0),
-    (Channel::Rotation, 3),
-    (Channel::Scale, 7),
-];
+pub(super) const CHANNELS: [(Channel, usize); 3] =
+    [(Channel::Translation, 0), (Channel::Rotation, 3), (Channel::Scale, 7)];
 
 /// Share of the error bound below which the motion of a track counts as noise.
 const STILL: f64 = 0.2;
@@ -89,10 +86,7 @@ impl Residuals {
                 *size += (a[i] - 2.0 * b[i] + c[i]).abs() / at.len() as f64;
             }
         }
-        Self {
-            keys: at.len() as f64,
-            sizes,
-        }
+        Self { keys: at.len() as f64, sizes }
     }
 }
 
@@ -164,9 +158,7 @@ impl JointTrack {
         };
         let at = &tracks.timelines[timeline].at;
         let turn = |i: usize| self.raw.at(1, i);
-        let widest = at
-            .windows(2)
-            .map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
+        let widest = at.windows(2).map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
         widest.fold(0.0, f64::max).powi(3) / 250.0 * self.reach * self.weight
     }
 }
@@ -310,10 +302,7 @@ pub(super) fn wanted<S: Simd>(
         Some(model) => Live::load(simd, model),
         None => Live::root(simd),
     };
-    above.below(&Live::own(
-        simd,
-        &on_base(simd, base, &raw.load(simd, group)),
-    ))
+    above.below(&Live::own(simd, &on_base(simd, base, &raw.load(simd, group))))
 }
 
 /// The rest pose with the difference `d` added; `d` itself if the clip is not additive.
@@ -321,10 +310,7 @@ pub(super) fn wanted<S: Simd>(
 pub(super) fn on_base<S: Simd>(simd: S, base: Option<&[f64; 10]>, d: &Trs<S>) -> Trs<S> {
     let Some(base) = base else { return *d };
     let rest = each!(f64x8::splat(simd, 0.0); 10; i => f64x8::splat(simd, base[i]));
-    let turn = product(
-        &[rest[3], rest[4], rest[5], rest[6]],
-        &[d[3], d[4], d[5], d[6]],
-    );
+    let turn = product(&[rest[3], rest[4], rest[5], rest[6]], &[d[3], d[4], d[5], d[6]]);
     let [x, y, z, w] = unit(&turn);
     [
         rest[0] + d[0],
@@ -358,10 +344,7 @@ fn form_of(b: &Block, l: usize) -> ChannelForm {
     if b.kind == BlockKind::Cubic || !b.moves(l) {
         return ChannelForm::Kept;
     }
-    ChannelForm::Moving {
-        timeline: b.timeline as usize,
-        hold: b.holds(l),
-    }
+    ChannelForm::Moving { timeline: b.timeline as usize, hold: b.holds(l) }
 }
 
 /// The component with the largest minimum magnitude, if it is never small and keeps its sign. It can be

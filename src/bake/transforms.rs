@@ -33,10 +33,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    pub const ZERO: Self = Self {
-        turn: [V::ZERO; 4],
-        matrix: [[V::ZERO; 4]; 3],
-    };
+    pub const ZERO: Self = Self { turn: [V::ZERO; 4], matrix: [[V::ZERO; 4]; 3] };
 }
 
 /// Types in registers, at eight times: a rotation xyzw, a local transform, the rows of a 3×4 matrix.
@@ -81,11 +78,7 @@ impl<S: Simd> Live<S> {
         let (zero, one) = (f64x8::splat(simd, 0.0), f64x8::splat(simd, 1.0));
         Self {
             turn: [zero, zero, zero, one],
-            matrix: [
-                [one, zero, zero, zero],
-                [zero, one, zero, zero],
-                [zero, zero, one, zero],
-            ],
+            matrix: [[one, zero, zero, zero], [zero, one, zero, zero], [zero, zero, one, zero]],
         }
     }
 
@@ -93,10 +86,7 @@ impl<S: Simd> Live<S> {
     pub fn load(simd: S, model: &Model) -> Self {
         let zero = f64x8::splat(simd, 0.0);
         let row = |v: &[V; 4]| each!(zero; 4; i => f64x8::load_array_ref(simd, &v[i].0));
-        Self {
-            turn: row(&model.turn),
-            matrix: each!([zero; 4]; 3; r => row(&model.matrix[r])),
-        }
+        Self { turn: row(&model.turn), matrix: each!([zero; 4]; 3; r => row(&model.matrix[r])) }
     }
 
     #[inline(always)]
@@ -116,19 +106,13 @@ impl<S: Simd> Live<S> {
     /// A local transform whose rotation has unit length.
     #[inline(always)]
     pub fn own(simd: S, local: &Trs<S>) -> Self {
-        Self {
-            turn: [local[3], local[4], local[5], local[6]],
-            matrix: matrix(simd, local),
-        }
+        Self { turn: [local[3], local[4], local[5], local[6]], matrix: matrix(simd, local) }
     }
 
     /// The product of this transform and that of a child.
     #[inline(always)]
     pub fn below(&self, own: &Self) -> Self {
-        Self {
-            turn: product(&self.turn, &own.turn),
-            matrix: multiply(&self.matrix, &own.matrix),
-        }
+        Self { turn: product(&self.turn, &own.turn), matrix: multiply(&self.matrix, &own.matrix) }
     }
 }
 

@@ -105,10 +105,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
     };
     builder
         .build((0, &raw), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Animation {
-            clip,
-            source: Box::new(source),
-        })
+        .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
@@ -130,10 +127,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     };
     builder
         .build((clip, found), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Animation {
-            clip,
-            source: Box::new(source),
-        })
+        .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })
 }
 
 /// The pose of a clip of a rig at a time.
@@ -175,10 +169,5 @@ fn max_bytes() -> usize {
 }
 
 fn index(place: &str, what: &'static str, index: usize, have: usize) -> BuildError {
-    BuildError::Index {
-        place: place.to_owned(),
-        what,
-        index,
-        have,
-    }
+    BuildError::Index { place: place.to_owned(), what, index, have }
 }

@@ -18,11 +18,7 @@ pub(super) struct Anchors<'a> {
 
 impl<'a> Anchors<'a> {
     pub fn new(raw: &'a RawScene, joint_of_node: &'a [u16]) -> Self {
-        Self {
-            raw,
-            joint_of_node,
-            known: Vec::new(),
-        }
+        Self { raw, joint_of_node, known: Vec::new() }
     }
 
     fn local(&self, node: usize) -> Affine3x4 {
@@ -93,17 +89,11 @@ mod tests {
         const NODES: usize = 5000;
         // One joint at the top, and a metre from each node to the next.
         let node = |n: usize| {
-            let mut node = RawNode {
-                parent: n.checked_sub(1),
-                ..RawNode::default()
-            };
+            let mut node = RawNode { parent: n.checked_sub(1), ..RawNode::default() };
             node.local.translation = Vec3::X;
             node
         };
-        let raw = RawScene {
-            nodes: (0..NODES).map(node).collect(),
-            ..RawScene::default()
-        };
+        let raw = RawScene { nodes: (0..NODES).map(node).collect(), ..RawScene::default() };
         let mut joint_of_node = vec![NO_JOINT; NODES];
         joint_of_node[0] = 7;
         let mut anchors = Anchors::new(&raw, &joint_of_node);

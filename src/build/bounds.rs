@@ -18,11 +18,7 @@ pub(super) fn measure_bounds(rig: &mut Rig) {
     let mut scratch = ClipBoundsScratch::new(rig);
     let mut all = Vec::with_capacity(rig.clips.len());
     for clip in &rig.clips {
-        let job = ClipBoundsJob {
-            rig,
-            clip: Some(clip),
-            scratch: &mut scratch,
-        };
+        let job = ClipBoundsJob { rig, clip: Some(clip), scratch: &mut scratch };
         let room = left.checked_sub(job.matrices());
         let measured = room.filter(|_| clip.kind() == ClipKind::Full).map(|room| {
             left = room;

@@ -13,12 +13,7 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         if index < have {
             Ok(())
         } else {
-            Err(BuildError::Index {
-                place: place(),
-                what,
-                index,
-                have,
-            })
+            Err(BuildError::Index { place: place(), what, index, have })
         }
     };
     for (i, n) in raw.nodes.iter().enumerate() {
@@ -47,12 +42,7 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     }
     for (i, c) in raw.clips.iter().enumerate() {
         for (track, t) in c.tracks.iter().enumerate() {
-            check(
-                &|| format!("animation {i}, track {track}"),
-                "node",
-                t.node,
-                nodes,
-            )?;
+            check(&|| format!("animation {i}, track {track}"), "node", t.node, nodes)?;
         }
     }
     for c in &raw.channels {
@@ -76,27 +66,15 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
 
 fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
     p.check().map_err(|error| match error {
-        BuildError::Mesh(MeshFault::Stream {
-            stream,
-            have,
-            needed,
-        }) => BuildError::Stream {
-            mesh,
-            primitive,
-            stream,
-            have,
-            needed,
-        },
+        BuildError::Mesh(MeshFault::Stream { stream, have, needed }) => {
+            BuildError::Stream { mesh, primitive, stream, have, needed }
+        }
         BuildError::Mesh(MeshFault::Vertex { index, have }) => BuildError::Index {
             place: format!("mesh {mesh}, primitive {primitive}, indices"),
             what: "vertex",
             index,
             have,
         },
-        source => BuildError::OfPrimitive {
-            mesh,
-            primitive,
-            source: Box::new(source),
-        },
+        source => BuildError::OfPrimitive { mesh, primitive, source: Box::new(source) },
     })
 }

@@ -35,11 +35,7 @@ impl Curve {
         let keys = track.times.len();
         let cubic = track.interpolation == Interpolation::CubicSpline;
         let per_key = if cubic { 3 } else { 1 };
-        let stored = track
-            .values
-            .len()
-            .checked_div(keys * per_key)
-            .unwrap_or_default();
+        let stored = track.values.len().checked_div(keys * per_key).unwrap_or_default();
         let (width, offset) = match track.channel {
             RawChannel::Weights => (1, part),
             RawChannel::Rotation => (4, 0),
@@ -122,11 +118,7 @@ impl Curve {
         let mut high = [f64::NEG_INFINITY; 4];
         for key in self.values.chunks_exact(self.width) {
             let dot: f64 = key.iter().zip(first).map(|(a, b)| a * b).sum();
-            let sign = if self.rotation && dot < 0.0 {
-                -1.0
-            } else {
-                1.0
-            };
+            let sign = if self.rotation && dot < 0.0 { -1.0 } else { 1.0 };
             // A cubic key of opposite sign gives another curve, not the same pose.
             if sign < 0.0 && self.interpolation == Interpolation::CubicSpline {
                 return None;
@@ -143,11 +135,7 @@ impl Curve {
         let mut out = [0.0; 4];
         for c in 0..self.width {
             // Equal keys return their exact value, not a rounded mean.
-            out[c] = if low[c] == high[c] {
-                low[c]
-            } else {
-                0.5 * (low[c] + high[c])
-            };
+            out[c] = if low[c] == high[c] { low[c] } else { 0.5 * (low[c] + high[c]) };
         }
         if self.rotation {
             let length = out.iter().map(|v| v * v).sum::<f64>().sqrt();
@@ -236,11 +224,7 @@ impl Curve {
 
     /// Value and derivatives at a time, by appendix C of glTF 2.0; constant outside the keys.
     pub fn at(&self, time: f32) -> Knot {
-        let mut knot = Knot {
-            value: [0.0; 4],
-            before: [0.0; 4],
-            after: [0.0; 4],
-        };
+        let mut knot = Knot { value: [0.0; 4], before: [0.0; 4], after: [0.0; 4] };
         let keys = self.times.len();
         let after = self.times.partition_point(|&t| t <= time);
         if after == 0 || after == keys {
@@ -280,11 +264,7 @@ impl Curve {
             Interpolation::Linear if self.rotation => slerp((p0, p1), u, h, value, derivative),
             Interpolation::Linear => {
                 for c in 0..self.width {
-                    value[c] = if u == 0.0 {
-                        p0[c]
-                    } else {
-                        p0[c] + (p1[c] - p0[c]) * u
-                    };
+                    value[c] = if u == 0.0 { p0[c] } else { p0[c] + (p1[c] - p0[c]) * u };
                     derivative[c] = (p1[c] - p0[c]) / h;
                 }
             }

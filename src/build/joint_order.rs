@@ -52,10 +52,7 @@ pub(crate) fn joint_order(raw: &RawScene) -> Option<Vec<usize>> {
     for (node, k) in key.iter_mut().enumerate() {
         k.1 = node;
     }
-    if let Some(skin) = raw
-        .skins
-        .iter()
-        .max_by_key(|s| (s.joints.len(), Reverse(s.name.as_ref())))
+    if let Some(skin) = raw.skins.iter().max_by_key(|s| (s.joints.len(), Reverse(s.name.as_ref())))
     {
         for (slot, &joint) in skin.joints.iter().enumerate() {
             let mut at = Some(joint).filter(|&n| n < count);
@@ -93,17 +90,8 @@ mod tests {
 
     fn scene(parents: &[Option<usize>], skin: &[usize]) -> RawScene {
         RawScene {
-            nodes: parents
-                .iter()
-                .map(|&parent| RawNode {
-                    parent,
-                    ..RawNode::default()
-                })
-                .collect(),
-            skins: vec![RawSkin {
-                joints: skin.to_vec(),
-                ..RawSkin::default()
-            }],
+            nodes: parents.iter().map(|&parent| RawNode { parent, ..RawNode::default() }).collect(),
+            skins: vec![RawSkin { joints: skin.to_vec(), ..RawSkin::default() }],
             ..RawScene::default()
         }
     }

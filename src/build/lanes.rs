@@ -49,14 +49,7 @@ impl Joints {
         let plain = Skeleton::new(&joints, None, scalars.clone())?;
         let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
         let skeleton = plain.with_channels(channels)?;
-        Ok(Self {
-            order,
-            joint_of_node,
-            joints,
-            scalars,
-            morphs,
-            skeleton,
-        })
+        Ok(Self { order, joint_of_node, joints, scalars, morphs, skeleton })
     }
 
     /// Lengths in the frames of the scene's nodes. Reads all keys of scales.
@@ -87,11 +80,7 @@ pub(super) struct LaneUses {
 
 impl LaneUses {
     pub fn new(joints: usize) -> Self {
-        Self {
-            slides: vec![false; joints],
-            clips: vec![0; joints],
-            tracks: vec![false; joints],
-        }
+        Self { slides: vec![false; joints], clips: vec![0; joints], tracks: vec![false; joints] }
     }
 
     pub fn add(
@@ -108,10 +97,8 @@ impl LaneUses {
                     continue;
                 }
                 let name = c.name.as_deref().unwrap_or_default();
-                check_track(name, index, t, 1).map_err(|source| BuildError::Animation {
-                    clip,
-                    source: Box::new(source),
-                })?;
+                check_track(name, index, t, 1)
+                    .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })?;
                 let joint = usize::from(joint_of_node[t.node]);
                 match classify(&Curve::new(t, 0), t.channel, lengths.local(t.node)) {
                     Variation::Animated => {
@@ -240,11 +227,7 @@ mod tests {
         };
         let mut scene = RawScene {
             nodes: vec![RawNode::default(); 2],
-            clips: vec![RawClip {
-                duration: 1.0,
-                tracks: vec![track],
-                ..RawClip::default()
-            }],
+            clips: vec![RawClip { duration: 1.0, tracks: vec![track], ..RawClip::default() }],
             ..RawScene::default()
         };
         // A node becomes a joint even if only a clip animates it.

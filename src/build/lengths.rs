@@ -37,10 +37,7 @@ impl Lengths {
     /// Lengths over one raw clip, whose nodes are joints. The scales of an additive clip are factors.
     pub fn of_joints(skeleton: &Skeleton, clip: &RawClip, additive: bool) -> Self {
         let mut scales = rest_scales(skeleton);
-        let scaled = clip
-            .tracks
-            .iter()
-            .filter(|t| t.channel == RawChannel::Scale);
+        let scaled = clip.tracks.iter().filter(|t| t.channel == RawChannel::Scale);
         for track in scaled {
             if let Some(most) = scales.get_mut(track.node) {
                 let base = if additive { *most } else { 1.0 };
@@ -86,11 +83,7 @@ impl Lengths {
 impl Lengths {
     /// Lengths of a model of a size, none of whose nodes is scaled.
     pub fn unscaled(model: f64) -> Self {
-        Self {
-            model,
-            frames: Vec::new(),
-            sizes: Vec::new(),
-        }
+        Self { model, frames: Vec::new(), sizes: Vec::new() }
     }
 }
 
@@ -98,10 +91,7 @@ impl Lengths {
 /// positions of the joint and of the joints above it.
 fn sizes(skeleton: &Skeleton, model: f64) -> Vec<f64> {
     let models = skeleton.rest_models();
-    let away: Vec<f64> = models
-        .iter()
-        .map(|m| m.translation.length().into())
-        .collect();
+    let away: Vec<f64> = models.iter().map(|m| m.translation.length().into()).collect();
     let mut sorted = away.clone();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.get(sorted.len() / 2).copied().unwrap_or(0.0);
@@ -110,10 +100,7 @@ fn sizes(skeleton: &Skeleton, model: f64) -> Vec<f64> {
         let above = farthest.get(usize::from(parent)).copied();
         farthest.push(above.unwrap_or(middle).max(own));
     }
-    farthest
-        .into_iter()
-        .map(|far| model.min(WIDE * far))
-        .collect()
+    farthest.into_iter().map(|far| model.min(WIDE * far)).collect()
 }
 
 /// Limit on a joint's size, as a multiple of its distance from the origin: beyond it, other joints make the model large.

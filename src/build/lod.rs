@@ -20,10 +20,8 @@ const BIND_TOLERANCE: f32 = 1e-4;
 /// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is invalid. The rig
 /// is then unchanged.
 pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
-    add(rig, scene).map_err(|source| BuildError::OfFile {
-        file: scene.name.clone(),
-        source: Box::new(source),
-    })
+    add(rig, scene)
+        .map_err(|source| BuildError::OfFile { file: scene.name.clone(), source: Box::new(source) })
 }
 
 fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
@@ -75,17 +73,14 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     meshes.extend(added);
     let slot_bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes)?;
     for (material, m) in scene.materials.iter().enumerate() {
-        m.check().map_err(|source| BuildError::OfMaterial {
-            material,
-            source: Box::new(source),
-        })?;
+        m.check()
+            .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
     }
     let first_image = rig.images.len();
     Arc::make_mut(&mut rig.images).extend(scene.images.iter().cloned());
     rig.materials.extend(scene.materials.iter().map(|m| {
         let mut m = m.clone();
-        m.textures_mut()
-            .for_each(|t| t.image = t.image.saturating_add(first_image));
+        m.textures_mut().for_each(|t| t.image = t.image.saturating_add(first_image));
         m
     }));
     rig.set_meshes(meshes, slot_bounds);
@@ -132,9 +127,7 @@ fn match_skin(
         node.and_then(|n| n.name.as_deref()).unwrap_or_default()
     };
     let boxes = rig.slot_bounds().boxes().iter().filter(|b| !b.is_empty());
-    let size = boxes.fold(0.0f32, |size, b| {
-        size.max(b.min.abs().max(b.max.abs()).max_element())
-    });
+    let size = boxes.fold(0.0f32, |size, b| size.max(b.min.abs().max(b.max.abs()).max_element()));
     // Without vertices there is nothing to measure.
     let size = if size > 0.0 { size } else { 1.0 };
     let mut missing = 0;

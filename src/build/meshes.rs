@@ -21,18 +21,10 @@ pub(super) fn skins_and_meshes(
     let mut skins = Vec::with_capacity(raw.skins.len() + 1);
     for (skin, s) in raw.skins.iter().enumerate() {
         let slots = s.joints.iter().map(|&n| joint_of_node[n]).collect();
-        let bind = s
-            .inverse_bind
-            .iter()
-            .map(Affine3x4::from_cols_array)
-            .collect();
+        let bind = s.inverse_bind.iter().map(Affine3x4::from_cols_array).collect();
         skins.push(
-            Skin::new(s.name.clone(), slots, bind, joints).map_err(|source| {
-                BuildError::OfSkin {
-                    skin,
-                    source: Box::new(source),
-                }
-            })?,
+            Skin::new(s.name.clone(), slots, bind, joints)
+                .map_err(|source| BuildError::OfSkin { skin, source: Box::new(source) })?,
         );
     }
     let file_skins = skins.len();
@@ -64,10 +56,12 @@ pub(super) fn skins_and_meshes(
     }
     if !rigid_joints.is_empty() {
         let skin = Skin::new(None, rigid_joints, rigid_bind, joints);
-        skins.push(skin.map_err(|source| BuildError::OfSkin {
-            skin: file_skins,
-            source: Box::new(source),
-        })?);
+        skins.push(
+            skin.map_err(|source| BuildError::OfSkin {
+                skin: file_skins,
+                source: Box::new(source),
+            })?,
+        );
     }
     Ok((skins, meshes, file_skins))
 }

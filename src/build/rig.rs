@@ -101,14 +101,7 @@ pub fn build_rig_reporting(
 ) -> Result<(Rig, ImportReport), BuildError> {
     let found = Joints::new(&raw)?;
     let lengths = found.lengths(&raw);
-    let Joints {
-        order,
-        joint_of_node,
-        joints,
-        scalars,
-        morphs,
-        ..
-    } = found;
+    let Joints { order, joint_of_node, joints, scalars, morphs, .. } = found;
     let motions = match &options.root_motion {
         Some(wanted) => extract(&mut raw, &order, &lengths, wanted)?,
         None => vec![None; raw.clips.len()],
@@ -135,10 +128,8 @@ pub fn build_rig_reporting(
         &mut report,
     )?;
     // Moved, not copied: meshes are most of the data of many files.
-    let shared: Vec<Arc<Mesh>> = std::mem::take(&mut raw.meshes)
-        .into_iter()
-        .map(Arc::new)
-        .collect();
+    let shared: Vec<Arc<Mesh>> =
+        std::mem::take(&mut raw.meshes).into_iter().map(Arc::new).collect();
     let (skins, meshes, file_skins) =
         skins_and_meshes(&raw, &shared, &joint_of_node, skeleton.len())?;
     let roots = default_roots(&raw);
@@ -177,22 +168,16 @@ pub fn build_rig_reporting(
 pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
     let mut scalars = Vec::new();
     let mut morphs = Vec::new();
-    for (node, n) in raw
-        .nodes
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| !n.weights.is_empty())
-    {
+    for (node, n) in raw.nodes.iter().enumerate().filter(|(_, n)| !n.weights.is_empty()) {
         let first = scalars.len();
         let name = n.name.as_deref().unwrap_or_default();
-        scalars.extend(n.weights.iter().enumerate().map(|(i, &rest)| Scalar {
-            name: format!("{name}.weights[{i}]"),
-            rest,
-        }));
-        morphs.push(MorphRange {
-            node,
-            scalars: first..scalars.len(),
-        });
+        scalars.extend(
+            n.weights
+                .iter()
+                .enumerate()
+                .map(|(i, &rest)| Scalar { name: format!("{name}.weights[{i}]"), rest }),
+        );
+        morphs.push(MorphRange { node, scalars: first..scalars.len() });
     }
     (scalars, morphs)
 }
@@ -230,10 +215,7 @@ fn build_clips(
         let rate = options.resample_rate;
         let (built, resampled) = builder
             .build_reporting((clip, c), Reference::None, motion, rate)
-            .map_err(|source| BuildError::Animation {
-                clip,
-                source: Box::new(source),
-            })?;
+            .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
@@ -243,10 +225,7 @@ fn build_clips(
                 needed,
                 limit: left,
             });
-            return Err(BuildError::Animation {
-                clip,
-                source: Box::new(source),
-            });
+            return Err(BuildError::Animation { clip, source: Box::new(source) });
         }
         left -= needed;
         clips.push(Arc::new(built));
@@ -283,10 +262,7 @@ pub(super) fn targets_of(
     let mut targets: Vec<Target> = joint_of_node
         .iter()
         .map(|&joint| Target {
-            lane: skeleton
-                .lane_of()
-                .get(usize::from(joint))
-                .map(|&l| usize::from(l)),
+            lane: skeleton.lane_of().get(usize::from(joint)).map(|&l| usize::from(l)),
             scalars: None,
         })
         .collect();
@@ -301,8 +277,6 @@ fn default_roots(raw: &RawScene) -> Vec<usize> {
     let scene = raw.default_scene.unwrap_or(0);
     match raw.scenes.get(scene) {
         Some(roots) => roots.clone(),
-        None => (0..raw.nodes.len())
-            .filter(|&n| raw.nodes[n].parent.is_none())
-            .collect(),
+        None => (0..raw.nodes.len()).filter(|&n| raw.nodes[n].parent.is_none()).collect(),
     }
 }

@@ -77,11 +77,7 @@ fn find_joint(
             parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
         };
         let found = hierarchy.find_text(joint);
-        Ok(Some(
-            found
-                .map_err(ClipFault::RootJoint)
-                .map_err(BuildError::Clip)?,
-        ))
+        Ok(Some(found.map_err(ClipFault::RootJoint).map_err(BuildError::Clip)?))
     };
     match &options.joint {
         Some(wanted) => find(wanted),
@@ -162,11 +158,8 @@ fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>
     for (index, track) in clip.tracks.iter().enumerate() {
         if track.channel != RawChannel::Weights {
             check_track(name, index, track, 1)?;
-            let variation = classify(
-                &Curve::new(track, 0),
-                track.channel,
-                lengths.local(track.node),
-            );
+            let variation =
+                classify(&Curve::new(track, 0), track.channel, lengths.local(track.node));
             moving[track.node] |= variation == Variation::Animated;
         }
     }
@@ -188,10 +181,7 @@ mod tests {
     fn the_way_above_a_joint_is_counted_for_every_clip() {
         const DEPTH: usize = 40_000;
         const CLIPS: usize = 7_000;
-        let node = |n: usize| RawNode {
-            parent: n.checked_sub(1),
-            ..RawNode::default()
-        };
+        let node = |n: usize| RawNode { parent: n.checked_sub(1), ..RawNode::default() };
         let mut raw = RawScene {
             nodes: (0..DEPTH).map(node).collect(),
             clips: vec![RawClip::default(); CLIPS],
@@ -213,10 +203,7 @@ mod tests {
     fn searches_that_would_take_too_long_are_refused() {
         // Every leaf is animated and none travels, so each is examined with all its ancestors.
         let scene = |depth: usize, leaves: usize| {
-            let node = |parent: Option<usize>| RawNode {
-                parent,
-                ..RawNode::default()
-            };
+            let node = |parent: Option<usize>| RawNode { parent, ..RawNode::default() };
             let mut nodes: Vec<RawNode> = (0..depth).map(|i| node(i.checked_sub(1))).collect();
             nodes.extend((0..leaves).map(|_| node(Some(depth - 1))));
             let track = |node: usize| RawTrack {
@@ -231,11 +218,7 @@ mod tests {
                 tracks: (depth..depth + leaves).map(track).collect(),
                 ..RawClip::default()
             };
-            RawScene {
-                nodes,
-                clips: vec![clip],
-                ..RawScene::default()
-            }
+            RawScene { nodes, clips: vec![clip], ..RawScene::default() }
         };
         let search = |depth, leaves| {
             let mut raw = scene(depth, leaves);
@@ -252,9 +235,6 @@ mod tests {
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));
         let needed = MAX_ROOT_STEPS + 1;
-        assert_eq!(
-            steps.take(1),
-            Err(BuildError::Clip(ClipFault::RootWork(needed)))
-        );
+        assert_eq!(steps.take(1), Err(BuildError::Clip(ClipFault::RootWork(needed))));
     }
 }

@@ -122,12 +122,7 @@ fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
             _ => values.extend_from_slice(&key[1]),
         }
     }
-    RawUserTrack {
-        clip: 0,
-        interpolation,
-        times,
-        values,
-    }
+    RawUserTrack { clip: 0, interpolation, times, values }
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index. A lane that stays at

@@ -50,15 +50,9 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     };
     let mut laid = Vec::with_capacity(rig.clips().len() + clips.len());
     for clip in own.chain(&clips) {
-        laid.push(Arc::new(
-            reorder_lanes(clip, &skeleton, clip.reorder_limit())?.0,
-        ));
+        laid.push(Arc::new(reorder_lanes(clip, &skeleton, clip.reorder_limit())?.0));
     }
-    let mut made = Rig::new(RigParts {
-        skeleton,
-        clips: laid,
-        ..rig.parts()
-    })?;
+    let mut made = Rig::new(RigParts { skeleton, clips: laid, ..rig.parts() })?;
     made.humanoid.clone_from(&rig.humanoid);
     measure_bounds(&mut made);
     Ok(made)

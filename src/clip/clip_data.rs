@@ -137,11 +137,7 @@ impl Clip {
             let bad = (0..keys.len())
                 .find(|&k| !within(keys[k], MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
             if let Some(key) = bad {
-                return Err(BuildError::Clip(ClipFault::Times {
-                    clip: clip(),
-                    timeline,
-                    key,
-                }));
+                return Err(BuildError::Clip(ClipFault::Times { clip: clip(), timeline, key }));
             }
             let rate = regular_rate(keys);
             if rate == 0.0 && keys.len() > MAX_IRREGULAR_KEYS {
@@ -171,11 +167,7 @@ impl Clip {
             Some(motion) => Some(RootMotion::new(motion, &parts, skeleton)?),
             None => None,
         };
-        let markers = sorted(
-            std::mem::take(&mut parts.markers),
-            &parts.name,
-            parts.duration,
-        )?;
+        let markers = sorted(std::mem::take(&mut parts.markers), &parts.name, parts.duration)?;
         let mut lookup: [Vec<u16>; 4] = Default::default();
         for channel in Channel::ALL {
             // Blocks ascend. The lookup ends at the last stored block: many clips of a large skeleton animate
@@ -326,11 +318,7 @@ impl Clip {
 
     /// Keys stored, summed over all blocks. A key of a block holds up to 16 lanes; a constant block has one.
     pub fn key_count(&self) -> usize {
-        Channel::ALL
-            .iter()
-            .flat_map(|&c| self.blocks(c))
-            .map(|b| self.keys_of(b))
-            .sum()
+        Channel::ALL.iter().flat_map(|&c| self.blocks(c)).map(|b| self.keys_of(b)).sum()
     }
 
     /// Bytes in memory of rows, integers, key times, timelines, blocks and root motion.

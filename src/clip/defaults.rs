@@ -43,11 +43,7 @@ impl<'a> Defaults<'a> {
                 *w = true;
             }
         }
-        Self {
-            skeleton,
-            kind,
-            quaternion_w,
-        }
+        Self { skeleton, kind, quaternion_w }
     }
 
     /// The default of a lane; components that the channel lacks are unspecified.

@@ -24,25 +24,14 @@ const SHARING_BASE: usize = 1 << 16;
 pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     let extent = |c: Channel, b: &Block| b.encoding.extent(c, b.kind, parts.keys_of(b));
     let blocks = Channel::ALL.into_iter().zip(&parts.channels);
-    let read: Extent = blocks
-        .flat_map(|(c, all)| all.iter().map(move |b| extent(c, b)))
-        .sum();
-    let pairs = [
-        ("rows", read.rows, parts.rows.len()),
-        ("integers", read.integers, parts.packed.len()),
-    ];
+    let read: Extent = blocks.flat_map(|(c, all)| all.iter().map(move |b| extent(c, b))).sum();
+    let pairs =
+        [("rows", read.rows, parts.rows.len()), ("integers", read.integers, parts.packed.len())];
     for (what, needed, have) in pairs {
-        let limit = have
-            .saturating_mul(MAX_SHARING)
-            .saturating_add(SHARING_BASE);
+        let limit = have.saturating_mul(MAX_SHARING).saturating_add(SHARING_BASE);
         if needed > limit {
             let clip = parts.name.clone();
-            return Err(BuildError::Clip(ClipFault::Sharing {
-                clip,
-                what,
-                needed,
-                limit,
-            }));
+            return Err(BuildError::Clip(ClipFault::Sharing { clip, what, needed, limit }));
         }
     }
     if all_within(bytemuck::cast_slice(&parts.rows), MAX_LENGTH) {
@@ -110,14 +99,9 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
 /// interpolation between them may have no direction. Rows must have been checked, and `moving` must be set.
 pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
     for b in &parts.channels[Channel::Rotation as usize] {
-        let lanes = skeleton
-            .joint_of()
-            .iter()
-            .skip(usize::from(b.block) * LANES);
+        let lanes = skeleton.joint_of().iter().skip(usize::from(b.block) * LANES);
         let joints = lanes.take(LANES).enumerate();
-        let live = joints.fold(0u16, |bits, (l, &joint)| {
-            bits | u16::from(joint != NO_JOINT) << l
-        });
+        let live = joints.fold(0u16, |bits, (l, &joint)| bits | u16::from(joint != NO_JOINT) << l);
         // A spline may pass through any value, so its samples are guarded. Lanes that do not move are used
         // unguarded, so they are checked.
         let live = match b.kind {
@@ -132,11 +116,7 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             continue;
         }
         let (key, lane, value, limit) = keys.first_fault(live, b.hold);
-        let owner = owner_of(
-            skeleton,
-            Channel::Rotation,
-            usize::from(b.block) * LANES + lane,
-        );
+        let owner = owner_of(skeleton, Channel::Rotation, usize::from(b.block) * LANES + lane);
         let what = match limit == LEAST_ROTATION_DOT {
             true => "dot product with the key before",
             false => "square of the length",

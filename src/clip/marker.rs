@@ -19,10 +19,7 @@ pub struct Marker {
 impl Marker {
     /// Makes a marker; the time is checked when it is added to a clip.
     pub fn new(name: impl Into<String>, time: f32) -> Self {
-        Self {
-            name: name.into(),
-            time,
-        }
+        Self { name: name.into(), time }
     }
 }
 

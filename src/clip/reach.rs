@@ -61,11 +61,7 @@ mod tests {
 
     /// The bounds of lane 3 in a block of scales with keys at 0 and 1 s; `rows` holds the values of lane 3.
     fn reach(kind: BlockKind, rows: &[f32], encoding: Encoding, packed: Vec<u16>) -> [[f32; 2]; 3] {
-        let joint = |name: &str| Joint {
-            name: name.into(),
-            parent: None,
-            rest: Trs::IDENTITY,
-        };
+        let joint = |name: &str| Joint { name: name.into(), parent: None, rest: Trs::IDENTITY };
         let joints = ["a", "b", "c", "d"].map(joint);
         let skeleton = Skeleton::new(&joints, None, Vec::new()).expect("four roots");
         let mut parts = ClipParts {
@@ -76,11 +72,8 @@ mod tests {
         };
         let lane_3 = |&v: &f32| Row(std::array::from_fn(|l| if l == 3 { v } else { 0.0 }));
         parts.rows = rows.iter().map(lane_3).collect::<Vec<_>>().into();
-        parts.channels[Channel::Scale as usize] = vec![Block {
-            kind,
-            encoding,
-            ..Block::constant(0, 0)
-        }];
+        parts.channels[Channel::Scale as usize] =
+            vec![Block { kind, encoding, ..Block::constant(0, 0) }];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
         let [x, y, z, _] = clip.reach(Channel::Scale, &clip.blocks(Channel::Scale)[0], 3);
         [x, y, z]
@@ -88,17 +81,10 @@ mod tests {
 
     #[test]
     fn what_a_clip_lacks_has_no_range() {
-        let joint = Joint {
-            name: "a".into(),
-            parent: None,
-            rest: Trs::IDENTITY,
-        };
+        let joint = Joint { name: "a".into(), parent: None, rest: Trs::IDENTITY };
         let skeleton = Skeleton::new(&[joint], None, Vec::new()).expect("one root");
-        let mut parts = ClipParts {
-            duration: 1.0,
-            timelines: vec![vec![0.0, 1.0]],
-            ..Default::default()
-        };
+        let mut parts =
+            ClipParts { duration: 1.0, timelines: vec![vec![0.0, 1.0]], ..Default::default() };
         parts.rows = vec![Row([2.0; LANES]); 3].into();
         parts.channels[Channel::Scale as usize] = vec![Block::constant(0, 0)];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
@@ -112,12 +98,8 @@ mod tests {
 
     #[test]
     fn keys_bound_what_is_linear_constant_or_packed() {
-        let linear = reach(
-            BlockKind::Linear,
-            &[1.0, 2.0, -3.0, 0.5, 4.0, 3.0],
-            Encoding::Float,
-            Vec::new(),
-        );
+        let linear =
+            reach(BlockKind::Linear, &[1.0, 2.0, -3.0, 0.5, 4.0, 3.0], Encoding::Float, Vec::new());
         assert_eq!(linear, [[0.5, 1.0], [2.0, 4.0], [-3.0, 3.0]]);
         let one = [1.0, 2.0, -3.0];
         let constant = reach(BlockKind::Constant, &one, Encoding::Float, Vec::new());
@@ -148,10 +130,7 @@ mod tests {
                     + (t3 - 2.0 * t2 + t) * f64::from(out[c])
                     + (3.0 * t2 - 2.0 * t3) * f64::from(b[c])
                     + (t3 - t2) * f64::from(into[c]);
-                assert!(
-                    (least - 1e-6..=most + 1e-6).contains(&value),
-                    "{c} at {t}: {value}"
-                );
+                assert!((least - 1e-6..=most + 1e-6).contains(&value), "{c} at {t}: {value}");
                 below += i32::from(value < f64::from(a[c].min(b[c])) - 0.1);
             }
             assert_eq!(below > 0, c < 2, "only the first two overshoot");

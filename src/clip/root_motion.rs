@@ -42,11 +42,7 @@ impl RootMotion {
         skeleton: &Skeleton,
     ) -> Result<Self, BuildError> {
         let fail = |what, index| {
-            BuildError::Clip(ClipFault::RootMotion {
-                clip: clip.name.clone(),
-                what,
-                index,
-            })
+            BuildError::Clip(ClipFault::RootMotion { clip: clip.name.clone(), what, index })
         };
         if clip.kind == ClipKind::Additive {
             return Err(fail("an additive clip cannot have root motion", 0));
@@ -59,10 +55,7 @@ impl RootMotion {
             return Err(fail("the number of keys is out of range", keys));
         }
         if parts.translations.len() != keys {
-            return Err(fail(
-                "needs one translation per key",
-                parts.translations.len(),
-            ));
+            return Err(fail("needs one translation per key", parts.translations.len()));
         }
         if !(parts.rotations.is_empty() || parts.rotations.len() == keys) {
             return Err(fail("needs one rotation per key", parts.rotations.len()));
@@ -150,9 +143,10 @@ impl RootMotion {
     fn key(&self, k: usize) -> Rigid {
         let p = &self.parts;
         Rigid {
-            rotation: p.rotations.get(k).map_or(DQuat::IDENTITY, |q| {
-                DQuat::from_array(q.map(f64::from)).normalize()
-            }),
+            rotation: p
+                .rotations
+                .get(k)
+                .map_or(DQuat::IDENTITY, |q| DQuat::from_array(q.map(f64::from)).normalize()),
             translation: DVec3::from_array(p.translations[k].map(f64::from)),
         }
     }
@@ -167,10 +161,7 @@ impl RootMotion {
             return a.then(&b);
         }
         let loops = self.whole.repeat(wraps);
-        a.then(&self.start)
-            .then(&loops)
-            .then(&self.start.inverse())
-            .then(&b)
+        a.then(&self.start).then(&loops).then(&self.start.inverse()).then(&b)
     }
 
     pub(crate) fn bytes(&self) -> usize {

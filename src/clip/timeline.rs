@@ -50,11 +50,7 @@ pub(crate) fn regular_rate(times: &[f32]) -> f32 {
         true => rate,
         false => rounded_rate(times),
     };
-    if rate.is_finite() && (rate as f32).is_normal() {
-        rate as f32
-    } else {
-        0.0
-    }
+    if rate.is_finite() && (rate as f32).is_normal() { rate as f32 } else { 0.0 }
 }
 
 /// Keys per second of even times that f32 rounds by more than [`REGULAR_TOLERANCE`]; 0 if there is no such rate.
@@ -123,10 +119,7 @@ pub(crate) fn locate_hinted(times: &[f32], hint: &mut u16, time: f32) -> Cursor 
         if key < last && inside(key + 1) {
             key += 1;
         } else {
-            key = times
-                .partition_point(|&t| t <= time)
-                .saturating_sub(1)
-                .min(last);
+            key = times.partition_point(|&t| t <= time).saturating_sub(1).min(last);
         }
         *hint = key as u16;
     }
@@ -144,10 +137,7 @@ fn between(a: f32, b: f32, key: usize, time: f32) -> Cursor {
     let way = (time - a) / (b - a);
     // A comparison with NaN is false, so NaN becomes 0.
     let alpha = if way > 0.0 { way.min(1.0) } else { 0.0 };
-    Cursor {
-        key: key as u32,
-        alpha,
-    }
+    Cursor { key: key as u32, alpha }
 }
 
 #[cfg(test)]
@@ -193,19 +183,11 @@ mod tests {
         for (keys, rate) in [(MAX_KEYS, 1.0), (MAX_KEYS / 4, 10.0), (72_000, 120.0)] {
             let times: Vec<f32> = (0..keys).map(|k| (k as f64 / rate) as f32).collect();
             let found = regular_rate(&times);
-            assert!(
-                (f64::from(found) / rate - 1.0).abs() < 1e-6,
-                "{keys}: {found}"
-            );
+            assert!((f64::from(found) / rate - 1.0).abs() < 1e-6, "{keys}: {found}");
             let places = [0, 1, keys / 3, keys / 2, keys - 3, keys - 2].into_iter();
             for k in places.chain((0..1000).map(|i| keys - 2 - i * (keys / 1001))) {
                 let middle = ((k as f64 + 0.5) / rate) as f32;
-                for time in [
-                    times[k],
-                    times[k].next_up(),
-                    middle,
-                    times[k + 1].next_down(),
-                ] {
+                for time in [times[k], times[k].next_up(), middle, times[k + 1].next_down()] {
                     let key = times.partition_point(|&t| t <= time).saturating_sub(1);
                     let at = locate_regular(&times, found, time);
                     assert_eq!(at.key as usize, key.min(keys - 2), "{keys} keys, {time}");
@@ -213,9 +195,8 @@ mod tests {
             }
         }
         // With an interval below the distance of f32 values, two keys have one time.
-        let times: Vec<f32> = (0..MAX_KEYS / 8 * 7)
-            .map(|k| (f64::from(k as u32) / 9.7) as f32)
-            .collect();
+        let times: Vec<f32> =
+            (0..MAX_KEYS / 8 * 7).map(|k| (f64::from(k as u32) / 9.7) as f32).collect();
         assert_eq!(regular_rate(&times), 0.0);
     }
 

@@ -81,9 +81,7 @@ impl Crowd {
     /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), CrowdError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
-        let Self {
-            pools, passages, ..
-        } = self;
+        let Self { pools, passages, .. } = self;
         self.tiering.advance(dt);
         passages.clear();
         let listened = |pool: &&Pool| pool.kinds() != EventKinds::NONE;
@@ -113,9 +111,7 @@ impl Crowd {
                 }
                 false => 1,
             };
-            let Passages {
-                all, later: more, ..
-            } = &mut *passages;
+            let Passages { all, later: more, .. } = &mut *passages;
             if parts > 1 && rayon::current_num_threads() > 1 {
                 let later = later(more, parts - 1, (events, instances), (roots, records));
                 run(advance, all, later);

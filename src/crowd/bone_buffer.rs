@@ -144,12 +144,10 @@ impl BoneBuffer {
 pub(crate) fn reserve_rows(to: &mut Vec<Affine3x4>, rows: usize) -> Result<(), CrowdError> {
     let more = rows.saturating_sub(to.len());
     let reserved = to.try_reserve(more);
-    reserved
-        .or_else(|_| to.try_reserve_exact(more))
-        .map_err(|_| CrowdError::RowMemory {
-            rows,
-            bytes: (rows as u64).saturating_mul(size_of::<Affine3x4>() as u64),
-        })
+    reserved.or_else(|_| to.try_reserve_exact(more)).map_err(|_| CrowdError::RowMemory {
+        rows,
+        bytes: (rows as u64).saturating_mul(size_of::<Affine3x4>() as u64),
+    })
 }
 
 #[cfg(test)]
@@ -161,10 +159,7 @@ mod tests {
         let mut buffer = BoneBuffer::new();
         buffer.rows = vec![Affine3x4::IDENTITY; 3];
         // An exbibyte, and more bytes than fit in 64 bits.
-        for (rows, bytes) in [
-            ((1 << 60) / 48, (1 << 60) / 48 * 48),
-            (usize::MAX, u64::MAX),
-        ] {
+        for (rows, bytes) in [((1 << 60) / 48, (1 << 60) / 48 * 48), (usize::MAX, u64::MAX)] {
             let refused = buffer.try_reserve(rows);
             assert_eq!(refused, Err(CrowdError::RowMemory { rows, bytes }));
         }

@@ -20,11 +20,7 @@ impl<'a, T: Copy> Values<'a, T> {
         if values.len() == instances.len() || values.len() == 1 {
             return Ok(Self(values));
         }
-        Err(CrowdError::Lengths {
-            what,
-            values: values.len(),
-            instances: instances.len(),
-        })
+        Err(CrowdError::Lengths { what, values: values.len(), instances: instances.len() })
     }
 
     fn of(self, element: usize) -> T {
@@ -49,13 +45,11 @@ fn refused(element: usize, source: CrowdError) -> CrowdError {
 /// Neighbouring instances of one rig, each run with the index of its first element.
 fn runs(instances: &[InstanceId]) -> impl Iterator<Item = (usize, &[InstanceId])> {
     let mut next = 0;
-    instances
-        .chunk_by(|a, b| a.rig() == b.rig())
-        .map(move |run| {
-            let first = next;
-            next += run.len();
-            (first, run)
-        })
+    instances.chunk_by(|a, b| a.rig() == b.rig()).map(move |run| {
+        let first = next;
+        next += run.len();
+        (first, run)
+    })
 }
 
 /// An element of the arrays that is being checked.
@@ -83,8 +77,7 @@ impl<M: Copy + Into<Playable>> Plays<'_, M> {
 
     /// Checks that the motion plays on the layer of an element's instance.
     fn check(self, e: &Element<'_>) -> Result<(), CrowdError> {
-        e.pool
-            .check_plays(e.index, self.layer, self.motion(e.element))
+        e.pool.check_plays(e.index, self.layer, self.motion(e.element))
     }
 }
 
@@ -161,9 +154,7 @@ impl Crowd {
 
     /// Takes back the marks that [`despawn_many`](Self::despawn_many) has set.
     fn revive(&mut self, instances: &[InstanceId]) {
-        self.each(instances, |pool, index, _| {
-            pool.state.set_alive(index, true)
-        });
+        self.each(instances, |pool, index, _| pool.state.set_alive(index, true));
     }
 
     /// [`Player::play`] on one layer: of a motion for all instances, or of one each.
@@ -249,8 +240,7 @@ impl Crowd {
         let plays = Plays { layer, motions };
         self.check(instances, |e| {
             plays.check(e)?;
-            e.pool
-                .check_weight("weight", layer, weights.of(e.element))?;
+            e.pool.check_weight("weight", layer, weights.of(e.element))?;
             Pool::check_fade(seconds.of(e.element))
         })?;
         self.each(instances, |pool, index, element| {
@@ -373,13 +363,8 @@ impl Crowd {
                     Some(pool) => pool,
                     None => self.instance(id).map_err(fail)?.0,
                 };
-                check(&Element {
-                    pool,
-                    index: id.index(),
-                    element,
-                    first: n == 0,
-                })
-                .map_err(fail)?;
+                check(&Element { pool, index: id.index(), element, first: n == 0 })
+                    .map_err(fail)?;
             }
         }
         Ok(())

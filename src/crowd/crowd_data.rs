@@ -91,10 +91,7 @@ impl Crowd {
     /// # Errors
     /// If the tag is not within 1 to [`MAX_TAG`](super::MAX_TAG).
     pub fn with_tag(tag: u16) -> Result<Self, CrowdError> {
-        Ok(Self {
-            rigs: RigNumbers::tagged(tag)?,
-            ..Self::default()
-        })
+        Ok(Self { rigs: RigNumbers::tagged(tag)?, ..Self::default() })
     }
 
     /// The number that all handles of this crowd contain, so that handles of another crowd are unknown here.
@@ -130,11 +127,7 @@ impl Crowd {
             None => {
                 let (count, limit) = (self.pools.len() + 1, usize::from(u16::MAX));
                 if count > limit {
-                    return Err(CrowdError::Limit {
-                        what: "rigs",
-                        count,
-                        limit,
-                    });
+                    return Err(CrowdError::Limit { what: "rigs", count, limit });
                 }
                 self.pools.len()
             }
@@ -160,11 +153,7 @@ impl Crowd {
         let pool = self.pool(rig)?;
         let instances = pool.state.count_alive();
         if instances > 0 {
-            return Err(CrowdError::RigInUse {
-                rig,
-                name: shorten(pool.rig.name()),
-                instances,
-            });
+            return Err(CrowdError::RigInUse { rig, name: shorten(pool.rig.name()), instances });
         }
         let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
@@ -419,9 +408,5 @@ impl Crowd {
 
 /// The layout of a frame that is written in place into a bone buffer.
 fn in_place(buffer: &BoneBuffer) -> RowLayout {
-    RowLayout {
-        align: 1,
-        compact: false,
-        holds: buffer.frame(),
-    }
+    RowLayout { align: 1, compact: false, holds: buffer.frame() }
 }

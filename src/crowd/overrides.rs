@@ -76,11 +76,7 @@ impl Crowd {
             let (joint, after) = (pair[1], pair[0]);
             let all = pool.rig.skeleton().names();
             let names = [joint, after].map(|joint| shorten(&all[joint]));
-            return Err(CrowdError::JointOrder {
-                names,
-                joint,
-                after,
-            });
+            return Err(CrowdError::JointOrder { names, joint, after });
         }
         let needed = instances.len().checked_mul(joints.len());
         if needed != Some(locals.len()) {
@@ -94,11 +90,7 @@ impl Crowd {
             if instance.rig() != rig || !pool.state.knows(instance) {
                 self.instance(instance)?;
                 let names = [self.rig_name(instance), shorten(pool.rig.name())];
-                return Err(CrowdError::OtherRig {
-                    instance,
-                    rig,
-                    names,
-                });
+                return Err(CrowdError::OtherRig { instance, rig, names });
             }
         }
         self.pool_mut(rig)?.set_overrides(joints, instances, locals)

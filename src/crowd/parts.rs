@@ -37,14 +37,7 @@ impl Crowd {
         memory: M,
     ) -> Parts<'_, M> {
         self.settle_parts();
-        let Self {
-            pools,
-            scratches,
-            lending,
-            tiering,
-            frame: last,
-            ..
-        } = self;
+        let Self { pools, scratches, lending, tiering, frame: last, .. } = self;
         *last = None;
         lending.frame = Some(frame);
         tiering.begin_joints(pools);
@@ -102,13 +95,7 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
             (share, memory) = (now, of_now);
             (self.share, self.memory) = (Some(later), Some(of_later));
         }
-        Some(FramePart {
-            task: self.task,
-            share,
-            scratch,
-            memory,
-            left: self.left,
-        })
+        Some(FramePart { task: self.task, share, scratch, memory, left: self.left })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {

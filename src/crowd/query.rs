@@ -15,11 +15,7 @@ impl Crowd {
     /// may be those of the detail: see [`palette_detail`](Self::palette_detail).
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let pair = self.palette_pair(instance)?;
-        Some(if pair.factor < 0.5 {
-            pair.from
-        } else {
-            pair.to
-        })
+        Some(if pair.factor < 0.5 { pair.from } else { pair.to })
     }
 
     /// The rows of an instance in the frame before the last, for motion vectors. They are the rows of its
@@ -85,10 +81,7 @@ impl Crowd {
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let bounds = pool.evaluated(index, |e| {
-            let job = BoundsJob {
-                slots: pool.rig.slot_bounds(),
-                palette: e.rows,
-            };
+            let job = BoundsJob { slots: pool.rig.slot_bounds(), palette: e.rows };
             // The palette has the rig's own length, so the job cannot refuse it.
             job.run().unwrap_or_default()
         });

@@ -31,10 +31,7 @@ fn next_tag() -> u16 {
 
 impl Default for RigNumbers {
     fn default() -> Self {
-        Self {
-            tag: next_tag(),
-            slots: Vec::new(),
-        }
+        Self { tag: next_tag(), slots: Vec::new() }
     }
 }
 
@@ -42,10 +39,7 @@ impl RigNumbers {
     /// No rigs, and a tag that the caller chose.
     pub fn tagged(tag: u16) -> Result<Self, CrowdError> {
         check("tag", f64::from(tag), 1.0, f64::from(MAX_TAG))?;
-        Ok(Self {
-            tag,
-            slots: Vec::new(),
-        })
+        Ok(Self { tag, slots: Vec::new() })
     }
 
     pub fn tag(&self) -> u16 {

@@ -136,9 +136,7 @@ impl Crowd {
         scene: &SceneGraph,
         node: NodeId,
     ) -> Result<(InstanceId, usize), CrowdError> {
-        let (mirror, joint) = scene
-            .joint_of(node)?
-            .ok_or(CrowdError::NotMirrored { node })?;
+        let (mirror, joint) = scene.joint_of(node)?.ok_or(CrowdError::NotMirrored { node })?;
         let found = self.mirrors.instance_of(mirror);
         let instance = found.ok_or(CrowdError::NotMirrored { node })?;
         Ok((instance, joint))
@@ -174,10 +172,8 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         self.instance(instance)?;
         let mirror = self.mirror_of(instance, scene);
-        let mirror = mirror.ok_or_else(|| CrowdError::NoMirror {
-            instance,
-            rig: self.rig_name(instance),
-        })?;
+        let mirror = mirror
+            .ok_or_else(|| CrowdError::NoMirror { instance, rig: self.rig_name(instance) })?;
         scene.remove_mirror(mirror, attached)?;
         self.mirrors.remove(mirror);
         Ok(())
@@ -262,7 +258,5 @@ impl Crowd {
 fn remove(scene: &mut SceneGraph, mirror: MirrorId, attached: OnRemove) {
     let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
     // A mirror of another scene is refused by every attempt; the update of that scene removes it.
-    let _ = ways
-        .into_iter()
-        .find(|&way| scene.remove_mirror(mirror, way).is_ok());
+    let _ = ways.into_iter().find(|&way| scene.remove_mirror(mirror, way).is_ok());
 }

@@ -26,14 +26,8 @@ impl FrameId {
         static CROWDS: AtomicU64 = AtomicU64::new(1);
         let crowd = || CROWDS.fetch_add(1, Ordering::Relaxed);
         match last {
-            Some(Self { crowd, number }) => Self {
-                crowd,
-                number: number.wrapping_add(1),
-            },
-            None => Self {
-                crowd: NonZeroU64::new(crowd()).unwrap_or(NonZeroU64::MIN),
-                number: 0,
-            },
+            Some(Self { crowd, number }) => Self { crowd, number: number.wrapping_add(1) },
+            None => Self { crowd: NonZeroU64::new(crowd()).unwrap_or(NonZeroU64::MIN), number: 0 },
         }
     }
 }
@@ -243,11 +237,7 @@ impl Schedule<'_> {
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
         match self.how.compact {
             true => self.crowd.tiering.scatter(each),
-            false => each(RowMove {
-                from: 0,
-                to: 0,
-                rows: self.selected.written,
-            }),
+            false => each(RowMove { from: 0, to: 0, rows: self.selected.written }),
         }
     }
 
@@ -257,12 +247,7 @@ impl Schedule<'_> {
         let (compact, tiering) = (self.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());
         let in_place = (!compact).then(|| tiering.groups());
-        joined(
-            written
-                .into_iter()
-                .flatten()
-                .chain(in_place.into_iter().flatten()),
-        )
+        joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
     }
 
     /// [`write`](Self::write) into a slice of all rows.
@@ -273,13 +258,7 @@ impl Schedule<'_> {
 
     fn run(&mut self, memory: impl Output) {
         self.crowd.settle_parts();
-        let Crowd {
-            pools,
-            scratches,
-            frame,
-            tiering,
-            ..
-        } = &mut *self.crowd;
+        let Crowd { pools, scratches, frame, tiering, .. } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
         *frame = None;
         let watched = tiering.begin_joints(pools);
@@ -340,11 +319,7 @@ mod tests {
                 joints: vec![0],
                 inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array()],
             }],
-            clips: vec![RawClip {
-                duration: 1.0,
-                tracks: vec![track],
-                ..RawClip::default()
-            }],
+            clips: vec![RawClip { duration: 1.0, tracks: vec![track], ..RawClip::default() }],
             ..RawScene::default()
         };
         let rig = Arc::new(crate::build::build_rig(scene, &Default::default()).unwrap());
@@ -362,17 +337,11 @@ mod tests {
         for level in SimdLevel::supported() {
             let mut crowd = crowd();
             let frame = |crowd: &mut Crowd, stream, cut: bool| {
-                let nothing = Affine3x4 {
-                    rows: [[f32::NAN; 4]; 3],
-                };
+                let nothing = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
                 let mut rows = [nothing; 2];
                 let settled = SETTLED.get();
                 let mut schedule = crowd.schedule(&RowLayout::default());
-                let how = How {
-                    level,
-                    stream,
-                    ..schedule.how
-                };
+                let how = How { level, stream, ..schedule.how };
                 schedule.how = how;
                 for pool in schedule.crowd.pools.iter_mut().flatten() {
                     pool.fit_level(level);

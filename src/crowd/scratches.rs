@@ -74,8 +74,6 @@ impl Scratches {
 
     /// Puts the watched joints that a frame has taken into their places.
     pub fn put_joints(&mut self, pools: &mut [Option<Pool>]) {
-        self.all
-            .iter_mut()
-            .for_each(|s| s.palettes.joints.put(pools));
+        self.all.iter_mut().for_each(|s| s.palettes.joints.put(pools));
     }
 }

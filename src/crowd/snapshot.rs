@@ -95,10 +95,7 @@ impl CrowdSnapshot {
             let mut pool = None;
             if full {
                 let read = PoolSnapshot::read(&mut r)?;
-                r.needs(
-                    read.number() < rigs,
-                    "a rig has a number that was not given",
-                )?;
+                r.needs(read.number() < rigs, "a rig has a number that was not given")?;
                 numbers.push(read.number());
                 pool = Some(Box::new(read));
             }
@@ -175,12 +172,7 @@ impl Crowd {
         self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
         let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number())));
-        let Self {
-            pools,
-            rigs,
-            tiering,
-            ..
-        } = self;
+        let Self { pools, rigs, tiering, .. } = self;
         tiering.rewind(before);
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
         for (slot, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {

@@ -118,12 +118,7 @@ impl<'a> RigView<'a> {
         self.playing().flat_map(move |(instance, playing)| {
             (0..layers).flat_map(move |layer| {
                 let actions = playing.actions(layer).into_iter().flatten();
-                actions.map(move |(motion, state)| PlayingAction {
-                    instance,
-                    layer,
-                    motion,
-                    state,
-                })
+                actions.map(move |(motion, state)| PlayingAction { instance, layer, motion, state })
             })
         })
     }

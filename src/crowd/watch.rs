@@ -32,9 +32,7 @@ impl<'a> WatchedJoints<'a> {
     /// [`Crowd::update_scene`].
     pub fn worlds(&self) -> impl ExactSizeIterator<Item = DAffine3> + 'a {
         let world = self.world;
-        self.models
-            .iter()
-            .map(move |model| world * DAffine3::from(*model))
+        self.models.iter().map(move |model| world * DAffine3::from(*model))
     }
 
     /// The model matrix of a joint; `None` if it is not watched.
@@ -148,10 +146,7 @@ impl Crowd {
             for m in self.mirrors.all() {
                 let here = self.rigs.slot(m.instance.rig()) == Some(slot);
                 if here && pool.state.knows(m.instance) {
-                    own.push(Own {
-                        instance: m.instance.index(),
-                        joints: m.joints.clone(),
-                    });
+                    own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }
             }
             let joints = pool.rig.skeleton().len();

@@ -47,16 +47,7 @@ struct Way<'a> {
 impl Instance<'_> {
     #[inline(always)]
     pub fn run<S: Lanes>(self, simd: S) {
-        let Scratch {
-            layers,
-            actions,
-            cursors,
-            pose,
-            above,
-            locals,
-            models,
-            last,
-        } = self.scratch;
+        let Scratch { layers, actions, cursors, pose, above, locals, models, last } = self.scratch;
         let sources = self.sources;
         let mut next = 0;
         for action in actions.iter_mut() {
@@ -70,14 +61,7 @@ impl Instance<'_> {
         }
         let way = way(&sources, layers, actions, self.overrides);
         *last = way.last;
-        let mix = Mix {
-            simd,
-            sources,
-            varying: way.varying,
-            layers,
-            actions,
-            cursors,
-        };
+        let mix = Mix { simd, sources, varying: way.varying, layers, actions, cursors };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
         match way.alone {
             Some(clip) => mix.alone(clip, pose),
@@ -178,10 +162,7 @@ fn way<'a>(
             fold: &own.fold,
             base,
             alone: Some(clip),
-            last: Last {
-                topology: own.topology,
-                alone: Some(index),
-            },
+            last: Last { topology: own.topology, alone: Some(index) },
         };
     }
     let (varying, lanes) = touched(sources, layers, actions);
@@ -195,10 +176,7 @@ fn way<'a>(
         fold,
         base: fold,
         alone: None,
-        last: Last {
-            topology: index,
-            alone: None,
-        },
+        last: Last { topology: index, alone: None },
     }
 }
 
@@ -300,16 +278,12 @@ impl Scratch {
             let width = sources.program.units.width;
             let at = scratch_row(lane, width) as usize;
             let locals: &[[f32; 4]] = bytemuck::must_cast_slice(&self.locals);
-            return Affine3x4 {
-                rows: [0, 1, 2].map(|r| locals[at + r * width]),
-            };
+            return Affine3x4 { rows: [0, 1, 2].map(|r| locals[at + r * width]) };
         }
         let clip = self.played_alone(sources);
         let constants = clip.map_or(&sources.program.base, |c| &c.constants);
         // An infinite scale keeps translations: their noise is settled already, in their frames.
-        Affine3x4 {
-            rows: fold_rows(constants.local(lane), f64::INFINITY),
-        }
+        Affine3x4 { rows: fold_rows(constants.local(lane), f64::INFINITY) }
     }
 
     /// The clip that played alone in the last run.

@@ -117,16 +117,9 @@ impl<'a, S: Lanes> Mix<'a, S> {
     pub fn blend(&self, pose: &mut [f32], above: &mut [f32]) {
         let mut covered = false;
         for layer in self.layers {
-            let mut over = Over {
-                mask: None,
-                units: self.varying,
-                still: UnitSet::default(),
-            };
-            if let Some(LayerMask {
-                mask: Some(mask),
-                units,
-                ..
-            }) = self.sources.masks.get(layer.layer)
+            let mut over = Over { mask: None, units: self.varying, still: UnitSet::default() };
+            if let Some(LayerMask { mask: Some(mask), units, .. }) =
+                self.sources.masks.get(layer.layer)
             {
                 over.mask = Some(bytemuck::must_cast_slice(mask.rows()));
                 over.units = over.units.and(units);

@@ -75,29 +75,19 @@ pub(super) fn read(
         all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds(clip)))?);
     }
     r.finish()?;
-    Ok(Bounds {
-        anchor: (anchor != NO_JOINT).then_some(anchor),
-        clips: all,
-    })
+    Ok(Bounds { anchor: (anchor != NO_JOINT).then_some(anchor), clips: all })
 }
 
 /// The stored bounds; `None` if their numbers are not finite or contradict the flags.
 fn of_clip(stored: &Stored) -> Option<Option<ClipBounds>> {
     let flags = stored.flags;
-    let aabb = |[min, max]: [[f32; 3]; 2]| Aabb {
-        min: min.into(),
-        max: max.into(),
-    };
+    let aabb = |[min, max]: [[f32; 3]; 2]| Aabb { min: min.into(), max: max.into() };
     if flags & MEASURED == 0 {
         return (*stored == Stored::zeroed()).then_some(None);
     }
     let drawn = flags & DRAWN != 0;
     let bounds = ClipBounds {
-        mesh: if drawn {
-            aabb(stored.mesh)
-        } else {
-            Aabb::EMPTY
-        },
+        mesh: if drawn { aabb(stored.mesh) } else { Aabb::EMPTY },
         anchor: aabb(stored.anchor),
         morph: stored.morph,
     };

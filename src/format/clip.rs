@@ -232,11 +232,8 @@ fn read_rows(
     let lens = r.each::<u32>(head.timelines as usize, "lengths of timelines")?;
     let total = lens.clone().map(u64::from).sum::<u64>();
     if total != u64::from(head.times) {
-        let (what, found, limit) = (
-            "the number of key times of all timelines",
-            total,
-            head.times.into(),
-        );
+        let (what, found, limit) =
+            ("the number of key times of all timelines", total, head.times.into());
         let at = offset_of!(Head, times);
         return Err(r.fault_at(at, Fault::Limit { what, found, limit }));
     }
@@ -342,11 +339,7 @@ mod tests {
     /// The blocks of a coded clip are charged before any of its bytes is read.
     #[test]
     fn coded_clips_count_the_blocks_of_the_skeleton() {
-        let joint = Joint {
-            name: "joint".into(),
-            parent: None,
-            rest: Trs::IDENTITY,
-        };
+        let joint = Joint { name: "joint".into(), parent: None, rest: Trs::IDENTITY };
         let skeleton = Skeleton::new(&[joint], None, Vec::new()).unwrap();
         let stated = || ClipEntry {
             form: ClipForm::Coded,

@@ -90,12 +90,7 @@ impl Section {
     }
 
     pub(super) fn fault(self, offset: u64, fault: impl Into<Fault>) -> ReadError {
-        ReadError {
-            file: None,
-            section: self,
-            offset,
-            fault: fault.into(),
-        }
+        ReadError { file: None, section: self, offset, fault: fault.into() }
     }
 }
 
@@ -168,11 +163,7 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
     if !bytes.starts_with(&MAGIC) {
         return fail(0, Fault::Magic);
     }
-    let short = |needed| Fault::Short {
-        what: "header",
-        needed,
-        have,
-    };
+    let short = |needed| Fault::Short { what: "header", needed, have };
     let Some(version) = bytes.get(8..12) else {
         return fail(8, short(HEADER as u64));
     };

@@ -48,10 +48,7 @@ impl fmt::Display for At<'_> {
 impl ReadError {
     /// The error with the file that it is of.
     pub fn in_file(self, file: impl Into<String>) -> Self {
-        Self {
-            file: Some(file.into()),
-            ..self
-        }
+        Self { file: Some(file.into()), ..self }
     }
 
     /// A file that the operating system does not open.

@@ -46,12 +46,7 @@ pub(super) fn read(
         if let Some(&(first, _)) = bones.iter().find(|b| b.1 == stored.joint) {
             let name = skeleton.names()[joint].clone();
             r.charge(name.len())?;
-            return Err(r.fault(Fault::JointTwice {
-                joint,
-                name,
-                first,
-                second: bone,
-            }));
+            return Err(r.fault(Fault::JointTwice { joint, name, first, second: bone }));
         }
         r.charge(size_of::<(HumanBone, u16)>())?;
         bones.push((bone, stored.joint));

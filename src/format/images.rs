@@ -120,10 +120,7 @@ fn read_encoded(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<Imag
 
 fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, ReadError> {
     let [form, width, height]: [u32; 3] = r.one("the size of an image")?;
-    for (what, found) in [
-        ("the width in pixels", width),
-        ("the height in pixels", height),
-    ] {
+    for (what, found) in [("the width in pixels", width), ("the height in pixels", height)] {
         r.index(what, found, MAX_IMAGE_SIDE as usize + 1)?;
     }
     let stored = r.count("the number of image bytes", 1)?;
@@ -134,11 +131,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
         PIXELS if stored == needed => {
             let wanted = mode != ImageMode::Skip;
             r.charge(if wanted { needed } else { 0 })?;
-            let pixels = || Image {
-                width,
-                height,
-                rgba: bytes.to_vec(),
-            };
+            let pixels = || Image { width, height, rgba: bytes.to_vec() };
             wanted.then(|| ImageData::Decoded(pixels()))
         }
         PIXELS => {
@@ -155,11 +148,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
                 r.charge(2 * needed)?;
                 let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
                 r.memory.release(needed);
-                Some(ImageData::Decoded(Image {
-                    width,
-                    height,
-                    rgba,
-                }))
+                Some(ImageData::Decoded(Image { width, height, rgba }))
             }
         },
         found => {
@@ -189,9 +178,7 @@ fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
     let decoded = reader.decode().map_err(|e| e.to_string())?;
     if (decoded.width(), decoded.height()) != (width, height) {
         let (w, h) = (decoded.width(), decoded.height());
-        return Err(format!(
-            "it has {w} x {h} pixels, the section states {width} x {height}"
-        ));
+        return Err(format!("it has {w} x {h} pixels, the section states {width} x {height}"));
     }
     match decoded {
         image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),

@@ -81,10 +81,7 @@ pub struct RigOptions {
 
 impl Default for RigOptions {
     fn default() -> Self {
-        Self {
-            clips: true,
-            images: ImageMode::default(),
-        }
+        Self { clips: true, images: ImageMode::default() }
     }
 }
 
@@ -137,11 +134,7 @@ impl Library {
     fn new(source: Source) -> Result<Self, ReadError> {
         let (header, entries) = container::read(&source)?;
         let memory = MemoryLimit::new(bytes_of(&source));
-        let sections = Sections {
-            source: &source,
-            entries: &entries,
-            memory: &memory,
-        };
+        let sections = Sections { source: &source, entries: &entries, memory: &memory };
         let named = the_one(&entries, Section::Names)?;
         let names = sections.read(named, Names::read)?;
         let clips: Vec<Entry> = of_kind(&entries, Section::Clip).copied().collect();
@@ -270,11 +263,7 @@ impl Library {
     /// file's size allows.
     pub fn rig(&self, options: &RigOptions) -> Result<Rig, ReadError> {
         let memory = MemoryLimit::new(self.byte_len());
-        let sections = Sections {
-            source: &self.source,
-            entries: &self.entries,
-            memory: &memory,
-        };
+        let sections = Sections { source: &self.source, entries: &self.entries, memory: &memory };
         let (names, joints) = (&self.names, self.skeleton.len());
         let skins = sections.one(Section::Skins, |r| skins::read(r, names, joints))?;
         let (skins, file_skins) = skins.unwrap_or_default();
@@ -333,9 +322,7 @@ impl Library {
     /// The clips of one call share its memory limit: many clips may repeat one long name.
     fn clips_within(&self, memory: &MemoryLimit) -> Result<Vec<Arc<Clip>>, ReadError> {
         let all = 0..self.clips.len();
-        all.into_par_iter()
-            .map(|c| self.clip_within(c, memory).map(Arc::new))
-            .collect()
+        all.into_par_iter().map(|c| self.clip_within(c, memory).map(Arc::new)).collect()
     }
 
     /// Compares every section with its checksum, without parsing it.

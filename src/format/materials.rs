@@ -92,12 +92,7 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
 }
 
 fn stored(t: &Texture) -> StoredTexture {
-    let Sampler {
-        wrap_u,
-        wrap_v,
-        mag_filter,
-        min_filter,
-    } = t.sampler;
+    let Sampler { wrap_u, wrap_v, mag_filter, min_filter } = t.sampler;
     StoredTexture {
         // An index that does not fit becomes one that readers reject, as with `Bytes::index`.
         image: u32::try_from(t.image).unwrap_or(u32::MAX),
@@ -177,11 +172,7 @@ fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
     Ok(Texture {
         image: t.image as usize,
         tex_coord: t.tex_coord,
-        transform: TextureTransform {
-            offset: t.offset,
-            rotation: t.rotation,
-            scale: t.scale,
-        },
+        transform: TextureTransform { offset: t.offset, rotation: t.rotation, scale: t.scale },
         sampler: Sampler {
             wrap_u: wrap(wrap_u)?,
             wrap_v: wrap(wrap_v)?,
@@ -216,8 +207,5 @@ fn pick<T: Copy>(
 fn filter<T: Copy>(r: &SectionReader<'_>, all: &[T], number: u8) -> Result<Option<T>, ReadError> {
     let what = "the filter of a texture";
     let number = r.index(what, number.into(), all.len() + 1)?;
-    Ok(number
-        .checked_sub(1)
-        .and_then(|place| all.get(place))
-        .copied())
+    Ok(number.checked_sub(1).and_then(|place| all.get(place)).copied())
 }

@@ -38,9 +38,7 @@ impl MemoryLimit {
             used: AtomicU64::new(0),
             limit: limit.saturating_add(MEMORY_BASE),
             blocks: AtomicU64::new(0),
-            most_blocks: (bytes as u64)
-                .saturating_mul(BLOCKS_PER_BYTE)
-                .saturating_add(BLOCKS_BASE),
+            most_blocks: (bytes as u64).saturating_mul(BLOCKS_PER_BYTE).saturating_add(BLOCKS_BASE),
         }
     }
 
@@ -51,10 +49,7 @@ impl MemoryLimit {
         let order = Ordering::Relaxed;
         match self.used.fetch_update(order, order, more) {
             Ok(_) => Ok(()),
-            Err(used) => Err(Fault::Memory {
-                needed: used.saturating_add(bytes as u64),
-                limit,
-            }),
+            Err(used) => Err(Fault::Memory { needed: used.saturating_add(bytes as u64), limit }),
         }
     }
 

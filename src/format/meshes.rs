@@ -30,11 +30,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
                 | bit(!p.uvs1.is_empty(), UVS1),
         );
         out.count(p.indices.len());
-        out.count(if p.influences.is_empty() {
-            0
-        } else {
-            p.influences.per_vertex
-        });
+        out.count(if p.influences.is_empty() { 0 } else { p.influences.per_vertex });
         out.count(p.targets.len());
         out.index(p.material);
         out.many(&p.positions);
@@ -63,10 +59,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
 
 pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, ReadError> {
     let name = r.one("the name of a mesh")?;
-    let mut mesh = Mesh {
-        name: r.name(names, name)?,
-        ..Mesh::default()
-    };
+    let mut mesh = Mesh { name: r.name(names, name)?, ..Mesh::default() };
     let primitives = r.count("the number of primitives", 24)?;
     let weights = r.count("the number of morph weights", 4)?;
     mesh.weights = r.floats(weights, "morph weights")?;
@@ -123,11 +116,7 @@ fn primitive(r: &mut SectionReader<'_>) -> Result<Primitive, ReadError> {
         uvs1,
         colors,
         indices,
-        influences: Influences {
-            per_vertex,
-            joints,
-            weights,
-        },
+        influences: Influences { per_vertex, joints, weights },
         targets: list,
         material: (material != u32::MAX).then_some(material as usize),
     })

@@ -64,10 +64,7 @@ pub(super) fn read(
     meshes: &[Arc<Mesh>],
 ) -> Result<Nodes, ReadError> {
     let name = r.one("the rig's name")?;
-    let mut out = Nodes {
-        name: r.name(names, name)?.unwrap_or_default(),
-        ..Nodes::default()
-    };
+    let mut out = Nodes { name: r.name(names, name)?.unwrap_or_default(), ..Nodes::default() };
     let nodes = r.count("the number of nodes", 56)?;
     let roots = r.count("the number of roots", 4)?;
     let placed = r.count("the number of meshes on nodes", 24)?;
@@ -87,9 +84,7 @@ pub(super) fn read(
             source: source as usize,
             name,
             parent: optional(parent),
-            local: local
-                .first()
-                .map_or_else(Default::default, |&l| Trs::from_array(l)),
+            local: local.first().map_or_else(Default::default, |&l| Trs::from_array(l)),
             matrix: None,
             joint: (joint != NO_JOINT).then_some(joint),
         });
@@ -106,11 +101,9 @@ pub(super) fn read(
         let [node, source, mesh, skin, slot, lod]: [u32; 6] = r.one("a mesh on a node")?;
         let mesh = r.index("the mesh of a node", mesh, meshes.len())?;
         let slot = match optional(slot) {
-            Some(slot) => Some(r.index(
-                "the slot of a rigid mesh",
-                slot as u32,
-                usize::from(u16::MAX),
-            )? as u16),
+            Some(slot) => {
+                Some(r.index("the slot of a rigid mesh", slot as u32, usize::from(u16::MAX))? as u16)
+            }
             None => None,
         };
         out.meshes.push(RigMesh {

@@ -48,14 +48,9 @@ impl ClipOrigin {
     /// The first length that is negative, NaN or infinite.
     fn no_length(&self) -> Option<(&'static str, f32)> {
         let error = Some(self.max_error).filter(|e| !e.is_nan());
-        let lengths = [
-            ("the error of a clip", error),
-            ("the shell of a clip", Some(self.shell)),
-        ];
+        let lengths = [("the error of a clip", error), ("the shell of a clip", Some(self.shell))];
         let length = |v: f32| v >= 0.0 && v.is_finite();
-        lengths
-            .into_iter()
-            .find_map(|(what, v)| Some((what, v.filter(|&v| !length(v))?)))
+        lengths.into_iter().find_map(|(what, v)| Some((what, v.filter(|&v| !length(v))?)))
     }
 }
 
@@ -108,10 +103,8 @@ pub(super) fn read(
     if zero != 0 {
         return Err(r.limit("the reserved field", zero, 0u32));
     }
-    let mut out = Provenance {
-        tool: r.name(names, tool)?.unwrap_or_default(),
-        ..Provenance::default()
-    };
+    let mut out =
+        Provenance { tool: r.name(names, tool)?.unwrap_or_default(), ..Provenance::default() };
     let sources = r.count("the number of sources", 24)?;
     let origins = r.count("the number of clip origins", 16)?;
     if origins != clips && origins != 0 {
@@ -124,24 +117,14 @@ pub(super) fn read(
         let name = r.name(names, name)?.unwrap_or_default();
         let settings = r.name(names, settings)?.unwrap_or_default();
         let [bytes, hash]: [u64; 2] = r.one("the hash of a source")?;
-        out.sources.push(Source {
-            name,
-            settings,
-            bytes,
-            hash,
-        });
+        out.sources.push(Source { name, settings, bytes, hash });
     }
     for _ in 0..origins {
         r.charge(size_of::<ClipOrigin>())?;
         let [source, clip]: [u32; 2] = r.one("the origin of a clip")?;
         r.index("the source of a clip", source, sources)?;
         let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
-        let origin = ClipOrigin {
-            source,
-            clip,
-            max_error,
-            shell,
-        };
+        let origin = ClipOrigin { source, clip, max_error, shell };
         if let Some((what, found)) = origin.no_length() {
             return Err(r.fault(Fault::Length { what, found }));
         }

@@ -22,14 +22,7 @@ pub(super) struct SectionReader<'a> {
 impl<'a> SectionReader<'a> {
     /// Begins to read a section.
     pub fn new(bytes: &'a [u8], entry: &Entry, memory: &'a MemoryLimit) -> Self {
-        Self {
-            bytes,
-            at: 0,
-            last: 0,
-            section: entry.section(),
-            offset: entry.offset,
-            memory,
-        }
+        Self { bytes, at: 0, last: 0, section: entry.section(), offset: entry.offset, memory }
     }
 
     /// An error at the last value read.
@@ -58,11 +51,7 @@ impl<'a> SectionReader<'a> {
         let Some(taken) = rest.get(..count) else {
             return Err(self.fault_at(
                 self.at,
-                Fault::Short {
-                    what,
-                    needed: count as u64,
-                    have: rest.len() as u64,
-                },
+                Fault::Short { what, needed: count as u64, have: rest.len() as u64 },
             ));
         };
         self.last = self.at;

@@ -21,10 +21,7 @@ const LONGEST_NAME: usize = 200;
 
 /// The error of a file that could not be put in place.
 fn failed(path: &Path) -> impl Fn(io::Error) -> WriteError + '_ {
-    |source| WriteError::Save {
-        file: path.display().to_string(),
-        source,
-    }
+    |source| WriteError::Save { file: path.display().to_string(), source }
 }
 
 /// Writes a file atomically: under a temporary name beside it (`.NAME.partial`), then renamed.
@@ -127,12 +124,7 @@ impl NewFile {
     /// If the operating system reports an error. Unless only the folder could not be synced, the existing
     /// file is unchanged.
     pub fn finish(self) -> Result<(), WriteError> {
-        let Self {
-            mut name,
-            out,
-            path,
-            place,
-        } = self;
+        let Self { mut name, out, path, place } = self;
         put(out, &mut name, &place).map_err(failed(&path))
     }
 }
@@ -190,10 +182,7 @@ fn partial(path: &Path, number: usize) -> io::Result<PathBuf> {
 
 /// True if another temporary name may succeed.
 fn is_in_the_way(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::AlreadyExists | io::ErrorKind::PermissionDenied
-    )
+    matches!(error.kind(), io::ErrorKind::AlreadyExists | io::ErrorKind::PermissionDenied)
 }
 
 /// Creates and locks the temporary file. It is always a new file: an existing file or link may belong to

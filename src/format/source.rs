@@ -140,8 +140,7 @@ impl OpenFile {
             }
         }
         #[cfg(test)]
-        self.read
-            .fetch_add(done as u64, std::sync::atomic::Ordering::Relaxed);
+        self.read.fetch_add(done as u64, std::sync::atomic::Ordering::Relaxed);
         Ok(done)
     }
 
@@ -248,19 +247,11 @@ mod tests {
 
     /// A library of one joint and two clips.
     fn library() -> Vec<u8> {
-        let joint = Joint {
-            name: "joint".into(),
-            parent: None,
-            rest: Trs::IDENTITY,
-        };
+        let joint = Joint { name: "joint".into(), parent: None, rest: Trs::IDENTITY };
         let skeleton = Skeleton::new(&[joint], None, Vec::new()).unwrap();
         let mut writer = LibraryWriter::new(io::Cursor::new(Vec::new()), &skeleton).unwrap();
         for name in ["one", "two"] {
-            let parts = ClipParts {
-                name: name.into(),
-                duration: 1.0,
-                ..ClipParts::default()
-            };
+            let parts = ClipParts { name: name.into(), duration: 1.0, ..ClipParts::default() };
             let clip = Clip::new(parts, &skeleton).unwrap();
             writer.add_clip(&clip, name, ClipForm::Rows).unwrap();
         }
@@ -277,9 +268,7 @@ mod tests {
 
     fn padded(library: &Library, wanted: impl Fn(Section) -> bool) -> u64 {
         let sections = library.sections().filter(|s| wanted(s.section));
-        sections
-            .map(|s| s.bytes.next_multiple_of(ALIGNMENT as u64))
-            .sum()
+        sections.map(|s| s.bytes.next_multiple_of(ALIGNMENT as u64)).sum()
     }
 
     #[test]
@@ -304,14 +293,7 @@ mod tests {
         let writer = OpenOptions::new().write(true).open(&file.0).unwrap();
         writer.set_len(130).unwrap();
         let error = cut.read(Section::Names, 100, 100).unwrap_err();
-        let named = matches!(
-            error.fault,
-            Fault::Short {
-                needed: 100,
-                have: 30,
-                ..
-            }
-        );
+        let named = matches!(error.fault, Fault::Short { needed: 100, have: 30, .. });
         let place = (error.section, error.offset);
         assert!(named && place == (Section::Names, 100), "{error}");
         // A file that is opened only for writing cannot be read.

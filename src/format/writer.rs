@@ -162,12 +162,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
             ..entry(Section::Clip)
         };
         self.put(entry, &bytes)?;
-        events::add(
-            &mut self.events,
-            self.clips,
-            clip.markers(),
-            &mut self.names,
-        );
+        events::add(&mut self.events, self.clips, clip.markers(), &mut self.names);
         self.clips += 1;
         let measured = self.measuring.as_mut().and_then(|(rig, scratch)| {
             let clip = Some(clip);
@@ -245,8 +240,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
 
     fn align(&mut self) -> Result<(), WriteError> {
         let next = self.end.next_multiple_of(ALIGNMENT as u64);
-        self.out
-            .write_all(&[0; ALIGNMENT][..(next - self.end) as usize])?;
+        self.out.write_all(&[0; ALIGNMENT][..(next - self.end) as usize])?;
         self.end = next;
         Ok(())
     }
@@ -254,21 +248,14 @@ impl<W: Write + Seek> LibraryWriter<W> {
     fn check(&self, name: &str, skeleton: &Skeleton) -> Result<(), WriteError> {
         match skeleton.mismatch(&self.skeleton) {
             None => Ok(()),
-            Some(mismatch) => Err(WriteError::Skeleton {
-                name: name.to_owned(),
-                mismatch,
-            }),
+            Some(mismatch) => Err(WriteError::Skeleton { name: name.to_owned(), mismatch }),
         }
     }
 }
 
 /// The table entry of a section of form 0 without a name; its position is set when it is written.
 fn entry(section: Section) -> Entry {
-    Entry {
-        code: section.code(),
-        name: NO_NAME,
-        ..Entry::zeroed()
-    }
+    Entry { code: section.code(), name: NO_NAME, ..Entry::zeroed() }
 }
 
 #[cfg(all(test, feature = "gltf"))]
@@ -297,10 +284,7 @@ mod tests {
             Library::from_bytes(bytes.get_ref()).unwrap()
         };
         let radius = |of: &Library, clip: Clip| {
-            let options = RigOptions {
-                clips: false,
-                ..RigOptions::default()
-            };
+            let options = RigOptions { clips: false, ..RigOptions::default() };
             let bare = Arc::new(of.rig(&options).unwrap());
             assert_eq!(bare.clip_bounds(1), None);
             let mut crowd = Crowd::new();

@@ -82,11 +82,7 @@ impl PaletteBackend {
     pub fn check(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
         let (needed, limit) = (joints as u64, self.max_joints(gpu));
         if limit == 0 || needed > limit {
-            return Err(GpuError::Joints {
-                backend: self,
-                needed,
-                limit,
-            });
+            return Err(GpuError::Joints { backend: self, needed, limit });
         }
         Ok(())
     }
@@ -107,11 +103,7 @@ impl PaletteBackend {
     pub fn check_pair(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
         let (needed, limit) = (joints as u64, self.max_pair_joints(gpu));
         if limit == 0 || needed > limit {
-            return Err(GpuError::PairJoints {
-                backend: self,
-                needed,
-                limit,
-            });
+            return Err(GpuError::PairJoints { backend: self, needed, limit });
         }
         Ok(())
     }
@@ -201,9 +193,7 @@ impl PaletteLimits {
         // Three texels per row, and lines in multiples of 256 bytes for copies.
         let line = u64::from(limits.max_texture_dimension_2d) / 48 * 16;
         let lines = u64::from(limits.max_texture_dimension_2d);
-        let whole_lines = (limits.max_buffer_size / ROW_BYTES)
-            .checked_div(line)
-            .unwrap_or(0);
+        let whole_lines = (limits.max_buffer_size / ROW_BYTES).checked_div(line).unwrap_or(0);
         let storage_bytes = limits.max_storage_buffer_binding_size.min(buffer);
         let uniform_bytes = (limits.max_buffer_size).saturating_sub(window * ROW_BYTES);
         let texture_rows = (line * lines.min(whole_lines)).min(page_bytes / ROW_BYTES);
@@ -212,11 +202,7 @@ impl PaletteLimits {
             uniform: uniform_bytes.min(page_bytes) / ROW_BYTES,
             texture: if texture { texture_rows } else { 0 },
             line,
-            storage: if storage {
-                storage_bytes / ROW_BYTES
-            } else {
-                0
-            },
+            storage: if storage { storage_bytes / ROW_BYTES } else { 0 },
         }
     }
 

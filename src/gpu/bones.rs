@@ -23,10 +23,7 @@ pub struct GpuBoneOptions {
 
 impl Default for GpuBoneOptions {
     fn default() -> Self {
-        Self {
-            previous: false,
-            mapped: true,
-        }
+        Self { previous: false, mapped: true }
     }
 }
 
@@ -93,10 +90,7 @@ pub struct BonePair {
 impl BonePair {
     /// The palette that comes first in the page. A window for both palettes starts there.
     pub fn first(&self) -> BonePlace {
-        BonePlace {
-            page: self.page,
-            row: self.row.min(self.to_row),
-        }
+        BonePlace { page: self.page, row: self.row.min(self.to_row) }
     }
 }
 
@@ -379,18 +373,12 @@ impl GpuBoneBuffer {
     fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
         let rows = target.paging.rows(page);
         (page < target.paging.len()).then_some(())?;
-        let binding = target
-            .pages
-            .get(page)?
-            .binding(self.backend, gpu.palette_limits());
+        let binding = target.pages.get(page)?.binding(self.backend, gpu.palette_limits());
         Some(BonePage { binding, rows })
     }
 }
 
 fn place(target: &Target, rows: &Range<usize>) -> Option<BonePlace> {
     let (page, row) = target.paging.locate(rows.start)?;
-    Some(BonePlace {
-        page,
-        row: u32::try_from(row).ok()?,
-    })
+    Some(BonePlace { page, row: u32::try_from(row).ok()? })
 }

@@ -44,10 +44,7 @@ pub struct AdoptOptions {
 
 impl Default for AdoptOptions {
     fn default() -> Self {
-        Self {
-            page_bytes: u64::MAX,
-            take_handlers: false,
-        }
+        Self { page_bytes: u64::MAX, take_handlers: false }
     }
 }
 
@@ -120,9 +117,7 @@ impl Gpu {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
             desc.backends = backends;
             let instance = wgpu::Instance::new(desc);
-            Self::request(&instance, None, |adapter| {
-                Self::on_adapter(adapter, options)
-            })
+            Self::request(&instance, None, |adapter| Self::on_adapter(adapter, options))
         })
     }
 
@@ -157,9 +152,8 @@ impl Gpu {
                 },
             }
         }
-        Err(first.unwrap_or_else(|| GpuError::NoAdapter {
-            reason: "no backend was requested".into(),
-        }))
+        Err(first
+            .unwrap_or_else(|| GpuError::NoAdapter { reason: "no backend was requested".into() }))
     }
 
     /// Opens on the adapter that an instance returns, hardware before software. The first error is returned.
@@ -176,9 +170,7 @@ impl Gpu {
                     compatible_surface: surface,
                     apply_limit_buckets: false,
                 }))
-                .map_err(|e| GpuError::NoAdapter {
-                    reason: e.to_string(),
-                })?;
+                .map_err(|e| GpuError::NoAdapter { reason: e.to_string() })?;
             open_on(&adapter)
         };
         open(false).or_else(|first| open(true).map_err(|_| first))
@@ -212,14 +204,8 @@ impl Gpu {
             required_limits: limits,
             ..Default::default()
         }))
-        .map_err(|e| GpuError::NoDevice {
-            adapter: name.to_string(),
-            reason: e.to_string(),
-        })?;
-        let options = AdoptOptions {
-            page_bytes: options.page_bytes,
-            take_handlers: true,
-        };
+        .map_err(|e| GpuError::NoDevice { adapter: name.to_string(), reason: e.to_string() })?;
+        let options = AdoptOptions { page_bytes: options.page_bytes, take_handlers: true };
         Ok(Self::adopt(adapter, device, queue, &options))
     }
 
@@ -238,9 +224,7 @@ impl Gpu {
         static DEVICES: AtomicU64 = AtomicU64::new(0);
         let limits = device.limits();
         let formats = |format| adapter.get_texture_format_features(format);
-        let four = TARGET_FORMATS
-            .iter()
-            .all(|&f| formats(f).flags.sample_count_supported(4));
+        let four = TARGET_FORMATS.iter().all(|&f| formats(f).flags.sample_count_supported(4));
         let storage = vertex_storage(adapter, &limits);
         let wanted = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
         let rows = formats(wgpu::TextureFormat::Rgba32Float).allowed_usages;
@@ -296,11 +280,7 @@ impl Gpu {
         let limits = self.device.limits();
         let limit = limits.max_buffer_size;
         if bytes > limit {
-            return Err(GpuError::Limit {
-                what,
-                needed: bytes,
-                limit,
-            });
+            return Err(GpuError::Limit { what, needed: bytes, limit });
         }
         Ok(())
     }
@@ -357,9 +337,7 @@ impl Gpu {
             .try_recv()
             .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?
             .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?;
-        let view = buffer
-            .get_mapped_range(..)
-            .map_err(|e| refused(e.to_string()))?;
+        let view = buffer.get_mapped_range(..).map_err(|e| refused(e.to_string()))?;
         let bytes = view.to_vec();
         drop(view);
         buffer.unmap();
@@ -375,10 +353,7 @@ impl Gpu {
     ) -> wgpu::BindGroup {
         let entries: Vec<_> = (0u32..)
             .zip(resources)
-            .map(|(binding, resource)| wgpu::BindGroupEntry {
-                binding,
-                resource: resource.clone(),
-            })
+            .map(|(binding, resource)| wgpu::BindGroupEntry { binding, resource: resource.clone() })
             .collect();
         self.device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: None,

@@ -50,10 +50,7 @@ impl Faults {
             mapped_at_creation: false,
         });
         // Scopes are closed in the reverse order of opening.
-        let errors = scopes
-            .into_iter()
-            .rev()
-            .filter_map(|s| pollster::block_on(s.pop()));
+        let errors = scopes.into_iter().rev().filter_map(|s| pollster::block_on(s.pop()));
         let refused = errors.count() > 0;
         Self::Probed((!refused).then_some(Mutex::new(probe)))
     }
@@ -134,10 +131,8 @@ impl Gpu {
         if unclear && self.poll().is_ok() {
             // A destroyed device reports its loss only when its last work is done; other errors come earlier. The
             // result of the wait is not needed: there is an error to return.
-            let _ = self.turn(wgpu::PollType::Wait {
-                submission_index: None,
-                timeout: Some(LOSS_WAIT),
-            });
+            let _ = self
+                .turn(wgpu::PollType::Wait { submission_index: None, timeout: Some(LOSS_WAIT) });
         }
         match self.lost().or(error) {
             Some(error) => Err(error),
@@ -159,12 +154,8 @@ impl Gpu {
         let polled = catch_unwind(AssertUnwindSafe(|| self.device.poll(how)));
         match polled {
             Ok(Ok(_)) => self.lost().map_or(Ok(()), Err),
-            Ok(Err(e)) => Err(GpuError::Refused {
-                reason: e.to_string(),
-            }),
-            Err(_) => Err(GpuError::Lost {
-                reason: "waiting for the device failed".into(),
-            }),
+            Ok(Err(e)) => Err(GpuError::Refused { reason: e.to_string() }),
+            Err(_) => Err(GpuError::Lost { reason: "waiting for the device failed".into() }),
         }
     }
 }
@@ -184,12 +175,10 @@ fn watch(device: &wgpu::Device) -> Arc<Mutex<Reports>> {
             wgpu::DeviceLostReason::Destroyed => "it was destroyed",
             wgpu::DeviceLostReason::Unknown => "the reason is unknown",
         };
-        lock(&sink)
-            .lost
-            .get_or_insert_with(|| match message.as_str() {
-                "" => reason.into(),
-                message => message.into(),
-            });
+        lock(&sink).lost.get_or_insert_with(|| match message.as_str() {
+            "" => reason.into(),
+            message => message.into(),
+        });
     });
     faults
 }

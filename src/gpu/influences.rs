@@ -125,11 +125,7 @@ impl InfluenceFormat {
         wgpu::VertexBufferLayout {
             array_stride: self.stride(),
             step_mode: wgpu::VertexStepMode::Vertex,
-            attributes: if self.eight {
-                attributes
-            } else {
-                &attributes[..2]
-            },
+            attributes: if self.eight { attributes } else { &attributes[..2] },
         }
     }
 
@@ -137,10 +133,7 @@ impl InfluenceFormat {
     pub(crate) fn encode(self, influences: &Influences) -> Vec<u8> {
         let each = influences.per_vertex.max(1);
         let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
-        let vertices = influences
-            .joints
-            .chunks(each)
-            .zip(influences.weights.chunks(each));
+        let vertices = influences.joints.chunks(each).zip(influences.weights.chunks(each));
         for (joints, weights) in vertices {
             for &joint in joints {
                 match self.joints {
@@ -193,17 +186,11 @@ mod tests {
     fn streams_are_as_narrow_as_their_values_allow() {
         let bytes = influences(4, 0, &[1.0, 51.0 / 255.0, 0.0, 254.0 / 255.0]);
         let f = InfluenceFormat::of(&bytes);
-        assert_eq!(
-            (f.joints, f.weights),
-            (JointFormat::U8, WeightFormat::Unorm8)
-        );
+        assert_eq!((f.joints, f.weights), (JointFormat::U8, WeightFormat::Unorm8));
         assert_eq!(f.encode(&bytes), [0, 1, 2, 3, 255, 51, 0, 254]);
         let shorts = influences(4, 254, &[1.0, 1.0 / 65_535.0, 0.0, 300.0 / 65_535.0]);
         let f = InfluenceFormat::of(&shorts);
-        assert_eq!(
-            (f.joints, f.weights),
-            (JointFormat::U16, WeightFormat::Unorm16)
-        );
+        assert_eq!((f.joints, f.weights), (JointFormat::U16, WeightFormat::Unorm16));
         let expected = [254, 0, 255, 0, 0, 1, 1, 1, 255, 255, 1, 0, 0, 0, 44, 1];
         assert_eq!(f.encode(&shorts), expected);
         let floats = influences(8, 7, &[0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.0, 1.5]);

@@ -97,9 +97,7 @@ impl GpuMesh {
                 color: primitive.colors.get(v).copied().unwrap_or([1.0; 4]),
             })
             .collect();
-        let stream = Some(primitive)
-            .filter(|_| skinned)
-            .and_then(influences::stream);
+        let stream = Some(primitive).filter(|_| skinned).and_then(influences::stream);
         let vertex = wgpu::BufferUsages::VERTEX;
         let (stored, bytes, dropped_weight) = match stream {
             Some((format, bytes, dropped)) => (Some(format), Some(bytes), dropped),
@@ -171,14 +169,8 @@ mod tests {
         let primitive = Primitive {
             positions: vec![[0.0; 3]; 2],
             targets: vec![
-                MorphTarget {
-                    positions: vec![[1.0, 2.0, 3.0]; 2],
-                    ..Default::default()
-                },
-                MorphTarget {
-                    normals: vec![[0.0, 1.0, 0.0]; 2],
-                    ..Default::default()
-                },
+                MorphTarget { positions: vec![[1.0, 2.0, 3.0]; 2], ..Default::default() },
+                MorphTarget { normals: vec![[0.0, 1.0, 0.0]; 2], ..Default::default() },
             ],
             ..Default::default()
         };

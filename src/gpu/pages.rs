@@ -35,12 +35,7 @@ pub struct RowPages {
 impl RowPages {
     /// No pages yet.
     pub fn new(backend: PaletteBackend) -> Self {
-        Self {
-            backend,
-            pages: Vec::new(),
-            used: 0,
-            spill: Vec::new(),
-        }
+        Self { backend, pages: Vec::new(), used: 0, spill: Vec::new() }
     }
 
     /// Uploads the rows of all readers; returns the position of each reader's first row, in their order.
@@ -133,10 +128,7 @@ fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<Bo
         };
         runs.extend(run);
         if let Some(to) = places.get_mut(index) {
-            *to = BonePlace {
-                page: place.0,
-                row: u32::try_from(place.1).unwrap_or(u32::MAX),
-            };
+            *to = BonePlace { page: place.0, row: u32::try_from(place.1).unwrap_or(u32::MAX) };
         }
     }
     (runs, places)
@@ -181,13 +173,8 @@ mod tests {
             for (reader, place) in readers.iter().zip(&places) {
                 let first = place.row as usize;
                 assert_eq!(first % align, 0);
-                let found = pages[place.page][first..first + reader.len()]
-                    .iter()
-                    .copied();
-                assert!(
-                    found.eq(reader.clone().map(Some)),
-                    "{reader:?} at {place:?}"
-                );
+                let found = pages[place.page][first..first + reader.len()].iter().copied();
+                assert!(found.eq(reader.clone().map(Some)), "{reader:?} at {place:?}");
             }
         }
     }

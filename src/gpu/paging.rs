@@ -87,12 +87,7 @@ mod tests {
         let groups: Vec<_> = groups
             .iter()
             .map(|&(stride, instances)| {
-                let group = RowGroup {
-                    first,
-                    stride,
-                    palette: stride,
-                    instances,
-                };
+                let group = RowGroup { first, stride, palette: stride, instances };
                 first += stride * instances;
                 group
             })

@@ -63,9 +63,7 @@ pub fn previous_palette(backend: PaletteBackend) -> String {
         PaletteBackend::Texture => PALETTE_TEXTURE,
         PaletteBackend::Storage => PALETTE_STORAGE,
     };
-    source
-        .replace("palette", "previous")
-        .replace("@binding(0)", "@binding(2)")
+    source.replace("palette", "previous").replace("@binding(0)", "@binding(2)")
 }
 
 /// Everything that a vertex stage needs to skin and morph: [`palette`], [`SKINNING`], [`MORPH`] and its tables. With

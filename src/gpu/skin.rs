@@ -79,11 +79,7 @@ impl SkinningMesh {
         };
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Ok(Self {
-            source: storage(
-                gpu,
-                "vertices to skin, in bytes,",
-                bytemuck::cast_slice(&source),
-            )?,
+            source: storage(gpu, "vertices to skin, in bytes,", bytemuck::cast_slice(&source))?,
             influences: storage(gpu, "influences, in bytes,", &bytes)?,
             deltas: displacements(gpu, backend, primitive)?,
             stored,
@@ -105,10 +101,7 @@ fn slots(primitive: &Primitive) -> u32 {
     let influences = &primitive.influences;
     let pairs = influences.joints.iter().zip(&influences.weights);
     let weighty = pairs.filter(|(_, weight)| **weight != 0.0);
-    weighty
-        .map(|(&joint, _)| joint)
-        .max()
-        .map_or(1, |joint| u32::from(joint) + 1)
+    weighty.map(|(&joint, _)| joint).max().map_or(1, |joint| u32::from(joint) + 1)
 }
 
 fn storage(gpu: &Gpu, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
@@ -119,11 +112,7 @@ fn storage(gpu: &Gpu, what: &'static str, bytes: &[u8]) -> Result<wgpu::Buffer, 
 fn check_binding(gpu: &Gpu, what: &'static str, needed: u64) -> Result<(), GpuError> {
     let limit = gpu.device.limits().max_storage_buffer_binding_size;
     if needed > limit {
-        return Err(GpuError::Limit {
-            what,
-            needed,
-            limit,
-        });
+        return Err(GpuError::Limit { what, needed, limit });
     }
     Ok(())
 }
@@ -188,12 +177,7 @@ impl ComputeSkinner {
     /// If the device lacks compute shaders, has too few storage buffers, or refuses the shader.
     pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Result<Self, GpuError> {
         let limits = gpu.device.limits();
-        let needed = Self::STORAGE_BUFFERS
-            + if backend == PaletteBackend::Storage {
-                3
-            } else {
-                0
-            };
+        let needed = Self::STORAGE_BUFFERS + if backend == PaletteBackend::Storage { 3 } else { 0 };
         let found = match limits.max_compute_invocations_per_workgroup {
             0..GROUP => 0,
             _ => limits.max_storage_buffers_per_shader_stage,
@@ -214,25 +198,18 @@ impl ComputeSkinner {
         let buffer = |binding, ty| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: stage,
-            ty: wgpu::BindingType::Buffer {
-                ty,
-                has_dynamic_offset: false,
-                min_binding_size: None,
-            },
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
             count: None,
         };
         let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
         let group = |entries: &[wgpu::BindGroupLayoutEntry]| {
-            gpu.device
-                .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-                    label: Some("compute skinning"),
-                    entries,
-                })
+            gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+                label: Some("compute skinning"),
+                entries,
+            })
         };
-        let palette = group(&[
-            backend.layout_entry(0, stage),
-            Table::layout_entry(backend, 1, stage),
-        ]);
+        let palette =
+            group(&[backend.layout_entry(0, stage), Table::layout_entry(backend, 1, stage)]);
         let mesh = group(&[
             buffer(0, wgpu::BufferBindingType::Uniform),
             buffer(1, storage(true)),
@@ -245,21 +222,17 @@ impl ComputeSkinner {
         let source = [&shaders::pieces(backend, window), shaders::SKIN_COMPUTE].join("\n");
         Self {
             backend,
-            layout: gpu
-                .device
-                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: None,
-                    bind_group_layouts: &[None, Some(&palette), Some(&mesh)],
-                    immediate_size: 0,
-                }),
+            layout: gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &[None, Some(&palette), Some(&mesh)],
+                immediate_size: 0,
+            }),
             palette,
             mesh,
-            module: gpu
-                .device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some("compute skinning"),
-                    source: wgpu::ShaderSource::Wgsl(source.into()),
-                }),
+            module: gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some("compute skinning"),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
+            }),
             pipelines: HashMap::new(),
         }
     }
@@ -308,11 +281,7 @@ impl ComputeSkinner {
             ("instances in one dispatch", instances),
         ] {
             if needed > most {
-                return Err(GpuError::Limit {
-                    what,
-                    needed: needed.into(),
-                    limit: most.into(),
-                });
+                return Err(GpuError::Limit { what, needed: needed.into(), limit: most.into() });
             }
         }
         if groups == 0 || instances == 0 {
@@ -329,11 +298,7 @@ impl ComputeSkinner {
         };
         let uniform = wgpu::BufferUsages::UNIFORM;
         let job = gpu.buffer("skinning job", bytemuck::bytes_of(&job), uniform)?;
-        let rows = storage(
-            gpu,
-            "instances to skin",
-            bytemuck::cast_slice(run.instances),
-        )?;
+        let rows = storage(gpu, "instances to skin", bytemuck::cast_slice(run.instances))?;
         let palette = gpu.bind(&self.palette, &[run.palette.clone(), run.weights.binding()]);
         let mesh = gpu.bind(
             &self.mesh,
@@ -369,18 +334,10 @@ impl ComputeSkinner {
             if !(0.0..=1.0).contains(&i.factor) {
                 return Err(GpuError::Factor { instance });
             }
-            let last = if i.factor == 0.0 {
-                i.row
-            } else {
-                i.row.max(i.to_row)
-            };
+            let last = if i.factor == 0.0 { i.row } else { i.row.max(i.to_row) };
             let needed = u64::from(last) + slots;
             if needed > limit {
-                return Err(GpuError::Window {
-                    instance,
-                    needed,
-                    limit,
-                });
+                return Err(GpuError::Window { instance, needed, limit });
             }
         }
         Ok(())
@@ -397,18 +354,17 @@ impl ComputeSkinner {
                     ("WEIGHT_BYTES", f.weight_bytes() as f64),
                 ],
             };
-            gpu.device
-                .create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
-                    label: Some("compute skinning"),
-                    layout: Some(layout),
-                    module,
-                    entry_point: Some("skin_vertices"),
-                    compilation_options: wgpu::PipelineCompilationOptions {
-                        constants: &constants,
-                        ..Default::default()
-                    },
-                    cache: None,
-                })
+            gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+                label: Some("compute skinning"),
+                layout: Some(layout),
+                module,
+                entry_point: Some("skin_vertices"),
+                compilation_options: wgpu::PipelineCompilationOptions {
+                    constants: &constants,
+                    ..Default::default()
+                },
+                cache: None,
+            })
         })
     }
 }

@@ -70,12 +70,7 @@ pub(super) struct Ring {
 impl Ring {
     pub fn new() -> Self {
         let (sender, receiver) = channel();
-        Self {
-            free: Vec::new(),
-            away: 0,
-            sender,
-            receiver: Mutex::new(receiver),
-        }
+        Self { free: Vec::new(), away: 0, sender, receiver: Mutex::new(receiver) }
     }
 
     /// Collects the buffers that the device has returned. Does not wait.
@@ -160,13 +155,7 @@ impl<'a> MappedRows<'a> {
         written: usize,
         failed: &'a AtomicBool,
     ) -> Self {
-        Self {
-            paging,
-            buffers,
-            failed,
-            rows: 0..written,
-            view: None,
-        }
+        Self { paging, buffers, failed, rows: 0..written, view: None }
     }
 
     /// Maps this worker's part of the page that holds a row.
@@ -182,10 +171,7 @@ impl<'a> MappedRows<'a> {
         if at + count > staging.rows {
             return None;
         }
-        let view = staging
-            .buffer
-            .get_mapped_range_mut(bytes(at)..bytes(at + count))
-            .ok()?;
+        let view = staging.buffer.get_mapped_range_mut(bytes(at)..bytes(at + count)).ok()?;
         self.view = Some((view, start..end));
         Some(())
     }
@@ -202,8 +188,7 @@ impl<'a> MappedRows<'a> {
         if first + bytes.len() > view.len() {
             return None;
         }
-        view.slice(first..first + bytes.len())
-            .copy_from_slice(bytes);
+        view.slice(first..first + bytes.len()).copy_from_slice(bytes);
         Some(())
     }
 }
@@ -211,11 +196,7 @@ impl<'a> MappedRows<'a> {
 impl PaletteMemory for MappedRows<'_> {
     fn split_at(self, rows: usize) -> (Self, Self) {
         let middle = (self.rows.start + rows).min(self.rows.end);
-        let part = |rows| Self {
-            rows,
-            view: None,
-            ..self
-        };
+        let part = |rows| Self { rows, view: None, ..self };
         (part(self.rows.start..middle), part(middle..self.rows.end))
     }
 

@@ -54,26 +54,16 @@ impl Table {
         format: wgpu::TextureFormat,
     ) -> Result<Self, GpuError> {
         let limits = gpu.device.limits();
-        let refuse = |needed: u64, limit: u64| GpuError::Limit {
-            what,
-            needed,
-            limit,
-        };
+        let refuse = |needed: u64, limit: u64| GpuError::Limit { what, needed, limit };
         if backend == PaletteBackend::Storage {
             let limit = limits.max_storage_buffer_binding_size;
             if bytes.len() as u64 > limit {
                 return Err(refuse(bytes.len() as u64, limit));
             }
             let buffer = gpu.buffer(what, bytes, wgpu::BufferUsages::STORAGE)?;
-            return Ok(Self {
-                data: Data::Buffer(buffer),
-            });
+            return Ok(Self { data: Data::Buffer(buffer) });
         }
-        let texel = if format == wgpu::TextureFormat::R32Float {
-            4
-        } else {
-            16
-        };
+        let texel = if format == wgpu::TextureFormat::R32Float { 4 } else { 16 };
         let side = limits.max_texture_dimension_2d;
         let texels = bytes.len().div_ceil(texel).max(1);
         let width = texels.min(side as usize);
@@ -82,11 +72,8 @@ impl Table {
             let most = u64::from(side) * u64::from(side) * texel as u64;
             return Err(refuse(bytes.len() as u64, most));
         }
-        let size = wgpu::Extent3d {
-            width: width as u32,
-            height: height as u32,
-            depth_or_array_layers: 1,
-        };
+        let size =
+            wgpu::Extent3d { width: width as u32, height: height as u32, depth_or_array_layers: 1 };
         let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
             label: Some(what),
             size,
@@ -109,9 +96,7 @@ impl Table {
             },
             size,
         );
-        Ok(Self {
-            data: Data::Texture(texture.create_view(&Default::default())),
-        })
+        Ok(Self { data: Data::Texture(texture.create_view(&Default::default())) })
     }
 
     /// The resource that shaders bind.

@@ -121,11 +121,7 @@ impl Page {
             usage,
             mapped_at_creation: false,
         });
-        Ok(Self {
-            buffer,
-            texture,
-            rows,
-        })
+        Ok(Self { buffer, texture, rows })
     }
 
     /// Copies the first `rows` rows to the texture in whole lines; returns false if there is no texture.

@@ -40,9 +40,7 @@ impl GpuBoneBuffer {
         self.current.cut(schedule.groups(), max);
         self.follows = follows && self.options.previous;
         if self.follows {
-            let Self {
-                current, previous, ..
-            } = &mut *self;
+            let Self { current, previous, .. } = &mut *self;
             std::mem::swap(&mut previous.paging, &mut previous.before);
             previous.paging.clone_from(&current.before);
         }
@@ -77,8 +75,7 @@ impl GpuBoneBuffer {
                 // `write_buffer` takes effect before the commands of the next submission, so earlier copies are
                 // submitted first.
                 let fresh = gpu.device.create_command_encoder(&Default::default());
-                gpu.queue
-                    .submit([std::mem::replace(&mut encoder, fresh).finish()]);
+                gpu.queue.submit([std::mem::replace(&mut encoder, fresh).finish()]);
             }
             self.changed.clear();
             schedule.scatter(|m| {
@@ -107,11 +104,7 @@ impl GpuBoneBuffer {
         }
         Ok(BoneUpload {
             frame: schedule.stats(),
-            way: if staged {
-                UploadWay::Mapped
-            } else {
-                UploadWay::Written
-            },
+            way: if staged { UploadWay::Mapped } else { UploadWay::Written },
             bytes: bytes(written),
             carried: 0,
             copies: 0,
@@ -136,9 +129,7 @@ impl GpuBoneBuffer {
             return;
         }
         count(self.previous.keep(encoder, &fitted[1]));
-        let Self {
-            current, previous, ..
-        } = self;
+        let Self { current, previous, .. } = self;
         for m in &self.changed {
             for (page, at, rows) in previous.paging.parts(m.to..m.to + m.rows) {
                 let pages = current.pages.get(page).zip(previous.pages.get(page));

@@ -45,9 +45,7 @@ impl Gpu {
                 surface.map_err(|e| match Self::request(&instance, None, |_| Ok(())) {
                     // Without an adapter there is no surface; the missing adapter is the cause to report.
                     Err(error @ GpuError::NoAdapter { .. }) => error,
-                    _ => GpuError::Surface {
-                        reason: e.to_string(),
-                    },
+                    _ => GpuError::Surface { reason: e.to_string() },
                 })?;
             Self::request(&instance, Some(&surface), |adapter| {
                 let capabilities = surface.get_capabilities(adapter);
@@ -59,10 +57,7 @@ impl Gpu {
                 Ok((Self::on_adapter(adapter, options)?, capabilities))
             })
             .map(|(gpu, capabilities)| {
-                let surface = WindowSurface {
-                    surface,
-                    capabilities,
-                };
+                let surface = WindowSurface { surface, capabilities };
                 (gpu, surface)
             })
         })

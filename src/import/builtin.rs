@@ -9,18 +9,9 @@ use crate::rig::Rig;
 /// The files of the built-in character, finest level of detail first (CC0, see
 /// `assets/mannequin.md`).
 pub const MANNEQUIN: [(&str, &[u8]); 3] = [
-    (
-        "mannequin.glb",
-        include_bytes!("../../assets/mannequin.glb"),
-    ),
-    (
-        "mannequin_lod1.glb",
-        include_bytes!("../../assets/mannequin_lod1.glb"),
-    ),
-    (
-        "mannequin_lod2.glb",
-        include_bytes!("../../assets/mannequin_lod2.glb"),
-    ),
+    ("mannequin.glb", include_bytes!("../../assets/mannequin.glb")),
+    ("mannequin_lod1.glb", include_bytes!("../../assets/mannequin_lod1.glb")),
+    ("mannequin_lod2.glb", include_bytes!("../../assets/mannequin_lod2.glb")),
 ];
 
 /// The built-in character: 47 joints, eleven clips, three levels of detail. Metres, Y up, faces +Z.
@@ -61,10 +52,7 @@ mod tests {
         assert_eq!(rig.lod_count(), 3);
         let triangles = |lod| -> usize {
             let meshes = rig.meshes().iter().filter(|m| m.lod == lod);
-            meshes
-                .flat_map(|m| &m.mesh.primitives)
-                .map(|p| p.indices.len() / 3)
-                .sum()
+            meshes.flat_map(|m| &m.mesh.primitives).map(|p| p.indices.len() / 3).sum()
         };
         assert_eq!([triangles(0), triangles(1), triangles(2)], [3062, 894, 262]);
         let bounds = rig.slot_bounds().boxes();

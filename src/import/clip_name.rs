@@ -41,9 +41,7 @@ pub fn is_placeholder_clip_name(name: &str) -> bool {
         parts.pop();
     }
     // The text before the name is the armature's.
-    parts
-        .last()
-        .is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
+    parts.last().is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
 }
 
 /// The name without the number that Blender gives a copy: `.001`.

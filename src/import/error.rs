@@ -126,12 +126,7 @@ impl ImportError {
         );
         let source = Box::new(source);
         match large {
-            true => Self::ClipBytes {
-                file,
-                file_bytes,
-                given,
-                source,
-            },
+            true => Self::ClipBytes { file, file_bytes, given, source },
             false => Self::Build { file, source },
         }
     }

@@ -46,24 +46,18 @@ pub(super) const CLIP_BYTES_BASE: usize = 16 << 20;
 /// The bytes of a file and of the files that it refers to.
 fn bytes_of(path: &Path, options: &ImportOptions) -> usize {
     let size = |path: &Path| std::fs::metadata(path).map_or(0, |m| m.len());
-    let named = path
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("gltf"));
+    let named = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("gltf"));
     let mut bytes = size(path);
     if named && let Ok(text) = read_file(path, bytes) {
         let parts = external_files(&text, path.parent().unwrap_or(Path::new("")), options);
-        bytes = parts
-            .iter()
-            .fold(bytes, |sum, part| sum.saturating_add(size(part)));
+        bytes = parts.iter().fold(bytes, |sum, part| sum.saturating_add(size(part)));
     }
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 /// Limit on the rows of a file's clips, bytes, unless [`ImportOptions::memory_limit`] sets it.
 fn clip_bytes_limit(file_bytes: usize) -> usize {
-    file_bytes
-        .saturating_mul(CLIP_BYTES_PER_FILE_BYTE)
-        .saturating_add(CLIP_BYTES_BASE)
+    file_bytes.saturating_mul(CLIP_BYTES_PER_FILE_BYTE).saturating_add(CLIP_BYTES_BASE)
 }
 
 /// Limit on the rows of a file's clips, bytes, and whether the options set it.
@@ -87,10 +81,7 @@ pub fn build_path(
 ) -> Result<(Rig, ImportReport), ImportError> {
     let file_bytes = bytes_of(path, import);
     let (most, given) = clip_bytes(file_bytes, import);
-    let options = BuildOptions {
-        max_clip_bytes: options.max_clip_bytes.min(most),
-        ..options
-    };
+    let options = BuildOptions { max_clip_bytes: options.max_clip_bytes.min(most), ..options };
     let built = build_rig_reporting(raw, &options);
     let file = path.display().to_string();
     built.map_err(|source| ImportError::of_build(&file, (file_bytes, given), source))
@@ -201,10 +192,10 @@ fn finish(
     for scene in scenes {
         let options = BuildOptions {
             max_clip_bytes: left,
-            root_motion: options.root_motion.clone().map(|r| RootMotionOptions {
-                up: options.up_axis,
-                ..r
-            }),
+            root_motion: options
+                .root_motion
+                .clone()
+                .map(|r| RootMotionOptions { up: options.up_axis, ..r }),
             ..BuildOptions::default()
         };
         let (rig, built) = build_rig_reporting(scene, &options)
@@ -221,11 +212,7 @@ fn finish(
             node: rigs[parent].nodes().iter().position(|n| n.source == source),
         })
         .collect();
-    Ok(Imported {
-        rigs,
-        links,
-        report,
-    })
+    Ok(Imported { rigs, links, report })
 }
 
 /// Child and parent scene, and the file index of the node between them.
@@ -238,10 +225,7 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
     for wanted in nodes {
         let by_index = wanted.parse::<usize>().ok();
         let found = scenes.iter().enumerate().find_map(|(s, scene)| {
-            let named = scene
-                .nodes
-                .iter()
-                .position(|n| n.name.as_ref() == Some(wanted));
+            let named = scene.nodes.iter().position(|n| n.name.as_ref() == Some(wanted));
             let indexed = || scene.nodes.iter().position(|n| Some(n.source) == by_index);
             named.or_else(indexed).map(|node| (s, node))
         });

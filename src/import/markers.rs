@@ -98,10 +98,7 @@ pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, ImportFault> {
 /// The markers in extras, under `markers` and `events`; `None` if the extras have neither.
 pub(crate) fn of_extras(extras: &Map<String, Value>) -> Option<Result<Vec<Marker>, ImportFault>> {
     let mut found: Option<Vec<Marker>> = None;
-    for value in ["markers", "events"]
-        .into_iter()
-        .filter_map(|k| extras.get(k))
-    {
+    for value in ["markers", "events"].into_iter().filter_map(|k| extras.get(k)) {
         match parse(value) {
             Ok(mut more) => found.get_or_insert_default().append(&mut more),
             Err(fault) => return Some(Err(fault)),
@@ -122,11 +119,7 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
 
 /// The error of a file of markers, or of one clip in it.
 fn refused(file: &str, clip: Option<&String>, fault: ImportFault) -> ImportError {
-    ImportError::Markers {
-        file: file.to_owned(),
-        clip: clip.cloned(),
-        fault,
-    }
+    ImportError::Markers { file: file.to_owned(), clip: clip.cloned(), fault }
 }
 
 /// The marker file of a model: `fox.events.json` beside `fox.glb`.
@@ -144,9 +137,9 @@ pub fn read_markers(path: &Path) -> Result<Vec<(String, Vec<Marker>)>, ImportErr
     let fail = |message| refused(&file, None, ImportFault::MarkerFile(message));
     let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
         ReadFault::Io(e) => fail(e.to_string()),
-        ReadFault::Long(len) => fail(format!(
-            "{len} bytes of markers, the limit is {MAX_MARKER_FILE}"
-        )),
+        ReadFault::Long(len) => {
+            fail(format!("{len} bytes of markers, the limit is {MAX_MARKER_FILE}"))
+        }
     })?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| fail("stream did not contain valid UTF-8".to_owned()))?;

@@ -47,9 +47,6 @@ mod tests {
         assert!(matches!(long, Err(ReadFault::Long(found)) if found == size));
         let folder = read_file(path.parent().unwrap(), size);
         assert!(matches!(folder, Err(ReadFault::Io(e)) if e.to_string() == "not a regular file"));
-        assert!(matches!(
-            read_file(&path.join("none"), size),
-            Err(ReadFault::Io(_))
-        ));
+        assert!(matches!(read_file(&path.join("none"), size), Err(ReadFault::Io(_))));
     }
 }

@@ -32,16 +32,11 @@ impl<'n> Repeated<'n> {
         named.sort_unstable();
         let groups = named.chunk_by(|a, b| a.0 == b.0).filter(|g| g.len() > 1);
         let mut groups: Vec<Group<'n>> = groups
-            .map(|g| Group {
-                name: g[0].0,
-                indices: g.iter().map(|n| n.1).collect(),
-            })
+            .map(|g| Group { name: g[0].0, indices: g.iter().map(|n| n.1).collect() })
             .collect();
         groups.sort_unstable_by_key(|g| g.indices[0]);
         named.sort_unstable_by_key(|&(name, i, parent)| (name, parent, i));
-        let siblings = named
-            .windows(2)
-            .any(|two| two[0].0 == two[1].0 && two[0].2 == two[1].2);
+        let siblings = named.windows(2).any(|two| two[0].0 == two[1].0 && two[0].2 == two[1].2);
         Self { groups, siblings }
     }
 

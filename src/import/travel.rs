@@ -24,10 +24,7 @@ pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
         .filter_map(|(index, clip)| {
             let far = clip.tracks.iter().filter(|t| rest.carries(t.node));
             let far = far.filter_map(|t| rest.distance(t, up)).reduce(f64::max)?;
-            let name = clip
-                .name
-                .as_deref()
-                .map(|name| format!("{:?}", shorten(name)));
+            let name = clip.name.as_deref().map(|name| format!("{:?}", shorten(name)));
             let name = name.unwrap_or_else(|| index.to_string());
             (far > TRAVELS * rest.size).then(|| format!("{name} by {far:.3} m"))
         })
@@ -100,13 +97,7 @@ impl<'s> Rest<'s> {
                 below[parent] += below[n];
             }
         }
-        Some(Self {
-            scene,
-            models,
-            below,
-            roots,
-            size: (high - low).max_element(),
-        })
+        Some(Self { scene, models, below, roots, size: (high - low).max_element() })
     }
 
     fn carries(&self, node: usize) -> bool {

@@ -22,13 +22,8 @@ impl Default for Affine3x4 {
 
 impl Affine3x4 {
     /// The identity transform.
-    pub const IDENTITY: Self = Self {
-        rows: [
-            [1.0, 0.0, 0.0, 0.0],
-            [0.0, 1.0, 0.0, 0.0],
-            [0.0, 0.0, 1.0, 0.0],
-        ],
-    };
+    pub const IDENTITY: Self =
+        Self { rows: [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]] };
 
     /// Takes the 16 column-major floats of a glTF matrix; the last row is dropped.
     pub fn from_cols_array(m: &[f32; 16]) -> Self {
@@ -44,10 +39,7 @@ impl Affine3x4 {
     /// The 16 column-major floats of the 4×4 matrix (glTF's and glam's order).
     pub fn to_cols_array(&self) -> [f32; 16] {
         let [x, y, z] = self.rows;
-        [
-            x[0], y[0], z[0], 0.0, x[1], y[1], z[1], 0.0, x[2], y[2], z[2], 0.0, x[3], y[3], z[3],
-            1.0,
-        ]
+        [x[0], y[0], z[0], 0.0, x[1], y[1], z[1], 0.0, x[2], y[2], z[2], 0.0, x[3], y[3], z[3], 1.0]
     }
 
     /// The matrix translation × rotation × scale. The quaternion must be normalised.
@@ -203,11 +195,7 @@ mod tests {
 
     #[test]
     fn conversions_keep_every_element() {
-        let rows = [
-            [1.0, 2.0, 3.0, 4.0],
-            [5.0, 6.0, 7.0, 8.0],
-            [9.0, 10.0, 11.0, 12.0],
-        ];
+        let rows = [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0], [9.0, 10.0, 11.0, 12.0]];
         let m = Affine3x4::from(rows);
         assert_eq!(<[[f32; 4]; 3]>::from(m), rows);
         assert_eq!(Affine3x4::from(Mat4::from(m)), m);
@@ -223,13 +211,7 @@ mod tests {
             Quat::from_rotation_y(0.7) * Quat::from_rotation_x(2.1),
             Quat::from_xyzw(0.5, -0.5, 0.5, 0.5),
         ];
-        let scales = [
-            [1.0f32; 3],
-            [2.0, 2.0, 2.0],
-            [3.0, -0.5, 0.0],
-            [1.0, 40.0, 39.0],
-            [0.0; 3],
-        ];
+        let scales = [[1.0f32; 3], [2.0, 2.0, 2.0], [3.0, -0.5, 0.0], [1.0, 40.0, 39.0], [0.0; 3]];
         for (a, b) in turns.iter().flat_map(|a| turns.map(|b| (*a, b))) {
             for scale in scales {
                 let scaled = Affine3x4::from_scale_rotation_translation(scale.into(), a, Vec3::ONE);

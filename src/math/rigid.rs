@@ -19,10 +19,7 @@ impl Default for Rigid {
 
 impl Rigid {
     /// The identity motion.
-    pub const IDENTITY: Self = Self {
-        rotation: DQuat::IDENTITY,
-        translation: DVec3::ZERO,
-    };
+    pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
     /// `self × next`: `next` is applied in the local space that `self` leads to.
     pub fn then(&self, next: &Self) -> Self {
@@ -35,10 +32,7 @@ impl Rigid {
     /// The inverse motion.
     pub(crate) fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
-        Self {
-            rotation,
-            translation: -(rotation * self.translation),
-        }
+        Self { rotation, translation: -(rotation * self.translation) }
     }
 
     /// The motion repeated `n` times; a negative `n` repeats the inverse. Squares, so at most 64 steps.

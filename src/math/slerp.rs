@@ -14,10 +14,7 @@ pub(crate) fn angle_of_chord(squared: f64) -> f64 {
 /// The square of the distance between two unit quaternions on one hemisphere.
 pub(crate) fn chord_squared(a: &[f64], b: &[f64]) -> f64 {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-    a.iter()
-        .zip(b)
-        .map(|(x, y)| (x - y * dot.signum()).powi(2))
-        .sum()
+    a.iter().zip(b).map(|(x, y)| (x - y * dot.signum()).powi(2)).sum()
 }
 
 /// Value and derivative per second at `u` in [0, 1] of the great arc from `a` to `b`, which takes `h` seconds. The

@@ -36,11 +36,7 @@ impl Primitive {
             if have == 0 || have == needed {
                 return Ok(());
             }
-            Err(BuildError::Mesh(MeshFault::Stream {
-                stream,
-                have,
-                needed,
-            }))
+            Err(BuildError::Mesh(MeshFault::Stream { stream, have, needed }))
         };
         optional("normals", self.normals.len(), vertices)?;
         optional("tangents", self.tangents.len(), vertices)?;
@@ -63,11 +59,7 @@ impl Primitive {
             }
             let bad = values.iter().position(|&v| !within(v, MAX_LENGTH));
             let at = bad.unwrap_or_default();
-            Err(BuildError::Mesh(MeshFault::Beyond {
-                stream,
-                vertex: at / 3,
-                value: values[at],
-            }))
+            Err(BuildError::Mesh(MeshFault::Beyond { stream, vertex: at / 3, value: values[at] }))
         };
         lengths("positions", &self.positions)?;
         for t in &self.targets {
@@ -77,10 +69,9 @@ impl Primitive {
             optional("target.tangents", t.tangents.len(), vertices)?;
         }
         match self.indices.iter().find(|&&i| i as usize >= vertices) {
-            Some(&index) => Err(BuildError::Mesh(MeshFault::Vertex {
-                index: index as usize,
-                have: vertices,
-            })),
+            Some(&index) => {
+                Err(BuildError::Mesh(MeshFault::Vertex { index: index as usize, have: vertices }))
+            }
             None => Ok(()),
         }
     }

@@ -88,29 +88,12 @@ impl ImageData {
         let mime = match bytes.as_slice() {
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => "image/png",
             [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-            [
-                b'R',
-                b'I',
-                b'F',
-                b'F',
-                _,
-                _,
-                _,
-                _,
-                b'W',
-                b'E',
-                b'B',
-                b'P',
-                ..,
-            ] => "image/webp",
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
             _ => stated
                 .filter(|stated| is_mime_type(stated.as_bytes()))
                 .unwrap_or("application/octet-stream"),
         };
-        Self::Encoded {
-            mime: mime.into(),
-            bytes,
-        }
+        Self::Encoded { mime: mime.into(), bytes }
     }
 
     /// Decodes a PNG, a JPEG or a WebP that is not animated; pixels are copied. `limit` bounds the bytes that decoding may
@@ -145,9 +128,7 @@ fn check_side(longer: u32) -> Result<(), String> {
     if longer <= MAX_IMAGE_SIDE {
         return Ok(());
     }
-    Err(format!(
-        "the longer side of an image is {longer} pixels, the limit is {MAX_IMAGE_SIDE}"
-    ))
+    Err(format!("the longer side of an image is {longer} pixels, the limit is {MAX_IMAGE_SIDE}"))
 }
 
 /// Format, size and decoding memory of an encoded image, from its header.
@@ -188,10 +169,7 @@ impl Survey {
         let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
         check_side(width.max(height))?;
         let pixels = u64::from(width) * u64::from(height);
-        Ok(Self {
-            format,
-            needed: pixels.saturating_mul(per_pixel),
-        })
+        Ok(Self { format, needed: pixels.saturating_mul(per_pixel) })
     }
 
     /// Decodes the image whose header was read.
@@ -199,11 +177,7 @@ impl Survey {
         let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
         reader.limits(Self::limits(self.needed));
         let decoded = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
-        Ok(Image {
-            width: decoded.width(),
-            height: decoded.height(),
-            rgba: decoded.into_raw(),
-        })
+        Ok(Image { width: decoded.width(), height: decoded.height(), rgba: decoded.into_raw() })
     }
 
     fn limits(bytes: u64) -> Limits {
@@ -235,11 +209,7 @@ mod tests {
         assert_eq!(decoded.rgba, pixels.into_raw());
         let (mime, needed) = (mime.clone(), 3 * 2 * 12);
         let limit = needed - 1;
-        let refused = MeshFault::ImageMemory {
-            mime,
-            needed,
-            limit,
-        };
+        let refused = MeshFault::ImageMemory { mime, needed, limit };
         assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
         let half = ImageData::from_encoded(bytes[..40].to_vec(), None);
         assert!(matches!(

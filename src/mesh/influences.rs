@@ -23,9 +23,7 @@ impl Influences {
         let first = vertex.checked_mul(self.per_vertex)?;
         let range = first..first.checked_add(self.per_vertex)?;
         let joints = self.joints.get(range.clone())?;
-        let mut sum = Affine3x4 {
-            rows: [[0.0; 4]; 3],
-        };
+        let mut sum = Affine3x4 { rows: [[0.0; 4]; 3] };
         for (&joint, &weight) in joints.iter().zip(self.weights.get(range)?) {
             let Some(m) = palette.get(usize::from(joint)).filter(|_| weight != 0.0) else {
                 continue;
@@ -73,15 +71,10 @@ impl Influences {
             let kept: f32 = order.iter().take(count).map(|&i| weights[i]).sum();
             let dropped: f32 = order.iter().skip(count).map(|&i| weights[i]).sum();
             worst = worst.max(dropped);
-            let scale = if kept > 0.0 {
-                (kept + dropped) / kept
-            } else {
-                1.0
-            };
+            let scale = if kept > 0.0 { (kept + dropped) / kept } else { 1.0 };
             for k in 0..count {
-                let (joint, weight) = order
-                    .get(k)
-                    .map_or((0, 0.0), |&i| (joints[i], weights[i] * scale));
+                let (joint, weight) =
+                    order.get(k).map_or((0, 0.0), |&i| (joints[i], weights[i] * scale));
                 out.joints.push(joint);
                 out.weights.push(weight);
             }
@@ -102,11 +95,7 @@ mod tests {
             weights: vec![0.25, 0.5, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0],
         };
         let palette = [2.0, 8.0].map(|v| Affine3x4 { rows: [[v; 4]; 3] });
-        let row = |vertex| {
-            influences
-                .blended_row(&palette, vertex)
-                .map(|m| m.rows[2][3])
-        };
+        let row = |vertex| influences.blended_row(&palette, vertex).map(|m| m.rows[2][3]);
         // Slot 9 is not in the palette and adds nothing.
         assert_eq!([row(0), row(1)], [Some(4.5), Some(8.0)]);
         assert_eq!([row(2), row(usize::MAX)], [None, None]);
@@ -124,9 +113,6 @@ mod tests {
         assert!((four.weights.iter().sum::<f32>() - 1.0).abs() < 1e-6);
         assert!((dropped - 0.25).abs() < 1e-6);
         let (twelve, none) = influences.largest(12);
-        assert_eq!(
-            (twelve.per_vertex, twelve.weights[11], none),
-            (12, 0.0, 0.0)
-        );
+        assert_eq!((twelve.per_vertex, twelve.weights[11], none), (12, 0.0, 0.0));
     }
 }

@@ -92,8 +92,7 @@ impl Material {
             ("occlusion", &self.occlusion_texture),
             ("emissive", &self.emissive_texture),
         ];
-        all.into_iter()
-            .filter_map(|(name, t)| Some((name, t.as_ref()?)))
+        all.into_iter().filter_map(|(name, t)| Some((name, t.as_ref()?)))
     }
 
     /// The textures in use, in the order of [`textures`](Self::textures), to change them.
@@ -122,12 +121,7 @@ impl Material {
             if value >= least && value <= most {
                 return Ok(());
             }
-            Err(BuildError::Mesh(MeshFault::MaterialNumber {
-                what,
-                value,
-                least,
-                most,
-            }))
+            Err(BuildError::Mesh(MeshFault::MaterialNumber { what, value, least, most }))
         };
         for value in self.base_color {
             number("base colour", value, FINITE)?;
@@ -145,11 +139,7 @@ impl Material {
                 let tex_coord = t.tex_coord;
                 return Err(BuildError::Mesh(MeshFault::TexCoord { texture, tex_coord }));
             }
-            let TextureTransform {
-                offset,
-                rotation,
-                scale,
-            } = t.transform;
+            let TextureTransform { offset, rotation, scale } = t.transform;
             for value in offset.into_iter().chain(scale) {
                 number("offset or scale of a texture", value, SIZE)?;
             }
@@ -198,10 +188,8 @@ mod tests {
     #[test]
     fn numbers_are_checked_with_their_names() {
         let refused = |change: fn(&mut Material), words: &str| {
-            let mut material = Material {
-                normal_texture: Some(Texture::default()),
-                ..Material::DEFAULT
-            };
+            let mut material =
+                Material { normal_texture: Some(Texture::default()), ..Material::DEFAULT };
             assert_eq!(material.check(), Ok(()));
             change(&mut material);
             let line = material.check().expect_err(words).to_string();
@@ -217,24 +205,12 @@ mod tests {
         fn of(m: &mut Material) -> &mut Texture {
             m.normal_texture.as_mut().expect("it was just set")
         }
-        refused(
-            |m| of(m).tex_coord = 2,
-            "normal texture uses texture coordinates 2",
-        );
+        refused(|m| of(m).tex_coord = 2, "normal texture uses texture coordinates 2");
         refused(|m| of(m).transform.offset[0] = f32::NAN, "texture is NaN");
-        refused(
-            |m| of(m).transform.rotation = f32::INFINITY,
-            "rotation of a texture",
-        );
-        let all = TextureTransform {
-            rotation: 1e30,
-            ..Default::default()
-        };
+        refused(|m| of(m).transform.rotation = f32::INFINITY, "rotation of a texture");
+        let all = TextureTransform { rotation: 1e30, ..Default::default() };
         let mut turned = Material::DEFAULT;
-        turned.emissive_texture = Some(Texture {
-            transform: all,
-            ..Default::default()
-        });
+        turned.emissive_texture = Some(Texture { transform: all, ..Default::default() });
         assert_eq!(turned.check(), Ok(()));
     }
 }

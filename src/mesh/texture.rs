@@ -43,11 +43,7 @@ pub struct TextureTransform {
 
 impl Default for TextureTransform {
     fn default() -> Self {
-        Self {
-            offset: [0.0; 2],
-            rotation: 0.0,
-            scale: [1.0; 2],
-        }
+        Self { offset: [0.0; 2], rotation: 0.0, scale: [1.0; 2] }
     }
 }
 

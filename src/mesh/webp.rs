@@ -54,11 +54,7 @@ impl Container {
             rest = after.get(length.next_multiple_of(2)..).unwrap_or(&[]);
         }
         let (width, height) = size.ok_or_else(damaged)?;
-        Ok(Self {
-            width,
-            height,
-            lossless,
-        })
+        Ok(Self { width, height, lossless })
     }
 
     /// Bytes that decoding allocates, including the image.

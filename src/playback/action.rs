@@ -120,11 +120,7 @@ impl Action {
     pub fn record(&self) -> ActionRecord {
         ActionRecord {
             source: self.source(),
-            members: Members {
-                clip: self.clip,
-                other: self.other,
-                mix: self.mix,
-            },
+            members: Members { clip: self.clip, other: self.other, mix: self.mix },
             place: self.place(),
             rate: self.rate,
             weight: self.weight,
@@ -175,11 +171,7 @@ impl Action {
     }
 
     fn set(&mut self, flag: u8, on: bool) {
-        self.flags = if on {
-            self.flags | flag
-        } else {
-            self.flags & !flag
-        };
+        self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
     /// Whether this is an action, not an empty place.
@@ -233,11 +225,7 @@ impl Action {
 
     fn store_course(&mut self, course: &Loop) {
         // The number of passes is infinite or fits 32 bits.
-        self.passes = if course.bounded() {
-            course.passes as u32
-        } else {
-            0
-        };
+        self.passes = if course.bounded() { course.passes as u32 } else { 0 };
         self.set(PING_PONG, course.ping_pong);
     }
 
@@ -258,10 +246,7 @@ impl Action {
     }
 
     pub fn place(&self) -> Playhead {
-        Playhead {
-            pass: self.pass,
-            time: self.time,
-        }
+        Playhead { pass: self.pass, time: self.time }
     }
 
     pub fn put(&mut self, place: Playhead) {
@@ -455,11 +440,7 @@ mod tests {
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
             low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
         };
-        let members = Members {
-            clip: 0,
-            other: NO_CLIP,
-            mix: 0.0,
-        };
+        let members = Members { clip: 0, other: NO_CLIP, mix: 0.0 };
         let mut beyond = 0;
         for n in 0..30_000 {
             let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
@@ -473,10 +454,7 @@ mod tests {
             let mut action = Action::new(Source::Clip(0), (members, length), &options);
             // Only passes without an end may be so many.
             if n % 70 == 69 && action.passes == 0 {
-                action.put(Playhead {
-                    pass: random(0.0, 1e17).floor(),
-                    time: 0.5 * length,
-                });
+                action.put(Playhead { pass: random(0.0, 1e17).floor(), time: 0.5 * length });
             }
             action.set_rate(random(-2.0, 2.0) * f64::from(u8::from(n % 30 > 0)));
             let seconds = [0.0, random(0.0, 1.0), random(0.0, 9000.0)][n / 3 % 3];

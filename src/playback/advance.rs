@@ -232,8 +232,7 @@ impl Advance<'_> {
         visit.sink.layer_weight = layer.weight.value();
         visit.factor *= f64::from(layer.speed);
         let silent = visit.advance_layer(&mut layer);
-        self.entries
-            .store(at, &layer, now, Wait::of(layer.steady()));
+        self.entries.store(at, &layer, now, Wait::of(layer.steady()));
         self.entries.set_due(at, now, silent);
     }
 }
@@ -375,9 +374,7 @@ impl Visit<'_> {
         };
         let warped = warp.as_deref().copied().filter(LinearFade::running);
         let rate = self.rate(action, warp, seconds);
-        let interval = action
-            .course()
-            .pass(action.place(), seconds * rate, action.fresh());
+        let interval = action.course().pass(action.place(), seconds * rate, action.fresh());
         let passage = interval.map(|interval| Passage {
             interval,
             rate,

@@ -46,10 +46,7 @@ impl<T> FromIterator<T> for Arena<T> {
 impl<T> Arena<T> {
     /// An arena of values by index, with their generations.
     pub fn of_places(places: Vec<(u16, Option<T>)>) -> Self {
-        Self {
-            places,
-            stayed: Vec::new(),
-        }
+        Self { places, stayed: Vec::new() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -118,11 +115,7 @@ impl<T> Arena<T> {
         limit: usize,
     ) -> Result<u16, PlaybackError> {
         let free = |s: &(u16, Option<T>)| s.1.is_none() && s.0 != RETIRED;
-        let index = self
-            .places
-            .iter()
-            .position(free)
-            .unwrap_or(self.places.len());
+        let index = self.places.iter().position(free).unwrap_or(self.places.len());
         if index >= limit {
             let count = index + 1;
             return Err(PlaybackError::Limit { what, count, limit });
@@ -155,9 +148,7 @@ impl<T> Arena<T> {
         let Some(at) = self.stayed.iter().rposition(is_same) else {
             return Ok((index, false));
         };
-        let named = self
-            .stayed_at(index)
-            .is_some_and(|s| std::ptr::eq(s, &self.stayed[at]));
+        let named = self.stayed_at(index).is_some_and(|s| std::ptr::eq(s, &self.stayed[at]));
         let stayed = self.stayed.remove(at);
         self.places[usize::from(index)].1 = Some(stayed.value);
         Ok((index, named))
@@ -242,12 +233,7 @@ impl<T> Arena<T> {
         }
         let left = (0u16..).zip(before);
         let left = left.filter_map(|(index, (generation, value))| {
-            Some(Stayed {
-                index,
-                generation,
-                value: value?,
-                named: true,
-            })
+            Some(Stayed { index, generation, value: value?, named: true })
         });
         self.stayed.extend(left);
         let dropped = self.stayed.len().saturating_sub(MAX_STAYED);
@@ -288,11 +274,7 @@ mod tests {
         }
         assert_eq!(
             slots.add(0, "things", 2),
-            Err(PlaybackError::Limit {
-                what: "things",
-                count: 3,
-                limit: 2
-            })
+            Err(PlaybackError::Limit { what: "things", count: 3, limit: 2 })
         );
     }
 

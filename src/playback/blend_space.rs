@@ -43,18 +43,12 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    const NOTHING: Self = Self {
-        clip: NO_CLIP,
-        other: NO_CLIP,
-        mix: 0.0,
-    };
+    const NOTHING: Self = Self { clip: NO_CLIP, other: NO_CLIP, mix: 0.0 };
 }
 
 /// The change of an action's time per second at speed 1: one second, or the phases at the blend of the clips' rates.
 pub(crate) fn pace(clips: &Clips, action: &Action) -> f64 {
-    pace_by(action, |clip| {
-        clips.get(clip).map_or(0.0, |c| f64::from(c.duration()))
-    })
+    pace_by(action, |clip| clips.get(clip).map_or(0.0, |c| f64::from(c.duration())))
 }
 
 /// [`pace`] with given durations of clips.
@@ -96,11 +90,7 @@ impl<'a> BlendSpace1D<'a> {
 impl Space {
     /// The neighbours of a value. Beyond the ends, the clip at that end plays alone.
     pub(crate) fn at(&self, value: f32) -> Members {
-        let alone = |p: &Point| Members {
-            clip: p.clip,
-            other: p.clip,
-            mix: 0.0,
-        };
+        let alone = |p: &Point| Members { clip: p.clip, other: p.clip, mix: 0.0 };
         let above = self.points.partition_point(|p| p.parameter <= value);
         match (above.checked_sub(1), self.points.get(above)) {
             (Some(below), Some(above)) => {
@@ -109,11 +99,7 @@ impl Space {
                 if mix <= 0.0 {
                     return alone(below);
                 }
-                Members {
-                    clip: below.clip,
-                    other: above.clip,
-                    mix,
-                }
+                Members { clip: below.clip, other: above.clip, mix }
             }
             // There is at least one point.
             (below, _) => alone(&self.points[below.unwrap_or(0)]),
@@ -147,10 +133,7 @@ impl Pool {
     pub fn members_of(&self, source: Source, parameter: f32) -> (Members, f64) {
         match source {
             Source::Clip(clip) => {
-                let members = Members {
-                    clip,
-                    ..Members::NOTHING
-                };
+                let members = Members { clip, ..Members::NOTHING };
                 let length = self.clips.get(clip).map_or(0.0, |c| c.duration().into());
                 (members, length)
             }
@@ -203,15 +186,10 @@ impl Pool {
                     },
                 });
             }
-            space.points.push(Point {
-                parameter,
-                clip: clip.index,
-            });
+            space.points.push(Point { parameter, clip: clip.index });
         }
         if space.points.is_empty() {
-            return Err(PlaybackError::BlendSpace {
-                what: "it has no clips".into(),
-            });
+            return Err(PlaybackError::BlendSpace { what: "it has no clips".into() });
         }
         let clips: Vec<u16> = space.points.iter().map(|p| p.clip).collect();
         let what = "blend spaces of one rig";
@@ -225,16 +203,10 @@ impl Pool {
     pub fn remove_space(&mut self, id: BlendSpaceId) -> Result<(), PlaybackError> {
         let index = self.space_index(id)?;
         let playing = self.state.all_actions();
-        let actions = playing
-            .filter(|a| a.source() == Source::Space(index))
-            .count();
+        let actions = playing.filter(|a| a.source() == Source::Space(index)).count();
         if actions > 0 {
             let name = self.name_of(id.into());
-            return Err(PlaybackError::SpaceInUse {
-                space: id,
-                name,
-                actions,
-            });
+            return Err(PlaybackError::SpaceInUse { space: id, name, actions });
         }
         self.spaces.take(index);
         Ok(())

@@ -62,10 +62,7 @@ impl Calendar {
     }
 
     pub fn all(&mut self) -> CalendarMut<'_> {
-        CalendarMut {
-            due: &mut self.due,
-            blocks: &mut self.blocks,
-        }
+        CalendarMut { due: &mut self.due, blocks: &mut self.blocks }
     }
 }
 

@@ -50,10 +50,7 @@ pub(crate) struct Changes {
 impl Changes {
     /// Starts to record these kinds of changes only. All instances count as changed.
     pub fn record(&mut self, kinds: What, instances: usize) {
-        *self = Self {
-            kinds,
-            ..Self::default()
-        };
+        *self = Self { kinds, ..Self::default() };
         for index in 0..instances {
             self.mark(index, What::POSE | What::PLACE | What::LAYOUT);
         }

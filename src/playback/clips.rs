@@ -22,11 +22,7 @@ impl Pool {
     /// Checks that a rig and its clips fit these layers and the limits.
     pub fn validate(rig: &Rig, layers: &[LayerOptions]) -> Result<(), PlaybackError> {
         let limit = |what, count, limit| {
-            if count > limit {
-                Err(PlaybackError::Limit { what, count, limit })
-            } else {
-                Ok(())
-            }
+            if count > limit { Err(PlaybackError::Limit { what, count, limit }) } else { Ok(()) }
         };
         limit("layers", layers.len(), MAX_LAYERS)?;
         if layers.is_empty() {
@@ -40,10 +36,7 @@ impl Pool {
             let fits =
                 |m: &JointMask| m.fits(rig.skeleton()) && m.rows().len() == rig.skeleton().blocks();
             if !options.mask.as_ref().is_none_or(fits) {
-                return Err(PlaybackError::Mask {
-                    layer,
-                    rig: rig.name().to_owned(),
-                });
+                return Err(PlaybackError::Mask { layer, rig: rig.name().to_owned() });
             }
         }
         limit("clips of one rig", rig.clips().len(), MAX_CLIPS)?;
@@ -85,20 +78,16 @@ impl Pool {
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
-        let clip = self
-            .rig
-            .lay_out(&clip)
-            .map_err(|source| PlaybackError::ClipLayout {
-                rig: self.rig.name().to_owned(),
-                source: Box::new(source),
-            })?;
+        let clip = self.rig.lay_out(&clip).map_err(|source| PlaybackError::ClipLayout {
+            rig: self.rig.name().to_owned(),
+            source: Box::new(source),
+        })?;
         if !clip.scale_factors().is_empty() {
             let loaded = self.clips.iter().map(|(_, clip)| &**clip);
             let all = loaded.chain(std::iter::once(&*clip));
             Self::check_scales(&self.rig, &self.layers, all)?;
             // With this clip, undone clips may be beyond the limit; adding them again checks that.
-            self.clips
-                .disown(|undone| !undone.scale_factors().is_empty());
+            self.clips.disown(|undone| !undone.scale_factors().is_empty());
             self.spaces.disown(|_| true);
         }
         let same = |a: &Arc<Clip>, b: &Arc<Clip>| {
@@ -196,8 +185,7 @@ impl Pool {
 
     /// The clip of a handle.
     pub fn loaded_clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
-        self.clip(clip)
-            .ok_or_else(|| self.unknown_clip(clip, INSTANCE))
+        self.clip(clip).ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }
 
     /// The error for a clip that this pool does not have.

@@ -79,11 +79,7 @@ impl Clock {
     pub fn advance(&mut self, dt: f64) -> Step {
         let before = *self;
         let leap = dt.abs() > LEAP;
-        let ticks = if leap {
-            0
-        } else {
-            (dt.abs() * TICKS).round() as i64
-        };
+        let ticks = if leap { 0 } else { (dt.abs() * TICKS).round() as i64 };
         if leap || ticks > 0 {
             self.ticks = self.ticks.wrapping_add(ticks);
             self.backwards = dt < 0.0;
@@ -127,11 +123,7 @@ impl Moment {
     /// The earlier of two moments that are not before this one.
     #[inline(always)]
     pub fn first(self, a: Self, b: Self) -> Self {
-        if self.ticks_to(a) <= self.ticks_to(b) {
-            a
-        } else {
-            b
-        }
+        if self.ticks_to(a) <= self.ticks_to(b) { a } else { b }
     }
 
     /// The moment `seconds` later, rounded down to a tick and to at most [`LONGEST_WAIT`].
@@ -198,10 +190,7 @@ mod tests {
     fn ten_days_of_frames_are_ten_days() {
         let mut clock = Clock::default();
         // Hours before the count wraps, and at zero: the differences are the same.
-        let mut late = Clock {
-            ticks: i64::MAX - 5,
-            backwards: false,
-        };
+        let mut late = Clock { ticks: i64::MAX - 5, backwards: false };
         let (first, first_late) = (clock.now(), late.now());
         for _ in 0..60 * 3600 {
             clock.advance(1.0 / 60.0);

@@ -126,10 +126,7 @@ impl Pool {
             if length > 0.0 { pace / length } else { 0.0 }
         };
         let (mine, theirs) = (phases(source), phases(&target));
-        let mut prepared = Prepared {
-            time: None,
-            speeds: None,
-        };
+        let mut prepared = Prepared { time: None, speeds: None };
         if mine == 0.0 || theirs == 0.0 {
             // Clips without length can be neither warped nor synchronised.
             return Ok(prepared);
@@ -157,17 +154,9 @@ impl Pool {
                     (duration, duration * phase)
                 };
                 let (duration, time) = beat(first, phase);
-                let from = Beat {
-                    markers: first.markers(),
-                    duration,
-                    time,
-                };
+                let from = Beat { markers: first.markers(), duration, time };
                 let (duration, time) = beat(second, 0.0);
-                let to = Beat {
-                    markers: second.markers(),
-                    duration,
-                    time,
-                };
+                let to = Beat { markers: second.markers(), duration, time };
                 let found = in_step(from, to, names).map(|t| t / duration * length);
                 let none = || PlaybackError::NoSyncMarkers {
                     from: shorten(first.name()),

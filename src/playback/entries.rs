@@ -119,11 +119,7 @@ impl Entry {
 }
 
 impl Block {
-    const EMPTY: Self = Self {
-        more: Vec::new(),
-        free: LAST,
-        warps: Vec::new(),
-    };
+    const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
 
     /// Makes the first room for `entries` actions or warps, if there is none.
     fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
@@ -138,11 +134,7 @@ impl Block {
     /// Takes a place for an action: one that the entry had, or a free one, or a new one. If there is no room, the room
     /// doubles.
     fn take(&mut self, spare: &mut u8) -> u8 {
-        let list = if *spare != LAST {
-            spare
-        } else {
-            &mut self.free
-        };
+        let list = if *spare != LAST { spare } else { &mut self.free };
         match self.more.get(usize::from(*list)) {
             Some(place) => std::mem::replace(list, place.next()),
             None => {
@@ -179,11 +171,7 @@ fn load(entry: &Entry, block: &Block, number: usize) -> LayerState {
     for action in actions(entry, block) {
         layer.push(action.linked(LAST));
     }
-    for warp in block
-        .warps
-        .iter()
-        .filter(|w| usize::from(w.entry) == number)
-    {
+    for warp in block.warps.iter().filter(|w| usize::from(w.entry) == number) {
         if let Some(a) = layer.find(warp.source) {
             layer.set_warp(a, warp.speed);
         }
@@ -199,15 +187,8 @@ impl EntriesMut<'_> {
         let calendar = self.calendar.split_at(entry);
         let entries = entries.split_at_mut(entry);
         let blocks = blocks.split_at_mut(entry.div_ceil(BLOCK));
-        let part = |calendar, entries, blocks| Self {
-            calendar,
-            entries,
-            blocks,
-        };
-        (
-            part(calendar.0, entries.0, blocks.0),
-            part(calendar.1, entries.1, blocks.1),
-        )
+        let part = |calendar, entries, blocks| Self { calendar, entries, blocks };
+        (part(calendar.0, entries.0, blocks.0), part(calendar.1, entries.1, blocks.1))
     }
 
     /// The number of entries.
@@ -236,10 +217,7 @@ impl EntriesMut<'_> {
     /// The state of an entry at its anchor, and the anchor.
     pub fn load(&self, at: usize) -> (LayerState, Moment) {
         let entry = &self.entries[at];
-        (
-            load(entry, &self.blocks[at / BLOCK], at % BLOCK),
-            entry.anchor,
-        )
+        (load(entry, &self.blocks[at / BLOCK], at % BLOCK), entry.anchor)
     }
 
     /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
@@ -311,11 +289,7 @@ impl EntriesMut<'_> {
                 if block.warps.len() == block.warps.capacity() {
                     block.warps.reserve_exact(block.warps.len().max(1));
                 }
-                block.warps.push(Warp {
-                    entry,
-                    source,
-                    speed,
-                });
+                block.warps.push(Warp { entry, source, speed });
             }
         }
     }
@@ -454,19 +428,13 @@ impl Entries {
     /// allocate in any block.
     fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
         let block = &self.blocks[at / BLOCK];
-        let (actions, warps) = (
-            actions && block.more.capacity() == 0,
-            warps && block.warps.capacity() == 0,
-        );
+        let (actions, warps) =
+            (actions && block.more.capacity() == 0, warps && block.warps.capacity() == 0);
         if actions || warps {
             let mut left = self.entries.len();
             for block in &mut self.blocks {
                 let entries = left.min(BLOCK);
-                let room = if self.few {
-                    entries.div_ceil(4)
-                } else {
-                    entries
-                };
+                let room = if self.few { entries.div_ceil(4) } else { entries };
                 block.make_first_room(room, actions, warps);
                 left = left.saturating_sub(BLOCK);
             }

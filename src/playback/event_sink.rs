@@ -57,11 +57,7 @@ pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: 
 
 fn timetable<'a>(clips: &'a Clips, clip: u16, course: &'a Loop) -> Option<Timetable<'a>> {
     let clip = clips.get(clip)?;
-    Some(Timetable {
-        course,
-        markers: clip.markers(),
-        seconds: f64::from(clip.duration()),
-    })
+    Some(Timetable { course, markers: clip.markers(), seconds: f64::from(clip.duration()) })
 }
 
 impl EventSink<'_> {
@@ -114,11 +110,7 @@ impl EventSink<'_> {
         let duration = table.seconds as f32;
         // The clip time at which a pass ends, in the direction of time.
         let end_of = |pass: f64| {
-            if course.mirrored(pass) == interval.backwards {
-                duration
-            } else {
-                0.0
-            }
+            if course.mirrored(pass) == interval.backwards { duration } else { 0.0 }
         };
         let (instance, layer) = (self.instance, self.layer);
         let clip = ClipId::new(self.owner, index, self.clips.generation(index));

@@ -38,17 +38,9 @@ pub struct EventKinds {
 
 impl EventKinds {
     /// All kinds. The default.
-    pub const ALL: Self = Self {
-        markers: true,
-        loops: true,
-        finishes: true,
-    };
+    pub const ALL: Self = Self { markers: true, loops: true, finishes: true };
     /// No kind.
-    pub const NONE: Self = Self {
-        markers: false,
-        loops: false,
-        finishes: false,
-    };
+    pub const NONE: Self = Self { markers: false, loops: false, finishes: false };
 }
 
 impl Default for EventKinds {

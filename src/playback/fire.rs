@@ -88,10 +88,7 @@ impl Timetable<'_> {
             false => (1.0, length - place.time, 0.0),
         };
         // A marker at the boundary of two passes may belong to either.
-        let start = Playhead {
-            pass: place.pass + step,
-            time: start,
-        };
+        let start = Playhead { pass: place.pass + step, time: start };
         let (last, next) = self.around(start);
         let there = match backwards {
             true => last.map(|last| length - last),
@@ -148,11 +145,7 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
 
     /// The markers between two bounds of a pass; none if markers are not collected.
     fn markers(&self, pass: f64, low: End, high: End) -> std::ops::Range<usize> {
-        if self.kinds.markers {
-            self.table.range(pass, low, high)
-        } else {
-            0..0
-        }
+        if self.kinds.markers { self.table.range(pass, low, high) } else { 0..0 }
     }
 
     /// Fires the markers between two bounds of a pass.
@@ -207,18 +200,10 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
         let crossed = (to.pass - from.pass).abs();
         let mut pass = from.pass;
         if crossed < 1.0 {
-            let (low, high) = if self.backwards {
-                (last, first)
-            } else {
-                (first, last)
-            };
+            let (low, high) = if self.backwards { (last, first) } else { (first, last) };
             return self.part(pass, low, high);
         }
-        let (low, high) = if self.backwards {
-            (start, first)
-        } else {
-            (first, end)
-        };
+        let (low, high) = if self.backwards { (start, first) } else { (first, end) };
         self.part(pass, low, high);
         self.looped(pass);
         // Whole passes. Of two in a row at least one has an event, or no pass has any: the loop ends after the limit.
@@ -233,11 +218,7 @@ impl<F: FnMut(Fired, f64)> Line<'_, F> {
         }
         let two = [0.0, 1.0].map(|p| self.markers(p, start, end).len() as f64);
         self.dropped += whole * (0.5 * (two[0] + two[1]) + f64::from(u8::from(self.kinds.loops)));
-        let (low, high) = if self.backwards {
-            (last, end)
-        } else {
-            (start, last)
-        };
+        let (low, high) = if self.backwards { (last, end) } else { (start, last) };
         self.part(to.pass, low, high);
     }
 }

@@ -56,13 +56,7 @@ fn active(layer: usize, options: &LayerOptions, own: f32, total: f32) -> Option<
     } else {
         (of.rest, of.factor, own)
     };
-    Some(ActiveLayer {
-        layer,
-        own,
-        weight,
-        rest,
-        share,
-    })
+    Some(ActiveLayer { layer, own, weight, rest, share })
 }
 
 impl Pool {
@@ -117,11 +111,7 @@ impl Pool {
         if self.state.stands_still(index) || !entries.clone().any(changes) {
             return self.visit_at(index, clock, visitor);
         }
-        let foresight = Foresight {
-            clips: &self.clips,
-            step,
-            speed: self.state.speed(index),
-        };
+        let foresight = Foresight { clips: &self.clips, step, speed: self.state.speed(index) };
         for (number, (options, at)) in self.layers.iter().zip(entries).enumerate() {
             let mut layer = self.state.layer(index, at);
             foresight.advance(&mut layer, (self.owner, number), events);

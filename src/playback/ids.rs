@@ -256,9 +256,7 @@ impl InstanceId {
     /// The events of mixers have one instance handle, equal for all mixers and unknown to crowds.
     pub fn rig(self) -> RigId {
         let bits = (self.0.get() >> (INDEX_BITS + GENERATION_BITS)) as u32;
-        RigId(Owner(
-            NonZeroU32::new(bits).unwrap_or(Owner::OF_ANY_MIXER.0),
-        ))
+        RigId(Owner(NonZeroU32::new(bits).unwrap_or(Owner::OF_ANY_MIXER.0)))
     }
 
     /// The index among the instances of its rig, below [`MAX_INSTANCES`]: for the caller's arrays.
@@ -310,11 +308,7 @@ fn split(bits: u64) -> Option<(u32, u16, u16)> {
 
 impl ClipId {
     pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
-        Self {
-            owner,
-            index,
-            generation,
-        }
+        Self { owner, index, generation }
     }
 
     /// The rig of the clip; `None` for a clip of a mixer.
@@ -344,11 +338,7 @@ impl ClipId {
 
 impl BlendSpaceId {
     pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
-        Self {
-            owner,
-            index,
-            generation,
-        }
+        Self { owner, index, generation }
     }
 
     /// The rig of the blend space; `None` for a blend space of a mixer.

@@ -98,19 +98,12 @@ impl Loop {
     }
 
     fn last(&self) -> Playhead {
-        Playhead {
-            pass: self.passes - 1.0,
-            time: self.length,
-        }
+        Playhead { pass: self.passes - 1.0, time: self.length }
     }
 
     /// True if a bounded loop is at its end in the direction of play.
     pub fn over(&self, place: Playhead, backwards: bool) -> bool {
-        let end = if backwards {
-            Playhead::default()
-        } else {
-            self.last()
-        };
+        let end = if backwards { Playhead::default() } else { self.last() };
         self.bounded() && (self.length <= 0.0 || place == end)
     }
 
@@ -136,10 +129,7 @@ impl Loop {
         }
         let moved = from.time + distance;
         if (0.0..self.length).contains(&moved) {
-            let to = Playhead {
-                pass: from.pass,
-                time: moved,
-            };
+            let to = Playhead { pass: from.pass, time: moved };
             let start = self.bounded() && distance < 0.0 && to == Playhead::default();
             return (to, start);
         }

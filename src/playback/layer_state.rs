@@ -66,11 +66,7 @@ impl LayerState {
 
     /// Sets the warp of an action's speed. A warp that does not run ends the action's warp.
     pub fn set_warp(&mut self, a: usize, warp: LinearFade) {
-        self.warps[a] = if warp.running() {
-            warp
-        } else {
-            LinearFade::still(0.0)
-        };
+        self.warps[a] = if warp.running() { warp } else { LinearFade::still(0.0) };
     }
 
     /// The action that plays a clip or blend space, if any.

@@ -60,19 +60,12 @@ impl Passage {
 impl Contender {
     /// An action that moves to the end of the step.
     pub fn new(action: Action) -> Self {
-        Self {
-            action,
-            until: f64::INFINITY,
-            leads: f64::INFINITY,
-        }
+        Self { action, until: f64::INFINITY, leads: f64::INFINITY }
     }
 
     /// An action that stands still, and so leads nothing.
     pub fn standing(action: Action) -> Self {
-        Self {
-            leads: f64::NEG_INFINITY,
-            ..Self::new(action)
-        }
+        Self { leads: f64::NEG_INFINITY, ..Self::new(action) }
     }
 
     /// The weight of the action's leading clip, and which clip that is, `seconds` after the step began.
@@ -97,10 +90,7 @@ impl Contender {
 impl Contenders {
     /// The contenders of an empty layer.
     pub fn new() -> Self {
-        Self {
-            list: [Contender::new(Action::NOTHING); ACTIONS_PER_LAYER],
-            count: 0,
-        }
+        Self { list: [Contender::new(Action::NOTHING); ACTIONS_PER_LAYER], count: 0 }
     }
 
     /// Adds a younger action. A layer has at most as many actions as there is room for.
@@ -122,9 +112,7 @@ pub(crate) fn leader(clips: &Clips, all: &[Contender], seconds: f64) -> Option<(
         let each = all.iter().enumerate();
         each.filter_map(|(a, c)| c.at(clips, seconds).map(|found| (a, found)))
     };
-    let most = candidates()
-        .map(|(_, (weight, _))| weight)
-        .reduce(f32::max)?;
+    let most = candidates().map(|(_, (weight, _))| weight).reduce(f32::max)?;
     let mut even = candidates().filter(|(_, (weight, _))| *weight >= most - EVEN);
     even.next_back().map(|(a, (_, member))| (a, member))
 }

@@ -14,24 +14,14 @@ pub(crate) struct LinearFade {
 impl LinearFade {
     /// A value that does not change.
     pub const fn still(value: f32) -> Self {
-        Self {
-            from: value,
-            to: value,
-            total: 0.0,
-            left: 0.0,
-        }
+        Self { from: value, to: value, total: 0.0, left: 0.0 }
     }
 
     /// A fade over `seconds`; with 0 seconds, the target at once.
     pub fn new(from: f32, to: f32, seconds: f64) -> Self {
         if seconds > 0.0 {
             let (total, left) = (seconds, seconds);
-            Self {
-                from,
-                to,
-                total,
-                left,
-            }
+            Self { from, to, total, left }
         } else {
             Self::still(to)
         }
@@ -39,23 +29,13 @@ impl LinearFade {
 
     /// Start, target, total seconds and seconds left, if the fade runs.
     pub fn parts(&self) -> Option<(f32, f32, f64, f64)> {
-        let Self {
-            from,
-            to,
-            total,
-            left,
-        } = *self;
+        let Self { from, to, total, left } = *self;
         self.running().then_some((from, to, total, left))
     }
 
     /// The fade of these [`parts`](Self::parts).
     pub fn of_parts((from, to, total, left): (f32, f32, f64, f64)) -> Self {
-        Self {
-            from,
-            to,
-            total,
-            left,
-        }
+        Self { from, to, total, left }
     }
 
     /// True until the fade reaches its target.
@@ -83,11 +63,7 @@ impl LinearFade {
 
     /// Seconds until the fade ends; infinite if none runs.
     pub fn wait(&self) -> f64 {
-        if self.running() {
-            self.left
-        } else {
-            f64::INFINITY
-        }
+        if self.running() { self.left } else { f64::INFINITY }
     }
 
     /// The target value.
@@ -108,20 +84,12 @@ impl LinearFade {
     /// The value after `seconds` ≥ 0.
     #[inline(always)]
     pub fn after(&self, seconds: f64) -> f32 {
-        if self.running() {
-            self.at(self.left - seconds) as f32
-        } else {
-            self.to
-        }
+        if self.running() { self.at(self.left - seconds) as f32 } else { self.to }
     }
 
     fn at(&self, left: f64) -> f64 {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
-        if left > 0.0 {
-            to + (from - to) * (left / self.total)
-        } else {
-            to
-        }
+        if left > 0.0 { to + (from - to) * (left / self.total) } else { to }
     }
 
     /// Advances the fade by `seconds` ≥ 0.
@@ -146,11 +114,7 @@ impl LinearFade {
             let root = (now * now + 2.0 * slope * sum).max(0.0).sqrt();
             2.0 * sum / (now + root.copysign(sum))
         };
-        if seconds > 0.0 && seconds.is_finite() {
-            seconds
-        } else {
-            0.0
-        }
+        if seconds > 0.0 && seconds.is_finite() { seconds } else { 0.0 }
     }
 
     /// The integral of the value over the next `seconds`, which may exceed the rest of the fade.

@@ -37,11 +37,7 @@ fn wrap(time: f64, period: f64) -> f64 {
 
 /// Reflects the second half of a ping-pong period.
 fn fold(time: f64, duration: f64) -> f64 {
-    if time <= duration {
-        time
-    } else {
-        (2.0 * duration - time).max(0.0)
-    }
+    if time <= duration { time } else { (2.0 * duration - time).max(0.0) }
 }
 
 #[cfg(test)]

@@ -77,12 +77,7 @@ impl Mixer {
         events.reserve(MAX_EVENTS_PER_ACTION);
         let mut pool = Pool::new(owner, rig, layers);
         pool.spawn()?;
-        Ok(Self {
-            pool,
-            palette,
-            hints: Vec::new(),
-            events,
-        })
+        Ok(Self { pool, palette, hints: Vec::new(), events })
     }
 
     /// The rig that the mixer plays.
@@ -189,18 +184,12 @@ impl Mixer {
 
     /// All calls on layers and actions, the same as for instances of crowds.
     pub fn player(&mut self) -> Player<'_> {
-        Player {
-            pool: &mut self.pool,
-            index: ONLY,
-        }
+        Player { pool: &mut self.pool, index: ONLY }
     }
 
     /// Reads what the character plays.
     pub fn playing(&self) -> Playing<'_> {
-        Playing {
-            pool: &self.pool,
-            index: ONLY,
-        }
+        Playing { pool: &self.pool, index: ONLY }
     }
 
     /// Advances all actions by `dt` seconds, and all fades by its absolute value.
@@ -229,9 +218,7 @@ impl Mixer {
 
     /// Takes a snapshot, for replay and rollback.
     pub fn snapshot(&self) -> MixerSnapshot {
-        MixerSnapshot {
-            pool: PoolSnapshot::take(&self.pool),
-        }
+        MixerSnapshot { pool: PoolSnapshot::take(&self.pool) }
     }
 
     /// Returns to a snapshot: the same calls from there on give the same bits and the same handles, every time. There
@@ -262,8 +249,7 @@ impl Mixer {
         let level = SimdLevel::current();
         self.pool.fit_level(level);
         self.hints.resize(self.pool.hints_per_instance(), 0);
-        self.pool
-            .evaluate_here(ONLY, level, &mut self.hints, &mut self.palette);
+        self.pool.evaluate_here(ONLY, level, &mut self.hints, &mut self.palette);
         &self.palette
     }
 

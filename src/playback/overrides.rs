@@ -193,10 +193,7 @@ impl Overrides {
         // A rig has at most 65,535 joints and 2^20 instances; so many overrides do not fit in memory.
         let first = self.locals.len();
         let end = first + (1 << class);
-        let nothing = LocalOverride {
-            joint: 0,
-            local: Affine3x4::IDENTITY,
-        };
+        let nothing = LocalOverride { joint: 0, local: Affine3x4::IDENTITY };
         self.locals.resize(end, nothing);
         self.bounds.resize(end, 1.0);
         first as u32
@@ -396,10 +393,7 @@ mod tests {
             panic!("{refused:?}");
         };
         assert_eq!(refused.joint, 12);
-        assert!(
-            (value / (2.0 * 999.0 * 999.0) - 1.0).abs() < 1e-5,
-            "{value}"
-        );
+        assert!((value / (2.0 * 999.0 * 999.0) - 1.0).abs() < 1e-5, "{value}");
         assert_eq!(limit, 1e6);
         assert_eq!(overrides, before);
         overrides.set(&parents, 0, 12, by(400.0)).unwrap();

@@ -107,17 +107,11 @@ impl Pool {
         let source = self.source(motion)?;
         let mut actions = self.state.entries().actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
-        plays
-            .then_some(())
-            .ok_or_else(|| self.not_playing(motion, layer))
+        plays.then_some(()).ok_or_else(|| self.not_playing(motion, layer))
     }
 
     pub(super) fn not_playing(&self, motion: Playable, layer: usize) -> PlaybackError {
-        PlaybackError::NotPlaying {
-            motion,
-            name: self.name_of(motion),
-            layer,
-        }
+        PlaybackError::NotPlaying { motion, name: self.name_of(motion), layer }
     }
 
     /// Changes the action that plays a motion on a layer, if there is one.
@@ -164,11 +158,7 @@ impl Pool {
         layer: usize,
         weight: f32,
     ) -> Result<(), PlaybackError> {
-        let low = if self.layers[layer].additive {
-            -1.0
-        } else {
-            0.0
-        };
+        let low = if self.layers[layer].additive { -1.0 } else { 0.0 };
         check(what, f64::from(weight), low, 1.0)
     }
 }
@@ -347,9 +337,6 @@ impl Player<'_> {
 
     /// Reads what the character plays.
     pub fn playing(&self) -> Playing<'_> {
-        Playing {
-            pool: self.pool,
-            index: self.index,
-        }
+        Playing { pool: self.pool, index: self.index }
     }
 }

@@ -166,8 +166,7 @@ impl Pool {
 
     /// The hashes of skeleton, layers and clips, to which snapshots refer.
     pub fn identity(&self) -> &Arc<PoolIdentity> {
-        self.identity
-            .get_or_init(|| Arc::new(PoolIdentity::of(self)))
+        self.identity.get_or_init(|| Arc::new(PoolIdentity::of(self)))
     }
 
     /// Updates all that follows from the set of loaded clips: identity, bounds, hints, timelines, root lane, programs.
@@ -176,11 +175,7 @@ impl Pool {
         self.clip_changes += 1;
         self.forget_bounds();
         let loaded = self.clips.iter().map(|(_, clip)| clip);
-        self.timelines = loaded
-            .clone()
-            .map(|c| c.timelines().len())
-            .max()
-            .unwrap_or(0);
+        self.timelines = loaded.clone().map(|c| c.timelines().len()).max().unwrap_or(0);
         self.root = RootLane::of(&self.rig, loaded.clone().map(|c| &**c));
         self.hint_stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
         self.fit_programs(SimdLevel::current());
@@ -268,14 +263,9 @@ impl Pool {
     /// [`settle`](Self::settle) has to be called.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watch.advance();
-        let how = (
-            self.owner,
-            self.kinds,
-            self.root.filter(|_| self.has_roots()),
-        );
+        let how = (self.owner, self.kinds, self.root.filter(|_| self.has_roots()));
         let records = self.changes.records(What::PLACE);
-        self.state
-            .advance(dt, &self.clips, &self.layers, how, records)
+        self.state.advance(dt, &self.clips, &self.layers, how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
@@ -419,14 +409,7 @@ impl Pool {
 
     /// Fits the programs to a SIMD level and to the loaded clips.
     pub fn fit_programs(&mut self, level: SimdLevel) {
-        let Self {
-            programs,
-            rig,
-            clips,
-            layers,
-            details,
-            ..
-        } = self;
+        let Self { programs, rig, clips, layers, details, .. } = self;
         programs.fit(level.width(), rig, clips, layers);
         programs.level = Some(level);
         details.fit(level, programs, clips, layers);
@@ -434,13 +417,7 @@ impl Pool {
 
     /// Makes the programs of all clips that play and have none.
     pub fn require_all(&mut self) {
-        let Self {
-            programs,
-            rig,
-            clips,
-            state,
-            ..
-        } = self;
+        let Self { programs, rig, clips, state, .. } = self;
         for action in state.all_actions() {
             programs.require(rig, clips, action);
         }
@@ -482,11 +459,6 @@ pub(crate) fn check(
     if value >= low && value <= high {
         Ok(())
     } else {
-        Err(PlaybackError::Value {
-            what,
-            value,
-            low,
-            high,
-        })
+        Err(PlaybackError::Value { what, value, low, high })
     }
 }

@@ -70,10 +70,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         let clip = rig
             .clips()
             .get(action.clip)
-            .ok_or(PlaybackError::ClipIndex {
-                clip: action.clip,
-                clips: rig.clips().len(),
-            })?;
+            .ok_or(PlaybackError::ClipIndex { clip: action.clip, clips: rig.clips().len() })?;
         let mut output = skeleton.new_pose();
         SampleJob {
             skeleton,
@@ -91,12 +88,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     match inputs[..] {
         // One action at full weight needs no blend; crowds skip it as well.
         [(only, 1.0)] => pose = only.clone(),
-        _ => BlendJob {
-            actions: &inputs,
-            rest: skeleton.rest_pose(),
-            output: &mut pose,
-        }
-        .run()?,
+        _ => BlendJob { actions: &inputs, rest: skeleton.rest_pose(), output: &mut pose }.run()?,
     }
     rig.rest_left_out(&mut pose);
     let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
@@ -110,33 +102,21 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
     let mut palettes = Vec::with_capacity(rig.skins().len());
     for skin in rig.skins() {
         let mut output = vec![Affine3x4::IDENTITY; skin.len()];
-        PaletteJob {
-            skin,
-            models: &models,
-            output: &mut output,
-        }
-        .run()?;
+        PaletteJob { skin, models: &models, output: &mut output }.run()?;
         palettes.push(output);
     }
     let locals = rig.nodes().iter().map(|n| match n.joint {
         Some(joint) => pose.lane(usize::from(skeleton.lane_of()[usize::from(joint)])),
         None => n.local,
     });
-    Ok(EvaluatedPose {
-        locals: locals.collect(),
-        worlds: worlds(rig, &models),
-        palettes,
-        pose,
-    })
+    Ok(EvaluatedPose { locals: locals.collect(), worlds: worlds(rig, &models), palettes, pose })
 }
 
 /// The world matrix of each node. Joints have model matrices; other nodes follow their parents.
 fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
     let nodes = rig.nodes();
-    let mut worlds: Vec<Option<Affine3x4>> = nodes
-        .iter()
-        .map(|n| n.joint.map(|j| models[usize::from(j)]))
-        .collect();
+    let mut worlds: Vec<Option<Affine3x4>> =
+        nodes.iter().map(|n| n.joint.map(|j| models[usize::from(j)])).collect();
     let mut path = Vec::new();
     for start in 0..nodes.len() {
         let mut at = Some(start);
@@ -173,10 +153,7 @@ impl EvaluatedPose {
     /// If a number is not finite: [`PlaybackError::NotFinite`] with the first one.
     pub fn check_finite(&self, rig: &Rig) -> Result<(), PlaybackError> {
         let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
-        let fail = |what, place| PlaybackError::NotFinite {
-            what,
-            node: source(place),
-        };
+        let fail = |what, place| PlaybackError::NotFinite { what, node: source(place) };
         if let Some(n) = self.locals.iter().position(|l| !l.is_finite()) {
             return Err(fail("the local transform", n));
         }
@@ -242,11 +219,7 @@ impl EvaluatedPose {
                     tangents: &mut [],
                 }
                 .run()?;
-                out.push(PosedPrimitive {
-                    mesh,
-                    primitive,
-                    positions,
-                });
+                out.push(PosedPrimitive { mesh, primitive, positions });
             }
         }
         Ok(out)

@@ -95,8 +95,7 @@ impl Moves {
         let t = root.translation;
         self.last = *root;
         self.instances.push(instance);
-        self.translations
-            .push(Vec3::new(round(t.x), round(t.y), round(t.z)));
+        self.translations.push(Vec3::new(round(t.x), round(t.y), round(t.z)));
         self.rotations.push(root.rotation.as_quat());
     }
 }
@@ -171,11 +170,7 @@ fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
 
 /// The clip time of a playhead.
 fn clip_time(course: &Loop, place: Playhead) -> f64 {
-    if course.mirrored(place.pass) {
-        course.length - place.time
-    } else {
-        place.time
-    }
+    if course.mirrored(place.pass) { course.length - place.time } else { place.time }
 }
 
 /// The movement of the root between two playheads; `None` if the clip has no root motion.

@@ -348,15 +348,7 @@ impl State {
         records: bool,
     ) -> Advance<'a> {
         let step = self.clock.advance(dt);
-        let stage = Stage {
-            clips,
-            layers,
-            owner,
-            step,
-            kinds,
-            root,
-            records,
-        };
+        let stage = Stage { clips, layers, owner, step, kinds, root, records };
         Advance {
             stage,
             first: 0,

@@ -33,10 +33,7 @@ pub struct CrossFade<'a> {
 
 impl From<f32> for CrossFade<'_> {
     fn from(seconds: f32) -> Self {
-        Self {
-            seconds,
-            ..Self::default()
-        }
+        Self { seconds, ..Self::default() }
     }
 }
 
@@ -129,17 +126,9 @@ mod tests {
         let run = list(&[("left", 0.25), ("right", 0.5)]);
         let at = |time, names: &[&str]| {
             let (markers, duration) = (&walk[..], 1.0);
-            let from = Beat {
-                markers,
-                duration,
-                time,
-            };
+            let from = Beat { markers, duration, time };
             let (markers, duration) = (&run[..], 0.75);
-            let to = Beat {
-                markers,
-                duration,
-                time: 0.0,
-            };
+            let to = Beat { markers, duration, time: 0.0 };
             in_step(from, to, names)
         };
         let near = |time, want: f64| {

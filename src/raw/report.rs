@@ -70,12 +70,7 @@ impl ImportReport {
 impl ReportEntry {
     /// An entry without items.
     pub fn new(severity: Severity, place: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            severity,
-            place: place.into(),
-            message: message.into(),
-            items: Vec::new(),
-        }
+        Self { severity, place: place.into(), message: message.into(), items: Vec::new() }
     }
 }
 

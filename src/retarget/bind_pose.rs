@@ -35,9 +35,7 @@ pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<
         // The skin of clothes need not show whether a body stands.
         spaces.retain(|space| rank > 0 || stands(&alone(space)));
         let turned = |space: &DAffine3| rotation(exact).angle_between(rotation(*space));
-        let nearest = spaces
-            .into_iter()
-            .min_by(|a, b| turned(a).total_cmp(&turned(b)));
+        let nearest = spaces.into_iter().min_by(|a, b| turned(a).total_cmp(&turned(b)));
         skin.put(nearest.unwrap_or(exact), &mut bound);
     }
     bound.iter().any(Option::is_some).then(|| pose(rig, &bound))
@@ -92,11 +90,7 @@ fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
         let there = bound[joint].map(|model| above.inverse() * model);
         if let Some(there) = there.filter(|t| t.is_finite() && size(*t) > 0.0) {
             let (scale, rotation, translation) = there.to_scale_rotation_translation();
-            *local = Local {
-                translation,
-                rotation: super::motion::unit(rotation),
-                scale,
-            };
+            *local = Local { translation, rotation: super::motion::unit(rotation), scale };
         }
         models.push(above * local.to_affine());
     }

@@ -74,11 +74,7 @@ impl Body {
     ) -> Result<Self, RetargetError> {
         let needed = skeleton.len();
         if let Some((_, joint)) = map.bones().find(|b| b.1 >= needed) {
-            return Err(RetargetError::Foreign {
-                side,
-                joint,
-                joints: needed,
-            });
+            return Err(RetargetError::Foreign { side, joint, joints: needed });
         }
         map.check(skeleton)?;
         let locals: Vec<Local> = match reference {
@@ -116,10 +112,7 @@ impl Body {
             }
         };
         body.feet = body.feet_of(true);
-        let (hips, foot) = (
-            body.position(body.hips()).dot(body.up()),
-            body.lowest(false),
-        );
+        let (hips, foot) = (body.position(body.hips()).dot(body.up()), body.lowest(false));
         let toes = TOES.iter().any(|toes| map.joint(*toes).is_some());
         let sole = SOLES[usize::from(!toes)];
         body.stands = (-SUNK..=sole).contains(&(foot / (hips - foot)));
@@ -144,11 +137,7 @@ impl Body {
             let offset = offset.transform_point3(self.position(joint));
             // The offset from a joint with scale 0 is not finite: such a bone is not loose.
             let free = !is_below(&self.skeleton, joint, carrier) && offset.is_finite();
-            free.then_some(Loose {
-                joint,
-                carrier,
-                offset,
-            })
+            free.then_some(Loose { joint, carrier, offset })
         });
         loose.collect()
     }
@@ -156,12 +145,7 @@ impl Body {
     /// Computes models and worlds from the local transforms, and moves loose bones along.
     fn pose(&mut self) {
         self.compose();
-        for Loose {
-            joint,
-            carrier,
-            offset,
-        } in self.loose.clone()
-        {
+        for Loose { joint, carrier, offset } in self.loose.clone() {
             let place = self.models[carrier].transform_point3(offset);
             let above = match self.skeleton.parents()[joint] {
                 NO_JOINT => DAffine3::IDENTITY,
@@ -254,9 +238,7 @@ impl Body {
         let bones = self.map.bones().map(|(bone, joint)| (bone, at(joint)));
         let locals = self.locals.iter().enumerate();
         let same = bones.eq(other.map.bones())
-            && locals
-                .into_iter()
-                .all(|(j, local)| *local == other.locals[at(j)]);
+            && locals.into_iter().all(|(j, local)| *local == other.locals[at(j)]);
         same.then_some(joints)
     }
 
@@ -276,12 +258,7 @@ impl Body {
         match (stance.height(self.up()), stance.leg()) {
             (Some(height), Some(leg)) if self.is_lying() => {
                 let lean = stance.lean(self.up()).to_degrees();
-                Err(RetargetError::Lies {
-                    side,
-                    lean,
-                    height,
-                    leg,
-                })
+                Err(RetargetError::Lies { side, lean, height, leg })
             }
             _ => Ok(()),
         }
@@ -296,11 +273,7 @@ impl Body {
     ) -> Result<(), RetargetError> {
         let mut seen = vec![false; self.skeleton.len()];
         let parents = self.skeleton.parents();
-        let above = |joint: usize| {
-            Some(parents[joint])
-                .filter(|&p| p != NO_JOINT)
-                .map(usize::from)
-        };
+        let above = |joint: usize| Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
         for joint in joints {
             let mut at = above(joint);
             while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {

@@ -387,10 +387,7 @@ impl RetargetError {
             return Err(Self::Additive { clip: name() });
         }
         match clip.skeleton().mismatch(skeleton) {
-            Some(mismatch) => Err(Self::Skeleton {
-                clip: name(),
-                mismatch,
-            }),
+            Some(mismatch) => Err(Self::Skeleton { clip: name(), mismatch }),
             None => Ok(()),
         }
     }

@@ -124,10 +124,8 @@ impl<'a> Hips<'a> {
 
     /// The target's translation, relative to the joint above, for a position of the source's hips.
     fn place(&self, hips: DVec3) -> DVec3 {
-        let (from, to) = (
-            self.source.position(self.joint),
-            self.target.position(self.target_joint),
-        );
+        let (from, to) =
+            (self.source.position(self.joint), self.target.position(self.target_joint));
         let (own, up) = (from.dot(self.source.up()), self.target.up());
         let [ground, there] = self.grounds;
         let height = there + self.ratio * (own - ground);
@@ -281,9 +279,7 @@ impl<'a> Hips<'a> {
 
 /// Fails if a joint down to the hips has a scale of zero.
 fn flat(body: &Body, hips: usize, side: &'static str) -> Result<(), RetargetError> {
-    let zero = path(&body.skeleton, hips)
-        .into_iter()
-        .any(|j| size(body, j) == 0.0);
+    let zero = path(&body.skeleton, hips).into_iter().any(|j| size(body, j) == 0.0);
     if zero {
         return Err(singular(body, hips, side));
     }
@@ -299,10 +295,7 @@ fn size(body: &Body, joint: usize) -> f64 {
 /// The error of the joint down to the hips whose scales have the least product.
 fn singular(body: &Body, hips: usize, side: &'static str) -> RetargetError {
     let least = |a: &usize, b: &usize| size(body, *a).total_cmp(&size(body, *b));
-    let joint = path(&body.skeleton, hips)
-        .into_iter()
-        .min_by(least)
-        .unwrap_or(hips);
+    let joint = path(&body.skeleton, hips).into_iter().min_by(least).unwrap_or(hips);
     RetargetError::JointScale {
         side,
         joint,

@@ -37,9 +37,7 @@ impl Link {
         let link = |(&joint, pair): (&usize, &Pair)| {
             let from = pair.source;
             let parents = target.skeleton.parents();
-            let parent = Some(parents[joint])
-                .filter(|&p| p != NO_JOINT)
-                .map(usize::from);
+            let parent = Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
             // The nearest joint above that follows a bone; the human order may differ from the rig's.
             let over = std::iter::successors(parent, |&j| {
                 Some(parents[j]).filter(|&p| p != NO_JOINT).map(usize::from)
@@ -69,8 +67,7 @@ impl Link {
     /// The joints on the link whose rotation moves.
     pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
         let all = self.up.iter().chain(&self.down).copied();
-        all.filter(|&j| motion.curve(j, Property::Rotation).is_some())
-            .collect()
+        all.filter(|&j| motion.curve(j, Property::Rotation).is_some()).collect()
     }
 }
 
@@ -100,21 +97,15 @@ impl<'a> Chain<'a> {
             }
             factors
         };
-        Self {
-            motion,
-            up: factors(&link.up),
-            down: factors(&link.down),
-        }
+        Self { motion, up: factors(&link.up), down: factors(&link.down) }
     }
 
     pub fn at(&self, time: f32) -> DQuat {
         let product = |factors: &[Factor]| {
-            factors
-                .iter()
-                .fold(DQuat::IDENTITY, |all, factor| match factor {
-                    Factor::Still(q) => all * *q,
-                    Factor::Moving(joint) => all * self.motion.rotation(*joint, time),
-                })
+            factors.iter().fold(DQuat::IDENTITY, |all, factor| match factor {
+                Factor::Still(q) => all * *q,
+                Factor::Moving(joint) => all * self.motion.rotation(*joint, time),
+            })
         };
         product(&self.up).conjugate() * product(&self.down)
     }

@@ -65,9 +65,6 @@ impl Setup {
             let moving = unused.filter(|&j| motion.curve(j, property).is_some());
             moving.map(|j| skeleton.names()[j].clone()).collect()
         };
-        (
-            names(&moves, Property::Translation),
-            names(&turns, Property::Rotation),
-        )
+        (names(&moves, Property::Translation), names(&turns, Property::Rotation))
     }
 }

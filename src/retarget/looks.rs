@@ -88,10 +88,7 @@ impl Looks {
     /// foot is near one of them, otherwise by the lowest foot.
     pub fn on_origin(&self, other: f64, height: f64) -> bool {
         let near = |low: f64| [low, low - other].map(|off| off.abs() <= SOLE * height);
-        let first = self
-            .iter()
-            .map(Look::low)
-            .find(|low| near(*low) != [false; 2]);
+        let first = self.iter().map(Look::low).find(|low| near(*low) != [false; 2]);
         let low = first.unwrap_or_else(|| self.low());
         low.abs() < (low - other).abs()
     }

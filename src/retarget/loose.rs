@@ -34,9 +34,7 @@ pub(super) fn carried(
     work.take(evaluations(&curves).saturating_mul(2), path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
-        let place = result
-            .model(loose.carrier, time)
-            .transform_point3(loose.offset);
+        let place = result.model(loose.carrier, time).transform_point3(loose.offset);
         let local = model(time).inverse().transform_point3(place);
         // Below a scale of zero the bone keeps its position.
         let rest = target.locals[loose.joint].translation;
@@ -66,7 +64,5 @@ pub(super) fn carried(
 
 /// The position of a loose bone at a time.
 pub(super) fn place(loose: &Loose, result: &Motion<'_>, time: f32) -> DVec3 {
-    result
-        .model(loose.carrier, time)
-        .transform_point3(loose.offset)
+    result.model(loose.carrier, time).transform_point3(loose.offset)
 }

@@ -73,11 +73,7 @@ impl<'a> Motion<'a> {
     /// The rest pose, or another pose in joint order.
     pub fn still(skeleton: &'a Skeleton, pose: Vec<Local>) -> Self {
         let curves = vec![[None, None, None]; skeleton.len()];
-        Self {
-            skeleton,
-            still: pose,
-            curves,
-        }
+        Self { skeleton, still: pose, curves }
     }
 
     /// The motion of a clip of the skeleton, and its tracks; nodes of scalars are numbered from the number of joints on.
@@ -177,8 +173,7 @@ impl<'a> Motion<'a> {
         let near = |time: f32| {
             let after = keys.partition_point(|&key| key < time);
             let key = keys.get(after).copied();
-            key.filter(|key| key - time < step && *key <= duration)
-                .unwrap_or(time)
+            key.filter(|key| key - time < step && *key <= duration).unwrap_or(time)
         };
         let mut times: Vec<f32> = (0..count).map(|k| near(step * k as f32)).collect();
         times.dedup();

@@ -45,11 +45,7 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
     for (joint, &parent) in target.skeleton.parents().iter().enumerate() {
         if parent != NO_JOINT {
             let parent = usize::from(parent);
-            near[joint] = if pairs.contains_key(&parent) {
-                Some(parent)
-            } else {
-                near[parent]
-            };
+            near[joint] = if pairs.contains_key(&parent) { Some(parent) } else { near[parent] };
         }
         let name = target.skeleton.names()[joint].as_str();
         // A name without another side belongs to the middle.
@@ -74,10 +70,7 @@ pub(super) fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usi
         });
         let over = over.skip(1).take(MAX_BETWEEN).find(|j| taken.contains(j));
         if over.is_some() && over == pairs.get(&above).map(|p| p.source) {
-            let pair = Pair {
-                bone: None,
-                source: found,
-            };
+            let pair = Pair { bone: None, source: found };
             pairs.insert(joint, pair);
             taken.insert(found);
             named += 1;

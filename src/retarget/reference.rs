@@ -47,11 +47,7 @@ impl Reference {
         let duration = clip.duration();
         if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
             let clip = clip.name().to_owned();
-            return Err(RetargetError::Beyond {
-                clip,
-                time,
-                duration,
-            });
+            return Err(RetargetError::Beyond { clip, time, duration });
         }
         let time = time.clamp(0.0, duration);
         let (motion, _) = Motion::of_clip(clip, skeleton);
@@ -129,10 +125,7 @@ impl Reference {
             leg: stance.leg().unwrap_or(0.0),
         })?;
         let clip = &rig.clips()[frame.clip];
-        let origin = ReferenceOrigin::Frame {
-            clip: clip.name().to_owned(),
-            time: frame.time,
-        };
+        let origin = ReferenceOrigin::Frame { clip: clip.name().to_owned(), time: frame.time };
         let reference = Self::of_clip(clip, skeleton, frame.time)?;
         Ok((reference, origin))
     }
@@ -247,11 +240,7 @@ impl<'a> Frames<'a> {
         let map = self.map;
         let own = Stance { map, models };
         let high = || self.seen().iter().filter(|frame| frame.high);
-        let other = |up: DVec3| {
-            high()
-                .filter_map(|frame| frame.axis)
-                .find(|axis| *axis != up)
-        };
+        let other = |up: DVec3| high().filter_map(|frame| frame.axis).find(|axis| *axis != up);
         match own.axis() {
             Some(DVec3::Y) if own.is_high(DVec3::Y) => Some(DVec3::Y),
             // A clip that lies can be at any distance from the origin, but hardly at all times and along one axis.
@@ -267,9 +256,7 @@ impl<'a> Frames<'a> {
                 other => other,
             },
             None if own.is_up(DVec3::Y) => Some(DVec3::Y),
-            None => high()
-                .find_map(|frame| frame.axis)
-                .or_else(|| self.in_place()),
+            None => high().find_map(|frame| frame.axis).or_else(|| self.in_place()),
         }
     }
 

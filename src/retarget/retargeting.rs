@@ -94,10 +94,7 @@ pub fn mirror(
     skeleton: &Arc<Skeleton>,
     map: &HumanoidMap,
 ) -> Result<Retargeted, RetargetError> {
-    let options = RetargetOptions {
-        mirror: true,
-        ..RetargetOptions::default()
-    };
+    let options = RetargetOptions { mirror: true, ..RetargetOptions::default() };
     Retargeting::new((skeleton, map), (skeleton, map), options)?.retarget(clip)
 }
 
@@ -116,12 +113,7 @@ impl Retargeting {
             feet.check()?;
         }
         let (level, tilted) = Setup::all((source, target), &options)?;
-        Ok(Self {
-            targets: Target::of_joints(&level.target.skeleton),
-            level,
-            tilted,
-            options,
-        })
+        Ok(Self { targets: Target::of_joints(&level.target.skeleton), level, tilted, options })
     }
 
     /// The setup of a clip, chosen by its feet while they stand.
@@ -176,14 +168,7 @@ impl Retargeting {
                 let scale = setup.space.matrix() * hips.ratio;
                 let space = (&setup.space, scale);
                 let sides = (&motion, &mut tracks);
-                Some(plant(
-                    options,
-                    (source, target),
-                    space,
-                    sides,
-                    clip,
-                    &mut work,
-                )?)
+                Some(plant(options, (source, target), space, sides, clip, &mut work)?)
             }
         };
         // On the same body the hips are where the clip has them, unless legs were bent.
@@ -234,9 +219,7 @@ impl Retargeting {
             kept: setup.kept(),
             aligned: setup.aligned.turned.clone(),
             not_aligned: setup.aligned.refused.clone(),
-            carried: (target.loose.iter())
-                .filter_map(|l| target.map.bone(l.joint))
-                .collect(),
+            carried: (target.loose.iter()).filter_map(|l| target.map.bone(l.joint)).collect(),
             tilted: setup.tilted,
             swapped: [source, target].map(Body::is_swapped),
             lying: [source, target].map(Body::is_lying),
@@ -256,10 +239,7 @@ impl Retargeting {
             root_motion: clip.root_motion().is_some(),
             feet,
         };
-        let done = Retargeted {
-            clip: built,
-            report,
-        };
+        let done = Retargeted { clip: built, report };
         Ok((done, resampled.is_empty()))
     }
 }
@@ -296,13 +276,7 @@ impl Setup {
         let (dropped, left) = self.unused(motion, hips, &shifted.kept);
         let all = scaled.tracks.into_iter().chain(shifted.tracks);
         all.for_each(|t| tracks.set(t));
-        let done = Done {
-            between,
-            scaled: scaled.names,
-            shifted: shifted.kept,
-            dropped,
-            left,
-        };
+        let done = Done { between, scaled: scaled.names, shifted: shifted.kept, dropped, left };
         Ok((tracks, done))
     }
 
@@ -315,10 +289,7 @@ impl Setup {
         hips: &Hips<'_>,
     ) -> (Tracks<'_>, Done) {
         let mut tracks = Tracks::at_rest(&self.target);
-        let own = raw
-            .tracks
-            .iter()
-            .filter(|t| t.channel != RawChannel::Weights);
+        let own = raw.tracks.iter().filter(|t| t.channel != RawChannel::Weights);
         own.for_each(|t| {
             let mut track = t.clone();
             track.node = joints[t.node].into();

@@ -28,11 +28,7 @@ impl Value for DQuat {
     fn between(a: Self, b: Self, part: f64) -> Self {
         let b = if a.dot(b) < 0.0 { -b } else { b };
         // Halfway along the arc, the common case, needs no trigonometry.
-        if part == 0.5 {
-            (a + b).normalize()
-        } else {
-            a.slerp(b, part)
-        }
+        if part == 0.5 { (a + b).normalize() } else { a.slerp(b, part) }
     }
 
     fn apart(a: Self, b: Self) -> f64 {
@@ -88,10 +84,7 @@ impl Sampling {
     pub fn new(curves: &[&Curve]) -> Self {
         let steps = |c: &&Curve| c.interpolation == Interpolation::Step;
         let step = !curves.is_empty() && curves.iter().all(steps);
-        Self {
-            times: key_times(curves, !step),
-            step,
-        }
+        Self { times: key_times(curves, !step), step }
     }
 
     /// The number of key times.
@@ -188,12 +181,7 @@ impl<V: Value> Interval<V> {
             let part = (f64::from(time) - start) / length;
             off = off.max(V::apart(V::between(from.1, to.1, part), now));
         }
-        Ok(Self {
-            from,
-            to,
-            probes,
-            off,
-        })
+        Ok(Self { from, to, probes, off })
     }
 }
 

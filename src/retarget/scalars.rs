@@ -38,10 +38,9 @@ pub fn tracks(
             continue;
         };
         let places = pairs.get(scalar).map_or(&[][..], Vec::as_slice);
-        tracks.extend(places.iter().map(|place| RawTrack {
-            node: target.len() + place,
-            ..track.clone()
-        }));
+        tracks.extend(
+            places.iter().map(|place| RawTrack { node: target.len() + place, ..track.clone() }),
+        );
         if places.is_empty() {
             left.push(from.get(scalar).map_or("", |name| name).to_owned());
         }
@@ -59,10 +58,7 @@ pub fn channels(
     channels: Vec<RawUserChannel>,
     target: &Skeleton,
 ) -> (Vec<RawUserChannel>, Vec<String>) {
-    let there: Vec<&UserChannel> = target
-        .channels()
-        .filter(|c| c.rest.is_quaternion())
-        .collect();
+    let there: Vec<&UserChannel> = target.channels().filter(|c| c.rest.is_quaternion()).collect();
     let from: Vec<&str> = channels.iter().map(|c| c.channel.name.as_str()).collect();
     let to: Vec<&str> = there.iter().map(|c| c.name.as_str()).collect();
     let pairs = scalar_pairs(&from, &to);

@@ -47,20 +47,15 @@ impl Setup {
         let keeps = !options.mirror && options.keep_scales;
         let same = same.filter(|_| keeps);
         if same.is_none() {
-            for (body, reference, side) in [
-                (&source, references[0], "source"),
-                (&target, references[1], "target"),
-            ] {
+            for (body, reference, side) in
+                [(&source, references[0], "source"), (&target, references[1], "target")]
+            {
                 if *reference == Reference::Rest {
                     body.check_stance(side)?;
                 }
             }
         }
-        let space = Space {
-            from: source.facing,
-            to: target.facing,
-            mirror: options.mirror,
-        };
+        let space = Space { from: source.facing, to: target.facing, mirror: options.mirror };
         if options.feet.is_some()
             && let [(side, bone), _] = missing(&source, &target, &space)[..]
         {
@@ -74,15 +69,7 @@ impl Setup {
                 target.tilt(tilts);
             }
             let made = Self::new((source, target), (&space, one_body), None, options);
-            made.map(|made| {
-                (
-                    Self {
-                        tilted: true,
-                        ..made
-                    },
-                    tilts,
-                )
-            })
+            made.map(|made| (Self { tilted: true, ..made }, tilts))
         });
         let level = Self::new((source, target), (&space, one_body), same, options)?;
         Ok((level, tilted.transpose()?))
@@ -102,15 +89,6 @@ impl Setup {
             source.check_signs(links.iter().map(|l| l.source), "source")?;
             target.check_signs(links.iter().map(|l| l.target), "target")?;
         }
-        Ok(Self {
-            source,
-            target,
-            space: *space,
-            links,
-            aligned,
-            tilted: false,
-            one_body,
-            same,
-        })
+        Ok(Self { source, target, space: *space, links, aligned, tilted: false, one_body, same })
     }
 }

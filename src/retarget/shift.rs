@@ -47,10 +47,8 @@ pub(super) fn shifts(
         if loose || link.target == hips || followed.get(&to) != Some(&from) {
             continue;
         }
-        let (own, base) = (
-            source.locals[link.source].translation,
-            target.locals[link.target].translation,
-        );
+        let (own, base) =
+            (source.locals[link.source].translation, target.locals[link.target].translation);
         // The frames of both bones above may have other units.
         let unit = frame_scale(source, from) / frame_scale(target, to);
         let there = DMat3::from_quat(target.worlds[to].conjugate())
@@ -75,8 +73,7 @@ pub(super) fn shifts(
             }
             None => continue,
         };
-        out.tracks
-            .push(track(link.target, Property::Translation, keys));
+        out.tracks.push(track(link.target, Property::Translation, keys));
         out.kept.push(link.source);
     }
     out

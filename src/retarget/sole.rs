@@ -41,10 +41,9 @@ pub(super) fn are_tilted(body: &Body, tilts: &Tilts, motion: &Motion<'_>, looks:
     let mut off: [Vec<f64>; 2] = Default::default();
     for (side, [_, _, foot]) in LEGS.into_iter().enumerate() {
         let tilted = tilts[side] * up;
-        let (Some(joint), Some(across)) = (
-            body.map.joint(foot),
-            (tilted - up * tilted.dot(up)).try_normalize(),
-        ) else {
+        let (Some(joint), Some(across)) =
+            (body.map.joint(foot), (tilted - up * tilted.dot(up)).try_normalize())
+        else {
             continue;
         };
         for time in looks.on_ground(side, body.height) {

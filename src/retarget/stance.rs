@@ -141,9 +141,8 @@ impl Stance<'_> {
         let turns: Vec<f64> = self.turns(up).map(|turn| turn.1).collect();
         let twist = turns.iter().map(|turn| wrapped(turn - turns[0]).abs());
         let [l, r] = TOES.map(|[foot, toes]| self.way(foot, toes));
-        let pitch = l.zip(r).map_or(0.0, |(l, r)| {
-            (l.angle_between(up) - r.angle_between(up)).abs()
-        });
+        let pitch =
+            l.zip(r).map_or(0.0, |(l, r)| (l.angle_between(up) - r.angle_between(up)).abs());
         bent.sum::<f64>() + twist.sum::<f64>() + self.lean(up) + pitch
     }
 

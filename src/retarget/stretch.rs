@@ -99,14 +99,8 @@ struct Axes {
 
 impl Axes {
     fn new(turned: [DVec3; 3]) -> Self {
-        const ORDERS: [[usize; 3]; 6] = [
-            [0, 1, 2],
-            [0, 2, 1],
-            [1, 0, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [2, 1, 0],
-        ];
+        const ORDERS: [[usize; 3]; 6] =
+            [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
         // The sine is accurate for small angles.
         let sine = |order: &[usize; 3]| {
             let aside = |c: usize| {
@@ -122,11 +116,7 @@ impl Axes {
             false => best,
         };
         let nearest = ORDERS.into_iter().fold(first, nearer);
-        Self {
-            turned,
-            nearest,
-            angle: sine(&nearest).min(1.0).asin(),
-        }
+        Self { turned, nearest, angle: sine(&nearest).min(1.0).asin() }
     }
 
     /// Factors along the source's axes as factors along the target's: those of the nearest axes or, if these differ, the
@@ -189,10 +179,7 @@ mod tests {
         let tensor = own * DMat3::from_diagonal(factors) * own.transpose();
         let have = turned(q).turned(factors, false);
         for c in 0..3 {
-            assert!(
-                (have[c] - tensor.col(c)[c]).abs() < 1e-12,
-                "{have} {tensor}"
-            );
+            assert!((have[c] - tensor.col(c)[c]).abs() < 1e-12, "{have} {tensor}");
         }
         assert!(!is_uniform(factors) && is_uniform(DVec3::splat(-3.0)));
     }

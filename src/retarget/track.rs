@@ -26,10 +26,8 @@ pub(super) fn rotations(
         // Multiplied by constants, a curve keeps its interpolation and its values between keys.
         [joint] if link.down.contains(joint) => {
             let [before, after] = around(link, motion, *joint);
-            let (left, right) = (
-                link.left * space.reflect(before),
-                space.reflect(after) * link.right,
-            );
+            let (left, right) =
+                (link.left * space.reflect(before), space.reflect(after) * link.right);
             let curve = motion.curve(*joint, Property::Rotation);
             let map = |v: &[f64]| {
                 let [x, y, z, w] = [0, 1, 2, 3].map(|c| v.get(c).copied().unwrap_or(0.0));
@@ -61,15 +59,10 @@ pub(super) fn is_exact(link: &Link, motion: &Motion<'_>) -> bool {
 fn around(link: &Link, motion: &Motion<'_>, joint: usize) -> [DQuat; 2] {
     let place = link.down.iter().position(|&j| j == joint).unwrap_or(0);
     let product = |joints: &[usize]| {
-        joints
-            .iter()
-            .fold(DQuat::IDENTITY, |all, &j| all * motion.rotation(j, 0.0))
+        joints.iter().fold(DQuat::IDENTITY, |all, &j| all * motion.rotation(j, 0.0))
     };
     let undone = product(&link.up).conjugate();
-    [
-        undone * product(&link.down[..place]),
-        product(&link.down[place + 1..]),
-    ]
+    [undone * product(&link.down[..place]), product(&link.down[place + 1..])]
 }
 
 /// Times, interpolation and values of a track.
@@ -118,9 +111,5 @@ pub(super) fn mapped_with(
         put(value(curve.key(k)));
         part(&curve.tangents_out).into_iter().for_each(&mut put);
     }
-    Keys {
-        times: curve.times.clone(),
-        interpolation: curve.interpolation,
-        values,
-    }
+    Keys { times: curve.times.clone(), interpolation: curve.interpolation, values }
 }

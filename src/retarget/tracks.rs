@@ -51,11 +51,7 @@ impl<'a> Tracks<'a> {
                 out.set(track(joint, Property::Rotation, keys));
             }
             if differs(local.scale, rest.scale) {
-                out.set(track(
-                    joint,
-                    Property::Scale,
-                    constant(local.scale.to_array()),
-                ));
+                out.set(track(joint, Property::Scale, constant(local.scale.to_array())));
             }
         }
         out

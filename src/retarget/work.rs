@@ -26,11 +26,7 @@ pub(super) struct Work {
 
 impl Work {
     pub fn new(room: Room) -> Self {
-        Self {
-            used: 0,
-            inserting: 0,
-            room,
-        }
+        Self { used: 0, inserting: 0, room }
     }
 
     /// Keys of a function of curves of `joints` joints, and their largest distance from it. The evaluations at key times are
@@ -46,9 +42,7 @@ impl Work {
         let each = steps(PER_KEY, joints.max(1));
         let room = MAX_INSERTING.saturating_sub(self.inserting) / each;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
-        let most = sampling
-            .keys()
-            .saturating_add(room.min(self.room.of(sampling.keys())));
+        let most = sampling.keys().saturating_add(room.min(self.room.of(sampling.keys())));
         let close = Closeness { tolerance, most };
         let Ok(sampled) = sampling.sample(close, |time| Ok::<V, Infallible>(at(time)));
         self.inserting += steps(sampled.inserted, 1) * each;
@@ -89,10 +83,7 @@ impl Work {
     fn add(&mut self, steps: u64) -> Result<(), RetargetError> {
         let steps = self.used.saturating_add(steps);
         if steps > MAX_STEPS {
-            return Err(RetargetError::Work {
-                steps,
-                limit: MAX_STEPS,
-            });
+            return Err(RetargetError::Work { steps, limit: MAX_STEPS });
         }
         self.used = steps;
         Ok(())

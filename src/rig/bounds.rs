@@ -25,10 +25,7 @@ impl Default for Aabb {
 
 impl Aabb {
     /// The empty box.
-    pub const EMPTY: Self = Self {
-        min: Vec3::INFINITY,
-        max: Vec3::NEG_INFINITY,
-    };
+    pub const EMPTY: Self = Self { min: Vec3::INFINITY, max: Vec3::NEG_INFINITY };
 
     /// True if it contains nothing.
     pub fn is_empty(&self) -> bool {
@@ -60,20 +57,12 @@ impl Aabb {
 
     /// The centre; the origin if the box is empty.
     pub fn center(&self) -> Vec3 {
-        if self.is_empty() {
-            Vec3::ZERO
-        } else {
-            (self.min + self.max) * 0.5
-        }
+        if self.is_empty() { Vec3::ZERO } else { (self.min + self.max) * 0.5 }
     }
 
     /// Half the size; zero if the box is empty.
     pub fn half_size(&self) -> Vec3 {
-        if self.is_empty() {
-            Vec3::ZERO
-        } else {
-            (self.max - self.min) * 0.5
-        }
+        if self.is_empty() { Vec3::ZERO } else { (self.max - self.min) * 0.5 }
     }
 }
 
@@ -118,10 +107,7 @@ impl Measured {
             }
         }
         let used = (0..=u16::MAX).zip(boxes).filter(|(_, b)| !b.is_empty());
-        Self {
-            whole,
-            slots: used.collect(),
-        }
+        Self { whole, slots: used.collect() }
     }
 }
 
@@ -236,14 +222,7 @@ mod tests {
     }
 
     fn on(mesh: &Arc<Mesh>, skin: usize, rigid_slot: Option<u16>) -> RigMesh {
-        RigMesh {
-            node: 0,
-            source: 0,
-            mesh: mesh.clone(),
-            skin,
-            rigid_slot,
-            lod: 0,
-        }
+        RigMesh { node: 0, source: 0, mesh: mesh.clone(), skin, rigid_slot, lod: 0 }
     }
 
     #[test]
@@ -264,10 +243,7 @@ mod tests {
             for slot in 0..8 {
                 let found = bounds.boxes()[skin * 8 + slot];
                 let (x, last) = (slot as f32, (VERTICES - 5 + slot) as f32);
-                let wanted = Aabb {
-                    min: Vec3::new(x, -1.0, 0.5),
-                    max: Vec3::new(last, -1.0, 0.5),
-                };
+                let wanted = Aabb { min: Vec3::new(x, -1.0, 0.5), max: Vec3::new(last, -1.0, 0.5) };
                 assert_eq!(found, if slot < 5 { wanted } else { Aabb::EMPTY });
             }
         }

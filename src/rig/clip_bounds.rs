@@ -16,10 +16,7 @@ impl Sphere {
     pub(crate) fn around(bounds: &Aabb) -> Option<Self> {
         let (center, radius) = (bounds.center(), bounds.half_size().length());
         let usable = !bounds.is_empty() && center.is_finite() && radius.is_finite();
-        usable.then(|| Self {
-            center: center.to_array(),
-            radius,
-        })
+        usable.then(|| Self { center: center.to_array(), radius })
     }
 }
 
@@ -39,11 +36,7 @@ pub struct ClipBounds {
 
 impl ClipBounds {
     /// Empty bounds.
-    pub const EMPTY: Self = Self {
-        mesh: Aabb::EMPTY,
-        anchor: Aabb::EMPTY,
-        morph: 0.0,
-    };
+    pub const EMPTY: Self = Self { mesh: Aabb::EMPTY, anchor: Aabb::EMPTY, morph: 0.0 };
 
     /// Whether all numbers are finite, and none is negative that must not be.
     pub(crate) fn is_sound(&self) -> bool {

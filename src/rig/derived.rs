@@ -21,11 +21,7 @@ impl Rig {
     /// The value of type `T` that is derived from the rig, the same for all who share the rig; its default at first.
     pub(crate) fn derived<T: Any + Default + Send + Sync>(&self) -> Arc<T> {
         // A poisoned list is still whole, since single calls change it.
-        let mut all = self
-            .derived
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.derived.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.iter().find_map(|one| one.clone().downcast().ok());
         known.unwrap_or_else(|| {
             let made = Arc::new(T::default());
@@ -44,10 +40,7 @@ mod tests {
     #[test]
     fn a_rig_shares_one_value_of_each_type_and_a_copy_has_its_own() {
         let nodes = vec![RawNode::default()];
-        let scene = RawScene {
-            nodes,
-            ..RawScene::default()
-        };
+        let scene = RawScene { nodes, ..RawScene::default() };
         let rig = build_rig(scene, &Default::default()).unwrap();
         rig.derived::<OnceLock<u8>>().set(1).unwrap();
         assert!(rig.derived::<OnceLock<u16>>().get().is_none());

@@ -140,11 +140,7 @@ impl Rig {
             layouts: Default::default(),
             measures: Default::default(),
             humanoid: self.humanoid.clone(),
-            detail: Some(Detail {
-                level,
-                full_rows: kept.full_rows(self),
-                evaluated,
-            }),
+            detail: Some(Detail { level, full_rows: kept.full_rows(self), evaluated }),
             skins,
             meshes,
         }))
@@ -238,9 +234,7 @@ impl KeptSlots {
             };
             used.iter().map(place).collect()
         });
-        Self {
-            places: places.collect(),
-        }
+        Self { places: places.collect() }
     }
 
     fn is_whole(&self, skin: usize) -> bool {

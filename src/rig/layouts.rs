@@ -135,10 +135,7 @@ mod tests {
             }],
             ..RawScene::default()
         };
-        let options = BuildOptions {
-            lane_order: Some(order.to_vec()),
-            ..BuildOptions::default()
-        };
+        let options = BuildOptions { lane_order: Some(order.to_vec()), ..BuildOptions::default() };
         build_rig(scene, &options).unwrap()
     }
 

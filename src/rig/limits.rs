@@ -31,10 +31,8 @@ pub(super) fn check_nodes(nodes: &[RigNode]) -> Result<(), (usize, Beyond)> {
             .and_then(|()| beyond("matrix", matrix, MAX_LENGTH))
             .map_err(|b| (n, b))?;
     }
-    let mut offsets: Vec<Option<DAffine3>> = nodes
-        .iter()
-        .map(|n| n.joint.map(|_| DAffine3::IDENTITY))
-        .collect();
+    let mut offsets: Vec<Option<DAffine3>> =
+        nodes.iter().map(|n| n.joint.map(|_| DAffine3::IDENTITY)).collect();
     let mut path = Vec::new();
     for start in 0..nodes.len() {
         let mut at = Some(start);

@@ -17,10 +17,7 @@ pub(crate) struct ClipSpeed {
 
 impl ClipSpeed {
     /// The speed of a clip that could not be measured.
-    pub const UNKNOWN: Self = Self {
-        speed: f32::INFINITY,
-        jump: 0.0,
-    };
+    pub const UNKNOWN: Self = Self { speed: f32::INFINITY, jump: 0.0 };
 }
 
 /// Measurements of a clip, or of the rest pose.

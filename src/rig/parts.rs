@@ -85,11 +85,7 @@ impl Rig {
                     let needed = u64::from(i.width) * u64::from(i.height) * 4;
                     let have = i.rgba.len();
                     if have as u64 != needed {
-                        return Err(BuildError::Rig(RigFault::Image {
-                            image,
-                            have,
-                            needed,
-                        }));
+                        return Err(BuildError::Rig(RigFault::Image { image, have, needed }));
                     }
                 }
                 Some(ImageData::Encoded { mime, .. }) if !is_mime_type(mime.as_bytes()) => {
@@ -153,17 +149,9 @@ impl Rig {
     /// joints that move vertices.
     #[cfg(feature = "phx")]
     pub(crate) fn set_anchor(&mut self, anchor: Option<u16>) -> bool {
-        let above = Reach::new(
-            &self.skeleton,
-            &self.skins,
-            &self.slot_bounds,
-            std::iter::empty(),
-        );
+        let above = Reach::new(&self.skeleton, &self.skins, &self.slot_bounds, std::iter::empty());
         let fits = anchor == above.anchor
-            || anchor.is_some()
-                && above
-                    .chain(&self.skeleton)
-                    .any(|joint| Some(joint) == anchor);
+            || anchor.is_some() && above.chain(&self.skeleton).any(|joint| Some(joint) == anchor);
         if fits {
             self.reach = above.around(anchor);
         }
@@ -248,8 +236,7 @@ fn reaches(mesh: &Mesh) -> Vec<f32> {
     let longest = |target: usize| {
         let of = mesh.primitives.iter().filter_map(|p| p.targets.get(target));
         let all = of.flat_map(|t| &t.positions);
-        all.map(|d| glam::Vec3::from(*d).length())
-            .fold(0.0, f32::max)
+        all.map(|d| glam::Vec3::from(*d).length()).fold(0.0, f32::max)
     };
     (0..targets.unwrap_or(0)).map(longest).collect()
 }
@@ -263,12 +250,7 @@ fn within(
     if index < have {
         return Ok(());
     }
-    Err(BuildError::Rig(RigFault::Index {
-        place: place(),
-        what,
-        index,
-        have,
-    }))
+    Err(BuildError::Rig(RigFault::Index { place: place(), what, index, have }))
 }
 
 fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
@@ -315,10 +297,8 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
 
 fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
     for (material, m) in parts.materials.iter().enumerate() {
-        m.check().map_err(|source| BuildError::OfMaterial {
-            material,
-            source: Box::new(source),
-        })?;
+        m.check()
+            .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
         for (_, texture) in m.textures() {
             let place = || format!("material {material}");
             within(place, "image", texture.image, parts.images.len())?;
@@ -433,16 +413,10 @@ mod tests {
     #[test]
     fn a_mesh_is_checked_once_however_many_nodes_draw_it() {
         let mesh = || Mesh {
-            primitives: vec![Primitive {
-                positions: vec![[0.0; 3]; 3],
-                ..Primitive::default()
-            }],
+            primitives: vec![Primitive { positions: vec![[0.0; 3]; 3], ..Primitive::default() }],
             ..Mesh::default()
         };
-        let node = |n: usize| RawNode {
-            mesh: Some(n % 2),
-            ..RawNode::default()
-        };
+        let node = |n: usize| RawNode { mesh: Some(n % 2), ..RawNode::default() };
         let raw = RawScene {
             nodes: (0..1000).map(node).collect(),
             meshes: vec![mesh(), mesh()],

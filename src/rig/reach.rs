@@ -95,9 +95,7 @@ impl Extremes {
 fn largest(clip: &Clip, channel: Channel, lane: usize) -> Option<Vec3> {
     let block = clip.block_at(channel, lane / LANES)?;
     let [x, y, z, _] = clip.reach(channel, block, lane % LANES);
-    Some(Vec3::from(
-        [x, y, z].map(|[low, high]| low.abs().max(high.abs())),
-    ))
+    Some(Vec3::from([x, y, z].map(|[low, high]| low.abs().max(high.abs()))))
 }
 
 impl Reach {
@@ -110,9 +108,7 @@ impl Reach {
     ) -> Self {
         let mut radii = vec![-1.0f32; skeleton.len()];
         let (mut fixed, mut most_bind) = (-1.0f32, 0.0f32);
-        let all = skins
-            .iter()
-            .flat_map(|s| s.joints().iter().zip(s.inverse_bind()));
+        let all = skins.iter().flat_map(|s| s.joints().iter().zip(s.inverse_bind()));
         for ((&joint, bind), slot) in all.zip(slots.boxes()).filter(|(_, b)| !b.is_empty()) {
             let squares = bind.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
             most_bind = most_bind.max(squares.sum::<f32>().sqrt());
@@ -123,12 +119,7 @@ impl Reach {
                 None => fixed = fixed.max(most),
             }
         }
-        let mut reach = Self {
-            anchor: None,
-            radii,
-            fixed,
-            bind: most_bind,
-        };
+        let mut reach = Self { anchor: None, radii, fixed, bind: most_bind };
         reach.anchor = reach.above_all(skeleton);
         for clip in clips {
             if let Some(joint) = reach.turning(skeleton, clip) {
@@ -141,12 +132,8 @@ impl Reach {
     /// The reach of the joints themselves, for a rig that draws nothing: every joint counts as a vertex, and the anchor is
     /// the only root.
     pub fn of_joints(skeleton: &Skeleton) -> Self {
-        let mut reach = Self {
-            anchor: None,
-            radii: vec![0.0; skeleton.len()],
-            fixed: -1.0,
-            bind: 0.0,
-        };
+        let mut reach =
+            Self { anchor: None, radii: vec![0.0; skeleton.len()], fixed: -1.0, bind: 0.0 };
         reach.anchor = reach.above_all(skeleton);
         reach
     }
@@ -205,11 +192,7 @@ impl Reach {
                 let range = clip.reach(channel, block, lane % LANES);
                 // Quaternions have length 1.
                 let still = STILL * rest.iter().fold(0.0f32, |most, v| most.max(v.abs()));
-                let still = if channel == Channel::Rotation {
-                    STILL
-                } else {
-                    still
-                };
+                let still = if channel == Channel::Rotation { STILL } else { still };
                 let near = |sign: f32| {
                     let both = range.iter().zip(rest);
                     let mut far =
@@ -247,10 +230,7 @@ impl Reach {
             let radius = f64::from(self.radii[joint]);
             if radius >= 0.0 {
                 let around = chain[0] * radius;
-                most = [
-                    most[0].max(chain[1] + around),
-                    most[1].max(chain[2] + around),
-                ];
+                most = [most[0].max(chain[1] + around), most[1].max(chain[2] + around)];
             }
             chains.push(chain);
         }

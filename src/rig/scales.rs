@@ -39,13 +39,7 @@ pub(crate) fn check_scales<'c>(
     let fail = |what, limit: f64| {
         move |(joint, product): (usize, f64)| {
             let name = skeleton.names()[joint].clone();
-            BuildError::Rig(RigFault::Scales {
-                what,
-                joint,
-                name,
-                product,
-                limit,
-            })
+            BuildError::Rig(RigFault::Scales { what, joint, name, product, limit })
         }
     };
     check_chain(skeleton.parents(), MAX_CHAIN_SCALE, own)
@@ -61,7 +55,5 @@ pub(crate) fn check_scales<'c>(
         own(joint).max(1.0) * f64::from(factor).powi(additive.min(1 << 16) as i32)
     };
     let checked = check_chain(skeleton.parents(), limit, with);
-    checked
-        .map(|_| ())
-        .map_err(fail("all clips with those of additive layers", limit))
+    checked.map(|_| ()).map_err(fail("all clips with those of additive layers", limit))
 }

@@ -71,12 +71,7 @@ impl LayerJob<'_> {
 
     /// Checks shapes, weight and mask.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
-        same_shape(
-            Self::NAME,
-            ABOVE_NAMES,
-            self.above.shape(),
-            self.pose.shape(),
-        )?;
+        same_shape(Self::NAME, ABOVE_NAMES, self.above.shape(), self.pose.shape())?;
         in_range(Self::NAME, "weight", self.weight, 0.0, 1.0)?;
         check_mask(Self::NAME, self.mask, self.pose)
     }
@@ -111,12 +106,7 @@ impl AdditiveJob<'_> {
 
     /// Checks shapes, weight and mask.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
-        same_shape(
-            Self::NAME,
-            DELTA_NAMES,
-            self.delta.shape(),
-            self.pose.shape(),
-        )?;
+        same_shape(Self::NAME, DELTA_NAMES, self.delta.shape(), self.pose.shape())?;
         in_range(Self::NAME, "weight", self.weight, -1.0, 1.0)?;
         check_mask(Self::NAME, self.mask, self.pose)
     }
@@ -132,35 +122,17 @@ impl AdditiveJob<'_> {
     }
 }
 
-const ACTION_NAMES: [&str; 4] = [
-    "action.translation",
-    "action.rotation",
-    "action.scale",
-    "action.scalars",
-];
-const OUTPUT_NAMES: [&str; 4] = [
-    "output.translation",
-    "output.rotation",
-    "output.scale",
-    "output.scalars",
-];
-const ABOVE_NAMES: [&str; 4] = [
-    "above.translation",
-    "above.rotation",
-    "above.scale",
-    "above.scalars",
-];
-const DELTA_NAMES: [&str; 4] = [
-    "delta.translation",
-    "delta.rotation",
-    "delta.scale",
-    "delta.scalars",
-];
+const ACTION_NAMES: [&str; 4] =
+    ["action.translation", "action.rotation", "action.scale", "action.scalars"];
+const OUTPUT_NAMES: [&str; 4] =
+    ["output.translation", "output.rotation", "output.scale", "output.scalars"];
+const ABOVE_NAMES: [&str; 4] =
+    ["above.translation", "above.rotation", "above.scale", "above.scalars"];
+const DELTA_NAMES: [&str; 4] =
+    ["delta.translation", "delta.rotation", "delta.scale", "delta.scalars"];
 
 fn check_mask(job: &'static str, mask: Option<&JointMask>, pose: &Pose) -> Result<(), JobError> {
-    mask.map_or(Ok(()), |m| {
-        exact(job, "mask", m.rows().len(), pose.blocks())
-    })
+    mask.map_or(Ok(()), |m| exact(job, "mask", m.rows().len(), pose.blocks()))
 }
 
 struct BlendKernel<'a>(BlendJob<'a>);
@@ -170,11 +142,7 @@ impl Kernel for BlendKernel<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BlendJob {
-            actions,
-            rest,
-            output,
-        } = self.0;
+        let BlendJob { actions, rest, output } = self.0;
         let shares = shares(actions.iter().map(|a| a.1).sum());
         let mut first = true;
         for &(pose, weight) in actions {
@@ -272,12 +240,7 @@ impl Kernel for LayerKernel<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let LayerJob {
-            pose,
-            above,
-            weight,
-            mask,
-        } = self.0;
+        let LayerJob { pose, above, weight, mask } = self.0;
         cover_pose(simd, pose, above, weight, mask);
     }
 }
@@ -316,24 +279,14 @@ pub(super) fn cover_pose<S: Lanes>(
         ];
         for (below, above) in vectors {
             change!(simd, below, above, |below, above, lane| {
-                cover(
-                    simd,
-                    &below,
-                    &above,
-                    lane_weights(simd, weight, mask, b, lane),
-                )
+                cover(simd, &below, &above, lane_weights(simd, weight, mask, b, lane))
             });
         }
         let (below, above) = (&mut pose.rotation[b], &above.rotation[b]);
         change!(simd, below, above, |below, above, lane| {
             unit(
                 simd,
-                &cover_rotation(
-                    simd,
-                    &below,
-                    &above,
-                    lane_weights(simd, weight, mask, b, lane),
-                ),
+                &cover_rotation(simd, &below, &above, lane_weights(simd, weight, mask, b, lane)),
             )
         });
     }
@@ -341,9 +294,7 @@ pub(super) fn cover_pose<S: Lanes>(
     let w = S::f32s::splat(simd, weight);
     for (below, above) in pose.scalars.iter_mut().zip(&above.scalars) {
         let (below, above) = (std::array::from_mut(below), std::array::from_ref(above));
-        change!(simd, below, above, |below, above, lane| {
-            cover(simd, &below, &above, w)
-        });
+        change!(simd, below, above, |below, above, lane| { cover(simd, &below, &above, w) });
     }
     channels::normalize(pose);
 }
@@ -355,12 +306,7 @@ impl Kernel for AdditiveKernel<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let AdditiveJob {
-            pose,
-            delta,
-            weight,
-            mask,
-        } = self.0;
+        let AdditiveJob { pose, delta, weight, mask } = self.0;
         add_pose(simd, pose, delta, weight, mask);
     }
 }
@@ -376,24 +322,14 @@ pub(super) fn add_pose<S: Lanes>(
     for b in 0..pose.blocks() {
         let (below, delta_t) = (&mut pose.translation[b], &delta.translation[b]);
         change!(simd, below, delta_t, |below, delta, lane| {
-            join(
-                simd,
-                &below,
-                &delta,
-                lane_weights(simd, weight, mask, b, lane),
-            )
+            join(simd, &below, &delta, lane_weights(simd, weight, mask, b, lane))
         });
-        change!(
+        change!(simd, &mut pose.scale[b], &delta.scale[b], |below, ratio, lane| add_scale(
             simd,
-            &mut pose.scale[b],
-            &delta.scale[b],
-            |below, ratio, lane| add_scale(
-                simd,
-                &below,
-                &ratio,
-                lane_weights(simd, weight, mask, b, lane)
-            )
-        );
+            &below,
+            &ratio,
+            lane_weights(simd, weight, mask, b, lane)
+        ));
         let (below, delta_q) = (&mut pose.rotation[b], &delta.rotation[b]);
         change!(simd, below, delta_q, |below, d, lane| {
             finish_rotation(

@@ -23,12 +23,7 @@ impl BoundsJob<'_> {
 
     /// Checks sizes.
     pub(crate) fn validate(&self) -> Result<(), JobError> {
-        exact(
-            Self::NAME,
-            "palette",
-            self.palette.len(),
-            self.slots.boxes().len(),
-        )
+        exact(Self::NAME, "palette", self.palette.len(), self.slots.boxes().len())
     }
 
     /// Validates, then measures. Empty if no slot moves a vertex.
@@ -51,11 +46,7 @@ impl BoundsJob<'_> {
             };
             let gather = |f: &dyn Fn(usize) -> f32| f32x8::new(std::array::from_fn(|i| f(lane(i))));
             let vector = |f: &dyn Fn(usize) -> Vec3| {
-                Vec3x8::new(
-                    gather(&|i| f(i).x),
-                    gather(&|i| f(i).y),
-                    gather(&|i| f(i).z),
-                )
+                Vec3x8::new(gather(&|i| f(i).x), gather(&|i| f(i).y), gather(&|i| f(i).z))
             };
             let center = vector(&|i| boxes[i].center());
             let half = vector(&|i| boxes[i].half_size());

@@ -19,11 +19,7 @@ fn store(pose: &mut Pose, first: usize, q: Quat) {
 /// The quaternion normalised; one without a direction becomes the identity.
 fn unit(q: Quat) -> Quat {
     let length = q.length_squared();
-    if length > 0.0 && length.is_finite() {
-        q / length.sqrt()
-    } else {
-        Quat::IDENTITY
-    }
+    if length > 0.0 && length.is_finite() { q / length.sqrt() } else { Quat::IDENTITY }
 }
 
 /// Completes a sample: a quaternion that an additive clip lacks is the identity, not zero; all are normalised.
@@ -64,9 +60,7 @@ pub(crate) fn align(sum: &mut Pose, next: &Pose) {
 pub(crate) fn lanes_of(pose: &Pose, block: usize) -> u16 {
     // First scalars ascend.
     let (begin, end) = (block * LANES, (block + 1) * LANES);
-    let first = pose
-        .quaternions
-        .partition_point(|&q| q as usize + 4 <= begin);
+    let first = pose.quaternions.partition_point(|&q| q as usize + 4 <= begin);
     let here = pose.quaternions[first..].iter().map(|&q| q as usize);
     here.take_while(|&q| q < end)
         .flat_map(|q| q.max(begin)..(q + 4).min(end))

@@ -9,16 +9,7 @@ pub(crate) fn exact(
     have: usize,
     needed: usize,
 ) -> Result<(), JobError> {
-    if have == needed {
-        Ok(())
-    } else {
-        Err(JobError::Size {
-            job,
-            buffer,
-            have,
-            needed,
-        })
-    }
+    if have == needed { Ok(()) } else { Err(JobError::Size { job, buffer, have, needed }) }
 }
 
 /// Checks that a buffer has at least the size needed.
@@ -28,16 +19,7 @@ pub(crate) fn at_least(
     have: usize,
     needed: usize,
 ) -> Result<(), JobError> {
-    if have >= needed {
-        Ok(())
-    } else {
-        Err(JobError::Size {
-            job,
-            buffer,
-            have,
-            needed,
-        })
-    }
+    if have >= needed { Ok(()) } else { Err(JobError::Size { job, buffer, have, needed }) }
 }
 
 /// Checks that two poses have the same shape, reporting the first part that differs.
@@ -64,12 +46,6 @@ pub(crate) fn in_range(
     if value >= low && value <= high {
         Ok(())
     } else {
-        Err(JobError::Value {
-            job,
-            what,
-            value,
-            low,
-            high,
-        })
+        Err(JobError::Value { job, what, value, low, high })
     }
 }

@@ -117,11 +117,7 @@ pub(crate) fn joint_bounds(
         let places = scratch.models.iter().map(Affine3x4::translation);
         places.chain(origin).for_each(|place| mesh.add(place));
         let anchor = anchor.and_then(|a| scratch.models.get(usize::from(a)));
-        Ok(Moment {
-            mesh,
-            anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation),
-            scale: 0.0,
-        })
+        Ok(Moment { mesh, anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation), scale: 0.0 })
     };
     measure(rig, clip, pose).ok().flatten()
 }
@@ -187,8 +183,7 @@ impl ClipBoundsScratch {
         let skeleton = rig.skeleton();
         let pose = match clip {
             Some(clip) => {
-                self.hints
-                    .resize(clip.hint_count().max(self.hints.len()), 0);
+                self.hints.resize(clip.hint_count().max(self.hints.len()), 0);
                 let cursors = clip.timelines().len().max(self.cursors.len());
                 self.cursors.resize(cursors, Cursor::default());
                 SampleJob {
@@ -205,13 +200,7 @@ impl ClipBoundsScratch {
             }
             None => skeleton.rest_pose(),
         };
-        LocalToModelJob {
-            skeleton,
-            pose,
-            locals: &mut self.locals,
-            output: &mut self.models,
-        }
-        .run()
+        LocalToModelJob { skeleton, pose, locals: &mut self.locals, output: &mut self.models }.run()
     }
 
     pub(super) fn pose(
@@ -225,18 +214,9 @@ impl ClipBoundsScratch {
         for skin in rig.skins() {
             let (output, later) = rest.split_at_mut(skin.len().min(rest.len()));
             rest = later;
-            PaletteJob {
-                skin,
-                models: &self.models,
-                output,
-            }
-            .run()?;
+            PaletteJob { skin, models: &self.models, output }.run()?;
         }
-        let mesh = BoundsJob {
-            slots: rig.slot_bounds(),
-            palette: &self.rows,
-        }
-        .run()?;
+        let mesh = BoundsJob { slots: rig.slot_bounds(), palette: &self.rows }.run()?;
         let anchor = rig.anchor().and_then(|a| self.models.get(usize::from(a)));
         let norm = |row: &Affine3x4| {
             let squares = row.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);

@@ -88,10 +88,7 @@ fn key_times(clip: &Clip) -> Option<Vec<KeyTime>> {
         let inside = times.iter().filter(|&&time| time > 0.0 && time <= end);
         keys.extend(inside.map(|&time| KeyTime { time, step }));
     }
-    keys.push(KeyTime {
-        time: end,
-        step: false,
-    });
+    keys.push(KeyTime { time: end, step: false });
     keys.sort_unstable_by(|a, b| a.time.total_cmp(&b.time));
     keys.dedup_by(|later, kept| {
         let same = later.time == kept.time;
@@ -108,9 +105,7 @@ fn parts(seconds: f32) -> usize {
 
 /// The blocks that move joints.
 fn moving(clip: &Clip) -> impl Iterator<Item = &Block> {
-    let all = CHANNELS
-        .into_iter()
-        .flat_map(|channel| clip.blocks(channel));
+    let all = CHANNELS.into_iter().flat_map(|channel| clip.blocks(channel));
     all.filter(|b| b.kind != BlockKind::Constant)
 }
 
@@ -235,11 +230,7 @@ impl<'a> Course<'a> {
     fn sample(&mut self, time: f32) -> Option<()> {
         self.scratch.pose(self.rig, Some(self.clip), time).ok()?;
         let (models, rows) = self.scratch.matrices();
-        let Sample {
-            time: at,
-            points,
-            farthest,
-        } = &mut self.now;
+        let Sample { time: at, points, farthest } = &mut self.now;
         *at = time;
         points.clear();
         let boxes = self.rig.slot_bounds().boxes();
@@ -326,10 +317,7 @@ impl<'a> Course<'a> {
 
     /// The result: in a time `t` there are at most `t / apart` jumps, and one more.
     fn speed(&self) -> ClipSpeed {
-        ClipSpeed {
-            speed: CHORDS * self.fastest + self.jump / self.apart,
-            jump: self.jump,
-        }
+        ClipSpeed { speed: CHORDS * self.fastest + self.jump / self.apart, jump: self.jump }
     }
 }
 
@@ -354,10 +342,7 @@ mod tests {
             };
             let end = RawNode {
                 parent: Some(0),
-                local: Trs {
-                    translation: Vec3::Y,
-                    ..Trs::IDENTITY
-                },
+                local: Trs { translation: Vec3::Y, ..Trs::IDENTITY },
                 ..RawNode::default()
             };
             let scene = RawScene {
@@ -367,11 +352,7 @@ mod tests {
                     joints: vec![0, 1],
                     inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array(); 2],
                 }],
-                clips: vec![RawClip {
-                    duration: 1.0,
-                    tracks: vec![track],
-                    ..RawClip::default()
-                }],
+                clips: vec![RawClip { duration: 1.0, tracks: vec![track], ..RawClip::default() }],
                 ..RawScene::default()
             };
             let rig = build_rig(scene, &Default::default()).unwrap();

@@ -79,12 +79,7 @@ impl Kernel for LerpKernel<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let LerpPaletteJob {
-            from,
-            to,
-            factor,
-            output,
-        } = self.0;
+        let LerpPaletteJob { from, to, factor, output } = self.0;
         // A row has twelve floats; they are taken sixteen at a time, then four at a time.
         let (from, from_rest) = bytemuck::cast_slice::<_, f32>(from).as_chunks::<16>();
         let (to, to_rest) = bytemuck::cast_slice::<_, f32>(to).as_chunks::<16>();
@@ -130,13 +125,8 @@ mod tests {
     fn job_validity() {
         let run = |from: usize, to: usize, output: usize, factor: f32| {
             let mut output = rows(output, 3);
-            LerpPaletteJob {
-                from: &rows(from, 1),
-                to: &rows(to, 2),
-                factor,
-                output: &mut output,
-            }
-            .run()
+            LerpPaletteJob { from: &rows(from, 1), to: &rows(to, 2), factor, output: &mut output }
+                .run()
         };
         for factor in [0.0, -0.0, 0.3, 1.0] {
             assert_eq!(run(3, 3, 3, factor), Ok(()));
@@ -144,22 +134,14 @@ mod tests {
         assert_eq!(run(0, 0, 0, 0.5), Ok(()));
         let size = |buffer, have, needed| {
             let job = "LerpPaletteJob";
-            Err(JobError::Size {
-                job,
-                buffer,
-                have,
-                needed,
-            })
+            Err(JobError::Size { job, buffer, have, needed })
         };
         assert_eq!(run(3, 2, 3, 0.5), size("to", 2, 3));
         assert_eq!(run(3, 4, 3, 0.0), size("to", 4, 3));
         assert_eq!(run(3, 3, 5, 0.5), size("output", 5, 3));
         for factor in [f32::NAN, -1e-9, 1.0f32.next_up(), f32::INFINITY] {
             let refused = run(3, 3, 3, factor);
-            let Err(JobError::Value {
-                what, low, high, ..
-            }) = refused
-            else {
+            let Err(JobError::Value { what, low, high, .. }) = refused else {
                 panic!("{factor}: {refused:?}");
             };
             assert_eq!((what, low, high), ("factor", 0.0, 1.0));
@@ -173,13 +155,7 @@ mod tests {
             let (from, to) = (rows(count, 1), rows(count, 2));
             for factor in [1e-7, 0.25, 0.3, 0.5, 0.999] {
                 let mut output = rows(count, 3);
-                LerpPaletteJob {
-                    from: &from,
-                    to: &to,
-                    factor,
-                    output: &mut output,
-                }
-                .run_at(level);
+                LerpPaletteJob { from: &from, to: &to, factor, output: &mut output }.run_at(level);
                 let floats = |rows| bytemuck::cast_slice::<Affine3x4, f32>(rows);
                 let pairs = floats(&from).iter().zip(floats(&to));
                 for (found, (&a, &b)) in floats(&output).iter().zip(pairs) {
@@ -199,24 +175,12 @@ mod tests {
         for level in SimdLevel::supported() {
             for (factor, wanted) in [(0.0, &from), (-0.0, &from), (1.0, &to)] {
                 let mut output = rows(5, 3);
-                LerpPaletteJob {
-                    from: &from,
-                    to: &to,
-                    factor,
-                    output: &mut output,
-                }
-                .run_at(level);
+                LerpPaletteJob { from: &from, to: &to, factor, output: &mut output }.run_at(level);
                 assert_eq!(bits(&output), bits(wanted), "{level} at {factor}");
             }
             // Rows that do not differ keep their bits.
             let mut output = rows(5, 3);
-            LerpPaletteJob {
-                from: &to,
-                to: &to,
-                factor: 0.7,
-                output: &mut output,
-            }
-            .run_at(level);
+            LerpPaletteJob { from: &to, to: &to, factor: 0.7, output: &mut output }.run_at(level);
             assert_eq!(output, to, "{level}");
         }
     }

@@ -36,21 +36,11 @@ impl LocalToModelJob<'_> {
         needed[3] = self.pose.scalar_blocks();
         same_shape(
             Self::NAME,
-            [
-                "pose.translation",
-                "pose.rotation",
-                "pose.scale",
-                "pose.scalars",
-            ],
+            ["pose.translation", "pose.rotation", "pose.scale", "pose.scalars"],
             self.pose.shape(),
             needed,
         )?;
-        exact(
-            Self::NAME,
-            "locals",
-            self.locals.len(),
-            self.skeleton.blocks(),
-        )?;
+        exact(Self::NAME, "locals", self.locals.len(), self.skeleton.blocks())?;
         exact(Self::NAME, "output", self.output.len(), self.skeleton.len())
     }
 

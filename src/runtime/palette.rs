@@ -86,36 +86,16 @@ mod tests {
     fn job_validity() {
         let skin = Skin::new(None, vec![0, 1], vec![Affine3x4::IDENTITY; 2], 2).unwrap();
         let run = |models: usize, output: usize| {
-            let (models, mut output) = (
-                vec![Affine3x4::IDENTITY; models],
-                vec![Affine3x4::IDENTITY; output],
-            );
-            PaletteJob {
-                skin: &skin,
-                models: &models,
-                output: &mut output,
-            }
-            .run()
+            let (models, mut output) =
+                (vec![Affine3x4::IDENTITY; models], vec![Affine3x4::IDENTITY; output]);
+            PaletteJob { skin: &skin, models: &models, output: &mut output }.run()
         };
         assert_eq!(run(2, 2), Ok(()));
         assert!(matches!(
             run(2, 3),
-            Err(JobError::Size {
-                buffer: "output",
-                have: 3,
-                needed: 2,
-                ..
-            })
+            Err(JobError::Size { buffer: "output", have: 3, needed: 2, .. })
         ));
-        assert!(matches!(
-            run(1, 2),
-            Err(JobError::Index {
-                index: 1,
-                place: 1,
-                have: 1,
-                ..
-            })
-        ));
+        assert!(matches!(run(1, 2), Err(JobError::Index { index: 1, place: 1, have: 1, .. })));
     }
 
     #[test]
@@ -135,11 +115,7 @@ mod tests {
         let skin = Skin::new(None, joints.clone(), binds.clone(), 19).unwrap();
         for level in SimdLevel::supported() {
             let mut output = vec![Affine3x4::IDENTITY; joints.len()];
-            let job = PaletteJob {
-                skin: &skin,
-                models: &models,
-                output: &mut output,
-            };
+            let job = PaletteJob { skin: &skin, models: &models, output: &mut output };
             dispatch(level, PaletteKernel(job));
             for ((found, &joint), bind) in output.iter().zip(&joints).zip(&binds) {
                 let model = &models[usize::from(joint)];

@@ -45,26 +45,11 @@ impl SampleJob<'_> {
                 mismatch,
             });
         }
-        at_least(
-            Self::NAME,
-            "hints",
-            self.hints.len(),
-            self.clip.hint_count(),
-        )?;
-        at_least(
-            Self::NAME,
-            "cursors",
-            self.cursors.len(),
-            self.clip.timelines().len(),
-        )?;
+        at_least(Self::NAME, "hints", self.hints.len(), self.clip.hint_count())?;
+        at_least(Self::NAME, "cursors", self.cursors.len(), self.clip.timelines().len())?;
         same_shape(
             Self::NAME,
-            [
-                "output.translation",
-                "output.rotation",
-                "output.scale",
-                "output.scalars",
-            ],
+            ["output.translation", "output.rotation", "output.scale", "output.scalars"],
             self.output.shape(),
             self.skeleton.rest_pose().shape(),
         )
@@ -113,12 +98,7 @@ fn sample_pose<S: Lanes>(
     let keys = keys(clip, cursors);
     let [zero, one] = [0.0, 1.0].map(Row::splat);
     for (channel, rest, output, identity) in [
-        (
-            Channel::Translation,
-            &rest.translation,
-            &mut output.translation,
-            zero,
-        ),
+        (Channel::Translation, &rest.translation, &mut output.translation, zero),
         (Channel::Scale, &rest.scale, &mut output.scale, one),
     ] {
         let mut next = 0;
@@ -200,12 +180,7 @@ fn vector<S: Lanes, const C: usize>(
 /// The tables from which blocks are sampled. No track of a stored block reads constants.
 #[inline(always)]
 fn keys<'a>(clip: &'a Clip, cursors: &'a [Cursor]) -> Keys<'a> {
-    Keys {
-        rows: clip.rows(),
-        packed: clip.packed(),
-        constants: &[],
-        cursors,
-    }
+    Keys { rows: clip.rows(), packed: clip.packed(), constants: &[], cursors }
 }
 
 /// Stores the components of a group of lanes.

@@ -43,11 +43,7 @@ impl Kernel for ScalarBlend<'_> {
         let (mut pose, mut above, mut sampled) = (rest.clone(), rest.clone(), rest.clone());
         let mut covered = false;
         for layer in self.layers {
-            let masked = self
-                .sources
-                .masks
-                .get(layer.layer)
-                .is_some_and(|m| m.mask.is_some());
+            let masked = self.sources.masks.get(layer.layer).is_some_and(|m| m.mask.is_some());
             let replaces = !covered && !layer.additive && layer.weight >= 1.0 && !masked;
             covered = true;
             let actions = &self.actions[layer.actions.clone()];

@@ -43,18 +43,8 @@ impl SkinningJob<'_> {
             exact(Self::NAME, stream, len, vertices)?;
             exact(Self::NAME, name, have, vertices)
         };
-        optional(
-            "normals",
-            self.normals.len(),
-            "primitive.normals",
-            p.normals.len(),
-        )?;
-        optional(
-            "tangents",
-            self.tangents.len(),
-            "primitive.tangents",
-            p.tangents.len(),
-        )?;
+        optional("normals", self.normals.len(), "primitive.normals", p.normals.len())?;
+        optional("tangents", self.tangents.len(), "primitive.tangents", p.tangents.len())?;
         for target in &p.targets {
             let streams = [
                 ("target.positions", target.positions.len()),
@@ -75,18 +65,8 @@ impl SkinningJob<'_> {
             return Ok(());
         }
         let needed = vertices * influences.per_vertex;
-        exact(
-            Self::NAME,
-            "influences.joints",
-            influences.joints.len(),
-            needed,
-        )?;
-        exact(
-            Self::NAME,
-            "influences.weights",
-            influences.weights.len(),
-            needed,
-        )?;
+        exact(Self::NAME, "influences.joints", influences.joints.len(), needed)?;
+        exact(Self::NAME, "influences.weights", influences.weights.len(), needed)?;
         let pairs = influences.joints.iter().zip(&influences.weights);
         for (place, (&joint, &weight)) in pairs.enumerate() {
             if weight != 0.0 && usize::from(joint) >= self.palette.len() {

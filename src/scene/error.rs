@@ -102,9 +102,5 @@ pub enum SceneError {
 
 /// What is the matter with an unknown handle.
 fn gone(foreign: bool) -> &'static str {
-    if foreign {
-        "belongs to another scene"
-    } else {
-        "was removed"
-    }
+    if foreign { "belongs to another scene" } else { "was removed" }
 }

@@ -276,11 +276,7 @@ impl SceneGraph {
     }
 
     pub(super) fn handle(&self, index: usize) -> NodeId {
-        NodeId {
-            scene: self.id,
-            index: index as u32,
-            generation: self.generation[index],
-        }
+        NodeId { scene: self.id, index: index as u32, generation: self.generation[index] }
     }
 
     pub(super) fn mirror_handle(&self, mirror: u32) -> MirrorId {
@@ -343,9 +339,7 @@ impl SceneGraph {
             let above = self.world_now(parent);
             let inverse = above.inverse();
             if above.matrix3.determinant() == 0.0 || !inverse.is_finite() {
-                return Err(SceneError::Singular {
-                    node: self.handle(parent),
-                });
+                return Err(SceneError::Singular { node: self.handle(parent) });
             }
             local = inverse * local;
         }

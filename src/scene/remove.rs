@@ -74,10 +74,7 @@ impl SceneGraph {
         if let (Some(parent), Some(to)) = (parent, to)
             && self.ancestors(to).any(|a| gone.contains(&a))
         {
-            return Err(SceneError::Cycle {
-                node: self.handle(gone.start),
-                parent,
-            });
+            return Err(SceneError::Cycle { node: self.handle(gone.start), parent });
         }
         if !self.bears(gone.clone()) {
             return Ok(Vec::new());
@@ -86,9 +83,7 @@ impl SceneGraph {
             self.live[n] && !gone.contains(&n) && gone.contains(&(self.parent[n] as usize))
         };
         let hanging = (0..self.live.len()).filter(on_gone);
-        hanging
-            .map(|n| Ok((n, to, self.local_below(n, to)?)))
-            .collect()
+        hanging.map(|n| Ok((n, to, self.local_below(n, to)?))).collect()
     }
 
     /// Removes a node and all its descendants.

@@ -94,10 +94,7 @@ impl SimdLevel {
     /// If this machine lacks the level; nothing changes then.
     pub fn set(self) -> Result<(), SimdLevelError> {
         if !self.is_supported() {
-            return Err(SimdLevelError::Unsupported {
-                wanted: self,
-                best: Self::best(),
-            });
+            return Err(SimdLevelError::Unsupported { wanted: self, best: Self::best() });
         }
         CHOSEN.store(self as u8, Ordering::Relaxed);
         Ok(())
@@ -114,10 +111,7 @@ impl SimdLevel {
                 if level.is_supported() {
                     Ok(Some(level))
                 } else {
-                    Err(SimdLevelError::Unsupported {
-                        wanted: level,
-                        best: Self::best(),
-                    })
+                    Err(SimdLevelError::Unsupported { wanted: level, best: Self::best() })
                 }
             }
             _ => Ok(None),
@@ -267,9 +261,6 @@ mod tests {
         for level in SimdLevel::ALL {
             assert_eq!(level.name().parse::<SimdLevel>(), Ok(level));
         }
-        assert!(matches!(
-            "mmx".parse::<SimdLevel>(),
-            Err(SimdLevelError::Unknown(_))
-        ));
+        assert!(matches!("mmx".parse::<SimdLevel>(), Err(SimdLevelError::Unknown(_))));
     }
 }

@@ -397,18 +397,12 @@ mod x86 {
 
         #[inline(always)]
         fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix {
-            (
-                f32x8::from_slice(self, &m[..8]),
-                f32x4::from_slice(self, &m[8..12]),
-            )
+            (f32x8::from_slice(self, &m[..8]), f32x4::from_slice(self, &m[8..12]))
         }
 
         #[inline(always)]
         fn load_rows(self, m: &[f32; 12]) -> Self::Matrix {
-            (
-                f32x8::from_slice(self, &m[..8]),
-                f32x4::from_slice(self, &m[8..]),
-            )
+            (f32x8::from_slice(self, &m[..8]), f32x4::from_slice(self, &m[8..]))
         }
 
         #[inline(always)]

@@ -105,32 +105,15 @@ pub(crate) enum WalkError {
     #[error(
         "step {step}: a local matrix from row {row} on, {stride} apart, ends outside {rows} rows"
     )]
-    Moving {
-        step: usize,
-        row: u32,
-        stride: usize,
-        rows: usize,
-    },
+    Moving { step: usize, row: u32, stride: usize, rows: usize },
     #[error("step {step}: constant {constant} of {constants}")]
-    Constant {
-        step: usize,
-        constant: u32,
-        constants: usize,
-    },
+    Constant { step: usize, constant: u32, constants: usize },
     #[error("step {step}: parent {parent} of {models} model matrices")]
-    Parent {
-        step: usize,
-        parent: u16,
-        models: usize,
-    },
+    Parent { step: usize, parent: u16, models: usize },
     #[error("step {step}: no step before it keeps the model matrix of its parent, {parent}")]
     Order { step: usize, parent: u16 },
     #[error("step {step}: its product goes to {model} of {models} model matrices")]
-    Model {
-        step: usize,
-        model: u16,
-        models: usize,
-    },
+    Model { step: usize, model: u16, models: usize },
     #[error("the steps write {rows} palette rows, and there are {binds} inverse binds")]
     Rows { rows: usize, binds: usize },
 }
@@ -160,21 +143,13 @@ impl Walk {
             let Step { parent, model, .. } = *step;
             match kept.get(usize::from(parent)) {
                 None => {
-                    return Err(WalkError::Parent {
-                        step: i,
-                        parent,
-                        models,
-                    });
+                    return Err(WalkError::Parent { step: i, parent, models });
                 }
                 Some(false) if !step.chained => return Err(WalkError::Order { step: i, parent }),
                 Some(_) => {}
             }
             let Some(keep) = kept.get_mut(usize::from(model)) else {
-                return Err(WalkError::Model {
-                    step: i,
-                    model,
-                    models,
-                });
+                return Err(WalkError::Model { step: i, model, models });
             };
             *keep |= step.local != Local::Done;
         }
@@ -218,11 +193,7 @@ impl Walk {
             },
             constants: spread,
             binds,
-            spans: vec![Span {
-                end: self.steps.len() as u32,
-                row: 0,
-                own: true,
-            }],
+            spans: vec![Span { end: self.steps.len() as u32, row: 0, own: true }],
         }
     }
 
@@ -240,11 +211,7 @@ impl Walk {
             let own = all.binds[rows.clone()] != common.binds[rows.clone()];
             match spans.last_mut() {
                 Some(last) if last.own == own || rows.is_empty() => last.end = end,
-                _ => spans.push(Span {
-                    end,
-                    row: row as u32,
-                    own,
-                }),
+                _ => spans.push(Span { end, row: row as u32, own }),
             }
             row = rows.end;
         }
@@ -420,22 +387,13 @@ fn check_local(
     match local {
         // The last of its three rows is two strides further.
         Local::Moving(row) if (*row as usize) >= rows.saturating_sub(2 * stride) => {
-            Err(WalkError::Moving {
-                step,
-                row: *row,
-                stride,
-                rows,
-            })
+            Err(WalkError::Moving { step, row: *row, stride, rows })
         }
         Local::Moving(_) | Local::Done => Ok(()),
         Local::Constant(constant) => {
             let n = *constant as usize;
             if n >= constants {
-                return Err(WalkError::Constant {
-                    step,
-                    constant: *constant,
-                    constants,
-                });
+                return Err(WalkError::Constant { step, constant: *constant, constants });
             }
             // Blocks of three rows of `stride` matrices, the last one filled up: the block of a constant
             // that exists is there as a whole, so the row two strides further is.

@@ -150,10 +150,7 @@ impl Skeleton {
     /// The handle of a user channel; `None` if no channel has that name.
     pub fn channel(&self, name: &str) -> Option<ChannelHandle> {
         let found = self.data.channels.iter().position(|c| c.0.name == name)?;
-        Some(ChannelHandle {
-            channel: found as u16,
-            structure: self.structure_hash(),
-        })
+        Some(ChannelHandle { channel: found as u16, structure: self.structure_hash() })
     }
 
     /// A user channel and its first scalar; `None` for a handle of another skeleton.
@@ -179,10 +176,7 @@ mod tests {
 
     #[test]
     fn channels_follow_the_scalars_and_are_found_by_name() {
-        let morph = Scalar {
-            name: "face.weights[0]".into(),
-            rest: 0.5,
-        };
+        let morph = Scalar { name: "face.weights[0]".into(), rest: 0.5 };
         let s = plain(vec![morph.clone()])
             .with_channels(vec![
                 channel("grip", ChannelValue::Float(0.25)),
@@ -203,11 +197,7 @@ mod tests {
         assert!(s.channel_at(other.channel("grip").unwrap()).is_none());
         assert!(s.channel("nothing").is_none());
         // Four numbers and a quaternion are different types.
-        let four = |rest| {
-            plain(vec![])
-                .with_channels(vec![channel("q", rest)])
-                .unwrap()
-        };
+        let four = |rest| plain(vec![]).with_channels(vec![channel("q", rest)]).unwrap();
         let q = [0.0, 0.0, 0.0, 1.0];
         let (a, b) = (ChannelValue::Vec4(q), ChannelValue::Quaternion(q));
         assert_ne!(four(a).structure_hash(), four(b).structure_hash());
@@ -221,15 +211,9 @@ mod tests {
         assert!(
             matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName(name))) if name == "a")
         );
-        let morph = Scalar {
-            name: "a".into(),
-            rest: 0.0,
-        };
+        let morph = Scalar { name: "a".into(), rest: 0.0 };
         let refused = plain(vec![morph]).with_channels(vec![float("a")]);
-        assert!(matches!(
-            refused,
-            Err(BuildError::Skeleton(SkeletonFault::ChannelName { .. }))
-        ));
+        assert!(matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName { .. }))));
         for rest in [
             ChannelValue::Float(f32::NAN),
             ChannelValue::Vec3([0.0, f32::INFINITY, 0.0]),

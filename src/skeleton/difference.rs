@@ -21,16 +21,8 @@ pub(crate) struct SkeletonDifference {
 /// `joint 3 "Hand": the rest translation is [0.1, 0.0, 0.0], in the other skeleton [0.2, 0.0, 0.0]`.
 impl fmt::Display for SkeletonDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            place,
-            what,
-            here,
-            there,
-        } = self;
-        write!(
-            f,
-            "{place}: the {what} is {here}, in the other skeleton {there}"
-        )
+        let Self { place, what, here, there } = self;
+        write!(f, "{place}: the {what} is {here}, in the other skeleton {there}")
     }
 }
 
@@ -109,16 +101,8 @@ impl Skeleton {
                 a.translation.to_array().to_vec(),
                 b.translation.to_array().to_vec(),
             ),
-            (
-                "rest rotation",
-                a.rotation.to_array().to_vec(),
-                b.rotation.to_array().to_vec(),
-            ),
-            (
-                "rest scale",
-                a.scale.to_array().to_vec(),
-                b.scale.to_array().to_vec(),
-            ),
+            ("rest rotation", a.rotation.to_array().to_vec(), b.rotation.to_array().to_vec()),
+            ("rest scale", a.scale.to_array().to_vec(), b.scale.to_array().to_vec()),
         ];
         let (what, here, there) = if self.names()[joint] != other.names()[joint] {
             ("name", name(self), name(other))
@@ -189,16 +173,10 @@ mod tests {
         let joint = |name: &str, parent, x: f32| Joint {
             name: name.into(),
             parent,
-            rest: Trs {
-                translation: [x, 0.0, 0.0].into(),
-                ..Trs::IDENTITY
-            },
+            rest: Trs { translation: [x, 0.0, 0.0].into(), ..Trs::IDENTITY },
         };
         let make = |joints: &[Joint], rest: f32| {
-            let smile = Scalar {
-                name: "smile".into(),
-                rest,
-            };
+            let smile = Scalar { name: "smile".into(), rest };
             Skeleton::new(joints, None, vec![smile]).unwrap()
         };
         let a = [joint("hips", None, 1.0), joint("leg", Some(0), 0.5)];
@@ -222,10 +200,7 @@ mod tests {
                 make(&a[..1], 0.0),
                 "the skeleton: the number of joints is 2, in the other skeleton 1",
             ),
-            (
-                make(&a, 1.0),
-                "scalar 0 \"smile\": the rest value is 0, in the other skeleton 1",
-            ),
+            (make(&a, 1.0), "scalar 0 \"smile\": the rest value is 0, in the other skeleton 1"),
         ];
         for (other, text) in cases {
             let found = same.first_difference(&other).map(|d| d.to_string());

@@ -23,11 +23,7 @@ impl Frames {
         for (joint, &parent) in parents.iter().enumerate() {
             let above = below.get(usize::from(parent)).copied().unwrap_or(1.0);
             let own = scale(joint).abs();
-            let own = if own > 0.0 && own.is_finite() {
-                own
-            } else {
-                1.0
-            };
+            let own = if own > 0.0 && own.is_finite() { own } else { 1.0 };
             below.push((above * own).clamp(least, most));
         }
         Self { parents, below }

@@ -189,11 +189,8 @@ mod tests {
             ("a/b", Some(0)),
             ("hand", Some(3)),
         ];
-        let joints = names.map(|(name, parent)| Joint {
-            name: name.into(),
-            parent,
-            rest: Trs::IDENTITY,
-        });
+        let joints =
+            names.map(|(name, parent)| Joint { name: name.into(), parent, rest: Trs::IDENTITY });
         let s = Skeleton::new(&joints, None, vec![]).unwrap();
         assert_eq!(s.joint("hips"), Ok(0));
         assert_eq!(s.joint("left/hand"), Ok(2));
@@ -201,12 +198,7 @@ mod tests {
         assert_eq!(s.joint("a/b"), Ok(5), "a name with a slash");
         assert_eq!(s.joint(6), Ok(6));
         let several = |name: &str, n| match s.joint(name) {
-            Err(LookupError::SeveralJoints {
-                count,
-                paths,
-                joints,
-                ..
-            }) => {
+            Err(LookupError::SeveralJoints { count, paths, joints, .. }) => {
                 assert_eq!(count, n, "{name}");
                 assert_eq!(joints.map(|j| s.hierarchy().path(j)), paths);
                 assert!(paths[0] == "hips/left/hand" || paths[0] == "hips/right/hand");
@@ -238,10 +230,7 @@ mod tests {
             let none = matches!(s.joint(missing), Err(LookupError::NoJoint { name, .. }) if name == missing);
             assert!(none, "{missing}");
         }
-        let out = LookupError::JointIndex {
-            joint: 7,
-            joints: 7,
-        };
+        let out = LookupError::JointIndex { joint: 7, joints: 7 };
         assert_eq!(s.joint(7), Err(out));
     }
 
@@ -277,11 +266,7 @@ mod tests {
                         (_, true) => PathMatch::End,
                         _ => PathMatch::None,
                     };
-                    assert_eq!(
-                        s.hierarchy().path_match(j, name),
-                        wanted,
-                        "{name:?} of {path:?}"
-                    );
+                    assert_eq!(s.hierarchy().path_match(j, name), wanted, "{name:?} of {path:?}");
                 }
             }
         }

@@ -27,18 +27,11 @@ impl JointMask {
         let mut rows = vec![Row::splat(0.0); skeleton.blocks()];
         for (joint, (&weight, &lane)) in weights.iter().zip(skeleton.lane_of()).enumerate() {
             if !(0.0..=1.0).contains(&weight) {
-                return Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
-                    joint,
-                    weight,
-                }));
+                return Err(BuildError::Skeleton(SkeletonFault::MaskWeight { joint, weight }));
             }
             rows[usize::from(lane) / 16].0[usize::from(lane) % 16] = weight;
         }
-        Ok(Self {
-            rows,
-            layout: skeleton.layout_hash(),
-            structure: skeleton.structure_hash(),
-        })
+        Ok(Self { rows, layout: skeleton.layout_hash(), structure: skeleton.structure_hash() })
     }
 
     /// Weight 1 for a joint, by name, path or index, and all its descendants, 0 elsewhere.
@@ -95,11 +88,7 @@ mod tests {
 
     #[test]
     fn paths_tell_doubled_names_apart() {
-        let joint = |name: &str, parent| Joint {
-            name: name.into(),
-            parent,
-            rest: Trs::IDENTITY,
-        };
+        let joint = |name: &str, parent| Joint { name: name.into(), parent, rest: Trs::IDENTITY };
         let joints = [
             joint("Hips", None),
             joint("Left", Some(0)),
@@ -124,10 +113,7 @@ mod tests {
         }
         let s = Skeleton::new(&joints[..5], None, vec![]).unwrap();
         let doubled = s.joint("Hand");
-        assert!(matches!(
-            doubled,
-            Err(LookupError::SeveralJoints { count: 2, .. })
-        ));
+        assert!(matches!(doubled, Err(LookupError::SeveralJoints { count: 2, .. })));
         let mask = JointMask::from_joints(&s, &[("Hips", 0.25), ("Right/Hand", 1.0)]).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.25, 0.0, 0.0, 0.0, 1.0]);
         let below = JointMask::subtree(&s, "Right").unwrap();
@@ -138,33 +124,20 @@ mod tests {
 
     #[test]
     fn subtree_follows_parents_and_bad_masks_are_refused() {
-        let joint = |parent| Joint {
-            name: String::new(),
-            parent,
-            rest: Trs::IDENTITY,
-        };
+        let joint = |parent| Joint { name: String::new(), parent, rest: Trs::IDENTITY };
         let joints = [joint(None), joint(Some(0)), joint(Some(1)), joint(Some(0))];
         let s = Skeleton::new(&joints, Some(&[3, 2, 1, 0]), vec![]).unwrap();
         let mask = JointMask::subtree(&s, 1).unwrap();
         assert_eq!(mask.rows()[0].0[..5], [0.0, 1.0, 1.0, 0.0, 0.0]);
-        let out = LookupError::JointIndex {
-            joint: 4,
-            joints: 4,
-        };
+        let out = LookupError::JointIndex { joint: 4, joints: 4 };
         assert_eq!(JointMask::subtree(&s, 4), Err(BuildError::Joint(out)));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0; 3]),
-            Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
-                weights: 3,
-                joints: 4
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::MaskLengths { weights: 3, joints: 4 }))
         ));
         assert!(matches!(
             JointMask::from_weights(&s, &[0.0, f32::NAN, 0.0, 0.0]),
-            Err(BuildError::Skeleton(SkeletonFault::MaskWeight {
-                joint: 1,
-                ..
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::MaskWeight { joint: 1, .. }))
         ));
     }
 }

@@ -61,12 +61,7 @@ impl Pose {
 
     /// The numbers of translation, rotation, scale and scalar blocks.
     pub(crate) fn shape(&self) -> [usize; 4] {
-        [
-            self.translation.len(),
-            self.rotation.len(),
-            self.scale.len(),
-            self.scalars.len(),
-        ]
+        [self.translation.len(), self.rotation.len(), self.scale.len(), self.scalars.len()]
     }
 
     /// The transform in a lane, its rotation not normalised.

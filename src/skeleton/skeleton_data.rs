@@ -144,10 +144,7 @@ impl Skeleton {
         }
         for (joint, j) in joints.iter().enumerate() {
             if let Some(parent) = j.parent.filter(|&p| p >= joint) {
-                return Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst {
-                    joint,
-                    parent,
-                }));
+                return Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst { joint, parent }));
             }
             if !j.rest.is_finite() {
                 return Err(BuildError::Skeleton(SkeletonFault::NotFinite(joint)));
@@ -171,10 +168,8 @@ impl Skeleton {
                 &identity
             }
         };
-        let bad_order = BuildError::Skeleton(SkeletonFault::LaneOrder {
-            len: order.len(),
-            joints: count,
-        });
+        let bad_order =
+            BuildError::Skeleton(SkeletonFault::LaneOrder { len: order.len(), joints: count });
         if order.len() != count {
             return Err(bad_order);
         }
@@ -217,9 +212,7 @@ impl Skeleton {
                 product,
             })
         })?;
-        let mut skeleton = Self {
-            data: Arc::new(data),
-        };
+        let mut skeleton = Self { data: Arc::new(data) };
         let (structure, layout) = (skeleton.hash_structure(), skeleton.hash_layout());
         let data = Arc::make_mut(&mut skeleton.data);
         (data.structure_hash, data.layout_hash) = (structure, layout);
@@ -251,9 +244,7 @@ impl Skeleton {
         });
         let joints: Vec<Joint> = joints.collect();
         let mut new = Self::new(&joints, Some(lane_order), self.scalars().to_vec())?;
-        Arc::make_mut(&mut new.data)
-            .channels
-            .clone_from(&self.data.channels);
+        Arc::make_mut(&mut new.data).channels.clone_from(&self.data.channels);
         new.lay_scalars();
         Ok(new)
     }
@@ -310,11 +301,7 @@ impl Skeleton {
     pub fn rest_models(&self) -> Vec<Affine3A> {
         let mut models: Vec<Affine3A> = Vec::with_capacity(self.len());
         for (joint, &parent) in self.data.parents.iter().enumerate() {
-            let Trs {
-                translation,
-                rotation,
-                scale,
-            } = self.rest(joint);
+            let Trs { translation, rotation, scale } = self.rest(joint);
             let local = Affine3A::from_scale_rotation_translation(scale, rotation, translation);
             let above = models.get(usize::from(parent)).copied();
             models.push(above.unwrap_or(Affine3A::IDENTITY) * local);
@@ -396,20 +383,13 @@ mod tests {
         Joint {
             name: name.into(),
             parent,
-            rest: Trs {
-                translation: Vec3::new(x, 0.0, 0.0),
-                ..Trs::IDENTITY
-            },
+            rest: Trs { translation: Vec3::new(x, 0.0, 0.0), ..Trs::IDENTITY },
         }
     }
 
     #[test]
     fn lane_order_is_kept_apart_from_joint_order() {
-        let joints = [
-            joint("a", None, 1.0),
-            joint("b", Some(0), 2.0),
-            joint("c", Some(1), 3.0),
-        ];
+        let joints = [joint("a", None, 1.0), joint("b", Some(0), 2.0), joint("c", Some(1), 3.0)];
         let s = Skeleton::new(&joints, Some(&[2, 0, 1]), Vec::new()).unwrap();
         assert_eq!(s.lane_of(), [1, 2, 0]);
         assert_eq!(s.rest_pose().lane(0).translation.x, 3.0);
@@ -426,10 +406,7 @@ mod tests {
         let late = [joint("a", Some(1), 0.0), joint("b", None, 0.0)];
         assert!(matches!(
             Skeleton::new(&late, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst {
-                joint: 0,
-                parent: 1
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst { joint: 0, parent: 1 }))
         ));
         let nan = [joint("a", None, f32::NAN)];
         assert_eq!(

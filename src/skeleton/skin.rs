@@ -45,17 +45,10 @@ impl Skin {
             }
             let elements = inverse_bind[slot].rows.as_flattened();
             beyond("element", elements, MAX_LENGTH).map_err(|b| {
-                BuildError::Skeleton(SkeletonFault::SkinBeyond {
-                    slot,
-                    value: b.value,
-                })
+                BuildError::Skeleton(SkeletonFault::SkinBeyond { slot, value: b.value })
             })?;
         }
-        Ok(Self {
-            name,
-            joints,
-            inverse_bind,
-        })
+        Ok(Self { name, joints, inverse_bind })
     }
 
     /// A skin of joints and matrices that were checked before.
@@ -64,11 +57,7 @@ impl Skin {
         joints: Vec<u16>,
         inverse_bind: Vec<Affine3x4>,
     ) -> Self {
-        Self {
-            name,
-            joints,
-            inverse_bind,
-        }
+        Self { name, joints, inverse_bind }
     }
 
     /// The name in the file, if any.
@@ -108,18 +97,11 @@ mod tests {
         assert!(Skin::new(None, vec![NO_JOINT], one.clone(), 0).is_ok());
         assert!(matches!(
             Skin::new(None, vec![0, 0], one.clone(), 1),
-            Err(BuildError::Skeleton(SkeletonFault::SkinLengths {
-                joints: 2,
-                matrices: 1
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::SkinLengths { joints: 2, matrices: 1 }))
         ));
         assert!(matches!(
             Skin::new(None, vec![3], one, 2),
-            Err(BuildError::Skeleton(SkeletonFault::SkinJoint {
-                slot: 0,
-                joint: 3,
-                joints: 2
-            }))
+            Err(BuildError::Skeleton(SkeletonFault::SkinJoint { slot: 0, joint: 3, joints: 2 }))
         ));
         let mut bad = Affine3x4::IDENTITY;
         bad.rows[1][3] = f32::INFINITY;

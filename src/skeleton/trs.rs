@@ -22,11 +22,8 @@ impl Default for Trs {
 
 impl Trs {
     /// The identity transform.
-    pub const IDENTITY: Self = Self {
-        translation: Vec3::ZERO,
-        rotation: Quat::IDENTITY,
-        scale: Vec3::ONE,
-    };
+    pub const IDENTITY: Self =
+        Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     /// The transform as a matrix.
     pub fn to_affine(&self) -> Affine3x4 {

@@ -26,10 +26,7 @@ fn component(
             clip.rows()[first + (key * 3 + part) * width + c].0[lane].into()
         }
         Encoding::Float => clip.rows()[first + key * width + c].0[lane].into(),
-        Encoding::Packed {
-            first: integers,
-            lanes,
-        } => {
+        Encoding::Packed { first: integers, lanes } => {
             let least: f64 = clip.rows()[first + c].0[lane].into();
             let step: f64 = clip.rows()[first + width].0[lane].into();
             let lanes = usize::from(lanes);
@@ -44,10 +41,7 @@ fn component(
 
 /// A channel of a lane at a time; none if no keys are stored.
 pub fn lane(clip: &Clip, channel: Channel, lane: usize, time: f64) -> Option<[f64; 4]> {
-    let b = clip
-        .blocks(channel)
-        .iter()
-        .find(|b| usize::from(b.block) == lane / 16)?;
+    let b = clip.blocks(channel).iter().find(|b| usize::from(b.block) == lane / 16)?;
     let l = lane % 16;
     let width = match channel {
         Channel::Rotation => 4,
@@ -56,11 +50,7 @@ pub fn lane(clip: &Clip, channel: Channel, lane: usize, time: f64) -> Option<[f6
     };
     let all = |key: usize, part: usize| -> [f64; 4] {
         std::array::from_fn(|c| {
-            if c < width {
-                component(clip, channel, b, key, part, c, l)
-            } else {
-                0.0
-            }
+            if c < width { component(clip, channel, b, key, part, c, l) } else { 0.0 }
         })
     };
     if b.kind == BlockKind::Constant {
@@ -132,32 +122,18 @@ pub fn apart(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64, time: f6
     let (a, b) = (models(raw, skeleton, time), models(built, skeleton, time));
     let distance = |a: &Mat4, b: &Mat4, point: [f64; 3]| {
         let (p, q) = (transform_point(a, point), transform_point(b, point));
-        p.iter()
-            .zip(&q)
-            .map(|(p, q)| (p - q).powi(2))
-            .sum::<f64>()
-            .sqrt()
+        p.iter().zip(&q).map(|(p, q)| (p - q).powi(2)).sum::<f64>().sqrt()
     };
     let shells = [[shell, 0.0, 0.0], [0.0, shell, 0.0], [0.0, 0.0, shell]];
     a.iter()
         .zip(&b)
-        .map(|(a, b)| {
-            shells
-                .iter()
-                .map(|&p| distance(a, b, p))
-                .fold(0.0, f64::max)
-        })
+        .map(|(a, b)| shells.iter().map(|&p| distance(a, b, p)).fold(0.0, f64::max))
         .collect()
 }
 
 /// All key times of a clip, and parts of the ways between them: of the first way, of the second, in turns.
 pub fn times(clip: &Clip, parts: &[&[f64]]) -> Vec<f64> {
-    let mut keys: Vec<f32> = clip
-        .timelines()
-        .iter()
-        .flat_map(|t| clip.times(t))
-        .copied()
-        .collect();
+    let mut keys: Vec<f32> = clip.timelines().iter().flat_map(|t| clip.times(t)).copied().collect();
     keys.sort_by(f32::total_cmp);
     keys.dedup();
     let mut out: Vec<f64> = keys.iter().map(|&t| t.into()).collect();

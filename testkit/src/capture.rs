@@ -17,10 +17,7 @@ pub fn take(joints: usize, frames: usize, frame_time: f64) -> String {
             0 => ("ROOT", "2 Xposition Zrotation"),
             _ => ("JOINT", "1 Zrotation"),
         };
-        let _ = writeln!(
-            text,
-            "{word} j{joint} {{ OFFSET 0 0.2 0 CHANNELS {channels}"
-        );
+        let _ = writeln!(text, "{word} j{joint} {{ OFFSET 0 0.2 0 CHANNELS {channels}");
     }
     text += &"}\n".repeat(joints);
     let _ = writeln!(text, "MOTION\nFrames: {frames}\nFrame Time: {frame_time}");

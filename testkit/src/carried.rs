@@ -41,10 +41,7 @@ pub fn apart(wanted: &Mat4, shown: &Mat4, distance: f64, least: [f64; 3]) -> [f6
         let square: f64 = (0..3)
             .map(|r| {
                 let moved = |m: &Mat4| -> f64 {
-                    m[12 + r]
-                        + (0..3)
-                            .map(|k| m[k * 4 + r] * direction[k] * offset[k])
-                            .sum::<f64>()
+                    m[12 + r] + (0..3).map(|k| m[k * 4 + r] * direction[k] * offset[k]).sum::<f64>()
                 };
                 (moved(shown) - moved(wanted)).powi(2)
             })

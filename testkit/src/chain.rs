@@ -21,10 +21,7 @@ pub fn raw() -> RawScene {
     let nodes = (0..JOINTS).map(|i| RawNode {
         name: Some(format!("joint{i}")),
         parent: i.checked_sub(1),
-        local: Trs {
-            translation: Vec3::new(0.0, 0.1, 0.0),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::new(0.0, 0.1, 0.0), ..Trs::IDENTITY },
         mesh: (i == 0).then_some(0),
         skin: (i == 0).then_some(0),
         ..RawNode::default()
@@ -77,15 +74,8 @@ pub fn raw() -> RawScene {
                 })
                 .collect(),
         }],
-        clips: vec![
-            clip("a", 1.0, false, 1),
-            clip("b", 0.7, true, 2),
-            clip("c", 2.0, false, 3),
-        ],
-        meshes: vec![Mesh {
-            primitives: vec![primitive],
-            ..Mesh::default()
-        }],
+        clips: vec![clip("a", 1.0, false, 1), clip("b", 0.7, true, 2), clip("c", 2.0, false, 3)],
+        meshes: vec![Mesh { primitives: vec![primitive], ..Mesh::default() }],
         ..RawScene::default()
     }
 }
@@ -133,9 +123,7 @@ pub fn forty() -> RawScene {
                 node,
                 channel: RawChannel::Translation,
                 interpolation: Interpolation::Linear,
-                times: (0..9)
-                    .map(|k| duration * (k as f32 / 8.0).powi(power))
-                    .collect(),
+                times: (0..9).map(|k| duration * (k as f32 / 8.0).powi(power)).collect(),
                 values: (0..27).map(|v| (v * (node + 1) % 7) as f32).collect(),
             })
             .collect(),
@@ -143,10 +131,7 @@ pub fn forty() -> RawScene {
     };
     RawScene {
         nodes: (0..40)
-            .map(|i: usize| RawNode {
-                parent: i.checked_sub(1),
-                ..RawNode::default()
-            })
+            .map(|i: usize| RawNode { parent: i.checked_sub(1), ..RawNode::default() })
             .collect(),
         skins: vec![RawSkin {
             name: None,

@@ -9,9 +9,7 @@ use std::sync::Arc;
 /// with the error of each clip that cannot be played.
 pub fn play(rig: Arc<Rig>, refused: impl Fn(CrowdError)) {
     let mut crowd = Crowd::new();
-    let id = crowd
-        .add_rig(rig.clone())
-        .expect("an empty crowd accepts a rig");
+    let id = crowd.add_rig(rig.clone()).expect("an empty crowd accepts a rig");
     let mut buffer = BoneBuffer::new();
     for first in 0..rig.clips().len().min(3) {
         let instance = crowd.spawn(id).expect("there is room for three");

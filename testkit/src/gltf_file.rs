@@ -45,10 +45,7 @@ impl Default for File {
 
 impl File {
     pub fn new() -> Self {
-        File {
-            root: json!({ "asset": { "version": "2.0" } }),
-            bin: Vec::new(),
-        }
+        File { root: json!({ "asset": { "version": "2.0" } }), bin: Vec::new() }
     }
 
     /// Appends to a list of the root object; returns the index.
@@ -155,8 +152,7 @@ impl File {
     }
 
     pub fn read(&self) -> (RawScene, ImportReport) {
-        self.read_with(&ImportOptions::default())
-            .unwrap_or_else(|error| panic!("{error}"))
+        self.read_with(&ImportOptions::default()).unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Reads a file that must need no repairs.
@@ -189,30 +185,20 @@ pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
         body.extend(chunk(b"BIN\0", &bin));
     }
     let length = (body.len() + 12) as u32;
-    [
-        b"glTF".as_slice(),
-        &2u32.to_le_bytes(),
-        &length.to_le_bytes(),
-        &body,
-    ]
-    .concat()
+    [b"glTF".as_slice(), &2u32.to_le_bytes(), &length.to_le_bytes(), &body].concat()
 }
 
 /// Report entries of one severity, as `place: message`.
 pub fn entries(report: &ImportReport, severity: Severity) -> Vec<String> {
     let matching = report.entries.iter().filter(|e| e.severity == severity);
-    matching
-        .map(|e| format!("{}: {}", e.place, e.message))
-        .collect()
+    matching.map(|e| format!("{}: {}", e.place, e.message)).collect()
 }
 
 /// Asserts that exactly one entry of the severity contains all `parts`.
 #[track_caller]
 pub fn assert_reported(report: &ImportReport, severity: Severity, parts: &[&str]) {
     let all = entries(report, severity);
-    let hits = all
-        .iter()
-        .filter(|line| parts.iter().all(|part| line.contains(part)));
+    let hits = all.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
     assert_eq!(hits.count(), 1, "{parts:?} among {:?}", report.entries);
 }
 

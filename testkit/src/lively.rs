@@ -38,10 +38,7 @@ pub fn layers(rig: &Rig) -> Vec<LayerOptions> {
         fill: Fill::Below,
         ..LayerOptions::default()
     };
-    let added = LayerOptions {
-        additive: true,
-        ..LayerOptions::default()
-    };
+    let added = LayerOptions { additive: true, ..LayerOptions::default() };
     vec![LayerOptions::default(), upper, added]
 }
 
@@ -71,8 +68,7 @@ pub fn travelling() -> Arc<Rig> {
     };
     let mut rig = phalanx::build::build_rig(ruler::scene(clips), &options).expect("it is valid");
     let markers = [0.0, 0.25, 0.7].map(|t| Marker::new("step", t));
-    rig.set_markers(1, markers.to_vec())
-        .expect("they lie within");
+    rig.set_markers(1, markers.to_vec()).expect("they lie within");
     Arc::new(rig)
 }
 
@@ -131,14 +127,11 @@ impl Lively {
             let added = Arc::new(added.expect("the clip is not additive"));
             all.added.push(crowd.add_clip(id, added).expect("it fits"));
             let points = [(0.0, clips[0]), (1.0, clips[1]), (2.5, clips[2])];
-            all.spaces
-                .push(crowd.add_blend_space(id, &points).expect("they ascend"));
+            all.spaces.push(crowd.add_blend_space(id, &points).expect("they ascend"));
             all.rigs.push(id);
             all.clips.push(clips);
         }
-        crowd
-            .apply_root_motion(all.rigs[0], true)
-            .expect("the rig is known");
+        crowd.apply_root_motion(all.rigs[0], true).expect("the rig is known");
         all.crowd = crowd;
         all
     }
@@ -211,10 +204,8 @@ impl Lively {
     /// A call on an instance or the crowd. Calls that are refused are part of it.
     pub fn call(&mut self, dice: &mut Dice) {
         let n = dice.below(2);
-        let all: Vec<InstanceId> = self
-            .crowd
-            .view(self.rigs[n])
-            .map_or(Vec::new(), |v| v.instances().collect());
+        let all: Vec<InstanceId> =
+            self.crowd.view(self.rigs[n]).map_or(Vec::new(), |v| v.instances().collect());
         let crowd = &mut self.crowd;
         if all.len() < 3 || all.len() < 40 && dice.below(12) == 0 {
             let _ = crowd.spawn(self.rigs[n]);

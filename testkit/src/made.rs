@@ -18,9 +18,8 @@ use phalanx::skeleton::{ChannelValue, HumanBone, Trs, UserChannel};
 use std::io::Cursor;
 use std::sync::Arc;
 
-const IDENTITY: [f32; 16] = [
-    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-];
+const IDENTITY: [f32; 16] =
+    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 fn node(source: usize, name: &str, parent: Option<usize>, x: f32) -> RawNode {
     RawNode {
@@ -47,13 +46,7 @@ fn track(
     times: &[f32],
     values: Vec<f32>,
 ) -> RawTrack {
-    RawTrack {
-        node,
-        channel,
-        interpolation,
-        times: times.to_vec(),
-        values,
-    }
+    RawTrack { node, channel, interpolation, times: times.to_vec(), values }
 }
 
 /// Clips for a chain of joints, each joint animated by a different kind of track.
@@ -66,10 +59,8 @@ fn clips() -> Vec<RawClip> {
     };
     let slides =
         |times: &[f32]| -> Vec<f32> { times.iter().flat_map(|t| [t * 2.0, 0.5, -t]).collect() };
-    let spline: Vec<f32> = odd
-        .iter()
-        .flat_map(|t| [0.5, 0.0, 0.1, t * t, 1.0, 0.0, 0.25, 0.0, 0.3])
-        .collect();
+    let spline: Vec<f32> =
+        odd.iter().flat_map(|t| [0.5, 0.0, 0.1, t * t, 1.0, 0.0, 0.25, 0.0, 0.3]).collect();
     let walk = RawClip {
         name: Some("walk".into()),
         duration: 1.0,
@@ -98,25 +89,14 @@ fn clips() -> Vec<RawClip> {
     let nod = RawClip {
         name: Some("nod".into()),
         duration: 1.0,
-        tracks: vec![track(
-            17,
-            RawChannel::Rotation,
-            Linear,
-            &even,
-            turns(&even, 0.8),
-        )],
+        tracks: vec![track(17, RawChannel::Rotation, Linear, &even, turns(&even, 0.8))],
         ..RawClip::default()
     };
     vec![walk, nod, RawClip::default()]
 }
 
 fn mesh() -> Mesh {
-    let positions = vec![
-        [0.0, 0.0, 0.0],
-        [1.0, 0.0, 0.0],
-        [0.0, 1.0, 0.0],
-        [0.0, 0.0, 1.0],
-    ];
+    let positions = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     Mesh {
         name: Some("body".into()),
         primitives: vec![Primitive {
@@ -132,10 +112,7 @@ fn mesh() -> Mesh {
                 weights: [[0.5, 0.25, 0.25, 0.0]; 4].concat(),
             },
             targets: vec![
-                MorphTarget {
-                    positions: vec![[0.0, 0.1, 0.0]; 4],
-                    ..MorphTarget::default()
-                },
+                MorphTarget { positions: vec![[0.0, 0.1, 0.0]; 4], ..MorphTarget::default() },
                 MorphTarget {
                     normals: vec![[0.0, 0.1, 0.0]; 4],
                     tangents: vec![[0.0, 0.0, 0.1]; 4],
@@ -153,11 +130,7 @@ fn texture(image: usize) -> Texture {
     Texture {
         image,
         tex_coord: 1,
-        transform: TextureTransform {
-            offset: [0.25, -0.5],
-            rotation: 0.75,
-            scale: [2.0, -4.0],
-        },
+        transform: TextureTransform { offset: [0.25, -0.5], rotation: 0.75, scale: [2.0, -4.0] },
         sampler: Sampler {
             wrap_u: Wrap::ClampToEdge,
             wrap_v: Wrap::MirroredRepeat,
@@ -189,10 +162,7 @@ pub fn raw() -> RawScene {
         ..Mesh::default()
     };
     let channel = |name: &str, rest, values: Vec<f32>| RawUserChannel {
-        channel: UserChannel {
-            name: name.into(),
-            rest,
-        },
+        channel: UserChannel { name: name.into(), rest },
         tracks: vec![RawUserTrack {
             clip: 0,
             interpolation: Interpolation::Linear,
@@ -247,11 +217,7 @@ pub fn raw() -> RawScene {
             })),
             None,
             // An image that PNG compresses.
-            Some(ImageData::Decoded(Image {
-                width: 64,
-                height: 64,
-                rgba: vec![200; 64 * 64 * 4],
-            })),
+            Some(ImageData::Decoded(Image { width: 64, height: 64, rgba: vec![200; 64 * 64 * 4] })),
         ],
         channels: vec![
             channel("grip", ChannelValue::Float(0.25), vec![0.0, 1.0]),
@@ -264,11 +230,7 @@ pub fn raw() -> RawScene {
         scenes: vec![vec![0]],
         default_scene: Some(0),
         // Out of the order of the bones, as files state them by name.
-        humanoid: vec![
-            (HumanBone::Head, 19),
-            (HumanBone::Hips, 1),
-            (HumanBone::Spine, 2),
-        ],
+        humanoid: vec![(HumanBone::Head, 19), (HumanBone::Hips, 1), (HumanBone::Spine, 2)],
         nodes,
     }
 }
@@ -279,10 +241,7 @@ pub fn rig() -> Rig {
 
 /// The same character in a different lane order.
 pub fn rig_in_order(lanes: Vec<u16>) -> Rig {
-    let options = BuildOptions {
-        lane_order: Some(lanes),
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { lane_order: Some(lanes), ..BuildOptions::default() };
     build_rig(raw(), &options).expect("the order contains every joint once")
 }
 
@@ -314,12 +273,7 @@ pub fn provenance(clips: usize) -> Provenance {
             hash: 0x0123_4567_89ab_cdef,
         }],
         clips: (0..clips as u32)
-            .map(|clip| ClipOrigin {
-                source: 0,
-                clip,
-                max_error: 0.5,
-                shell: 0.03,
-            })
+            .map(|clip| ClipOrigin { source: 0, clip, max_error: 0.5, shell: 0.03 })
             .collect(),
     }
 }
@@ -337,9 +291,7 @@ pub fn baked() -> Rig {
     let rig = travelling();
     let library = library_of(&rig, &baked_clips(&rig), ClipForm::Rows);
     let library = Library::from_bytes(&library).expect("the file was just written");
-    library
-        .rig(&Default::default())
-        .expect("the file was just written")
+    library.rig(&Default::default()).expect("the file was just written")
 }
 
 fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {

@@ -33,21 +33,9 @@ fn compose(t: &[f64], q: &[f64], s: &[f64]) -> Matrix {
     let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
     let [x, y, z, w] = [0, 1, 2, 3].map(|i| q[i] / length);
     let r = [
-        [
-            1.0 - 2.0 * (y * y + z * z),
-            2.0 * (x * y - z * w),
-            2.0 * (x * z + y * w),
-        ],
-        [
-            2.0 * (x * y + z * w),
-            1.0 - 2.0 * (x * x + z * z),
-            2.0 * (y * z - x * w),
-        ],
-        [
-            2.0 * (x * z - y * w),
-            2.0 * (y * z + x * w),
-            1.0 - 2.0 * (x * x + y * y),
-        ],
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
     ];
     let row = |i: usize| [r[i][0] * s[0], r[i][1] * s[1], r[i][2] * s[2], t[i]];
     [row(0), row(1), row(2), [0.0, 0.0, 0.0, 1.0]]
@@ -75,10 +63,7 @@ fn sample(track: &RawTrack, time: f64) -> Vec<f64> {
         return value(after.saturating_sub(1));
     }
     let (a, b) = (value(after - 1), value(after));
-    let (t0, t1) = (
-        f64::from(track.times[after - 1]),
-        f64::from(track.times[after]),
-    );
+    let (t0, t1) = (f64::from(track.times[after - 1]), f64::from(track.times[after]));
     let (step, u) = (t1 - t0, (time - t0) / (t1 - t0));
     if cubic {
         let (out, into) = (part(after - 1, 2), part(after, 0));
@@ -110,12 +95,7 @@ pub fn evaluate(scene: &RawScene, clip: Option<usize>, time: f64) -> Pose {
     let mut locals: Vec<Matrix> = Vec::new();
     let mut weights: Vec<Vec<f64>> = Vec::new();
     for (index, node) in scene.nodes.iter().enumerate() {
-        let rest: Vec<f64> = node
-            .local
-            .to_array()
-            .iter()
-            .map(|&v| f64::from(v))
-            .collect();
+        let rest: Vec<f64> = node.local.to_array().iter().map(|&v| f64::from(v)).collect();
         let (mut t, mut q, mut s) = (rest[..3].to_vec(), rest[3..7].to_vec(), rest[7..].to_vec());
         let mut w: Vec<f64> = node.weights.iter().map(|&v| f64::from(v)).collect();
         let mut moved = false;
@@ -149,9 +129,7 @@ pub fn evaluate(scene: &RawScene, clip: Option<usize>, time: f64) -> Pose {
     let palettes: Vec<Vec<Matrix>> = (scene.skins.iter())
         .map(|skin| {
             let slots = skin.joints.iter().zip(&skin.inverse_bind);
-            slots
-                .map(|(&j, bind)| mul(&world[j], &from_columns(bind)))
-                .collect()
+            slots.map(|(&j, bind)| mul(&world[j], &from_columns(bind))).collect()
         })
         .collect();
     let positions = (scene.nodes.iter().enumerate())
@@ -161,16 +139,10 @@ pub fn evaluate(scene: &RawScene, clip: Option<usize>, time: f64) -> Pose {
             };
             let palette = node.skin.map(|skin| palettes[skin].as_slice());
             let primitives = scene.meshes[mesh].primitives.iter();
-            primitives
-                .flat_map(|p| vertices(p, &weights[index], palette, &world[index]))
-                .collect()
+            primitives.flat_map(|p| vertices(p, &weights[index], palette, &world[index])).collect()
         })
         .collect();
-    Pose {
-        world,
-        palettes,
-        positions,
-    }
+    Pose { world, palettes, positions }
 }
 
 fn vertices(

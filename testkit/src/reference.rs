@@ -36,11 +36,7 @@ pub fn scene(raw: &RawScene) -> Scene {
             raw::Interpolation::Step => Interpolation::Step,
             raw::Interpolation::CubicSpline => Interpolation::CubicSpline,
         };
-        let parts = if interpolation == Interpolation::CubicSpline {
-            3
-        } else {
-            1
-        };
+        let parts = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         Channel {
             node: t.node,
             path: match t.channel {
@@ -91,8 +87,7 @@ pub fn wide(rows: &[Affine3x4]) -> Vec<[f64; 16]> {
 /// The largest difference of an entry; NaN counts as infinite.
 pub fn apart(a: &[f64; 16], b: &[f64; 16]) -> f64 {
     let off = a.iter().zip(b).map(|(a, b)| (a - b).abs());
-    off.map(|d| if d.is_nan() { f64::INFINITY } else { d })
-        .fold(0.0, f64::max)
+    off.map(|d| if d.is_nan() { f64::INFINITY } else { d }).fold(0.0, f64::max)
 }
 
 /// A rig of a crowd beside the oracle's scene of it.
@@ -208,12 +203,7 @@ impl Beside {
                 weight *= sum;
                 actions.iter_mut().for_each(|a| a.weight /= sum);
             }
-            out.push(Layer {
-                actions,
-                weight,
-                mask: mask.clone(),
-                additive: Vec::new(),
-            });
+            out.push(Layer { actions, weight, mask: mask.clone(), additive: Vec::new() });
         }
         let found = |l: &Layer| l.actions.len() + l.additive.len();
         let all = crowd.playing(instance).expect("the instance is alive");

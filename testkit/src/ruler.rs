@@ -20,21 +20,14 @@ pub fn track(channel: RawChannel, seconds: f32, values: &[&[f32]]) -> RawTrack {
         node: 0,
         channel,
         interpolation: Interpolation::Linear,
-        times: (0..values.len())
-            .map(|k| seconds * k as f32 / last)
-            .collect(),
+        times: (0..values.len()).map(|k| seconds * k as f32 / last).collect(),
         values: values.concat(),
     }
 }
 
 /// A clip of the given tracks.
 pub fn clip(name: &str, duration: f32, tracks: Vec<RawTrack>) -> RawClip {
-    RawClip {
-        name: Some(name.into()),
-        duration,
-        tracks,
-        ..RawClip::default()
-    }
+    RawClip { name: Some(name.into()), duration, tracks, ..RawClip::default() }
 }
 
 /// A clip that moves "base" in a straight line from the origin to `to`.
@@ -66,11 +59,7 @@ pub fn busy(name: &str) -> RawClip {
     let mut tracks = vec![
         track(RawChannel::Translation, 1.0, &[&[0.0; 3], &[1.0, 0.0, 0.0]]),
         track(RawChannel::Rotation, 1.0, &[&full, &half, &full]),
-        track(
-            RawChannel::Scale,
-            1.0,
-            &[&[1.0; 3], &[2.0; 3], &[1.0; 3], &[2.0; 3]],
-        ),
+        track(RawChannel::Scale, 1.0, &[&[1.0; 3], &[2.0; 3], &[1.0; 3], &[2.0; 3]]),
     ];
     // Uneven, so that it needs a key hint too.
     tracks[1].times[1] = 0.3;
@@ -92,10 +81,7 @@ pub fn scene(clips: Vec<RawClip>) -> RawScene {
     let joint = |name: &str, parent, y| RawNode {
         name: Some(name.into()),
         parent,
-        local: Trs {
-            translation: [0.0, y, 0.0].into(),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: [0.0, y, 0.0].into(), ..Trs::IDENTITY },
         ..RawNode::default()
     };
     RawScene {
@@ -136,12 +122,7 @@ pub fn shift(x: f32) -> Affine3x4 {
 
 /// Options of an action with speed 0 at a time, with a weight.
 pub fn held(time: f64, weight: f32) -> PlayOptions {
-    PlayOptions {
-        time,
-        weight,
-        speed: 0.0,
-        ..PlayOptions::default()
-    }
+    PlayOptions { time, weight, speed: 0.0, ..PlayOptions::default() }
 }
 
 /// Position of "base" in a palette.

@@ -51,10 +51,7 @@ pub fn below_armature(raw: &RawScene, scale: f64) -> RawScene {
     scene.nodes.push(RawNode {
         source: armature,
         name: Some("armature of another scale".into()),
-        local: Trs {
-            scale: Vec3::splat(scale as f32),
-            ..Trs::IDENTITY
-        },
+        local: Trs { scale: Vec3::splat(scale as f32), ..Trs::IDENTITY },
         ..RawNode::default()
     });
     scene

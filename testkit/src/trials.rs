@@ -69,11 +69,7 @@ pub fn trial(
     needs: &[&str],
     test: impl FnOnce() -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let absent: Vec<&str> = needs
-        .iter()
-        .copied()
-        .filter(|file| asset(file).is_none())
-        .collect();
+    let absent: Vec<&str> = needs.iter().copied().filter(|file| asset(file).is_none()).collect();
     let reason = (!absent.is_empty()).then(|| missing(&absent));
     let name = name.into();
     Trial::ignorable_test(name.clone(), move || match reason {
@@ -113,8 +109,5 @@ pub fn run(trials: Vec<Trial>) -> ! {
 }
 
 fn missing(files: &[&str]) -> String {
-    format!(
-        "missing {} (set PHALANX_ASSETS to the folder of test models)",
-        files.join(", ")
-    )
+    format!("missing {} (set PHALANX_ASSETS to the folder of test models)", files.join(", "))
 }

@@ -56,11 +56,7 @@ fn compare(golden: &Value, scene: &RawScene, pose: &Pose, prims: &Value, what: &
     let some = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for (skin, part) in some(&golden["jointWorld"]).iter().enumerate() {
         let joints = scene.skins[skin].joints.iter();
-        check(
-            "jointWorld",
-            part,
-            joints.flat_map(|&j| columns(&pose.world[j])).collect(),
-        );
+        check("jointWorld", part, joints.flat_map(|&j| columns(&pose.world[j])).collect());
     }
     for (skin, part) in some(&golden["skinMatrix"]).iter().enumerate() {
         let palette = pose.palettes[skin].iter();
@@ -81,10 +77,8 @@ fn compare(golden: &Value, scene: &RawScene, pose: &Pose, prims: &Value, what: &
 fn models_mean_what_their_golden_poses_say() {
     let folder = trials::asset_folders().swap_remove(0);
     let files = std::fs::read_dir(folder.join("golden")).unwrap();
-    let options = ImportOptions {
-        images: phalanx::mesh::ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    let options =
+        ImportOptions { images: phalanx::mesh::ImageMode::Skip, ..ImportOptions::default() };
     for file in files {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         let golden: Value = serde_json::from_str(&text).unwrap();
@@ -96,23 +90,12 @@ fn models_mean_what_their_golden_poses_say() {
         let mut count = compare(&golden["rest"], &scene, &pose, &golden["prims"], &what);
         for animation in golden["animations"].as_array().into_iter().flatten() {
             let clip = animation["index"].as_u64().unwrap() as usize;
-            assert_eq!(
-                animation["name"].as_str(),
-                scene.clips[clip].name.as_deref()
-            );
+            assert_eq!(animation["name"].as_str(), scene.clips[clip].name.as_deref());
             let duration = animation["duration"].as_f64().unwrap();
             let off = (f64::from(scene.clips[clip].duration) - duration).abs();
-            assert!(
-                off < 1e-6 * duration.max(1.0),
-                "{name:?}: duration of clip {clip}"
-            );
+            assert!(off < 1e-6 * duration.max(1.0), "{name:?}: duration of clip {clip}");
             // A few per clip: playback is checked against all of them elsewhere.
-            for sample in animation["samples"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .step_by(3)
-            {
+            for sample in animation["samples"].as_array().into_iter().flatten().step_by(3) {
                 let time = sample["te"].as_f64().unwrap();
                 let pose = evaluate(&scene, Some(clip), time);
                 let what = format!("{name:?}, clip {clip}, {time} s");
@@ -124,24 +107,9 @@ fn models_mean_what_their_golden_poses_say() {
 }
 
 fn models_need_few_repairs() {
-    for scene in models(&[
-        "mannequin.glb",
-        "pab.glb",
-        "bl_humanoid.glb",
-        "bl_rider.glb",
-    ]) {
+    for scene in models(&["mannequin.glb", "pab.glb", "bl_humanoid.glb", "bl_rider.glb"]) {
         let (_, report) = read_path(Path::new(&scene.name), &ImportOptions::default()).unwrap();
-        assert_eq!(
-            entries(&report, Severity::Repaired),
-            [] as [String; 0],
-            "{}",
-            scene.name
-        );
-        assert_eq!(
-            entries(&report, Severity::Dropped),
-            [] as [String; 0],
-            "{}",
-            scene.name
-        );
+        assert_eq!(entries(&report, Severity::Repaired), [] as [String; 0], "{}", scene.name);
+        assert_eq!(entries(&report, Severity::Dropped), [] as [String; 0], "{}", scene.name);
     }
 }

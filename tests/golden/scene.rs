@@ -51,11 +51,7 @@ fn only(file: &str) -> Result<(Arc<Rig>, Scene), Failed> {
 
 fn play(crowd: &mut Crowd, i: InstanceId, clip: usize, time: f64) -> Result<(), Failed> {
     let clip = crowd.clip_by_index(i.rig(), clip).ok_or("no clip")?;
-    let options = PlayOptions {
-        time,
-        loop_mode: LoopMode::Once,
-        ..PlayOptions::default()
-    };
+    let options = PlayOptions { time, loop_mode: LoopMode::Once, ..PlayOptions::default() };
     Ok(crowd.player(i)?.restart(0, clip, &options)?)
 }
 
@@ -90,17 +86,11 @@ fn close(graph: &SceneGraph, node: NodeId, want: &Mat4, root: &Mat4) -> Tested {
     let t = world.translation.to_array();
     let at = |m: &Mat4| [m[12], m[13], m[14]];
     let (want_at, root_at) = (at(want), at(root));
-    let away = (0..3)
-        .map(|i| (want_at[i] - root_at[i]).powi(2))
-        .sum::<f64>();
+    let away = (0..3).map(|i| (want_at[i] - root_at[i]).powi(2)).sum::<f64>();
     let allowed = TOLERANCE * away.sqrt().max(1.0);
     for column in 0..4 {
         for row in 0..3 {
-            let have = if column < 3 {
-                m[column * 3 + row]
-            } else {
-                t[row]
-            };
+            let have = if column < 3 { m[column * 3 + row] } else { t[row] };
             let error = (have - want[column * 4 + row]).abs();
             if error.is_nan() || error > allowed {
                 return Err(format!("{node:?}: {error:e} at column {column}, row {row}").into());
@@ -111,20 +101,9 @@ fn close(graph: &SceneGraph, node: NodeId, want: &Mat4, root: &Mat4) -> Tested {
 }
 
 fn offset() -> (Affine3x4, Mat4) {
-    let (t, r) = (
-        Vec3::new(0.07, 0.02, -0.3),
-        Quat::from_rotation_z(0.4).normalize(),
-    );
-    let trs = Trs {
-        translation: t,
-        rotation: r,
-        scale: Vec3::splat(1.25),
-    };
-    let m = from_trs(
-        t.to_array().map(f64::from),
-        r.to_array().map(f64::from),
-        [1.25; 3],
-    );
+    let (t, r) = (Vec3::new(0.07, 0.02, -0.3), Quat::from_rotation_z(0.4).normalize());
+    let trs = Trs { translation: t, rotation: r, scale: Vec3::splat(1.25) };
+    let m = from_trs(t.to_array().map(f64::from), r.to_array().map(f64::from), [1.25; 3]);
     (trs.into(), m)
 }
 
@@ -227,10 +206,7 @@ fn rider_on_a_horse() -> Tested {
     let sword = graph.add(None, Affine3x4::IDENTITY)?;
     graph.attach(sword, rider_mirror, "rhand_r", local)?;
     let mut compared = 0;
-    for (frame, (clip, time)) in [(0, 0.0), (0, 0.31), (1, 0.5), (1, 0.9)]
-        .into_iter()
-        .enumerate()
-    {
+    for (frame, (clip, time)) in [(0, 0.0), (0, 0.31), (1, 0.5), (1, 0.9)].into_iter().enumerate() {
         let drift = Affine3A::from_rotation_translation(
             Quat::from_rotation_y(frame as f32),
             Vec3::new(500.0 * frame as f32, 1.0, 0.25),
@@ -265,10 +241,7 @@ fn rider_on_a_horse() -> Tested {
     crowd.set_world(rider, Affine3A::from_translation(Vec3::Z))?;
     crowd.update_scene(&mut graph);
     assert_eq!(graph.world(root)?.translation.z, 1.0);
-    assert_eq!(
-        graph.set_local(root, local),
-        Err(SceneError::Follows { node: root })
-    );
+    assert_eq!(graph.set_local(root, local), Err(SceneError::Follows { node: root }));
     Ok(())
 }
 
@@ -324,10 +297,7 @@ fn overrides() -> Tested {
     let hand = file.node_named("LeftHand").ok_or("no hand")?;
     close(&graph, sword, &worlds[hand], &IDENTITY)?;
     let model = crowd.model_matrix(b, joint_of(&rig, "LeftHand")?)?;
-    let error = wide(&model)
-        .into_iter()
-        .zip(worlds[hand])
-        .map(|(h, w)| (h - w).abs());
+    let error = wide(&model).into_iter().zip(worlds[hand]).map(|(h, w)| (h - w).abs());
     assert!(error.fold(0.0, f64::max) < TOLERANCE);
 
     // The bits of other instances do not change; those of this one are the old ones once the override is cleared.
@@ -385,10 +355,7 @@ fn mirrors_come_and_go() -> Tested {
     graph.update();
     assert_eq!(graph.parent(sword)?, Some(ground));
     assert!(graph.world(sword)?.abs_diff_eq(stood, 1e-5));
-    assert_eq!(
-        (graph.len(), crowd.update_scene(&mut graph).mirrored),
-        (2, 0)
-    );
+    assert_eq!((graph.len(), crowd.update_scene(&mut graph).mirrored), (2, 0));
     assert!(crowd.world(i).is_ok(), "the instance goes on");
     // Kept though it was despawned, the nodes stand still; with a snapshot they move again.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
@@ -425,18 +392,13 @@ fn refused_calls() -> Tested {
         };
         *instance == gone && *why == Unknown::Gone
     };
-    let nan = Affine3x4 {
-        rows: [[f32::INFINITY; 4]; 3],
-    };
+    let nan = Affine3x4 { rows: [[f32::INFINITY; 4]; 3] };
     let (before, nodes) = (crowd.snapshot(), format!("{graph:?}{other:?}"));
     assert!(crowd.mirror(gone, &mut graph).is_err_and(|e| stale(&e)));
     assert!(crowd.set_override(gone, 0, one).is_err_and(|e| stale(&e)));
     assert!(matches!(
         crowd.set_override(i, "Head", nan),
-        Err(CrowdError::Override {
-            fault: OverrideFault::NotFinite,
-            ..
-        })
+        Err(CrowdError::Override { fault: OverrideFault::NotFinite, .. })
     ));
     assert!(matches!(
         crowd.set_override(i, "Tail", one),
@@ -466,21 +428,13 @@ fn refused_calls() -> Tested {
 }
 
 fn doubled_names() -> Tested {
-    let names = [
-        ("hips", None),
-        ("left", Some(0)),
-        ("hand", Some(1)),
-        ("right", Some(0)),
-    ];
+    let names = [("hips", None), ("left", Some(0)), ("hand", Some(1)), ("right", Some(0))];
     let nodes = names.into_iter().chain([("hand", Some(3))]).enumerate();
     let nodes = nodes.map(|(source, (name, parent))| RawNode {
         source,
         name: Some(name.into()),
         parent,
-        local: Trs {
-            translation: Vec3::new(source as f32, 0.0, 0.0),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::new(source as f32, 0.0, 0.0), ..Trs::IDENTITY },
         ..RawNode::default()
     });
     let raw = RawScene {

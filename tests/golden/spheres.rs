@@ -31,10 +31,7 @@ pub fn trials() -> Vec<Trial> {
     let of = |model: &'static str| {
         trial(format!("spheres_{model}"), &[model], move || {
             let imported = import_path(&needed(model)?, &ImportOptions::default())?;
-            imported
-                .rigs
-                .into_iter()
-                .try_for_each(|rig| held(Arc::new(rig)))
+            imported.rigs.into_iter().try_for_each(|rig| held(Arc::new(rig)))
         })
     };
     MODELS.into_iter().map(of).collect()
@@ -94,9 +91,7 @@ fn farthest(rig: &Rig, rows: &[Affine3x4], weights: &[f32], center: DVec3) -> f6
 
 /// The farthest vertex of an instance as a share of the radius of its sphere, and the radius.
 fn share(crowd: &mut Crowd, bones: &mut BoneBuffer, id: InstanceId) -> Result<[f64; 2], Failed> {
-    let sphere = crowd
-        .bounding_sphere(id)?
-        .ok_or("the rig draws something")?;
+    let sphere = crowd.bounding_sphere(id)?.ok_or("the rig draws something")?;
     crowd.evaluate(bones);
     let range = crowd.palette_range(id).ok_or("a visible instance")?;
     let center = DVec3::from_array(sphere.center.map(f64::from));
@@ -115,16 +110,11 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
             mask: Some(JointMask::from_weights(&skeleton, &half)?),
             ..LayerOptions::default()
         },
-        LayerOptions {
-            additive: true,
-            ..LayerOptions::default()
-        },
+        LayerOptions { additive: true, ..LayerOptions::default() },
     ];
     let mut crowd = Crowd::new();
     let owner = crowd.add_rig_with_layers(rig.clone(), layers)?;
-    let full: Vec<_> = (0..rig.clips().len())
-        .map(|c| crowd.clip_by_index(owner, c))
-        .collect();
+    let full: Vec<_> = (0..rig.clips().len()).map(|c| crowd.clip_by_index(owner, c)).collect();
     let full: Vec<_> = full.into_iter().flatten().collect();
     let mut bones = BoneBuffer::new();
     let id = crowd.spawn(owner)?;
@@ -135,9 +125,9 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
         widest = widest.max(radius);
         match share <= 1.0 {
             true => Ok(share),
-            false => Err(Failed::from(format!(
-                "{what}: a vertex is at {share} of the radius {radius}"
-            ))),
+            false => {
+                Err(Failed::from(format!("{what}: a vertex is at {share} of the radius {radius}")))
+            }
         }
     };
     check(&mut crowd, &mut bones, "at rest")?;
@@ -145,10 +135,7 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
     for (c, &clip) in full.iter().enumerate() {
         for phase in [0.113, 0.379, 0.617, 0.871] {
             let time = f64::from(rig.clips()[c].duration() * phase);
-            let options = PlayOptions {
-                time,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { time, ..PlayOptions::default() };
             crowd.player(id)?.restart(0, clip, &options)?;
             crowd.advance(0.0)?;
             let share = check(&mut crowd, &mut bones, &format!("clip {c} at {time}"))?;
@@ -167,10 +154,8 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
         if full.is_empty() {
             break;
         }
-        let options = PlayOptions {
-            time: f64::from(random.unit() * 3.0),
-            ..PlayOptions::default()
-        };
+        let options =
+            PlayOptions { time: f64::from(random.unit() * 3.0), ..PlayOptions::default() };
         let seconds = random.unit();
         let clip = full[random.below(full.len())];
         match random.below(9) {

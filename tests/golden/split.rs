@@ -11,11 +11,7 @@ pub fn trials() -> Vec<Trial> {
     let rider: &[&str] = &["bl_rider.glb"];
     vec![
         trials::trial("parts_make_the_whole", rider, parts_make_the_whole),
-        trials::trial(
-            "unknown_nodes_are_refused",
-            rider,
-            unknown_nodes_are_refused,
-        ),
+        trials::trial("unknown_nodes_are_refused", rider, unknown_nodes_are_refused),
     ]
 }
 
@@ -29,11 +25,7 @@ fn import(split: &[&str]) -> Result<Imported, Failed> {
 
 /// World matrices of all nodes by their index in the file.
 fn worlds(rig: &Rig, clip: usize, time: f32) -> Result<Vec<(usize, Affine3A)>, Failed> {
-    let action = PoseAction {
-        clip,
-        time,
-        weight: 1.0,
-    };
+    let action = PoseAction { clip, time, weight: 1.0 };
     let pose = evaluate_pose(rig, &[action])?;
     let nodes = rig.nodes().iter().zip(&pose.worlds);
     Ok(nodes.map(|(n, w)| (n.source, Affine3A::from(*w))).collect())
@@ -65,15 +57,10 @@ fn parts_make_the_whole() -> Result<(), Failed> {
             let hung = hung.into_iter().map(|(source, w)| (source, mount * w));
             for (source, have) in base.into_iter().chain(hung) {
                 let joint = parts.rigs.iter().flat_map(|r| r.nodes());
-                let is_joint = joint
-                    .clone()
-                    .any(|n| n.source == source && n.joint.is_some());
+                let is_joint = joint.clone().any(|n| n.source == source && n.joint.is_some());
                 let want = expected.iter().find(|e| e.0 == source);
                 let want = want.ok_or("a node that the file lacks")?.1;
-                for p in [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z]
-                    .into_iter()
-                    .filter(|_| is_joint)
-                {
+                for p in [Vec3::ZERO, Vec3::X, Vec3::Y, Vec3::Z].into_iter().filter(|_| is_joint) {
                     let error = (have.transform_point3(p) - want.transform_point3(p)).length();
                     if error > 1e-5 {
                         return Err(format!("node {source}, clip {clip}: {error}").into());
@@ -90,15 +77,13 @@ fn parts_make_the_whole() -> Result<(), Failed> {
 }
 
 fn unknown_nodes_are_refused() -> Result<(), Failed> {
-    let options = ImportOptions {
-        split: vec!["no such node".into()],
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { split: vec!["no such node".into()], ..ImportOptions::default() };
     match import_path(&trials::needed("bl_rider.glb")?, &options) {
-        Err(ImportError::Split {
-            fault: ImportFault::NoSuchName(name),
-            ..
-        }) if name == "no such node" => Ok(()),
+        Err(ImportError::Split { fault: ImportFault::NoSuchName(name), .. })
+            if name == "no such node" =>
+        {
+            Ok(())
+        }
         other => Err(format!("{:?}", other.map(|i| i.rigs.len())).into()),
     }
 }

@@ -13,9 +13,7 @@ use phalanx_workload::textbook::Textbook;
 pub fn trials() -> Vec<Trial> {
     let models = ["pab.glb", "mannequin.glb", "CesiumMan.glb", "robot.glb"];
     let trials = models.map(|model| {
-        trials::trial(format!("textbook_agrees_on_{model}"), &[model], move || {
-            agrees(model)
-        })
+        trials::trial(format!("textbook_agrees_on_{model}"), &[model], move || agrees(model))
     });
     trials.into()
 }
@@ -40,9 +38,8 @@ fn agrees(model: &str) -> Result<(), Failed> {
     let node = raw.skins[0].joints[textbook.slots().min(raw.skins[0].joints.len()) / 3];
     let mask = textbook.mask(Some(node));
     let below = |n: usize| std::iter::successors(Some(n), |&n| raw.nodes[n].parent);
-    let oracle_mask: Vec<f64> = (0..raw.nodes.len())
-        .map(|n| f64::from(u8::from(below(n).any(|n| n == node))))
-        .collect();
+    let oracle_mask: Vec<f64> =
+        (0..raw.nodes.len()).map(|n| f64::from(u8::from(below(n).any(|n| n == node)))).collect();
     let mut reference = pose.clone();
     for clip in 0..clips {
         for step in 0..=20 {
@@ -57,9 +54,7 @@ fn agrees(model: &str) -> Result<(), Failed> {
                     "two clips" => {
                         Textbook::blend(&mut pose, &other, weight);
                         layer.actions[0].weight = 1.0 - f64::from(weight);
-                        layer
-                            .actions
-                            .push(Action::new(second, t.into(), weight.into()));
+                        layer.actions.push(Action::new(second, t.into(), weight.into()));
                     }
                     "additive" => {
                         textbook.sample(second, 0.0, &mut reference);
@@ -78,11 +73,8 @@ fn agrees(model: &str) -> Result<(), Failed> {
                 textbook.palette(&world, &mut palette);
                 let expected = scene.evaluate(&scene.mix(&[layer]));
                 let slots = expected.palettes[0].len();
-                let actual: Vec<f64> = palette[..slots]
-                    .iter()
-                    .flat_map(Mat4::to_cols_array)
-                    .map(f64::from)
-                    .collect();
+                let actual: Vec<f64> =
+                    palette[..slots].iter().flat_map(Mat4::to_cols_array).map(f64::from).collect();
                 let place = format!("clip {clip} at {t}, {kind}");
                 let expected = expected.palettes[0].as_flattened();
                 tally.array(Category::Palette, &place, expected, &actual);

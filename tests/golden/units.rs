@@ -131,14 +131,8 @@ impl Seen {
             if size == 0.0 {
                 break;
             }
-            let tier = Tier {
-                sharing: Sharing::Error(share * size),
-                ..Tier::default()
-            };
-            let tiers = Tiers {
-                tiers: vec![tier],
-                ..Tiers::default()
-            };
+            let tier = Tier { sharing: Sharing::Error(share * size), ..Tier::default() };
+            let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
             crowd.set_tiers(Some(tiers))?;
             crowd.evaluate(&mut bones);
             let stats = crowd.tier_stats().ok_or("no statistics")?;
@@ -147,9 +141,7 @@ impl Seen {
         Ok(Self {
             layout: rig.clips().iter().map(|c| layout(c)).collect(),
             palettes,
-            bounds: (0..rig.clips().len())
-                .map(|c| rig.clip_bounds(c).copied())
-                .collect(),
+            bounds: (0..rig.clips().len()).map(|c| rig.clip_bounds(c).copied()).collect(),
             spheres,
             shared,
             #[cfg(feature = "phx")]
@@ -180,9 +172,7 @@ fn bytes(rig: &Rig) -> Result<usize, Failed> {
 /// Fails unless a clip is another one with lengths of another unit, to the bit.
 fn same_clip(a: &Clip, b: &Clip, scale: f64) -> Result<(), Failed> {
     let what = || format!("{} below {scale}", a.name());
-    ensure(layout(a) == layout(b), || {
-        format!("{}: {} and {}", what(), layout(a), layout(b))
-    })?;
+    ensure(layout(a) == layout(b), || format!("{}: {} and {}", what(), layout(a), layout(b)))?;
     ensure(a.rows().len() == b.rows().len(), what)?;
     let shorter = |v: f32| (f64::from(v) / scale) as f32;
     for (row, (a, b)) in a.rows().iter().zip(b.rows()).enumerate() {
@@ -191,19 +181,14 @@ fn same_clip(a: &Clip, b: &Clip, scale: f64) -> Result<(), Failed> {
     }
     for part in 0..=20 {
         let time = a.duration() * (part as f32 / 20.0);
-        let (x, y) = (
-            sample(a, a.skeleton(), time)?,
-            sample(b, b.skeleton(), time)?,
-        );
+        let (x, y) = (sample(a, a.skeleton(), time)?, sample(b, b.skeleton(), time)?);
         for lane in 0..a.skeleton().len() {
             let (x, y) = (x.lane(lane), y.lane(lane));
             let same = x.translation.to_array().map(shorter) == y.translation.to_array()
                 && x.rotation == y.rotation
                 && x.scale == y.scale;
             let armature = a.skeleton().joint_of()[lane] == 0;
-            ensure(same || armature, || {
-                format!("{} at {time}, lane {lane}: {x:?} {y:?}", what())
-            })?;
+            ensure(same || armature, || format!("{} at {time}, lane {lane}: {x:?} {y:?}", what()))?;
         }
     }
     Ok(())
@@ -223,19 +208,16 @@ fn same_in_all_units(raw: &RawScene) -> Result<(), Failed> {
             alike("bytes", seen.bytes as f64, found.bytes as f64, 0.01, scale)?;
             found.bytes = seen.bytes;
         }
-        ensure(found == seen, || {
-            format!("below {scale}: {}", first_difference(&seen, &found))
-        })?;
+        ensure(found == seen, || format!("below {scale}: {}", first_difference(&seen, &found)))?;
     }
     // The whole model in another unit: what counts as still, and how fast it moves for its size.
     for unit in POWERS {
         let raw = below_armature(&in_unit(raw, unit), 1.0);
         let other = Arc::new(build_rig(raw, &BuildOptions::default())?);
         let found = Seen::new(&other)?;
-        ensure(
-            found.layout == seen.layout && found.shared == seen.shared,
-            || format!("in units of {unit}: {}", first_difference(&seen, &found)),
-        )?;
+        ensure(found.layout == seen.layout && found.shared == seen.shared, || {
+            format!("in units of {unit}: {}", first_difference(&seen, &found))
+        })?;
     }
     let size = seen.spheres.iter().flatten().map(|s| s.radius);
     let size = size.fold(0.0f32, f32::max);
@@ -246,18 +228,14 @@ fn same_in_all_units(raw: &RawScene) -> Result<(), Failed> {
         alike("bytes", seen.bytes as f64, found.bytes as f64, 0.01, scale)?;
         let far = palettes_apart(&seen.palettes, &found.palettes);
         println!("{}: palettes below {scale}: {:.1e}", raw.name, far / size);
-        ensure(far <= CLOSE * size, || {
-            what(&format!("palettes {far} of {size}"))
-        })?;
+        ensure(far <= CLOSE * size, || what(&format!("palettes {far} of {size}")))?;
         for (a, b) in seen.bounds.iter().zip(&found.bounds) {
             let far = match (a, b) {
                 (Some(a), Some(b)) => bounds_apart(a, b),
                 (None, None) => 0.0,
                 _ => f32::INFINITY,
             };
-            ensure(far <= 4.0 * CLOSE * size, || {
-                what(&format!("bounds {far} of {size}"))
-            })?;
+            ensure(far <= 4.0 * CLOSE * size, || what(&format!("bounds {far} of {size}")))?;
         }
         for (a, b) in seen.shared.iter().zip(&found.shared) {
             ensure(a.abs_diff(*b) <= 1, || what(&format!("phases {a} {b}")))?;
@@ -268,9 +246,7 @@ fn same_in_all_units(raw: &RawScene) -> Result<(), Failed> {
 
 #[cfg(feature = "phx")]
 fn alike(what: &str, a: f64, b: f64, share: f64, scale: f64) -> Result<(), Failed> {
-    ensure((a - b).abs() <= share * a, || {
-        format!("below {scale}: {what} {a} and {b}")
-    })
+    ensure((a - b).abs() <= share * a, || format!("below {scale}: {what} {a} and {b}"))
 }
 
 fn first_difference(a: &Seen, b: &Seen) -> String {
@@ -312,18 +288,13 @@ fn bounds_apart(a: &ClipBounds, b: &ClipBounds) -> f32 {
         a.anchor.min - b.anchor.min,
         a.anchor.max - b.anchor.max,
     ];
-    apart
-        .map(|v| v.abs().max_element())
-        .into_iter()
-        .fold(0.0, f32::max)
+    apart.map(|v| v.abs().max_element()).into_iter().fold(0.0, f32::max)
 }
 
 /// Retargeting from and onto bodies below an armature of another scale.
 fn retargeted_in_all_units(source: &RawScene, target: &RawScene) -> Result<(), Failed> {
-    let options = || RetargetOptions {
-        feet: Some(FootPlanting::default()),
-        ..RetargetOptions::default()
-    };
+    let options =
+        || RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() };
     let onto = |source: &Rig, target: &Rig, clip: &str| -> Result<Clip, Failed> {
         let maps = [source, target].map(|rig| HumanoidMap::find(rig.skeleton()));
         let [a, b] = maps;
@@ -349,10 +320,7 @@ fn retargeted_in_all_units(source: &RawScene, target: &RawScene) -> Result<(), F
 fn root_motion_in_all_units(raw: &RawScene) -> Result<(), Failed> {
     let built = |scale: f64| {
         let options = BuildOptions {
-            root_motion: Some(RootMotionOptions {
-                rotation: true,
-                ..RootMotionOptions::default()
-            }),
+            root_motion: Some(RootMotionOptions { rotation: true, ..RootMotionOptions::default() }),
             ..BuildOptions::default()
         };
         build_rig(below_armature(raw, scale), &options)
@@ -361,9 +329,7 @@ fn root_motion_in_all_units(raw: &RawScene) -> Result<(), Failed> {
     for scale in POWERS {
         let other = built(scale)?;
         for (a, b) in plain.clips().iter().zip(other.clips()) {
-            ensure(a.root_motion() == b.root_motion(), || {
-                format!("{} below {scale}", a.name())
-            })?;
+            ensure(a.root_motion() == b.root_motion(), || format!("{} below {scale}", a.name()))?;
             same_clip(a, b, scale)?;
         }
     }
@@ -396,9 +362,7 @@ fn bobs_as_the_file_says(raw: &RawScene) -> Result<(), Failed> {
             let found = models[usize::from(joint)].translation;
             for c in 0..3 {
                 let far = (found[c] - world[c][3]).abs();
-                ensure(far < 1e-6, || {
-                    format!("{joint} at {time}: {found}, {world:?}")
-                })?;
+                ensure(far < 1e-6, || format!("{joint} at {time}: {found}, {world:?}"))?;
             }
             if node.name.as_deref() == Some("Hips") {
                 highest = highest.max(world[1][3]);

@@ -20,10 +20,7 @@ fn adopted(options: &AdoptOptions) -> (Gpu, Arc<Host>) {
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
     let adapter = adapter.expect("an adapter");
-    let desc = wgpu::DeviceDescriptor {
-        required_limits: adapter.limits(),
-        ..Default::default()
-    };
+    let desc = wgpu::DeviceDescriptor { required_limits: adapter.limits(), ..Default::default() };
     let (device, queue) = pollster::block_on(adapter.request_device(&desc)).expect("a device");
     let host = Arc::<Host>::default();
     let told = Arc::clone(&host);
@@ -80,10 +77,7 @@ pub fn handlers_stay_the_hosts() {
 }
 
 pub fn handlers_are_taken_on_request() {
-    let options = AdoptOptions {
-        take_handlers: true,
-        ..AdoptOptions::default()
-    };
+    let options = AdoptOptions { take_handlers: true, ..AdoptOptions::default() };
     let (gpu, host) = adopted(&options);
     impossible_texture(&gpu);
     let error = gpu.checked(|| Ok(())).unwrap_err();

@@ -21,10 +21,7 @@ pub fn rows_equal_the_heap() {
                 let mut bones = GpuBoneBuffer::new(
                     &gpu,
                     backend,
-                    &GpuBoneOptions {
-                        mapped,
-                        ..GpuBoneOptions::default()
-                    },
+                    &GpuBoneOptions { mapped, ..GpuBoneOptions::default() },
                 )
                 .unwrap();
                 let carried = play(&gpu, &mut bones, 24);
@@ -47,10 +44,7 @@ pub fn rows_of_many_clips_equal_the_heap() {
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
             for mapped in [true, false] {
-                let options = GpuBoneOptions {
-                    mapped,
-                    ..GpuBoneOptions::default()
-                };
+                let options = GpuBoneOptions { mapped, ..GpuBoneOptions::default() };
                 let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
                 bones.evaluate(&mut crowd, &gpu).unwrap();
                 let rows = bones.read(&gpu).unwrap();
@@ -126,10 +120,7 @@ pub fn one_copy_per_frame_and_page() {
     for _ in 0..8 {
         crowd.advance(0.02).unwrap();
         let upload = bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert_eq!(
-            (upload.copies, upload.pages, upload.way),
-            (4, 4, UploadWay::Mapped)
-        );
+        assert_eq!((upload.copies, upload.pages, upload.way), (4, 4, UploadWay::Mapped));
         assert_eq!(upload.bytes, 16 * 20 * 48);
         gpu.wait().unwrap();
     }
@@ -165,11 +156,7 @@ pub fn growth() {
         }
         assert!(all.len() > 1500);
         // Half as much room again each time: 1.5 to the power of 19 is more than 1,500.
-        assert!(
-            bones.generation() <= 20,
-            "recreated {} times",
-            bones.generation()
-        );
+        assert!(bones.generation() <= 20, "recreated {} times", bones.generation());
         let rows = bones.read(&gpu).unwrap();
         let mut truth = Truth::new(&rigs, &[all.len()]);
         let truth = truth.of(&crowd.snapshot());
@@ -183,18 +170,12 @@ pub fn growth() {
 pub fn the_frame_before_is_kept() {
     let gpu = open();
     for backend in PaletteBackend::ALL {
-        let options = GpuBoneOptions {
-            previous: true,
-            ..GpuBoneOptions::default()
-        };
+        let options = GpuBoneOptions { previous: true, ..GpuBoneOptions::default() };
         let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
         let rigs = [chain(20)];
         let (mut crowd, all, _) = crowd_of(&rigs, 9);
         bones.evaluate(&mut crowd, &gpu).unwrap();
-        assert!(
-            bones.previous_page(&gpu, 0).is_none(),
-            "there was none before"
-        );
+        assert!(bones.previous_page(&gpu, 0).is_none(), "there was none before");
         assert!(bones.page(&gpu, 0).is_some());
         for frame in 0..4 {
             let before: Vec<_> = all.iter().map(|&i| crowd.palette_range(i)).collect();
@@ -239,10 +220,7 @@ pub fn the_device_times_its_copies() {
         bones.evaluate(crowd, &gpu).unwrap();
         bones.copy_time(&gpu).unwrap()
     };
-    let (few, many) = (
-        frame(&mut small),
-        frame(&mut crowd_of(&[chain(300)], 3000).0),
-    );
+    let (few, many) = (frame(&mut small), frame(&mut crowd_of(&[chain(300)], 3000).0));
     assert_eq!((few.is_some(), many.is_some()), (able, able));
 }
 
@@ -271,49 +249,21 @@ pub fn an_empty_crowd() {
 /// the rows of the heap, while the crowd grows, fades and changes what it plays.
 pub fn rows_with_tiers_equal_the_heap() {
     let tiers = |number: usize| {
-        let own = Tier {
-            rate: 4,
-            interpolate: number == 1,
-            ..Tier::default()
-        };
-        let shared = Tier {
-            sharing: Sharing::Phases(32),
-            ..Tier::default()
-        };
+        let own = Tier { rate: 4, interpolate: number == 1, ..Tier::default() };
+        let shared = Tier { sharing: Sharing::Phases(32), ..Tier::default() };
         let tier = match number {
             0 | 1 => own,
             2 => shared,
-            _ => Tier {
-                detail: Some(TierDetail {
-                    level: 2,
-                    ..TierDetail::default()
-                }),
-                ..own
-            },
+            _ => Tier { detail: Some(TierDetail { level: 2, ..TierDetail::default() }), ..own },
         };
-        let full = Tier {
-            height: 10.0,
-            rate: 2,
-            interpolate: true,
-            ..Tier::default()
-        };
-        Tiers {
-            tiers: if number == 3 {
-                vec![full, tier]
-            } else {
-                vec![tier]
-            },
-            ..Tiers::default()
-        }
+        let full = Tier { height: 10.0, rate: 2, interpolate: true, ..Tier::default() };
+        Tiers { tiers: if number == 3 { vec![full, tier] } else { vec![tier] }, ..Tiers::default() }
     };
     for gpu in [open(), paged(4800)] {
         for backend in PaletteBackend::ALL {
             let cases = [(0, true), (1, true), (2, true), (3, true), (1, false)];
             for (number, mapped) in cases {
-                let options = GpuBoneOptions {
-                    mapped,
-                    ..GpuBoneOptions::default()
-                };
+                let options = GpuBoneOptions { mapped, ..GpuBoneOptions::default() };
                 let mut bones = GpuBoneBuffer::new(&gpu, backend, &options).unwrap();
                 // Twins, since a frame for other memory is a frame.
                 let rig = match number {

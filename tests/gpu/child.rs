@@ -55,10 +55,7 @@ pub fn run(name: &OsStr) {
 }
 
 fn adapter() {
-    let options = GpuOptions {
-        backends: wgpu::Backends::VULKAN,
-        ..GpuOptions::default()
-    };
+    let options = GpuOptions { backends: wgpu::Backends::VULKAN, ..GpuOptions::default() };
     match Gpu::open(&options) {
         Err(error @ GpuError::NoAdapter { .. }) => println!("{error}"),
         other => panic!("{other:?}"),

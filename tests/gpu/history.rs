@@ -29,10 +29,7 @@ impl InstanceReadback {
         let (instances, places): (Vec<_>, Vec<_>) = places.into_iter().unzip();
         let lengths = instances.iter().map(|id| expected[id].len());
         let wanted: Vec<_> = places.into_iter().zip(lengths).collect();
-        Self {
-            readback: reader.copy(gpu, bones, &wanted),
-            instances,
-        }
+        Self { readback: reader.copy(gpu, bones, &wanted), instances }
     }
 
     fn assert_equal(self, gpu: &Gpu, expected: &Rows, what: &str) {
@@ -60,10 +57,7 @@ pub fn the_frame_before_has_its_rows() {
             let mut bones = GpuBoneBuffer::new(
                 &gpu,
                 backend,
-                &GpuBoneOptions {
-                    previous: true,
-                    ..GpuBoneOptions::default()
-                },
+                &GpuBoneOptions { previous: true, ..GpuBoneOptions::default() },
             )
             .unwrap();
             let [now, then] =
@@ -106,10 +100,7 @@ pub fn the_frame_before_has_its_rows() {
             }
             // All of it has happened.
             let least = taken.min(hidden).min(carried);
-            assert!(
-                least > 10,
-                "{taken} taken, {hidden} hidden, {carried} carried"
-            );
+            assert!(least > 10, "{taken} taken, {hidden} hidden, {carried} carried");
         }
     }
 }

@@ -14,10 +14,7 @@ pub fn webgl2() {
     let refused = GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &GpuBoneOptions::default());
     assert!(matches!(refused, Err(GpuError::Joints { limit: 0, .. })));
     for joints in [1, 67, 201, 341, 342, 1500] {
-        assert_eq!(
-            PaletteBackend::choose(&gpu, joints),
-            Ok(PaletteBackend::Texture)
-        );
+        assert_eq!(PaletteBackend::choose(&gpu, joints), Ok(PaletteBackend::Texture));
     }
     let compute = ComputeSkinner::new(&gpu, PaletteBackend::Texture).unwrap_err();
     assert!(matches!(compute, GpuError::Unsupported { .. }), "{compute}");
@@ -45,10 +42,7 @@ fn rows(gpu: &Gpu, backend: PaletteBackend, joints: &[usize]) -> usize {
 
 /// 1,500 joints through every backend: it holds them, or says how many it holds.
 pub fn many_joints() {
-    for (gpu, held) in [
-        (open(), [1365, u64::MAX, u64::MAX]),
-        (downlevel(), [341, u64::MAX, 0]),
-    ] {
+    for (gpu, held) in [(open(), [1365, u64::MAX, u64::MAX]), (downlevel(), [341, u64::MAX, 0])] {
         for (backend, limit) in PaletteBackend::ALL.into_iter().zip(held) {
             if limit == u64::MAX {
                 assert_eq!(backend.check(&gpu, 1500), Ok(()));
@@ -56,11 +50,7 @@ pub fn many_joints() {
                 continue;
             }
             let error = backend.check(&gpu, 1500).unwrap_err();
-            let expected = GpuError::Joints {
-                backend,
-                needed: 1500,
-                limit,
-            };
+            let expected = GpuError::Joints { backend, needed: 1500, limit };
             assert_eq!(error, expected);
             let text = error.to_string();
             assert!(text.contains("1500 joints"), "{text}");
@@ -75,17 +65,10 @@ pub fn too_many_joints() {
         assert_eq!(PaletteBackend::Uniform.max_joints(&gpu), limit);
         let (mut crowd, all, _) = crowd_of(&[chain(1500)], 2);
         let error = bones.evaluate(&mut crowd, &gpu).unwrap_err();
-        let expected = GpuError::Joints {
-            backend: PaletteBackend::Uniform,
-            needed: 1500,
-            limit,
-        };
+        let expected = GpuError::Joints { backend: PaletteBackend::Uniform, needed: 1500, limit };
         assert_eq!(error, expected);
         let text = error.to_string();
-        assert!(
-            text.contains("1500") && text.contains(&limit.to_string()),
-            "{text}"
-        );
+        assert!(text.contains("1500") && text.contains(&limit.to_string()), "{text}");
         // The frame is there all the same, in the heap.
         let rows = bones.heap().expect("the heap has it").rows();
         assert_eq!(rows.len(), 3000);
@@ -105,11 +88,7 @@ pub fn pairs_of_palettes() {
         assert_eq!(uniform.max_pair_joints(&gpu), limit);
         assert_eq!(uniform.check_pair(&gpu, limit as usize), Ok(()));
         let error = uniform.check_pair(&gpu, limit as usize + 1).unwrap_err();
-        let expected = GpuError::PairJoints {
-            backend: uniform,
-            needed: limit + 1,
-            limit,
-        };
+        let expected = GpuError::PairJoints { backend: uniform, needed: limit + 1, limit };
         assert_eq!(error, expected);
         let text = error.to_string();
         assert!(text.contains(&format!("pairs of {limit}")), "{text}");
@@ -117,22 +96,12 @@ pub fn pairs_of_palettes() {
         assert_eq!(uniform.check(&gpu, limit as usize + 1), Ok(()));
         let texture = PaletteBackend::Texture;
         assert_eq!(texture.max_pair_joints(&gpu), texture.max_joints(&gpu) / 2);
-        assert_eq!(
-            PaletteBackend::choose_pair(&gpu, 1500),
-            PaletteBackend::choose(&gpu, 1500)
-        );
+        assert_eq!(PaletteBackend::choose_pair(&gpu, 1500), PaletteBackend::choose(&gpu, 1500));
     }
     // Pages of 100 rows hold pairs of 50, of 48 where palettes are aligned.
     let gpu = paged(100 * ROW_BYTES);
-    assert_eq!(
-        PaletteBackend::choose_pair(&gpu, 50),
-        Ok(PaletteBackend::Storage)
-    );
+    assert_eq!(PaletteBackend::choose_pair(&gpu, 50), Ok(PaletteBackend::Storage));
     let error = PaletteBackend::choose_pair(&gpu, 51).unwrap_err();
-    let expected = GpuError::PairJoints {
-        backend: PaletteBackend::Storage,
-        needed: 51,
-        limit: 50,
-    };
+    let expected = GpuError::PairJoints { backend: PaletteBackend::Storage, needed: 51, limit: 50 };
     assert_eq!(error, expected);
 }

@@ -53,29 +53,14 @@ fn main() {
     let joints = &["bl_manyjoints.glb"];
     let mut trials = vec![
         gpu("rows_equal_the_heap", bones::rows_equal_the_heap),
-        gpu(
-            "rows_of_many_clips_equal_the_heap",
-            bones::rows_of_many_clips_equal_the_heap,
-        ),
-        gpu(
-            "rows_with_tiers_equal_the_heap",
-            bones::rows_with_tiers_equal_the_heap,
-        ),
+        gpu("rows_of_many_clips_equal_the_heap", bones::rows_of_many_clips_equal_the_heap),
+        gpu("rows_with_tiers_equal_the_heap", bones::rows_with_tiers_equal_the_heap),
         gpu("one_copy_per_page", bones::one_copy_per_frame_and_page),
-        gpu(
-            "copies_into_textures_are_counted",
-            sizes::copies_into_textures_are_counted,
-        ),
+        gpu("copies_into_textures_are_counted", sizes::copies_into_textures_are_counted),
         gpu("growth", bones::growth),
-        gpu(
-            "watched_joints_equal_those_of_the_heap",
-            watched::joints_equal_those_of_the_heap,
-        ),
+        gpu("watched_joints_equal_those_of_the_heap", watched::joints_equal_those_of_the_heap),
         gpu("the_frame_before_is_kept", bones::the_frame_before_is_kept),
-        gpu(
-            "rows_of_the_frame_before",
-            history::the_frame_before_has_its_rows,
-        ),
+        gpu("rows_of_the_frame_before", history::the_frame_before_has_its_rows),
         gpu("both_ways_of_uploading", history::both_ways_of_uploading),
         gpu("times_of_copies", bones::the_device_times_its_copies),
         gpu("an_empty_crowd", bones::an_empty_crowd),
@@ -85,21 +70,13 @@ fn main() {
         gpu("skinning_refusals", skinning::refusals),
         gpu("skinning_1500_joints", skinning::many_joints),
         with("skinning_a_file", joints, skinning::file_of_201_joints),
-        with(
-            "skinning_morphs",
-            &["bl_morphbones.glb"],
-            skinning::file_with_morphs,
-        ),
+        with("skinning_morphs", &["bl_morphbones.glb"], skinning::file_with_morphs),
         gpu("pictures_every_kind", pictures::every_kind),
         gpu("pictures_1500_joints", pictures::many_joints),
         gpu("pictures_with_few_limits", pictures::few_limits),
         with("pictures_of_a_file", joints, pictures::file_of_201_joints),
         gpu("webgl2_limits", limits::webgl2),
-        with(
-            "webgl2_pictures_of_a_file",
-            joints,
-            pictures::file_with_few_limits,
-        ),
+        with("webgl2_pictures_of_a_file", joints, pictures::file_with_few_limits),
         gpu("too_many_joints", limits::too_many_joints),
         gpu("pairs_of_palettes", limits::pairs_of_palettes),
         gpu("backends_of_1500_joints", limits::many_joints),
@@ -114,10 +91,7 @@ fn main() {
             robust::an_uncaptured_error_is_returned_by_the_next_call,
         ),
         gpu("handlers_stay_the_hosts", adopt::handlers_stay_the_hosts),
-        gpu(
-            "handlers_are_taken_on_request",
-            adopt::handlers_are_taken_on_request,
-        ),
+        gpu("handlers_are_taken_on_request", adopt::handlers_are_taken_on_request),
         cpu("no_adapter", child::no_adapter),
         cpu("shaders_are_valid", shaders::valid),
     ];

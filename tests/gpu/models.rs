@@ -39,10 +39,7 @@ fn sided_chain(joints: usize, side: f32) -> Arc<Rig> {
         source: j,
         name: Some(format!("joint{j}")),
         parent: j.checked_sub(1),
-        local: Trs {
-            translation: Vec3::Y * if j == 0 { 0.0 } else { step },
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::Y * if j == 0 { 0.0 } else { step }, ..Trs::IDENTITY },
         ..RawNode::default()
     });
     let track = |node: usize, channel, values: Vec<f32>| RawTrack {
@@ -109,15 +106,10 @@ pub fn tube(joints: usize, per_vertex: usize, weights: Weights, targets: usize) 
             let angle = side as f32 / SIDES as f32 * std::f32::consts::TAU;
             let out = Vec3::new(angle.cos(), 0.0, angle.sin());
             let radius = 0.15 + 0.05 * (along * 9.0).sin();
-            p.positions
-                .push((out * radius + Vec3::Y * along * HEIGHT).to_array());
+            p.positions.push((out * radius + Vec3::Y * along * HEIGHT).to_array());
             p.normals.push(out.to_array());
             let along_side = Vec3::new(-angle.sin(), 0.0, angle.cos());
-            p.tangents.push(
-                along_side
-                    .extend(if side % 2 == 0 { 1.0 } else { -1.0 })
-                    .to_array(),
-            );
+            p.tangents.push(along_side.extend(if side % 2 == 0 { 1.0 } else { -1.0 }).to_array());
             let first = (along * joints as f32) as usize;
             add_influences(&mut p.influences, first, joints, weights);
         }
@@ -132,9 +124,7 @@ pub fn tube(joints: usize, per_vertex: usize, weights: Weights, targets: usize) 
     }
     let wave = |t: usize, v: usize, k: f32| {
         let at = v as f32 * 0.37 + t as f32;
-        Vec3::new(at.sin(), (at * 1.7).cos(), (at * 0.6).sin())
-            .to_array()
-            .map(|x| x * k)
+        Vec3::new(at.sin(), (at * 1.7).cos(), (at * 0.6).sin()).to_array().map(|x| x * k)
     };
     let count = p.positions.len();
     p.targets = (0..targets)
@@ -162,11 +152,7 @@ fn add_influences(to: &mut Influences, first: usize, joints: usize, weights: Wei
     let total: usize = (1..=n).sum();
     let mut left = whole;
     for k in 0..n {
-        let part = if k + 1 == n {
-            left
-        } else {
-            whole * (n - k) / total
-        };
+        let part = if k + 1 == n { left } else { whole * (n - k) / total };
         left -= part;
         to.joints.push(((first + k) % joints) as u16);
         to.weights.push(part as f32 / whole as f32);

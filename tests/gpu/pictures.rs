@@ -78,11 +78,7 @@ fn check(gpu: &Gpu, backends: &[PaletteBackend], subject: &Subject) {
     for (i, (a, first)) in pictures.iter().enumerate() {
         for (b, second) in &pictures[..i] {
             let off = |(a, b): (&[u8], &[u8])| a.iter().zip(b).any(|(a, b)| a.abs_diff(*b) > STEP);
-            let differ = first
-                .chunks(4)
-                .zip(second.chunks(4))
-                .filter(|&p| off(p))
-                .count();
+            let differ = first.chunks(4).zip(second.chunks(4)).filter(|&p| off(p)).count();
             let share = differ as f64 / f64::from(SIDE * SIDE);
             assert!(share <= SHARE, "{a} and {b}: {differ} pixels differ");
         }

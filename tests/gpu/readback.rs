@@ -77,21 +77,14 @@ impl RowReader {
         let buffer = |binding, ty, has_dynamic_offset| wgpu::BindGroupLayoutEntry {
             binding,
             visibility: stage,
-            ty: wgpu::BindingType::Buffer {
-                ty,
-                has_dynamic_offset,
-                min_binding_size: None,
-            },
+            ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size: None },
             count: None,
         };
         let written = wgpu::BufferBindingType::Storage { read_only: false };
         let groups = [
             layout(
                 gpu,
-                &[
-                    buffer(0, wgpu::BufferBindingType::Uniform, true),
-                    buffer(1, written, false),
-                ],
+                &[buffer(0, wgpu::BufferBindingType::Uniform, true), buffer(1, written, false)],
             ),
             layout(gpu, &[backend.layout_entry(frame.binding(), stage)]),
         ];
@@ -113,12 +106,7 @@ impl RowReader {
             compilation_options: Default::default(),
             cache: None,
         });
-        Self {
-            backend,
-            frame,
-            groups,
-            pipeline,
-        }
+        Self { backend, frame, groups, pipeline }
     }
 
     /// Submits copies of palettes, each with its number of rows, after all earlier submissions.
@@ -155,21 +143,13 @@ impl RowReader {
                 offset: 0,
                 size: wgpu::BufferSize::new(16),
             });
-            let own = group(
-                gpu,
-                &self.groups[0],
-                &[(0, job), (1, seen.as_entire_binding())],
-            );
+            let own = group(gpu, &self.groups[0], &[(0, job), (1, seen.as_entire_binding())]);
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             let mut pass = encoder.begin_compute_pass(&Default::default());
             pass.set_pipeline(&self.pipeline);
             for (i, (place, _)) in palettes.iter().enumerate() {
                 let page = self.frame.page(bones, gpu, place.page).expect("the page");
-                let page = group(
-                    gpu,
-                    &self.groups[1],
-                    &[(self.frame.binding(), page.binding)],
-                );
+                let page = group(gpu, &self.groups[1], &[(self.frame.binding(), page.binding)]);
                 let offset = [place.offset()];
                 pass.set_bind_group(0, &own, &[(i * JOB_STRIDE) as u32]);
                 pass.set_bind_group(1, &page, if windows { &offset } else { &[] });

@@ -137,11 +137,7 @@ pub fn an_uncaptured_error_is_returned_by_the_next_call() {
 pub fn impossible_texture(gpu: &Gpu) {
     let _ = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: None,
-        size: wgpu::Extent3d {
-            width: u32::MAX,
-            height: 1,
-            depth_or_array_layers: 1,
-        },
+        size: wgpu::Extent3d { width: u32::MAX, height: 1, depth_or_array_layers: 1 },
         mip_level_count: 1,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,

@@ -112,11 +112,7 @@ pub fn refusals() {
     assert!(neighbours.is_ok(), "{neighbours:?}");
     // The one after the next: 2 · 688 + 677 rows.
     let refused = skin(&gpu, &staged, |i| ((i + 2) % INSTANCES, 0.5));
-    let expected = GpuError::Window {
-        instance: 0,
-        needed: 2053,
-        limit: 1365,
-    };
+    let expected = GpuError::Window { instance: 0, needed: 2053, limit: 1365 };
     assert_eq!(refused, Err(expected));
     // At factor 0 the other rows are not read.
     assert!(skin(&gpu, &staged, |i| ((i + 2) % INSTANCES, 0.0)).is_ok());
@@ -162,12 +158,7 @@ fn check(gpu: &Gpu, backend: PaletteBackend, subject: &Subject) {
     assert_eq!(skinned.len(), vertices * INSTANCES);
     for (i, skinned) in skinned.chunks(vertices).enumerate() {
         let truth = staged.by_the_job(i);
-        compare(
-            &staged,
-            &truth,
-            skinned,
-            &format!("{backend}, instance {i}"),
-        );
+        compare(&staged, &truth, skinned, &format!("{backend}, instance {i}"));
     }
 }
 
@@ -227,11 +218,7 @@ fn skin(
         if backend == PaletteBackend::Uniform {
             // A window per instance; its rows count from the window's start.
             for i in 0..INSTANCES {
-                let place = if to(i).1 == 0.0 {
-                    staged.places[i]
-                } else {
-                    pair(i).first()
-                };
+                let place = if to(i).1 == 0.0 { staged.places[i] } else { pair(i).first() };
                 assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
                 run(&[instance(i, place.row)], place.offset(), i..i + 1)?;
             }
@@ -254,23 +241,14 @@ fn compare(staged: &Staged<'_>, truth: &Skinned, skinned: &[SkinnedVertex], what
     assert!(moves, "{what}: the subject stands still");
     for (v, got) in skinned.iter().enumerate() {
         let off = distance(&got.position, &truth.positions[v]) / subject.size;
-        assert!(
-            off <= POSITION,
-            "{what}, vertex {v}: position off by {off:e}"
-        );
+        assert!(off <= POSITION, "{what}, vertex {v}: position off by {off:e}");
         if let Some(normal) = truth.normals.get(v) {
             let off = distance(&got.normal, normal);
-            assert!(
-                off <= DIRECTION,
-                "{what}, vertex {v}: normal off by {off:e}"
-            );
+            assert!(off <= DIRECTION, "{what}, vertex {v}: normal off by {off:e}");
         }
         if let Some(tangent) = truth.tangents.get(v) {
             let off = distance(&got.tangent, tangent);
-            assert!(
-                off <= DIRECTION,
-                "{what}, vertex {v}: tangent off by {off:e}"
-            );
+            assert!(off <= DIRECTION, "{what}, vertex {v}: tangent off by {off:e}");
         }
     }
 }

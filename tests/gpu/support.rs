@@ -27,19 +27,14 @@ pub fn open() -> Gpu {
 
 /// A device whose pages hold that many bytes.
 pub fn paged(page_bytes: u64) -> Gpu {
-    let options = GpuOptions {
-        page_bytes,
-        ..GpuOptions::default()
-    };
+    let options = GpuOptions { page_bytes, ..GpuOptions::default() };
     Gpu::open(&options).expect("an adapter")
 }
 
 /// A device with no more than WebGL2's limits.
 pub fn downlevel() -> Gpu {
-    let options = GpuOptions {
-        limits: wgpu::Limits::downlevel_webgl2_defaults(),
-        ..GpuOptions::default()
-    };
+    let options =
+        GpuOptions { limits: wgpu::Limits::downlevel_webgl2_defaults(), ..GpuOptions::default() };
     Gpu::open(&options).expect("an adapter")
 }
 
@@ -64,10 +59,7 @@ impl Truth {
                 crowd.spawn(id).expect("room");
             }
         }
-        Self {
-            crowd,
-            rows: BoneBuffer::new(),
-        }
+        Self { crowd, rows: BoneBuffer::new() }
     }
 
     pub fn of(&mut self, state: &CrowdSnapshot) -> &mut Self {
@@ -95,17 +87,10 @@ pub fn crowd_of(rigs: &[Arc<Rig>], each: usize) -> (Crowd, Vec<InstanceId>, Vec<
         for i in 0..each {
             let instance = crowd.spawn(id).expect("room");
             let clips = rig.clips().len();
-            if let Some(clip) = (clips > 0)
-                .then(|| crowd.clip_by_index(id, i % clips))
-                .flatten()
-            {
-                let options = phalanx::crowd::PlayOptions {
-                    time: 0.037 * i as f64,
-                    ..Default::default()
-                };
-                crowd
-                    .play(instance, clip, &options)
-                    .expect("a clip of the rig");
+            if let Some(clip) = (clips > 0).then(|| crowd.clip_by_index(id, i % clips)).flatten() {
+                let options =
+                    phalanx::crowd::PlayOptions { time: 0.037 * i as f64, ..Default::default() };
+                crowd.play(instance, clip, &options).expect("a clip of the rig");
             }
             all.push(instance);
         }

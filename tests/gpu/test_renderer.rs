@@ -90,20 +90,13 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
         let layouts = [
             layout(
                 gpu,
-                &[
-                    backend.layout_entry(0, vertex),
-                    Table::layout_entry(backend, 1, vertex),
-                ],
+                &[backend.layout_entry(0, vertex), Table::layout_entry(backend, 1, vertex)],
             ),
             layout(gpu, &[Table::layout_entry(backend, 3, vertex)]),
         ];
         let page = staged.bones.page(gpu, 0).expect("there are rows");
         let groups = [
-            group(
-                gpu,
-                &layouts[0],
-                &[(0, page.binding), (1, weights.binding())],
-            ),
+            group(gpu, &layouts[0], &[(0, page.binding), (1, weights.binding())]),
             group(gpu, &layouts[1], &[(3, mesh.deltas.binding())]),
         ];
         let uniform = backend == PaletteBackend::Uniform;
@@ -116,35 +109,26 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
             .collect();
         let places = vertices(gpu, bytemuck::cast_slice(&places))?;
         let layouts = layouts.each_ref().map(Some);
-        paint(
-            gpu,
-            staged.subject,
-            &source,
-            entry,
-            &buffers,
-            &layouts,
-            |pass| {
-                pass.set_vertex_buffer(0, mesh.surface.slice(..));
-                let influences = mesh.influences.as_ref().expect("the mesh is skinned");
-                pass.set_vertex_buffer(1, influences.slice(..));
-                pass.set_vertex_buffer(2, places.slice(..));
-                pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
-                pass.set_bind_group(2, &groups[1], &[]);
-                if uniform {
-                    // A draw per window: its last one ends beyond the last instance's rows.
-                    for (i, place) in (0u32..).zip(&staged.places) {
-                        pass.set_bind_group(1, &groups[0], &[place.offset()]);
-                        pass.draw_indexed(0..mesh.index_count, 0, i..i + 1);
-                    }
-                } else {
-                    pass.set_bind_group(1, &groups[0], &[]);
-                    pass.draw_indexed(0..mesh.index_count, 0, 0..INSTANCES as u32);
+        paint(gpu, staged.subject, &source, entry, &buffers, &layouts, |pass| {
+            pass.set_vertex_buffer(0, mesh.surface.slice(..));
+            let influences = mesh.influences.as_ref().expect("the mesh is skinned");
+            pass.set_vertex_buffer(1, influences.slice(..));
+            pass.set_vertex_buffer(2, places.slice(..));
+            pass.set_index_buffer(mesh.indices.slice(..), wgpu::IndexFormat::Uint32);
+            pass.set_bind_group(2, &groups[1], &[]);
+            if uniform {
+                // A draw per window: its last one ends beyond the last instance's rows.
+                for (i, place) in (0u32..).zip(&staged.places) {
+                    pass.set_bind_group(1, &groups[0], &[place.offset()]);
+                    pass.draw_indexed(0..mesh.index_count, 0, i..i + 1);
                 }
-            },
-        )
+            } else {
+                pass.set_bind_group(1, &groups[0], &[]);
+                pass.draw_indexed(0..mesh.index_count, 0, 0..INSTANCES as u32);
+            }
+        })
     });
-    gpu.read(&drawn.expect("the device works"))
-        .expect("the device works")
+    gpu.read(&drawn.expect("the device works")).expect("the device works")
 }
 
 /// The same picture of vertices that the CPU skinning job has computed.
@@ -169,25 +153,16 @@ pub fn by_the_job(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
         let indices = &staged.subject.primitive.indices;
         let index = wgpu::BufferUsages::INDEX;
         let index = gpu.buffer("indices", bytemuck::cast_slice(indices), index)?;
-        paint(
-            gpu,
-            staged.subject,
-            &source,
-            "as_it_is",
-            &buffers,
-            &[],
-            |pass| {
-                pass.set_vertex_buffer(1, places.slice(..));
-                pass.set_index_buffer(index.slice(..), wgpu::IndexFormat::Uint32);
-                for (i, vertices) in (0u32..).zip(&instances) {
-                    pass.set_vertex_buffer(0, vertices.slice(..));
-                    pass.draw_indexed(0..indices.len() as u32, 0, i..i + 1);
-                }
-            },
-        )
+        paint(gpu, staged.subject, &source, "as_it_is", &buffers, &[], |pass| {
+            pass.set_vertex_buffer(1, places.slice(..));
+            pass.set_index_buffer(index.slice(..), wgpu::IndexFormat::Uint32);
+            for (i, vertices) in (0u32..).zip(&instances) {
+                pass.set_vertex_buffer(0, vertices.slice(..));
+                pass.draw_indexed(0..indices.len() as u32, 0, i..i + 1);
+            }
+        })
     });
-    gpu.read(&drawn.expect("the device works"))
-        .expect("the device works")
+    gpu.read(&drawn.expect("the device works")).expect("the device works")
 }
 
 fn vertices(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
@@ -195,10 +170,7 @@ fn vertices(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {
 }
 
 pub fn layout(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
-    let descriptor = wgpu::BindGroupLayoutDescriptor {
-        label: None,
-        entries,
-    };
+    let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries };
     gpu.device.create_bind_group_layout(&descriptor)
 }
 
@@ -207,12 +179,10 @@ pub fn group(
     layout: &wgpu::BindGroupLayout,
     resources: &[(u32, wgpu::BindingResource<'_>)],
 ) -> wgpu::BindGroup {
-    let entries = resources
-        .iter()
-        .map(|(binding, resource)| wgpu::BindGroupEntry {
-            binding: *binding,
-            resource: resource.clone(),
-        });
+    let entries = resources.iter().map(|(binding, resource)| wgpu::BindGroupEntry {
+        binding: *binding,
+        resource: resource.clone(),
+    });
     let entries: Vec<_> = entries.collect();
     gpu.device.create_bind_group(&wgpu::BindGroupDescriptor {
         label: None,
@@ -256,16 +226,9 @@ fn paint(
     draw: impl FnOnce(&mut wgpu::RenderPass<'_>),
 ) -> Result<wgpu::Buffer, GpuError> {
     let device = &gpu.device;
-    let (format, depth) = (
-        wgpu::TextureFormat::Rgba8Unorm,
-        wgpu::TextureFormat::Depth32Float,
-    );
+    let (format, depth) = (wgpu::TextureFormat::Rgba8Unorm, wgpu::TextureFormat::Depth32Float);
     let texture = |format, usage| {
-        let size = wgpu::Extent3d {
-            width: SIDE,
-            height: SIDE,
-            depth_or_array_layers: 1,
-        };
+        let size = wgpu::Extent3d { width: SIDE, height: SIDE, depth_or_array_layers: 1 };
         device.create_texture(&wgpu::TextureDescriptor {
             label: None,
             size,
@@ -299,10 +262,7 @@ fn paint(
         label: Some("renderer"),
         source: wgpu::ShaderSource::Wgsl(source.into()),
     });
-    let layouts: Vec<_> = [Some(&first)]
-        .into_iter()
-        .chain(more.iter().copied())
-        .collect();
+    let layouts: Vec<_> = [Some(&first)].into_iter().chain(more.iter().copied()).collect();
     let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
         label: None,
         bind_group_layouts: &layouts,

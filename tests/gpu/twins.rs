@@ -54,8 +54,7 @@ impl Twins {
                 self.both(|crowd| crowd.set_visible(id, shown)).unwrap();
             }
             let scheduled = roll(3, i) < 0.5;
-            self.both(|crowd| crowd.set_scheduled(id, scheduled))
-                .unwrap();
+            self.both(|crowd| crowd.set_scheduled(id, scheduled)).unwrap();
         }
         // A new instance may reuse the index of the despawned one.
         let gone = self.all.remove(frame as usize % self.all.len());

@@ -12,16 +12,12 @@ pub fn joints_equal_those_of_the_heap() {
     let gpu = open();
     let rigs = [chain(20), chain(33)];
     for mapped in [true, false] {
-        let options = GpuBoneOptions {
-            mapped,
-            ..GpuBoneOptions::default()
-        };
+        let options = GpuBoneOptions { mapped, ..GpuBoneOptions::default() };
         let mut device = GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &options).unwrap();
         let mut heap = BoneBuffer::new();
         let both = [true, false].map(|_| {
             let (mut crowd, all, ids) = crowd_of(&rigs, 40);
-            ids.iter()
-                .for_each(|&rig| crowd.watch(rig, &[1, 18]).unwrap());
+            ids.iter().for_each(|&rig| crowd.watch(rig, &[1, 18]).unwrap());
             let mut scene = SceneGraph::new();
             let swords = all.iter().step_by(7).map(|&i| {
                 let mirror = crowd.mirror_joints(i, &mut scene, &[15]).unwrap();
@@ -47,11 +43,7 @@ pub fn joints_equal_those_of_the_heap() {
             for (&a, &b) in on_device.1.iter().zip(&on_heap.1) {
                 let a = on_device.0.watched(a).unwrap();
                 let b = on_heap.0.watched(b).unwrap();
-                assert_eq!(
-                    (a.models(), a.age()),
-                    (b.models(), b.age()),
-                    "frame {frame}"
-                );
+                assert_eq!((a.models(), a.age()), (b.models(), b.age()), "frame {frame}");
                 kept += usize::from(a.age() != Some(0));
             }
             assert_eq!(kept > 0, frame > 0, "frame {frame}");

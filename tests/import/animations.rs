@@ -69,26 +69,10 @@ fn the_three_interpolations_keep_their_keys() {
 fn integer_keys_are_fractions() {
     let expected = |values: [f32; 4]| values.to_vec();
     let cases = [
-        (
-            I8,
-            vec![129u8, 128, 127, 64],
-            expected([-1.0, -1.0, 1.0, 64.0 / 127.0]),
-        ),
-        (
-            U8,
-            vec![0, 255, 51, 128],
-            expected([0.0, 1.0, 0.2, 128.0 / 255.0]),
-        ),
-        (
-            I16,
-            i16_bytes(&[-32768, -32767, 32767, 1]),
-            expected([-1.0, -1.0, 1.0, 1.0 / 32767.0]),
-        ),
-        (
-            U16,
-            u16_bytes(&[0, 65535, 13107, 1]),
-            expected([0.0, 1.0, 0.2, 1.0 / 65535.0]),
-        ),
+        (I8, vec![129u8, 128, 127, 64], expected([-1.0, -1.0, 1.0, 64.0 / 127.0])),
+        (U8, vec![0, 255, 51, 128], expected([0.0, 1.0, 0.2, 128.0 / 255.0])),
+        (I16, i16_bytes(&[-32768, -32767, 32767, 1]), expected([-1.0, -1.0, 1.0, 1.0 / 32767.0])),
+        (U16, u16_bytes(&[0, 65535, 13107, 1]), expected([0.0, 1.0, 0.2, 1.0 / 65535.0])),
     ];
     for (component, bytes, expected) in cases {
         for flagged in [true, false] {
@@ -121,26 +105,15 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
                          { "sampler": 2, "target": { "node": 0, "path": "translation" } }]
         }),
     );
-    file.push(
-        "animations",
-        json!({ "samplers": [], "channels": [], "name": "nothing" }),
-    );
+    file.push("animations", json!({ "samplers": [], "channels": [], "name": "nothing" }));
     let (scene, report) = file.read();
     assert_eq!(scene.clips[0].duration, 0.25);
     assert_eq!(scene.clips[0].tracks.len(), 1);
     assert_eq!(scene.clips[1].duration, 0.0);
     assert!(scene.clips[1].tracks.is_empty());
-    assert_reported(
-        &report,
-        Severity::Dropped,
-        &["animation 0, channel 1", "no keys"],
-    );
+    assert_reported(&report, Severity::Dropped, &["animation 0, channel 1", "no keys"]);
     // Of the samplers that are used, the first key is late.
-    assert_reported(
-        &report,
-        Severity::Note,
-        &["animation 0", "begins late", "0.25 s"],
-    );
+    assert_reported(&report, Severity::Note, &["animation 0", "begins late", "0.25 s"]);
     let parts = ["animation 1 \"nothing\"", "empty clip", "no channels"];
     assert_reported(&report, Severity::Note, &parts);
     let parts = ["animation 0", "sampler 1", "no channel", "not read"];
@@ -172,12 +145,7 @@ fn keys_at_one_time_are_a_jump() {
     assert_eq!(track.times, [0.0, 1.0, 2.0]);
     assert_eq!(track.values, [&values[0..3], &values[9..15]].concat());
     for clip in ["animation 0", "animation 1", "animation 2"] {
-        let parts = [
-            clip,
-            "2 keys have the time of the key before",
-            "jumps",
-            "1 s of sampler 0",
-        ];
+        let parts = [clip, "2 keys have the time of the key before", "jumps", "1 s of sampler 0"];
         assert_reported(&report, Severity::Repaired, &parts);
     }
     assert_eq!(report.entries.len(), 3);
@@ -195,10 +163,7 @@ fn jumps_without_a_place_keep_the_last_key() {
     }
     let (scene, _) = file.read();
     let first = |clip: usize| {
-        (
-            &scene.clips[clip].tracks[0].times[..],
-            scene.clips[clip].tracks[0].values[0],
-        )
+        (&scene.clips[clip].tracks[0].times[..], scene.clips[clip].tracks[0].values[0])
     };
     assert_eq!(first(0), (&[0.0, 1.0][..], 1.0));
     assert_eq!(first(1), (&[1.0, near][..], 0.0));
@@ -211,32 +176,17 @@ fn jumps_without_a_place_keep_the_last_key() {
 fn motion_before_a_jump_is_that_of_the_file() {
     let mut file = node_file();
     let times = file.floats("SCALAR", &[0.0, 1.0, 1.0, 2.0]);
-    let values = [
-        0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 100.0, 0.0, 0.0, 110.0, 0.0, 0.0,
-    ];
+    let values = [0.0, 0.0, 0.0, 10.0, 0.0, 0.0, 100.0, 0.0, 0.0, 110.0, 0.0, 0.0];
     let values = file.floats("VEC3", &values);
     file.clip(0, "translation", "LINEAR", times, values);
-    let rig = import_slice(&file.glb(), "x", None, &ImportOptions::default())
-        .unwrap()
-        .rigs
-        .remove(0);
-    for (time, expected) in [
-        (0.0, 0.0),
-        (0.5, 5.0),
-        (0.99, 9.9),
-        (1.0, 100.0),
-        (1.5, 105.0),
-        (2.0, 110.0),
-    ] {
+    let rig =
+        import_slice(&file.glb(), "x", None, &ImportOptions::default()).unwrap().rigs.remove(0);
+    for (time, expected) in
+        [(0.0, 0.0), (0.5, 5.0), (0.99, 9.9), (1.0, 100.0), (1.5, 105.0), (2.0, 110.0)]
+    {
         let pose = sample(&rig.clips()[0], rig.skeleton(), time).unwrap();
-        let found = pose
-            .lane(usize::from(rig.skeleton().lane_of()[0]))
-            .translation
-            .x;
-        assert!(
-            (found - expected).abs() < 1e-3,
-            "{time}: {found} {expected}"
-        );
+        let found = pose.lane(usize::from(rig.skeleton().lane_of()[0])).translation.x;
+        assert!((found - expected).abs() < 1e-3, "{time}: {found} {expected}");
     }
 }
 
@@ -249,61 +199,26 @@ fn keys_below_zero_refuse_their_animation_alone() {
     let none = file.floats("SCALAR", &[0.0, 1.0, f32::NAN, 3.0]);
     let values: Vec<f32> = (0..12).map(|i| i as f32).collect();
     let values = file.floats("VEC3", &values);
-    for (name, times) in [
-        ("Early", early),
-        ("Back", back),
-        ("None", none),
-        ("Walk", sound),
-    ] {
+    for (name, times) in [("Early", early), ("Back", back), ("None", none), ("Walk", sound)] {
         file.clip(0, "translation", "LINEAR", times, values);
-        let last = file.root["animations"]
-            .as_array_mut()
-            .unwrap()
-            .last_mut()
-            .unwrap();
+        let last = file.root["animations"].as_array_mut().unwrap().last_mut().unwrap();
         last["name"] = json!(name);
         last["extras"] = json!({ "markers": [{ "name": "step", "time": 0.5 }] });
     }
     let names = |scene: &RawScene| -> Vec<String> {
-        scene
-            .clips
-            .iter()
-            .map(|c| c.name.clone().unwrap())
-            .collect()
+        scene.clips.iter().map(|c| c.name.clone().unwrap()).collect()
     };
     let (scene, report) = file.read();
     assert_eq!(names(&scene), ["Walk"]);
     for parts in [
-        [
-            "animation 0 \"Early\"",
-            "left out",
-            "-0.5 s",
-            "trimming",
-            "leniently",
-        ],
-        [
-            "animation 1 \"Back\"",
-            "left out",
-            "sampler 0",
-            "time 2 is 1",
-            "after 2",
-        ],
-        [
-            "animation 2 \"None\"",
-            "left out",
-            "sampler 0",
-            "time 2 is NaN",
-            "",
-        ],
+        ["animation 0 \"Early\"", "left out", "-0.5 s", "trimming", "leniently"],
+        ["animation 1 \"Back\"", "left out", "sampler 0", "time 2 is 1", "after 2"],
+        ["animation 2 \"None\"", "left out", "sampler 0", "time 2 is NaN", ""],
     ] {
         assert_reported(&report, Severity::Dropped, &parts);
     }
     for (trim, lenient) in [(true, false), (false, true)] {
-        let options = ImportOptions {
-            trim,
-            lenient,
-            ..ImportOptions::default()
-        };
+        let options = ImportOptions { trim, lenient, ..ImportOptions::default() };
         let (scene, report) = file.read_with(&options).unwrap();
         assert_eq!(names(&scene), ["Early", "Walk"]);
         let clip = &scene.clips[0];
@@ -331,16 +246,8 @@ fn channels_decide_the_length_of_a_clip() {
                      { "sampler": 1, "target": { "node": 0, "path": "weights" } }] }),
     );
     let (scene, report) = file.read();
-    assert_eq!(
-        (scene.clips[0].duration, scene.clips[0].trimmed),
-        (5.0, 0.0)
-    );
-    let parts = [
-        "animation 0 \"A\"",
-        "2 samplers",
-        "no channel",
-        "the first is 2",
-    ];
+    assert_eq!((scene.clips[0].duration, scene.clips[0].trimmed), (5.0, 0.0));
+    let parts = ["animation 0 \"A\"", "2 samplers", "no channel", "the first is 2"];
     assert_reported(&report, Severity::Note, &parts);
 }
 
@@ -353,35 +260,22 @@ fn rotation_keys_without_a_direction_are_mended() {
     let values = file.floats("VEC4", &[zero, turned, zero].concat());
     file.clip(0, "rotation", "LINEAR", times, values);
     let tangent = [9.0f32; 4];
-    let cubic = [
-        zero, turned, zero, tangent, zero, tangent, zero, turned, zero,
-    ]
-    .concat();
+    let cubic = [zero, turned, zero, tangent, zero, tangent, zero, turned, zero].concat();
     let cubic = file.floats("VEC4", &cubic);
     file.clip(0, "rotation", "CUBICSPLINE", times, cubic);
     let (scene, report) = file.read();
     let (identity, unit) = ([0.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0]);
     // Linear keys keep their lengths, which the clip builder makes unit length; splines' are made so here.
-    assert_eq!(
-        scene.clips[0].tracks[0].values,
-        [identity, turned, turned].concat()
-    );
+    assert_eq!(scene.clips[0].tracks[0].values, [identity, turned, turned].concat());
     assert_eq!(
         scene.clips[1].tracks[0].values,
         [zero, unit, zero, tangent, unit, tangent, zero, unit, zero].concat()
     );
+    assert_reported(&report, Severity::Repaired, &["animation 0, channel 0", "2 rotation keys"]);
     assert_reported(
         &report,
         Severity::Repaired,
-        &["animation 0, channel 0", "2 rotation keys"],
-    );
-    assert_reported(
-        &report,
-        Severity::Repaired,
-        &[
-            "animation 1, channel 0",
-            "1 rotation key of length 0 was replaced",
-        ],
+        &["animation 1, channel 0", "1 rotation key of length 0 was replaced"],
     );
 }
 
@@ -432,11 +326,7 @@ fn an_animated_matrix_node_is_noted_once() {
     let (scene, report) = file.read();
     assert_eq!(scene.nodes[0].local.scale.to_array(), [2.0; 3]);
     assert_eq!(scene.clips[1].tracks.len(), 1);
-    assert_reported(
-        &report,
-        Severity::Note,
-        &["animation 0, channel 0", "node 0", "matrix"],
-    );
+    assert_reported(&report, Severity::Note, &["animation 0, channel 0", "node 0", "matrix"]);
     assert_eq!(report.entries.len(), 1);
 }
 

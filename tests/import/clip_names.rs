@@ -65,10 +65,6 @@ fn the_file_gives_its_name() {
         ("/", "", ""),
     ];
     for (path, name, expected) in cases {
-        assert_eq!(
-            clip_name_from_file(Path::new(path), name),
-            expected,
-            "{path}"
-        );
+        assert_eq!(clip_name_from_file(Path::new(path), name), expected, "{path}");
     }
 }

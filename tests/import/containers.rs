@@ -21,23 +21,11 @@ fn external_embedded_and_binary_buffers_give_the_same_scene() {
     std::fs::create_dir_all(folder.join("sub dir")).unwrap();
     let file = triangle();
     std::fs::write(folder.join("sub dir/tri ü.bin"), &file.bin).unwrap();
-    std::fs::write(
-        folder.join("a.gltf"),
-        file.gltf("sub%20dir/tri%20%C3%BC.bin"),
-    )
-    .unwrap();
+    std::fs::write(folder.join("a.gltf"), file.gltf("sub%20dir/tri%20%C3%BC.bin")).unwrap();
     std::fs::write(folder.join("a.glb"), file.glb()).unwrap();
-    std::fs::write(
-        folder.join("sub dir/up.gltf"),
-        file.gltf("../sub%20dir/tri%20ü.bin"),
-    )
-    .unwrap();
+    std::fs::write(folder.join("sub dir/up.gltf"), file.gltf("../sub%20dir/tri%20ü.bin")).unwrap();
     std::fs::write(folder.join("long.gltf"), file.gltf("long.bin")).unwrap();
-    std::fs::write(
-        folder.join("long.bin"),
-        [file.bin.as_slice(), &[7; 5]].concat(),
-    )
-    .unwrap();
+    std::fs::write(folder.join("long.bin"), [file.bin.as_slice(), &[7; 5]].concat()).unwrap();
     let options = ImportOptions::default();
 
     let expected = read_path(&folder.join("a.glb"), &options).unwrap().0;
@@ -51,10 +39,7 @@ fn external_embedded_and_binary_buffers_give_the_same_scene() {
     let up = folder.join("sub dir/up.gltf");
     let error = read_path(&up, &options).unwrap_err().to_string();
     assert_says(&error, &["up.gltf", "buffer 0", "leaves the folder"]);
-    let open = ImportOptions {
-        parent_folders: true,
-        ..options.clone()
-    };
+    let open = ImportOptions { parent_folders: true, ..options.clone() };
     assert!(read_path(&up, &open).is_ok());
 
     let encoded = base64::engine::general_purpose::STANDARD.encode(&file.bin);
@@ -64,10 +49,7 @@ fn external_embedded_and_binary_buffers_give_the_same_scene() {
     assert_eq!(scene, expected);
 
     let refused = read_slice(&file.gltf("tri.bin"), "x.gltf", None, &options).unwrap_err();
-    assert_says(
-        &refused.to_string(),
-        &["x.gltf", "buffer 0", "tri.bin", "no folder"],
-    );
+    assert_says(&refused.to_string(), &["x.gltf", "buffer 0", "tri.bin", "no folder"]);
     let missing = folder.join("nowhere.gltf");
     let error = read_path(&missing, &options).unwrap_err().to_string();
     assert_says(&error, &["nowhere.gltf", "cannot be read"]);
@@ -139,10 +121,8 @@ fn sparse_values_replace_base_values_or_zeros() {
 #[test]
 fn accessors_without_a_view_are_zeros() {
     let mut file = File::new();
-    let positions = file.push(
-        "accessors",
-        json!({ "componentType": F32, "type": "VEC3", "count": 5 }),
-    );
+    let positions =
+        file.push("accessors", json!({ "componentType": F32, "type": "VEC3", "count": 5 }));
     file.vertices(json!({ "POSITION": positions }));
     let scene = file.read_clean();
     assert_eq!(scene.meshes[0].primitives[0].positions, vec![[0.0; 3]; 5]);

@@ -8,10 +8,8 @@ use phalanx::import::{Severity, import_slice};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
-const LENIENT: fn() -> ImportOptions = || ImportOptions {
-    lenient: true,
-    ..ImportOptions::default()
-};
+const LENIENT: fn() -> ImportOptions =
+    || ImportOptions { lenient: true, ..ImportOptions::default() };
 
 /// The sound file that requires an extension.
 fn requiring(name: &str) -> File {
@@ -34,19 +32,11 @@ fn required_extensions_that_change_what_is_imported_are_refused() {
     for (name, effect) in cases {
         let file = requiring(name);
         let line = file.error();
-        assert_says(
-            &line,
-            &["test.glb: requires", name, effect, "not supported"],
-        );
+        assert_says(&line, &["test.glb: requires", name, effect, "not supported"]);
         let error = file.read_with(&ImportOptions::default()).map(|_| ());
         match error.unwrap_err() {
             ImportError::Gltf {
-                kind:
-                    ImportFault::Extension {
-                        name: found,
-                        effect: changed,
-                        ..
-                    },
+                kind: ImportFault::Extension { name: found, effect: changed, .. },
                 ..
             } => assert_eq!((found.as_str(), changed), (name, effect)),
             other => panic!("{other}"),
@@ -69,10 +59,7 @@ fn messages_name_the_cure() {
     );
     let old = requiring("KHR_materials_pbrSpecularGlossiness").error();
     assert_says(&old, &["gltf-transform metalrough"]);
-    assert_says(
-        &requiring("KHR_texture_basisu").error(),
-        &["PNG or JPEG textures"],
-    );
+    assert_says(&requiring("KHR_texture_basisu").error(), &["PNG or JPEG textures"]);
     // A hostile name is short and on one line.
     let long = format!("A\n{}", "x".repeat(5000));
     assert!(requiring(&long).error().len() < 200);
@@ -80,11 +67,7 @@ fn messages_name_the_cure() {
 
 #[test]
 fn required_extensions_that_change_only_looks_pass() {
-    for name in [
-        "KHR_lights_punctual",
-        "KHR_materials_clearcoat",
-        "KHR_xmp_json_ld",
-    ] {
+    for name in ["KHR_lights_punctual", "KHR_materials_clearcoat", "KHR_xmp_json_ld"] {
         let (scene, report) = requiring(name).read();
         assert_eq!(scene.clips.len(), 1);
         assert_reported(&report, Severity::Note, &["extension", name, "required"]);
@@ -93,11 +76,7 @@ fn required_extensions_that_change_only_looks_pass() {
     for name in ["VRM", "VRMC_vrm"] {
         let (scene, report) = requiring(name).read();
         assert_eq!(scene.clips.len(), 1);
-        assert_reported(
-            &report,
-            Severity::Note,
-            &[name, "only its humanoid is read"],
-        );
+        assert_reported(&report, Severity::Note, &[name, "only its humanoid is read"]);
         assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
     }
     for name in [
@@ -127,19 +106,10 @@ fn extensions_that_are_used_but_not_required_are_reported_once() {
     let (_, report) = file.read();
     let cases: [(Severity, &[&str]); 5] = [
         (Severity::Note, &["KHR_materials_sheen", "surfaces look"]),
-        (
-            Severity::Note,
-            &["KHR_draco_mesh_compression", "is ignored; no object has it"],
-        ),
-        (
-            Severity::Dropped,
-            &["pbrSpecularGlossiness", "read as base colour", "ignored"],
-        ),
+        (Severity::Note, &["KHR_draco_mesh_compression", "is ignored; no object has it"]),
+        (Severity::Dropped, &["pbrSpecularGlossiness", "read as base colour", "ignored"]),
         (Severity::Note, &["FOO_bar", "not known"]),
-        (
-            Severity::Note,
-            &["KHR_xmp_json_ld", "nothing of a rig or its clips"],
-        ),
+        (Severity::Note, &["KHR_xmp_json_ld", "nothing of a rig or its clips"]),
     ];
     for (severity, parts) in cases {
         assert_reported(&report, severity, parts);
@@ -167,11 +137,7 @@ fn draco_data_with_a_plain_copy_is_not_needed() {
     let (scene, report) = compressed(false).read();
     let (plain, _) = sound().read();
     assert_eq!(scene.meshes, plain.meshes);
-    let parts = [
-        "draco",
-        "the data beside it is read",
-        "1 object, but not listed",
-    ];
+    let parts = ["draco", "the data beside it is read", "1 object, but not listed"];
     assert_reported(&report, Severity::Note, &parts);
     assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
 }
@@ -180,20 +146,14 @@ fn draco_data_with_a_plain_copy_is_not_needed() {
 fn vertices_that_are_in_draco_data_alone_are_no_zeros() {
     let file = compressed(true);
     let line = file.error();
-    assert_says(
-        &line,
-        &["mesh 0, primitive 0", "requires", "draco", "gltf-transform"],
-    );
+    assert_says(&line, &["mesh 0, primitive 0", "requires", "draco", "gltf-transform"]);
     let (scene, report) = file.read_with(&LENIENT()).unwrap();
     assert!(scene.meshes[0].primitives[0].positions.is_empty());
     assert_eq!(scene.clips.len(), 1);
     let parts = ["mesh 0, primitive 0", "Draco", "left out"];
     assert_reported(&report, Severity::Dropped, &parts);
     // There was no data beside it.
-    let parts = [
-        "draco",
-        "is ignored, though it changes geometry; found on 1 object",
-    ];
+    let parts = ["draco", "is ignored, though it changes geometry; found on 1 object"];
     assert_reported(&report, Severity::Dropped, &parts);
     assert!(report.entries.iter().all(|e| !e.message.contains("beside")));
     // One that has other data, and one that has none.

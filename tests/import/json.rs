@@ -43,27 +43,18 @@ fn whole() -> String {
             accessor["byteOffset"] = json!(0);
         }
     }
-    file.push(
-        "nodes",
-        json!({ "name": "A", "children": [1], "translation": [-0.0, 1.0, 3.0] }),
-    );
+    file.push("nodes", json!({ "name": "A", "children": [1], "translation": [-0.0, 1.0, 3.0] }));
     file.push(
         "nodes",
         json!({ "name": "B", "matrix":
         [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 4.0, 5.0, 6.0, 1.0] }),
     );
-    file.push(
-        "nodes",
-        json!({ "mesh": 0, "skin": 0, "weights": [1.0], "camera": 0 }),
-    );
+    file.push("nodes", json!({ "mesh": 0, "skin": 0, "weights": [1.0], "camera": 0 }));
     file.push(
         "cameras",
         json!({ "type": "perspective", "perspective": { "yfov": 1.0, "znear": 1.0 } }),
     );
-    file.push(
-        "skins",
-        json!({ "joints": [0, 1], "skeleton": 0, "inverseBindMatrices": inverse }),
-    );
+    file.push("skins", json!({ "joints": [0, 1], "skeleton": 0, "inverseBindMatrices": inverse }));
     file.push("images", json!({ "uri": "data:image/png;base64,AAAA" }));
     file.push(
         "samplers",
@@ -120,19 +111,11 @@ fn integers_may_have_fraction_and_exponent_in_every_field() {
         &|n| format!("{n}.0"),
         &|n| format!("{n}e0"),
         &|n| {
-            if n == 0 {
-                "0E-1".into()
-            } else {
-                format!("{n}0E-1")
-            }
+            if n == 0 { "0E-1".into() } else { format!("{n}0E-1") }
         },
         &|n| format!("{}.{}E+1", n / 10, n % 10),
         &|n| {
-            if n == 0 {
-                "-0.0".into()
-            } else {
-                format!("{n}.000")
-            }
+            if n == 0 { "-0.0".into() } else { format!("{n}.000") }
         },
     ];
     for write in ways {
@@ -146,10 +129,7 @@ fn integers_may_have_fraction_and_exponent_in_every_field() {
 fn floats_and_extras_stay_as_they_are() {
     let (scene, _) = read(&whole().replace("\"node\":0,\"path\"", "\"node\":0.0,\"path\""));
     let at = scene.nodes[0].local.translation;
-    assert_eq!(
-        at.to_array().map(f32::to_bits),
-        [-0.0f32, 1.0, 3.0].map(f32::to_bits)
-    );
+    assert_eq!(at.to_array().map(f32::to_bits), [-0.0f32, 1.0, 3.0].map(f32::to_bits));
     let extras: Value = serde_json::from_str(scene.clips[0].extras.as_deref().unwrap()).unwrap();
     assert_eq!(extras, json!({ "node": 1.0, "empty": null }));
     assert!(extras["node"].is_f64());
@@ -158,14 +138,7 @@ fn floats_and_extras_stay_as_they_are() {
 #[test]
 fn fractions_and_numbers_beyond_f64_are_refused_where_integers_stand() {
     let text = whole();
-    for bad in [
-        "0.5",
-        "1e308",
-        "1e999",
-        "-1.0",
-        "9007199254740993.0",
-        "1e-400",
-    ] {
+    for bad in ["0.5", "1e308", "1e999", "-1.0", "9007199254740993.0", "1e-400"] {
         let bad_text = text.replace("\"skeleton\":0", "\"skeleton\":0,\"joints\":[0,0.5]");
         assert!(refused(&bad_text).contains("JSON line 1"), "{bad}");
         let bad_text = text.replace("\"node\":0,\"path\"", &format!("\"node\":{bad},\"path\""));
@@ -194,13 +167,7 @@ fn the_last_of_equal_keys_wins_and_is_reported() {
     assert_eq!(extras["empty"], Value::Null);
     assert_eq!((scene.meshes, scene.skins), (plain.meshes, plain.skins));
     assert_eq!(report.entries.len(), before.entries.len() + 1);
-    let parts = [
-        "JSON",
-        "2 keys",
-        "/nodes/1/name",
-        "/animations/0/extras/empty",
-        "the last",
-    ];
+    let parts = ["JSON", "2 keys", "/nodes/1/name", "/animations/0/extras/empty", "the last"];
     assert_reported(&report, Severity::Repaired, &parts);
 }
 
@@ -219,13 +186,7 @@ fn a_member_that_is_null_is_absent() {
         ("textures", &["name", "extensions"]),
         (
             "materials",
-            &[
-                "normalTexture",
-                "alphaMode",
-                "alphaCutoff",
-                "doubleSided",
-                "emissiveFactor",
-            ],
+            &["normalTexture", "alphaMode", "alphaCutoff", "doubleSided", "emissiveFactor"],
         ),
         ("meshes", &["name", "extras"]),
         ("skins", &["name"]),
@@ -280,10 +241,7 @@ fn text_of_many_keys_stays_bounded() {
         format!("{{\"asset\":{{\"version\":\"2.0\"}},\"extras\":{{{all}}}}}")
     };
     // Each is read or refused by a named limit.
-    for text in [
-        many("\"a\":1", 200_000),
-        many("\"a\":{\"a\":null,\"a\":1e2}", 50_000),
-    ] {
+    for text in [many("\"a\":1", 200_000), many("\"a\":{\"a\":null,\"a\":1e2}", 50_000)] {
         match read_slice(text.as_bytes(), "test", None, &options) {
             Ok((_, report)) => assert!(report.entries.iter().all(|e| e.items.len() <= 10_000)),
             Err(error) => assert!(error.to_string().contains("the limit is"), "{error}"),

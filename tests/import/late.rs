@@ -15,10 +15,7 @@ use phalanx::skeleton::{ChannelValue, UserChannel};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
-const TRIM: fn() -> ImportOptions = || ImportOptions {
-    trim: true,
-    ..ImportOptions::default()
-};
+const TRIM: fn() -> ImportOptions = || ImportOptions { trim: true, ..ImportOptions::default() };
 
 /// Two nodes, and a clip that moves one from 1.25 s to 3 s and turns the other from 1.5 s to 2 s.
 fn late() -> File {
@@ -82,15 +79,7 @@ fn trimmed_keys_and_markers_begin_at_zero() {
     assert_eq!((clip.duration, clip.trimmed), (1.75, 1.25));
     assert_eq!(clip.tracks[0].times, [0.0, 0.75, 1.75]);
     assert_eq!(clip.tracks[1].times, [0.25, 0.75]);
-    assert_eq!(
-        markers(clip),
-        [
-            ("before", 0.0),
-            ("first", 0.0),
-            ("step", 0.75),
-            ("end", 1.75)
-        ]
-    );
+    assert_eq!(markers(clip), [("before", 0.0), ("first", 0.0), ("step", 0.75), ("end", 1.75)]);
     assert_eq!(scene.first_key(0), Some(0.0));
     // Nothing is left to cut.
     let mut again = scene.clone();
@@ -105,17 +94,10 @@ fn a_trimmed_clip_plays_what_the_whole_one_played_later() {
         build_rig(raw, &BuildOptions::default()).unwrap()
     };
     let (whole, cut) = (read(&ImportOptions::default()), read(&TRIM()));
-    assert_eq!(
-        (whole.clips()[0].duration(), cut.clips()[0].duration()),
-        (3.0, 1.75)
-    );
+    assert_eq!((whole.clips()[0].duration(), cut.clips()[0].duration()), (3.0, 1.75));
     for step in 0..=14 {
         let time = step as f32 * 0.125;
-        let at = |time| PoseAction {
-            clip: 0,
-            time,
-            weight: 1.0,
-        };
+        let at = |time| PoseAction { clip: 0, time, weight: 1.0 };
         let later = evaluate_pose(&whole, &[at(time + 1.25)]).unwrap();
         let now = evaluate_pose(&cut, &[at(time)]).unwrap();
         for (a, b) in later.locals.iter().zip(&now.locals) {
@@ -172,15 +154,9 @@ fn a_clip_of_one_late_key_is_a_pose() {
 #[test]
 fn user_channels_count_and_move() {
     let mut scene = RawScene {
-        clips: vec![RawClip {
-            duration: 2.0,
-            ..RawClip::default()
-        }],
+        clips: vec![RawClip { duration: 2.0, ..RawClip::default() }],
         channels: vec![RawUserChannel {
-            channel: UserChannel {
-                name: "heat".into(),
-                rest: ChannelValue::Float(0.0),
-            },
+            channel: UserChannel { name: "heat".into(), rest: ChannelValue::Float(0.0) },
             tracks: vec![RawUserTrack {
                 clip: 0,
                 interpolation: Interpolation::Linear,
@@ -274,17 +250,11 @@ fn names_that_occur_twice_are_told_apart() {
     );
     // As the report says.
     let (raw, report) = file.read();
-    let clips = [
-        "\"Run\" (animations 0 and 2)",
-        "\"Walk\" (animations 1, 3 and 4)",
-    ];
+    let clips = ["\"Run\" (animations 0 and 2)", "\"Walk\" (animations 1, 3 and 4)"];
     assert_eq!(report.entries[0].items, clips);
     assert_eq!(raw.clips[0].tracks[0].channel, RawChannel::Scale);
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
-    assert_eq!(
-        (rig.find_clip("Run"), rig.find_clip("Walk")),
-        (Some(0), Some(1))
-    );
+    assert_eq!((rig.find_clip("Run"), rig.find_clip("Walk")), (Some(0), Some(1)));
     assert!(rig.skeleton().joint("Hand").is_err());
 }
 
@@ -314,10 +284,7 @@ fn the_cure_for_repeated_joints_depends_on_their_parents() {
         let skeleton = rig.skeleton();
         let hands = (0..skeleton.len()).filter(|&j| skeleton.names()[j] == "Hand");
         let path = skeleton.joint("Right/Hand");
-        (
-            path.is_ok(),
-            hands.map(|j| skeleton.joint(j)).all(|j| j.is_ok()),
-        )
+        (path.is_ok(), hands.map(|j| skeleton.joint(j)).all(|j| j.is_ok()))
     };
     assert_eq!(cures(&file), (true, true));
     // A second hand of one arm.
@@ -344,18 +311,12 @@ fn many_equal_names_are_counted() {
         file.push("nodes", json!({ "mesh": i }));
     }
     for i in 0..40 {
-        file.push(
-            "meshes",
-            json!({ "name": format!("m{}", i / 2), "primitives": [] }),
-        );
+        file.push("meshes", json!({ "name": format!("m{}", i / 2), "primitives": [] }));
         file.push("nodes", json!({ "mesh": 3000 + i }));
     }
     let notes = named(&file);
     assert_eq!(notes.len(), 1, "{notes:?}");
-    assert_says(
-        &notes[0],
-        &["meshes 0, 2, 4, 6 and 1496 more", "and 18 more"],
-    );
+    assert_says(&notes[0], &["meshes 0, 2, 4, 6 and 1496 more", "and 18 more"]);
     assert!(notes[0].len() < 500, "{}", notes[0]);
     // The message is short, the items are all.
     let (_, report) = file.read();

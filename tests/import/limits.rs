@@ -12,27 +12,19 @@ fn memory_is_limited_by_the_file() {
     let zeros = |count: usize, accessors: usize| {
         let mut file = sound();
         for _ in 0..accessors {
-            let accessor = file.push(
-                "accessors",
-                json!({ "componentType": F32, "type": "VEC3", "count": count }),
-            );
+            let accessor = file
+                .push("accessors", json!({ "componentType": F32, "type": "VEC3", "count": count }));
             file.mesh(json!({ "POSITION": accessor }));
         }
         file
     };
     let limit = "elements of an accessor without a buffer view: 4194305 needed";
-    assert_says(
-        &zeros(4_194_305, 1).error(),
-        &["accessor 7", limit, "4194304"],
-    );
+    assert_says(&zeros(4_194_305, 1).error(), &["accessor 7", limit, "4194304"]);
     // The mesh is at a node of no scene, so it is read, and not drawn.
     let (_, report) = zeros(2_499_999, 1).read();
     assert_reported(&report, Severity::Dropped, &["no scene", "not drawn"]);
     assert_eq!(report.entries.len(), 1);
-    assert_says(
-        &zeros(2_499_999, 2).error(),
-        &["mesh 2", "memory of the import"],
-    );
+    assert_says(&zeros(2_499_999, 2).error(), &["mesh 2", "memory of the import"]);
     // Many accessors over the same bytes.
     let mut file = sound();
     let accessor = file.floats("VEC3", &vec![0.0; 30_000]);
@@ -40,10 +32,7 @@ fn memory_is_limited_by_the_file() {
         file.mesh(json!({ "POSITION": accessor }));
     }
     assert_says(&file.error(), &["memory of the import", "limit is"]);
-    let options = ImportOptions {
-        memory_limit: Some(1 << 30),
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { memory_limit: Some(1 << 30), ..ImportOptions::default() };
     assert!(file.read_with(&options).is_ok());
     // Many channels over the same keys.
     let mut file = sound();

@@ -37,17 +37,13 @@ fn targets(text: &str) -> Vec<String> {
 /// The anchor that a heading gets on the usual sites.
 fn anchor(heading: &str) -> String {
     let kept = heading.trim().to_lowercase();
-    let kept = kept
-        .chars()
-        .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
     kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 fn anchors(text: &str) -> Vec<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| anchor(line.trim_start_matches('#')))
-        .collect()
+    headings.map(|line| anchor(line.trim_start_matches('#'))).collect()
 }
 
 /// What is wrong with a link of a page.

@@ -38,10 +38,7 @@ fn extras_hold_lists_and_times_by_name() {
         { "name": "step", "time": 0.25, "colour": "red" },
         { "name": "end", "time": 1.0004 },
     ] }));
-    assert_eq!(
-        list(listed.clips()[0].markers()),
-        [("step", 0.25), ("late", 0.75), ("end", 1.0)]
-    );
+    assert_eq!(list(listed.clips()[0].markers()), [("step", 0.25), ("late", 0.75), ("end", 1.0)]);
     let named = rig(json!({ "events": {
         "clap": [0.5, 0.25],
         "shout": 0.125,
@@ -67,10 +64,7 @@ fn extras_hold_lists_and_times_by_name() {
 #[test]
 fn what_cannot_be_used_is_reported_and_the_clip_stays() {
     for (extras, message) in [
-        (
-            json!({ "events": [1] }),
-            "markers: marker 0: expected a name and time, found 1",
-        ),
+        (json!({ "events": [1] }), "markers: marker 0: expected a name and time, found 1"),
         (
             json!({ "markers": "soon" }),
             "markers: marker list: expected a list of markers, found \"soon\"",
@@ -87,10 +81,7 @@ fn what_cannot_be_used_is_reported_and_the_clip_stays() {
             json!({ "markers": [{ "name": "m", "time": -0.5 }] }),
             "marker \"m\" at -0.5 s is outside the clip",
         ),
-        (
-            json!({ "markers": { "m": 1e300 } }),
-            "marker \"m\" at inf s is outside the clip",
-        ),
+        (json!({ "markers": { "m": 1e300 } }), "marker \"m\" at inf s is outside the clip"),
     ] {
         let (raw, report) = file(extras).read();
         let found = report
@@ -128,9 +119,7 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
         match markers(&model) {
             Err(error @ ImportError::Markers { .. }) => {
                 assert!(error.to_string().contains("thing.events.json"), "{error}");
-                let ImportError::Markers { clip, fault, .. } = error else {
-                    unreachable!()
-                };
+                let ImportError::Markers { clip, fault, .. } = error else { unreachable!() };
                 (clip, fault)
             }
             other => panic!("{text}: {other:?}"),
@@ -154,10 +143,7 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(
         read_markers(&beside),
-        Err(ImportError::Markers {
-            fault: ImportFault::MarkerFile(_),
-            ..
-        })
+        Err(ImportError::Markers { fault: ImportFault::MarkerFile(_), .. })
     ));
 }
 

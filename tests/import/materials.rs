@@ -42,35 +42,20 @@ fn factors_sides_and_textures() {
     file.push("images", json!({ "uri": "never-fetched.png" }));
     file.push("images", json!({ "uri": "never-fetched.png" }));
     file.push("textures", json!({ "source": 1 }));
-    file.push(
-        "textures",
-        json!({ "extensions": { "KHR_texture_basisu": { "source": 0 } } }),
-    );
+    file.push("textures", json!({ "extensions": { "KHR_texture_basisu": { "source": 0 } } }));
     let color = json!({ "baseColorFactor": [0.5, 0.25, 1.0, 0.125],
         "baseColorTexture": { "index": 0, "texCoord": 1 } });
-    file.push(
-        "materials",
-        json!({ "pbrMetallicRoughness": color, "doubleSided": true }),
-    );
+    file.push("materials", json!({ "pbrMetallicRoughness": color, "doubleSided": true }));
     let color = json!({ "baseColorTexture": { "index": 1 } });
     file.push("materials", json!({ "pbrMetallicRoughness": color }));
     let old = json!({ "diffuseFactor": [0.5, 0.5, 0.25, 1.0], "diffuseTexture": { "index": 0 },
         "glossinessFactor": 0.25 });
-    file.push(
-        "materials",
-        json!({ "extensions": { "KHR_materials_pbrSpecularGlossiness": old } }),
-    );
-    let options = ImportOptions {
-        images: ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    file.push("materials", json!({ "extensions": { "KHR_materials_pbrSpecularGlossiness": old } }));
+    let options = ImportOptions { images: ImageMode::Skip, ..ImportOptions::default() };
     let (scene, report) = file.read_with(&options).unwrap();
     assert_eq!(scene.images, [None, None]);
     let m = &scene.materials;
-    let plain = Material {
-        name: Some("plain".into()),
-        ..Material::default()
-    };
+    let plain = Material { name: Some("plain".into()), ..Material::default() };
     assert_eq!(m[0], plain);
     assert_eq!(m[1].base_color, [0.5, 0.25, 1.0, 0.125]);
     let image = |m: &Material| m.base_color_texture.map(|t| (t.image, t.tex_coord));
@@ -81,20 +66,12 @@ fn factors_sides_and_textures() {
     assert_eq!((m[3].metallic, m[3].roughness), (0.0, 0.75));
     let words = ["material 2", "texture 1", "only that of KHR_texture_basisu"];
     assert_reported(&report, Severity::Dropped, &words);
-    assert_reported(
-        &report,
-        Severity::Dropped,
-        &["material 3", "specular colour"],
-    );
+    assert_reported(&report, Severity::Dropped, &["material 3", "specular colour"]);
     // The first three are metals, as they do not state that they are none.
     assert_reported(&report, Severity::Note, &["materials", "metallic (of 3)"]);
     let unlisted = ["KHR_texture_basisu", "pbrSpecularGlossiness"];
     for name in unlisted {
-        let parts = [
-            "extension",
-            name,
-            "1 object, but not listed in extensionsUsed",
-        ];
+        let parts = ["extension", name, "1 object, but not listed in extensionsUsed"];
         assert_reported(&report, Severity::Dropped, &parts);
     }
     assert_eq!(report.entries.len(), 5);
@@ -114,10 +91,7 @@ fn textured() -> File {
 }
 
 fn read_without_images(file: &File) -> (Vec<Material>, ImportReport) {
-    let options = ImportOptions {
-        images: ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { images: ImageMode::Skip, ..ImportOptions::default() };
     let (scene, report) = file.read_with(&options).unwrap_or_else(|e| panic!("{e}"));
     (scene.materials, report)
 }
@@ -151,11 +125,7 @@ fn all_properties_of_surfaces() {
         }),
     );
     file.push("materials", json!({ "alphaMode": "BLEND" }));
-    let names = [
-        "KHR_texture_transform",
-        "KHR_materials_unlit",
-        "KHR_materials_emissive_strength",
-    ];
+    let names = ["KHR_texture_transform", "KHR_materials_unlit", "KHR_materials_emissive_strength"];
     file.root["extensionsUsed"] = json!(names);
     file.root["extensionsRequired"] = json!(names);
     let (materials, report) = read_without_images(&file);
@@ -172,11 +142,7 @@ fn all_properties_of_surfaces() {
         base_color_texture: Some(Texture {
             image: 0,
             tex_coord: 1,
-            transform: TextureTransform {
-                offset: [0.25, -1.0],
-                rotation: 0.5,
-                scale: [2.0, -3.0],
-            },
+            transform: TextureTransform { offset: [0.25, -1.0], rotation: 0.5, scale: [2.0, -3.0] },
             sampler,
         }),
         metallic: 0.75,
@@ -187,19 +153,13 @@ fn all_properties_of_surfaces() {
         occlusion_texture: Some(plain),
         occlusion_strength: 0.125,
         emissive: [4.0, 2.0, 0.0],
-        emissive_texture: Some(Texture {
-            tex_coord: 1,
-            ..plain
-        }),
+        emissive_texture: Some(Texture { tex_coord: 1, ..plain }),
         alpha_mode: AlphaMode::Mask,
         alpha_cutoff: 0.25,
         double_sided: true,
         unlit: false,
     };
-    let blend = Material {
-        alpha_mode: AlphaMode::Blend,
-        ..Material::default()
-    };
+    let blend = Material { alpha_mode: AlphaMode::Blend, ..Material::default() };
     assert_eq!(materials, [everything, blend]);
     // What pictures do without is said once for the file.
     let words = [
@@ -219,10 +179,7 @@ fn all_properties_of_surfaces() {
 #[test]
 fn numbers_of_surfaces_are_moved_into_their_ranges() {
     let mut file = textured();
-    file.push(
-        "samplers",
-        json!({ "wrapS": 1, "magFilter": 9985, "minFilter": 2 }),
-    );
+    file.push("samplers", json!({ "wrapS": 1, "magFilter": 9985, "minFilter": 2 }));
     file.push("textures", json!({ "source": 0, "sampler": 1 }));
     file.push(
         "materials",
@@ -247,17 +204,9 @@ fn numbers_of_surfaces_are_moved_into_their_ranges() {
     let (materials, report) = read_without_images(&file);
     let m = &materials[0];
     assert_eq!(m.check(), Ok(()));
-    let factors = [
-        m.metallic,
-        m.roughness,
-        m.occlusion_strength,
-        m.alpha_cutoff,
-    ];
+    let factors = [m.metallic, m.roughness, m.occlusion_strength, m.alpha_cutoff];
     assert_eq!(factors, [1.0, 0.0, 1.0, 0.0]);
-    assert_eq!(
-        (m.emissive, m.alpha_mode),
-        ([0.0, 0.5, 1.0], AlphaMode::Opaque)
-    );
+    assert_eq!((m.emissive, m.alpha_mode), ([0.0, 0.5, 1.0], AlphaMode::Opaque));
     assert_eq!(m.base_color, [0.5, 1.0, 1.0, 0.0]);
     assert_eq!(m.normal_scale, 1e12);
     assert_eq!(m.normal_texture, Some(Texture::default()));
@@ -322,18 +271,12 @@ fn surfaces_that_are_refused() {
     fn color(file: &mut File) -> &mut serde_json::Value {
         &mut file.root["materials"][0]["pbrMetallicRoughness"]
     }
-    error(
-        |f| color(f)["metallicFactor"] = json!(1e300),
-        &["JSON line 1", "number out of range"],
-    );
+    error(|f| color(f)["metallicFactor"] = json!(1e300), &["JSON line 1", "number out of range"]);
     error(
         |f| color(f)["baseColorFactor"] = json!([0.0, 0.0, 1e300, 0.0]),
         &["JSON line 1", "number out of range"],
     );
-    error(
-        |f| color(f)["baseColorTexture"] = json!({ "index": 7 }),
-        &["material 0", "texture 7"],
-    );
+    error(|f| color(f)["baseColorTexture"] = json!({ "index": 7 }), &["material 0", "texture 7"]);
     error(
         |f| {
             f.root["textures"][0]["sampler"] = json!(3);
@@ -410,10 +353,8 @@ fn the_second_texture_coordinates_are_kept_where_they_are_used() {
         file.push("materials", json!({ "emissiveTexture": texture }));
     }
     let positions = file.floats("VEC3", &[0.0; 9]);
-    let (first, second) = (
-        file.floats("VEC2", &[0.25; 6]),
-        file.fractions(U16, "VEC2", 3, &u16_bytes(&[65535; 6])),
-    );
+    let (first, second) =
+        (file.floats("VEC2", &[0.25; 6]), file.fractions(U16, "VEC2", 3, &u16_bytes(&[65535; 6])));
     let attributes = json!({ "POSITION": positions, "TEXCOORD_0": first, "TEXCOORD_1": second });
     for material in [json!(0), json!(1)] {
         file.mesh(attributes.clone());
@@ -421,10 +362,7 @@ fn the_second_texture_coordinates_are_kept_where_they_are_used() {
         file.root["meshes"][mesh]["primitives"][0]["material"] = material;
     }
     file.mesh(attributes);
-    let options = ImportOptions {
-        images: ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { images: ImageMode::Skip, ..ImportOptions::default() };
     let (scene, _) = file.read_with(&options).unwrap();
     let primitives = scene.meshes.iter().map(|m| &m.primitives[0]);
     let sets: Vec<_> = primitives.map(|p| (p.uvs.len(), p.uvs1.clone())).collect();
@@ -454,10 +392,7 @@ fn sources_of_textures() {
     file.root["extensionsUsed"] = json!(["EXT_texture_webp"]);
     file.root["extensionsRequired"] = json!(["EXT_texture_webp"]);
     let (materials, report) = read_without_images(&file);
-    let images: Vec<_> = materials
-        .iter()
-        .map(|m| m.base_color_texture.unwrap().image)
-        .collect();
+    let images: Vec<_> = materials.iter().map(|m| m.base_color_texture.unwrap().image).collect();
     assert_eq!(images, [1, 0]);
     assert!(report.entries.is_empty(), "{:?}", report.entries);
 }
@@ -481,10 +416,7 @@ fn base_colours_are_read_first() {
         json!({ "normalTexture": { "index": 0 }, "pbrMetallicRoughness": color }),
     );
     let read = |memory_limit| {
-        let options = ImportOptions {
-            memory_limit,
-            ..ImportOptions::default()
-        };
+        let options = ImportOptions { memory_limit, ..ImportOptions::default() };
         let (scene, _) = file.read_with(&options).unwrap();
         let images = scene.images.iter();
         images.map(Option::is_some).collect::<Vec<bool>>()
@@ -503,21 +435,12 @@ fn pictures_come_from_views_data_uris_and_files() {
     std::fs::write(folder.join("a b.png"), &png).unwrap();
     let mut file = File::new();
     let view = file.view(&png);
-    file.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    file.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     // The bytes decide, not the type that the file names.
     let view = file.view(&jpeg);
-    file.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/png" }),
-    );
+    file.push("images", json!({ "bufferView": view, "mimeType": "image/png" }));
     let text = base64::engine::general_purpose::STANDARD.encode(&png);
-    file.push(
-        "images",
-        json!({ "uri": format!("data:image/png;base64,{text}") }),
-    );
+    file.push("images", json!({ "uri": format!("data:image/png;base64,{text}") }));
     file.push("images", json!({ "uri": "a%20b.png" }));
     use_all_images(&mut file);
     let path = folder.join("a.glb");
@@ -559,22 +482,9 @@ fn pictures_that_cannot_be_decoded_are_dropped() {
     use_all_images(&mut file);
     let (scene, report) = file.read();
     assert_eq!(scene.images, vec![None; 8]);
-    assert_eq!(
-        entries(&report, Severity::Dropped).len(),
-        8,
-        "{:?}",
-        report.entries
-    );
-    assert_reported(
-        &report,
-        Severity::Dropped,
-        &["image 3", "memory of the import"],
-    );
-    assert_reported(
-        &report,
-        Severity::Dropped,
-        &["image 4", "size exceeds limit"],
-    );
+    assert_eq!(entries(&report, Severity::Dropped).len(), 8, "{:?}", report.entries);
+    assert_reported(&report, Severity::Dropped, &["image 3", "memory of the import"]);
+    assert_reported(&report, Severity::Dropped, &["image 4", "size exceeds limit"]);
     assert_reported(&report, Severity::Dropped, &["image 6", "buffer view 99"]);
 }
 
@@ -591,10 +501,7 @@ fn images_stay_as_their_file_holds_them() {
     let image = json!({ "uri": format!("data:image/x-any;base64,{text}") });
     file.push("images", image);
     let view = file.view(&webp);
-    file.push(
-        "images",
-        json!({ "bufferView": view, "mimeType": "image/webp" }),
-    );
+    file.push("images", json!({ "bufferView": view, "mimeType": "image/webp" }));
     let text = base64::engine::general_purpose::STANDARD.encode(&webp);
     let image = json!({ "uri": format!("data:image/webp;base64,{text}") });
     file.push("images", image);
@@ -604,19 +511,13 @@ fn images_stay_as_their_file_holds_them() {
     use_all_images(&mut file);
     let view = file.view(&png);
     file.push("images", json!({ "bufferView": view }));
-    let options = ImportOptions {
-        images: ImageMode::Encoded,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { images: ImageMode::Encoded, ..ImportOptions::default() };
     let (scene, report) = file.read_with(&options).unwrap();
     let parts = ["images", "1 of 6 has no use", "the first is 5"];
     assert_reported(&report, Severity::Note, &parts);
     assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
     let image = |mime: &str, bytes: &[u8]| {
-        Some(ImageData::Encoded {
-            mime: mime.into(),
-            bytes: bytes.to_vec(),
-        })
+        Some(ImageData::Encoded { mime: mime.into(), bytes: bytes.to_vec() })
     };
     let expected = [
         image("image/jpeg", &jpeg),
@@ -641,17 +542,12 @@ fn bytes_that_pictures_share_are_counted_for_each() {
         file.push("images", json!({ "bufferView": view }));
     }
     use_all_images(&mut file);
-    let options = ImportOptions {
-        memory_limit: Some(4 << 20),
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { memory_limit: Some(4 << 20), ..ImportOptions::default() };
     let (scene, report) = file.read_with(&options).unwrap();
     let read = scene.images.iter().filter(|i| i.is_some()).count();
     assert!((10..40).contains(&read), "{read}");
     let dropped = entries(&report, Severity::Dropped);
-    let counted = dropped
-        .iter()
-        .filter(|d| d.contains("bytes decoded by the import"));
+    let counted = dropped.iter().filter(|d| d.contains("bytes decoded by the import"));
     assert_eq!(counted.count(), 60 - read, "{dropped:?}");
 }
 
@@ -699,10 +595,7 @@ fn webp_textures_are_decoded() {
     let mut file = File::new();
     for bytes in all {
         let view = file.view(bytes);
-        let image = file.push(
-            "images",
-            json!({ "bufferView": view, "mimeType": "image/webp" }),
-        );
+        let image = file.push("images", json!({ "bufferView": view, "mimeType": "image/webp" }));
         let extension = json!({ "EXT_texture_webp": { "source": image } });
         let texture = file.push("textures", json!({ "extensions": extension }));
         let color = json!({ "baseColorTexture": { "index": texture }, "metallicFactor": 0.0 });

@@ -19,10 +19,8 @@ fn streams_of_floats_arrive_as_they_are() {
     let tangents = file.floats("VEC4", &[0.0, 0.0, 1.0, -1.0].repeat(4));
     let uvs = file.floats("VEC2", &[0.25, 1.5].repeat(4));
     let colors = file.floats("VEC3", &[0.25, 0.5, 1.0].repeat(4));
-    file.vertices(
-        json!({ "POSITION": positions, "NORMAL": normals, "TANGENT": tangents,
-        "TEXCOORD_0": uvs, "COLOR_0": colors }),
-    );
+    file.vertices(json!({ "POSITION": positions, "NORMAL": normals, "TANGENT": tangents,
+        "TEXCOORD_0": uvs, "COLOR_0": colors }));
     let scene = file.read_clean();
     let primitive = &scene.meshes[0].primitives[0];
     assert_eq!(primitive.positions[3], [3.0, 0.0, 0.0]);
@@ -54,10 +52,8 @@ fn quantised_streams_become_floats() {
     let delta_normal = padded(I16, "VEC3", true, 8, &i16_bytes(&[-32767, 0, 32767, 0]));
     let byte = padded(U8, "VEC3", true, 4, &[255, 51, 0, 0]);
     let word = padded(U16, "VEC3", false, 8, &u16_bytes(&[1, 2, 65535, 0]));
-    file.vertices(
-        json!({ "POSITION": position, "NORMAL": normal, "TANGENT": tangent,
-        "TEXCOORD_0": uv, "COLOR_0": byte }),
-    );
+    file.vertices(json!({ "POSITION": position, "NORMAL": normal, "TANGENT": tangent,
+        "TEXCOORD_0": uv, "COLOR_0": byte }));
     let targets = json!([{ "POSITION": delta, "NORMAL": delta_normal }, { "POSITION": word }]);
     file.root["meshes"][0]["primitives"][0]["targets"] = targets;
     let scene = file.read_clean();
@@ -81,17 +77,11 @@ fn coarse_normals_become_unit_length() {
     let normals = file.floats("VEC3", &normals);
     file.vertices(json!({ "POSITION": positions, "NORMAL": normals }));
     let (scene, report) = file.read();
-    assert_eq!(
-        scene.meshes[0].primitives[0].normals,
-        [[0.0, 0.6, 0.8], [0.0; 3], [0.0, 1.0, 0.0]]
-    );
+    assert_eq!(scene.meshes[0].primitives[0].normals, [[0.0, 0.6, 0.8], [0.0; 3], [0.0, 1.0, 0.0]]);
     assert_reported(
         &report,
         Severity::Repaired,
-        &[
-            "primitive 0",
-            "1 number of NORMAL was not finite and was set to 0",
-        ],
+        &["primitive 0", "1 number of NORMAL was not finite and was set to 0"],
     );
 }
 
@@ -162,11 +152,7 @@ fn a_primitive_without_positions_has_no_vertices() {
     let (scene, report) = file.read();
     let primitive = &scene.meshes[0].primitives[0];
     assert!(primitive.positions.is_empty() && primitive.normals.is_empty());
-    assert_reported(
-        &report,
-        Severity::Note,
-        &["mesh 0, primitive 0", "no positions"],
-    );
+    assert_reported(&report, Severity::Note, &["mesh 0, primitive 0", "no positions"]);
 }
 
 #[test]
@@ -192,11 +178,7 @@ fn default_weights_come_from_node_mesh_or_zero() {
     assert_eq!(targets[0].positions, [[1.0; 3]]);
     assert!(targets[0].normals.is_empty());
     assert_eq!(targets[1].tangents, [[1.0; 3]]);
-    assert_reported(
-        &report,
-        Severity::Repaired,
-        &["node 3", "1 weight for 2 morph targets"],
-    );
+    assert_reported(&report, Severity::Repaired, &["node 3", "1 weight for 2 morph targets"]);
     assert_eq!(report.entries.len(), 1);
 }
 
@@ -206,10 +188,7 @@ fn skinned(joints: usize, vertices: usize, attributes: impl Fn(&mut File) -> Val
     for _ in 0..joints {
         file.push("nodes", json!({}));
     }
-    file.push(
-        "skins",
-        json!({ "joints": (0..joints).collect::<Vec<_>>() }),
-    );
+    file.push("skins", json!({ "joints": (0..joints).collect::<Vec<_>>() }));
     let positions = file.floats("VEC3", &vec![0.0; vertices * 3]);
     let mut attributes = attributes(&mut file);
     attributes["POSITION"] = json!(positions);
@@ -249,14 +228,8 @@ fn influences_of_every_type_and_any_number_of_sets() {
             });
             let scene = file.read_clean();
             let found = &scene.meshes[0].primitives[0].influences;
-            assert_eq!(
-                (found.per_vertex, found.joints.as_slice()),
-                (4, &[1u16, 2, 0, 3][..])
-            );
-            assert!(
-                (found.weights[0] - 0.2).abs() < 0.5 / unit + 1e-6,
-                "{found:?} {unit}"
-            );
+            assert_eq!((found.per_vertex, found.joints.as_slice()), (4, &[1u16, 2, 0, 3][..]));
+            assert!((found.weights[0] - 0.2).abs() < 0.5 / unit + 1e-6, "{found:?} {unit}");
         }
     }
     let file = skinned(12, 2, |file| {
@@ -298,21 +271,9 @@ fn weights_are_normalised_and_reported() {
     assert_eq!(found[12..16], [1.0, 0.0, 0.0, 0.0]);
     assert_eq!(found[16..], [0.25; 4]);
     let place = "mesh 0, primitive 0";
-    assert_reported(
-        &report,
-        Severity::Repaired,
-        &[place, "2 weights were negative"],
-    );
-    assert_reported(
-        &report,
-        Severity::Repaired,
-        &[place, "weights of 3 vertices", "inf"],
-    );
-    assert_reported(
-        &report,
-        Severity::Note,
-        &[place, "1 vertex without weights above 0"],
-    );
+    assert_reported(&report, Severity::Repaired, &[place, "2 weights were negative"]);
+    assert_reported(&report, Severity::Repaired, &[place, "weights of 3 vertices", "inf"]);
+    assert_reported(&report, Severity::Note, &[place, "1 vertex without weights above 0"]);
     assert_eq!(report.entries.len(), 3);
 }
 
@@ -326,19 +287,9 @@ fn joints_beyond_the_skin_matter_only_with_a_weight() {
         })
     };
     let (scene, report) = make(0.0).read();
-    assert_eq!(
-        scene.meshes[0].primitives[0].influences.joints,
-        [0, 1, 0, 0]
-    );
+    assert_eq!(scene.meshes[0].primitives[0].influences.joints, [0, 1, 0, 0]);
     assert_reported(&report, Severity::Repaired, &["mesh 0", "2 joint indices"]);
-    let parts = [
-        "mesh 0",
-        "primitive 0",
-        "vertex 0",
-        "joint 2",
-        "0.25",
-        "has 2",
-    ];
+    let parts = ["mesh 0", "primitive 0", "vertex 0", "joint 2", "0.25", "has 2"];
     assert_says(&make(0.25).error(), &parts);
 }
 

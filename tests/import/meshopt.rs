@@ -10,10 +10,7 @@ fn compressed(file: &mut File, name: &str, encoded: &[u8], stride: usize, count:
     if file.root["buffers"].is_null() {
         file.push("buffers", json!({ "byteLength": 0 }));
         let fallback = json!({ name: { "fallback": true } });
-        file.push(
-            "buffers",
-            json!({ "byteLength": 1 << 20, "extensions": fallback }),
-        );
+        file.push("buffers", json!({ "byteLength": 1 << 20, "extensions": fallback }));
     }
     let extension = json!({ "buffer": 0, "byteOffset": offset, "byteLength": encoded.len(),
         "byteStride": stride, "count": count, "mode": "ATTRIBUTES" });
@@ -26,13 +23,7 @@ fn compressed(file: &mut File, name: &str, encoded: &[u8], stride: usize, count:
 
 fn extension(file: &mut File, view: usize) -> &mut Value {
     let extensions = &mut file.root["bufferViews"][view]["extensions"];
-    let key = extensions
-        .as_object()
-        .unwrap()
-        .keys()
-        .next()
-        .unwrap()
-        .clone();
+    let key = extensions.as_object().unwrap().keys().next().unwrap().clone();
     &mut extensions[&key]
 }
 
@@ -58,9 +49,7 @@ fn positions() -> Vec<[f32; 3]> {
 
 #[test]
 fn attributes_triangles_and_indices_decode() {
-    let indices: Vec<u32> = (0..COUNT as u32 - 2)
-        .flat_map(|i| [i, i + 1, i + 2])
-        .collect();
+    let indices: Vec<u32> = (0..COUNT as u32 - 2).flat_map(|i| [i, i + 1, i + 2]).collect();
     for name in ["EXT_meshopt_compression", "KHR_meshopt_compression"] {
         for (version, wide) in [(0, true), (0, false), (1, true), (1, false)] {
             let mut file = File::new();
@@ -155,9 +144,8 @@ fn normals_and_colours_decode_through_their_filters() {
             [a.cos() * b.sin(), a.sin() * b.sin(), b.cos(), 0.0]
         })
         .collect();
-    let colors: Vec<[f32; 4]> = (0..COUNT)
-        .map(|i| [0, 1, 2, 3].map(|c| ((i * (c + 3)) % 17) as f32 / 16.0))
-        .collect();
+    let colors: Vec<[f32; 4]> =
+        (0..COUNT).map(|i| [0, 1, 2, 3].map(|c| ((i * (c + 3)) % 17) as f32 / 16.0)).collect();
     let mut file = File::new();
     let encoded = meshopt::encode_vertex_buffer(&positions()).unwrap();
     let view = compressed(&mut file, "EXT_meshopt_compression", &encoded, 12, COUNT);
@@ -191,11 +179,7 @@ fn normals_and_colours_decode_through_their_filters() {
         }
     };
     for (mesh, tolerance) in [(0, 2e-2), (1, 1e-4)] {
-        for (n, expected) in scene.meshes[mesh].primitives[0]
-            .normals
-            .iter()
-            .zip(&normals)
-        {
+        for (n, expected) in scene.meshes[mesh].primitives[0].normals.iter().zip(&normals) {
             near(n, &expected[..3], tolerance);
         }
     }
@@ -209,29 +193,23 @@ fn normals_and_colours_decode_through_their_filters() {
 #[test]
 fn every_vertex_size_decodes() {
     fn check<const N: usize>() {
-        let rows: Vec<[u32; N]> = (0..40u32)
-            .map(|i| std::array::from_fn(|c| i * 977 + c as u32))
-            .collect();
+        let rows: Vec<[u32; N]> =
+            (0..40u32).map(|i| std::array::from_fn(|c| i * 977 + c as u32)).collect();
         let mut file = File::new();
         let encoded = meshopt::encode_vertex_buffer(&rows).unwrap();
         let view = compressed(&mut file, "EXT_meshopt_compression", &encoded, N * 4, 40);
         let accessor = over(&mut file, view, U32, "SCALAR", 40);
         file.root["accessors"][accessor]["byteOffset"] = json!((N - 1) * 4);
         file.root["accessors"][accessor]["normalized"] = json!(false);
-        let vertices = file.push(
-            "accessors",
-            json!({ "componentType": F32, "type": "VEC3", "count": 40 * 1000 }),
-        );
+        let vertices = file
+            .push("accessors", json!({ "componentType": F32, "type": "VEC3", "count": 40 * 1000 }));
         let primitive = json!({ "attributes": { "POSITION": vertices }, "indices": accessor,
             "mode": 5 });
         let mesh = file.push("meshes", json!({ "primitives": [primitive] }));
         file.push("nodes", json!({ "mesh": mesh }));
         finish(&mut file);
         let indices = file.read_clean().meshes[0].primitives[0].indices.clone();
-        let firsts: Vec<u32> = indices
-            .chunks(3)
-            .map(|t| *t.iter().min().unwrap())
-            .collect();
+        let firsts: Vec<u32> = indices.chunks(3).map(|t| *t.iter().min().unwrap()).collect();
         let expected: Vec<u32> = rows.iter().take(38).map(|row| row[N - 1]).collect();
         assert_eq!(firsts, expected);
     }
@@ -262,24 +240,12 @@ fn broken_streams_and_settings_are_refused() {
         (&|e| e["byteLength"] = json!(0), &["meshopt"]),
         (&|e| e["byteOffset"] = json!(1), &["ends at byte"]),
         (&|e| e["byteOffset"] = json!(u64::MAX), &["ends at byte"]),
-        (
-            &|e| e["count"] = json!(COUNT - 1),
-            &["expected 3600, found 3588"],
-        ),
-        (
-            &|e| e["count"] = json!(1u64 << 60),
-            &["memory of the import"],
-        ),
+        (&|e| e["count"] = json!(COUNT - 1), &["expected 3600, found 3588"]),
+        (&|e| e["count"] = json!(1u64 << 60), &["memory of the import"]),
         (&|e| e["byteStride"] = json!(13), &["byteStride 13"]),
         (&|e| e["byteStride"] = json!(260), &["byteStride 260"]),
-        (
-            &|e| e["filter"] = json!("QUATERNION"),
-            &["QUATERNION", "byteStride 12"],
-        ),
-        (
-            &|e| e["mode"] = json!("TRIANGLES"),
-            &["TRIANGLES", "byteStride 12"],
-        ),
+        (&|e| e["filter"] = json!("QUATERNION"), &["QUATERNION", "byteStride 12"]),
+        (&|e| e["mode"] = json!("TRIANGLES"), &["TRIANGLES", "byteStride 12"]),
         (&|e| e["mode"] = json!("ODD"), &["ODD"]),
         (&|e| e["buffer"] = json!(1), &["buffer 1", "no uri"]),
     ];

@@ -54,10 +54,7 @@ fn matrices_come_apart_and_shear_is_reported() {
     for matrix in [mirrored.to_cols_array(), sheared, odd] {
         file.push("nodes", json!({ "matrix": matrix }));
     }
-    file.push(
-        "nodes",
-        json!({ "matrix": Mat4::IDENTITY.to_cols_array(), "scale": [2, 2, 2] }),
-    );
+    file.push("nodes", json!({ "matrix": Mat4::IDENTITY.to_cols_array(), "scale": [2, 2, 2] }));
     let (scene, report) = file.read();
     assert_eq!(scene.nodes[0].matrix, Some(mirrored.to_cols_array()));
     let local = scene.nodes[0].local;
@@ -76,12 +73,8 @@ fn matrices_come_apart_and_shear_is_reported() {
 #[test]
 fn rest_rotations_become_unit_length() {
     let mut file = File::new();
-    for rotation in [
-        [0.0, 0.0, 3.0, 4.0],
-        [0.0; 4],
-        [0.0, 0.0, 0.6, 0.8001],
-        [0.0, 0.0, 0.6, 0.8],
-    ] {
+    for rotation in [[0.0, 0.0, 3.0, 4.0], [0.0; 4], [0.0, 0.0, 0.6, 0.8001], [0.0, 0.0, 0.6, 0.8]]
+    {
         file.push("nodes", json!({ "rotation": rotation }));
     }
     let (scene, report) = file.read();
@@ -115,11 +108,7 @@ fn scenes_and_the_default_one() {
     assert_eq!(scene.scenes, [vec![1], vec![], vec![0, 1, 2]]);
     assert_eq!(scene.default_scene, Some(2));
     assert_reported(&report, Severity::Repaired, &["scene 2", "node 0", "twice"]);
-    assert_reported(
-        &report,
-        Severity::Note,
-        &["scene 2", "node 2", "child of 0"],
-    );
+    assert_reported(&report, Severity::Note, &["scene 2", "node 2", "child of 0"]);
 }
 
 #[test]
@@ -148,15 +137,8 @@ fn skins_with_and_without_inverse_bind_matrices() {
         Mat4::from_translation(Vec3::new(1.0, 0.5, 0.0)).to_cols_array()
     );
     assert_eq!(scene.skins[0].inverse_bind[0][3], 0.0);
-    assert_eq!(
-        scene.skins[1].inverse_bind,
-        [Mat4::IDENTITY.to_cols_array(); 3]
-    );
+    assert_eq!(scene.skins[1].inverse_bind, [Mat4::IDENTITY.to_cols_array(); 3]);
     let place = ["skin 0 \"two\"", "inverse bind matrix 0", "last row"];
     assert_reported(&report, Severity::Repaired, &place);
-    assert_reported(
-        &report,
-        Severity::Note,
-        &["skin 1", "node 1", "more than once"],
-    );
+    assert_reported(&report, Severity::Note, &["skin 1", "node 1", "more than once"]);
 }

@@ -27,10 +27,7 @@ fn file(targets: &[(Value, RawChannel)]) -> File {
         .iter()
         .map(|(target, channel)| json!({ "sampler": *channel as usize, "target": target }));
     let channels: Vec<Value> = channels.collect();
-    file.push(
-        "animations",
-        json!({ "name": "wave", "samplers": samplers, "channels": channels }),
-    );
+    file.push("animations", json!({ "name": "wave", "samplers": samplers, "channels": channels }));
     file
 }
 
@@ -88,11 +85,7 @@ fn other_pointers_are_counted_with_an_example() {
         |channel: usize, to: &str| format!("animation 0 \"wave\", channel {channel}: {to:?}");
     assert_eq!(
         report.entries[0].items,
-        [
-            place(1, colour),
-            place(2, "/nodes/0/matrix"),
-            place(3, "/nodes/1/weights/0")
-        ]
+        [place(1, colour), place(2, "/nodes/0/matrix"), place(3, "/nodes/1/weights/0")]
     );
     let (_, report) = file(&[(pointer("/cameras/0/yfov"), RawChannel::Scale)]).read();
     assert_reported(
@@ -124,13 +117,7 @@ fn broken_pointers_are_reported_or_refused() {
     ];
     let mut targets: Vec<Value> = numbers.map(pointer).to_vec();
     targets.push(json!({ "path": "pointer" }));
-    for wrong in [
-        json!(7),
-        json!([]),
-        json!({}),
-        json!(null),
-        json!("/nodes/0/translation"),
-    ] {
+    for wrong in [json!(7), json!([]), json!({}), json!(null), json!("/nodes/0/translation")] {
         targets.push(json!({ "path": "pointer", "extensions": wrong }));
         let extensions = json!({ "KHR_animation_pointer": wrong });
         targets.push(json!({ "path": "pointer", "extensions": extensions }));
@@ -150,10 +137,7 @@ fn broken_pointers_are_reported_or_refused() {
     }
     // As for a channel with a target node.
     let line = file(&[(pointer("/nodes/2/translation"), RawChannel::Translation)]).error();
-    assert_says(
-        &line,
-        &["animation 0", "channel 0", "target node 2", "there are 2"],
-    );
+    assert_says(&line, &["animation 0", "channel 0", "target node 2", "there are 2"]);
     let line = file(&[(pointer("/nodes/0/rotation"), RawChannel::Translation)]).error();
     assert_says(&line, &["channel 0", "VEC3", "VEC4"]);
 }

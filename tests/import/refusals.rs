@@ -29,10 +29,7 @@ pub fn sound() -> File {
     file.root["meshes"][0]["primitives"][0]["indices"] = json!(indices);
     file.push("nodes", json!({ "name": "a\nb", "children": [2] }));
     file.push("nodes", json!({}));
-    file.push(
-        "skins",
-        json!({ "joints": [1, 2], "inverseBindMatrices": binds }),
-    );
+    file.push("skins", json!({ "joints": [1, 2], "inverseBindMatrices": binds }));
     file.root["nodes"][node]["skin"] = json!(0);
     file.clip(2, "rotation", "LINEAR", times, turns);
     file.push("scenes", json!({ "nodes": [0, 1] }));
@@ -69,65 +66,26 @@ fn indices_of_every_kind() {
         move |root: &mut Value| *root.pointer_mut(path).unwrap() = value
     };
     let cases: [(&str, &[&str]); 15] = [
-        (
-            "/accessors/0/bufferView",
-            &["mesh 0", "POSITION", "accessor 0", "buffer view 77"],
-        ),
-        (
-            "/bufferViews/0/buffer",
-            &["buffer view 0", "buffer 77", "there is 1"],
-        ),
-        (
-            "/meshes/0/primitives/0/attributes/POSITION",
-            &["accessor 77", "there are 7"],
-        ),
-        (
-            "/meshes/0/primitives/0/indices",
-            &["primitive 0", "indices", "accessor 77"],
-        ),
+        ("/accessors/0/bufferView", &["mesh 0", "POSITION", "accessor 0", "buffer view 77"]),
+        ("/bufferViews/0/buffer", &["buffer view 0", "buffer 77", "there is 1"]),
+        ("/meshes/0/primitives/0/attributes/POSITION", &["accessor 77", "there are 7"]),
+        ("/meshes/0/primitives/0/indices", &["primitive 0", "indices", "accessor 77"]),
         ("/nodes/0/mesh", &["node 0", "mesh 77", "there is 1"]),
         ("/nodes/0/skin", &["node 0", "skin 77", "there is 1"]),
-        (
-            "/nodes/1/children/0",
-            &["node 1 \"a\\nb\"", "child node 77", "there are 3"],
-        ),
-        (
-            "/skins/0/joints/1",
-            &["skin 0", "joint 1", "joint node 77", "there are 3"],
-        ),
-        (
-            "/skins/0/inverseBindMatrices",
-            &["skin 0", "accessor 77", "there are 7"],
-        ),
+        ("/nodes/1/children/0", &["node 1 \"a\\nb\"", "child node 77", "there are 3"]),
+        ("/skins/0/joints/1", &["skin 0", "joint 1", "joint node 77", "there are 3"]),
+        ("/skins/0/inverseBindMatrices", &["skin 0", "accessor 77", "there are 7"]),
         ("/scenes/0/nodes/0", &["scene 0", "node 77", "there are 3"]),
-        (
-            "/animations/0/samplers/0/input",
-            &["animation 0", "sampler 0", "accessor 77"],
-        ),
-        (
-            "/animations/0/samplers/0/output",
-            &["animation 0", "output accessor 77"],
-        ),
-        (
-            "/animations/0/channels/0/sampler",
-            &["channel 0", "sampler 77", "there is 1"],
-        ),
-        (
-            "/animations/0/channels/0/target/node",
-            &["channel 0", "target node 77"],
-        ),
-        (
-            "/meshes/0/primitives/0/attributes/JOINTS_0",
-            &["JOINTS", "accessor 77"],
-        ),
+        ("/animations/0/samplers/0/input", &["animation 0", "sampler 0", "accessor 77"]),
+        ("/animations/0/samplers/0/output", &["animation 0", "output accessor 77"]),
+        ("/animations/0/channels/0/sampler", &["channel 0", "sampler 77", "there is 1"]),
+        ("/animations/0/channels/0/target/node", &["channel 0", "target node 77"]),
+        ("/meshes/0/primitives/0/attributes/JOINTS_0", &["JOINTS", "accessor 77"]),
     ];
     for (path, parts) in cases {
         changed(index(path, json!(77)), parts);
     }
-    changed(
-        |root| root["scene"] = json!(1),
-        &["default scene 1", "there is 1"],
-    );
+    changed(|root| root["scene"] = json!(1), &["default scene 1", "there is 1"]);
     let material = |root: &mut Value| root["meshes"][0]["primitives"][0]["material"] = json!(3);
     changed(material, &["material 3", "there are 0"]);
     let texture = json!([{ "pbrMetallicRoughness": { "baseColorTexture": { "index": 4 } } }]);
@@ -154,58 +112,28 @@ fn ranges_strides_and_types() {
     };
     let huge = u64::MAX;
     let here = "accessor 0";
-    changed(
-        set("/accessors/0/count", json!(4)),
-        &[here, "byte 48", "buffer view 0", "36"],
-    );
+    changed(set("/accessors/0/count", json!(4)), &[here, "byte 48", "buffer view 0", "36"]);
     changed(set("/accessors/0/count", json!(huge)), &[here]);
     changed(set("/accessors/0/count", json!(-3)), &["JSON line"]);
-    changed(
-        set("/accessors/0/byteOffset", json!(4)),
-        &[here, "byte 40", "which has 36"],
-    );
-    changed(
-        set("/accessors/0/byteOffset", json!(huge)),
-        &[here, "which has 36"],
-    );
-    changed(
-        set("/accessors/0/componentType", json!(5124)),
-        &[here, "componentType"],
-    );
+    changed(set("/accessors/0/byteOffset", json!(4)), &[here, "byte 40", "which has 36"]);
+    changed(set("/accessors/0/byteOffset", json!(huge)), &[here, "which has 36"]);
+    changed(set("/accessors/0/componentType", json!(5124)), &[here, "componentType"]);
     changed(set("/accessors/0/type", json!("VEC5")), &[here, "type"]);
-    changed(
-        set("/accessors/0/type", json!("VEC4")),
-        &[here, "VEC4 of FLOAT", "VEC3"],
-    );
+    changed(set("/accessors/0/type", json!("VEC4")), &[here, "VEC4 of FLOAT", "VEC3"]);
     changed(
         set("/accessors/1/componentType", json!(F32)),
         &["indices", "SCALAR of FLOAT", "UNSIGNED_SHORT"],
     );
-    changed(
-        set("/accessors/5/type", json!("VEC3")),
-        &["channel 0", "VEC3 of FLOAT", "VEC4"],
-    );
+    changed(set("/accessors/5/type", json!("VEC3")), &["channel 0", "VEC3 of FLOAT", "VEC4"]);
     changed(
         set("/accessors/6/componentType", json!(U8)),
         &["skin 0", "MAT4 of UNSIGNED_BYTE", "FLOAT"],
     );
     let view = "buffer view 0";
-    changed(
-        set("/bufferViews/0/byteLength", json!(huge)),
-        &[view, "buffer 0"],
-    );
-    changed(
-        set("/bufferViews/0/byteOffset", json!(huge)),
-        &[view, "buffer 0"],
-    );
-    changed(
-        set("/bufferViews/0/byteStride", json!(8)),
-        &["byteStride is 8", "12 bytes"],
-    );
-    changed(
-        set("/bufferViews/0/byteStride", json!(252)),
-        &[here, "byte 516", "36"],
-    );
+    changed(set("/bufferViews/0/byteLength", json!(huge)), &[view, "buffer 0"]);
+    changed(set("/bufferViews/0/byteOffset", json!(huge)), &[view, "buffer 0"]);
+    changed(set("/bufferViews/0/byteStride", json!(8)), &["byteStride is 8", "12 bytes"]);
+    changed(set("/bufferViews/0/byteStride", json!(252)), &[here, "byte 516", "36"]);
     changed(
         set("/buffers", json!([{ "byteLength": 100_000 }])),
         &["buffer 0", "byteLength is 100000", "has "],
@@ -214,17 +142,8 @@ fn ranges_strides_and_types() {
         set("/buffers", json!([{ "byteLength": 4, "uri": "data:,abc" }])),
         &["buffer 0", "byteLength is 4", "has 3 bytes"],
     );
-    changed(
-        set(
-            "/buffers",
-            json!([{ "uri": "http://h/x", "byteLength": 4 }]),
-        ),
-        &["rejected"],
-    );
-    changed(
-        set("/meshes/0/primitives/0/mode", json!(9)),
-        &["primitive 0", "mode"],
-    );
+    changed(set("/buffers", json!([{ "uri": "http://h/x", "byteLength": 4 }])), &["rejected"]);
+    changed(set("/meshes/0/primitives/0/mode", json!(9)), &["primitive 0", "mode"]);
     changed(
         set("/animations/0/samplers/0/interpolation", json!("SMOOTH")),
         &["channel 0", "interpolation"],
@@ -234,17 +153,7 @@ fn ranges_strides_and_types() {
 #[test]
 fn sparse_indices_and_counts() {
     for (count, indices, parts) in [
-        (
-            2,
-            [1u8, 3],
-            &[
-                "POSITION",
-                "accessor 0",
-                "sparse",
-                "element 3",
-                "there are 3",
-            ][..],
-        ),
+        (2, [1u8, 3], &["POSITION", "accessor 0", "sparse", "element 3", "there are 3"][..]),
         (4, [0, 1], &["sparse", "at most", "3", "4"]),
         (3, [0, 1], &["sparse", "byte 3", "which has 2"]),
     ] {
@@ -264,19 +173,10 @@ fn counts_that_must_agree() {
         move |root: &mut Value| root["accessors"][accessor]["count"] = json!(count)
     };
     changed(set(2, 2), &["primitive 0", "JOINTS", "expected 3, found 2"]);
-    changed(
-        set(3, 2),
-        &["primitive 0", "WEIGHTS", "expected 3, found 2"],
-    );
-    changed(
-        set(5, 2),
-        &["channel 0", "accessor 5", "expected 3, found 2"],
-    );
+    changed(set(3, 2), &["primitive 0", "WEIGHTS", "expected 3, found 2"]);
+    changed(set(5, 2), &["channel 0", "accessor 5", "expected 3, found 2"]);
     changed(set(4, 2), &["channel 0", "expected 2, found 3"]);
-    changed(
-        set(6, 1),
-        &["skin 0", "inverse bind matrices", "2, found 1"],
-    );
+    changed(set(6, 1), &["skin 0", "inverse bind matrices", "2, found 1"]);
     let cubic = |root: &mut Value| {
         root["animations"][0]["samplers"][0]["interpolation"] = json!("CUBICSPLINE");
     };
@@ -300,13 +200,7 @@ fn counts_that_must_agree() {
 fn keys_and_times_that_are_no_numbers() {
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let text = bad.to_string();
-        let at = [
-            "animation 0",
-            "channel 0",
-            "accessor 5",
-            "key 2",
-            text.as_str(),
-        ];
+        let at = ["animation 0", "channel 0", "accessor 5", "key 2", text.as_str()];
         with_bytes(5, 36, &bad.to_le_bytes(), &at);
         let at = ["skin 0", "inverse bind matrix 1", "matrix 5", text.as_str()];
         with_bytes(6, 64 + 20, &bad.to_le_bytes(), &at);
@@ -318,12 +212,7 @@ fn keys_and_times_that_are_no_numbers() {
 
 #[test]
 fn vertex_indices_beyond_the_vertices() {
-    with_bytes(
-        1,
-        2,
-        &[3, 0],
-        &["indices", "accessor 1", "index 1 is 3", "3 vertices"],
-    );
+    with_bytes(1, 2, &[3, 0], &["indices", "accessor 1", "index 1 is 3", "3 vertices"]);
     with_bytes(1, 0, &[255, 255], &["index 0 is 65535", "3 vertices"]);
 }
 
@@ -332,16 +221,10 @@ fn node_cycles_and_double_parents() {
     let children = |node: usize, children: Value| {
         move |root: &mut Value| root["nodes"][node]["children"] = children
     };
-    changed(
-        children(2, json!([2])),
-        &["node 2", "child of node 1 and of node 2"],
-    );
+    changed(children(2, json!([2])), &["node 2", "child of node 1 and of node 2"]);
     changed(children(0, json!([0])), &["node 0", "own ancestor"]);
     changed(children(2, json!([1])), &["own ancestor"]);
-    changed(
-        children(0, json!([2])),
-        &["node 2", "child of node 0 and of node 1"],
-    );
+    changed(children(0, json!([2])), &["node 2", "child of node 0 and of node 1"]);
     let ring = |root: &mut Value| {
         let node = |next: usize| json!({ "children": [next] });
         let ring: Vec<_> = (0..1000).map(|i| node((i + 1) % 1000)).collect();

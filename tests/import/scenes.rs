@@ -110,10 +110,8 @@ fn joints_outside_the_default_scene_are_kept() {
     assert_eq!((scene.nodes[1].skin, scene.nodes[3].skin), (Some(0), None));
     assert_eq!(
         entries(&report, Severity::Dropped),
-        [
-            "scene 1: 2 nodes outside the default scene 0: 1 mesh is not drawn; \
-             2 joints that skins or clips need are kept"
-        ]
+        ["scene 1: 2 nodes outside the default scene 0: 1 mesh is not drawn; \
+             2 joints that skins or clips need are kept"]
     );
     // The joint of no scene is used, so there is nothing to say of it.
     assert_eq!(report.entries.len(), 1, "{:?}", report.entries);

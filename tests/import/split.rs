@@ -14,10 +14,7 @@ fn mounted() -> File {
     let joints = file.accessor(U8, "VEC4", 3, &[0, 1, 0, 0].repeat(3));
     let weights = file.floats("VEC4", &[0.75, 0.25, 0.0, 0.0].repeat(3));
     for children in [json!([1, 4, 6]), json!([2]), json!([3, 5]), json!([])] {
-        file.push(
-            "nodes",
-            json!({ "children": children, "translation": [0.0, 1.0, 0.25] }),
-        );
+        file.push("nodes", json!({ "children": children, "translation": [0.0, 1.0, 0.25] }));
     }
     let attributes = json!({ "POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights });
     let image = |file: &mut File| {
@@ -33,10 +30,7 @@ fn mounted() -> File {
         let targets = json!([{ "POSITION": positions }]);
         let primitive = json!({ "attributes": attributes, "material": material,
             "targets": targets });
-        file.push(
-            "meshes",
-            json!({ "primitives": [primitive], "name": mesh.to_string() }),
-        );
+        file.push("meshes", json!({ "primitives": [primitive], "name": mesh.to_string() }));
     }
     file.push("nodes", json!({ "mesh": 0, "skin": 0 }));
     file.push("nodes", json!({ "mesh": 1, "skin": 1 }));
@@ -72,9 +66,7 @@ fn assert_same_picture(whole: &RawScene, parts: &SplitScene) -> usize {
     let flat = |m: &Matrix| m.as_flattened().to_vec();
     let clips = (0..whole.clips.len()).map(Some).chain([None]);
     for (clip, k) in clips.flat_map(|clip| (0..3).map(move |k| (clip, k))) {
-        let time = clip.map_or(0.0, |c| {
-            f64::from(whole.clips[c].duration) * 0.37 * f64::from(k)
-        });
+        let time = clip.map_or(0.0, |c| f64::from(whole.clips[c].duration) * 0.37 * f64::from(k));
         let expected = evaluate(whole, clip, time);
         let base = evaluate(&parts.base, clip, time);
         let branch = evaluate(&parts.branch, clip, time);
@@ -83,11 +75,7 @@ fn assert_same_picture(whole: &RawScene, parts: &SplitScene) -> usize {
         let hung = |m: &Matrix| mul(&seat, m);
         for (pose, part, move_it) in [(&base, &parts.base, false), (&branch, &parts.branch, true)] {
             for (node, raw) in part.nodes.iter().enumerate() {
-                let old = whole
-                    .nodes
-                    .iter()
-                    .position(|n| n.source == raw.source)
-                    .unwrap();
+                let old = whole.nodes.iter().position(|n| n.source == raw.source).unwrap();
                 // A node that only carries a skinned mesh may stand anywhere.
                 if raw.skin.is_none() {
                     let here = &pose.world[node];
@@ -106,10 +94,9 @@ fn assert_same_picture(whole: &RawScene, parts: &SplitScene) -> usize {
                 }
             }
         }
-        for (pose, skins, move_it) in [
-            (&base, &parts.base_skins, false),
-            (&branch, &parts.branch_skins, true),
-        ] {
+        for (pose, skins, move_it) in
+            [(&base, &parts.base_skins, false), (&branch, &parts.branch_skins, true)]
+        {
             for (palette, &old) in pose.palettes.iter().zip(skins) {
                 for (found, wanted) in palette.iter().zip(&expected.palettes[old]) {
                     let found = if move_it { hung(found) } else { *found };
@@ -134,14 +121,8 @@ fn a_rider_leaves_the_horse_with_skin_meshes_and_tracks() {
     assert_eq!((parts.attach_node, parts.branch_root), (1, 0));
     let parents: Vec<_> = parts.branch.nodes.iter().map(|n| n.parent).collect();
     assert_eq!(parents, [None, Some(0), Some(0), None]);
-    assert_eq!(
-        (&parts.base_skins, &parts.branch_skins),
-        (&vec![0], &vec![1])
-    );
-    assert_eq!(
-        (&parts.base_meshes, &parts.branch_meshes),
-        (&vec![0], &vec![1, 2])
-    );
+    assert_eq!((&parts.base_skins, &parts.branch_skins), (&vec![0], &vec![1]));
+    assert_eq!((&parts.base_meshes, &parts.branch_meshes), (&vec![0], &vec![1, 2]));
     assert_eq!(parts.branch.skins[0].joints, [1, 0]);
     assert_eq!(parts.branch.nodes[3].mesh, Some(1));
     assert_eq!(parts.branch.nodes[3].skin, Some(0));
@@ -164,12 +145,7 @@ fn a_rider_leaves_the_horse_with_skin_meshes_and_tracks() {
     assert_eq!(tracks(&parts.base, 0), [(1, Rotation), (0, Translation)]);
     assert_eq!(
         tracks(&parts.branch, 0),
-        [
-            (1, Translation),
-            (3, Weights),
-            (0, Rotation),
-            (3, Translation)
-        ]
+        [(1, Translation), (3, Weights), (0, Rotation), (3, Translation)]
     );
     assert_eq!(tracks(&parts.branch, 1), []);
     assert_same_picture(&whole, &parts);
@@ -187,10 +163,7 @@ fn a_mesh_whose_node_is_needed_leaves_alone() {
     assert_eq!(sources(&parts.branch), [2, 3, 5, 6]);
     let (left, twin) = (&parts.base.nodes[3], &parts.branch.nodes[3]);
     assert_eq!((left.mesh, left.skin, left.weights.len()), (None, None, 0));
-    assert_eq!(
-        (twin.mesh, twin.skin, twin.parent),
-        (Some(1), Some(0), None)
-    );
+    assert_eq!((twin.mesh, twin.skin, twin.parent), (Some(1), Some(0), None));
     assert_eq!(parts.base.nodes[4].parent, Some(3));
     assert_eq!(parts.branch.scenes[0], [0, 3]);
     let channels = |scene: &RawScene| {
@@ -223,33 +196,21 @@ fn some_nodes_cannot_be_split_off() {
         ImportError::Split { file, fault } if file == scene => fault,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(
-        fault(8),
-        ImportFault::NoSuchNode { node: 8, count: 8 }
-    ));
+    assert!(matches!(fault(8), ImportFault::NoSuchNode { node: 8, count: 8 }));
     assert!(matches!(fault(0), ImportFault::Root(0)));
     let line = error(1).to_string();
     assert_says(&line, &["skin 0", "1 joint below node 1 and 1 elsewhere"]);
     let mut broken = whole.clone();
     broken.nodes[3].parent = Some(99);
-    assert_says(
-        &broken.clone().split_at(2).unwrap_err().to_string(),
-        &["parent node 99"],
-    );
+    assert_says(&broken.clone().split_at(2).unwrap_err().to_string(), &["parent node 99"]);
     broken.nodes[3].parent = Some(3);
-    assert_says(
-        &broken.split_at(2).unwrap_err().to_string(),
-        &["own ancestor"],
-    );
+    assert_says(&broken.split_at(2).unwrap_err().to_string(), &["own ancestor"]);
 }
 
 #[test]
 fn the_model_of_horse_and_rider_splits() {
     for whole in models(&["bl_rider.glb"]) {
-        let rider = whole
-            .nodes
-            .iter()
-            .position(|n| n.name.as_deref() == Some("RiderRig"));
+        let rider = whole.nodes.iter().position(|n| n.name.as_deref() == Some("RiderRig"));
         let rider = rider.unwrap();
         let parts = whole.clone().split_at(rider).unwrap();
         assert_eq!((parts.base.skins.len(), parts.branch.skins.len()), (1, 1));
@@ -257,9 +218,7 @@ fn the_model_of_horse_and_rider_splits() {
         let seat = &parts.base.nodes[parts.attach_node];
         assert_eq!(
             seat.name.as_deref(),
-            whole.nodes[whole.nodes[rider].parent.unwrap()]
-                .name
-                .as_deref()
+            whole.nodes[whole.nodes[rider].parent.unwrap()].name.as_deref()
         );
         let tracks = |s: &RawScene| s.clips.iter().map(|c| c.tracks.len()).sum::<usize>();
         assert_eq!(tracks(&parts.base) + tracks(&parts.branch), tracks(&whole));

@@ -14,18 +14,9 @@ fn body() -> File {
         json!({ "name": "Armature", "children": [1], "scale": [0.01, 0.01, 0.01],
         "rotation": [-half, 0.0, 0.0, half] }),
     );
-    file.push(
-        "nodes",
-        json!({ "name": "Hips", "children": [2, 3], "translation": [0, 0, 100] }),
-    );
-    file.push(
-        "nodes",
-        json!({ "name": "Head", "translation": [0, 0, 100] }),
-    );
-    file.push(
-        "nodes",
-        json!({ "name": "Hand", "translation": [0, 20, 20] }),
-    );
+    file.push("nodes", json!({ "name": "Hips", "children": [2, 3], "translation": [0, 0, 100] }));
+    file.push("nodes", json!({ "name": "Head", "translation": [0, 0, 100] }));
+    file.push("nodes", json!({ "name": "Hand", "translation": [0, 20, 20] }));
     file.push("nodes", json!({ "name": "Foot", "translation": [0, 0, 0] }));
     file.root["nodes"][1]["children"] = json!([2, 3, 4]);
     file.push("skins", json!({ "joints": [1, 2, 3, 4] }));
@@ -47,9 +38,7 @@ fn moves(file: &mut File, name: &str, node: usize, from: [f32; 3], to: [f32; 3],
 }
 
 fn report(file: &File, options: &ImportOptions) -> ImportReport {
-    import_slice(&file.glb(), "x.glb", None, options)
-        .unwrap()
-        .report
+    import_slice(&file.glb(), "x.glb", None, options).unwrap().report
 }
 
 #[test]
@@ -58,23 +47,14 @@ fn clips_that_travel_are_noted_with_their_distance() {
     let hips = [0.0, 0.0, 100.0];
     moves(&mut file, "Walk", 1, hips, [0.0, -130.0, 100.0], "LINEAR");
     moves(&mut file, "Run", 1, hips, [0.0, 250.0, 95.0], "CUBICSPLINE");
-    for options in [UpAxis::Y, UpAxis::Z].map(|up_axis| ImportOptions {
-        up_axis,
-        ..ImportOptions::default()
-    }) {
+    for options in
+        [UpAxis::Y, UpAxis::Z].map(|up_axis| ImportOptions { up_axis, ..ImportOptions::default() })
+    {
         let found = report(&file, &options);
-        let parts = [
-            "clips",
-            "\"Walk\" by 1.300 m",
-            "\"Run\" by 2.500 m",
-            "each loop",
-            "root motion",
-        ];
+        let parts =
+            ["clips", "\"Walk\" by 1.300 m", "\"Run\" by 2.500 m", "each loop", "root motion"];
         assert_reported(&found, Severity::Note, &parts);
-        let entry = found
-            .entries
-            .iter()
-            .find(|e| e.message.contains("root motion"));
+        let entry = found.entries.iter().find(|e| e.message.contains("root motion"));
         assert_eq!(entry.unwrap().items.len(), 2);
     }
     let taken = ImportOptions {
@@ -82,10 +62,7 @@ fn clips_that_travel_are_noted_with_their_distance() {
         ..ImportOptions::default()
     };
     let found = report(&file, &taken);
-    assert!(
-        !found.entries.iter().any(|e| e.message.contains("travel")),
-        "{found:?}"
-    );
+    assert!(!found.entries.iter().any(|e| e.message.contains("travel")), "{found:?}");
 }
 
 /// Each of several bodies in a file counts by itself, however many joints the others have.
@@ -94,19 +71,9 @@ fn the_smaller_of_two_bodies_travels() {
     let mut file = body();
     let first = file.root["nodes"].as_array().unwrap().len();
     file.push("nodes", json!({ "name": "Cat", "children": [first + 1] }));
-    file.push(
-        "nodes",
-        json!({ "name": "Tail", "translation": [0, 0.3, 0] }),
-    );
+    file.push("nodes", json!({ "name": "Tail", "translation": [0, 0.3, 0] }));
     file.push("skins", json!({ "joints": [first, first + 1] }));
-    moves(
-        &mut file,
-        "Stroll",
-        first,
-        [0.0; 3],
-        [0.0, 0.0, 3.0],
-        "LINEAR",
-    );
+    moves(&mut file, "Stroll", first, [0.0; 3], [0.0, 0.0, 3.0], "LINEAR");
     let found = report(&file, &ImportOptions::default());
     assert_reported(&found, Severity::Note, &["clips", "\"Stroll\" by 3.000 m"]);
 }
@@ -117,18 +84,8 @@ fn clips_that_stay_are_not_noted() {
     let mut file = body();
     let hips = [0.0, 0.0, 100.0];
     moves(&mut file, "Fall", 1, hips, [0.0, 0.0, 10.0], "LINEAR");
-    moves(
-        &mut file,
-        "Throw",
-        3,
-        [0.0, 20.0, 20.0],
-        [0.0, 500.0, 20.0],
-        "LINEAR",
-    );
+    moves(&mut file, "Throw", 3, [0.0, 20.0, 20.0], [0.0, 500.0, 20.0], "LINEAR");
     moves(&mut file, "Idle", 1, hips, [5.0, 0.0, 100.0], "STEP");
     let found = report(&file, &ImportOptions::default());
-    assert!(
-        !found.entries.iter().any(|e| e.message.contains("travel")),
-        "{found:?}"
-    );
+    assert!(!found.entries.iter().any(|e| e.message.contains("travel")), "{found:?}");
 }

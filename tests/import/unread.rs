@@ -7,9 +7,7 @@ use serde_json::json;
 /// Lines of the report whose place is this one.
 fn at(report: &ImportReport, place: &str) -> Vec<String> {
     let lines = report.entries.iter().filter(|e| e.place == place);
-    lines
-        .map(|e| format!("{}: {}", e.severity, e.message))
-        .collect()
+    lines.map(|e| format!("{}: {}", e.severity, e.message)).collect()
 }
 
 #[test]
@@ -24,10 +22,7 @@ fn extensions_that_the_file_does_not_list_are_named() {
         json!({ "extensions": odd, "extras": { "extensions": { "FOO_private": 1 } } }),
     );
     file.push("nodes", json!({ "extensions": light }));
-    file.push(
-        "nodes",
-        json!({ "extensions": { "EXT_mesh_gpu_instancing": {} } }),
-    );
+    file.push("nodes", json!({ "extensions": { "EXT_mesh_gpu_instancing": {} } }));
     // Inside of another extension, too.
     let coat = json!({ "clearcoatTexture": { "index": 0, "extensions": { "FOO_odd": {} } } });
     let pbr = json!({ "metallicFactor": 0.0 });
@@ -37,14 +32,8 @@ fn extensions_that_the_file_does_not_list_are_named() {
     );
     let (_, report) = file.read();
     let cases = [
-        (
-            "FOO_listed",
-            "note: is ignored; it is not known; 1 object has it",
-        ),
-        (
-            "FOO_nowhere",
-            "note: is ignored; it is not known; no object has it",
-        ),
+        ("FOO_listed", "note: is ignored; it is not known; 1 object has it"),
+        ("FOO_nowhere", "note: is ignored; it is not known; no object has it"),
         (
             "FOO_odd",
             "note: is ignored; it is not known; found on 2 objects, but not listed in extensionsUsed",
@@ -146,10 +135,7 @@ fn textures_without_coordinates_are_reported() {
     );
     assert_eq!(
         at(&report, "mesh 0, primitive 1"),
-        [format!(
-            "note: lacks TEXCOORD_1 (and 1 more primitive), {}",
-            uses("normal")
-        )]
+        [format!("note: lacks TEXCOORD_1 (and 1 more primitive), {}", uses("normal"))]
     );
 }
 

@@ -8,18 +8,10 @@ use phalanx_testkit::raw_pose::{Matrix, Pose, assert_close, evaluate, models, mu
 use serde_json::json;
 
 /// (x, y, z) to (x, -z, y).
-const TO_Z: Matrix = [
-    [1.0, 0.0, 0.0, 0.0],
-    [0.0, 0.0, -1.0, 0.0],
-    [0.0, 1.0, 0.0, 0.0],
-    [0.0, 0.0, 0.0, 1.0],
-];
-const FROM_Z: Matrix = [
-    [1.0, 0.0, 0.0, 0.0],
-    [0.0, 0.0, 1.0, 0.0],
-    [0.0, -1.0, 0.0, 0.0],
-    [0.0, 0.0, 0.0, 1.0],
-];
+const TO_Z: Matrix =
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+const FROM_Z: Matrix =
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, -1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 
 fn turned(m: &Matrix) -> Matrix {
     mul(&mul(&TO_Z, m), &FROM_Z)
@@ -29,12 +21,7 @@ fn turned(m: &Matrix) -> Matrix {
 fn assert_turned(y_up: &Pose, z_up: &Pose, what: &str) -> usize {
     let flat = |m: &[Matrix]| m.as_flattened().as_flattened().to_vec();
     let convert = |m: &[Matrix]| m.iter().map(turned).collect::<Vec<_>>();
-    let mut count = assert_close(
-        &flat(&convert(&y_up.world)),
-        &flat(&z_up.world),
-        1e-12,
-        what,
-    );
+    let mut count = assert_close(&flat(&convert(&y_up.world)), &flat(&z_up.world), 1e-12, what);
     for (a, b) in y_up.palettes.iter().zip(&z_up.palettes) {
         count += assert_close(&flat(&convert(a)), &flat(b), 1e-12, what);
     }
@@ -48,18 +35,11 @@ fn assert_turned(y_up: &Pose, z_up: &Pose, what: &str) -> usize {
 fn check(scene: &RawScene) -> usize {
     let mut z_up = scene.clone();
     z_up.convert_up_axis(UpAxis::Z);
-    let mut count = assert_turned(
-        &evaluate(scene, None, 0.0),
-        &evaluate(&z_up, None, 0.0),
-        "rest",
-    );
+    let mut count = assert_turned(&evaluate(scene, None, 0.0), &evaluate(&z_up, None, 0.0), "rest");
     for (clip, raw) in scene.clips.iter().enumerate() {
         for k in 0..5 {
             let time = f64::from(raw.duration) * 0.23 * f64::from(k);
-            let (a, b) = (
-                evaluate(scene, Some(clip), time),
-                evaluate(&z_up, Some(clip), time),
-            );
+            let (a, b) = (evaluate(scene, Some(clip), time), evaluate(&z_up, Some(clip), time));
             let what = format!("{}, clip {clip}, {time} s", scene.name);
             count += assert_turned(&a, &b, &what);
         }
@@ -80,35 +60,22 @@ pub fn small() -> File {
     let targets = json!([{ "POSITION": deltas, "NORMAL": deltas, "TANGENT": deltas }]);
     file.root["meshes"][0]["primitives"][0]["targets"] = targets;
     file.root["nodes"][skinned] = json!({ "mesh": 0, "skin": 0, "weights": [0.5] });
-    let matrix = [
-        1.0, 0.5, 0.0, 0.0, -0.5, 1.0, 0.25, 0.0, 0.0, 0.0, -2.0, 0.0, 1.0, 2.0, 3.0, 1.0,
-    ];
+    let matrix =
+        [1.0, 0.5, 0.0, 0.0, -0.5, 1.0, 0.25, 0.0, 0.0, 0.0, -2.0, 0.0, 1.0, 2.0, 3.0, 1.0];
     file.push("nodes", json!({ "matrix": matrix, "children": [2] }));
     file.push(
         "nodes",
         json!({ "translation": [1, 2, 3], "rotation": [0.5, -0.5, 0.5, 0.5],
         "scale": [1.0, -2.0, 0.5], "children": [3] }),
     );
-    file.push(
-        "nodes",
-        json!({ "translation": [0.0, 1.0, 0.5], "mesh": 0 }),
-    );
-    let binds = [
-        matrix,
-        [
-            1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 3.0, 2.0, 1.0, 1.0,
-        ],
-    ];
+    file.push("nodes", json!({ "translation": [0.0, 1.0, 0.5], "mesh": 0 }));
+    let binds =
+        [matrix, [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, -1.0, 0.0, 0.0, 3.0, 2.0, 1.0, 1.0]];
     let binds: Vec<f32> = binds.as_flattened().to_vec();
     let binds = file.floats("MAT4", &binds);
-    file.push(
-        "skins",
-        json!({ "joints": [2, 3], "inverseBindMatrices": binds }),
-    );
+    file.push("skins", json!({ "joints": [2, 3], "inverseBindMatrices": binds }));
     let times = file.floats("SCALAR", &[0.0, 1.0]);
-    let keys: Vec<f32> = (0..24)
-        .map(|i| ((i * 7 + 3) % 11) as f32 * 0.2 - 0.9)
-        .collect();
+    let keys: Vec<f32> = (0..24).map(|i| ((i * 7 + 3) % 11) as f32 * 0.2 - 0.9).collect();
     let vec3 = file.floats("VEC3", &keys[..18]);
     let vec4 = file.floats("VEC4", &keys);
     let plain3 = file.floats("VEC3", &keys[3..9]);
@@ -143,15 +110,9 @@ fn evaluating_and_converting_may_be_swapped() {
 #[test]
 fn converts_every_stream() {
     let scene = small().read().0;
-    let options = ImportOptions {
-        up_axis: UpAxis::Z,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { up_axis: UpAxis::Z, ..ImportOptions::default() };
     let z_up = small().read_with(&options).unwrap().0;
-    let (a, b) = (
-        &scene.meshes[0].primitives[0],
-        &z_up.meshes[0].primitives[0],
-    );
+    let (a, b) = (&scene.meshes[0].primitives[0], &z_up.meshes[0].primitives[0]);
     let turn = |v: &[[f32; 3]]| v.iter().map(|&[x, y, z]| [x, -z, y]).collect::<Vec<_>>();
     assert_eq!(b.positions, turn(&a.positions));
     assert_eq!(b.normals, turn(&a.normals));

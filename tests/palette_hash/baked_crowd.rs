@@ -23,10 +23,7 @@ const ALIKE: f64 = 5e-3;
 pub fn trials() -> Vec<Trial> {
     let levels = || -> Result<(), Failed> { every_level(mannequin()?) };
     let mut trials = vec![Trial::test("the built-in character", levels)];
-    trials.push(Trial::test(
-        "baked to the same bytes at every level",
-        || same_bytes(mannequin()?),
-    ));
+    trials.push(Trial::test("baked to the same bytes at every level", || same_bytes(mannequin()?)));
     for file in ["pab.glb", "robot.glb", "bl_humanoid.glb"] {
         let test = move || {
             let imported = import_path(&trials::needed(file)?, &Default::default())?;
@@ -59,14 +56,8 @@ fn palettes(
     let id = crowd.add_rig(rig.clone())?;
     let [clip, alike] = [clip, alike].map(|c| crowd.add_clip(id, c.clone()));
     let (clip, alike) = (clip?, alike?);
-    let options = PlayOptions {
-        time: time.into(),
-        ..PlayOptions::default()
-    };
-    let half = PlayOptions {
-        weight: 0.5,
-        ..options
-    };
+    let options = PlayOptions { time: time.into(), ..PlayOptions::default() };
+    let half = PlayOptions { weight: 0.5, ..options };
     let instances = [crowd.spawn(id)?, crowd.spawn(id)?];
     crowd.play(instances[0], clip, &options)?;
     crowd.play(instances[1], clip, &half)?;
@@ -84,10 +75,7 @@ fn every_level(rig: Rig) -> Result<(), Failed> {
     let (mut packed, mut worst) = (0, [0.0f64; 2]);
     for raw in rig.clips() {
         let bakes = [1e-4, 5e-5].map(|max_error| {
-            let settings = BakeOptions {
-                max_error,
-                ..BakeOptions::default()
-            };
+            let settings = BakeOptions { max_error, ..BakeOptions::default() };
             bake(raw, skeleton, &settings).map(|(clip, _)| Arc::new(clip))
         });
         let [clip, alike] = bakes;

@@ -83,16 +83,8 @@ fn extreme(seed: u64) -> RawScene {
             let keys = if clip == 3 { 3 } else { 2 + r.below(4) };
             let times: Vec<f32> = (0..keys).map(|k| k as f32 / (keys - 1) as f32).collect();
             let step = r.unit() < 0.3;
-            let mode = if step {
-                Interpolation::Step
-            } else {
-                Interpolation::Linear
-            };
-            for channel in [
-                RawChannel::Translation,
-                RawChannel::Rotation,
-                RawChannel::Scale,
-            ] {
+            let mode = if step { Interpolation::Step } else { Interpolation::Linear };
+            for channel in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale] {
                 if r.unit() < 0.3 {
                     continue;
                 }
@@ -111,11 +103,7 @@ fn extreme(seed: u64) -> RawScene {
                 tracks.push(RawTrack {
                     node: j,
                     channel,
-                    interpolation: if cubic {
-                        Interpolation::CubicSpline
-                    } else {
-                        mode
-                    },
+                    interpolation: if cubic { Interpolation::CubicSpline } else { mode },
                     times: times.clone(),
                     values,
                 });
@@ -172,10 +160,7 @@ fn play(rig: &Arc<Rig>, seed: u64, level: SimdLevel) {
     let clips = [0, 1, 2, 3].map(|c| crowd.clip_by_index(id, c).unwrap());
     for n in 0..24 {
         let i = crowd.spawn(id).unwrap();
-        let options = PlayOptions {
-            time: r.unit(),
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: r.unit(), ..PlayOptions::default() };
         crowd.play(i, clips[n % 4], &options).unwrap();
         if n >= 4 {
             crowd.fade_to(i, clips[r.below(4)], 0.8, &options).unwrap();

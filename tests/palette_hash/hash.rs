@@ -29,10 +29,7 @@ pub fn the_standard_crowd_has_one_hash() {
             SimdLevel::Portable => SSE2,
         };
         for threads in [1, 2, 7, 32] {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             let hash = pool.install(|| {
                 let (mut crowd, _) = standard_crowd(rig.clone(), &[], 500).unwrap();
                 let mut buffer = BoneBuffer::new();

@@ -8,10 +8,7 @@ use phalanx_testkit::chain::rig;
 pub fn held_palettes_are_evaluated_at_another_level() {
     let current = SimdLevel::current();
     let levels: Vec<_> = SimdLevel::supported().collect();
-    for (from, to) in levels
-        .iter()
-        .flat_map(|&from| levels.iter().map(move |&to| (from, to)))
-    {
+    for (from, to) in levels.iter().flat_map(|&from| levels.iter().map(move |&to| (from, to))) {
         for interpolate in [false, true] {
             go_on((from, to), interpolate);
         }
@@ -25,22 +22,12 @@ fn go_on((from, to): (SimdLevel, SimdLevel), interpolate: bool) {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let [first, second] = [0, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
-    let tier = Tier {
-        rate: 16,
-        interpolate,
-        ..Tier::default()
-    };
-    let tiers = Tiers {
-        tiers: vec![tier],
-        ..Tiers::default()
-    };
+    let tier = Tier { rate: 16, interpolate, ..Tier::default() };
+    let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
     crowd.set_tiers(Some(tiers)).unwrap();
     let i = crowd.spawn(id).unwrap();
     let mut bones = BoneBuffer::new();
-    let options = PlayOptions {
-        time: 0.4,
-        ..PlayOptions::default()
-    };
+    let options = PlayOptions { time: 0.4, ..PlayOptions::default() };
     crowd.play(i, first, &options).unwrap();
     let mut shown = |crowd: &mut Crowd, lost: bool| {
         crowd.advance(DT).unwrap();
@@ -52,9 +39,7 @@ fn go_on((from, to): (SimdLevel, SimdLevel), interpolate: bool) {
         bones.rows()[range].to_vec()
     };
     shown(&mut crowd, false);
-    crowd
-        .fade_to(i, second, 0.05, &PlayOptions::default())
-        .unwrap();
+    crowd.fade_to(i, second, 0.05, &PlayOptions::default()).unwrap();
     // The fade has ended, and the palette is of its beginning.
     let mut before = Vec::new();
     for _ in 0..6 {
@@ -68,8 +53,5 @@ fn go_on((from, to): (SimdLevel, SimdLevel), interpolate: bool) {
     assert_eq!(before.len(), after.len());
     let pairs = before.iter().zip(&after);
     let worst = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(
-        worst < 1e-4,
-        "{from}, {to}, interpolated {interpolate}: {worst}"
-    );
+    assert!(worst < 1e-4, "{from}, {to}, interpolated {interpolate}: {worst}");
 }

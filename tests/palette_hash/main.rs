@@ -14,18 +14,9 @@ fn main() {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
     let plain: [(&str, fn()); 5] = [
-        (
-            "the_standard_crowd_has_one_hash",
-            hash::the_standard_crowd_has_one_hash,
-        ),
-        (
-            "plans_hold_at_every_level",
-            plans::plans_hold_at_every_level,
-        ),
-        (
-            "stored_snapshots_go_on_at_every_level",
-            stored::stored_snapshots_go_on_at_every_level,
-        ),
+        ("the_standard_crowd_has_one_hash", hash::the_standard_crowd_has_one_hash),
+        ("plans_hold_at_every_level", plans::plans_hold_at_every_level),
+        ("stored_snapshots_go_on_at_every_level", stored::stored_snapshots_go_on_at_every_level),
         (
             "held_palettes_are_evaluated_at_another_level",
             held::held_palettes_are_evaluated_at_another_level,

@@ -59,11 +59,7 @@ impl Random {
     }
 
     fn seconds(&mut self) -> f32 {
-        if self.below(2) == 0 {
-            0.0
-        } else {
-            0.2 * self.unit()
-        }
+        if self.below(2) == 0 { 0.0 } else { 0.2 * self.unit() }
     }
 
     fn options(&mut self) -> PlayOptions {
@@ -72,16 +68,8 @@ impl Random {
             weight: self.weight(),
             fade_in: self.seconds(),
             time: f64::from(self.unit()),
-            loop_mode: if self.below(4) == 0 {
-                LoopMode::Once
-            } else {
-                LoopMode::Repeat
-            },
-            at_end: if self.below(2) == 0 {
-                AtEnd::Stop
-            } else {
-                AtEnd::Hold
-            },
+            loop_mode: if self.below(4) == 0 { LoopMode::Once } else { LoopMode::Repeat },
+            at_end: if self.below(2) == 0 { AtEnd::Stop } else { AtEnd::Hold },
             parameter: 2.0 * self.unit(),
             ..PlayOptions::default()
         }
@@ -116,11 +104,7 @@ impl Play {
     fn new(raw: &RawScene, rig: &Arc<Rig>, seed: u64) -> Self {
         let skeleton = rig.skeleton();
         let weights: Vec<f32> = (0..skeleton.len()).map(|j| (j % 5) as f32 / 4.0).collect();
-        let layer = |fill, mask| LayerOptions {
-            fill,
-            mask,
-            ..LayerOptions::default()
-        };
+        let layer = |fill, mask| LayerOptions { fill, mask, ..LayerOptions::default() };
         let subtree = JointMask::subtree(skeleton, "Spine1").unwrap();
         let spine = skeleton.joint("Spine1").unwrap();
         let mut below = vec![0.0; skeleton.len()];
@@ -133,15 +117,8 @@ impl Play {
             layer(Fill::Rest, None),
             layer(Fill::Below, None),
             layer(Fill::Rest, Some(subtree.clone())),
-            LayerOptions {
-                additive: true,
-                mask: Some(subtree),
-                ..LayerOptions::default()
-            },
-            layer(
-                Fill::Below,
-                Some(JointMask::from_weights(skeleton, &weights).unwrap()),
-            ),
+            LayerOptions { additive: true, mask: Some(subtree), ..LayerOptions::default() },
+            layer(Fill::Below, Some(JointMask::from_weights(skeleton, &weights).unwrap())),
         ];
         assert_eq!(layers.len(), LAYERS);
         let masks = [None, None, Some(below.clone()), Some(below), Some(weights)];
@@ -190,18 +167,10 @@ impl Play {
         let r = &mut self.random;
         let at = r.below(self.instances.len());
         let layer = r.below(LAYERS);
-        let of = if layer == ADDITIVE {
-            &self.additive
-        } else {
-            &self.clips
-        };
+        let of = if layer == ADDITIVE { &self.additive } else { &self.clips };
         let (clip, other) = (of[r.below(of.len())], of[r.below(of.len())]);
         let (options, seconds, weight) = (r.options(), r.seconds(), r.weight());
-        let signed = if layer == ADDITIVE && r.below(2) == 0 {
-            -weight
-        } else {
-            weight
-        };
+        let signed = if layer == ADDITIVE && r.below(2) == 0 { -weight } else { weight };
         let parameter = 3.0 * r.unit() - 0.5;
         let kind = r.below(20);
         match kind {
@@ -467,11 +436,7 @@ fn rows_stored_past_the_caches_have_the_same_bits() {
     let instances: Vec<InstanceId> = crowd.instances().collect();
     let (mut all, mut few) = (BoneBuffer::new(), BoneBuffer::new());
     let stats = crowd.evaluate(&mut all);
-    assert!(
-        stats.bytes > 24 << 20,
-        "{} bytes are stored plainly",
-        stats.bytes
-    );
+    assert!(stats.bytes > 24 << 20, "{} bytes are stored plainly", stats.bytes);
     let rows = stats.rows / MANY * SOME;
     for &instance in &instances[SOME..] {
         crowd.set_visible(instance, false).unwrap();

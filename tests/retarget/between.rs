@@ -37,9 +37,7 @@ fn between(clip: &Clip, intervals: usize) -> Vec<f32> {
     keys.dedup();
     let step = (keys.len() / intervals).max(1);
     let pairs = keys.windows(2).step_by(step);
-    pairs
-        .flat_map(|k| (1..=8).map(move |i| k[0] + (k[1] - k[0]) * (i as f32 / 9.0)))
-        .collect()
+    pairs.flat_map(|k| (1..=8).map(move |i| k[0] + (k[1] - k[0]) * (i as f32 / 9.0))).collect()
 }
 
 /// The map of a rig without some bones.
@@ -99,11 +97,7 @@ fn bones_of_models_turn_alike_between_keys() {
                     done.report.between_keys
                 );
                 assert!(off < 1e-4, "{from} on {to}: {bone} {off:e}");
-                assert!(
-                    done.report.between_keys <= 5e-5,
-                    "{:e}",
-                    done.report.between_keys
-                );
+                assert!(done.report.between_keys <= 5e-5, "{:e}", done.report.between_keys);
             }
         }
     }
@@ -112,25 +106,14 @@ fn bones_of_models_turn_alike_between_keys() {
 /// Keys that are far apart: more than four halvings of an interval are needed.
 #[test]
 fn sparse_keys_are_followed() {
-    let from = Made {
-        axes: 4,
-        twists: true,
-        ..Made::default()
-    };
+    let from = Made { axes: 4, twists: true, ..Made::default() };
     let a = from.with_turns(5, 5, 2.0).rig();
-    let to = Made {
-        axes: 6,
-        ..Made::default()
-    };
+    let to = Made { axes: 6, ..Made::default() };
     let b = to.rig();
     let (own, other) = (map(&a), lacking(&b, &LACKED));
     let dance = clip(&a, "dance");
     let done = transfer((&a, &own), (&b, &other), dance);
-    let (off, bone) = worst(
-        (&a, &own, dance),
-        (&b, &other, &done.clip),
-        &between(dance, 4),
-    );
+    let (off, bone) = worst((&a, &own, dance), (&b, &other, &done.clip), &between(dance, 4));
     println!("{off:e} at {bone}, {:?}", done.report.between_keys);
     assert!(off < 1e-4, "{bone} {off:e}");
     assert!(done.report.between_keys <= 5e-5);
@@ -139,16 +122,8 @@ fn sparse_keys_are_followed() {
 /// Noise in a long take needs more keys than a timeline holds: the report bounds what is left.
 #[test]
 fn long_takes_say_how_far_they_are_off() {
-    let from = Made {
-        axes: 4,
-        twists: true,
-        ..Made::default()
-    }
-    .with_dance(5, 12_000);
-    let to = Made {
-        axes: 6,
-        ..Made::default()
-    };
+    let from = Made { axes: 4, twists: true, ..Made::default() }.with_dance(5, 12_000);
+    let to = Made { axes: 6, ..Made::default() };
     let (a, b) = (from.rig(), to.rig());
     let (own, other) = (map(&a), map(&b));
     let dance = clip(&a, "dance");
@@ -162,23 +137,14 @@ fn long_takes_say_how_far_they_are_off() {
     assert!(keys.all(|t| all.contains(&t.to_bits())), "keys are gone");
     let times = between(dance, 50);
     let (off, bone) = worst((&a, &own, dance), (&b, &other, &done.clip), &times);
-    println!(
-        "{off:e} at {bone}, reported {left:e}, {} keys",
-        done.report.keys
-    );
-    assert!(
-        off > 1e-4 && off <= left,
-        "{bone} {off:e}, reported {left:e}"
-    );
+    println!("{off:e} at {bone}, reported {left:e}, {} keys", done.report.keys);
+    assert!(off > 1e-4 && off <= left, "{bone} {off:e}, reported {left:e}");
 }
 
 /// Two joints of one limb ease in and out: in the middle of the interval their product meets its chord.
 #[test]
 fn eased_turns_are_followed_between_keys() {
-    let mut from = Made {
-        twists: true,
-        ..Made::default()
-    };
+    let mut from = Made { twists: true, ..Made::default() };
     let rig = from.rig();
     let arm = rig.skeleton().joint("mixamorig:LeftArm").unwrap();
     let twist = rig.skeleton().joint("twist_LeftForeArm").unwrap();
@@ -195,10 +161,7 @@ fn eased_turns_are_followed_between_keys() {
     };
     let node = |joint: usize| {
         let name = &rig.skeleton().names()[joint];
-        rig.nodes()
-            .iter()
-            .position(|n| n.name.as_ref() == Some(name))
-            .unwrap()
+        rig.nodes().iter().position(|n| n.name.as_ref() == Some(name)).unwrap()
     };
     from.clips.push(phalanx::import::raw::RawClip {
         name: Some("ease".into()),
@@ -207,26 +170,16 @@ fn eased_turns_are_followed_between_keys() {
         ..Default::default()
     });
     let a = from.rig();
-    let b = Made {
-        without: &[B::LeftUpperArm],
-        ..Made::default()
-    }
-    .rig();
+    let b = Made { without: &[B::LeftUpperArm], ..Made::default() }.rig();
     let ease = clip(&a, "ease");
     let done = retarget(&a, &b, ease, unaligned());
-    assert!(
-        done.report.between_keys < 1e-4,
-        "{}",
-        done.report.between_keys
-    );
+    assert!(done.report.between_keys < 1e-4, "{}", done.report.between_keys);
     let (map_a, map_b) = (map(&a), map(&b));
     for time in times(ease) {
         let source = Posed::at(a.skeleton(), ease, time);
         let result = Posed::at(b.skeleton(), &done.clip, time);
-        let (have, wanted) = (
-            result.turn(&map_b, B::LeftLowerArm),
-            source.turn(&map_a, B::LeftLowerArm),
-        );
+        let (have, wanted) =
+            (result.turn(&map_b, B::LeftLowerArm), source.turn(&map_a, B::LeftLowerArm));
         let error = angle(wanted, have);
         assert!(error < 1e-4, "{time}: {error:e}");
     }

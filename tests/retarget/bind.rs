@@ -23,10 +23,7 @@ struct Dice(u64);
 
 impl Dice {
     fn roll(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
     }
 
@@ -57,10 +54,7 @@ fn node(name: &str, parent: Option<usize>, t: [f32; 3]) -> RawNode {
     RawNode {
         name: Some(name.to_owned()),
         parent,
-        local: Trs {
-            translation: t.into(),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: t.into(), ..Trs::IDENTITY },
         ..RawNode::default()
     }
 }
@@ -93,10 +87,7 @@ fn below_armature(unit: f32, longer: f32) -> RawScene {
         let parent = Some(parent.map_or(0, |p| p + 1));
         node(name, parent, at.map(|v| v * longer / unit))
     }));
-    with_skin(RawScene {
-        nodes,
-        ..RawScene::default()
-    })
+    with_skin(RawScene { nodes, ..RawScene::default() })
 }
 
 /// A clip that turns every joint but those that `still` names, and moves the first of `movers`.
@@ -246,12 +237,7 @@ fn equal_joints_with_another_rest_pose_keep_their_keys() {
         };
         for joint in 0..BODY.len() {
             let name = &to.skeleton().names()[joint];
-            let before = from
-                .skeleton()
-                .names()
-                .iter()
-                .position(|n| n == name)
-                .unwrap();
+            let before = from.skeleton().names().iter().position(|n| n == name).unwrap();
             assert_eq!(
                 rows(&bound.clip, to.skeleton(), joint),
                 rows(clip, from.skeleton(), before)
@@ -260,10 +246,7 @@ fn equal_joints_with_another_rest_pose_keep_their_keys() {
         let (turned, moved) = compare(&source, n, &bound.clip, to.skeleton(), str::to_owned, 1.0);
         assert!(turned < 2e-5 && moved < 1e-6, "{n}: {turned:e}, {moved:e}");
     }
-    assert!(matches!(
-        from.clips()[1].blocks(Channel::Rotation)[0].kind,
-        BlockKind::Cubic
-    ));
+    assert!(matches!(from.clips()[1].blocks(Channel::Rotation)[0].kind, BlockKind::Cubic));
 }
 
 /// A file of the kind that Mixamo's and Blender's exporters write: prefixes, an `Armature` above that turns and scales
@@ -302,11 +285,7 @@ fn prefixed(clips: &RawScene) -> RawScene {
 fn prefixes_and_an_armature_above_are_folded() {
     for seed in 0..8 {
         let mut source = prefixed(&body());
-        let kinds = [
-            Interpolation::Linear,
-            Interpolation::Step,
-            Interpolation::CubicSpline,
-        ];
+        let kinds = [Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline];
         let kind = kinds[seed as usize % 3];
         add_clip(&mut source, seed, kind, &[1], &["Armature"]);
         let mut taller = body();
@@ -329,10 +308,7 @@ fn prefixes_and_an_armature_above_are_folded() {
         assert_eq!(bound.sampled, 0);
         let name = |n: &str| n.replace("mixamorig:", "");
         let (turned, moved) = compare(&source, 0, &bound.clip, to.skeleton(), name, 1.2);
-        assert!(
-            turned < 2e-5 && moved < 1e-5,
-            "{seed}: {turned:e}, {moved:e}"
-        );
+        assert!(turned < 2e-5 && moved < 1e-5, "{seed}: {turned:e}, {moved:e}");
         // And back: the armature is then a joint of the target that rests.
         let mut first = body();
         add_clip(&mut first, seed, kind, &[0], &[]);
@@ -342,20 +318,15 @@ fn prefixes_and_an_armature_above_are_folded() {
         assert_eq!(report.target_left, ["Armature"]);
         let name = |n: &str| format!("mixamorig:{n}");
         let (turned, moved) = compare(&first, 0, &bound.clip, from.skeleton(), name, 1.0);
-        assert!(
-            turned < 2e-5 && moved < 1e-5,
-            "{seed}: {turned:e}, {moved:e}"
-        );
+        assert!(turned < 2e-5 && moved < 1e-5, "{seed}: {turned:e}, {moved:e}");
     }
 }
 
 /// The body with joints put between and others left out, rest rotations turned, and the order of nodes changed.
 fn rearranged(seed: u64) -> RawScene {
     let mut dice = Dice(seed);
-    let mut raw = RawScene {
-        nodes: vec![node("Root", None, [0.0, 0.1, 0.0])],
-        ..RawScene::default()
-    };
+    let mut raw =
+        RawScene { nodes: vec![node("Root", None, [0.0, 0.1, 0.0])], ..RawScene::default() };
     raw.nodes[0].local.rotation = dice.rotation(1.0).as_quat();
     let mut place = vec![0; BODY.len()];
     let left_out = 1 + (seed as usize % 4);
@@ -384,16 +355,9 @@ fn joints_between_and_missing_ones_keep_model_rotations() {
     let mut sampled = 0;
     for seed in 0..24u64 {
         let mut source = rearranged(seed);
-        let kinds = [
-            Interpolation::Linear,
-            Interpolation::Step,
-            Interpolation::CubicSpline,
-        ];
+        let kinds = [Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline];
         let kind = kinds[seed as usize % 3];
-        let hips = source
-            .nodes
-            .iter()
-            .position(|n| n.name.as_deref() == Some("Hips"));
+        let hips = source.nodes.iter().position(|n| n.name.as_deref() == Some("Hips"));
         add_clip(&mut source, seed + 100, kind, &[hips.unwrap()], &[]);
         let target = rearranged(seed + 1);
         let (from, to) = (rig(source.clone()), rig(target));
@@ -402,24 +366,10 @@ fn joints_between_and_missing_ones_keep_model_rotations() {
         assert!(report.bound.len() >= BODY.len() - 2);
         sampled += bound.sampled;
         // Rotation of the root is bound too, so everything below is in its space.
-        let (turned, _) = compare(
-            &source,
-            0,
-            &bound.clip,
-            to.skeleton(),
-            str::to_owned,
-            report.root_scale,
-        );
-        let allowed = if kind == Interpolation::Linear {
-            3e-4
-        } else {
-            1e-3
-        };
-        assert!(
-            turned < allowed,
-            "{seed}: {turned:e}, sampled {}",
-            bound.sampled
-        );
+        let (turned, _) =
+            compare(&source, 0, &bound.clip, to.skeleton(), str::to_owned, report.root_scale);
+        let allowed = if kind == Interpolation::Linear { 3e-4 } else { 1e-3 };
+        assert!(turned < allowed, "{seed}: {turned:e}, sampled {}", bound.sampled);
         let worst = bound.sampled_rotation;
         assert!(worst < 1e-3, "{worst}");
     }
@@ -482,12 +432,7 @@ fn hips_at_end(clip: &Clip, to: &Skeleton) -> DVec3 {
 fn bound_armatures_of_other_units() {
     let of = |unit: f32| {
         let mut raw = below_armature(unit, 1.0);
-        walk(
-            &mut raw,
-            1,
-            [0.0, 1.0 / unit, 0.0],
-            [1.0 / unit, 1.0 / unit, 0.5 / unit],
-        );
+        walk(&mut raw, 1, [0.0, 1.0 / unit, 0.0], [1.0 / unit, 1.0 / unit, 0.5 / unit]);
         rig(raw)
     };
     let rigs = [of(0.01), of(1.0), of(0.4)];
@@ -506,12 +451,7 @@ fn translations_of_every_mode_are_in_metres() {
     let of = |unit: f32, longer: f32| {
         let mut raw = below_armature(unit, longer);
         let arm = raw.nodes[6].local.translation;
-        walk(
-            &mut raw,
-            6,
-            arm.to_array(),
-            [arm.x, arm.y + 0.3 / unit, arm.z],
-        );
+        walk(&mut raw, 6, arm.to_array(), [arm.x, arm.y + 0.3 / unit, arm.z]);
         rig(raw)
     };
     for translations in [
@@ -521,10 +461,7 @@ fn translations_of_every_mode_are_in_metres() {
         TranslationMode::AnimationScaled,
         TranslationMode::AnimationRelative,
     ] {
-        let options = BindOptions {
-            translations,
-            ..BindOptions::default()
-        };
+        let options = BindOptions { translations, ..BindOptions::default() };
         let place = |units: [f32; 2], longer: f32, additive: bool| {
             let (from, to) = (of(units[0], 1.0), of(units[1], longer));
             let reference = AdditiveReference::Rest;
@@ -540,13 +477,7 @@ fn translations_of_every_mode_are_in_metres() {
         };
         for (longer, additive) in [(1.0, false), (1.5, false), (1.0, true), (1.5, true)] {
             let expected = place([1.0, 1.0], longer, additive);
-            for units in [
-                [0.01, 1.0],
-                [1.0, 0.01],
-                [0.01, 0.02],
-                [1e-3, 1e3],
-                [1e3, 1e-3],
-            ] {
+            for units in [[0.01, 1.0], [1.0, 0.01], [0.01, 0.02], [1e-3, 1e3], [1e3, 1e-3]] {
                 let found = place(units, longer, additive);
                 assert!(
                     found.distance(expected) < 1e-5,
@@ -593,11 +524,7 @@ fn rest_poses_that_do_not_stand() {
         for (n, node) in lying.nodes.iter_mut().enumerate() {
             let length = node.local.translation.length() * size;
             // Shoulders lie a little below the hips.
-            let down = if BODY[n].0.ends_with("Arm") {
-                -0.04
-            } else {
-                0.0
-            };
+            let down = if BODY[n].0.ends_with("Arm") { -0.04 } else { 0.0 };
             node.local.translation = glam::Vec3::new(length, down, 0.0);
         }
         walk(&mut lying, 0, [0.0, 0.9, 0.0], [1.0, 0.9, 0.0]);
@@ -611,10 +538,7 @@ fn rest_poses_that_do_not_stand() {
         }
         let found = hips_at_end(&from.clips()[0], to.skeleton());
         let expected = DVec3::new(1.0, 0.9, 0.0) / f64::from(size);
-        assert!(
-            found.distance(expected) < 0.02 / f64::from(size),
-            "{found} {expected}"
-        );
+        assert!(found.distance(expected) < 0.02 / f64::from(size), "{found} {expected}");
     }
 }
 
@@ -640,16 +564,10 @@ fn translations_come_from_where_the_options_say() {
         (TranslationMode::AnimationScaled, was * 2.0),
         (TranslationMode::AnimationRelative, b + was - a),
     ] {
-        let options = BindOptions {
-            translations,
-            ..BindOptions::default()
-        };
+        let options = BindOptions { translations, ..BindOptions::default() };
         let (bound, _) = bind(clip, to.skeleton(), &options).unwrap();
         let found = place(&bound.clip, to.skeleton());
-        assert!(
-            found.distance(expected) < 1e-6,
-            "{translations:?}: {found} {expected}"
-        );
+        assert!(found.distance(expected) < 1e-6, "{translations:?}: {found} {expected}");
         let left = usize::from(translations == TranslationMode::Skeleton);
         assert_eq!(bound.translations_left, left);
     }
@@ -673,10 +591,8 @@ fn what_cannot_be_bound_is_named() {
          joints, the first \"Hipsx\")"
     );
     // Two bodies in one file: every name is that of two joints.
-    let mut both = with_skin(RawScene {
-        nodes: [body().nodes, body().nodes].concat(),
-        ..RawScene::default()
-    });
+    let mut both =
+        with_skin(RawScene { nodes: [body().nodes, body().nodes].concat(), ..RawScene::default() });
     for (n, node) in both.nodes.iter_mut().enumerate() {
         let side = if n < BODY.len() { "a" } else { "b" };
         node.name = Some(format!("{side}:{}", node.name.as_deref().unwrap()));
@@ -687,23 +603,11 @@ fn what_cannot_be_bound_is_named() {
     let both = rig(both);
     // A file with two bodies says nothing of which of them drives one.
     let two = bind_of(&both, from.skeleton());
-    assert!(
-        matches!(&two, Err(RetargetError::Ambiguous { names: 13, .. })),
-        "{two:?}"
-    );
+    assert!(matches!(&two, Err(RetargetError::Ambiguous { names: 13, .. })), "{two:?}");
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY, 1e7] {
-        let options = BindOptions {
-            root_scale: Some(value),
-            ..BindOptions::default()
-        };
+        let options = BindOptions { root_scale: Some(value), ..BindOptions::default() };
         let refused = bind(clip, from.skeleton(), &options);
-        assert!(matches!(
-            refused,
-            Err(RetargetError::Option {
-                option: "root_scale",
-                ..
-            })
-        ));
+        assert!(matches!(refused, Err(RetargetError::Option { option: "root_scale", .. })));
     }
     let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
     let refused = binding.unwrap().clip(clip);
@@ -716,10 +620,7 @@ fn morph_weights_are_bound_without_prefixes_and_case() {
     let weights = |face: &str, teeth: &str| {
         let mut raw = body();
         for (name, weights) in [(face, vec![0.0; 2]), (teeth, vec![0.0])] {
-            raw.nodes.push(RawNode {
-                weights,
-                ..node(name, Some(4), [0.0; 3])
-            });
+            raw.nodes.push(RawNode { weights, ..node(name, Some(4), [0.0; 3]) });
         }
         raw
     };
@@ -846,10 +747,7 @@ fn copies_below_other_roots_are_driven() {
                 node(&name(copy, n), Some(parent), at)
             }));
         }
-        with_skin(RawScene {
-            nodes,
-            ..RawScene::default()
-        })
+        with_skin(RawScene { nodes, ..RawScene::default() })
     };
     let plain = |_: usize, name: &str| name.to_owned();
     let prefixed = |_: usize, name: &str| format!("mixamorig:{name}");
@@ -890,10 +788,7 @@ fn copies_below_other_roots_are_driven() {
                 let (a, b) = (places[joint], places[joint + size]);
                 let apart = a.translation.distance(b.translation);
                 let turned = turn(&a).angle_between(turn(&b));
-                assert!(
-                    apart < 1e-6 && turned < 1e-6,
-                    "{case}, {roots:?}: {joint}, {report}"
-                );
+                assert!(apart < 1e-6 && turned < 1e-6, "{case}, {roots:?}: {joint}, {report}");
             }
             let moved = places[1].translation.distance(DVec3::Y);
             assert!(moved > 1e-3, "{case}, {roots:?}: {moved}");
@@ -907,10 +802,7 @@ fn copies_with_numbers_are_driven() {
     let mut source = body();
     source.nodes.push(node("Armature", None, [0.0; 3]));
     source.nodes[0].parent = Some(BODY.len());
-    let source = with_skin(RawScene {
-        nodes: source.nodes,
-        ..RawScene::default()
-    });
+    let source = with_skin(RawScene { nodes: source.nodes, ..RawScene::default() });
     let mut moving = source.clone();
     add_clip(&mut moving, 3, Interpolation::Linear, &[0], &[]);
     let from = rig(moving);
@@ -924,10 +816,7 @@ fn copies_with_numbers_are_driven() {
             }
             n
         }));
-        let many = rig(with_skin(RawScene {
-            nodes: many,
-            ..RawScene::default()
-        }));
+        let many = rig(with_skin(RawScene { nodes: many, ..RawScene::default() }));
         let (bound, report) =
             bind(&from.clips()[0], many.skeleton(), &BindOptions::default()).unwrap();
         assert_eq!(report.bound.len(), 2 * size, "{all}: {report}");
@@ -951,10 +840,7 @@ fn every_copy_of_a_skeleton_is_driven() {
     let mut source = body();
     source.nodes.push(node("Root", None, [0.0; 3]));
     source.nodes[0].parent = Some(BODY.len());
-    let source = with_skin(RawScene {
-        nodes: source.nodes,
-        ..RawScene::default()
-    });
+    let source = with_skin(RawScene { nodes: source.nodes, ..RawScene::default() });
     let mut moving = source.clone();
     add_clip(&mut moving, 3, Interpolation::Linear, &[0], &[]);
     let from = rig(moving);
@@ -969,50 +855,26 @@ fn every_copy_of_a_skeleton_is_driven() {
     // The second stands below a node, the others are roots.
     many.push(node("Outfit", None, [0.0; 3]));
     many[2 * size - 1].parent = Some(3 * size);
-    let many = rig(with_skin(RawScene {
-        nodes: many,
-        ..RawScene::default()
-    }));
+    let many = rig(with_skin(RawScene { nodes: many, ..RawScene::default() }));
     let to = many.skeleton();
     let clip = &from.clips()[0];
     let (bound, report) = bind(clip, to, &BindOptions::default()).unwrap();
     assert_eq!(report.bound.len(), 3 * size);
     assert!(report.ambiguous.is_empty(), "{report}");
-    assert!(
-        report
-            .to_string()
-            .contains(&format!("{} of them in copies", 2 * size)),
-        "{report}"
-    );
+    assert!(report.to_string().contains(&format!("{} of them in copies", 2 * size)), "{report}");
     let time = 0.3 * clip.duration();
     let was = sample::sample(clip, from.skeleton(), time).unwrap();
     let now = sample::sample(&bound.clip, to, time).unwrap();
     let mut seen = 0;
-    for (joint, name) in to
-        .names()
-        .iter()
-        .enumerate()
-        .filter(|(_, n)| *n != "Outfit")
-    {
-        let of = from
-            .skeleton()
-            .names()
-            .iter()
-            .position(|n| n == name)
-            .unwrap();
+    for (joint, name) in to.names().iter().enumerate().filter(|(_, n)| *n != "Outfit") {
+        let of = from.skeleton().names().iter().position(|n| n == name).unwrap();
         let a = was.lane(usize::from(from.skeleton().lane_of()[of]));
         let b = now.lane(usize::from(to.lane_of()[joint]));
-        assert!(
-            a.rotation.dot(b.rotation).abs() > 1.0 - 1e-6,
-            "{joint} {name}"
-        );
+        assert!(a.rotation.dot(b.rotation).abs() > 1.0 - 1e-6, "{joint} {name}");
         if name == "Hips" {
             let moved = a.translation.distance(from.skeleton().rest(of).translation);
             assert!(moved > 1e-3, "the hips move: {moved}");
-            assert!(
-                a.translation.distance(b.translation) < 1e-5,
-                "{joint} {name}"
-            );
+            assert!(a.translation.distance(b.translation) < 1e-5, "{joint} {name}");
         }
         seen += 1;
     }
@@ -1027,9 +889,8 @@ fn shuffled(raw: &RawScene, seed: u64) -> RawScene {
         (node.mesh, node.skin) = (None, None);
     }
     for skin in &mut other.skins {
-        let mut slots: Vec<(i64, usize)> = (0..skin.joints.len())
-            .map(|slot| ((dice.roll() * 1e9) as i64, slot))
-            .collect();
+        let mut slots: Vec<(i64, usize)> =
+            (0..skin.joints.len()).map(|slot| ((dice.roll() * 1e9) as i64, slot)).collect();
         slots.sort_unstable();
         let old = skin.clone();
         let slots = slots.iter().map(|(_, slot)| *slot);
@@ -1155,17 +1016,10 @@ fn clips_of_joints_in_another_order_keep_every_key() {
     assert!(found < 1e-6, "{found:?}");
     // What became of it has the order of the target.
     let refused = binding.measure(clip, clip, 0.05).unwrap_err().to_string();
-    assert!(
-        refused.contains("in another order; `reorder_lanes`"),
-        "{refused}"
-    );
+    assert!(refused.contains("in another order; `reorder_lanes`"), "{refused}");
     // A rig has more clips in the lane order that it would have of its own.
     let more = with_clips(&bare, vec![clip.as_ref().clone()]).unwrap();
-    compare_by_name(
-        "with clips",
-        (clip, from),
-        (&more.clips()[0], more.skeleton()),
-    );
+    compare_by_name("with clips", (clip, from), (&more.clips()[0], more.skeleton()));
     let own = with_clips(&bare, vec![bare.lay_out(clip).unwrap().as_ref().clone()]).unwrap();
     assert_eq!(more.skeleton().lane_of(), own.skeleton().lane_of());
 }
@@ -1253,10 +1107,7 @@ fn twins_in_another_order_keep_what_is_below_them() {
             .map(|n| Joint {
                 name: of[*n].0.into(),
                 parent: of[*n].1.map(place),
-                rest: Trs {
-                    translation: [of[*n].2, 0.0, 0.0].into(),
-                    ..Trs::IDENTITY
-                },
+                rest: Trs { translation: [of[*n].2, 0.0, 0.0].into(), ..Trs::IDENTITY },
             })
             .collect();
         Skeleton::new(&joints, None, Vec::new()).unwrap()
@@ -1265,15 +1116,8 @@ fn twins_in_another_order_keep_what_is_below_them() {
     let binding = Binding::new(&a, &b, &BindOptions::default()).unwrap();
     for joint in &binding.report().bound {
         let above = |s: &Skeleton, j: u16| s.parents()[usize::from(j)];
-        let pair = binding
-            .report()
-            .bound
-            .iter()
-            .find(|p| p.target == above(&b, joint.target));
-        assert_eq!(
-            pair.map(|p| p.source),
-            (joint.source != 0).then(|| above(&a, joint.source))
-        );
+        let pair = binding.report().bound.iter().find(|p| p.target == above(&b, joint.target));
+        assert_eq!(pair.map(|p| p.source), (joint.source != 0).then(|| above(&a, joint.source)));
     }
 }
 
@@ -1293,16 +1137,11 @@ fn joints_without_translations_keep_the_rest_of_the_target() {
         TranslationMode::AnimationRelative,
         TranslationMode::SameOffset,
     ] {
-        let options = BindOptions {
-            translations,
-            ..BindOptions::default()
-        };
+        let options = BindOptions { translations, ..BindOptions::default() };
         let (bound, _) = bind(&from.clips()[0], to.skeleton(), &options).unwrap();
         let pose = sample::sample(&bound.clip, to.skeleton(), 0.4).unwrap();
         for (joint, name) in to.skeleton().names().iter().enumerate() {
-            let place = pose
-                .lane(usize::from(to.skeleton().lane_of()[joint]))
-                .translation;
+            let place = pose.lane(usize::from(to.skeleton().lane_of()[joint])).translation;
             if !["Hips", "LeftArm"].contains(&name.as_str()) {
                 assert_eq!(
                     place,
@@ -1400,10 +1239,7 @@ fn clips_of_morph_weights_alone_are_bound_by_name_or_index() {
     };
     let hero = |name: &str, count: usize| {
         let mut raw = body();
-        raw.nodes.push(RawNode {
-            weights: vec![0.0; count],
-            ..node(name, Some(4), [0.0; 3])
-        });
+        raw.nodes.push(RawNode { weights: vec![0.0; count], ..node(name, Some(4), [0.0; 3]) });
         rig(raw)
     };
     for (source, target, index) in [
@@ -1420,33 +1256,22 @@ fn clips_of_morph_weights_alone_are_bound_by_name_or_index() {
         assert_eq!([pose.scalar(0), pose.scalar(1)], [0.5, 1.0]);
         assert_eq!(
             to.skeleton().rest(3).translation,
-            pose.lane(usize::from(to.skeleton().lane_of()[3]))
-                .translation
+            pose.lane(usize::from(to.skeleton().lane_of()[3])).translation
         );
     }
     // Two nodes without names are not told apart.
     let mut two = body();
     for count in [2, 3] {
-        two.nodes.push(RawNode {
-            weights: vec![0.0; count],
-            ..node("", Some(4), [0.0; 3])
-        });
+        two.nodes.push(RawNode { weights: vec![0.0; count], ..node("", Some(4), [0.0; 3]) });
     }
     let two = rig(two);
-    let refused = bind(
-        &clip("", 1).clips()[0],
-        two.skeleton(),
-        &BindOptions::default(),
-    );
+    let refused = bind(&clip("", 1).clips()[0], two.skeleton(), &BindOptions::default());
     assert!(refused.unwrap_err().to_string().contains("by index"));
     // Of as many weights only, and of one node.
     for (faces, count) in [(1, 3), (2, 2)] {
         let (from, to) = (clip("Head_mesh", faces), hero("Face", count));
         let refused = bind(&from.clips()[0], to.skeleton(), &BindOptions::default()).unwrap_err();
         let text = refused.to_string();
-        assert!(
-            text.contains("\"Head_mesh.weights[0]\"") && text.contains("by index"),
-            "{text}"
-        );
+        assert!(text.contains("\"Head_mesh.weights[0]\"") && text.contains("by index"), "{text}");
     }
 }

@@ -9,10 +9,7 @@ use phalanx::retarget::{FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, R
 use phalanx::rig::Rig;
 
 fn planted() -> RetargetOptions {
-    RetargetOptions {
-        feet: Some(FootPlanting::default()),
-        ..RetargetOptions::default()
-    }
+    RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() }
 }
 
 /// The mannequin's walk on other bodies: slide by the report, and measured here from poses.
@@ -28,10 +25,7 @@ fn feet_that_stand_slide_less() {
             let feet = done.report.feet.unwrap();
             println!("{} on {name}: {feet:?}", walk.name());
             assert!(feet.contacts >= 2, "{feet:?}");
-            assert!(
-                feet.slide_after <= 0.5 * feet.slide_before + 1e-4,
-                "{feet:?}"
-            );
+            assert!(feet.slide_after <= 0.5 * feet.slide_before + 1e-4, "{feet:?}");
             assert!(feet.worst_after <= feet.worst_before + 1e-4, "{feet:?}");
             // Nothing but the legs changes.
             let map = map(&to);
@@ -53,13 +47,7 @@ fn feet_that_stand_slide_less() {
 #[test]
 fn a_standing_foot_stands() {
     let from = phalanx::import::mannequin().unwrap();
-    let to = Made {
-        axes: 5,
-        size: 1.2,
-        arms: 0.4,
-        ..Made::default()
-    }
-    .rig();
+    let to = Made { axes: 5, size: 1.2, arms: 0.4, ..Made::default() }.rig();
     let idle = clip(&from, "Idle");
     let speed = |clip: &phalanx::clip::Clip| {
         let map = map(&to);
@@ -110,10 +98,7 @@ fn resting_feet_do_not_drift() {
     let source = drift(&from, attack, B::RightToes, [0.95, 1.15]) * done.report.ratio;
     let target = drift(&to, &done.clip, B::RightToes, [0.95, 1.15]);
     println!("{source} {target} {feet:?}");
-    assert!(
-        feet.contacts > 0 && target <= source + 1e-4,
-        "{target} {source}"
-    );
+    assert!(feet.contacts > 0 && target <= source + 1e-4, "{target} {source}");
 }
 
 /// Clips that travel have a ground that stands; below those in place it moves, and the report has both speeds.
@@ -157,11 +142,7 @@ fn feet_stand_in_the_world_with_root_motion() {
     let from = import_path(&path, &options).unwrap().rigs.swap_remove(0);
     let name = "Walk_RootMotion";
     assert!(clip(&from, name).root_motion().is_some());
-    let to = Made {
-        size: 1.2,
-        ..Made::default()
-    }
-    .rig();
+    let to = Made { size: 1.2, ..Made::default() }.rig();
     let feet = |from: &Rig| {
         let done = retarget(from, &to, clip(from, name), planted());
         done.report.feet.unwrap()
@@ -193,11 +174,7 @@ fn loops_stay_closed() {
             };
             let (plain, planted) = (seam(RetargetOptions::default()), seam(planted()));
             println!("{} on {name}: {plain:e}, {planted:e}", walk.name());
-            assert!(
-                planted <= plain + 1e-4,
-                "{} on {name}: {planted}",
-                walk.name()
-            );
+            assert!(planted <= plain + 1e-4, "{} on {name}: {planted}", walk.name());
         }
     }
 }
@@ -206,10 +183,7 @@ fn loops_stay_closed() {
 #[test]
 fn missing_legs_are_named() {
     let from = phalanx::import::mannequin().unwrap();
-    let without = |bones: &'static [B]| Made {
-        without: bones,
-        ..Made::default()
-    };
+    let without = |bones: &'static [B]| Made { without: bones, ..Made::default() };
     let pairs = |made: &Made| {
         let names = made.rig();
         let joint = |node: usize| {
@@ -227,17 +201,9 @@ fn missing_legs_are_named() {
     };
     let one = ready(&without(&[B::LeftLowerLeg])).unwrap_or_else(|e| panic!("{e}"));
     let done = one.retarget(clip(&from, "Walk")).unwrap();
-    assert_eq!(
-        done.report.feet.unwrap().missing,
-        [("target", B::LeftLowerLeg)]
-    );
-    let both = ready(&without(&[B::LeftLowerLeg, B::RightUpperLeg]))
-        .err()
-        .unwrap();
-    assert_eq!(
-        both.to_string(),
-        "no foot can be planted: the target has no leftLowerLeg"
-    );
+    assert_eq!(done.report.feet.unwrap().missing, [("target", B::LeftLowerLeg)]);
+    let both = ready(&without(&[B::LeftLowerLeg, B::RightUpperLeg])).err().unwrap();
+    assert_eq!(both.to_string(), "no foot can be planted: the target has no leftLowerLeg");
     // Feet without joints in the source cannot be told to stand.
     let small = without(&[B::LeftFoot, B::LeftToes, B::RightFoot, B::RightToes]);
     let (rig, map) = (small.rig(), pairs(&small));
@@ -252,44 +218,15 @@ fn missing_legs_are_named() {
 fn thresholds_are_checked() {
     let rig = Made::default().rig();
     for (feet, what) in [
-        (
-            FootPlanting {
-                height: 0.0,
-                ..FootPlanting::default()
-            },
-            "height is 0",
-        ),
-        (
-            FootPlanting {
-                speed: -1.0,
-                ..FootPlanting::default()
-            },
-            "speed is -1",
-        ),
-        (
-            FootPlanting {
-                fade: f64::NAN,
-                ..FootPlanting::default()
-            },
-            "fade is NaN",
-        ),
-        (
-            FootPlanting {
-                fade: f64::INFINITY,
-                ..FootPlanting::default()
-            },
-            "fade is inf",
-        ),
+        (FootPlanting { height: 0.0, ..FootPlanting::default() }, "height is 0"),
+        (FootPlanting { speed: -1.0, ..FootPlanting::default() }, "speed is -1"),
+        (FootPlanting { fade: f64::NAN, ..FootPlanting::default() }, "fade is NaN"),
+        (FootPlanting { fade: f64::INFINITY, ..FootPlanting::default() }, "fade is inf"),
     ] {
-        let options = RetargetOptions {
-            feet: Some(feet),
-            ..RetargetOptions::default()
-        };
+        let options = RetargetOptions { feet: Some(feet), ..RetargetOptions::default() };
         let map = map(&rig);
         let side = (rig.skeleton(), &map);
-        let refused = phalanx::retarget::Retargeting::new(side, side, options)
-            .err()
-            .unwrap();
+        let refused = phalanx::retarget::Retargeting::new(side, side, options).err().unwrap();
         assert!(refused.to_string().contains(what), "{refused}");
     }
 }

@@ -14,52 +14,31 @@ use std::sync::Arc;
 fn clips_of_others_are_refused() {
     let (a, b) = (
         Made::default().with_dance(1, 5).rig(),
-        Made {
-            axes: 2,
-            ..Made::default()
-        }
-        .with_dance(1, 5)
-        .rig(),
+        Made { axes: 2, ..Made::default() }.with_dance(1, 5).rig(),
     );
     let ready = prepared(&a, &b, RetargetOptions::default());
     let refused = ready.retarget(clip(&b, "dance")).err().unwrap();
-    assert!(
-        matches!(refused, RetargetError::Skeleton { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, RetargetError::Skeleton { .. }), "{refused}");
     let pose = Reference::of_clip(clip(&b, "dance"), a.skeleton(), 0.0);
     for refused in [refused, pose.err().unwrap()] {
         let says = refused.to_string();
         let joint = "joint 0 \"mixamorig:Armature\"";
-        assert!(
-            says.contains(joint) && says.contains("in the other skeleton"),
-            "{says}"
-        );
+        assert!(says.contains(joint) && says.contains("in the other skeleton"), "{says}");
     }
     let late = Reference::of_clip(clip(&a, "dance"), a.skeleton(), f32::NAN);
     assert!(matches!(late, Err(RetargetError::Time { .. })));
     let additive =
         build_additive(&a, a.find_clip("dance").unwrap(), AdditiveReference::Rest).unwrap();
     let refused = ready.retarget(&additive).err().unwrap();
-    assert!(
-        matches!(refused, RetargetError::Additive { .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, RetargetError::Additive { .. }), "{refused}");
     assert!(Reference::of_clip(&additive, a.skeleton(), 0.0).is_err());
 }
 
 #[test]
 fn maps_of_other_skeletons_are_refused() {
-    let small = Made {
-        without: &[B::RightIndexProximal, B::LeftIndexProximal],
-        ..Made::default()
-    }
-    .rig();
-    let large = Made {
-        twists: true,
-        ..Made::default()
-    }
-    .rig();
+    let small =
+        Made { without: &[B::RightIndexProximal, B::LeftIndexProximal], ..Made::default() }.rig();
+    let large = Made { twists: true, ..Made::default() }.rig();
     let (map_small, map_large) = (map(&small), map(&large));
     let refused = Retargeting::new(
         (small.skeleton(), &map_large),
@@ -67,10 +46,7 @@ fn maps_of_other_skeletons_are_refused() {
         RetargetOptions::default(),
     );
     let refused = refused.err().unwrap();
-    assert!(
-        matches!(refused, RetargetError::Foreign { side: "source", .. }),
-        "{refused}"
-    );
+    assert!(matches!(refused, RetargetError::Foreign { side: "source", .. }), "{refused}");
 }
 
 #[test]
@@ -87,10 +63,7 @@ fn reference_poses_of_other_lengths_are_refused() {
             ..RetargetOptions::default()
         };
         let refused = Retargeting::new(side, side, options).err().unwrap();
-        assert!(
-            matches!(refused, RetargetError::Reference { side: "target", .. }),
-            "{refused}"
-        );
+        assert!(matches!(refused, RetargetError::Reference { side: "target", .. }), "{refused}");
     }
 }
 
@@ -152,10 +125,8 @@ fn bodies_without_a_shape() {
             .collect();
         let skeleton = Arc::new(Skeleton::new(&joints, None, Vec::new()).unwrap());
         let map = HumanoidMap::new(&skeleton, &pairs, MapOrigin::Given).unwrap();
-        let options = RetargetOptions {
-            feet: Some(Default::default()),
-            ..RetargetOptions::default()
-        };
+        let options =
+            RetargetOptions { feet: Some(Default::default()), ..RetargetOptions::default() };
         for side in [(good.skeleton(), &good_map), (&skeleton, &map)] {
             if let Ok(ready) = Retargeting::new(side, (&skeleton, &map), options.clone())
                 && std::ptr::eq(side.1, &good_map)
@@ -189,11 +160,8 @@ fn bones_in_a_row_and_in_disorder() {
         };
         let side = (rig.skeleton(), &map);
         let own = self::map(&rig);
-        for (a, b) in [
-            (side, side),
-            (side, (rig.skeleton(), &own)),
-            ((rig.skeleton(), &own), side),
-        ] {
+        for (a, b) in [(side, side), (side, (rig.skeleton(), &own)), ((rig.skeleton(), &own), side)]
+        {
             if let Ok(ready) = Retargeting::new(a, b, RetargetOptions::default()) {
                 used += 1;
                 let done = ready.retarget(clip(&rig, "dance"));
@@ -211,24 +179,14 @@ fn skeletons_of_65535_joints() {
         let joint = |j: usize| Joint {
             name: name(j),
             parent: j.checked_sub(1),
-            rest: Trs {
-                translation: glam::Vec3::Y,
-                ..Trs::IDENTITY
-            },
+            rest: Trs { translation: glam::Vec3::Y, ..Trs::IDENTITY },
         };
         let joints: Vec<Joint> = (0..65_535).map(joint).collect();
         Arc::new(Skeleton::new(&joints, None, Vec::new()).unwrap())
     };
     assert!(HumanoidMap::find(&chain(&|_| "Hips".into())).is_err());
     assert!(HumanoidMap::find(&chain(&|_| "Spine".into())).is_err());
-    let names = [
-        "Hips",
-        "LeftUpLeg",
-        "LeftLeg",
-        "RightUpLeg",
-        "RightLeg",
-        "Spine",
-    ];
+    let names = ["Hips", "LeftUpLeg", "LeftLeg", "RightUpLeg", "RightLeg", "Spine"];
     let _ = HumanoidMap::find(&chain(&|j| names[j % 6].into()));
     let unique = chain(&|j| format!("j{j}"));
     for hips in [1, 65_000] {
@@ -243,10 +201,7 @@ fn skeletons_of_65535_joints() {
 #[test]
 fn zero_scales_above_the_hips_are_named() {
     let good = Made::default().rig();
-    let flat = Made {
-        armature: 0.0,
-        ..Made::default()
-    };
+    let flat = Made { armature: 0.0, ..Made::default() };
     // Places below a scale of zero are not finite: the rest pose is that of the whole body.
     let joints: Vec<Joint> = (0..good.skeleton().len())
         .map(|j| {
@@ -284,10 +239,7 @@ fn ready_chain(delay: f32) -> (Rig, Retargeting) {
     let node = |name: String, parent: Option<usize>, y: f32| RawNode {
         name: Some(name),
         parent,
-        local: Trs {
-            translation: glam::Vec3::Y * y,
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: glam::Vec3::Y * y, ..Trs::IDENTITY },
         ..RawNode::default()
     };
     let mut nodes = vec![node("hips".into(), None, 1.0)];
@@ -302,23 +254,15 @@ fn ready_chain(delay: f32) -> (Rig, Retargeting) {
         node,
         channel: RawChannel::Rotation,
         interpolation: Interpolation::CubicSpline,
-        times: (0..KEYS)
-            .map(|k| k as f32 + delay * (node / 16) as f32)
-            .collect(),
-        values: (0..KEYS)
-            .flat_map(|k| [[0.0; 4], turn(k), [0.0; 4]].concat())
-            .collect(),
+        times: (0..KEYS).map(|k| k as f32 + delay * (node / 16) as f32).collect(),
+        values: (0..KEYS).flat_map(|k| [[0.0; 4], turn(k), [0.0; 4]].concat()).collect(),
     };
     let clips = vec![RawClip {
         duration: (KEYS - 1) as f32 + delay * CHAIN as f32,
         tracks: (1..nodes.len()).map(track).collect(),
         ..RawClip::default()
     }];
-    let raw = RawScene {
-        nodes,
-        clips,
-        ..RawScene::default()
-    };
+    let raw = RawScene { nodes, clips, ..RawScene::default() };
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
     let joint = |name: &str| rig.skeleton().joint(name).unwrap();
     let mut pairs = vec![(B::Hips, joint("hips"))];
@@ -349,12 +293,7 @@ fn long_chains_that_move_are_refused_at_once() {
 #[test]
 fn long_chains_get_few_keys() {
     let (rig, ready) = ready_chain(0.0);
-    let done = ready
-        .retarget(&rig.clips()[0])
-        .unwrap_or_else(|e| panic!("{e}"));
+    let done = ready.retarget(&rig.clips()[0]).unwrap_or_else(|e| panic!("{e}"));
     let report = done.report;
-    assert!(
-        report.keys < 3000 && report.between_keys > 1e-4,
-        "{report:?}"
-    );
+    assert!(report.keys < 3000 && report.between_keys > 1e-4, "{report:?}");
 }

@@ -28,27 +28,10 @@ fn thumbs_of_unity_and_vrm() {
         ("LeftLowerArm", Some(6)),
         ("LeftHand", Some(7)),
     ];
-    let right: Vec<String> = body[3..]
-        .iter()
-        .map(|b| b.0.replace("Left", "Right"))
-        .collect();
+    let right: Vec<String> = body[3..].iter().map(|b| b.0.replace("Left", "Right")).collect();
     let thumbs = [
-        (
-            "Unity",
-            [
-                "LeftThumbProximal",
-                "LeftThumbIntermediate",
-                "LeftThumbDistal",
-            ],
-        ),
-        (
-            "VRM",
-            [
-                "LeftThumbMetacarpal",
-                "LeftThumbProximal",
-                "LeftThumbDistal",
-            ],
-        ),
+        ("Unity", ["LeftThumbProximal", "LeftThumbIntermediate", "LeftThumbDistal"]),
+        ("VRM", ["LeftThumbMetacarpal", "LeftThumbProximal", "LeftThumbDistal"]),
     ];
     for (table, thumb) in thumbs {
         let mut joints = body.to_vec();
@@ -65,11 +48,7 @@ fn thumbs_of_unity_and_vrm() {
             HumanBone::LeftThumbProximal,
             HumanBone::LeftThumbDistal,
         ];
-        assert_eq!(
-            bones.map(|b| map.joint(b)),
-            [Some(15), Some(16), Some(17)],
-            "{table}"
-        );
+        assert_eq!(bones.map(|b| map.joint(b)), [Some(15), Some(16), Some(17)], "{table}");
     }
 }
 
@@ -264,47 +243,21 @@ fn models_of_files_are_known() {
         (
             "pab.glb",
             52,
-            &[
-                (B::Chest, "Spine2"),
-                (B::UpperChest, "Spine3"),
-                (B::LeftHand, "Lefthand"),
-            ][..],
+            &[(B::Chest, "Spine2"), (B::UpperChest, "Spine3"), (B::LeftHand, "Lefthand")][..],
         ),
-        (
-            "mannequin.glb",
-            46,
-            &[(B::UpperChest, "Chest"), (B::LeftToes, "LeftToe")],
-        ),
+        ("mannequin.glb", 46, &[(B::UpperChest, "Chest"), (B::LeftToes, "LeftToe")]),
         (
             "CesiumMan.glb",
             19,
-            &[
-                (B::RightHand, "Skeleton_arm_joint_R__3_"),
-                (B::LeftFoot, "leg_joint_L_3"),
-            ],
+            &[(B::RightHand, "Skeleton_arm_joint_R__3_"), (B::LeftFoot, "leg_joint_L_3")],
         ),
-        (
-            "bl_humanoid.glb",
-            52,
-            &[(B::Hips, "pelvis"), (B::LeftLowerLeg, "calf_l")],
-        ),
-        (
-            "robot.glb",
-            19,
-            &[
-                (B::Hips, "Body"),
-                (B::LeftFoot, "Foot.L"),
-                (B::LeftHand, "Palm2.L"),
-            ],
-        ),
+        ("bl_humanoid.glb", 52, &[(B::Hips, "pelvis"), (B::LeftLowerLeg, "calf_l")]),
+        ("robot.glb", 19, &[(B::Hips, "Body"), (B::LeftFoot, "Foot.L"), (B::LeftHand, "Palm2.L")]),
     ] {
         let Some(rig) = model(file) else { continue };
         let map = map(&rig);
         let names = rig.skeleton().names();
-        let listed: Vec<String> = map
-            .bones()
-            .map(|(b, j)| format!("{b}={}", names[j]))
-            .collect();
+        let listed: Vec<String> = map.bones().map(|(b, j)| format!("{b}={}", names[j])).collect();
         assert_eq!(listed.len(), bones, "{file}: {listed:?}");
         for (bone, name) in some {
             assert_eq!(names[map.joint(*bone).unwrap()], *name, "{file}: {bone}");
@@ -327,25 +280,19 @@ fn models_of_files_are_known() {
     // A horse with a rider is no humanoid by its names.
     if let Some(rig) = model("Fox.glb") {
         let refused = HumanoidMap::find(rig.skeleton());
-        assert!(
-            matches!(refused, Err(RetargetError::NoHumanoid { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(RetargetError::NoHumanoid { .. })), "{refused:?}");
     }
 }
 
 /// Sketchfab appends the index of every joint to its name.
 #[test]
 fn names_of_sketchfab_are_known() {
-    for names in [
-        (|_, name| format!("mixamorig:{name}")) as fn(Option<B>, &str) -> String,
-        |_, name| format!("Armature_{name}|{name}"),
-    ] {
-        let plain = Made {
-            names,
-            ..Made::default()
-        }
-        .rig();
+    for names in
+        [(|_, name| format!("mixamorig:{name}")) as fn(Option<B>, &str) -> String, |_, name| {
+            format!("Armature_{name}|{name}")
+        }]
+    {
+        let plain = Made { names, ..Made::default() }.rig();
         let joints = plain.skeleton().names().iter().enumerate();
         let joints: Vec<(String, Option<usize>)> = joints
             .map(|(j, name)| {
@@ -383,17 +330,10 @@ fn names_of_copies_are_known() {
 
 #[test]
 fn json_goes_out_and_in() {
-    let rig = Made {
-        axes: 3,
-        ..Made::default()
-    }
-    .rig();
+    let rig = Made { axes: 3, ..Made::default() }.rig();
     let found = map(&rig);
     let text = found.to_json(rig.skeleton());
-    assert!(
-        text.starts_with("{\n  \"hips\": \"mixamorig:Hips\",\n"),
-        "{text}"
-    );
+    assert!(text.starts_with("{\n  \"hips\": \"mixamorig:Hips\",\n"), "{text}");
     let read = HumanoidMap::from_json(&text, rig.skeleton()).unwrap();
     assert!(read.bones().eq(found.bones()));
     assert_eq!(read.origin(), MapOrigin::Given);
@@ -406,12 +346,7 @@ fn json_goes_out_and_in() {
         ("x", Some(2)),
         ("x", Some(2)),
     ]);
-    let pairs = [
-        (B::Hips, 0),
-        (B::Spine, 3),
-        (B::LeftUpperLeg, 4),
-        (B::RightUpperLeg, 5),
-    ];
+    let pairs = [(B::Hips, 0), (B::Spine, 3), (B::LeftUpperLeg, 4), (B::RightUpperLeg, 5)];
     let map = HumanoidMap::new(&twice, &pairs, MapOrigin::Given).unwrap();
     let text = map.to_json(&twice);
     assert!(
@@ -482,26 +417,15 @@ fn drafts_are_completed_by_hand() {
 
 #[test]
 fn maps_that_are_none_are_refused() {
-    let s = skeleton(&[
-        ("hips", None),
-        ("thigh", Some(0)),
-        ("shin", Some(1)),
-        ("shin", Some(1)),
-    ]);
+    let s = skeleton(&[("hips", None), ("thigh", Some(0)), ("shin", Some(1)), ("shin", Some(1))]);
     let new = |pairs: &[(B, usize)]| HumanoidMap::new(&s, pairs, MapOrigin::Given).unwrap_err();
     let says = |error: RetargetError, parts: &[&str]| {
         let text = error.to_string();
         assert!(parts.iter().all(|p| text.contains(p)), "{text}");
     };
     says(new(&[]), &["no hips", "0 other bones"]);
-    says(
-        new(&[(B::LeftUpperLeg, 1)]),
-        &["no hips; 1 other bone is in it"],
-    );
-    says(
-        new(&[(B::Hips, 0), (B::Spine, 0)]),
-        &["joint 0 \"hips\"", "\"hips\" and \"spine\""],
-    );
+    says(new(&[(B::LeftUpperLeg, 1)]), &["no hips; 1 other bone is in it"]);
+    says(new(&[(B::Hips, 0), (B::Spine, 0)]), &["joint 0 \"hips\"", "\"hips\" and \"spine\""]);
     says(
         new(&[(B::Hips, 0), (B::Hips, 1)]),
         &["\"hips\" is given twice", "0 \"hips\"", "1 \"thigh\""],
@@ -509,58 +433,30 @@ fn maps_that_are_none_are_refused() {
     says(new(&[(B::Hips, 9)]), &["joint 9", "4 joints"]);
     // The knee above the thigh: the order of bones and that of joints form a cycle.
     let cycle = new(&[(B::Hips, 0), (B::LeftLowerLeg, 1), (B::LeftUpperLeg, 2)]);
-    assert!(matches!(
-        cycle,
-        RetargetError::BoneCycle {
-            bone: B::LeftLowerLeg,
-            ..
-        }
-    ));
-    says(
-        cycle,
-        &["leftLowerLeg", "leftUpperLeg", "1 \"thigh\"", "2 \"shin\""],
-    );
+    assert!(matches!(cycle, RetargetError::BoneCycle { bone: B::LeftLowerLeg, .. }));
+    says(cycle, &["leftLowerLeg", "leftUpperLeg", "1 \"thigh\"", "2 \"shin\""]);
     // The knee beside the thigh, and the thigh beside the hips.
     let beside = new(&[(B::Hips, 0), (B::LeftUpperLeg, 2), (B::LeftLowerLeg, 3)]);
     assert!(matches!(
         beside,
-        RetargetError::BoneElsewhere {
-            bone: B::LeftLowerLeg,
-            above: B::LeftUpperLeg,
-            ..
-        }
+        RetargetError::BoneElsewhere { bone: B::LeftLowerLeg, above: B::LeftUpperLeg, .. }
     ));
-    says(
-        beside,
-        &["leftLowerLeg", "leftUpperLeg", "2 \"shin\"", "3 \"shin\""],
-    );
+    says(beside, &["leftLowerLeg", "leftUpperLeg", "2 \"shin\"", "3 \"shin\""]);
     let beside = new(&[(B::Hips, 2), (B::LeftUpperLeg, 3)]);
-    says(
-        beside,
-        &["leftUpperLeg", "hips", "2 \"shin\"", "3 \"shin\""],
-    );
+    says(beside, &["leftUpperLeg", "hips", "2 \"shin\"", "3 \"shin\""]);
     // Feet may hang elsewhere.
     let feet = [(B::Hips, 2), (B::LeftFoot, 3)];
     assert!(HumanoidMap::new(&s, &feet, MapOrigin::Given).is_ok());
     let hips_below = new(&[(B::Hips, 2), (B::LeftFoot, 0)]);
-    assert!(matches!(
-        hips_below,
-        RetargetError::BoneCycle { above: B::Hips, .. }
-    ));
+    assert!(matches!(hips_below, RetargetError::BoneCycle { above: B::Hips, .. }));
     let read = |text: &str| HumanoidMap::from_json(text, &s).unwrap_err();
     says(read("{\"hips\": \"hips\",\n \"spine\": }"), &["line 2"]);
     says(read("[1]"), &["line 1", "an object of bones and joints"]);
     says(read("{\"hips\": 1.5}"), &["a joint's name, path or index"]);
     says(read("{\"hips\": -1}"), &["a joint's name, path or index"]);
-    says(
-        read("{\"hips\": \"nobody\"}"),
-        &["\"hips\"", "no joint \"nobody\""],
-    );
+    says(read("{\"hips\": \"nobody\"}"), &["\"hips\"", "no joint \"nobody\""]);
     says(read("{\"hips\": \"shin\"}"), &["\"hips\"", "2 joints"]);
-    says(
-        read("{\"hips\": \"hips\", \"hips\": \"thigh\"}"),
-        &["given twice"],
-    );
+    says(read("{\"hips\": \"hips\", \"hips\": \"thigh\"}"), &["given twice"]);
     says(read("{\"hip\": \"hips\"}"), &["no human bone \"hip\""]);
     says(read("{\"hips\": 18446744073709551615}"), &["out of range"]);
     says(read(&" ".repeat((1 << 20) + 1)), &["1048577", "1048576"]);
@@ -592,12 +488,10 @@ fn extensions_of_files_are_read() {
         file.root["extensions"] = extensions;
         import_slice(&file.glb(), "test", None, &ImportOptions::default()).unwrap()
     };
-    let imported = file(
-        json!({ "VRMC_vrm": { "specVersion": "1.0", "humanoid": { "humanBones": {
+    let imported = file(json!({ "VRMC_vrm": { "specVersion": "1.0", "humanoid": { "humanBones": {
         "hips": { "node": 1 }, "spine": { "node": 2 }, "leftThumbProximal": { "node": 3 },
         "nose": { "node": 0 }, "head": { "node": 77 }, "neck": { "node": -1 }, "jaw": {}
-    } } } }),
-    );
+    } } } }));
     let rig = &imported.rigs[0];
     let joint = |name: &str| rig.skeleton().joint(name).unwrap();
     let map = HumanoidMap::of_rig(rig).unwrap();
@@ -605,23 +499,12 @@ fn extensions_of_files_are_read() {
     assert_eq!(map.joint(B::Hips), Some(joint("b")));
     assert_eq!(map.joint(B::LeftThumbProximal), Some(joint("d")));
     assert_eq!(map.bones().count(), 3);
-    for (bone, what) in [
-        ("nose", "no such bone"),
-        ("head", "77"),
-        ("neck", "no node"),
-        ("jaw", "no node"),
-    ] {
-        assert_reported(
-            &imported.report,
-            Severity::Dropped,
-            &["VRMC_vrm", bone, what],
-        );
+    for (bone, what) in
+        [("nose", "no such bone"), ("head", "77"), ("neck", "no node"), ("jaw", "no node")]
+    {
+        assert_reported(&imported.report, Severity::Dropped, &["VRMC_vrm", bone, what]);
     }
-    assert_reported(
-        &imported.report,
-        Severity::Note,
-        &["VRMC_vrm", "only its humanoid is read"],
-    );
+    assert_reported(&imported.report, Severity::Note, &["VRMC_vrm", "only its humanoid is read"]);
     // VRM 0.x names the joints of the thumb differently.
     let imported = file(json!({ "VRM": { "humanoid": { "humanBones": [
         { "bone": "hips", "node": 0 }, { "bone": "hips", "node": 1 }, { "bone": "leftThumbProximal", "node": 2 },
@@ -641,10 +524,7 @@ fn extensions_of_files_are_read() {
     ] } } }));
     let rig = &imported.rigs[0];
     let joint = |name: &str| rig.skeleton().joint(name).unwrap() as u16;
-    assert_eq!(
-        rig.humanoid(),
-        [(B::Hips, joint("b")), (B::Spine, joint("c"))]
-    );
+    assert_eq!(rig.humanoid(), [(B::Hips, joint("b")), (B::Spine, joint("c"))]);
     assert_reported(
         &imported.report,
         Severity::Dropped,
@@ -661,19 +541,12 @@ fn extensions_of_files_are_read() {
     let cycle = file(
         json!({ "VRMC_vrm": { "humanoid": { "humanBones": { "hips": { "node": 2 }, "spine": { "node": 1 } } } } }),
     );
-    assert!(matches!(
-        HumanoidMap::of_rig(&cycle.rigs[0]),
-        Err(RetargetError::BoneCycle { .. })
-    ));
+    assert!(matches!(HumanoidMap::of_rig(&cycle.rigs[0]), Err(RetargetError::BoneCycle { .. })));
     // A draft has what the file states, for editing.
     let draft = HumanoidMap::known_of_rig(&cycle.rigs[0]);
     assert_eq!(draft.origin(), MapOrigin::Extension);
     let joint = |name: &str| cycle.rigs[0].skeleton().joint(name).unwrap();
-    assert!(
-        draft
-            .bones()
-            .eq([(B::Hips, joint("c")), (B::Spine, joint("b"))])
-    );
+    assert!(draft.bones().eq([(B::Hips, joint("c")), (B::Spine, joint("b"))]));
 }
 
 /// A .vrma file has a humanoid and neither skin nor mesh: bones without motion are joints, too, and what hangs on them.
@@ -731,15 +604,10 @@ fn an_upper_arm_is_no_shoulder() {
     // Without arms there is no map.
     let armless: Vec<(&str, Option<usize>)> = (0..7)
         .map(|j| {
-            (
-                s.names()[j].as_str(),
-                (s.parents()[j] != NO_JOINT).then(|| s.parents()[j].into()),
-            )
+            (s.names()[j].as_str(), (s.parents()[j] != NO_JOINT).then(|| s.parents()[j].into()))
         })
         .collect();
-    let refused = HumanoidMap::find(&skeleton(&armless))
-        .unwrap_err()
-        .to_string();
+    let refused = HumanoidMap::find(&skeleton(&armless)).unwrap_err().to_string();
     assert!(
         refused.contains("leftUpperArm, leftLowerArm")
             && refused.contains("give the map as a file"),

@@ -12,13 +12,7 @@ use phalanx::skeleton::Trs;
 fn sides_are_swapped() {
     for made in [
         Made::default().with_dance(13, 20),
-        Made {
-            armature: 0.01,
-            size: 2.0,
-            twists: true,
-            ..Made::default()
-        }
-        .with_dance(13, 20),
+        Made { armature: 0.01, size: 2.0, twists: true, ..Made::default() }.with_dance(13, 20),
     ] {
         let rig = made.rig();
         let map = map(&rig);
@@ -102,10 +96,7 @@ fn extra_joints_swap_by_their_names() {
         source: at,
         name: Some(name.into()),
         parent: (at > 0).then_some(parent),
-        local: Trs {
-            translation: Vec3::from_array(place),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::from_array(place), ..Trs::IDENTITY },
         ..RawNode::default()
     };
     let turn = |node: usize| Quat::from_euler(glam::EulerRot::XYZ, 0.1 * node as f32, 0.4, -0.3);

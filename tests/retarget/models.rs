@@ -16,12 +16,7 @@ const MODELS: [(&str, &str); 5] = [
 fn standing(rest: &Posed, map: &HumanoidMap) -> f64 {
     let sides = [
         [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes],
-        [
-            B::RightUpperLeg,
-            B::RightLowerLeg,
-            B::RightFoot,
-            B::RightToes,
-        ],
+        [B::RightUpperLeg, B::RightLowerLeg, B::RightFoot, B::RightToes],
     ];
     let feet = sides.map(|[upper, lower, foot, toes]| {
         let [upper, lower, foot] = [upper, lower, foot].map(|b| rest.place(map, b));
@@ -73,16 +68,10 @@ fn each_walks_as_each() {
             }
             let heights = [standing(&rest_a, &map_a), standing(&rest_b, &map_b)];
             for (height, have) in heights.into_iter().zip(done.report.heights) {
-                assert!(
-                    (height / have - 1.0).abs() < 1e-6,
-                    "{from} on {to}: {height} {have}"
-                );
+                assert!((height / have - 1.0).abs() < 1e-6, "{from} on {to}: {height} {have}");
             }
             let ratio = heights[1] / heights[0];
-            assert!(
-                (done.report.ratio / ratio - 1.0).abs() < 1e-6,
-                "{from} on {to}"
-            );
+            assert!((done.report.ratio / ratio - 1.0).abs() < 1e-6, "{from} on {to}");
             println!(
                 "{from} on {to}: {worst:.1e} at {at}, hips {hips:.1e}, ratio {:.4}, heights {:?}, aligned {:?}, between {:.1e}",
                 done.report.ratio,
@@ -139,15 +128,9 @@ fn far_limbs_are_not_aligned() {
         }
         let from = rest_a.direction(&map_a, bone, end);
         let angle = from.angle_between(rest_b.direction(&map_b, bone, end));
-        let named = |list: &[(B, f64)]| {
-            list.iter()
-                .any(|l| l.0 == bone && (l.1 - angle).abs() < 1e-5)
-        };
-        assert_eq!(
-            named(left),
-            angle > 95f64.to_radians(),
-            "{bone} {angle}: {left:?}"
-        );
+        let named =
+            |list: &[(B, f64)]| list.iter().any(|l| l.0 == bone && (l.1 - angle).abs() < 1e-5);
+        assert_eq!(named(left), angle > 95f64.to_radians(), "{bone} {angle}: {left:?}");
         assert_eq!(named(left), !named(aligned), "{bone} {angle}: {aligned:?}");
         far += usize::from(named(left));
     }

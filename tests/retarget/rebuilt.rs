@@ -87,9 +87,8 @@ fn value(track: &RawTrack, time: f64) -> (Vec<f64>, f64) {
 /// Key times of their own: from 2 to 6, the first not always at 0.
 fn times(random: &mut Random) -> Vec<f32> {
     let keys = 2 + (2.5 * (random.next() + 1.0)) as usize;
-    let mut times: Vec<f32> = (0..keys)
-        .map(|_| (f64::from(END) * 0.5 * (random.next() + 1.0)) as f32)
-        .collect();
+    let mut times: Vec<f32> =
+        (0..keys).map(|_| (f64::from(END) * 0.5 * (random.next() + 1.0)) as f32).collect();
     times.sort_by(f32::total_cmp);
     times.dedup_by(|b, a| *b - *a < 0.02);
     if times.len() == 1 {
@@ -143,13 +142,7 @@ fn turns(random: &mut Random, node: usize, rest: DQuat, times: Vec<f32>) -> RawT
             }
         }
     }
-    RawTrack {
-        node,
-        channel: RawChannel::Rotation,
-        interpolation,
-        times,
-        values,
-    }
+    RawTrack { node, channel: RawChannel::Rotation, interpolation, times, values }
 }
 
 /// A track of vectors around `rest`.
@@ -162,22 +155,12 @@ fn vectors(random: &mut Random, node: usize, channel: RawChannel, rest: DVec3) -
     let mut values = Vec::new();
     for _ in &times {
         for part in 0..parts {
-            let base = if parts == 1 || part == 1 {
-                rest
-            } else {
-                DVec3::ZERO
-            };
+            let base = if parts == 1 || part == 1 { rest } else { DVec3::ZERO };
             let near = |v: f64, random: &mut Random| v + 0.2 * random.next();
             values.extend(f32s(base.to_array().map(|v| near(v, random))));
         }
     }
-    RawTrack {
-        node,
-        channel,
-        interpolation,
-        times,
-        values,
-    }
+    RawTrack { node, channel, interpolation, times, values }
 }
 
 /// A body of random joints, with one clip in which most of them move, each in its own way.
@@ -186,9 +169,7 @@ fn scene(seed: u64) -> RawScene {
     let nodes = (0..JOINTS).map(|j| RawNode {
         source: j,
         name: Some(format!("joint {j}")),
-        parent: j
-            .checked_sub(1)
-            .map(|p| p - p.min((2.0 * (random.next() + 1.0)) as usize)),
+        parent: j.checked_sub(1).map(|p| p - p.min((2.0 * (random.next() + 1.0)) as usize)),
         local: Trs {
             translation: Vec3::from_array([0.3, 0.5, 0.1].map(|v: f64| (v * random.next()) as f32)),
             rotation: Quat::from_array(random.turn(3.0).to_array().map(|v| v as f32)).normalize(),
@@ -255,11 +236,7 @@ fn compare(what: &str, clip: &Clip, skeleton: &Skeleton, expected: &Expected<'_>
         let pose = sample(clip, skeleton, time).unwrap();
         for (joint, name) in skeleton.names().iter().enumerate() {
             let trs = pose.lane(usize::from(skeleton.lane_of()[joint]));
-            for channel in [
-                RawChannel::Translation,
-                RawChannel::Rotation,
-                RawChannel::Scale,
-            ] {
+            for channel in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale] {
                 let Some((value, length)) = expected(name, channel, time.into()) else {
                     continue;
                 };
@@ -271,20 +248,16 @@ fn compare(what: &str, clip: &Clip, skeleton: &Skeleton, expected: &Expected<'_>
                         let a = DQuat::from_slice(&value);
                         super::support::angle(a, trs.rotation.as_dquat().normalize()) * length
                     }
-                    RawChannel::Translation => trs
-                        .translation
-                        .as_dvec3()
-                        .distance(DVec3::from_slice(&value)),
+                    RawChannel::Translation => {
+                        trs.translation.as_dvec3().distance(DVec3::from_slice(&value))
+                    }
                     _ => trs.scale.as_dvec3().distance(DVec3::from_slice(&value)),
                 };
                 let most = match channel {
                     RawChannel::Rotation => ROTATION,
                     _ => NUMBER,
                 };
-                assert!(
-                    apart <= most,
-                    "{what}: {name}, {channel} at {time} s is {apart:e} off"
-                );
+                assert!(apart <= most, "{what}: {name}, {channel} at {time} s is {apart:e} off");
             }
         }
     }
@@ -293,10 +266,7 @@ fn compare(what: &str, clip: &Clip, skeleton: &Skeleton, expected: &Expected<'_>
 /// The scene's own tracks; the rest pose where there is none.
 fn of_scene(raw: &RawScene) -> impl Fn(&str, RawChannel, f64) -> Option<(Vec<f64>, f64)> + '_ {
     move |name, channel, time| {
-        let node = raw
-            .nodes
-            .iter()
-            .position(|n| n.name.as_deref() == Some(name))?;
+        let node = raw.nodes.iter().position(|n| n.name.as_deref() == Some(name))?;
         let mut tracks = raw.clips[0].tracks.iter();
         let track = tracks.find(|t| t.node == node && t.channel == channel);
         let rest = raw.nodes[node].local;
@@ -314,26 +284,18 @@ fn of_scene(raw: &RawScene) -> impl Fn(&str, RawChannel, f64) -> Option<(Vec<f64
 /// A random order of the joints.
 fn order(seed: u64) -> Vec<u16> {
     let mut random = Random(seed ^ 0x5555);
-    let mut order: Vec<(u64, u16)> = (0..JOINTS as u16)
-        .map(|j| ((random.next() * 1e9) as i64 as u64, j))
-        .collect();
+    let mut order: Vec<(u64, u16)> =
+        (0..JOINTS as u16).map(|j| ((random.next() * 1e9) as i64 as u64, j)).collect();
     order.sort_unstable();
     order.into_iter().map(|o| o.1).collect()
 }
 
 fn bound(from: &Clip, to: &Skeleton, translations: TranslationMode) -> Clip {
-    let options = BindOptions {
-        translations,
-        root_scale: Some(1.0),
-    };
+    let options = BindOptions { translations, root_scale: Some(1.0) };
     let binding = Binding::new(from.skeleton(), to, &options).unwrap();
     let bound = binding.clip(from).unwrap();
     let [rotation, translation, scale] = bound.error;
-    assert!(
-        rotation < 2e-5 && translation < 2e-6 && scale < 2e-6,
-        "{:?}",
-        bound.error
-    );
+    assert!(rotation < 2e-5 && translation < 2e-6 && scale < 2e-6, "{:?}", bound.error);
     bound.clip
 }
 
@@ -355,16 +317,8 @@ fn add_scalars(raw: &mut RawScene, seed: u64) {
     });
     let (interpolation, times, values) = three(&mut random);
     raw.channels.push(RawUserChannel {
-        channel: UserChannel {
-            name: "grip".into(),
-            rest: ChannelValue::Vec3([0.0; 3]),
-        },
-        tracks: vec![RawUserTrack {
-            clip: 0,
-            interpolation,
-            times,
-            values,
-        }],
+        channel: UserChannel { name: "grip".into(), rest: ChannelValue::Vec3([0.0; 3]) },
+        tracks: vec![RawUserTrack { clip: 0, interpolation, times, values }],
     });
 }
 
@@ -393,10 +347,7 @@ fn compare_scalars(what: &str, clip: &Clip, skeleton: &Skeleton, raw: &RawScene)
             let (expected, _) = value(track, time.into());
             let apart = (f64::from(pose.scalar(k)) - expected[k % 3]).abs();
             let name = &scalar.name;
-            assert!(
-                apart <= NUMBER,
-                "{what}: {name} at {time} s is {apart:e} off"
-            );
+            assert!(apart <= NUMBER, "{what}: {name} at {time} s is {apart:e} off");
         }
     }
 }
@@ -405,18 +356,10 @@ fn compare_scalars(what: &str, clip: &Clip, skeleton: &Skeleton, raw: &RawScene)
 fn with_hat(raw: &RawScene) -> Rig {
     let mut onto = raw.clone();
     onto.clips.clear();
-    onto.channels
-        .iter_mut()
-        .for_each(|channel| channel.tracks.clear());
-    onto.nodes.push(RawNode {
-        name: Some("hat".into()),
-        parent: Some(3),
-        ..RawNode::default()
-    });
+    onto.channels.iter_mut().for_each(|channel| channel.tracks.clear());
+    onto.nodes.push(RawNode { name: Some("hat".into()), parent: Some(3), ..RawNode::default() });
     onto.skins[0].joints.push(JOINTS);
-    onto.skins[0]
-        .inverse_bind
-        .push(glam::Mat4::IDENTITY.to_cols_array());
+    onto.skins[0].inverse_bind.push(glam::Mat4::IDENTITY.to_cols_array());
     built(onto)
 }
 
@@ -454,23 +397,14 @@ fn great_arcs_beside_splines_stay_within_their_bound() {
         );
         let mut raw = scene(1);
         raw.clips[0].tracks = vec![
-            track(
-                0,
-                Interpolation::CubicSpline,
-                vec![0.0, 0.7, END],
-                f32s(spline),
-            ),
+            track(0, Interpolation::CubicSpline, vec![0.0, 0.7, END], f32s(spline)),
             arcs.clone(),
         ];
         let rig = built(raw.clone());
         let onto = with_hat(&raw);
         let (first, second) = (
             rig.clips()[0].as_ref().clone(),
-            bound(
-                &rig.clips()[0],
-                onto.skeleton(),
-                TranslationMode::SameOffset,
-            ),
+            bound(&rig.clips()[0], onto.skeleton(), TranslationMode::SameOffset),
         );
         for (clip, skeleton) in [(&first, rig.skeleton()), (&second, onto.skeleton())] {
             let joint = skeleton.joint("joint 1").unwrap();
@@ -484,10 +418,7 @@ fn great_arcs_beside_splines_stay_within_their_bound() {
                 let is = is.as_dquat().normalize().to_array();
                 let (expected, _) = value(&arcs, time.into());
                 let far = |sign: f64| {
-                    let squares = is
-                        .iter()
-                        .zip(&expected)
-                        .map(|(a, b)| (a - sign * b).powi(2));
+                    let squares = is.iter().zip(&expected).map(|(a, b)| (a - sign * b).powi(2));
                     squares.sum::<f64>().sqrt()
                 };
                 worst = worst.max(far(1.0).min(far(-1.0)));
@@ -522,10 +453,7 @@ fn size(nodes: &[RawNode]) -> f64 {
 /// A place and a rotation below a still joint, in model space.
 fn in_model(above: &Trs, place: DVec3, turn: DQuat) -> (DVec3, DQuat) {
     let rotation = above.rotation.as_dquat().normalize();
-    (
-        above.translation.as_dvec3() + rotation * place,
-        rotation * turn,
-    )
+    (above.translation.as_dvec3() + rotation * place, rotation * turn)
 }
 
 /// The largest distance of points around joints between two clips of the same nodes, at many times.
@@ -545,9 +473,8 @@ fn farthest(clips: [&RawClip; 2], nodes: &[RawNode], shell: f64) -> f64 {
                 let three = |v: Vec<f64>| DVec3::from_slice(&v);
                 let own = DAffine3::from_scale_rotation_translation(
                     of(RawChannel::Scale).map_or(local.scale.as_dvec3(), three),
-                    of(RawChannel::Rotation).map_or(local.rotation.as_dquat(), |v| {
-                        DQuat::from_slice(&v).normalize()
-                    }),
+                    of(RawChannel::Rotation)
+                        .map_or(local.rotation.as_dquat(), |v| DQuat::from_slice(&v).normalize()),
                     of(RawChannel::Translation).map_or(local.translation.as_dvec3(), three),
                 );
                 let above = node.parent.map_or(DAffine3::IDENTITY, |p| all[p]);
@@ -558,10 +485,7 @@ fn farthest(clips: [&RawClip; 2], nodes: &[RawNode], shell: f64) -> f64 {
         for (a, b) in worlds[0].iter().zip(&worlds[1]) {
             for axis in [DVec3::X, DVec3::Y, DVec3::Z, DVec3::ZERO] {
                 let point = axis * shell;
-                most = most.max(
-                    a.transform_point3(point)
-                        .distance(b.transform_point3(point)),
-                );
+                most = most.max(a.transform_point3(point).distance(b.transform_point3(point)));
             }
         }
     }
@@ -894,7 +818,5 @@ proptest! {
 }
 
 fn skeleton_node(raw: &RawScene, name: &str) -> Option<usize> {
-    raw.nodes
-        .iter()
-        .position(|n| n.name.as_deref() == Some(name))
+    raw.nodes.iter().position(|n| n.name.as_deref() == Some(name))
 }

@@ -27,17 +27,12 @@ fn growing(mut made: Made, scale: [f32; 3]) -> Rig {
 
 /// The scale of a joint of a clip at a time.
 fn scale(rig: &Rig, clip: &phalanx::clip::Clip, joint: usize, time: f32) -> DVec3 {
-    Posed::at(rig.skeleton(), clip, time).locals[joint]
-        .scale
-        .as_dvec3()
+    Posed::at(rig.skeleton(), clip, time).locals[joint].scale.as_dvec3()
 }
 
 #[test]
 fn scales_are_dropped_or_kept_as_asked() {
-    let mut from = Made {
-        axes: 4,
-        ..Made::default()
-    };
+    let mut from = Made { axes: 4, ..Made::default() };
     let node = from.bones().iter().find(|b| b.0 == B::Head).unwrap().1;
     from.clips.push(phalanx::import::raw::RawClip {
         name: Some("grow".into()),
@@ -51,20 +46,10 @@ fn scales_are_dropped_or_kept_as_asked() {
         }],
         ..Default::default()
     });
-    let (a, b) = (
-        from.rig(),
-        Made {
-            axes: 6,
-            ..Made::default()
-        }
-        .rig(),
-    );
+    let (a, b) = (from.rig(), Made { axes: 6, ..Made::default() }.rig());
     let grow = clip(&a, "grow");
     let head = map(&b).joint(B::Head).unwrap();
-    let options = RetargetOptions {
-        keep_scales: false,
-        ..unaligned()
-    };
+    let options = RetargetOptions { keep_scales: false, ..unaligned() };
     let dropped = retarget(&a, &b, grow, options);
     assert_eq!(dropped.report.scales_dropped, ["mixamorig:Head"]);
     let scale = |c, t| Posed::at(b.skeleton(), c, t).locals[head].scale.as_dvec3();
@@ -78,11 +63,8 @@ fn scales_are_dropped_or_kept_as_asked() {
 #[test]
 fn scales_follow_axes_in_another_order() {
     let a = growing(Made::default(), [2.0, 1.5, 0.5]);
-    let b = Made {
-        facing: DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2),
-        ..Made::default()
-    }
-    .rig();
+    let b = Made { facing: DQuat::from_rotation_y(std::f64::consts::FRAC_PI_2), ..Made::default() }
+        .rig();
     let head = map(&b).joint(B::Head).unwrap();
     let done = retarget(&a, &b, clip(&a, "grow"), unaligned());
     assert_eq!(done.report.scales_kept, ["mixamorig:Head"]);
@@ -96,17 +78,11 @@ fn scales_follow_axes_in_another_order() {
 #[test]
 fn scales_between_axes_are_not_called_kept() {
     let factors = DVec3::new(2.0, 1.5, 0.5);
-    let made = |axes: u64| Made {
-        axes,
-        ..Made::default()
-    };
+    let made = |axes: u64| Made { axes, ..Made::default() };
     for seed in [6, 8, 9] {
         let a = growing(made(4), factors.as_vec3().to_array());
         let b = made(seed).rig();
-        let (from, to) = (
-            map(&a).joint(B::Head).unwrap(),
-            map(&b).joint(B::Head).unwrap(),
-        );
+        let (from, to) = (map(&a).joint(B::Head).unwrap(), map(&b).joint(B::Head).unwrap());
         let done = retarget(&a, &b, clip(&a, "grow"), unaligned());
         let [(name, angle)] = &done.report.scales_approximated[..] else {
             panic!("{:?}", done.report);
@@ -117,14 +93,7 @@ fn scales_between_axes_are_not_called_kept() {
             Posed::rest(b.skeleton()).turns[to].conjugate() * Posed::rest(a.skeleton()).turns[from];
         let turn = DMat3::from_quat(turn);
         // The least over all orders of the largest angle between axes.
-        let orders = [
-            [0, 1, 2],
-            [0, 2, 1],
-            [1, 0, 2],
-            [1, 2, 0],
-            [2, 0, 1],
-            [2, 1, 0],
-        ];
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
         let worst = |order: &[usize; 3]| {
             let angle = |c: usize| turn.col(order[c])[c].abs().min(1.0).acos();
             (0..3).map(angle).fold(0.0, f64::max)
@@ -136,10 +105,7 @@ fn scales_between_axes_are_not_called_kept() {
             let tensor = turn * DMat3::from_diagonal(now) * turn.transpose();
             let wanted = DVec3::new(tensor.x_axis.x, tensor.y_axis.y, tensor.z_axis.z);
             let have = scale(&b, &done.clip, to, time);
-            assert!(
-                (have - wanted).length() < 1e-5,
-                "seed {seed}: {have} {wanted}"
-            );
+            assert!((have - wanted).length() < 1e-5, "seed {seed}: {have} {wanted}");
         }
     }
 }

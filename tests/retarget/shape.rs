@@ -37,12 +37,7 @@ fn body(text: &str, sides: [&str; 2]) -> Vec<Row> {
     let lines: Vec<(usize, Vec<&str>)> = text
         .lines()
         .filter(|line| !line.trim().is_empty())
-        .map(|line| {
-            (
-                line.len() - line.trim_start().len(),
-                line.split_whitespace().collect(),
-            )
-        })
+        .map(|line| (line.len() - line.trim_start().len(), line.split_whitespace().collect()))
         .collect();
     let mut rows: Vec<Row> = Vec::new();
     let mut open: Vec<(usize, usize)> = Vec::new();
@@ -50,10 +45,7 @@ fn body(text: &str, sides: [&str; 2]) -> Vec<Row> {
     while at < lines.len() {
         let depth = lines[at].0;
         let sided = lines[at].1[0].contains('~');
-        let more = lines[at + 1..]
-            .iter()
-            .take_while(|l| sided && l.0 > depth)
-            .count();
+        let more = lines[at + 1..].iter().take_while(|l| sided && l.0 > depth).count();
         for (side, word) in sides.iter().enumerate().take(1 + usize::from(sided)) {
             for (depth, words) in &lines[at..=at + more] {
                 open.retain(|o| o.0 < *depth);
@@ -102,11 +94,7 @@ fn skeleton(rows: &[Row], way: Way, named: bool) -> Skeleton {
         let offset = places[joint] - row.1.map_or(DVec3::ZERO, |p| places[p]);
         let offset = way.turn * offset * way.scale;
         Joint {
-            name: if named {
-                row.0.clone()
-            } else {
-                format!("bone_{joint:03}")
-            },
+            name: if named { row.0.clone() } else { format!("bone_{joint:03}") },
             parent: row.1,
             rest: Trs {
                 translation: Vec3::from_array(offset.to_array().map(|v| v as f32)),
@@ -166,12 +154,7 @@ fn bodies_of_other_tools_are_found() {
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 /// Joints of tools: sides, and the body as [`body`] reads it.
@@ -757,10 +740,7 @@ a 0 0 0
     ] {
         for way in ways() {
             let found = HumanoidMap::find(&skeleton(&body(text, ["l", "r"]), way, false));
-            assert!(
-                matches!(found, Err(RetargetError::NoHumanoid { .. })),
-                "{kind}: {found:?}"
-            );
+            assert!(matches!(found, Err(RetargetError::NoHumanoid { .. })), "{kind}: {found:?}");
         }
     }
     for file in [
@@ -783,11 +763,7 @@ a 0 0 0
 /// The same joints, of names that say nothing if they are not kept.
 fn renamed(skeleton: &Skeleton, named: bool) -> Skeleton {
     let joint = |(joint, &parent): (usize, &u16)| Joint {
-        name: if named {
-            skeleton.names()[joint].clone()
-        } else {
-            format!("bone_{joint:03}")
-        },
+        name: if named { skeleton.names()[joint].clone() } else { format!("bone_{joint:03}") },
         parent: (parent != NO_JOINT).then_some(usize::from(parent)),
         rest: skeleton.rest(joint),
     };
@@ -798,13 +774,8 @@ fn renamed(skeleton: &Skeleton, named: bool) -> Skeleton {
 /// Where names and shape both tell, they tell the same.
 #[test]
 fn shape_and_names_agree() {
-    let models = [
-        "pab.glb",
-        "mannequin.glb",
-        "bl_humanoid.glb",
-        "CesiumMan.glb",
-    ]
-    .map(trials::model);
+    let models =
+        ["pab.glb", "mannequin.glb", "bl_humanoid.glb", "CesiumMan.glb"].map(trials::model);
     let reports = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reports");
     let files = [
         "names_biovision",
@@ -816,10 +787,7 @@ fn shape_and_names_agree() {
     .map(|name| Some(reports.join(format!("{name}.bvh"))).filter(|file| file.exists()));
     let mut wrong = Vec::new();
     for path in models.into_iter().chain(files).flatten() {
-        let rig = import_path(&path, &ImportOptions::default())
-            .unwrap()
-            .rigs
-            .swap_remove(0);
+        let rig = import_path(&path, &ImportOptions::default()).unwrap().rigs.swap_remove(0);
         let file = path.file_name().unwrap().to_string_lossy().into_owned();
         let names = HumanoidMap::find(rig.skeleton()).unwrap_or_else(|e| panic!("{file}: {e}"));
         assert!(matches!(names.origin(), MapOrigin::Names(_)), "{file}");
@@ -828,10 +796,7 @@ fn shape_and_names_agree() {
             Ok(shape) => {
                 let name =
                     |j: Option<usize>| j.map_or("none", |j| rig.skeleton().names()[j].as_str());
-                for bone in BODY
-                    .into_iter()
-                    .filter(|&b| names.joint(b) != shape.joint(b))
-                {
+                for bone in BODY.into_iter().filter(|&b| names.joint(b) != shape.joint(b)) {
                     // Its legs hang on its spine.
                     if file == "pab.glb" && [B::Hips, B::Spine].contains(&bone) {
                         continue;
@@ -863,10 +828,7 @@ fn shape_is_found_in_another_pose() {
             Joint {
                 name: format!("bone_{joint}"),
                 parent: (parent != NO_JOINT).then_some(usize::from(parent)),
-                rest: Trs {
-                    translation: Vec3::X * length,
-                    ..Trs::IDENTITY
-                },
+                rest: Trs { translation: Vec3::X * length, ..Trs::IDENTITY },
             }
         })
         .collect();
@@ -884,19 +846,12 @@ fn shape_is_found_in_another_pose() {
 #[test]
 fn names_tell_sides_of_a_shape() {
     let text = TOOLS[14].2;
-    let way = Way {
-        turn: DQuat::from_rotation_y(std::f64::consts::PI),
-        ..ways()[0]
-    };
+    let way = Way { turn: DQuat::from_rotation_y(std::f64::consts::PI), ..ways()[0] };
     // Feet of no toes: by its shape alone it would face z.
-    let text: String = text
-        .lines()
-        .filter(|l| !l.contains(" h~"))
-        .map(|l| format!("{l}\n"))
-        .collect();
-    let text = text
-        .replace(" 1 leftLowerLeg", " 0 leftLowerLeg")
-        .replace("-2 leftFoot", "0 leftFoot");
+    let text: String =
+        text.lines().filter(|l| !l.contains(" h~")).map(|l| format!("{l}\n")).collect();
+    let text =
+        text.replace(" 1 leftLowerLeg", " 0 leftLowerLeg").replace("-2 leftFoot", "0 leftFoot");
     let rows = body(&text, ["_L", "_R"]);
     let map = HumanoidMap::find(&skeleton(&rows, way, true)).unwrap();
     assert!(matches!(map.origin(), MapOrigin::Shape(_)));
@@ -912,10 +867,7 @@ fn hostile_shapes_end_soon() {
         let joint = |j: usize| Joint {
             name: String::new(),
             parent: (j > 0).then(|| parent(j)),
-            rest: Trs {
-                translation: Vec3::new(0.0, 0.01, 0.01),
-                ..Trs::IDENTITY
-            },
+            rest: Trs { translation: Vec3::new(0.0, 0.01, 0.01), ..Trs::IDENTITY },
         };
         let joints: Vec<Joint> = (0..60_000).map(joint).collect();
         Skeleton::new(&joints, None, Vec::new()).unwrap()

@@ -16,12 +16,7 @@ pub type B = HumanBone;
 /// A test model, if it is there.
 pub fn model(name: &str) -> Option<Rig> {
     let path = trials::model(name)?;
-    Some(
-        import_path(&path, &ImportOptions::default())
-            .unwrap()
-            .rigs
-            .swap_remove(0),
-    )
+    Some(import_path(&path, &ImportOptions::default()).unwrap().rigs.swap_remove(0))
 }
 
 pub fn map(rig: &Rig) -> HumanoidMap {
@@ -66,18 +61,11 @@ impl Posed {
                 turns.push(turns[usize::from(parent)] * turn);
             }
         }
-        Self {
-            places: models.iter().map(|m| m.1).collect(),
-            turns,
-            locals,
-        }
+        Self { places: models.iter().map(|m| m.1).collect(), turns, locals }
     }
 
     pub fn rest(skeleton: &Skeleton) -> Self {
-        Self::new(
-            skeleton,
-            (0..skeleton.len()).map(|j| skeleton.rest(j)).collect(),
-        )
+        Self::new(skeleton, (0..skeleton.len()).map(|j| skeleton.rest(j)).collect())
     }
 
     /// A clip's pose, by the library's job for sampling.
@@ -109,9 +97,7 @@ pub fn angle(a: DQuat, b: DQuat) -> f64 {
 
 /// Times of a clip: its ends, and many between that are no key times.
 pub fn times(clip: &Clip) -> Vec<f32> {
-    (0..=37)
-        .map(|i| clip.duration() * (i as f32 / 37.0))
-        .collect()
+    (0..=37).map(|i| clip.duration() * (i as f32 / 37.0)).collect()
 }
 
 /// Bones whose directions are aligned, with the bones at their ends.
@@ -144,39 +130,14 @@ pub const BODY: [(Option<B>, &str, usize, [f64; 3]); 25] = [
     (Some(B::RightToes), "RightToeBase", 12, [-0.06, 0.01, 0.08]),
     (Some(B::LeftShoulder), "LeftShoulder", 3, [0.03, 0.80, 0.0]),
     (Some(B::LeftUpperArm), "LeftArm", 14, [0.10, 0.80, 0.0]),
-    (
-        Some(B::LeftLowerArm),
-        "LeftForeArm",
-        15,
-        [0.25, 0.80, -0.01],
-    ),
+    (Some(B::LeftLowerArm), "LeftForeArm", 15, [0.25, 0.80, -0.01]),
     (Some(B::LeftHand), "LeftHand", 16, [0.40, 0.80, 0.0]),
-    (
-        Some(B::LeftIndexProximal),
-        "LeftHandIndex1",
-        17,
-        [0.46, 0.80, 0.02],
-    ),
-    (
-        Some(B::RightShoulder),
-        "RightShoulder",
-        3,
-        [-0.03, 0.80, 0.0],
-    ),
+    (Some(B::LeftIndexProximal), "LeftHandIndex1", 17, [0.46, 0.80, 0.02]),
+    (Some(B::RightShoulder), "RightShoulder", 3, [-0.03, 0.80, 0.0]),
     (Some(B::RightUpperArm), "RightArm", 19, [-0.10, 0.80, 0.0]),
-    (
-        Some(B::RightLowerArm),
-        "RightForeArm",
-        20,
-        [-0.25, 0.80, -0.01],
-    ),
+    (Some(B::RightLowerArm), "RightForeArm", 20, [-0.25, 0.80, -0.01]),
     (Some(B::RightHand), "RightHand", 21, [-0.40, 0.80, 0.0]),
-    (
-        Some(B::RightIndexProximal),
-        "RightHandIndex1",
-        22,
-        [-0.46, 0.80, 0.02],
-    ),
+    (Some(B::RightIndexProximal), "RightHandIndex1", 22, [-0.46, 0.80, 0.02]),
     (None, "Tail", 1, [0.0, 0.5, -0.1]),
 ];
 
@@ -222,10 +183,8 @@ pub struct Random(pub u64);
 
 impl Random {
     pub fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
 
@@ -268,12 +227,7 @@ impl Made {
                 at = Some(BODY[p].2);
             }
             let mut above = at.and_then(|p| place_of[p]);
-            let twisted = [
-                B::LeftLowerArm,
-                B::RightLowerArm,
-                B::LeftLowerLeg,
-                B::RightLowerLeg,
-            ];
+            let twisted = [B::LeftLowerArm, B::RightLowerArm, B::LeftLowerLeg, B::RightLowerLeg];
             if self.twists && bone.is_some_and(|b| twisted.contains(&b)) {
                 let from: DVec3 = joints[above.unwrap()].3;
                 joints.push((None, format!("twist_{name}"), above, 0.5 * (from + place)));
@@ -287,11 +241,7 @@ impl Made {
 
     pub fn bones(&self) -> Vec<(B, usize)> {
         let joints = self.joints();
-        joints
-            .iter()
-            .enumerate()
-            .filter_map(|(j, n)| Some((n.0?, j)))
-            .collect()
+        joints.iter().enumerate().filter_map(|(j, n)| Some((n.0?, j))).collect()
     }
 
     pub fn rig(&self) -> Rig {
@@ -299,41 +249,32 @@ impl Made {
         let mut random = Random(self.axes);
         let turns: Vec<DQuat> = joints
             .iter()
-            .map(|_| {
-                if self.axes == 0 {
-                    DQuat::IDENTITY
-                } else {
-                    random.turn(3.0)
-                }
-            })
+            .map(|_| if self.axes == 0 { DQuat::IDENTITY } else { random.turn(3.0) })
             .collect();
         let mut scale = vec![1.0; joints.len()];
-        let nodes = joints
-            .iter()
-            .enumerate()
-            .map(|(j, (_, name, parent, place))| {
-                let (mut local, mut turn) = (*place, turns[j]);
-                let mut own = DVec3::ONE;
-                if let Some(p) = *parent {
-                    local = turns[p].conjugate() * (*place - joints[p].3) / scale[p];
-                    turn = turns[p].conjugate() * turn;
-                    scale[j] = scale[p];
-                } else {
-                    own *= self.armature;
-                    scale[j] = self.armature;
-                }
-                RawNode {
-                    source: j,
-                    name: Some(name.clone()),
-                    parent: *parent,
-                    local: Trs {
-                        translation: Vec3::from_array(local.to_array().map(|v| v as f32)),
-                        rotation: narrow(turn),
-                        scale: Vec3::from_array(own.to_array().map(|v| v as f32)),
-                    },
-                    ..RawNode::default()
-                }
-            });
+        let nodes = joints.iter().enumerate().map(|(j, (_, name, parent, place))| {
+            let (mut local, mut turn) = (*place, turns[j]);
+            let mut own = DVec3::ONE;
+            if let Some(p) = *parent {
+                local = turns[p].conjugate() * (*place - joints[p].3) / scale[p];
+                turn = turns[p].conjugate() * turn;
+                scale[j] = scale[p];
+            } else {
+                own *= self.armature;
+                scale[j] = self.armature;
+            }
+            RawNode {
+                source: j,
+                name: Some(name.clone()),
+                parent: *parent,
+                local: Trs {
+                    translation: Vec3::from_array(local.to_array().map(|v| v as f32)),
+                    rotation: narrow(turn),
+                    scale: Vec3::from_array(own.to_array().map(|v| v as f32)),
+                },
+                ..RawNode::default()
+            }
+        });
         let nodes: Vec<RawNode> = nodes.collect();
         // Without a skin, animated nodes and those above are the joints: every node moves a little.
         let still = RawClip {

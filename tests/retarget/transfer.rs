@@ -8,21 +8,13 @@ use phalanx::retarget::{Alignment, Ground, Reference, RetargetOptions};
 use phalanx::rig::Rig;
 
 pub fn unaligned() -> RetargetOptions {
-    RetargetOptions {
-        alignment: Alignment::None,
-        ..RetargetOptions::default()
-    }
+    RetargetOptions { alignment: Alignment::None, ..RetargetOptions::default() }
 }
 
 /// `N = W·L⁻¹·q·W⁻¹` and `q′ = L′·W′⁻¹·N·W′`, joint by joint, as the note has them.
 #[test]
 fn equal_bones_follow_the_formulas_of_the_note() {
-    let from = Made {
-        axes: 3,
-        size: 1.8,
-        ..Made::default()
-    }
-    .with_dance(11, 20);
+    let from = Made { axes: 3, size: 1.8, ..Made::default() }.with_dance(11, 20);
     let to = Made {
         axes: 9,
         size: 0.4,
@@ -58,31 +50,16 @@ fn equal_bones_follow_the_formulas_of_the_note() {
     }
     // One timeline stays one, with its keys.
     assert_eq!(done.clip.timelines().len(), 1);
-    assert_eq!(
-        done.clip.times(&done.clip.timelines()[0]),
-        dance.times(&dance.timelines()[0])
-    );
+    assert_eq!(done.clip.times(&done.clip.timelines()[0]), dance.times(&dance.timelines()[0]));
     assert_eq!(done.report.between_keys, 0.0);
 }
 
 #[test]
 fn onto_a_copy_is_the_identity() {
     for made in [
-        Made {
-            axes: 5,
-            ..Made::default()
-        },
-        Made {
-            axes: 5,
-            arms: 0.8,
-            twists: true,
-            armature: 0.01,
-            ..Made::default()
-        },
-        Made {
-            facing: DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2),
-            ..Made::default()
-        },
+        Made { axes: 5, ..Made::default() },
+        Made { axes: 5, arms: 0.8, twists: true, armature: 0.01, ..Made::default() },
+        Made { facing: DQuat::from_rotation_x(-std::f64::consts::FRAC_PI_2), ..Made::default() },
     ] {
         // A body of another name above the hips is another body: its clips are not just copied.
         let made = Made {
@@ -93,10 +70,7 @@ fn onto_a_copy_is_the_identity() {
             ..made
         };
         let copy = made.rig();
-        let made = Made {
-            names: Made::default().names,
-            ..made
-        };
+        let made = Made { names: Made::default().names, ..made };
         let rig = made.with_dance(3, 40).rig();
         let dance = clip(&rig, "dance");
         let done = retarget(&rig, &copy, dance, RetargetOptions::default());
@@ -119,30 +93,13 @@ fn onto_a_copy_is_the_identity() {
 
 #[test]
 fn there_and_back_again() {
-    let from = Made {
-        axes: 2,
-        arms: 0.1,
-        size: 1.7,
-        ..Made::default()
-    }
-    .with_dance(21, 30);
-    let to = Made {
-        axes: 8,
-        arms: 0.8,
-        size: 0.6,
-        ..Made::default()
-    };
+    let from = Made { axes: 2, arms: 0.1, size: 1.7, ..Made::default() }.with_dance(21, 30);
+    let to = Made { axes: 8, arms: 0.8, size: 0.6, ..Made::default() };
     let (a, b) = (from.rig(), to.rig());
     let dance = clip(&a, "dance");
     let there = retarget(&a, &b, dance, RetargetOptions::default());
     let back = retarget(&b, &a, &there.clip, RetargetOptions::default());
-    assert!(
-        there
-            .report
-            .aligned
-            .iter()
-            .any(|x| x.0 == B::LeftUpperArm && x.1 > 0.6)
-    );
+    assert!(there.report.aligned.iter().any(|x| x.0 == B::LeftUpperArm && x.1 > 0.6));
     let map = map(&a);
     let (mut turn, mut way) = (0.0f64, 0.0f64);
     for time in times(dance) {
@@ -160,31 +117,11 @@ fn there_and_back_again() {
 
 #[test]
 fn limbs_point_where_those_of_the_source_do() {
-    let from = Made {
-        axes: 4,
-        arms: 0.0,
-        size: 1.7,
-        ..Made::default()
-    }
-    .with_dance(5, 25);
+    let from = Made { axes: 4, arms: 0.0, size: 1.7, ..Made::default() }.with_dance(5, 25);
     for to in [
-        Made {
-            axes: 6,
-            arms: 0.9,
-            ..Made::default()
-        },
-        Made {
-            axes: 6,
-            arms: 0.5,
-            twists: true,
-            armature: 0.01,
-            ..Made::default()
-        },
-        Made {
-            axes: 1,
-            without: &[B::Chest, B::Neck, B::LeftShoulder],
-            ..Made::default()
-        },
+        Made { axes: 6, arms: 0.9, ..Made::default() },
+        Made { axes: 6, arms: 0.5, twists: true, armature: 0.01, ..Made::default() },
+        Made { axes: 1, without: &[B::Chest, B::Neck, B::LeftShoulder], ..Made::default() },
     ] {
         let (a, b) = (from.rig(), to.rig());
         let dance = clip(&a, "dance");
@@ -200,34 +137,20 @@ fn limbs_point_where_those_of_the_source_do() {
             }
             // Other bones change their rotation in space as the source's do.
             let (rest_a, rest_b) = (Posed::rest(a.skeleton()), Posed::rest(b.skeleton()));
-            for bone in [
-                B::Hips,
-                B::Spine,
-                B::Head,
-                B::RightShoulder,
-                B::LeftFoot,
-                B::RightFoot,
-            ] {
+            for bone in [B::Hips, B::Spine, B::Head, B::RightShoulder, B::LeftFoot, B::RightFoot] {
                 let wanted = source.turn(&map_a, bone) * rest_a.turn(&map_a, bone).inverse();
                 let have = result.turn(&map_b, bone) * rest_b.turn(&map_b, bone).inverse();
                 let error = angle(wanted, have);
                 assert!(error < 1e-4, "{bone} at {time}: {error:e}");
             }
         }
-        assert_eq!(
-            done.report.passed_on, to.without,
-            "bones that the target lacks"
-        );
+        assert_eq!(done.report.passed_on, to.without, "bones that the target lacks");
     }
 }
 
 #[test]
 fn bones_with_nothing_below_pass_no_rotation_on() {
-    let from = Made {
-        axes: 4,
-        ..Made::default()
-    }
-    .with_dance(5, 5);
+    let from = Made { axes: 4, ..Made::default() }.with_dance(5, 5);
     let to = Made {
         axes: 4,
         names: |_, name| name.to_owned(),
@@ -246,17 +169,8 @@ fn bones_with_nothing_below_pass_no_rotation_on() {
 #[test]
 fn joints_between_bones_pass_their_rotation_on() {
     // In the source, joints between the bones turn, too: the bones below take it over.
-    let from = Made {
-        axes: 4,
-        twists: true,
-        ..Made::default()
-    }
-    .with_dance(5, 25);
-    let to = Made {
-        axes: 6,
-        names: |_, name| name.to_owned(),
-        ..Made::default()
-    };
+    let from = Made { axes: 4, twists: true, ..Made::default() }.with_dance(5, 25);
+    let to = Made { axes: 6, names: |_, name| name.to_owned(), ..Made::default() };
     let (a, b) = (from.rig(), to.rig());
     let dance = clip(&a, "dance");
     let done = retarget(&a, &b, dance, unaligned());
@@ -278,22 +192,13 @@ fn joints_between_bones_pass_their_rotation_on() {
 
 #[test]
 fn characters_that_face_elsewhere_go_their_own_way() {
-    let from = Made {
-        axes: 4,
-        ..Made::default()
-    }
-    .with_dance(5, 15);
+    let from = Made { axes: 4, ..Made::default() }.with_dance(5, 15);
     // As VRM 0.x, which faces −Z, and as files with Z up.
     for facing in [
         DQuat::from_rotation_y(std::f64::consts::PI),
         DQuat::from_rotation_x(std::f64::consts::FRAC_PI_2),
     ] {
-        let to = Made {
-            axes: 6,
-            facing,
-            size: 3.0,
-            ..Made::default()
-        };
+        let to = Made { axes: 6, facing, size: 3.0, ..Made::default() };
         let (a, b) = (from.rig(), to.rig());
         let dance = clip(&a, "dance");
         let done = retarget(&a, &b, dance, RetargetOptions::default());
@@ -318,16 +223,8 @@ fn characters_that_face_elsewhere_go_their_own_way() {
 #[test]
 fn a_reference_pose_takes_the_place_of_the_rest_pose() {
     // The target rests with arms down; a pose of its clip has them up, as the source's rest pose.
-    let from = Made {
-        axes: 4,
-        ..Made::default()
-    }
-    .with_dance(5, 15);
-    let down = Made {
-        axes: 0,
-        arms: 0.8,
-        ..Made::default()
-    };
+    let from = Made { axes: 4, ..Made::default() }.with_dance(5, 15);
+    let down = Made { axes: 0, arms: 0.8, ..Made::default() };
     let mut up = down.clone();
     let node = |bone: B| down.bones().iter().find(|b| b.0 == bone).unwrap().1;
     let lift = |bone: B, angle: f64| RawTrack {
@@ -358,11 +255,7 @@ fn a_reference_pose_takes_the_place_of_the_rest_pose() {
         ..unaligned()
     };
     let by_clip = retarget(&a, &b, dance, options);
-    let by_hand = Made {
-        axes: 0,
-        ..Made::default()
-    }
-    .rig();
+    let by_hand = Made { axes: 0, ..Made::default() }.rig();
     let t_pose = retarget(&a, &by_hand, dance, unaligned());
     let map = map(&b);
     for time in times(dance) {
@@ -382,24 +275,12 @@ fn kinds_of_curves_are_kept() {
         (Interpolation::CubicSpline, true),
         (Interpolation::Linear, true),
     ] {
-        let mut from = Made {
-            axes: 4,
-            ..Made::default()
-        };
-        let node = from
-            .bones()
-            .iter()
-            .find(|b| b.0 == B::LeftLowerArm)
-            .unwrap()
-            .1;
+        let mut from = Made { axes: 4, ..Made::default() };
+        let node = from.bones().iter().find(|b| b.0 == B::LeftLowerArm).unwrap().1;
         let rest = from.rig();
         let joint = map(&rest).joint(B::LeftLowerArm).unwrap();
         let rest = rest.skeleton().rest(joint).rotation.as_dquat();
-        let key = |angle: f64| {
-            (rest * DQuat::from_rotation_y(angle))
-                .to_array()
-                .map(|v| v as f32)
-        };
+        let key = |angle: f64| (rest * DQuat::from_rotation_y(angle)).to_array().map(|v| v as f32);
         let tangent = [0.3, -0.2, 0.4, 0.1f32];
         let values = [0.0, 0.6, -0.4].iter().flat_map(|a| match interpolation {
             Interpolation::CubicSpline => [tangent, key(*a), tangent].concat(),
@@ -417,14 +298,7 @@ fn kinds_of_curves_are_kept() {
             }],
             ..Default::default()
         });
-        let (a, b) = (
-            from.rig(),
-            Made {
-                axes: 6,
-                ..Made::default()
-            }
-            .rig(),
-        );
+        let (a, b) = (from.rig(), Made { axes: 6, ..Made::default() }.rig());
         let wave = clip(&a, "wave");
         let done = retarget(&a, &b, wave, unaligned());
         assert_eq!(done.report.between_keys == 0.0, exact);
@@ -481,11 +355,7 @@ fn captures_stand_on_the_ground() {
             local
         })
         .collect();
-    let to = Made {
-        size: 2.0,
-        ..Made::default()
-    }
-    .rig();
+    let to = Made { size: 2.0, ..Made::default() }.rig();
     let options = RetargetOptions {
         source_reference: Reference::Pose(lowered),
         ..RetargetOptions::default()
@@ -500,10 +370,7 @@ fn captures_stand_on_the_ground() {
     let ratio = done.report.ratio;
     assert!((hips(&done, 0.0).y - f64::from(height) * ratio).abs() < 1e-5);
     assert!((hips(&done, 1.0).z - 0.6 * ratio).abs() < 1e-5);
-    let options = RetargetOptions {
-        ground: Ground::Reference,
-        ..options
-    };
+    let options = RetargetOptions { ground: Ground::Reference, ..options };
     let wrong = retarget(&rig, &to, take, options);
     assert!(hips(&wrong, 0.0).y > 1.5 * hips(&done, 0.0).y);
 }
@@ -516,27 +383,17 @@ fn markers_and_root_motion_are_kept() {
         ..ImportOptions::default()
     })
     .unwrap();
-    let moving = from.clips().iter().find(|c| {
-        c.root_motion()
-            .is_some_and(|m| m.whole().translation.length() > 0.1)
-    });
+    let moving = from
+        .clips()
+        .iter()
+        .find(|c| c.root_motion().is_some_and(|m| m.whole().translation.length() > 0.1));
     let moving = moving.unwrap().as_ref().clone();
-    let moving = moving
-        .with_markers(vec![Marker::new("step", 0.25)])
-        .unwrap();
-    let to = Made {
-        size: 4.0,
-        axes: 3,
-        ..Made::default()
-    }
-    .rig();
+    let moving = moving.with_markers(vec![Marker::new("step", 0.25)]).unwrap();
+    let to = Made { size: 4.0, axes: 3, ..Made::default() }.rig();
     let done = retarget(&from, &to, &moving, RetargetOptions::default());
     assert_eq!(done.clip.markers(), moving.markers());
     assert_eq!(done.clip.duration(), moving.duration());
-    let (a, b) = (
-        moving.root_motion().unwrap(),
-        done.clip.root_motion().unwrap(),
-    );
+    let (a, b) = (moving.root_motion().unwrap(), done.clip.root_motion().unwrap());
     let expected = a.whole().translation * done.report.ratio;
     assert!((b.whole().translation - expected).length() < 1e-5);
     assert!(done.report.root_motion && done.report.ratio > 1.5);
@@ -561,11 +418,7 @@ fn moved(rig: &Rig, up: f64) -> Reference {
 /// One body, once standing and once with its hips in the origin or lifted: the ratio is 1 and feet stand.
 #[test]
 fn one_body_in_two_heights_keeps_its_height() {
-    let from = Made {
-        size: 1.8,
-        ..Made::default()
-    }
-    .with_dance(5, 15);
+    let from = Made { size: 1.8, ..Made::default() }.with_dance(5, 15);
     let rig = from.rig();
     let (dance, map) = (clip(&rig, "dance"), map(&rig));
     let height = Posed::rest(rig.skeleton()).place(&map, B::Hips).y;
@@ -589,29 +442,17 @@ fn one_body_in_two_heights_keeps_its_height() {
     // The source's clip is at the height of a standing body; its reference is not.
     for up in [-height, 1.0] {
         let done = retargeted(moved(&rig, up), Reference::Rest);
-        assert!(
-            (done.report.ratio - 1.0).abs() < 1e-6,
-            "{up}: {}",
-            done.report.ratio
-        );
+        assert!((done.report.ratio - 1.0).abs() < 1e-6, "{up}: {}", done.report.ratio);
         let error = apart(&done, 0.0);
         assert!(error < 1e-5, "from {up}: {error:e}");
         // A target stands where its reference pose does.
         let done = retargeted(Reference::Rest, moved(&rig, up));
-        assert!(
-            (done.report.ratio - 1.0).abs() < 1e-6,
-            "{up}: {}",
-            done.report.ratio
-        );
+        assert!((done.report.ratio - 1.0).abs() < 1e-6, "{up}: {}", done.report.ratio);
         let error = apart(&done, up);
         assert!(error < 1e-5, "onto {up}: {error:e}");
     }
     let done = retargeted(moved(&rig, -height), moved(&rig, 1.0));
-    assert!(
-        (done.report.ratio - 1.0).abs() < 1e-6,
-        "{}",
-        done.report.ratio
-    );
+    assert!((done.report.ratio - 1.0).abs() < 1e-6, "{}", done.report.ratio);
 }
 
 /// Joints and properties of every kind move: onto itself nothing changes.
@@ -629,10 +470,7 @@ fn translations_and_scales_onto_itself_are_kept() {
     .with_dance(3, 9);
     let rig = made.rig();
     let node = |name: &str| {
-        let found = rig
-            .nodes()
-            .iter()
-            .position(|n| n.name.as_deref() == Some(name));
+        let found = rig.nodes().iter().position(|n| n.name.as_deref() == Some(name));
         found.unwrap()
     };
     let mut random = Random(8);
@@ -653,11 +491,7 @@ fn translations_and_scales_onto_itself_are_kept() {
     let (t, s) = (RawChannel::Translation, RawChannel::Scale);
     let tracks = [
         track("Armature", s, glam::Vec3::splat(0.5)),
-        track(
-            "mixamorig:LeftForeArm",
-            t,
-            rest("mixamorig:LeftForeArm").translation,
-        ),
+        track("mixamorig:LeftForeArm", t, rest("mixamorig:LeftForeArm").translation),
         track("mixamorig:Tail", t, rest("mixamorig:Tail").translation),
         track("mixamorig:Head", s, glam::Vec3::ONE),
         track("mixamorig:Hips", s, glam::Vec3::ONE),
@@ -668,11 +502,7 @@ fn translations_and_scales_onto_itself_are_kept() {
         "Armature" => "Root".to_owned(),
         _ => format!("mixamorig:{name}"),
     };
-    let copy = Made {
-        names,
-        ..made.clone()
-    }
-    .rig();
+    let copy = Made { names, ..made.clone() }.rig();
     for (tracks, copies) in [(&tracks[1..], true), (&tracks[..], false)] {
         let mut own = made.clone();
         own.clips[0].tracks.extend_from_slice(tracks);
@@ -690,18 +520,8 @@ fn translations_and_scales_onto_itself_are_kept() {
             }
         }
         let report = done.report;
-        assert_eq!(
-            report.translations_kept.len(),
-            2,
-            "{:?}",
-            report.translations_kept
-        );
-        assert_eq!(
-            report.scales_kept.len(),
-            tracks.len() - 2,
-            "{:?}",
-            report.scales_kept
-        );
+        assert_eq!(report.translations_kept.len(), 2, "{:?}", report.translations_kept);
+        assert_eq!(report.scales_kept.len(), tracks.len() - 2, "{:?}", report.scales_kept);
         assert!(report.scales_dropped.is_empty() && report.translations_dropped.is_empty());
     }
 }

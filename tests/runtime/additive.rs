@@ -59,10 +59,7 @@ fn assert_same(raw: &RawScene, what: &str) {
 #[test]
 fn of_the_built_in_character() {
     let (name, bytes) = MANNEQUIN[0];
-    let options = ImportOptions {
-        images: ImageMode::Skip,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { images: ImageMode::Skip, ..ImportOptions::default() };
     let (raw, _) = read_slice(bytes, name, None, &options).unwrap();
     assert_same(&raw, name);
 }

@@ -23,10 +23,7 @@ const TOLERANCE: f64 = 3e-6;
 
 /// One of every type; the morph weights before them and their order leave quaternions across blocks of 16.
 fn channels() -> Vec<UserChannel> {
-    let channel = |name: &str, rest| UserChannel {
-        name: name.into(),
-        rest,
-    };
+    let channel = |name: &str, rest| UserChannel { name: name.into(), rest };
     vec![
         channel("float", ChannelValue::Float(0.25)),
         channel("vec2", ChannelValue::Vec2([0.5, -1.0])),
@@ -77,12 +74,7 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
             key[4..8].iter_mut().for_each(|v| *v /= length);
         }
     }
-    Some(RawUserTrack {
-        clip,
-        interpolation,
-        times: times.collect(),
-        values,
-    })
+    Some(RawUserTrack { clip, interpolation, times: times.collect(), values })
 }
 
 pub fn raw() -> RawScene {
@@ -100,10 +92,7 @@ pub fn raw() -> RawScene {
         ..RawClip::default()
     };
     RawScene {
-        nodes: vec![RawNode {
-            weights: vec![0.5; 3],
-            ..RawNode::default()
-        }],
+        nodes: vec![RawNode { weights: vec![0.5; 3], ..RawNode::default() }],
         clips: (0..CLIPS).map(clip).collect(),
         channels: channels()
             .into_iter()
@@ -147,9 +136,7 @@ impl Expected {
             width: channel.rest.width(),
         };
         Self {
-            curves: (0..CLIPS)
-                .map(|i| track(channel, c, i).map(curve))
-                .collect(),
+            curves: (0..CLIPS).map(|i| track(channel, c, i).map(curve)).collect(),
             rest: wide(channel.rest.as_slice()),
             quaternion: matches!(channel.rest, ChannelValue::Quaternion(_)),
         }
@@ -165,10 +152,8 @@ impl Expected {
 
     /// Actions of one layer.
     fn blend(&self, actions: &[(usize, f64, f64)]) -> Vec<f64> {
-        let mut terms: Vec<(Vec<f64>, f64)> = actions
-            .iter()
-            .map(|&(clip, t, w)| (self.sample(clip, t), w))
-            .collect();
+        let mut terms: Vec<(Vec<f64>, f64)> =
+            actions.iter().map(|&(clip, t, w)| (self.sample(clip, t), w)).collect();
         let total: f64 = actions.iter().map(|a| a.2).sum();
         if total < 1.0 {
             terms.push((self.rest.clone(), 1.0 - total));
@@ -176,31 +161,19 @@ impl Expected {
         let mut sum = vec![0.0; self.rest.len()];
         for (value, weight) in terms {
             let ahead: f64 = sum.iter().zip(&value).map(|(a, b)| a * b).sum();
-            let sign = if self.quaternion && ahead < 0.0 {
-                -1.0
-            } else {
-                1.0
-            };
+            let sign = if self.quaternion && ahead < 0.0 { -1.0 } else { 1.0 };
             for (sum, v) in sum.iter_mut().zip(&value) {
                 *sum += sign * weight * v / total.max(1.0);
             }
         }
-        if self.quaternion {
-            normalize(four(&sum)).to_vec()
-        } else {
-            sum
-        }
+        if self.quaternion { normalize(four(&sum)).to_vec() } else { sum }
     }
 
     fn over(&self, below: &[f64], above: &[f64], w: f64) -> Vec<f64> {
         if self.quaternion {
             return nlerp(four(below), four(above), w).to_vec();
         }
-        below
-            .iter()
-            .zip(above)
-            .map(|(&a, &b)| lerp(a, b, w))
-            .collect()
+        below.iter().zip(above).map(|(&a, &b)| lerp(a, b, w)).collect()
     }
 
     /// The difference of a clip to the rest value, added; what the clip lacks adds nothing.
@@ -215,11 +188,7 @@ impl Expected {
             return normalize(product(four(below), scaled_rotation(d, w))).to_vec();
         }
         let delta = value.iter().zip(&self.rest);
-        below
-            .iter()
-            .zip(delta)
-            .map(|(b, (v, r))| b + w * (v - r))
-            .collect()
+        below.iter().zip(delta).map(|(b, (v, r))| b + w * (v - r)).collect()
     }
 }
 
@@ -229,10 +198,7 @@ fn compare(actual: &[f32], expected: &[f64], quaternion: bool, place: &str) {
         actual.iter_mut().for_each(|v| *v = -*v);
     }
     for (a, e) in actual.iter().zip(expected) {
-        assert!(
-            (a - e).abs() <= TOLERANCE,
-            "{place}: {actual:?} {expected:?}"
-        );
+        assert!((a - e).abs() <= TOLERANCE, "{place}: {actual:?} {expected:?}");
     }
     assert_eq!(actual.len(), expected.len());
 }
@@ -255,31 +221,18 @@ fn samples_and_blends_of_jobs_follow_the_oracle() {
             &[],
         ];
         for set in sets {
-            let actions: Vec<PoseAction> = set
-                .iter()
-                .map(|&(clip, weight)| PoseAction {
-                    clip,
-                    time: t,
-                    weight,
-                })
-                .collect();
+            let actions: Vec<PoseAction> =
+                set.iter().map(|&(clip, weight)| PoseAction { clip, time: t, weight }).collect();
             let posed = evaluate_pose(&rig, &actions).unwrap();
             for (c, channel) in channels().iter().enumerate() {
                 let expected = Expected::of(c);
-                let oracle: Vec<_> = set
-                    .iter()
-                    .map(|&(clip, w)| (clip, f64::from(t), f64::from(w)))
-                    .collect();
+                let oracle: Vec<_> =
+                    set.iter().map(|&(clip, w)| (clip, f64::from(t), f64::from(w))).collect();
                 let handle = rig.skeleton().channel(&channel.name).unwrap();
                 let actual = posed.channel(&rig, handle).unwrap();
                 let place = format!("{} at {t} of {set:?}", channel.name);
                 let quaternion = expected.quaternion;
-                compare(
-                    actual.as_slice(),
-                    &expected.blend(&oracle),
-                    quaternion,
-                    &place,
-                );
+                compare(actual.as_slice(), &expected.blend(&oracle), quaternion, &place);
             }
         }
     }
@@ -288,49 +241,21 @@ fn samples_and_blends_of_jobs_follow_the_oracle() {
 /// A crowd with a layer, one over it and an additive one.
 fn layered(rig: &Arc<Rig>, t: f32, weights: [f32; 3]) -> (Crowd, InstanceId) {
     let mut crowd = Crowd::new();
-    let layers = [false, false, true].map(|additive| LayerOptions {
-        additive,
-        ..LayerOptions::default()
-    });
-    let id = crowd
-        .add_rig_with_layers(rig.clone(), layers.into())
-        .unwrap();
+    let layers =
+        [false, false, true].map(|additive| LayerOptions { additive, ..LayerOptions::default() });
+    let id = crowd.add_rig_with_layers(rig.clone(), layers.into()).unwrap();
     let rest = rig.skeleton().rest_pose();
     let delta = Arc::new(build_additive_raw(rig, (&raw(), 3), rest).unwrap());
     let delta = crowd.add_clip(id, delta).unwrap();
     let instance = crowd.spawn(id).unwrap();
-    let options = |weight| PlayOptions {
-        time: f64::from(t),
-        weight,
-        ..PlayOptions::default()
-    };
+    let options = |weight| PlayOptions { time: f64::from(t), weight, ..PlayOptions::default() };
     let clip = |i| crowd.clip_by_index(id, i).unwrap();
     let (a, b, c) = (clip(0), clip(1), clip(2));
-    crowd
-        .player(instance)
-        .unwrap()
-        .add(0, a, &options(weights[0]))
-        .unwrap();
-    crowd
-        .player(instance)
-        .unwrap()
-        .add(0, b, &options(0.25))
-        .unwrap();
-    crowd
-        .player(instance)
-        .unwrap()
-        .add(1, c, &options(1.0))
-        .unwrap();
-    crowd
-        .player(instance)
-        .unwrap()
-        .set_layer_weight(1, weights[1])
-        .unwrap();
-    crowd
-        .player(instance)
-        .unwrap()
-        .add(2, delta, &options(weights[2]))
-        .unwrap();
+    crowd.player(instance).unwrap().add(0, a, &options(weights[0])).unwrap();
+    crowd.player(instance).unwrap().add(0, b, &options(0.25)).unwrap();
+    crowd.player(instance).unwrap().add(1, c, &options(1.0)).unwrap();
+    crowd.player(instance).unwrap().set_layer_weight(1, weights[1]).unwrap();
+    crowd.player(instance).unwrap().add(2, delta, &options(weights[2])).unwrap();
     (crowd, instance)
 }
 
@@ -359,10 +284,7 @@ fn layers_and_additive_layers_of_a_crowd_follow_the_oracle() {
                 let actual = crowd.channel(instance, handle).unwrap();
                 let place = format!("{} at {t}, {weights:?}", channel.name);
                 compare(actual.as_slice(), &value, expected.quaternion, &place);
-                assert_eq!(
-                    matches!(actual, ChannelValue::Quaternion(_)),
-                    expected.quaternion
-                );
+                assert_eq!(matches!(actual, ChannelValue::Quaternion(_)), expected.quaternion);
             }
         }
     }
@@ -403,15 +325,9 @@ fn what_does_not_fit_is_refused() {
         let rig = build_rig(raw, &Default::default()).unwrap();
         rig.skeleton().channel("float").unwrap()
     };
-    assert!(matches!(
-        crowd.channel(instance, foreign),
-        Err(CrowdError::UnknownChannel { .. })
-    ));
+    assert!(matches!(crowd.channel(instance, foreign), Err(CrowdError::UnknownChannel { .. })));
     crowd.despawn(instance).unwrap();
-    assert!(matches!(
-        crowd.channel(instance, handle),
-        Err(CrowdError::UnknownInstance { .. })
-    ));
+    assert!(matches!(crowd.channel(instance, handle), Err(CrowdError::UnknownInstance { .. })));
 
     let refused = |spoil: &dyn Fn(&mut RawScene)| {
         let mut raw = raw();
@@ -422,10 +338,7 @@ fn what_does_not_fit_is_refused() {
         }
     };
     let fault = refused(&|raw| raw.channels[1].channel.name = "float".into());
-    let name = matches!(
-        fault,
-        BuildError::Skeleton(SkeletonFault::ChannelName { .. })
-    );
+    let name = matches!(fault, BuildError::Skeleton(SkeletonFault::ChannelName { .. }));
     assert!(name, "{fault}");
     let fault = refused(&|raw| raw.channels[0].tracks[0].clip = CLIPS);
     assert!(matches!(fault, BuildError::Index { .. }), "{fault}");
@@ -451,8 +364,5 @@ fn what_does_not_fit_is_refused() {
         let again = raw.channels[0].tracks[0].clone();
         raw.channels[0].tracks.push(again);
     });
-    assert!(
-        fault.to_string().contains("tracks: 2, needed: 1"),
-        "{fault}"
-    );
+    assert!(fault.to_string().contains("tracks: 2, needed: 1"), "{fault}");
 }

@@ -17,11 +17,7 @@ fn turn(degrees: f64) -> Quat {
 
 fn close(a: &[f64], b: &[f64]) {
     assert_eq!(a.len(), b.len());
-    let worst = a
-        .iter()
-        .zip(b)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f64::max);
+    let worst = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(worst < 1e-12, "{a:?} is not {b:?}");
 }
 
@@ -103,10 +99,7 @@ fn rotations_are_aligned_to_the_running_sum_and_a_missing_channel_is_the_rest_po
     close(&pose[0].t, &[4.0, 2.0, 0.0]);
     let reversed = scene().blend_actions(&[actions[1], actions[0]]);
     close(&reversed[0].r, &turn(90.0).map(|c| -c));
-    let skip = actions.map(|a| Action {
-        missing: Missing::Skip,
-        ..a
-    });
+    let skip = actions.map(|a| Action { missing: Missing::Skip, ..a });
     // Of the translation only half is spoken for, so the rest pose still has the other half.
     close(&scene().blend_actions(&skip)[0].t, &[4.0, 2.0, 0.0]);
     let full = skip.map(|a| Action { weight: 1.0, ..a });
@@ -131,13 +124,8 @@ fn layers_go_over_each_other_by_weight_times_mask() {
 #[test]
 fn additive_layers_add_the_difference_to_their_reference() {
     let scene = scene();
-    let additive = |weight: f64, reference| Additive {
-        clip: 2,
-        time: 1.0,
-        reference,
-        weight,
-        mask: None,
-    };
+    let additive =
+        |weight: f64, reference| Additive { clip: 2, time: 1.0, reference, weight, mask: None };
     let mixed = |additive: Vec<Additive>| {
         let mut layer = Layer::of(vec![Action::new(0, 0.0, 1.0)]);
         layer.additive = additive;
@@ -153,10 +141,7 @@ fn additive_layers_add_the_difference_to_their_reference() {
     close(&half.t, &[8.0, 1.5, 0.0]);
     close(&half.s, &[1.25, 1.25, 1.25]);
     close(&mixed(vec![additive(-1.0, first)]).r, &turn(0.0));
-    close(
-        &mixed(vec![additive(0.3, first), additive(-0.3, first)]).r,
-        &turn(90.0),
-    );
+    close(&mixed(vec![additive(0.3, first), additive(-0.3, first)]).r, &turn(90.0));
     let rest = mixed(vec![additive(1.0, Reference::Rest)]);
     close(&rest.t, &[8.0, -1.0, 0.0]);
     close(&rest.r, &turn(270.0));
@@ -171,10 +156,7 @@ fn an_additive_rotation_acts_in_the_space_of_the_joint() {
     let d = [HALF, 0.0, 0.0, HALF];
     let q = product(turn(90.0), scaled_rotation(d, 1.0));
     close(&q, &[0.5, 0.5, 0.5, 0.5]);
-    close(
-        &scaled_rotation(d.map(|c| -c), 0.5),
-        &scaled_rotation(d, 0.5),
-    );
+    close(&scaled_rotation(d.map(|c| -c), 0.5), &scaled_rotation(d, 0.5));
 }
 
 #[test]
@@ -199,24 +181,12 @@ fn curves_follow_appendix_c() {
         width: 1,
     };
     let step = curve(Interpolation::Step, &[5.0, 7.0]);
-    assert_eq!(
-        [0.0, 1.0, 2.9, 3.0, 9.0].map(|t| step.scalars(t)[0]),
-        [5.0, 5.0, 5.0, 7.0, 7.0]
-    );
+    assert_eq!([0.0, 1.0, 2.9, 3.0, 9.0].map(|t| step.scalars(t)[0]), [5.0, 5.0, 5.0, 7.0, 7.0]);
     let linear = curve(Interpolation::Linear, &[5.0, 7.0]);
-    assert_eq!(
-        [0.0, 1.5, 3.0].map(|t| linear.scalars(t)[0]),
-        [5.0, 5.5, 7.0]
-    );
+    assert_eq!([0.0, 1.5, 3.0].map(|t| linear.scalars(t)[0]), [5.0, 5.5, 7.0]);
     // In, value, out of each key; half way: (v0 + v1) / 2 + span·(out - in) / 8.
-    let cubic = curve(
-        Interpolation::CubicSpline,
-        &[90.0, 5.0, 4.0, -2.0, 7.0, 90.0],
-    );
-    assert_eq!(
-        [1.0, 2.0, 3.0].map(|t| cubic.scalars(t)[0]),
-        [5.0, 7.5, 7.0]
-    );
+    let cubic = curve(Interpolation::CubicSpline, &[90.0, 5.0, 4.0, -2.0, 7.0, 90.0]);
+    assert_eq!([1.0, 2.0, 3.0].map(|t| cubic.scalars(t)[0]), [5.0, 7.5, 7.0]);
 }
 
 #[test]
@@ -252,10 +222,7 @@ fn normalised_integers_and_sparse_values_are_read() {
     let folder = std::path::Path::new("");
     let file = oracle::file::File::parse(gltf.to_string().as_bytes(), folder).expect("valid");
     let values = |accessor| file.accessor(accessor).expect("valid").values;
-    close(
-        &values(0),
-        &[1.0, -1.0, -1.0, 0.0, 64.0 / 127.0, 0.0, 0.0, 0.0],
-    );
+    close(&values(0), &[1.0, -1.0, -1.0, 0.0, 64.0 / 127.0, 0.0, 0.0, 0.0]);
     close(&values(1), &[1.0, 0.2]);
     close(&values(2), &[0.0; 6]);
 }

@@ -40,10 +40,7 @@ fn raw() -> RawScene {
         tracks: vec![track],
         ..RawClip::default()
     };
-    let nodes = [None, Some(0)].map(|parent| RawNode {
-        parent,
-        ..RawNode::default()
-    });
+    let nodes = [None, Some(0)].map(|parent| RawNode { parent, ..RawNode::default() });
     let mut still = way([0.0; 3]);
     (still.times, still.values) = (vec![0.0], vec![0.0; 3]);
     RawScene {
@@ -66,10 +63,7 @@ fn raw() -> RawScene {
 
 fn rig() -> Arc<Rig> {
     let options = BuildOptions {
-        root_motion: Some(RootMotionOptions {
-            rotation: true,
-            ..RootMotionOptions::default()
-        }),
+        root_motion: Some(RootMotionOptions { rotation: true, ..RootMotionOptions::default() }),
         ..BuildOptions::default()
     };
     Arc::new(build_rig(raw(), &options).unwrap())
@@ -91,10 +85,7 @@ impl Walker {
             let clip = mixer.find_clip(name).unwrap();
             mixer.player().add(0, clip, options).unwrap();
         }
-        Self {
-            mixer,
-            at: DMat4::IDENTITY,
-        }
+        Self { mixer, at: DMat4::IDENTITY }
     }
 
     fn step(&mut self, dt: f64) -> Rigid {
@@ -118,9 +109,7 @@ fn near(a: DVec3, b: DVec3, tolerance: f64) {
 
 /// 2.3 s in steps of many sizes, and in one.
 fn steps() -> [Vec<f64>; 3] {
-    let uneven: Vec<f64> = (0..46)
-        .map(|i| if i % 2 == 0 { 0.09 } else { 0.01 })
-        .collect();
+    let uneven: Vec<f64> = (0..46).map(|i| if i % 2 == 0 { 0.09 } else { 0.01 }).collect();
     [vec![2.3], vec![0.023; 100], uneven]
 }
 
@@ -134,49 +123,29 @@ fn the_way_is_the_same_in_one_step_and_in_many() {
         (LoopMode::Once, 1.0, forwards * f64::from(SECONDS)),
         (LoopMode::Once, -1.0, DVec3::ZERO),
         // Once there, and most of the way back: 2.3 - 1.25 of 1.25 s.
-        (
-            LoopMode::PingPong,
-            1.0,
-            forwards * (2.0 * f64::from(SECONDS) - 2.3),
-        ),
+        (LoopMode::PingPong, 1.0, forwards * (2.0 * f64::from(SECONDS) - 2.3)),
     ];
     for (loop_mode, speed, expected) in modes {
         for steps in steps() {
-            let walk = PlayOptions {
-                loop_mode,
-                speed,
-                ..options()
-            };
+            let walk = PlayOptions { loop_mode, speed, ..options() };
             near(Walker::new(&[("walk", walk)]).run(steps), expected, 1e-6);
         }
     }
     // Two loops and no more.
-    let twice = PlayOptions {
-        repetitions: Some(2),
-        ..options()
-    };
+    let twice = PlayOptions { repetitions: Some(2), ..options() };
     for steps in [vec![60.0], vec![0.05; 200]] {
         let walked = Walker::new(&[("walk", twice)]).run(steps);
         near(walked, forwards * 2.0 * f64::from(SECONDS), 1e-6);
     }
     for name in ["idle", "still"] {
-        assert_eq!(
-            Walker::new(&[(name, options())]).run([0.4, 60.0]),
-            DVec3::ZERO
-        );
+        assert_eq!(Walker::new(&[(name, options())]).run([0.4, 60.0]), DVec3::ZERO);
     }
 }
 
 #[test]
 fn steps_beyond_reason_return_at_once_with_numbers() {
     for name in ["walk", "turn"] {
-        let mut walker = Walker::new(&[(
-            name,
-            PlayOptions {
-                speed: 1e6,
-                ..options()
-            },
-        )]);
+        let mut walker = Walker::new(&[(name, PlayOptions { speed: 1e6, ..options() })]);
         for dt in [1e9, -1e9, 1e9] {
             let motion = walker.step(dt);
             assert!(motion.translation.is_finite() && motion.rotation.is_finite());
@@ -190,24 +159,15 @@ fn steps_beyond_reason_return_at_once_with_numbers() {
 
 #[test]
 fn weights_blend_ways_as_they_blend_poses() {
-    let weighted = |weight| PlayOptions {
-        weight,
-        ..options()
-    };
+    let weighted = |weight| PlayOptions { weight, ..options() };
     let forwards = DVec3::Z * WALK;
     let aside = DVec3::X * STRAFE;
     for (clips, expected) in [
-        (
-            vec![("walk", 0.25), ("strafe", 0.75)],
-            forwards * 0.25 + aside * 0.75,
-        ),
+        (vec![("walk", 0.25), ("strafe", 0.75)], forwards * 0.25 + aside * 0.75),
         // The rest pose goes nowhere.
         (vec![("walk", 0.25)], forwards * 0.25),
         // Divided by their sum.
-        (
-            vec![("walk", 1.0), ("strafe", 0.5)],
-            (forwards + aside * 0.5) / 1.5,
-        ),
+        (vec![("walk", 1.0), ("strafe", 0.5)], (forwards + aside * 0.5) / 1.5),
         (vec![("walk", 0.5), ("idle", 0.5)], forwards * 0.5),
     ] {
         let clips: Vec<_> = clips.iter().map(|&(n, w)| (n, weighted(w))).collect();
@@ -221,10 +181,7 @@ fn weights_blend_ways_as_they_blend_poses() {
     let half = TURN / 2.0;
     let (y, w) = (0.5 * half.sin(), 0.5 * half.cos() + 0.5);
     let expected = DQuat::from_xyzw(0.0, y, 0.0, w).normalize();
-    assert!(
-        turned.dot(expected).abs() > 1.0 - 1e-9,
-        "{turned} {expected}"
-    );
+    assert!(turned.dot(expected).abs() > 1.0 - 1e-9, "{turned} {expected}");
 }
 
 #[test]
@@ -234,10 +191,7 @@ fn a_fade_goes_as_far_in_one_step_as_in_many() {
         let mut walker = Walker::new(&[("walk", options())]);
         walker.step(1.0);
         let before = walker.at.w_axis.truncate();
-        walker
-            .mixer
-            .fade_to(walker.mixer.find_clip("idle").unwrap(), 2.0, &options())
-            .unwrap();
+        walker.mixer.fade_to(walker.mixer.find_clip("idle").unwrap(), 2.0, &options()).unwrap();
         (0..count).for_each(|_| {
             walker.step(2.0 / f64::from(count));
         });
@@ -252,25 +206,14 @@ fn layers_and_masks_count_as_for_the_root_joint() {
     let rig = rig();
     let half = JointMask::from_weights(rig.skeleton(), &[0.5, 1.0]).unwrap();
     let none = JointMask::subtree(rig.skeleton(), 1).unwrap();
-    for (mask, weight, share) in [
-        (None, 1.0, 1.0),
-        (None, 0.25, 0.25),
-        (Some(half), 0.5, 0.25),
-        (Some(none), 1.0, 0.0),
-    ] {
-        let layers = vec![
-            LayerOptions::default(),
-            LayerOptions {
-                mask,
-                ..LayerOptions::default()
-            },
-        ];
+    for (mask, weight, share) in
+        [(None, 1.0, 1.0), (None, 0.25, 0.25), (Some(half), 0.5, 0.25), (Some(none), 1.0, 0.0)]
+    {
+        let layers =
+            vec![LayerOptions::default(), LayerOptions { mask, ..LayerOptions::default() }];
         for (above, way) in [("strafe", DVec3::X * STRAFE), ("idle", DVec3::ZERO)] {
             let mut mixer = Mixer::with_layers(rig.clone(), layers.clone()).unwrap();
-            let (walk, above) = (
-                mixer.find_clip("walk").unwrap(),
-                mixer.find_clip(above).unwrap(),
-            );
+            let (walk, above) = (mixer.find_clip("walk").unwrap(), mixer.find_clip(above).unwrap());
             let mut player = mixer.player();
             player.add(0, walk, &options()).unwrap();
             player.add(1, above, &options()).unwrap();
@@ -287,15 +230,10 @@ fn additive_clips_go_nowhere() {
     let rig = rig();
     let delta = build_additive_raw(&rig, (&raw(), 0), rig.skeleton().rest_pose()).unwrap();
     assert!(delta.root_motion().is_none());
-    let layers = [false, true].map(|additive| LayerOptions {
-        additive,
-        ..LayerOptions::default()
-    });
+    let layers = [false, true].map(|additive| LayerOptions { additive, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig, layers.into()).unwrap();
-    let (walk, delta) = (
-        mixer.find_clip("walk").unwrap(),
-        mixer.add_clip(Arc::new(delta)).unwrap(),
-    );
+    let (walk, delta) =
+        (mixer.find_clip("walk").unwrap(), mixer.add_clip(Arc::new(delta)).unwrap());
     mixer.player().add(1, delta, &options()).unwrap();
     mixer.advance(1.0).unwrap();
     assert_eq!(mixer.root_motion(), Rigid::IDENTITY);
@@ -313,25 +251,17 @@ fn blend_spaces_go_the_blended_way() {
     quick.duration = 0.5;
     quick.tracks[0].times[1] = 0.5;
     raw.clips.push(quick);
-    let build = BuildOptions {
-        root_motion: Some(RootMotionOptions::default()),
-        ..BuildOptions::default()
-    };
+    let build =
+        BuildOptions { root_motion: Some(RootMotionOptions::default()), ..BuildOptions::default() };
     let rig = Arc::new(build_rig(raw, &build).unwrap());
     for mix in [0.0f32, 0.25, 1.0] {
         for steps in [vec![3.1], vec![0.031; 100]] {
             let mut mixer = Mixer::new(rig.clone()).unwrap();
             let clips = ["walk", "quick"].map(|n| mixer.find_clip(n).unwrap());
             let space = mixer.add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])]);
-            let play = PlayOptions {
-                parameter: mix,
-                ..options()
-            };
+            let play = PlayOptions { parameter: mix, ..options() };
             mixer.player().add(0, space.unwrap(), &play).unwrap();
-            let mut walker = Walker {
-                mixer,
-                at: DMat4::IDENTITY,
-            };
+            let mut walker = Walker { mixer, at: DMat4::IDENTITY };
             steps.into_iter().for_each(|dt| {
                 walker.step(dt);
             });
@@ -346,17 +276,12 @@ fn blend_spaces_go_the_blended_way() {
 /// What the layer's weights leave is what lies below, not rest.
 #[test]
 fn layers_that_fill_from_below_leave_the_way_below() {
-    let layers = [Fill::Rest, Fill::Below].map(|fill| LayerOptions {
-        fill,
-        ..LayerOptions::default()
-    });
+    let layers =
+        [Fill::Rest, Fill::Below].map(|fill| LayerOptions { fill, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
     let [walk, strafe] = ["walk", "strafe"].map(|n| mixer.find_clip(n).unwrap());
     mixer.player().add(0, walk, &options()).unwrap();
-    let quarter = PlayOptions {
-        weight: 0.25,
-        ..options()
-    };
+    let quarter = PlayOptions { weight: 0.25, ..options() };
     mixer.player().add(1, strafe, &quarter).unwrap();
     mixer.advance(1.0).unwrap();
     let expected = DVec3::Z * WALK * 0.75 + DVec3::X * STRAFE * 0.25;
@@ -426,20 +351,9 @@ fn worlds_that_are_moved_do_not_drift() {
         crowd.play(instance, walk, &options()).unwrap();
     }
     // Walks a circle: half its weight each, so half the way and nearly half the turn.
-    crowd
-        .player(all[1])
-        .unwrap()
-        .set_weight(0, walk, 0.5)
-        .unwrap();
-    let turning = PlayOptions {
-        weight: 0.5,
-        ..options()
-    };
-    crowd
-        .player(all[1])
-        .unwrap()
-        .add(0, turn, &turning)
-        .unwrap();
+    crowd.player(all[1]).unwrap().set_weight(0, walk, 0.5).unwrap();
+    let turning = PlayOptions { weight: 0.5, ..options() };
+    crowd.player(all[1]).unwrap().add(0, turn, &turning).unwrap();
     let snapshot = crowd.snapshot();
     let mut circle = DMat4::from_scale_rotation_translation(
         DVec3::splat(2.0),
@@ -568,11 +482,7 @@ fn who_would_walk_out_of_the_world_stays() {
     crowd.advance(MAX_TIME).unwrap();
     assert_eq!(crowd.root_motion(id).unwrap().instances, all);
     assert_eq!(*crowd.world(all[0]).unwrap(), edge);
-    crowd
-        .player(all[0])
-        .unwrap()
-        .set_character_speed(-1.0)
-        .unwrap();
+    crowd.player(all[0]).unwrap().set_character_speed(-1.0).unwrap();
     crowd.advance(MAX_TIME).unwrap();
     let z = f64::from(crowd.world(all[0]).unwrap().translation().z);
     let wanted = f64::from(MAX_WORLD) - WALK * MAX_TIME;
@@ -582,10 +492,8 @@ fn who_would_walk_out_of_the_world_stays() {
 /// Weights above 1 leave nothing to the layers below, and count as shares of their sum.
 #[test]
 fn a_layer_that_fills_from_below_takes_no_more_than_all() {
-    let layers = [Fill::Rest, Fill::Below].map(|fill| LayerOptions {
-        fill,
-        ..LayerOptions::default()
-    });
+    let layers =
+        [Fill::Rest, Fill::Below].map(|fill| LayerOptions { fill, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
     let [walk, strafe] = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
     let mut player = mixer.player();

@@ -42,9 +42,7 @@ impl Ring {
             compact: self.compact,
             holds: self.holds,
         });
-        let poison = Affine3x4 {
-            rows: [[f32::NAN; 4]; 3],
-        };
+        let poison = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
         self.rows.resize(schedule.rows(), poison);
         let stats = if self.compact {
             let mut fresh = vec![poison; schedule.written_rows()];
@@ -78,11 +76,7 @@ fn rows_are_fresh_or_kept_and_never_stale() {
             let (mut crowd, mut all) = crowd(60);
             let rig = all[0].rig();
             let mut heap = BoneBuffer::new();
-            let mut ring = Ring {
-                align,
-                compact,
-                ..Ring::default()
-            };
+            let mut ring = Ring { align, compact, ..Ring::default() };
             let mut known: Vec<(InstanceId, Vec<Affine3x4>)> = Vec::new();
             let mut scheduled = HashMap::new();
             let (mut carried, mut fresh) = (0, 0);
@@ -197,11 +191,7 @@ fn another_buffer_gets_every_instance() {
 #[test]
 fn rows_stay_where_they_are_while_others_take_turns() {
     let (mut crowd, all) = crowd(300);
-    let mut ring = Ring {
-        align: 16,
-        compact: true,
-        ..Ring::default()
-    };
+    let mut ring = Ring { align: 16, compact: true, ..Ring::default() };
     ring.frame(&mut crowd);
     assert_eq!(ring.copies, 1);
     let places: Vec<_> = all.iter().map(|&i| crowd.palette_range(i)).collect();
@@ -228,10 +218,7 @@ fn freed_rows_are_taken_next_and_have_no_frame_before() {
     crowd.evaluate(&mut buffer);
     assert!(all.iter().all(|&i| crowd.previous_range(i).is_none()));
     crowd.evaluate(&mut buffer);
-    assert!(
-        all.iter()
-            .all(|&i| crowd.previous_range(i) == crowd.palette_range(i))
-    );
+    assert!(all.iter().all(|&i| crowd.previous_range(i) == crowd.palette_range(i)));
     let rows = crowd.palette_range(all[7]);
     crowd.despawn(all[7]).unwrap();
     let new = crowd.spawn(all[0].rig()).unwrap();
@@ -241,17 +228,11 @@ fn freed_rows_are_taken_next_and_have_no_frame_before() {
     assert_eq!(crowd.previous_range(new), None);
     crowd.set_visible(all[9], false).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!(
-        (crowd.palette_range(all[9]), crowd.previous_range(new)),
-        (None, rows)
-    );
+    assert_eq!((crowd.palette_range(all[9]), crowd.previous_range(new)), (None, rows));
     crowd.set_visible(all[9], true).unwrap();
     crowd.evaluate(&mut buffer);
     assert_eq!(crowd.previous_range(all[9]), None);
-    assert_eq!(
-        buffer.rows().len(),
-        40 * crowd.rig(new.rig()).unwrap().palette_len()
-    );
+    assert_eq!(buffer.rows().len(), 40 * crowd.rig(new.rig()).unwrap().palette_len());
 }
 
 /// A snapshot holds which instances are scheduled, whatever their indices were used for since.

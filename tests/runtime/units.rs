@@ -19,11 +19,7 @@ fn node(name: &str, parent: Option<usize>, place: [f32; 3], scale: f32) -> RawNo
     RawNode {
         name: Some(name.into()),
         parent,
-        local: Trs {
-            translation: place.into(),
-            scale: Vec3::splat(scale),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: place.into(), scale: Vec3::splat(scale), ..Trs::IDENTITY },
         ..RawNode::default()
     }
 }
@@ -66,11 +62,7 @@ fn at(rig: &Rig, joint: &str, time: f32) -> Trs {
 /// Below a scale, hips at 1 m that rise by a length in the middle of a second, and a head 1 m above them.
 fn bob(scale: f32, rise: f32) -> RawScene {
     let place = |y: f32| [0.0, y / scale, 0.0];
-    let keys = [
-        (0.0, place(1.0)),
-        (0.5, place(1.0 + rise)),
-        (1.0, place(1.0)),
-    ];
+    let keys = [(0.0, place(1.0)), (0.5, place(1.0 + rise)), (1.0, place(1.0))];
     let mut still = track(2, RawChannel::Rotation, &[(0.0, [0.0; 3])]);
     still.values.push(1.0);
     scene(
@@ -168,11 +160,7 @@ fn frames_are_as_large_as_clips_scale_them() {
     raw.clips.push(RawClip {
         name: Some("grow".into()),
         duration: 1.0,
-        tracks: vec![track(
-            0,
-            RawChannel::Scale,
-            &[(0.0, [1.0; 3]), (1.0, [1000.0; 3])],
-        )],
+        tracks: vec![track(0, RawChannel::Scale, &[(0.0, [1.0; 3]), (1.0, [1000.0; 3])])],
         ..RawClip::default()
     });
     let hips = at(&built(raw), "hips", 0.5).translation.y;
@@ -275,19 +263,13 @@ fn folded_translations_have_as_many_keys_in_every_unit() {
         turn.values = turns.as_flattened().to_vec();
         let keys = [(0.0, [0.0, 0.2, 0.0]), (1.0, [0.0, 0.3, 0.1])];
         let moved = track(nodes.len() - 1, RawChannel::Translation, &keys);
-        let tracks = if middle {
-            vec![turn, moved]
-        } else {
-            vec![moved]
-        };
+        let tracks = if middle { vec![turn, moved] } else { vec![moved] };
         scene(nodes, tracks)
     };
     let keys = |change: &dyn Fn(&RawScene) -> RawScene| {
         let (source, target) = (built(change(&body(true))), built(change(&body(false))));
-        let options = BindOptions {
-            translations: TranslationMode::Animation,
-            ..BindOptions::default()
-        };
+        let options =
+            BindOptions { translations: TranslationMode::Animation, ..BindOptions::default() };
         let binding = Binding::new(source.skeleton(), target.skeleton(), &options).unwrap();
         let bound = binding.clip(&source.clips()[0]).unwrap();
         assert_eq!(bound.sampled, 1);
@@ -296,11 +278,7 @@ fn folded_translations_have_as_many_keys_in_every_unit() {
     let plain = keys(&RawScene::clone);
     assert!(plain > 20, "{plain}");
     for unit in [1024.0, 1.0 / 1024.0] {
-        assert_eq!(
-            keys(&|raw| below_armature(raw, unit)),
-            plain,
-            "below {unit}"
-        );
+        assert_eq!(keys(&|raw| below_armature(raw, unit)), plain, "below {unit}");
         assert_eq!(keys(&|raw| in_unit(raw, unit)), plain, "in units of {unit}");
     }
 }
@@ -339,9 +317,8 @@ fn speeds_of_small_models_are_no_noise() {
         let mut raw = chain::raw();
         raw.clips.truncate(1);
         raw.clips[0].duration = 0.1;
-        let jitter: Vec<(f32, [f32; 3])> = (0..=200)
-            .map(|k| (k as f32 / 2000.0, [0.02 * (k % 2) as f32, 0.0, 0.0]))
-            .collect();
+        let jitter: Vec<(f32, [f32; 3])> =
+            (0..=200).map(|k| (k as f32 / 2000.0, [0.02 * (k % 2) as f32, 0.0, 0.0])).collect();
         raw.clips[0].tracks = vec![track(0, RawChannel::Translation, &jitter)];
         let rig = Arc::new(built(in_unit(&raw, unit)));
         let mut crowd = Crowd::new();
@@ -354,10 +331,7 @@ fn speeds_of_small_models_are_no_noise() {
             sharing: Sharing::Error((1e-4 * unit) as f32),
             ..Tier::default()
         };
-        let tiers = Tiers {
-            tiers: vec![tier],
-            ..Tiers::default()
-        };
+        let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
         crowd.set_tiers(Some(tiers)).unwrap();
         crowd.evaluate(&mut BoneBuffer::new());
         crowd.shares_palette(instance)

@@ -65,20 +65,11 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(marked()).unwrap();
         let clips = [0, 1].map(|c| crowd.clip_by_index(id, c).unwrap());
-        let space = crowd
-            .add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])])
-            .unwrap();
+        let space = crowd.add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])]).unwrap();
         let instances = [0; 300].map(|_| crowd.spawn(id).unwrap());
         for (n, &i) in instances.iter().enumerate() {
-            let options = PlayOptions {
-                time: 0.013 * n as f64,
-                ..PlayOptions::default()
-            };
-            let motion = if n % 2 == 0 {
-                Playable::Clip(clips[0])
-            } else {
-                Playable::Space(space)
-            };
+            let options = PlayOptions { time: 0.013 * n as f64, ..PlayOptions::default() };
+            let motion = if n % 2 == 0 { Playable::Clip(clips[0]) } else { Playable::Space(space) };
             crowd.play(i, motion, &options).unwrap();
         }
         let mut buffer = BoneBuffer::new();
@@ -86,11 +77,7 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         let mut frame = |crowd: &mut Crowd, n: usize| {
             for &i in instances.iter().skip(1).step_by(2) {
                 let value = 0.5 + 0.5 * (n as f32 * 0.3).sin();
-                crowd
-                    .player(i)
-                    .unwrap()
-                    .set_parameter(0, space, value)
-                    .unwrap();
+                crowd.player(i).unwrap().set_parameter(0, space, value).unwrap();
             }
             crowd.advance(1.0 / 60.0).unwrap();
             events += crowd.events().len();
@@ -106,9 +93,7 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         let clips = [0, 1].map(|c| mixer.clip_by_index(c).unwrap());
         let mut frame = |n: usize| {
             if n.is_multiple_of(20) {
-                mixer
-                    .fade_to(clips[n / 20 % 2], 0.2, &PlayOptions::default())
-                    .unwrap();
+                mixer.fade_to(clips[n / 20 % 2], 0.2, &PlayOptions::default()).unwrap();
             }
             mixer.advance(1.0 / 60.0).unwrap();
             mixer.evaluate();
@@ -126,10 +111,7 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
 fn unheard_frames_allocate_nothing() {
     let _alone = alloc::alone();
     let _alone = ALONE.lock();
-    let markers = EventKinds {
-        markers: true,
-        ..EventKinds::NONE
-    };
+    let markers = EventKinds { markers: true, ..EventKinds::NONE };
     for threads in [1, 3] {
         let counted = pool(threads).install(|| {
             let (mut crowd, all) = standard_crowd(marked(), &[], 3000).unwrap();
@@ -165,10 +147,7 @@ fn steady_frames_of_tiers_with_details_allocate_nothing() {
         rate,
         interpolate: rate > 1,
         sharing,
-        detail: level.map(|level| TierDetail {
-            level,
-            ..TierDetail::default()
-        }),
+        detail: level.map(|level| TierDetail { level, ..TierDetail::default() }),
     };
     let tiers = Tiers {
         tiers: vec![
@@ -194,9 +173,7 @@ fn steady_frames_of_tiers_with_details_allocate_nothing() {
                 crowd.set_importances(id, &heights).unwrap();
                 let who = all[n % 24];
                 let to = clips[n / 24 % 3];
-                crowd
-                    .fade_to(who, to, 0.2, &PlayOptions::default())
-                    .unwrap();
+                crowd.fade_to(who, to, 0.2, &PlayOptions::default()).unwrap();
                 crowd.advance(1.0 / 60.0).unwrap();
                 crowd.evaluate(&mut buffer);
             };

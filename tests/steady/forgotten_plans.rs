@@ -15,11 +15,7 @@ const WARM: usize = 1_200;
 
 /// Two clips of the rig, by index, half way from one to the other.
 fn play(crowd: &mut Crowd, instance: InstanceId, [a, b]: [ClipId; 2]) {
-    let options = |weight, time| PlayOptions {
-        weight,
-        time,
-        ..PlayOptions::default()
-    };
+    let options = |weight, time| PlayOptions { weight, time, ..PlayOptions::default() };
     let mut player = crowd.player(instance).unwrap();
     player.stop_all(0.0).unwrap();
     player.play(0, a, &options(0.5, 0.3)).unwrap();
@@ -56,9 +52,7 @@ fn pairs() {
     let own = rig.clips().len();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
-    let mut clips: Vec<ClipId> = (0..own)
-        .map(|c| crowd.clip_by_index(id, c).unwrap())
-        .collect();
+    let mut clips: Vec<ClipId> = (0..own).map(|c| crowd.clip_by_index(id, c).unwrap()).collect();
     while clips.len() < CLIPS {
         let clip = rig.clips()[clips.len() % own].clone();
         clips.push(crowd.add_clip(id, clip).unwrap());
@@ -96,8 +90,5 @@ fn pairs() {
     }
     assert!(shown > 3_000, "{shown} pairs");
     let most = alloc::peak();
-    assert!(
-        most <= warm + warm / 10,
-        "{most} bytes after {shown} pairs, {warm} after {WARM}"
-    );
+    assert!(most <= warm + warm / 10, "{most} bytes after {shown} pairs, {warm} after {WARM}");
 }

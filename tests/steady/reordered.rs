@@ -14,9 +14,7 @@ fn raw() -> RawScene {
         channel: RawChannel::Translation,
         interpolation: Interpolation::Linear,
         times: (0..KEYS).map(|k| k as f32 / 60.0).collect(),
-        values: (0..KEYS * 3)
-            .map(|v| (v * (node + 3) % 17) as f32)
-            .collect(),
+        values: (0..KEYS * 3).map(|v| (v * (node + 3) % 17) as f32).collect(),
     };
     RawScene {
         nodes: (0..JOINTS)
@@ -50,8 +48,5 @@ fn key_rows_are_allocated_at_once() {
     assert_eq!(rows, JOINTS / 16 * KEYS * 3 * 64);
     // Beside the rows there are key times, in three places for a moment; rows that grow would need their half again.
     let times = 4 * KEYS * 4;
-    assert!(
-        peak < rows + times + 65_536,
-        "{peak} bytes for {rows} bytes of rows"
-    );
+    assert!(peak < rows + times + 65_536, "{peak} bytes for {rows} bytes of rows");
 }

@@ -16,15 +16,10 @@ fn crowd() -> (Crowd, Vec<InstanceId>, Vec<ClipId>) {
     rig.set_markers(0, vec![Marker::new("step", 0.2)]).unwrap();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(Arc::new(rig)).unwrap();
-    let clips: Vec<_> = (0..2)
-        .map(|c| crowd.clip_by_index(id, c).unwrap())
-        .collect();
+    let clips: Vec<_> = (0..2).map(|c| crowd.clip_by_index(id, c).unwrap()).collect();
     let instances: Vec<_> = (0..COUNT).map(|_| crowd.spawn(id).unwrap()).collect();
     for (n, &i) in instances.iter().enumerate() {
-        let options = PlayOptions {
-            time: hash01(n as u64),
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: hash01(n as u64), ..PlayOptions::default() };
         crowd.play(i, clips[n % 2], &options).unwrap();
     }
     (crowd, instances, clips)
@@ -64,10 +59,7 @@ fn frames_with_new_crossfades_allocate_nothing() {
                     continue;
                 }
                 let from = crowd.playing(i).unwrap().clips().next().unwrap();
-                let fade = CrossFade {
-                    warp: true,
-                    ..0.3.into()
-                };
+                let fade = CrossFade { warp: true, ..0.3.into() };
                 let mut player = crowd.player(i).unwrap();
                 player.cross_fade(0, from, to, fade, &options).unwrap();
             }
@@ -92,9 +84,7 @@ fn with_tiers_crossfades_take_less() {
         crowd.set_tiers(tiers).unwrap();
         let before = alloc::live();
         let options = PlayOptions::default();
-        crowd
-            .fade_to(instances[0], clips[1], 0.3, &options)
-            .unwrap();
+        crowd.fade_to(instances[0], clips[1], 0.3, &options).unwrap();
         alloc::live() - before
     };
     let (without, with) = (taken(None), taken(Some(Default::default())));

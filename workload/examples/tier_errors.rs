@@ -24,14 +24,11 @@ fn joints(rig: &Rig) -> Vec<[f32; 3]> {
         m.inverse().translation.to_array().map(|v| v as f32)
     };
     let skins = rig.skins().iter();
-    skins
-        .flat_map(|s| s.inverse_bind().iter().map(position))
-        .collect()
+    skins.flat_map(|s| s.inverse_bind().iter().map(position)).collect()
 }
 
 fn place(row: &Affine3x4, p: [f32; 3]) -> [f32; 3] {
-    row.rows
-        .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
+    row.rows.map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
 }
 
 /// The joints as an instance shows them.
@@ -68,22 +65,12 @@ fn by_rate(rig: &Arc<Rig>, clip: &str, tier: Tier) -> Result<[f32; 2], Box<dyn E
         for n in 0..PHASES {
             let i = crowd.spawn(id)?;
             let time = seconds * n as f64 / PHASES as f64;
-            crowd.play(
-                i,
-                clip,
-                &PlayOptions {
-                    time,
-                    ..PlayOptions::default()
-                },
-            )?;
+            crowd.play(i, clip, &PlayOptions { time, ..PlayOptions::default() })?;
             all.push(i);
         }
     }
     let ids: Vec<Vec<InstanceId>> = crowds.iter().map(|c| c.instances().collect()).collect();
-    crowds[0].set_tiers(Some(Tiers {
-        tiers: vec![tier],
-        ..Tiers::default()
-    }))?;
+    crowds[0].set_tiers(Some(Tiers { tiers: vec![tier], ..Tiers::default() }))?;
     let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
     let (mut worst, mut sum, mut count) = (0.0f32, 0.0, 0);
     for _ in 0..FRAMES {
@@ -167,20 +154,12 @@ fn plot(table: &[(String, Vec<f32>)]) -> String {
         );
     }
     for (n, rate) in RATES.iter().skip(1).enumerate() {
-        let _ = writeln!(
-            out,
-            "<text x=\"{}\" y=\"{}\">1/{rate}</text>",
-            x(n) - 8.0,
-            height - 15.0
-        );
+        let _ = writeln!(out, "<text x=\"{}\" y=\"{}\">1/{rate}</text>", x(n) - 8.0, height - 15.0);
     }
     for (line, (name, errors)) in table.iter().enumerate() {
         let color = colors[line / 2 % colors.len()];
         let dashes = if line % 2 == 0 { "6 4" } else { "none" };
-        let points = errors
-            .iter()
-            .enumerate()
-            .map(|(n, mm)| format!("{},{}", x(n), y(*mm)));
+        let points = errors.iter().enumerate().map(|(n, mm)| format!("{},{}", x(n), y(*mm)));
         let points: Vec<String> = points.collect();
         let last = errors.last().copied().unwrap_or(1.0);
         let _ = writeln!(
@@ -206,11 +185,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             print!("| {clip} | {how} |");
             let mut errors = Vec::new();
             for &rate in &RATES[1..] {
-                let tier = Tier {
-                    rate,
-                    interpolate,
-                    ..Tier::default()
-                };
+                let tier = Tier { rate, interpolate, ..Tier::default() };
                 let [worst, mean] = by_rate(&rig, clip, tier)?.map(|m| m * 1e3);
                 print!(" {worst:.1} ({mean:.2}) |");
                 errors.push(worst);

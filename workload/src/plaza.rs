@@ -130,11 +130,7 @@ fn disc(count: f64) -> f64 {
 pub fn view() -> View {
     let projection = projection();
     let eye = glam::camera::rh::view::look_to_mat4(Vec3::Y * EYE, Vec3::NEG_Z, Vec3::Y);
-    View {
-        clip_from_world: (projection * eye).to_cols_array_2d(),
-        height: LINES,
-        shadows: false,
-    }
+    View { clip_from_world: (projection * eye).to_cols_array_2d(), height: LINES, shadows: false }
 }
 
 /// The height of the eye, and the vertical angle of view in radians.
@@ -165,10 +161,7 @@ impl Plaza {
         // Root motion is read by nobody.
         crowd.set_event_filter(id, EventKinds::NONE)?;
         crowd.track_root_motion(id, false)?;
-        let clips: Vec<ClipId> = clips
-            .iter()
-            .filter_map(|&c| crowd.clip_by_index(id, c))
-            .collect();
+        let clips: Vec<ClipId> = clips.iter().filter_map(|&c| crowd.clip_by_index(id, c)).collect();
         let mut instances = Vec::with_capacity(count);
         crowd.spawn_many(id, count, &mut instances)?;
         let mut playing = vec![0; count];
@@ -256,10 +249,8 @@ impl Plaza {
             let step = 1 + (random(1) * (clips - 1) as f64) as usize;
             let next = (usize::from(self.playing[i]) + step) % clips;
             self.playing[i] = next as u16;
-            let options = PlayOptions {
-                speed: 0.8 + 0.4 * random(2) as f32,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { speed: 0.8 + 0.4 * random(2) as f32, ..PlayOptions::default() };
             let (instance, clip) = (self.instances[i], self.clips[next]);
             self.crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
         }
@@ -321,11 +312,7 @@ mod tests {
         for _ in 0..60 {
             plaza.direct().unwrap();
             plaza.frame(&mut bones).unwrap();
-            changed += before
-                .iter()
-                .zip(&plaza.playing)
-                .filter(|(a, b)| a != b)
-                .count();
+            changed += before.iter().zip(&plaza.playing).filter(|(a, b)| a != b).count();
             before.clone_from(&plaza.playing);
         }
         assert!((95..=100).contains(&changed), "{changed}");

@@ -65,9 +65,8 @@ impl Samples {
         let centre = median(all.clone());
         let deviations = all.iter().map(|s| (s - centre).abs());
         let rounds = self.0.iter().map(|round| median(round.clone()));
-        let (low, high) = rounds.fold((f64::INFINITY, 0.0f64), |(low, high), m| {
-            (low.min(m), high.max(m))
-        });
+        let (low, high) =
+            rounds.fold((f64::INFINITY, 0.0f64), |(low, high), m| (low.min(m), high.max(m)));
         Summary {
             median: centre,
             min: all.iter().copied().fold(f64::INFINITY, f64::min),
@@ -129,11 +128,7 @@ pub fn compare_counted<E>(
         while passes < MAX_PASSES && timed(which, passes)?.0 < sample {
             passes *= 2;
         }
-        series.push(Series {
-            passes,
-            spent: Duration::ZERO,
-            samples: Vec::new(),
-        });
+        series.push(Series { passes, spent: Duration::ZERO, samples: Vec::new() });
     }
     let mut last = usize::MAX;
     loop {
@@ -148,8 +143,7 @@ pub fn compare_counted<E>(
         }
         let (whole, counted) = timed(which, s.passes)?;
         s.spent += whole;
-        s.samples
-            .push(counted.as_nanos() as f64 / f64::from(s.passes));
+        s.samples.push(counted.as_nanos() as f64 / f64::from(s.passes));
     }
     Ok(series.into_iter().map(|s| s.samples).collect())
 }

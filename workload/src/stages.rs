@@ -31,13 +31,8 @@ pub enum Stage {
 
 impl Stage {
     /// All stages, in pipeline order.
-    pub const ALL: [Self; 5] = [
-        Self::Sample,
-        Self::Blend,
-        Self::BlendAdditive,
-        Self::LocalToModel,
-        Self::Palette,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Sample, Self::Blend, Self::BlendAdditive, Self::LocalToModel, Self::Palette];
 
     /// The stage's name in tables and CSV rows.
     pub const fn name(self) -> &'static str {
@@ -101,8 +96,7 @@ impl<'a> Jobs<'a> {
     }
 
     fn fit(&mut self, clip: &Clip) {
-        self.hints
-            .resize(self.hints.len().max(clip.hint_count()), 0);
+        self.hints.resize(self.hints.len().max(clip.hint_count()), 0);
         let cursors = self.cursors.len().max(clip.timelines().len());
         self.cursors.resize(cursors, Cursor::default());
     }
@@ -179,12 +173,7 @@ impl<'a> Jobs<'a> {
                 for skin in self.subject.rig.skins() {
                     let (output, later) = rest.split_at_mut(skin.len());
                     let models = &self.models;
-                    PaletteJob {
-                        skin,
-                        models,
-                        output,
-                    }
-                    .run()?;
+                    PaletteJob { skin, models, output }.run()?;
                     rest = later;
                 }
                 Ok(())

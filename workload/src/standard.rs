@@ -5,16 +5,7 @@ use phalanx::rig::Rig;
 use std::sync::Arc;
 
 /// Clips of the built-in character that suit a crowd: they loop and stay in place.
-pub const PARADE: [&str; 8] = [
-    "Idle",
-    "Walk",
-    "Jog",
-    "Run",
-    "Wave",
-    "Cheer",
-    "Clap",
-    "LookAround",
-];
+pub const PARADE: [&str; 8] = ["Idle", "Walk", "Jog", "Run", "Wave", "Cheer", "Clap", "LookAround"];
 
 /// A pseudo-random number in [0, 1), the same for the same seed. Source: SplitMix64's finaliser.
 pub fn hash01(seed: u64) -> f64 {
@@ -41,10 +32,7 @@ pub fn standard_crowd(
     let clips = if clips.is_empty() { &all } else { clips };
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig)?;
-    let loaded: Vec<_> = clips
-        .iter()
-        .filter_map(|&c| crowd.clip_by_index(id, c))
-        .collect();
+    let loaded: Vec<_> = clips.iter().filter_map(|&c| crowd.clip_by_index(id, c)).collect();
     let mut instances = Vec::with_capacity(count);
     for i in 0..count {
         let instance = crowd.spawn(id)?;

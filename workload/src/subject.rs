@@ -114,10 +114,8 @@ impl Subject {
     /// # Errors
     /// If the file cannot be read, and those of [`Subject::new`].
     pub fn load(file: Option<&Path>, options: &SubjectOptions) -> Result<Self, SubjectError> {
-        let import = ImportOptions {
-            images: phalanx::mesh::ImageMode::Skip,
-            ..options.import.clone()
-        };
+        let import =
+            ImportOptions { images: phalanx::mesh::ImageMode::Skip, ..options.import.clone() };
         match file {
             Some(path) => {
                 let (raw, report) = read_path(path, &import)?;
@@ -167,11 +165,7 @@ impl Subject {
         options: &SubjectOptions,
     ) -> Result<Self, SubjectError> {
         let (clips, additive) = choose_clips(&name, &rig, options)?;
-        let first = PoseAction {
-            clip: additive,
-            time: 0.0,
-            weight: 1.0,
-        };
+        let first = PoseAction { clip: additive, time: 0.0, weight: 1.0 };
         let first = evaluate_pose(&rig, &[first]).map_err(|source| SubjectError::Pose {
             file: name.clone(),
             source: Box::new(source),
@@ -197,11 +191,7 @@ impl Subject {
         };
         Ok(Self {
             mask_node: joint.and_then(of_joint),
-            clips: WorkloadClips {
-                clips,
-                additive: Some(Arc::new(difference)),
-                mask,
-            },
+            clips: WorkloadClips { clips, additive: Some(Arc::new(difference)), mask },
             name,
             raw,
             report: ImportReport::default(),
@@ -249,11 +239,7 @@ fn choose_clips(
         let mut names = clips.iter().map(|c| c.name());
         names.position(|n| n.eq_ignore_ascii_case(name))
     };
-    let mut chosen = options
-        .clips
-        .iter()
-        .map(find)
-        .collect::<Result<Vec<usize>, _>>()?;
+    let mut chosen = options.clips.iter().map(find).collect::<Result<Vec<usize>, _>>()?;
     if chosen.is_empty() {
         let gaits: Option<Vec<usize>> = GAITS.into_iter().map(named).collect();
         chosen = gaits.unwrap_or_else(|| {
@@ -280,9 +266,7 @@ const LISTED_CLIPS: usize = 40;
 
 fn clip_list(rig: &Rig) -> String {
     let listed = rig.clips().iter().enumerate().take(LISTED_CLIPS);
-    let names: Vec<String> = listed
-        .map(|(i, c)| format!("{i} \"{}\"", c.name()))
-        .collect();
+    let names: Vec<String> = listed.map(|(i, c)| format!("{i} \"{}\"", c.name())).collect();
     match rig.clips().len().saturating_sub(LISTED_CLIPS) {
         0 => names.join(", "),
         n => format!("{} and {n} more", names.join(", ")),
@@ -295,14 +279,9 @@ fn choose_mask(file: &str, rig: &Rig, wanted: Option<&str>) -> Result<Option<usi
     if let Some(wanted) = wanted {
         let found = skeleton
             .joint_of_text(wanted)
-            .map_err(|source| SubjectError::Joint {
-                file: file.into(),
-                source,
-            });
+            .map_err(|source| SubjectError::Joint { file: file.into(), source });
         return found.map(Some);
     }
     let names: Vec<String> = skeleton.names().iter().map(|n| n.to_lowercase()).collect();
-    Ok(MASK
-        .iter()
-        .find_map(|part| names.iter().position(|n| n.contains(part))))
+    Ok(MASK.iter().find_map(|part| names.iter().position(|n| n.contains(part))))
 }

@@ -52,10 +52,7 @@ impl<T: Copy> Track<T> {
 
     fn of<const N: usize>(raw: &RawTrack, value: impl Fn([f32; N]) -> T) -> Result<Self, String> {
         if raw.interpolation == Interpolation::CubicSpline {
-            return Err(format!(
-                "node {}: cubic splines are not supported",
-                raw.node
-            ));
+            return Err(format!("node {}: cubic splines are not supported", raw.node));
         }
         if raw.times.is_empty() || raw.values.len() != raw.times.len() * N {
             return Err(format!(
@@ -120,10 +117,7 @@ impl Textbook {
         }
         Ok(Self {
             nodes: order.clone(),
-            parents: order
-                .iter()
-                .map(|&n| scene.nodes[n].parent.and_then(place))
-                .collect(),
+            parents: order.iter().map(|&n| scene.nodes[n].parent.and_then(place)).collect(),
             rest: order.iter().map(|&n| scene.nodes[n].local).collect(),
             slots: slots
                 .into_iter()
@@ -156,10 +150,7 @@ impl Textbook {
                     .rotation
                     .as_ref()
                     .map_or(rest.rotation, |k| k.sample(t, Quat::slerp)),
-                scale: tracks
-                    .scale
-                    .as_ref()
-                    .map_or(rest.scale, |k| k.sample(t, Vec3::lerp)),
+                scale: tracks.scale.as_ref().map_or(rest.scale, |k| k.sample(t, Vec3::lerp)),
             };
         }
     }

@@ -43,9 +43,7 @@ impl<'a> Tutorial<'a> {
             additive,
             reference,
             mask: book.mask(subject.mask_node),
-            times: (0..count)
-                .map(|i| std::array::from_fn(|k| time(i, k)))
-                .collect(),
+            times: (0..count).map(|i| std::array::from_fn(|k| time(i, k))).collect(),
             palettes: vec![Mat4::IDENTITY; book.slots() * count],
             book,
         }
@@ -53,46 +51,34 @@ impl<'a> Tutorial<'a> {
 
     /// Advances by `dt` seconds and evaluates every character, on the current rayon pool.
     pub fn frame(&mut self, dt: f32) {
-        let Self {
-            book,
-            workload,
-            clips,
-            additive,
-            reference,
-            mask,
-            times,
-            palettes,
-        } = self;
+        let Self { book, workload, clips, additive, reference, mask, times, palettes } = self;
         let pose = || vec![Trs::IDENTITY; book.joints()];
         let scratch = || (pose(), pose(), vec![Mat4::IDENTITY; book.joints()]);
         let slots = book.slots().max(1);
         let chunks = palettes.par_chunks_mut(slots * CHUNK);
         let chunks = chunks.zip(times.par_chunks_mut(CHUNK)).enumerate();
-        chunks.for_each_init(
-            scratch,
-            |(pose, other, world), (chunk, (palettes, times))| {
-                let characters = palettes.chunks_exact_mut(slots).zip(times).enumerate();
-                for (i, (palette, times)) in characters {
-                    for k in 0..workload.actions() {
-                        let (clip, duration) = clips[(chunk * CHUNK + i + k) % 3];
-                        times[k] = wrap(times[k] + dt, duration);
-                        if k == 0 {
-                            book.sample(clip, times[k], pose);
-                        } else {
-                            book.sample(clip, times[k], other);
-                            Textbook::blend(pose, other, 1.0 / (k + 1) as f32);
-                        }
+        chunks.for_each_init(scratch, |(pose, other, world), (chunk, (palettes, times))| {
+            let characters = palettes.chunks_exact_mut(slots).zip(times).enumerate();
+            for (i, (palette, times)) in characters {
+                for k in 0..workload.actions() {
+                    let (clip, duration) = clips[(chunk * CHUNK + i + k) % 3];
+                    times[k] = wrap(times[k] + dt, duration);
+                    if k == 0 {
+                        book.sample(clip, times[k], pose);
+                    } else {
+                        book.sample(clip, times[k], other);
+                        Textbook::blend(pose, other, 1.0 / (k + 1) as f32);
                     }
-                    if *workload == Workload::C3 {
-                        times[3] = wrap(times[3] + dt, additive.1);
-                        book.sample(additive.0, times[3], other);
-                        Textbook::add(pose, other, reference, mask);
-                    }
-                    book.models(pose, world);
-                    book.palette(world, palette);
                 }
-            },
-        );
+                if *workload == Workload::C3 {
+                    times[3] = wrap(times[3] + dt, additive.1);
+                    book.sample(additive.0, times[3], other);
+                    Textbook::add(pose, other, reference, mask);
+                }
+                book.models(pose, world);
+                book.palette(world, palette);
+            }
+        });
     }
 
     /// All palettes, one after another.

@@ -24,10 +24,7 @@ pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> 
         let pattern = argument.contains(['*', '?', '[']) && !path.exists();
         if !pattern && !path.is_dir() {
             let below = path.file_name().map(PathBuf::from).unwrap_or_default();
-            found.push(Found {
-                path: path.to_owned(),
-                below,
-            });
+            found.push(Found { path: path.to_owned(), below });
             continue;
         }
         let (base, parts) = match parts(argument, pattern) {
@@ -37,10 +34,7 @@ pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> 
                 continue;
             }
         };
-        let mut search = Search {
-            extensions,
-            ..Search::default()
-        };
+        let mut search = Search { extensions, ..Search::default() };
         search.folder(&base, &parts);
         if search.files.is_empty() && search.unread.is_empty() {
             faults.add(argument.clone(), &nothing(argument, extensions));
@@ -50,10 +44,9 @@ pub fn files(arguments: &[String], extensions: &[&str], faults: &mut Faults) -> 
             faults.add(file.clone(), &BakeFault::Read { file, source });
         }
         search.files.sort();
-        found.extend(search.files.into_iter().map(|path| Found {
-            below: below(&path, &base),
-            path,
-        }));
+        found.extend(
+            search.files.into_iter().map(|path| Found { below: below(&path, &base), path }),
+        );
     }
     let mut seen = HashSet::new();
     found.retain(|f| seen.insert(identity(&f.path)));
@@ -76,10 +69,7 @@ pub fn nothing(place: &str, extensions: &[&str]) -> BakeFault {
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
     };
-    BakeFault::Nothing {
-        place: place.to_owned(),
-        wanted,
-    }
+    BakeFault::Nothing { place: place.to_owned(), wanted }
 }
 
 /// One component of a pattern's path.
@@ -95,10 +85,7 @@ enum Part {
 fn parts(argument: &str, pattern: bool) -> Result<(PathBuf, Vec<Part>), BakeFault> {
     let like = |name: &str| match Pattern::new(name) {
         Ok(like) => Ok(Part::Like(like)),
-        Err(source) => Err(BakeFault::Pattern {
-            pattern: argument.to_owned(),
-            source,
-        }),
+        Err(source) => Err(BakeFault::Pattern { pattern: argument.to_owned(), source }),
     };
     let (mut base, mut parts) = (PathBuf::new(), Vec::new());
     for component in Path::new(argument).components() {

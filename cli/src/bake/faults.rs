@@ -30,9 +30,7 @@ impl Faults {
 
     /// Returns the value of an input's result; records its error.
     pub fn sift<T>(&mut self, input: &Input, result: Result<T, CliError>) -> Option<T> {
-        result
-            .map_err(|error| self.put(input.name(), error.to_string()))
-            .ok()
+        result.map_err(|error| self.put(input.name(), error.to_string())).ok()
     }
 
     pub fn is_empty(&self) -> bool {

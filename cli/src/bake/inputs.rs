@@ -45,11 +45,7 @@ impl Input {
         let place = below.with_extension("");
         let names = place.iter().map(|name| name.to_string_lossy());
         let place = names.collect::<Vec<_>>().join("/");
-        Self {
-            path,
-            place,
-            bound: false,
-        }
+        Self { path, place, bound: false }
     }
 
     pub fn name(&self) -> String {
@@ -84,10 +80,7 @@ impl Input {
     pub fn leaves_its_folder(&self) -> bool {
         let (bytes, folder) = (read(&self.path), self.path.parent());
         let [within, all] = [false, true].map(|parent_folders| {
-            let options = ImportOptions {
-                parent_folders,
-                ..ImportOptions::default()
-            };
+            let options = ImportOptions { parent_folders, ..ImportOptions::default() };
             let bytes = bytes.as_deref().unwrap_or_default();
             external_files(bytes, folder.unwrap_or(Path::new("")), &options).len()
         });
@@ -105,20 +98,15 @@ impl Input {
         up: UpAxis,
         import: ImportArgs,
     ) -> Result<(RawScene, ImportReport), CliError> {
-        let options = ImportOptions {
-            up_axis: up,
-            ..import.options()
-        };
+        let options = ImportOptions { up_axis: up, ..import.options() };
         let read = read_path(&self.path, &options);
         read.map_err(|error| kind::explain(&self.path, error))
     }
 
     /// The skeleton of the rig, in any lane order.
     pub fn skeleton(&self, raw: &RawScene) -> Result<Skeleton, BakeFault> {
-        skeleton_of(raw).map_err(|source| BakeFault::Build {
-            file: self.name(),
-            source: Box::new(source),
-        })
+        skeleton_of(raw)
+            .map_err(|source| BakeFault::Build { file: self.name(), source: Box::new(source) })
     }
 
     /// Builds the rig with exact clips; `None` derives the lane order from the clips.
@@ -139,10 +127,7 @@ impl Input {
         lane_order: Option<Vec<u16>>,
         report: &mut ImportReport,
     ) -> Result<Rig, CliError> {
-        let options = BuildOptions {
-            lane_order,
-            ..BuildOptions::default()
-        };
+        let options = BuildOptions { lane_order, ..BuildOptions::default() };
         let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
         let built = build_path(&self.path, raw, &import.options(), options);
         let (mut rig, built) = built.map_err(|error| kind::explain(&self.path, error))?;
@@ -167,10 +152,8 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
         }
         fs::read(path)
     };
-    let read = read().map_err(|source| BakeFault::Read {
-        file: path.display().to_string(),
-        source,
-    });
+    let read =
+        read().map_err(|source| BakeFault::Read { file: path.display().to_string(), source });
     Ok(read?)
 }
 
@@ -199,10 +182,7 @@ pub fn find(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
 /// Finds the files whose clips are bound.
 pub fn find_clips(arguments: &[String], faults: &mut Faults) -> Vec<Input> {
     let found = discover::files(arguments, &WITH_CLIPS, faults).into_iter();
-    let bound = found.map(|found| Input {
-        bound: true,
-        ..Input::found(found)
-    });
+    let bound = found.map(|found| Input { bound: true, ..Input::found(found) });
     bound.collect()
 }
 

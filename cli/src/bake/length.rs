@@ -29,10 +29,7 @@ impl Length {
         let metres = percent / 100.0 * model_size(skeleton);
         match metres > 0.0 && metres.is_finite() {
             true => Ok(metres),
-            false => Err(BakeFault::NoSize {
-                file: file.to_owned(),
-                length: self,
-            }),
+            false => Err(BakeFault::NoSize { file: file.to_owned(), length: self }),
         }
     }
 
@@ -96,8 +93,7 @@ impl<'de> Deserialize<'de> for Length {
             Written::Number(metres) => metres.to_string(),
             Written::Text(text) => text,
         };
-        text.parse()
-            .map_err(|e| D::Error::custom(format_args!("{text}: {e}")))
+        text.parse().map_err(|e| D::Error::custom(format_args!("{text}: {e}")))
     }
 }
 
@@ -115,9 +111,7 @@ mod tests {
             assert_eq!(text.parse(), Ok(length));
             assert_eq!(length.to_string().parse(), Ok(length));
         }
-        for bad in [
-            "", "%", "0", "0%", "-1%", "nan%", "inf", "1e9%", "2e6", "2%%", "2 cm",
-        ] {
+        for bad in ["", "%", "0", "0%", "-1%", "nan%", "inf", "1e9%", "2e6", "2%%", "2 cm"] {
             assert!(bad.parse::<Length>().is_err(), "{bad}");
         }
     }

@@ -122,10 +122,7 @@ pub fn bake(
         })?;
         // The layout may be one of the inputs.
         let layout = imports.first().map(|layout| layout.file.clone());
-        imports.extend(
-            read.into_iter()
-                .filter(|r| Some(&r.file) != layout.as_ref()),
-        );
+        imports.extend(read.into_iter().filter(|r| Some(&r.file) != layout.as_ref()));
         faults.none()?;
         let provenance = Settings::provenance(own, origins);
         writer.finish(&provenance).map_err(at(&path))?;
@@ -145,11 +142,7 @@ pub fn bake(
 fn at(path: &Path) -> impl Fn(WriteError) -> CliError + '_ {
     move |source| {
         let file = path.display().to_string();
-        BakeFault::Write {
-            file,
-            source: Box::new(source),
-        }
-        .into()
+        BakeFault::Write { file, source: Box::new(source) }.into()
     }
 }
 
@@ -164,10 +157,7 @@ fn order_name(
         return Ok(format!("layout-{:016x}", source.hash));
     }
     let hashes: Vec<u64> = sources.iter().map(|s| s.hash).collect();
-    Ok(format!(
-        "scan-{:016x}",
-        hash_bytes(bytemuck::cast_slice(&hashes))
-    ))
+    Ok(format!("scan-{:016x}", hash_bytes(bytemuck::cast_slice(&hashes))))
 }
 
 /// Output path of a library, or of one part of it.
@@ -226,10 +216,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     }
     let (input, raw, _) = first?;
     let rig = faults.sift(input, input.rig(raw, args.import, Some(scan.order())))?;
-    Some(Layout {
-        file: input.name(),
-        rig: Arc::new(rig),
-    })
+    Some(Layout { file: input.name(), rig: Arc::new(rig) })
 }
 
 /// Whether the joints are those of another skeleton, in another order, as exports have it: the clips are laid out.
@@ -348,12 +335,7 @@ impl Job<'_> {
                 self.names(input, &clips.collect::<Vec<&str>>())
             }
         };
-        Ok(Made {
-            names,
-            baked: Vec::new(),
-            notes: Vec::new(),
-            import: None,
-        })
+        Ok(Made { names, baked: Vec::new(), notes: Vec::new(), import: None })
     }
 
     /// The names of clips that are not bound.
@@ -362,9 +344,7 @@ impl Job<'_> {
             true => inputs::clip_names(input, clips, self.prefix),
             false => {
                 let clips = clips.iter();
-                clips
-                    .map(|clip| inputs::clip_name(input, clip, self.prefix))
-                    .collect()
+                clips.map(|clip| inputs::clip_name(input, clip, self.prefix)).collect()
             }
         }
     }
@@ -380,9 +360,7 @@ impl Job<'_> {
         let (clips, bound) = read.lay_out(skeleton, binding)?;
         let names = clips.iter().map(Clip::name);
         let names: Vec<String> = match input.bound {
-            true => names
-                .map(|name| inputs::clip_name(input, name, self.prefix))
-                .collect(),
+            true => names.map(|name| inputs::clip_name(input, name, self.prefix)).collect(),
             false => self.names(input, &names.collect::<Vec<_>>()),
         };
         let mut baked = Vec::new();
@@ -437,12 +415,7 @@ impl Job<'_> {
         let clips: Vec<&str> = rig.clips().iter().map(|clip| clip.name()).collect();
         let names = self.names(input, &clips);
         let baked = match faults.is_empty() {
-            true => one::clips(
-                (input, &names),
-                (&animations, &rig),
-                self.settings,
-                self.progress,
-            )?,
+            true => one::clips((input, &names), (&animations, &rig), self.settings, self.progress)?,
             false => Vec::new(),
         };
         self.progress.file();

@@ -60,21 +60,11 @@ pub struct BakeArgs {
     out: PathBuf,
     /// Largest error, at points on a shell around every joint: metres of model space, or per cent of the model's
     /// size (the longest side of the box around its joints at rest), such as 0.005%
-    #[arg(
-        long,
-        value_name = "M|P%",
-        default_value = "0.0001",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "M|P%", default_value = "0.0001", allow_negative_numbers = true)]
     max_error: Length,
     /// Radius of the shell around each joint: metres of model space, whatever scales lie above the joint, or per
     /// cent of the model's size
-    #[arg(
-        long,
-        value_name = "M|P%",
-        default_value = "0.03",
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "M|P%", default_value = "0.03", allow_negative_numbers = true)]
     shell: Length,
     /// Error and shell of single joints: a JSON file {"Head": {"max_error": M, "shell": "P%"}, ...} with joints
     /// by name, path or index
@@ -262,9 +252,7 @@ pub fn run(args: &BakeArgs) -> Result<(), CliError> {
 
 /// True if the output is one library file.
 fn is_library(out: &Path) -> bool {
-    let extension = out
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("phx"));
+    let extension = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("phx"));
     extension && !out.is_dir()
 }
 

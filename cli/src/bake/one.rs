@@ -115,19 +115,13 @@ pub fn bake(
 
 /// Creates an output folder if it does not exist.
 pub fn make_folder(folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
-        path: folder.display().to_string(),
-        source,
-    })
+    std::fs::create_dir_all(folder)
+        .map_err(|source| CliError::Write { path: folder.display().to_string(), source })
 }
 
 /// The nodes and animations of a scene, which becomes a rig.
 pub fn animations(raw: &RawScene) -> RawScene {
-    RawScene {
-        nodes: raw.nodes.clone(),
-        clips: raw.clips.clone(),
-        ..RawScene::default()
-    }
+    RawScene { nodes: raw.nodes.clone(), clips: raw.clips.clone(), ..RawScene::default() }
 }
 
 /// Bakes the clips of a rig under other names. The error that is stated is the larger of the baker's, and that against
@@ -170,10 +164,8 @@ fn write(
     });
     written.map_err(|source: WriteError| match source {
         named @ WriteError::Save { .. } => named.into(),
-        source => BakeFault::Write {
-            file: path.display().to_string(),
-            source: Box::new(source),
+        source => {
+            BakeFault::Write { file: path.display().to_string(), source: Box::new(source) }.into()
         }
-        .into(),
     })
 }

@@ -49,8 +49,7 @@ impl Progress {
         self.clips.fetch_add(1, Ordering::Relaxed);
         self.raw_bytes.fetch_add(raw_bytes, Ordering::Relaxed);
         let (clips, bytes) = self.rates();
-        self.bar
-            .set_message(format!(", {clips:.0} clips/s, {bytes:.1} MB/s"));
+        self.bar.set_message(format!(", {clips:.0} clips/s, {bytes:.1} MB/s"));
     }
 
     /// Counts a finished file.

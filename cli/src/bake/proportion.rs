@@ -60,9 +60,7 @@ pub fn missed(
         return None;
     }
     let over = baked.iter().filter(|b| b.report.max > asked);
-    let worst = over
-        .clone()
-        .max_by(|a, b| a.report.max.total_cmp(&b.report.max))?;
+    let worst = over.clone().max_by(|a, b| a.report.max.total_cmp(&b.report.max))?;
     Some(format!(
         "{}: {} of {} more than the max error, {}: up to {}, {} more, clip {}; rounding of f32, what binding changes and \
          motions that import takes for noise are part of it",
@@ -148,9 +146,7 @@ mod tests {
     #[test]
     fn lengths_and_shares_are_short() {
         let lengths = [150.0, 2.0, 0.1, 0.03, 0.002, 0.0001, 1e-7, 2e-12].map(length);
-        let wanted = [
-            "150 m", "2 m", "0.1 m", "30 mm", "2 mm", "0.1 mm", "0.1 µm", "0.002 nm",
-        ];
+        let wanted = ["150 m", "2 m", "0.1 m", "30 mm", "2 mm", "0.1 mm", "0.1 µm", "0.002 nm"];
         assert_eq!(lengths, wanted);
         assert_eq!([0.05, 0.0002, 15.0].map(share), ["5%", "0.02%", "1500%"]);
     }

@@ -52,9 +52,7 @@ impl<'de> Visitor<'de> for Joints {
         while let Some(name) = from.next_key::<String>()? {
             let Object(of) = from.next_value()?;
             if all.contains_key(&name) {
-                return Err(A::Error::custom(format_args!(
-                    "joint \"{name}\" is given twice"
-                )));
+                return Err(A::Error::custom(format_args!("joint \"{name}\" is given twice")));
             }
             all.insert(name, of);
         }
@@ -70,10 +68,7 @@ impl Quality {
             let long = || io::Error::other(format!("larger than {MAX_BYTES} bytes"));
             text.ok_or_else(long)
         });
-        let text = text.map_err(|source| BakeFault::Read {
-            file: file.clone(),
-            source,
-        })?;
+        let text = text.map_err(|source| BakeFault::Read { file: file.clone(), source })?;
         let read = serde_json::from_slice(&text);
         Ok(read.map_err(|source| BakeFault::Quality { file, source })?)
     }

@@ -183,22 +183,13 @@ impl Settings {
         let needed = bake_memory(clip, skeleton).map_err(fault(file))?;
         // Waits for other clips while there is not as much. A clip is baked by its thread alone.
         let Some(_part) = BAKING.take(needed) else {
-            return Err(BakeFault::Memory {
-                file: file.to_owned(),
-                clip: name,
-                needed,
-            });
+            return Err(BakeFault::Memory { file: file.to_owned(), clip: name, needed });
         };
         let (clip, report) = match self.exact {
             true => (clip.clone(), self.measure(clip, clip, skeleton, file)?),
             false => bake(clip, skeleton, &settings).map_err(fault(file))?,
         };
-        Ok(Baked {
-            clip,
-            name,
-            report,
-            shell: settings.shell,
-        })
+        Ok(Baked { clip, name, report, shell: settings.shell })
     }
 
     /// Largest error of a scalar, relative to its range or to 1. Exact clips in a different lane order may
@@ -254,19 +245,12 @@ impl Settings {
     }
 
     pub fn provenance(sources: Vec<Source>, clips: Vec<ClipOrigin>) -> Provenance {
-        Provenance {
-            tool: TOOL.to_owned(),
-            sources,
-            clips,
-        }
+        Provenance { tool: TOOL.to_owned(), sources, clips }
     }
 }
 
 fn fault(file: &str) -> impl Fn(phalanx::bake::BakeError) -> BakeFault + '_ {
-    move |source| BakeFault::Error {
-        file: file.to_owned(),
-        source: Box::new(source),
-    }
+    move |source| BakeFault::Error { file: file.to_owned(), source: Box::new(source) }
 }
 
 #[cfg(test)]
@@ -300,10 +284,7 @@ mod tests {
         assert!(Settings::is_bound(&bound), "{bound}");
         assert_eq!(Settings::of_text(&bound, 0.05), settings);
         // Options of binding do not matter to other inputs.
-        let settings = Settings {
-            binding: BindingArgs::default(),
-            ..settings
-        };
+        let settings = Settings { binding: BindingArgs::default(), ..settings };
         let text = settings.text("own");
         assert!(!text.contains('\n') && !Settings::is_bound(&text));
         let bound = settings.text_bound("own");
@@ -311,10 +292,7 @@ mod tests {
         assert_ne!(Settings::shared(&settings.text_bound("scan")), text);
         assert_eq!(Settings::of_text(&text, 0.05), settings);
         let exact = Settings {
-            import: ImportArgs {
-                lenient: true,
-                ..ImportArgs::default()
-            },
+            import: ImportArgs { lenient: true, ..ImportArgs::default() },
             exact: true,
             quality: Quality::default(),
             max_error: Length::Metres(BakeOptions::default().max_error),

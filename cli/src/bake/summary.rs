@@ -77,14 +77,7 @@ pub struct Kinds {
 
 impl Report {
     fn new(r: &ErrorReport) -> Self {
-        let TrackBytes {
-            translation,
-            rotation,
-            scale,
-            scalar,
-            constant,
-            tables,
-        } = r.bytes;
+        let TrackBytes { translation, rotation, scale, scalar, constant, tables } = r.bytes;
         Self {
             raw_bytes: r.raw_bytes,
             mean_error: r.mean,
@@ -93,14 +86,7 @@ impl Report {
             worst_time: r.worst_time,
             scalar_error: r.scalar_max,
             runtime_bytes: r.bytes.total(),
-            bytes_by_kind: Kinds {
-                translation,
-                rotation,
-                scale,
-                scalar,
-                constant,
-                tables,
-            },
+            bytes_by_kind: Kinds { translation, rotation, scale, scalar, constant, tables },
             ratio: r.ratio(),
         }
     }
@@ -168,16 +154,8 @@ impl Summary {
     }
 
     pub fn text(&self) -> String {
-        let header = [
-            "file, clips",
-            "seconds",
-            "raw",
-            "in memory",
-            "stored",
-            "ratio",
-            "max error",
-            "mean",
-        ];
+        let header =
+            ["file, clips", "seconds", "raw", "in memory", "stored", "ratio", "max error", "mean"];
         let mut rows = Vec::new();
         for f in &self.files {
             let state = if f.skipped { " (up to date)" } else { "" };
@@ -199,15 +177,7 @@ impl Summary {
                 rows.push(row);
             }
         }
-        let optional = [
-            "seconds",
-            "stored",
-            "max error",
-            "ratio",
-            "in memory",
-            "raw",
-            "mean",
-        ];
+        let optional = ["seconds", "stored", "max error", "ratio", "in memory", "raw", "mean"];
         let mut out = text::table_of(&header, rows, 1, &optional);
         let skipped = self.files.iter().filter(|f| f.skipped).count();
         line(

@@ -109,10 +109,7 @@ impl Baseline {
     /// Reads and checks a JSON or CSV file.
     pub fn read(path: &Path) -> Result<Self, BaselineError> {
         let file = path.display().to_string();
-        let unread = |source| BaselineError::Read {
-            file: file.clone(),
-            source,
-        };
+        let unread = |source| BaselineError::Read { file: file.clone(), source };
         let Some(text) = bounded::read(path, MAX_BYTES).map_err(unread)? else {
             return Err(BaselineError::TooLarge { file });
         };
@@ -120,10 +117,8 @@ impl Baseline {
             let why = "stream did not contain valid UTF-8";
             unread(io::Error::new(io::ErrorKind::InvalidData, why))
         })?;
-        let (rows, frames) = parse(&text).map_err(|reason| BaselineError::Format {
-            file: file.clone(),
-            reason,
-        })?;
+        let (rows, frames) =
+            parse(&text).map_err(|reason| BaselineError::Format { file: file.clone(), reason })?;
         for (i, row) in rows.iter().enumerate() {
             let times = [
                 ("ns_per_character", row.ns_per_character, f64::MIN_POSITIVE),
@@ -131,12 +126,7 @@ impl Baseline {
             ];
             for (field, value, least) in times {
                 if !(value >= least && value.is_finite()) {
-                    return Err(BaselineError::Value {
-                        file,
-                        row: i + 1,
-                        field,
-                        value,
-                    });
+                    return Err(BaselineError::Value { file, row: i + 1, field, value });
                 }
             }
             if let Some(first) = rows[..i].iter().position(|r| r.same_place(row)) {
@@ -154,11 +144,7 @@ impl Baseline {
     /// A baseline of given rows.
     #[cfg(test)]
     pub fn of(file: &str, rows: Vec<Row>) -> Self {
-        Self {
-            file: file.to_owned(),
-            rows,
-            frames: Vec::new(),
-        }
+        Self { file: file.to_owned(), rows, frames: Vec::new() }
     }
 
     /// Its rows.
@@ -173,10 +159,7 @@ impl Baseline {
 
     /// This baseline's rows as the newer side of a comparison with another baseline.
     pub fn as_newer(&self) -> Newer<'_> {
-        Newer {
-            name: &self.file,
-            rows: &self.rows,
-        }
+        Newer { name: &self.file, rows: &self.rows }
     }
 
     /// Lists rows that changed by more than the noise of both runs, and rows without a counterpart.
@@ -206,10 +189,7 @@ impl Baseline {
                 comparison.noisy += 1;
             }
         }
-        let missing = self
-            .rows
-            .iter()
-            .filter(|r| !now.iter().any(|n| n.same_place(r)));
+        let missing = self.rows.iter().filter(|r| !now.iter().any(|n| n.same_place(r)));
         comparison.only_there.extend(missing.map(Row::label));
         if comparison.compared == 0 {
             let notes = comparison.notes.iter();
@@ -240,10 +220,7 @@ impl Baseline {
         let shown = |(name, there, here): (_, String, String)| {
             (name, text::one_line(&there), text::one_line(&here))
         };
-        let differing = all
-            .into_iter()
-            .map(shown)
-            .filter(|(_, there, here)| there != here);
+        let differing = all.into_iter().map(shown).filter(|(_, there, here)| there != here);
         differing
             .map(|(name, there, here)| {
                 format!("{name} differs: baseline \"{there}\", here \"{here}\"")
@@ -349,17 +326,13 @@ impl Comparison {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let (file, tolerance) = (text::one_line(&self.file), self.tolerance);
-        line(
-            &mut out,
-            format_args!("Against {file}, tolerance {tolerance}%:"),
-        );
+        line(&mut out, format_args!("Against {file}, tolerance {tolerance}%:"));
         for note in &self.notes {
             line(&mut out, format_args!("  {note}"));
         }
-        for (where_, rows) in [
-            ("only in the baseline", &self.only_there),
-            ("not in the baseline", &self.only_here),
-        ] {
+        for (where_, rows) in
+            [("only in the baseline", &self.only_there), ("not in the baseline", &self.only_here)]
+        {
             if !rows.is_empty() {
                 line(&mut out, format_args!("  {where_}: {}", rows.join(", ")));
             }

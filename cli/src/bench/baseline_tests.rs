@@ -55,35 +55,17 @@ fn verdict(now: f64, noises: [f64; 2], tolerance: f64) -> (bool, String) {
 #[test]
 fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
     for (now, noises, tolerance, regression, message) in [
-        (
-            100.0,
-            [0.0, 0.0],
-            5.0,
-            false,
-            "1 of 1 rows moved by no more",
-        ),
+        (100.0, [0.0, 0.0], 5.0, false, "1 of 1 rows moved by no more"),
         (105.0, [0.0, 0.0], 5.0, false, "slower, tolerated"),
         (105.1, [0.0, 0.0], 5.0, true, "regression"),
         (105.1, [0.0, 0.0], 6.0, false, "slower, tolerated"),
         // Noise of either run, or of both together.
         (108.0, [3.0, 4.9], 5.0, true, "regression"),
-        (
-            108.0,
-            [3.0, 5.0],
-            5.0,
-            false,
-            "1 of them are too noisy for 5%",
-        ),
+        (108.0, [3.0, 5.0], 5.0, false, "1 of them are too noisy for 5%"),
         (108.0, [8.0, 0.0], 5.0, false, "too noisy"),
         (108.0, [0.0, 8.0], 5.0, false, "too noisy"),
         // Noise below the tolerance is not reported.
-        (
-            103.0,
-            [2.0, 2.0],
-            5.0,
-            false,
-            "1 of 1 rows moved by no more",
-        ),
+        (103.0, [2.0, 2.0], 5.0, false, "1 of 1 rows moved by no more"),
         (106.0, [2.0, 2.0], 5.0, true, "regression"),
         (50.0, [2.0, 2.0], 5.0, false, "faster"),
         (10_000.0, [0.0, 0.0], 5.0, true, "+9900.0%"),
@@ -93,22 +75,14 @@ fn a_regression_is_beyond_the_tolerance_and_the_noise_of_both() {
         let case = format!("{now}, {noises:?}, {tolerance}%: {text}");
         assert_eq!(is, regression, "{case}");
         assert!(text.contains(message), "{case}");
-        assert_eq!(
-            text.contains("too noisy"),
-            message.contains("too noisy"),
-            "{case}"
-        );
+        assert_eq!(text.contains("too noisy"), message.contains("too noisy"), "{case}");
     }
 }
 
 #[test]
 fn every_regression_is_named_with_both_times() {
     let then = ["C1", "C2", "C3"].map(|w| row(w, 2000.0, 1.0)).to_vec();
-    let now = [
-        row("C3", 3000.0, 1.0),
-        row("C2", 1000.0, 1.0),
-        row("C1", 2500.0, 1.0),
-    ];
+    let now = [row("C3", 3000.0, 1.0), row("C2", 1000.0, 1.0), row("C1", 2500.0, 1.0)];
     let regressions = compare(then, &now, 10.0).unwrap().regressions();
     assert_eq!(
         regressions.as_deref(),
@@ -122,23 +96,14 @@ fn every_regression_is_named_with_both_times() {
 
 #[test]
 fn rows_without_a_counterpart_are_named_and_not_compared() {
-    let other_count = Row {
-        count: 7,
-        ..row("C2", 1.0, 0.0)
-    };
+    let other_count = Row { count: 7, ..row("C2", 1.0, 0.0) };
     let then = vec![row("C1", 100.0, 0.0), row("C2", 100.0, 0.0)];
     let now = [row("C1", 100.0, 0.0), other_count];
     let comparison = compare(then, &now, 5.0).unwrap();
     let text = comparison.text();
     assert!(comparison.regressions().is_none());
-    assert!(
-        text.contains("only in the baseline: C2 of 100 on 2 threads\n"),
-        "{text}"
-    );
-    assert!(
-        text.contains("not in the baseline: C2 of 7 on 2 threads\n"),
-        "{text}"
-    );
+    assert!(text.contains("only in the baseline: C2 of 100 on 2 threads\n"), "{text}");
+    assert!(text.contains("not in the baseline: C2 of 7 on 2 threads\n"), "{text}");
     assert!(text.contains("1 of 1 rows"), "{text}");
 }
 

@@ -61,10 +61,9 @@ impl Figures {
             "\nA frame of a crowd, per character. {}: Crowd::advance and Crowd::evaluate together",
             times.join(", ")
         );
-        for (column, what) in [
-            ("advance", "that call alone"),
-            ("written", "palette bytes per median time"),
-        ] {
+        for (column, what) in
+            [("advance", "that call alone"), ("written", "palette bytes per median time")]
+        {
             if shown(&column) {
                 about += &format!("; \"{column}\": {what}");
             }
@@ -182,15 +181,8 @@ impl Context<'_> {
             "" => String::new(),
             flags => format!(", flags {flags}"),
         };
-        let warning = if m.is_debug() {
-            ": not representative, build with --release"
-        } else {
-            ""
-        };
-        rows.push(row(
-            "build",
-            format!("{}{warning} ({}{flags})", m.profile, m.rustc),
-        ));
+        let warning = if m.is_debug() { ": not representative, build with --release" } else { "" };
+        rows.push(row("build", format!("{}{warning} ({}{flags})", m.profile, m.rustc)));
         text::table(&[], rows, 2)
     }
 }
@@ -210,8 +202,6 @@ pub fn times(r: &Row) -> [String; 3] {
 fn textbook(r: &Row) -> [String; 2] {
     [
         optional(r.textbook_ns, text::duration),
-        optional(r.textbook_ns, |ns| {
-            format!("{:.1}x", ns / r.ns_per_character)
-        }),
+        optional(r.textbook_ns, |ns| format!("{:.1}x", ns / r.ns_per_character)),
     ]
 }

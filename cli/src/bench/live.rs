@@ -76,10 +76,7 @@ fn sizes(args: &BenchArgs, subject: &Subject) -> Result<Sizes, CliError> {
     let count = count.unwrap_or(default.count as u64);
     let clips = args.library.unwrap_or(default.clips as u64);
     let rows = subject.rig.palette_len() as u64;
-    let used = subject
-        .clips
-        .clips
-        .map(|clip| subject.rig.clips()[clip].bytes() as u64);
+    let used = subject.clips.clips.map(|clip| subject.rig.clips()[clip].bytes() as u64);
     let clip = used.into_iter().max().unwrap_or_default() * CLIP_COPIES;
     // A tenth of the characters have rigs of their own, with three clips each.
     let each = CROWDS * (rows * 48 + STATE_BYTES) + clip * 3 / 10 + clip * clips / count;

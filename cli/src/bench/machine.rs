@@ -23,12 +23,7 @@ impl Machine {
             simd: SimdLevel::current().name().to_owned(),
             rustc: env!("PHALANX_RUSTC").to_owned(),
             rustflags: env!("PHALANX_RUSTFLAGS").to_owned(),
-            profile: if cfg!(debug_assertions) {
-                DEBUG
-            } else {
-                "release"
-            }
-            .to_owned(),
+            profile: if cfg!(debug_assertions) { DEBUG } else { "release" }.to_owned(),
         }
     }
 

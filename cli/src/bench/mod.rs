@@ -133,11 +133,7 @@ fn check_files(args: &BenchArgs) -> Result<(), CliError> {
     if let Some(file) = &args.file {
         files.reads_model("FILE", file);
     }
-    let outputs = [
-        ("--json", &args.json),
-        ("--csv", &args.csv),
-        ("--plot", &args.plot),
-    ];
+    let outputs = [("--json", &args.json), ("--csv", &args.csv), ("--plot", &args.plot)];
     for (option, file) in outputs {
         if let Some(file) = file {
             files.writes_other(option, file)?;
@@ -180,10 +176,9 @@ fn near_names(error: SubjectError, model: impl FnOnce() -> Result<Model, CliErro
         SubjectError::UnknownClip { wanted, .. } => {
             model().and_then(|model| model.find_clip(wanted))
         }
-        SubjectError::Joint {
-            source: LookupError::NoJoint { name: wanted, .. },
-            ..
-        } => model().and_then(|model| model.find_joint(wanted)),
+        SubjectError::Joint { source: LookupError::NoJoint { name: wanted, .. }, .. } => {
+            model().and_then(|model| model.find_joint(wanted))
+        }
         SubjectError::NoClips { .. } => {
             // They may have been left out.
             if let Ok(model) = model() {
@@ -266,10 +261,7 @@ fn cells(counts: &[usize], threads: &[u16]) -> Vec<Cell> {
         cells.push(Cell {
             work,
             pool,
-            place: RowKey {
-                threads,
-                ..RowKey::new(kind, workload, count)
-            },
+            place: RowKey { threads, ..RowKey::new(kind, workload, count) },
             series: Vec::new(),
         });
     };
@@ -366,10 +358,7 @@ fn stage_round(
     stage: Stage,
     budget: Duration,
 ) -> Result<Vec<Vec<f64>>, CliError> {
-    let failed = |source| CliError::Job {
-        file: subject.name.clone(),
-        source,
-    };
+    let failed = |source| CliError::Job { file: subject.name.clone(), source };
     let mut jobs = Jobs::new(subject).map_err(failed)?;
     let mut books = book.map(|book| BookJobs::new(book, subject));
     let series = 1 + usize::from(books.is_some());

@@ -14,12 +14,8 @@ use std::ops::Range;
 /// Width and height, in pixels.
 const SIZE: (u32, u32) = (1_000, 900);
 /// Colours of lines, distinct for most readers with a colour vision deficiency (Okabe and Ito, 2008).
-const COLOURS: [RGBColor; 4] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-];
+const COLOURS: [RGBColor; 4] =
+    [RGBColor(0, 114, 178), RGBColor(213, 94, 0), RGBColor(0, 158, 115), RGBColor(204, 121, 167)];
 /// About how many labels an axis of frames has at most.
 const TICKS: f64 = 12.0;
 /// Opacity of the baseline's lines.
@@ -50,10 +46,7 @@ struct Chart<'a> {
 /// Draws the figures as SVG, beside those of the baseline if it has the same. A panel without figures is left out.
 pub fn svg(figures: &LiveFigures, baseline: Option<&Baseline>) -> Result<String, CliError> {
     let mut out = String::new();
-    let charts = [
-        clips(&figures.rows, baseline),
-        frames(&figures.frames, baseline),
-    ];
+    let charts = [clips(&figures.rows, baseline), frames(&figures.frames, baseline)];
     let charts: Vec<Chart<'_>> = charts.into_iter().filter(|c| !c.lines.is_empty()).collect();
     {
         let root = SVGBackend::with_string(&mut out, SIZE).into_drawing_area();
@@ -65,10 +58,7 @@ pub fn svg(figures: &LiveFigures, baseline: Option<&Baseline>) -> Result<String,
             text::one_line(&figures.machine.cpu)
         );
         let root = root.titled(&title, ("sans-serif", 18)).map_err(failed)?;
-        for (chart, area) in charts
-            .iter()
-            .zip(root.split_evenly((charts.len().max(1), 1)))
-        {
+        for (chart, area) in charts.iter().zip(root.split_evenly((charts.len().max(1), 1))) {
             chart.draw(&area)?;
         }
         root.present().map_err(failed)?;
@@ -120,10 +110,7 @@ fn frames<'a>(frames: &[Frames], baseline: Option<&Baseline>) -> Chart<'a> {
                 continue;
             };
             let name = format!("{} clips", text::count(f.clip_count as u64));
-            let points =
-                f.ns.iter()
-                    .enumerate()
-                    .map(|(i, &ns)| (i as f64, ns * 1e-6));
+            let points = f.ns.iter().enumerate().map(|(i, &ns)| (i as f64, ns * 1e-6));
             lines.push(Line::new(name, colour, earlier, points.collect()));
         }
     }
@@ -179,10 +166,7 @@ impl Chart<'_> {
             .map_err(failed)?;
         for line in &self.lines {
             let opacity = if line.earlier { PALE } else { 1.0 };
-            let style = line
-                .colour
-                .mix(opacity)
-                .stroke_width(if self.steps { 2 } else { 1 });
+            let style = line.colour.mix(opacity).stroke_width(if self.steps { 2 } else { 1 });
             let points = line.points.iter().copied();
             chart
                 .draw_series(LineSeries::new(points.clone(), style))
@@ -223,18 +207,12 @@ impl Along {
         let last = values.last().copied().unwrap_or_default();
         if steps {
             // A margin, so that no point lies on the edge.
-            return Self {
-                range: first / 1.3..last * 1.3,
-                labels: values,
-                steps,
-            };
+            return Self { range: first / 1.3..last * 1.3, labels: values, steps };
         }
         let last = last.max(first + 1.0);
         let least = (last - first) / TICKS;
         let unit = 10f64.powf(least.log10().floor());
-        let factor = [1.0, 2.0, 5.0, 10.0]
-            .into_iter()
-            .find(|f| f * unit >= least);
+        let factor = [1.0, 2.0, 5.0, 10.0].into_iter().find(|f| f * unit >= least);
         let step = (factor.unwrap_or(10.0) * unit).max(1.0);
         let count = ((last - first) / step) as usize;
         Self {

@@ -92,14 +92,7 @@ pub struct Timed {
 impl Timed {
     /// A summary with nothing besides.
     pub fn new(ours: Summary) -> Self {
-        Self {
-            ours,
-            advance: None,
-            requests: None,
-            worst: None,
-            textbook: None,
-            bytes: None,
-        }
+        Self { ours, advance: None, requests: None, worst: None, textbook: None, bytes: None }
     }
 }
 
@@ -207,23 +200,12 @@ impl Row {
 impl RowKey {
     /// A key on one thread.
     pub fn new(kind: Kind, workload: String, count: usize) -> Self {
-        Self {
-            kind,
-            workload,
-            count,
-            threads: 1,
-            clip_count: None,
-            rigs: None,
-        }
+        Self { kind, workload, count, threads: 1, clip_count: None, rigs: None }
     }
 
     /// The key on one line.
     pub fn label(&self) -> String {
-        let threads = if self.threads == 1 {
-            "thread"
-        } else {
-            "threads"
-        };
+        let threads = if self.threads == 1 { "thread" } else { "threads" };
         let count = text::count(self.count as u64);
         match self.kind {
             Kind::Stage => self.workload.clone(),

@@ -55,9 +55,7 @@ fn crowds_of_both_kinds_show_the_same() {
     let subject = Subject::load(None, &SubjectOptions::default()).unwrap();
     let book = Textbook::new(&subject.raw).unwrap();
     for workload in Workload::ALL {
-        let (mut crowd, _) = workload
-            .crowd(subject.rig.clone(), &subject.clips, 40)
-            .unwrap();
+        let (mut crowd, _) = workload.crowd(subject.rig.clone(), &subject.clips, 40).unwrap();
         let mut tutorial = Tutorial::new(&book, &subject, workload, 40);
         let mut buffer = BoneBuffer::new();
         for _ in 0..30 {
@@ -78,10 +76,7 @@ fn crowds_of_both_kinds_show_the_same() {
                     }
                 }
             }
-            assert!(
-                worst < tolerance(workload),
-                "{workload:?}, {level}: {worst}"
-            );
+            assert!(worst < tolerance(workload), "{workload:?}, {level}: {worst}");
         }
     }
 }

@@ -46,14 +46,9 @@ pub fn choose_clips(model: &Model) -> Result<Choice, CliError> {
     let clips = model.rig.clips();
     if model.built_in {
         let found = PARADE.iter().filter_map(|name| model.rig.find_clip(name));
-        return Ok(Choice {
-            clips: found.collect(),
-            travel: false,
-        });
+        return Ok(Choice { clips: found.collect(), travel: false });
     }
-    let moving: Vec<usize> = (0..clips.len())
-        .filter(|&c| clips[c].duration() > 0.0)
-        .collect();
+    let moving: Vec<usize> = (0..clips.len()).filter(|&c| clips[c].duration() > 0.0).collect();
     let mut loops = Vec::new();
     for &clip in &moving {
         if loops_in_place(model, clip)? {
@@ -68,16 +63,10 @@ pub fn choose_clips(model: &Model) -> Result<Choice, CliError> {
 fn loops_in_place(model: &Model, clip: usize) -> Result<bool, CliError> {
     let duration = model.rig.clips()[clip].duration();
     let joints = |time| -> Result<Vec<Vec3>, CliError> {
-        let pose = model.pose(&[PoseAction {
-            clip,
-            time,
-            weight: 1.0,
-        }])?;
+        let pose = model.pose(&[PoseAction { clip, time, weight: 1.0 }])?;
         let joints = model.rig.nodes().iter().zip(&pose.worlds);
         let joints = joints.filter(|(node, _)| node.joint.is_some());
-        Ok(joints
-            .map(|(_, world)| world.transform_point3(Vec3::ZERO))
-            .collect())
+        Ok(joints.map(|(_, world)| world.transform_point3(Vec3::ZERO)).collect())
     };
     let middle = |joints: &[Vec3]| joints.iter().sum::<Vec3>() / joints.len().max(1) as f32;
     let first = joints(0.0)?;

@@ -116,18 +116,14 @@ impl Figures {
             row("median frame", &|r| text::duration(r.median_ns)),
             row("p99 frame", &|r| text::duration(r.p99_ns)),
             row("per character", &|r| text::duration(r.ns_per_character)),
-            row("written per frame", &|r| {
-                text::bytes(r.bytes_per_frame as f64)
-            }),
+            row("written per frame", &|r| text::bytes(r.bytes_per_frame as f64)),
             row("written per second", &|r| text::bytes(r.bytes_per_second)),
             row("palette hash", &|r| format!("{:016x}", r.palette_hash)),
         ];
         // The folder would take the room of the figures.
         let name = Path::new(&self.setup.model).file_name();
-        let name = name.map_or_else(
-            || self.setup.model.clone(),
-            |n| n.to_string_lossy().into_owned(),
-        );
+        let name =
+            name.map_or_else(|| self.setup.model.clone(), |n| n.to_string_lossy().into_owned());
         let header = header(&text::one_line(&name), self.runs.iter().map(|r| r.threads));
         let header: Vec<&str> = header.iter().map(String::as_str).collect();
         let mut out = text::table(&header, rows, 1);
@@ -156,15 +152,9 @@ impl PictureFigures {
         let characters = text::count(self.characters as u64);
         let triangles = text::count(self.triangles);
         let rows = [
-            (
-                "picture",
-                format!("{file}, {} x {}", self.width, self.height),
-            ),
+            ("picture", format!("{file}, {} x {}", self.width, self.height)),
             ("drawn by", text::one_line(&self.drawn_by)),
-            (
-                "in view",
-                format!("{characters} characters, {triangles} triangles"),
-            ),
+            ("in view", format!("{characters} characters, {triangles} triangles")),
         ];
         let rows = rows.map(|(name, value)| vec![name.to_owned(), value]);
         text::table(&[], rows.into(), 2)

@@ -29,19 +29,13 @@ pub struct Floors {
 impl Floors {
     /// No clip is measured yet: all have the height `otherwise`.
     pub fn new(otherwise: f32) -> Self {
-        Self {
-            heights: HashMap::new(),
-            otherwise,
-        }
+        Self { heights: HashMap::new(), otherwise }
     }
 
     /// Heights that need not be measured.
     #[cfg(all(test, feature = "view"))]
     pub fn known<const N: usize>(heights: [(Option<usize>, f32); N]) -> Self {
-        Self {
-            heights: heights.into(),
-            otherwise: f32::NAN,
-        }
+        Self { heights: heights.into(), otherwise: f32::NAN }
     }
 
     /// Measures those of `clips` that are not known yet.
@@ -96,10 +90,7 @@ fn lowest(rig: &Rig, clips: &[Option<usize>]) -> Result<Vec<f32>, PlaybackError>
     let vertices: usize = primitives.map(|p| p.positions.len()).sum();
     let affordable = MOST_VERTICES / vertices.max(1) / clips.len().max(1);
     let most = affordable.clamp(MOMENTS.0, MOMENTS.1);
-    clips
-        .par_iter()
-        .map(|&clip| Ok(lowest_of(rig, clip, most)?.unwrap_or(0.0)))
-        .collect()
+    clips.par_iter().map(|&clip| Ok(lowest_of(rig, clip, most)?.unwrap_or(0.0))).collect()
 }
 
 fn lowest_of(rig: &Rig, clip: Option<usize>, most: usize) -> Result<Option<f32>, PlaybackError> {
@@ -110,11 +101,7 @@ fn lowest_of(rig: &Rig, clip: Option<usize>, most: usize) -> Result<Option<f32>,
     let steps = ((duration * RATE).ceil() as usize).clamp(MOMENTS.0, most);
     let mut lowest: Option<f32> = None;
     for step in 0..=steps {
-        let action = PoseAction {
-            clip,
-            time: duration * step as f32 / steps as f32,
-            weight: 1.0,
-        };
+        let action = PoseAction { clip, time: duration * step as f32 / steps as f32, weight: 1.0 };
         let now = lowest_at(rig, &[action])?;
         lowest = lowest.into_iter().chain(now).reduce(f32::min);
     }

@@ -42,25 +42,14 @@ impl Formation {
         let sides = size.max - size.min;
         let greatest = sides.max_element();
         let scale = scale(&size, USUAL_SIZES);
-        let reach = if greatest.is_normal() {
-            greatest * scale
-        } else {
-            COMMON_SIZE
-        };
+        let reach = if greatest.is_normal() { greatest * scale } else { COMMON_SIZE };
         let room = |side: f32| (side * scale * ROOM).max(reach * LEAST_ROOM);
         let spacing = [room(sides.x), room(sides.z)];
         // The ground is roughly square, so deeper characters stand in more files.
         let ratio = f64::from(spacing[1] / spacing[0]);
         let files = (count as f64 * ratio).sqrt().ceil().max(1.0) as usize;
         let files = files.min(count);
-        Self {
-            count,
-            files,
-            ranks: count.div_ceil(files.max(1)),
-            size,
-            scale,
-            spacing,
-        }
+        Self { count, files, ranks: count.div_ceil(files.max(1)), size, scale, spacing }
     }
 
     /// Number of characters.
@@ -98,10 +87,7 @@ impl Formation {
         let sides = (self.size.max - self.size.min) * self.scale;
         let around = Vec3::new(sides.x * 0.5, 0.0, sides.z * 0.5);
         let least = Vec3::splat(COMMON_SIZE * 1e-3);
-        (
-            -half - around - least.with_y(0.0),
-            half + around + least + Vec3::Y * sides.y,
-        )
+        (-half - around - least.with_y(0.0), half + around + least + Vec3::Y * sides.y)
     }
 }
 
@@ -135,20 +121,12 @@ mod tests {
     use super::*;
 
     fn model(x: f32, y: f32, z: f32) -> Aabb {
-        Aabb {
-            min: Vec3::new(10.0, -0.5 * y, 0.0),
-            max: Vec3::new(10.0 + x, 0.5 * y, z),
-        }
+        Aabb { min: Vec3::new(10.0, -0.5 * y, 0.0), max: Vec3::new(10.0 + x, 0.5 * y, z) }
     }
 
     #[test]
     fn everyone_stands_on_the_ground_and_inside_the_extent() {
-        let sizes = [
-            (0.6, 1.8, 0.4),
-            (0.006, 0.018, 0.004),
-            (30.0, 80.0, 150.0),
-            (0.0, 0.0, 0.0),
-        ];
+        let sizes = [(0.6, 1.8, 0.4), (0.006, 0.018, 0.004), (30.0, 80.0, 150.0), (0.0, 0.0, 0.0)];
         for (x, y, z) in sizes {
             let size = model(x, y, z);
             for count in [1, 2, 7, 1000] {
@@ -156,16 +134,12 @@ mod tests {
                 let (min, max) = formation.extent();
                 assert!((max - min).cmpgt(Vec3::ZERO).all(), "{min} {max}");
                 let foot = size.center().with_y(size.min.y);
-                let mut places: Vec<Vec3> = (0..count)
-                    .map(|i| formation.place(i).transform_point3(foot))
-                    .collect();
+                let mut places: Vec<Vec3> =
+                    (0..count).map(|i| formation.place(i).transform_point3(foot)).collect();
                 let slack = Vec3::new(formation.spacing[0], 1e-3, formation.spacing[1]);
                 for p in &places {
                     assert!(p.y.abs() < 1e-4, "{p}");
-                    assert!(
-                        p.cmpgt(min - slack).all() && p.cmplt(max + slack).all(),
-                        "{p}"
-                    );
+                    assert!(p.cmpgt(min - slack).all() && p.cmplt(max + slack).all(), "{p}");
                 }
                 places.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z)));
                 let apart = places.windows(2).all(|p| p[0].distance(p[1]) > 0.1);
@@ -182,16 +156,11 @@ mod tests {
             (model(0.006, 0.018, 0.004), 1.8),
         ] {
             let fit = on_a_square_metre(&model);
-            let (low, high) = (
-                model.center().with_y(model.min.y),
-                model.center().with_y(model.max.y),
-            );
+            let (low, high) =
+                (model.center().with_y(model.min.y), model.center().with_y(model.max.y));
             let (low, high) = (fit.transform_point3(low), fit.transform_point3(high));
             assert!(low.abs().max_element() < 1e-4, "{low}");
-            assert!(
-                (high - Vec3::Y * height).abs().max_element() < 1e-3,
-                "{high}"
-            );
+            assert!((high - Vec3::Y * height).abs().max_element() < 1e-3, "{high}");
         }
         assert!(on_a_square_metre(&model(f32::MAX, 1.0, 1.0)).is_finite());
     }

@@ -90,11 +90,7 @@ impl Run {
             greatest_ns: at(1.0),
             ns_per_character: median / crowd.len().max(1) as f64,
             bytes_per_frame: bytes,
-            bytes_per_second: if median > 0.0 {
-                bytes as f64 / median * 1e9
-            } else {
-                0.0
-            },
+            bytes_per_second: if median > 0.0 { bytes as f64 / median * 1e9 } else { 0.0 },
             crossfades: cast.fades,
             palette_hash: buffer.hash(),
         })

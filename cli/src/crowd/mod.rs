@@ -83,11 +83,7 @@ pub struct CrowdArgs {
     renderer: Backend,
     /// How shaders read palettes with wgpu: auto picks the best that the device supports; any other choice
     /// fails if the device lacks it
-    #[arg(
-        long,
-        value_name = "auto|storage|texture|uniform",
-        default_value = "auto"
-    )]
+    #[arg(long, value_name = "auto|storage|texture|uniform", default_value = "auto")]
     backend: PaletteArg,
     /// Stand on a plaza all around the camera, as a game's crowd does, with tiers by height on screen. Markers and
     /// ends of clips are listened to. Frames are measured for a picture of 1920x1080, whatever --size is. More than 500000
@@ -188,11 +184,7 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
         let json_file = args.json.as_deref().map(Output::open).transpose()?;
         return plaza::run(args, &model, (picture_file, json_file));
     }
-    let count = check_memory(
-        args.count,
-        rig.palette_len(),
-        rig.skeleton().scalars().len(),
-    )?;
+    let count = check_memory(args.count, rig.palette_len(), rig.skeleton().scalars().len())?;
     let mut buffer = BoneBuffer::new();
     buffer.try_reserve(count * rig.palette_len())?;
     // Opened before the work, so that a path that cannot be written fails early.
@@ -211,32 +203,15 @@ pub fn run(args: &CrowdArgs) -> Result<(), CliError> {
     let progress = measure::progress(args.frames + measure::WARM_UP, runs);
     let one = (threads > 1)
         .then(|| {
-            let run = Run::measure(
-                1,
-                args.frames,
-                &mut crowd,
-                &mut cast,
-                &mut buffer,
-                &progress,
-            )?;
+            let run = Run::measure(1, args.frames, &mut crowd, &mut cast, &mut buffer, &progress)?;
             crowd.restore(&start)?;
             cast.restart();
             Ok::<_, CliError>(run)
         })
         .transpose()?;
-    let many = Run::measure(
-        threads,
-        args.frames,
-        &mut crowd,
-        &mut cast,
-        &mut buffer,
-        &progress,
-    )?;
+    let many = Run::measure(threads, args.frames, &mut crowd, &mut cast, &mut buffer, &progress)?;
     progress.finish_and_clear();
-    if let Some(one) = one
-        .as_ref()
-        .filter(|one| one.palette_hash != many.palette_hash)
-    {
+    if let Some(one) = one.as_ref().filter(|one| one.palette_hash != many.palette_hash) {
         return Err(CliError::NotDeterministic {
             threads,
             many: many.palette_hash,
@@ -312,23 +287,8 @@ mod tests {
 
     #[test]
     fn sizes_have_two_sides_and_limits() {
-        assert!(matches!(
-            picture_size("64x32"),
-            Ok(PictureSize {
-                width: 64,
-                height: 32
-            })
-        ));
-        for bad in [
-            "",
-            "64",
-            "x",
-            "0x5",
-            "64x-1",
-            "20000x1",
-            "16384x16384",
-            "1x1x1",
-        ] {
+        assert!(matches!(picture_size("64x32"), Ok(PictureSize { width: 64, height: 32 })));
+        for bad in ["", "64", "x", "0x5", "64x-1", "20000x1", "16384x16384", "1x1x1"] {
             assert!(picture_size(bad).is_err(), "{bad}");
         }
     }
@@ -337,22 +297,13 @@ mod tests {
     fn memory_is_checked_before_it_is_needed() {
         assert!(matches!(check_memory(10_000, 47, 0), Ok(10_000)));
         let error = check_memory(1_000_000_000, 47, 0).unwrap_err();
-        let CliError::CrowdTooLarge {
-            needed,
-            limit,
-            most,
-            ..
-        } = error
-        else {
+        let CliError::CrowdTooLarge { needed, limit, most, .. } = error else {
             panic!("{error}");
         };
         assert!(needed > u128::from(limit) && most > 500_000);
         // Whether the machine has that much memory is checked separately.
         let most_of_all = check_memory(most, 47, 0);
-        assert!(matches!(
-            most_of_all,
-            Ok(_) | Err(CliError::OutOfMemory { .. })
-        ));
+        assert!(matches!(most_of_all, Ok(_) | Err(CliError::OutOfMemory { .. })));
         assert!(check_memory(most + 1, 47, 0).is_err());
         assert!(check_memory(u64::MAX, usize::from(u16::MAX), 1 << 16).is_err());
     }

@@ -96,12 +96,7 @@ pub fn draw(
     let (image, counts) = renderer.draw(crowd, &cast.ids, shot, size)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     let png = png::encode(image)?;
-    Ok(Picture {
-        png,
-        drawn_by: renderer.name(),
-        counts,
-        milliseconds,
-    })
+    Ok(Picture { png, drawn_by: renderer.name(), counts, milliseconds })
 }
 
 /// Levels of detail of a model from their meshes, finest first.
@@ -142,15 +137,9 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
         }
         let palette_offset = range.start as u32;
         let rows = buffer.rows().get(range).unwrap_or(&[]);
-        let bounds = BoundsJob {
-            slots: rig.slot_bounds(),
-            palette: rows,
-        }
-        .run();
-        let bounds = bounds.map_err(|source| CliError::Job {
-            file: subject.model.file.clone(),
-            source,
-        })?;
+        let bounds = BoundsJob { slots: rig.slot_bounds(), palette: rows }.run();
+        let bounds =
+            bounds.map_err(|source| CliError::Job { file: subject.model.file.clone(), source })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
         let finite = !bounds.is_empty() && radius.is_finite() && bounds.center().is_finite();
         let mut world = on_ground(*crowd.world(instance)?, floors.below(crowd, instance)?.0);
@@ -167,10 +156,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
             morph_offset,
             tint: tint(i),
             // Without bounds an instance is never culled.
-            bounds: finite.then(|| Sphere {
-                center: bounds.center().to_array(),
-                radius,
-            }),
+            bounds: finite.then(|| Sphere { center: bounds.center().to_array(), radius }),
         });
     }
     Ok(all)
@@ -204,12 +190,8 @@ mod tests {
         let (_, mut crowd) = Cast::new(&model.rig, &choice.clips, &formation).unwrap();
         let mut buffer = BoneBuffer::new();
         crowd.evaluate(&mut buffer);
-        let subject = Subject {
-            model: &model,
-            formation: &formation,
-            choice: &choice,
-            floor: size.min.y,
-        };
+        let subject =
+            Subject { model: &model, formation: &formation, choice: &choice, floor: size.min.y };
         let all = instances(&subject, &crowd, &buffer).unwrap();
         let mut clips = Vec::new();
         for (&id, instance) in all.ids.iter().zip(&all.instances) {
@@ -218,20 +200,14 @@ mod tests {
             let clip = clip.index();
             let duration = model.rig.clips()[clip].duration();
             let lowest = (0..48).map(|step| {
-                let action = PoseAction {
-                    clip,
-                    time: duration * (step as f32 + 0.5) / 48.0,
-                    weight: 1.0,
-                };
+                let action =
+                    PoseAction { clip, time: duration * (step as f32 + 0.5) / 48.0, weight: 1.0 };
                 let pose = size::pose_size(&model, &model.pose(&[action]).unwrap()).unwrap();
                 instance.world.transform_point3(pose.min).y
             });
             let lowest = lowest.fold(f32::INFINITY, f32::min);
             let height = (size.max.y - size.min.y) * instance.world.rows[1][1];
-            assert!(
-                lowest.abs() < 0.01 * height,
-                "clip {clip}: {lowest} of {height}"
-            );
+            assert!(lowest.abs() < 0.01 * height, "clip {clip}: {lowest} of {height}");
             clips.push(clip);
         }
         clips.sort_unstable();

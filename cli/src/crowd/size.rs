@@ -25,11 +25,7 @@ pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
         let duration = model.rig.clips().get(clip).map_or(0.0, |c| c.duration());
         for moment in 0..MOMENTS {
             let time = duration * (moment as f32 + 0.5) / MOMENTS as f32;
-            let action = PoseAction {
-                clip,
-                time,
-                weight: 1.0,
-            };
+            let action = PoseAction { clip, time, weight: 1.0 };
             let mut pose = pose_size(model, &model.pose(&[action])?)?;
             if choice.travel && !pose.is_empty() {
                 let away = pose.center().with_y(0.0);
@@ -40,14 +36,7 @@ pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
         }
     }
     let usable = !size.is_empty() && size.min.is_finite() && size.max.is_finite();
-    Ok(if usable {
-        size
-    } else {
-        Aabb {
-            min: Vec3::ZERO,
-            max: Vec3::ZERO,
-        }
-    })
+    Ok(if usable { size } else { Aabb { min: Vec3::ZERO, max: Vec3::ZERO } })
 }
 
 /// The longest side of a box.
@@ -58,10 +47,9 @@ pub fn longest_side(size: &Aabb) -> f32 {
 /// Bounding box of all triangles' vertices in a pose, or of all joints if there are none.
 pub fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> {
     let mut size = Aabb::EMPTY;
-    let posed = pose.vertices(&model.rig).map_err(|source| CliError::Pose {
-        file: model.file.clone(),
-        source: Box::new(source),
-    })?;
+    let posed = pose
+        .vertices(&model.rig)
+        .map_err(|source| CliError::Pose { file: model.file.clone(), source: Box::new(source) })?;
     let mut any = false;
     for primitive in &posed {
         let mesh = &model.rig.meshes()[primitive.mesh].mesh.primitives[primitive.primitive];

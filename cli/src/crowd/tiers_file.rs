@@ -134,9 +134,7 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         (Some(phases), None) => Sharing::Phases(phases),
         (None, Some(error)) => Sharing::Error(error),
         _ => {
-            return Err(format!(
-                "{of}it has phases and an error; a tier has one of them"
-            ));
+            return Err(format!("{of}it has phases and an error; a tier has one of them"));
         }
     };
     let rate = match entry.rate {
@@ -157,11 +155,7 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         Some(Value::Array(names)) => {
             let names = names.into_iter().map(|joint| match joint {
                 Value::String(joint) => Ok(joint),
-                other => Err(refused(
-                    &name("a joint of leave_out"),
-                    &other,
-                    "a name or path",
-                )),
+                other => Err(refused(&name("a joint of leave_out"), &other, "a name or path")),
             });
             Some(names.collect::<Result<Vec<_>, _>>()?)
         }
@@ -174,13 +168,7 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         level: level.unwrap_or(0),
         leave_out: leave_out.unwrap_or_default(),
     });
-    Ok(Tier {
-        height: height.unwrap_or_default(),
-        rate,
-        interpolate,
-        sharing,
-        detail,
-    })
+    Ok(Tier { height: height.unwrap_or_default(), rate, interpolate, sharing, detail })
 }
 
 fn refused(name: &str, value: &Value, expected: &str) -> String {
@@ -237,9 +225,7 @@ pub fn check(file: &Path, tiers: &Tiers, model: &Model) -> Result<Vec<String>, C
                 ),
                 other => other.to_string(),
             };
-            return Err(CliError::Tiers(format!(
-                "{file}: tier {number}: leave_out: {error}"
-            )));
+            return Err(CliError::Tiers(format!("{file}: tier {number}: leave_out: {error}")));
         }
         if detail.level >= levels {
             let has = text::plural(levels, "level");
@@ -314,9 +300,7 @@ mod tests {
         assert_eq!("0".parse(), Ok(BudgetArg::Palettes(0)));
         assert_eq!("1.5ms".parse(), Ok(BudgetArg::Microseconds(1500.0)));
         assert_eq!("800us".parse(), Ok(BudgetArg::Microseconds(800.0)));
-        for bad in [
-            "", "ms", "-1", "1.5", "1s", "NaNms", "0us", "-2ms", "1e99ms", "infus",
-        ] {
+        for bad in ["", "ms", "-1", "1.5", "1s", "NaNms", "0us", "-2ms", "1e99ms", "infus"] {
             let error = bad.parse::<BudgetArg>().unwrap_err();
             assert!(error.contains("a number of palettes"), "{bad}: {error}");
         }
@@ -328,23 +312,12 @@ mod tests {
             {"height": 0.5, "rate": 16, "error": 0.005, "level": 1, "leave_out": ["Arm/Hand"]}],
             "hysteresis": 0, "max_age": 4294967295, "shadows": 1}"#;
         let tiers = parse(text.as_bytes()).unwrap();
-        let tier = |height, rate, sharing| Tier {
-            height,
-            rate,
-            sharing,
-            ..Tier::default()
-        };
+        let tier = |height, rate, sharing| Tier { height, rate, sharing, ..Tier::default() };
         let expected = [
             tier(100.0, 1, Sharing::None),
+            Tier { interpolate: true, ..tier(20.0, 2, Sharing::Phases(4096)) },
             Tier {
-                interpolate: true,
-                ..tier(20.0, 2, Sharing::Phases(4096))
-            },
-            Tier {
-                detail: Some(TierDetail {
-                    level: 1,
-                    leave_out: vec!["Arm/Hand".into()],
-                }),
+                detail: Some(TierDetail { level: 1, leave_out: vec!["Arm/Hand".into()] }),
                 ..tier(0.5, 16, Sharing::Error(0.005))
             },
         ];
@@ -354,10 +327,7 @@ mod tests {
         // What is not given is the library's default.
         let tiers = parse(br#"{"tiers": [{"height": 1, "leave_out": []}]}"#).unwrap();
         let default = Tiers::default();
-        assert_eq!(
-            (tiers.hysteresis, tiers.max_age),
-            (default.hysteresis, default.max_age)
-        );
+        assert_eq!((tiers.hysteresis, tiers.max_age), (default.hysteresis, default.max_age));
         assert_eq!(tiers.tiers[0].detail, Some(TierDetail::default()));
     }
 
@@ -374,26 +344,11 @@ mod tests {
     #[test]
     fn what_is_refused_is_named() {
         let of_tier = [
-            (
-                r#""height": -1"#,
-                "tier 0: the height is -1, outside 0 to 1000000",
-            ),
-            (
-                r#""height": 1e7"#,
-                "tier 0: the height is 10000000, outside 0 to 1000000",
-            ),
-            (
-                r#""height": 1e300"#,
-                "tier 0: height is 1e+300; expected a number of 32 bits",
-            ),
-            (
-                r#""height": "40""#,
-                r#"tier 0: height is "40"; expected a number"#,
-            ),
-            (
-                r#""height": null"#,
-                "tier 0: height is null; expected a number",
-            ),
+            (r#""height": -1"#, "tier 0: the height is -1, outside 0 to 1000000"),
+            (r#""height": 1e7"#, "tier 0: the height is 10000000, outside 0 to 1000000"),
+            (r#""height": 1e300"#, "tier 0: height is 1e+300; expected a number of 32 bits"),
+            (r#""height": "40""#, r#"tier 0: height is "40"; expected a number"#),
+            (r#""height": null"#, "tier 0: height is null; expected a number"),
             (r#""height": NaN"#, "expected value at line 1 column"),
             (r#""height": 1e999"#, "number out of range at line 1 column"),
             (r#""rate": 2"#, "missing field `height` at line 1 column"),
@@ -402,18 +357,9 @@ mod tests {
                 "unknown field `hight`, expected one of `height`, `rate`",
             ),
             (r#""height": 1, "height": 2"#, "duplicate field `height`"),
-            (
-                r#""height": 1, "rate": 3"#,
-                "tier 0: rate is 3; expected 1, 2, 4, 8 or 16",
-            ),
-            (
-                r#""height": 1, "rate": 300"#,
-                "tier 0: rate is 300; expected 1, 2",
-            ),
-            (
-                r#""height": 1, "rate": 0.5"#,
-                "tier 0: rate is 0.5; expected 1, 2",
-            ),
+            (r#""height": 1, "rate": 3"#, "tier 0: rate is 3; expected 1, 2, 4, 8 or 16"),
+            (r#""height": 1, "rate": 300"#, "tier 0: rate is 300; expected 1, 2"),
+            (r#""height": 1, "rate": 0.5"#, "tier 0: rate is 0.5; expected 1, 2"),
             (
                 r#""height": 1, "interpolate": 1"#,
                 "tier 0: interpolate is 1; expected true or false",
@@ -426,34 +372,13 @@ mod tests {
                 r#""height": 1, "phases": 4097"#,
                 "tier 0: phases is 4097; expected a whole number from 1 to 4096",
             ),
-            (
-                r#""height": 1, "phases": 0"#,
-                "tier 0: phases is 0; expected",
-            ),
-            (
-                r#""height": 1, "phases": -5"#,
-                "tier 0: phases is -5; expected",
-            ),
-            (
-                r#""height": 1, "phases": 1.5"#,
-                "tier 0: phases is 1.5; expected",
-            ),
-            (
-                r#""height": 1, "error": 0"#,
-                "tier 0: the error of sharing is 0, outside",
-            ),
-            (
-                r#""height": 1, "error": -1e-3"#,
-                "tier 0: the error of sharing is -0.001",
-            ),
-            (
-                r#""height": 1, "error": []"#,
-                "tier 0: error is []; expected a number",
-            ),
-            (
-                r#""height": 1, "error": 1, "phases": 1"#,
-                "tier 0: it has phases and an error",
-            ),
+            (r#""height": 1, "phases": 0"#, "tier 0: phases is 0; expected"),
+            (r#""height": 1, "phases": -5"#, "tier 0: phases is -5; expected"),
+            (r#""height": 1, "phases": 1.5"#, "tier 0: phases is 1.5; expected"),
+            (r#""height": 1, "error": 0"#, "tier 0: the error of sharing is 0, outside"),
+            (r#""height": 1, "error": -1e-3"#, "tier 0: the error of sharing is -0.001"),
+            (r#""height": 1, "error": []"#, "tier 0: error is []; expected a number"),
+            (r#""height": 1, "error": 1, "phases": 1"#, "tier 0: it has phases and an error"),
             (
                 r#""height": 1, "level": -1"#,
                 "tier 0: level is -1; expected a whole number from 0 to 65535",
@@ -474,19 +399,13 @@ mod tests {
             ("{}", "missing field `tiers`"),
             (r#"{"tiers": {}}"#, "invalid type: map, expected a sequence"),
             (r#"{"tiers": []}"#, "0 tiers; a crowd has 1 to 16"),
-            (
-                r#"{"tiers": [[1]]}"#,
-                "invalid type: sequence, expected an object",
-            ),
+            (r#"{"tiers": [[1]]}"#, "invalid type: sequence, expected an object"),
             (r#"{"tiers": [{"height": 1}]} x"#, "trailing characters"),
             (
                 r#"{"tiers": [{"height": 1}, {"height": 1}]}"#,
                 "tier 1 begins at 1 pixel, which is not below",
             ),
-            (
-                r#"{"tiers": [{"height": 1}, {"height": "a"}]}"#,
-                "tier 1: height is \"a\"",
-            ),
+            (r#"{"tiers": [{"height": 1}, {"height": "a"}]}"#, "tier 1: height is \"a\""),
             (
                 r#"{"tiers": [{"height": 1}], "hysteresis": 2}"#,
                 "the hysteresis is 2, outside 0 to 1",
@@ -499,10 +418,7 @@ mod tests {
                 r#"{"tiers": [{"height": 1}], "max_age": 0}"#,
                 "max_age is 0; expected a whole number from 1 to 4294967295",
             ),
-            (
-                r#"{"tiers": [{"height": 1}], "max_age": 1e20}"#,
-                "max_age is 1e+20; expected",
-            ),
+            (r#"{"tiers": [{"height": 1}], "max_age": 1e20}"#, "max_age is 1e+20; expected"),
             (
                 r#"{"tiers": [{"height": 1}], "shadows": 1}"#,
                 "the tier of shadows is 1; there is 1 tier",
@@ -511,10 +427,7 @@ mod tests {
                 r#"{"tiers": [{"height": 1}], "shadows": -1}"#,
                 "shadows is -1; expected a whole number of at least 0",
             ),
-            (
-                r#"{"tiers": [{"height": 1}], "shadow": 1}"#,
-                "unknown field `shadow`",
-            ),
+            (r#"{"tiers": [{"height": 1}], "shadow": 1}"#, "unknown field `shadow`"),
         ];
         let of_tier =
             of_tier.map(|(fields, part)| (format!(r#"{{"tiers": [{{{fields}}}]}}"#), part));
@@ -537,10 +450,7 @@ mod tests {
         let long = "x".repeat(100_000);
         let text = format!(r#"{{"tiers": [{{"height": "{long}"}}]}}"#);
         let error = parse(text.as_bytes()).unwrap_err();
-        assert!(
-            error.len() < 100 && error.ends_with("; expected a number"),
-            "{error}"
-        );
+        assert!(error.len() < 100 && error.ends_with("; expected a number"), "{error}");
     }
 
     #[test]
@@ -548,17 +458,11 @@ mod tests {
         let model = Model::load(None, false, Default::default()).unwrap();
         let read = |fields: &str| {
             let text = format!(r#"{{"tiers": [{{"height": 9}}, {{"height": 1, {fields}}}]}}"#);
-            check(
-                Path::new("far.json"),
-                &parse(text.as_bytes()).unwrap(),
-                &model,
-            )
+            check(Path::new("far.json"), &parse(text.as_bytes()).unwrap(), &model)
         };
         let fine = read(r#""level": 2, "leave_out": ["LeftHand", "LeftArm/LeftForeArm"]"#);
         assert!(fine.is_ok_and(|warnings| warnings.is_empty()));
-        let error = read(r#""leave_out": ["RightHand", "LeftHnad"]"#)
-            .unwrap_err()
-            .to_string();
+        let error = read(r#""leave_out": ["RightHand", "LeftHnad"]"#).unwrap_err().to_string();
         let start = r#"far.json: tier 1: leave_out: built-in character has no joint "LeftHnad"; did you mean "LeftHand""#;
         assert!(error.starts_with(start), "{error}");
         let warnings = read(r#""level": 7"#).unwrap();

@@ -202,11 +202,7 @@ pub struct BoundInfo {
 }
 
 fn bound_info(bound: &BoundFile) -> BoundInfo {
-    BoundInfo {
-        file: bound.file.clone(),
-        clips: bound.clips.clone(),
-        report: bound.findings(),
-    }
+    BoundInfo { file: bound.file.clone(), clips: bound.clips.clone(), report: bound.findings() }
 }
 
 impl Document {
@@ -221,10 +217,7 @@ impl Document {
         Self {
             file: model.file.clone(),
             // The report has that of a BVH file.
-            unit_hint: bounds
-                .as_ref()
-                .and_then(Bounds::unit_hint)
-                .filter(|_| !model.is_bvh()),
+            unit_hint: bounds.as_ref().and_then(Bounds::unit_hint).filter(|_| !model.is_bvh()),
             bounds,
             nodes: rig.nodes().len(),
             humanoid: humanoid(rig),
@@ -236,13 +229,7 @@ impl Document {
                     slots: s.len(),
                 })
                 .collect(),
-            clips: rig
-                .clips()
-                .iter()
-                .zip(travels)
-                .enumerate()
-                .map(clip)
-                .collect(),
+            clips: rig.clips().iter().zip(travels).enumerate().map(clip).collect(),
             levels_of_detail: rig.lod_count(),
             meshes: meshes(rig),
             morphs: morphs(rig),
@@ -265,10 +252,7 @@ impl Document {
             images: images
                 .map(|i| {
                     let decoded = i.as_ref().and_then(|i| i.decoded());
-                    decoded.map(|i| ImageInfo {
-                        width: i.width,
-                        height: i.height,
-                    })
+                    decoded.map(|i| ImageInfo { width: i.width, height: i.height })
                 })
                 .collect(),
             report: model.library.is_none().then(|| report(model)),
@@ -289,12 +273,7 @@ fn humanoid(rig: &Rig) -> Option<HumanoidInfo> {
     let lacking = HumanBone::all().filter(|bone| bone.required() && !stated(bone));
     (!bones.is_empty()).then(|| HumanoidInfo {
         lacking: lacking.map(HumanBone::name).collect(),
-        bones: (bones.iter())
-            .map(|&(bone, joint)| BoneInfo {
-                bone: bone.name(),
-                joint,
-            })
-            .collect(),
+        bones: (bones.iter()).map(|&(bone, joint)| BoneInfo { bone: bone.name(), joint }).collect(),
     })
 }
 
@@ -326,11 +305,7 @@ fn skeleton(rig: &Rig) -> SkeletonInfo {
             .map(|((name, &parent), node)| JointInfo {
                 node,
                 name: name.clone(),
-                parent: if usize::from(parent) < skeleton.len() {
-                    i64::from(parent)
-                } else {
-                    -1
-                },
+                parent: if usize::from(parent) < skeleton.len() { i64::from(parent) } else { -1 },
             })
             .collect(),
     }
@@ -351,15 +326,9 @@ fn clip((clip, (c, root_motion)): (usize, (&Arc<Clip>, Option<Travel>))) -> Clip
         markers: c
             .markers()
             .iter()
-            .map(|m| MarkerInfo {
-                name: m.name.clone(),
-                time: m.time,
-            })
+            .map(|m| MarkerInfo { name: m.name.clone(), time: m.time })
             .collect(),
-        timelines: Timelines {
-            regular,
-            irregular: c.timelines().len() - regular,
-        },
+        timelines: Timelines { regular, irregular: c.timelines().len() - regular },
         tracks: Tracks {
             translation: counts(Channel::Translation),
             rotation: counts(Channel::Rotation),
@@ -378,10 +347,7 @@ fn moving_joints(clip: &Clip) -> usize {
             *moving.entry(block.block).or_default() |= block.moving;
         }
     }
-    moving
-        .values()
-        .map(|lanes| lanes.count_ones() as usize)
-        .sum()
+    moving.values().map(|lanes| lanes.count_ones() as usize).sum()
 }
 
 /// Entries of all meshes; a mesh drawn by several nodes is analysed once.
@@ -420,10 +386,7 @@ fn mesh(rig: &Rig, m: &RigMesh) -> MeshInfo {
         triangles: sum(&|p| p.indices.len() / 3),
         morph_targets: most(&|p| p.targets.len()),
         influences: most(&influences),
-        dropped_weight: DroppedWeight {
-            four: dropped(4),
-            eight: dropped(8),
-        },
+        dropped_weight: DroppedWeight { four: dropped(4), eight: dropped(8) },
     }
 }
 

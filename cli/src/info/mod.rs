@@ -85,18 +85,9 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
 fn bound(d: &Document) -> String {
     let mut out = String::new();
     for file in &d.bound {
-        line(
-            &mut out,
-            format_args!("\nclips of {}", text::one_line(&file.file)),
-        );
-        let names = file
-            .clips
-            .iter()
-            .map(|n| format!("\"{}\"", text::one_line(n)));
-        line(
-            &mut out,
-            format_args!("  {}", names.collect::<Vec<_>>().join(", ")),
-        );
+        line(&mut out, format_args!("\nclips of {}", text::one_line(&file.file)));
+        let names = file.clips.iter().map(|n| format!("\"{}\"", text::one_line(n)));
+        line(&mut out, format_args!("  {}", names.collect::<Vec<_>>().join(", ")));
         for found in &file.report {
             line(&mut out, format_args!("  {}", text::one_line(found)));
         }
@@ -107,12 +98,8 @@ fn bound(d: &Document) -> String {
 fn summary(d: &Document) -> String {
     let several =
         |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    let triangles: usize = d
-        .meshes
-        .iter()
-        .filter(|m| m.level_of_detail == 0)
-        .map(|m| m.triangles)
-        .sum();
+    let triangles: usize =
+        d.meshes.iter().filter(|m| m.level_of_detail == 0).map(|m| m.triangles).sum();
     let levels = match d.levels_of_detail {
         0 | 1 => String::new(),
         n => format!(" in {n} levels of detail"),
@@ -134,10 +121,7 @@ fn summary(d: &Document) -> String {
 fn size(d: &Document, is_bvh: bool) -> String {
     let mut out = String::new();
     let Some(bounds) = &d.bounds else {
-        line(
-            &mut out,
-            format_args!("size unknown: no meshes and no joints"),
-        );
+        line(&mut out, format_args!("size unknown: no meshes and no joints"));
         return out;
     };
     // Of small models metres have no digits.
@@ -155,25 +139,14 @@ fn size(d: &Document, is_bvh: bool) -> String {
         ),
     );
     // Of BVH files the import knows more than the size.
-    if let Some(entry) = d
-        .report
-        .iter()
-        .flatten()
-        .find(|e| is_bvh && e.place == UNIT)
-    {
-        line(
-            &mut out,
-            format_args!("  {}", text::one_line(&entry.message)),
-        );
+    if let Some(entry) = d.report.iter().flatten().find(|e| is_bvh && e.place == UNIT) {
+        line(&mut out, format_args!("  {}", text::one_line(&entry.message)));
         out += "  --unit cm, or metres as a number, reads it in another unit\n";
     }
     if d.unit_hint.is_some() {
         line(
             &mut out,
-            format_args!(
-                "  seems to be in centimetres: {} m",
-                sides(bounds.size, 0.01)
-            ),
+            format_args!("  seems to be in centimetres: {} m", sides(bounds.size, 0.01)),
         );
         // A .phx file cannot be baked again.
         if d.library.is_none() {
@@ -224,17 +197,9 @@ fn skins(d: &Document) -> String {
         return String::new();
     }
     let rows = d.skins.iter();
-    let rows = rows.map(|s| {
-        vec![
-            s.skin.to_string(),
-            text::name(s.name.as_deref()),
-            s.slots.to_string(),
-        ]
-    });
-    format!(
-        "\nSkins\n{}",
-        text::table(&["skin", "name", "slots"], rows.collect(), 2)
-    )
+    let rows =
+        rows.map(|s| vec![s.skin.to_string(), text::name(s.name.as_deref()), s.slots.to_string()]);
+    format!("\nSkins\n{}", text::table(&["skin", "name", "slots"], rows.collect(), 2))
 }
 
 fn clips(d: &Document) -> String {
@@ -311,27 +276,20 @@ fn clips(d: &Document) -> String {
     let channels: Vec<&str> = channels.into_iter().filter(shown).collect();
     if !channels.is_empty() {
         let channels = channels.join(", ");
-        line(
-            &mut out,
-            format_args!("{channels}: animated + constant but not at rest"),
-        );
+        line(&mut out, format_args!("{channels}: animated + constant but not at rest"));
     }
     if shown(&"timelines") {
         out += "timelines: regular + irregular\n";
     }
     for c in d.clips.iter().filter(|c| !c.markers.is_empty()) {
         let markers = c.markers.iter().take(MARKERS);
-        let mut all: Vec<String> = markers
-            .map(|m| format!("{} {:.3} s", text::one_line(&m.name), m.time))
-            .collect();
+        let mut all: Vec<String> =
+            markers.map(|m| format!("{} {:.3} s", text::one_line(&m.name), m.time)).collect();
         if c.markers.len() > MARKERS {
             all.push(format!("and {} more", c.markers.len() - MARKERS));
         }
         let name = text::name(Some(&c.name));
-        line(
-            &mut out,
-            format_args!("  markers of {name}: {}", all.join(", ")),
-        );
+        line(&mut out, format_args!("  markers of {name}: {}", all.join(", ")));
     }
     out
 }
@@ -385,10 +343,7 @@ fn meshes(d: &Document) -> String {
     let table = text::table_of(&header, rows.collect(), 2, &optional);
     let about = [
         ("influences", "influences: most per vertex"),
-        (
-            "dropped for 4",
-            "dropped: largest weight that a vertex loses",
-        ),
+        ("dropped for 4", "dropped: largest weight that a vertex loses"),
     ];
     let shown = about.iter().filter(|(c, _)| text::has_column(&table, c));
     let shown: Vec<&str> = shown.map(|(_, what)| *what).collect();
@@ -425,15 +380,7 @@ fn surfaces(d: &Document) -> String {
                 not_drawn(m),
             ]
         });
-        let header = [
-            "material",
-            "name",
-            "base colour",
-            "image",
-            "sides",
-            "alpha",
-            "not drawn",
-        ];
+        let header = ["material", "name", "base colour", "image", "sides", "alpha", "not drawn"];
         line(&mut out, format_args!("\nMaterials"));
         let optional = ["not drawn", "alpha", "base colour", "image", "sides"];
         out += &text::table_of(&header, rows.collect(), 3, &optional);
@@ -456,15 +403,9 @@ fn report(d: &Document, is_bvh: bool) -> String {
         return out;
     };
     // The unit stands below the size.
-    let entries: Vec<_> = report
-        .iter()
-        .filter(|e| !is_bvh || e.place != UNIT)
-        .collect();
+    let entries: Vec<_> = report.iter().filter(|e| !is_bvh || e.place != UNIT).collect();
     if entries.is_empty() {
-        line(
-            &mut out,
-            format_args!("\nImport report: all was used, and nothing repaired"),
-        );
+        line(&mut out, format_args!("\nImport report: all was used, and nothing repaired"));
         return out;
     }
     line(&mut out, format_args!("\nImport report"));
@@ -475,10 +416,7 @@ fn report(d: &Document, is_bvh: bool) -> String {
     }
     let more = entries.len().saturating_sub(REPORT_LINES);
     if more > 0 {
-        line(
-            &mut out,
-            format_args!("  and {more} more (--json prints all)"),
-        );
+        line(&mut out, format_args!("  and {more} more (--json prints all)"));
     }
     out
 }

@@ -68,20 +68,14 @@ pub fn travels(model: &Model, bounds: Option<&Bounds>) -> Vec<Option<Travel>> {
     let travel = |clip: usize| {
         let duration = clips[clip].duration();
         let of = |distance: f32, extracted| {
-            (duration > 0.0).then(|| Travel {
-                distance,
-                speed: distance / duration,
-                extracted,
-            })
+            (duration > 0.0).then(|| Travel { distance, speed: distance / duration, extracted })
         };
         if let Some(motion) = clips[clip].root_motion() {
             return of(motion.whole().translation.length() as f32, true);
         }
         let size = bounds.filter(|_| few)?.longest();
         let distance = in_pose(model, clip, duration)?;
-        (distance > TRAVELS * size && distance.is_finite())
-            .then(|| of(distance, false))
-            .flatten()
+        (distance > TRAVELS * size && distance.is_finite()).then(|| of(distance, false)).flatten()
     };
     (0..clips.len()).map(travel).collect()
 }

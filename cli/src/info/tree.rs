@@ -28,10 +28,7 @@ pub fn text(skeleton: &Skeleton) -> String {
     }
     let compact = joints > COMPACT_ABOVE;
     let how = if compact { ", chains on one line" } else { "" };
-    line(
-        &mut out,
-        format_args!("\nSkeleton: {}{how}", plural(joints, "joint")),
-    );
+    line(&mut out, format_args!("\nSkeleton: {}{how}", plural(joints, "joint")));
     // Children of every joint; the extra entry at the end holds the roots.
     let mut children = vec![Vec::new(); joints + 1];
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
@@ -117,11 +114,7 @@ mod tests {
     fn skeleton(parents: &[Option<usize>]) -> Skeleton {
         let joints = parents.iter().enumerate();
         let joints: Vec<Joint> = joints
-            .map(|(i, &parent)| Joint {
-                name: format!("j{i}"),
-                parent,
-                rest: Trs::IDENTITY,
-            })
+            .map(|(i, &parent)| Joint { name: format!("j{i}"), parent, rest: Trs::IDENTITY })
             .collect();
         Skeleton::new(&joints, None, Vec::new()).unwrap()
     }
@@ -144,14 +137,10 @@ Skeleton: 5 joints
     fn long_chains_are_cut_and_do_not_recurse() {
         let chain: Vec<Option<usize>> = (0..65_000usize).map(|i| i.checked_sub(1)).collect();
         let tree = text(&skeleton(&chain));
-        assert!(
-            tree.contains("j0 › j1 › j2 › j3 › … 64995 more … › j64999"),
-            "{tree}"
-        );
+        assert!(tree.contains("j0 › j1 › j2 › j3 › … 64995 more … › j64999"), "{tree}");
         // A comb: every second joint is a leaf, and the spine continues through the others.
-        let comb: Vec<Option<usize>> = (0..65_000usize)
-            .map(|i| i.checked_sub(1).map(|p| p / 2 * 2))
-            .collect();
+        let comb: Vec<Option<usize>> =
+            (0..65_000usize).map(|i| i.checked_sub(1).map(|p| p / 2 * 2)).collect();
         let tree = text(&skeleton(&comb));
         assert!(tree.lines().count() <= MOST_LINES + 4);
         assert!(tree.contains("more joints"));

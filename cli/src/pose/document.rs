@@ -107,10 +107,7 @@ impl Document {
         };
         let rig = &model.rig;
         // JSON cannot represent numbers that are not finite.
-        let fail = |source| CliError::Pose {
-            file: model.file.clone(),
-            source: Box::new(source),
-        };
+        let fail = |source| CliError::Pose { file: model.file.clone(), source: Box::new(source) };
         pose.check_finite(rig).map_err(fail)?;
         Ok(Self {
             index: single.as_ref().map(|a| a.index),
@@ -212,10 +209,7 @@ fn morphs(rig: &Rig, pose: &EvaluatedPose) -> Vec<MorphEntry> {
 
 fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>, CliError> {
     let rig = &model.rig;
-    let fail = |source| CliError::Pose {
-        file: model.file.clone(),
-        source: Box::new(source),
-    };
+    let fail = |source| CliError::Pose { file: model.file.clone(), source: Box::new(source) };
     let posed = pose.vertices(rig).map_err(fail)?;
     let finite = |p: &PosedPrimitive| p.positions.as_flattened().iter().all(|v| v.is_finite());
     if let Some(p) = posed.iter().find(|p| !finite(p)) {

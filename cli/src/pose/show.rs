@@ -11,11 +11,7 @@ pub fn text(model: &Model, document: &Document) -> String {
     if !document.skins.is_empty() {
         let rows = document.skins.iter().map(|s| {
             let name = model.rig.file_skins().get(s.skin).and_then(|k| k.name());
-            vec![
-                s.skin.to_string(),
-                text::name(name),
-                s.joints.len().to_string(),
-            ]
+            vec![s.skin.to_string(), text::name(name), s.joints.len().to_string()]
         });
         line(&mut out, format_args!("\nSkins (palettes with --json)"));
         out += &text::table(&["skin", "name", "slots"], rows.collect(), 2);
@@ -27,19 +23,8 @@ pub fn text(model: &Model, document: &Document) -> String {
         out += &text::table(&["node", "weights"], rows.collect(), 2);
     }
     if let Some(primitives) = &document.primitives {
-        line(
-            &mut out,
-            format_args!("\nDeformed primitives (positions with --json)"),
-        );
-        let header = [
-            "node",
-            "mesh",
-            "primitive",
-            "skin",
-            "vertices",
-            "least",
-            "greatest",
-        ];
+        line(&mut out, format_args!("\nDeformed primitives (positions with --json)"));
+        let header = ["node", "mesh", "primitive", "skin", "vertices", "least", "greatest"];
         let optional = ["vertices", "least", "greatest", "skin", "primitive"];
         let rows = primitives.iter().map(primitive).collect();
         out += &text::table_of(&header, rows, 4, &optional);
@@ -53,10 +38,7 @@ fn heading(model: &Model, document: &Document) -> String {
     match (&document.clip, document.time, document.duration) {
         (Some(clip), Some(time), Some(duration)) => line(
             &mut out,
-            format_args!(
-                "{file}: clip {} at {time} of {duration} s",
-                text::name(Some(clip))
-            ),
+            format_args!("{file}: clip {} at {time} of {duration} s", text::name(Some(clip))),
         ),
         _ if document.blend.is_empty() => line(&mut out, format_args!("{file}: rest pose")),
         _ => line(&mut out, format_args!("{file}: blend")),
@@ -65,10 +47,7 @@ fn heading(model: &Model, document: &Document) -> String {
         let clip = text::name(Some(&b.clip));
         line(
             &mut out,
-            format_args!(
-                "  {clip} at {} of {} s, weight {}",
-                b.time, b.duration, b.weight
-            ),
+            format_args!("  {clip} at {} of {} s, weight {}", b.time, b.duration, b.weight),
         );
     }
     out
@@ -87,22 +66,9 @@ fn nodes(document: &Document) -> String {
             numbers(&[x, y, z]),
         ]
     });
-    let header = [
-        "node",
-        "name",
-        "parent",
-        "translation",
-        "rotation xyzw",
-        "scale",
-        "world position",
-    ];
-    let optional = [
-        "world position",
-        "translation",
-        "rotation xyzw",
-        "parent",
-        "scale",
-    ];
+    let header =
+        ["node", "name", "parent", "translation", "rotation xyzw", "scale", "world position"];
+    let optional = ["world position", "translation", "rotation xyzw", "parent", "scale"];
     text::table_of(&header, rows.collect(), 3, &optional)
 }
 
@@ -133,11 +99,7 @@ fn number(v: f32) -> String {
     // Adding 0 turns -0 into 0.
     let v = v + 0.0;
     if v != 0.0 && (v.abs() < 1e-3 || v.abs() >= 1e6) {
-        if v.abs() < 5e-8 {
-            "0.0000".into()
-        } else {
-            format!("{v:.2e}")
-        }
+        if v.abs() < 5e-8 { "0.0000".into() } else { format!("{v:.2e}") }
     } else {
         format!("{v:.4}")
     }

@@ -55,14 +55,8 @@ pub fn arrange(
     setup: Setup,
 ) -> Result<Arranged, CliError> {
     let first = meshes.len().saturating_sub(setup.beside);
-    let all = Aabb {
-        min: Vec3::NEG_INFINITY,
-        max: Vec3::INFINITY,
-    };
-    let mut arranged = Arranged {
-        shown: vec![all; meshes.len()],
-        ground: None,
-    };
+    let all = Aabb { min: Vec3::NEG_INFINITY, max: Vec3::INFINITY };
+    let mut arranged = Arranged { shown: vec![all; meshes.len()], ground: None };
     if setup.beside == 0 {
         return Ok(arranged);
     }
@@ -144,9 +138,7 @@ impl<'a> Sight<'a> {
             points.push(self.place.transform_point3(p))
         })?;
         let (mut low, mut high) = (f32::INFINITY, f32::NEG_INFINITY);
-        points
-            .iter()
-            .for_each(|p| (low, high) = (low.min(p.y), high.max(p.y)));
+        points.iter().for_each(|p| (low, high) = (low.min(p.y), high.max(p.y)));
         let floor = self.ground - SUNK * (high - low);
         let mut seen = 0;
         let (mut from, mut to) = (Vec2::INFINITY, Vec2::NEG_INFINITY);

@@ -69,19 +69,9 @@ pub fn draw(
     let rigs: Vec<Arc<Rig>> = stage.rigs().cloned().collect();
     let shapes: Vec<RigShape> = rigs.iter().map(|rig| RigShape::new(rig)).collect();
     let meshes: Vec<Vec<DrawMesh>> = shapes.iter().map(|s| s.meshes(0)).collect();
-    let details: Vec<[DrawDetail; 1]> = meshes
-        .iter()
-        .map(|meshes| {
-            [DrawDetail {
-                meshes,
-                min_pixels: 0.0,
-            }]
-        })
-        .collect();
-    let models: Vec<DrawModel> = details
-        .iter()
-        .map(|details| DrawModel { details })
-        .collect();
+    let details: Vec<[DrawDetail; 1]> =
+        meshes.iter().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]).collect();
+    let models: Vec<DrawModel> = details.iter().map(|details| DrawModel { details }).collect();
     let Arranged { shown, ground } = arrange(&meshes, frames, setup)?;
     let frames = &*frames;
     let mut framing = Framing::new(size.aspect(), setup.headroom);
@@ -101,11 +91,7 @@ pub fn draw(
     }
     let sight = Sight::new(&place, &camera, &look, size)?;
     let tint = |model: usize| {
-        if shapes[model].has_tint() {
-            TINT
-        } else {
-            [1.0; 4]
-        }
+        if shapes[model].has_tint() { TINT } else { [1.0; 4] }
     };
 
     let bar = bar(frames.len());
@@ -119,9 +105,7 @@ pub fn draw(
         }
         let outside = |actor: &usize| missing.contains(&(*actor, Unseen::Outside));
         let drawn: Vec<usize> = (0..meshes.len()).filter(|actor| !outside(actor)).collect();
-        let actors = drawn
-            .iter()
-            .filter_map(|&a| Some((a, frame.actors.get(a)?)));
+        let actors = drawn.iter().filter_map(|&a| Some((a, frame.actors.get(a)?)));
         let instance = |(model, actor): (usize, &Posed)| DrawInstance {
             model: model as u32,
             world: place.mul(&actor.world),
@@ -148,21 +132,11 @@ pub fn draw(
     bar.finish_and_clear();
     let mut background = None;
     if let Some(frame) = frames.first().filter(|_| setup.background) {
-        let shot = Shot {
-            models: &models,
-            instances: &[],
-            morph_weights: &[],
-            camera,
-            look,
-        };
+        let shot = Shot { models: &models, instances: &[], morph_weights: &[], camera, look };
         let (crowd, _) = stage.at(frame.time)?;
         background = Some(renderer.draw(crowd, &[], shot, size)?.0);
     }
-    Ok(Drawn {
-        frames: pictures,
-        unseen,
-        background,
-    })
+    Ok(Drawn { frames: pictures, unseen, background })
 }
 
 fn bar(frames: usize) -> ProgressBar {

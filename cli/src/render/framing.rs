@@ -58,10 +58,7 @@ impl Framing {
             aspect,
             forward,
             fov_y: usual.fov_y,
-            axes: [
-                axis(right, side, side),
-                axis(right.cross(forward), top, tan * FILL),
-            ],
+            axes: [axis(right, side, side), axis(right.cross(forward), top, tan * FILL)],
             nearest: f32::INFINITY,
         }
     }
@@ -150,10 +147,7 @@ mod tests {
             let margin = 0.5 * (1.0 - FILL);
             let span = |pick: &dyn Fn(&glam::Vec2) -> f32| {
                 let all = all.iter().map(pick);
-                (
-                    all.clone().fold(f32::MAX, f32::min),
-                    all.fold(f32::MIN, f32::max),
-                )
+                (all.clone().fold(f32::MAX, f32::min), all.fold(f32::MIN, f32::max))
             };
             let ((left, right), (top, bottom)) = (span(&|p| p.x), span(&|p| p.y));
             let free_top = margin.max(headroom) * h;

@@ -65,8 +65,7 @@ fn indices(quantizer: &NeuQuant, frame: &RgbaImage) -> Vec<u8> {
     let moved = pixels.map(|(x, y, p)| {
         let threshold = BAYER[y as usize % 4][x as usize % 4];
         let shift = ((f32::from(threshold) + 0.5) / 16.0 - 0.5) * DITHER;
-        let [r, g, b, _] =
-            p.0.map(|c| (f32::from(c) + shift).round().clamp(0.0, 255.0) as u8);
+        let [r, g, b, _] = p.0.map(|c| (f32::from(c) + shift).round().clamp(0.0, 255.0) as u8);
         quantizer.index_of(&[r, g, b, 255]) as u8
     });
     moved.collect()
@@ -114,16 +113,10 @@ mod tests {
         assert_eq!((first.width, first.height), (3, 2));
         assert_eq!(*first.buffer, before);
         let frame = difference(&before, &[1, 2, 1, 1, 1, 3], 3);
-        assert_eq!(
-            (frame.left, frame.top, frame.width, frame.height),
-            (1, 0, 2, 2)
-        );
+        assert_eq!((frame.left, frame.top, frame.width, frame.height), (1, 0, 2, 2));
         assert_eq!(*frame.buffer, [2, SAME, SAME, 3]);
         let same = difference(&before, &before, 3);
-        assert_eq!(
-            (same.width, same.height, &*same.buffer),
-            (1, 1, &[SAME][..])
-        );
+        assert_eq!((same.width, same.height, &*same.buffer), (1, 1, &[SAME][..]));
     }
 
     #[test]

@@ -72,24 +72,14 @@ fn line(frame: &mut RgbaImage, top: u32, name: &str, rest: &str) {
         for x in 0..end.min(width) {
             let pixel = frame.get_pixel_mut(x, y);
             let dim = |c: u8| (u32::from(c) * DIMMED / 256) as u8;
-            pixel.0 = [
-                dim(pixel.0[0]),
-                dim(pixel.0[1]),
-                dim(pixel.0[2]),
-                pixel.0[3],
-            ];
+            pixel.0 = [dim(pixel.0[0]), dim(pixel.0[1]), dim(pixel.0[2]), pixel.0[3]];
         }
     }
     for (i, letter) in text.chars().enumerate() {
         let left = MARGIN + i as u32 * LETTER;
         for (row, bits) in (0..).zip(glyph(letter)) {
             for column in (0..LETTER).filter(|c| bits >> c & 1 == 1) {
-                fill(
-                    frame,
-                    (left + column) * scale,
-                    top + (MARGIN + row) * scale,
-                    scale,
-                );
+                fill(frame, (left + column) * scale, top + (MARGIN + row) * scale, scale);
             }
         }
     }
@@ -177,13 +167,7 @@ mod tests {
         let rows = |matters: &[(&str, &str)]| {
             let mut frame = plain.clone();
             write_below(&mut frame, matters);
-            let changed = |y: &u32| {
-                frame
-                    .rows()
-                    .nth(*y as usize)
-                    .unwrap()
-                    .any(|p| p.0[0] != 100)
-            };
+            let changed = |y: &u32| frame.rows().nth(*y as usize).unwrap().any(|p| p.0[0] != 100);
             (0..100).filter(changed).collect::<Vec<u32>>()
         };
         assert!(rows(&[]).is_empty());

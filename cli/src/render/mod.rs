@@ -95,11 +95,7 @@ pub struct RenderArgs {
     renderer: Backend,
     /// How shaders read palettes with wgpu: auto picks the best that the device supports; any other choice
     /// fails if the device lacks it
-    #[arg(
-        long,
-        value_name = "auto|storage|texture|uniform",
-        default_value = "auto"
-    )]
+    #[arg(long, value_name = "auto|storage|texture|uniform", default_value = "auto")]
     backend: PaletteArg,
     #[command(flatten)]
     clips: ClipArgs,
@@ -139,10 +135,9 @@ impl FromStr for AttachArg {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match text.rsplit_once('@') {
-            Some((file, joint)) if !file.is_empty() && !joint.is_empty() => Ok(Self {
-                file: file.into(),
-                joint: joint.to_owned(),
-            }),
+            Some((file, joint)) if !file.is_empty() && !joint.is_empty() => {
+                Ok(Self { file: file.into(), joint: joint.to_owned() })
+            }
             _ => Err("expected FILE@JOINT".into()),
         }
     }
@@ -192,10 +187,8 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
         Ok((model, a.joint.as_str()))
     });
     let attached = attached.collect::<Result<Vec<_>, CliError>>()?;
-    let beside = args
-        .beside
-        .iter()
-        .map(|file| Model::load_to_draw(Some(file), args.import.of_other(file)));
+    let beside =
+        args.beside.iter().map(|file| Model::load_to_draw(Some(file), args.import.of_other(file)));
     let beside = beside.collect::<Result<Vec<_>, CliError>>()?;
     let others = args.attach.iter().map(|a| &a.file).chain(&args.beside);
     let models = args.file.iter().chain(others);
@@ -221,16 +214,11 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     let pixels = u64::from(args.size.width) * u64::from(args.size.height);
     let pixels = pixels * times.count as u64;
     if pixels > MAX_PIXELS {
-        return Err(CliError::TooManyPixels {
-            frames: times.count,
-            pixels,
-            limit: MAX_PIXELS,
-        });
+        return Err(CliError::TooManyPixels { frames: times.count, pixels, limit: MAX_PIXELS });
     }
-    let columns = args.columns.map_or_else(
-        || sheet::columns(times.count, args.size),
-        |c| c.min(times.count as u32),
-    );
+    let columns = args
+        .columns
+        .map_or_else(|| sheet::columns(times.count, args.size), |c| c.min(times.count as u32));
     if !args.out.gif {
         sheet::size(times.count, columns, args.size)?;
     }
@@ -251,9 +239,7 @@ pub fn run(args: &RenderArgs) -> Result<(), CliError> {
     };
     let mut drawn = draw::draw(&mut stage, &mut frames, setup, &mut renderer)?;
     let actors = 1 + attached.len() + beside.len();
-    let named = std::iter::once(&model)
-        .chain(&beside)
-        .map(|m| file_name(&m.file));
+    let named = std::iter::once(&model).chain(&beside).map(|m| file_name(&m.file));
     let named: Vec<(usize, &str)> = setup.alone(actors).zip(named).collect();
     mark_unseen(&mut drawn, &named, args.fit_each);
     let (bytes, form) = if args.out.gif {

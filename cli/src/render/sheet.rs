@@ -31,13 +31,11 @@ pub fn columns(frames: usize, size: PictureSize) -> u32 {
 pub fn size(frames: usize, columns: u32, frame: PictureSize) -> Result<(u32, u32), CliError> {
     let rows = (frames as u32).div_ceil(columns);
     let sides = (frame.width.checked_mul(columns)).zip(frame.height.checked_mul(rows));
-    sides
-        .filter(|&(w, h)| w.max(h) <= MAX_SIDE)
-        .ok_or(CliError::SheetTooLarge {
-            columns,
-            rows,
-            limit: MAX_SIDE,
-        })
+    sides.filter(|&(w, h)| w.max(h) <= MAX_SIDE).ok_or(CliError::SheetTooLarge {
+        columns,
+        rows,
+        limit: MAX_SIDE,
+    })
 }
 
 /// True if some cells of the sheet hold no frame.

@@ -67,21 +67,14 @@ impl Stage {
     ) -> Result<Self, CliError> {
         let count = actions.at(0.0).iter().filter(|a| a.weight > 0.0).count();
         if count > ACTIONS_PER_LAYER {
-            return Err(CliError::TooManyBlended {
-                count,
-                limit: ACTIONS_PER_LAYER,
-            });
+            return Err(CliError::TooManyBlended { count, limit: ACTIONS_PER_LAYER });
         }
         let (mut crowd, mut scene) = (Crowd::new(), SceneGraph::new());
         let mut actors = Vec::new();
         let mut enter = |model: &Model, follows: Option<usize>| -> Result<_, CliError> {
             let rig = crowd.add_rig(model.rig.clone())?;
             let instance = crowd.spawn(rig)?;
-            actors.push(Actor {
-                rig: model.rig.clone(),
-                instance,
-                follows,
-            });
+            actors.push(Actor { rig: model.rig.clone(), instance, follows });
             Ok(crowd.mirror(instance, &mut scene)?)
         };
         let main = enter(model, None)?;
@@ -107,12 +100,7 @@ impl Stage {
             let joint = model.find_joint(joint)?;
             scene.attach(root, main, joint, Affine3x4::IDENTITY)?;
         }
-        Ok(Self {
-            actors,
-            actions,
-            crowd,
-            scene,
-        })
+        Ok(Self { actors, actions, crowd, scene })
     }
 
     /// The rigs of all actors, in the order of [`SampledFrame::actors`].
@@ -233,9 +221,7 @@ fn points(actor: &Actor, frame: &SampledFrame, index: usize) -> Vec<Vec3> {
 }
 
 fn duration(rig: &Rig, clip: usize) -> f64 {
-    rig.clips()
-        .get(clip)
-        .map_or(0.0, |c| f64::from(c.duration()))
+    rig.clips().get(clip).map_or(0.0, |c| f64::from(c.duration()))
 }
 
 /// Sets the clips of an instance. Weights that sum to more than 1 are divided by the sum, as `pose` does.

@@ -80,12 +80,7 @@ impl Times {
             _ if step > 0.0 => step,
             _ => 1.0 / GIF_FPS,
         };
-        Self {
-            first,
-            step,
-            count,
-            shown: shown.max(1.0 / super::MAX_FPS),
-        }
+        Self { first, step, count, shown: shown.max(1.0 / super::MAX_FPS) }
     }
 
     /// The times, one per frame.
@@ -109,10 +104,7 @@ fn sheet_frames(w: &Wanted) -> usize {
     let frames = SHEET_FRAMES..=2 * SHEET_FRAMES + 1;
     let forwards = |n: usize, rounds: usize| common(n, rounds) == 1 && 2 * (rounds % n) < n;
     match w.loops && (2.0..1e6).contains(&rounds) {
-        true => frames
-            .into_iter()
-            .find(|&n| forwards(n, rounds as usize))
-            .unwrap_or(SHEET_FRAMES),
+        true => frames.into_iter().find(|&n| forwards(n, rounds as usize)).unwrap_or(SHEET_FRAMES),
         false => SHEET_FRAMES,
     }
 }
@@ -134,22 +126,13 @@ mod tests {
         assert_eq!("-0.5..2".parse(), Ok(Span(-0.5, 2.0)));
         assert_eq!("1..1".parse(), Ok(Span(1.0, 1.0)));
         assert_eq!("-0.25".parse(), Ok(Span(-0.25, -0.25)));
-        for bad in [
-            "", "..", "2..1", "0..nan", "0..inf", "a..b", "soon", "0..1e10",
-        ] {
+        for bad in ["", "..", "2..1", "0..nan", "0..inf", "a..b", "soon", "0..1e10"] {
             assert!(bad.parse::<Span>().is_err(), "{bad}");
         }
     }
 
     fn wanted(span: Span, loops: bool) -> Wanted {
-        Wanted {
-            span,
-            loops,
-            duration: 1.0,
-            frames: None,
-            fps: None,
-            gif: false,
-        }
+        Wanted { span, loops, duration: 1.0, frames: None, fps: None, gif: false }
     }
 
     fn moments(w: Wanted) -> Vec<f64> {
@@ -158,28 +141,16 @@ mod tests {
 
     #[test]
     fn a_loop_leaves_out_its_end_and_others_show_it() {
-        let four = |loops| Wanted {
-            frames: Some(4),
-            ..wanted(Span(0.0, 1.2), loops)
-        };
+        let four = |loops| Wanted { frames: Some(4), ..wanted(Span(0.0, 1.2), loops) };
         let (looping, whole) = (moments(four(true)), moments(four(false)));
         let near = |a: &[f64], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
         assert!(near(&looping, [0.0, 0.3, 0.6, 0.9]), "{looping:?}");
         assert!(near(&whole, [0.0, 0.4, 0.8, 1.2]), "{whole:?}");
         assert_eq!(moments(wanted(Span(0.5, 0.5), false)), [0.5]);
-        let one = Wanted {
-            frames: Some(1),
-            ..wanted(Span(0.25, 1.0), false)
-        };
+        let one = Wanted { frames: Some(1), ..wanted(Span(0.25, 1.0), false) };
         assert_eq!(moments(one), [0.25]);
-        let gif = |loops| Wanted {
-            gif: true,
-            ..wanted(Span(0.0, 1.0), loops)
-        };
-        assert_eq!(
-            (moments(gif(true)).len(), moments(gif(false)).len()),
-            (25, 26)
-        );
+        let gif = |loops| Wanted { gif: true, ..wanted(Span(0.0, 1.0), loops) };
+        assert_eq!((moments(gif(true)).len(), moments(gif(false)).len()), (25, 26));
         assert!((Times::new(&gif(false)).shown - 0.04).abs() < 1e-9);
     }
 
@@ -199,10 +170,7 @@ mod tests {
     #[test]
     fn too_few_frames_per_round_are_noticed() {
         let aliases = |frames, end: f64| {
-            let w = Wanted {
-                frames: Some(frames),
-                ..wanted(Span(0.0, end), true)
-            };
+            let w = Wanted { frames: Some(frames), ..wanted(Span(0.0, end), true) };
             Times::new(&w).aliases(1.0)
         };
         // One pose four times, a walk backwards, two poses in turn.

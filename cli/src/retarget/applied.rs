@@ -174,10 +174,8 @@ impl Applied {
             ("scale", self.scale),
             ("ground", self.ground),
         ];
-        let mut words: Vec<String> = pairs
-            .iter()
-            .map(|(k, v)| format!("{k}={}", word(v)))
-            .collect();
+        let mut words: Vec<String> =
+            pairs.iter().map(|(k, v)| format!("{k}={}", word(v))).collect();
         words.extend(self.mirror.then(|| "mirror".to_owned()));
         words.extend(planting);
         words.join(" ")

@@ -131,10 +131,9 @@ impl FromStr for Pose {
         match (text, text.rsplit_once(':')) {
             ("rest", _) => Ok(Self::Rest),
             ("bind", _) => Ok(Self::Bind),
-            (_, Some((clip, time))) if !clip.is_empty() => Ok(Self::Clip {
-                clip: clip.to_owned(),
-                time: seconds(time)?,
-            }),
+            (_, Some((clip, time))) if !clip.is_empty() => {
+                Ok(Self::Clip { clip: clip.to_owned(), time: seconds(time)? })
+            }
             _ => Err("expected CLIP:TIME, of which the last colon separates, rest or bind".into()),
         }
     }

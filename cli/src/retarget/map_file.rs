@@ -22,10 +22,7 @@ impl MapFile {
     pub fn read(path: &Path) -> Result<Self, CliError> {
         let file = path.display().to_string();
         let limit = HumanoidMap::MAX_JSON_BYTES;
-        let fault = |source| CliError::ReadText {
-            file: file.clone(),
-            source,
-        };
+        let fault = |source| CliError::ReadText { file: file.clone(), source };
         let Some(bytes) = bounded::read(path, limit as u64).map_err(fault)? else {
             return Err(match std::fs::metadata(path) {
                 Ok(there) if there.is_file() => {
@@ -61,10 +58,7 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     let skeleton = model.rig.skeleton();
     let (draft, fault) = match map {
         Some(map) => (map.of(skeleton)?, None),
-        None => (
-            HumanoidMap::known_of_rig(&model.rig),
-            HumanoidMap::of_rig(&model.rig).err(),
-        ),
+        None => (HumanoidMap::known_of_rig(&model.rig), HumanoidMap::of_rig(&model.rig).err()),
     };
     output::print_json(&Members::new(&draft, skeleton), true)?;
     let lacking: Vec<&str> = draft.lacking().map(|bone| bone.name()).collect();

@@ -186,12 +186,7 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
         .transpose()?;
     let read = found.iter().map(|input| &*input.path);
     args.import.check_files(read.chain(args.onto.as_deref()));
-    let job = Job {
-        args,
-        map: map.as_ref(),
-        onto: onto.as_ref(),
-        options: options(args),
-    };
+    let job = Job { args, map: map.as_ref(), onto: onto.as_ref(), options: options(args) };
     let mut summary = match is_file(out) {
         true => {
             files.writes("--out".to_owned(), out)?;
@@ -212,9 +207,7 @@ pub fn run(args: &RetargetArgs) -> Result<(), CliError> {
 
 /// True if the output is one file.
 fn is_file(out: &Path) -> bool {
-    let named = out
-        .extension()
-        .is_some_and(|e| e.eq_ignore_ascii_case("phx"));
+    let named = out.extension().is_some_and(|e| e.eq_ignore_ascii_case("phx"));
     named && !out.is_dir()
 }
 
@@ -296,11 +289,7 @@ fn apart(
         })
         .collect();
     bar.finish_and_clear();
-    let mut summary = Summary {
-        files: Vec::new(),
-        faults,
-        imports: Vec::new(),
-    };
+    let mut summary = Summary { files: Vec::new(), faults, imports: Vec::new() };
     for ((input, _), made) in share.iter().zip(made) {
         match made {
             Ok((file, import)) => {
@@ -315,10 +304,8 @@ fn apart(
 
 fn make_folder(file: &Path) -> Result<(), CliError> {
     let folder = file.parent().unwrap_or(Path::new(""));
-    std::fs::create_dir_all(folder).map_err(|source| CliError::Write {
-        path: folder.display().to_string(),
-        source,
-    })
+    std::fs::create_dir_all(folder)
+        .map_err(|source| CliError::Write { path: folder.display().to_string(), source })
 }
 
 /// A bar over the inputs; hidden if standard error is no terminal or the output is JSON.

@@ -65,11 +65,8 @@ impl Job<'_> {
         ];
         let [source_reference, target_reference] =
             [&poses[0], &poses[1]].map(|p| p.reference.clone());
-        let options = RetargetOptions {
-            source_reference,
-            target_reference,
-            ..self.options.clone()
-        };
+        let options =
+            RetargetOptions { source_reference, target_reference, ..self.options.clone() };
         let applied = Applied::new(self.args, &options, (&from, onto), &poses);
         // Either of them may be the cause.
         let file = match from.model.file == onto.model.file {
@@ -78,19 +75,13 @@ impl Job<'_> {
         };
         let refused = |source| CliError::retarget(file.clone(), source);
         let (source, target) = (&from.model.rig, &onto.model.rig);
-        let sides = (
-            (source.skeleton(), &from.map),
-            (target.skeleton(), &onto.map),
-        );
+        let sides = ((source.skeleton(), &from.map), (target.skeleton(), &onto.map));
         let ready = Retargeting::new(sides.0, sides.1, options).map_err(refused)?;
         let clip = |clip: usize| {
             let done = ready.retarget(&source.clips()[clip]).map_err(refused)?;
             Ok((done.clip.name().to_owned(), done.clip, done.report))
         };
-        let made = wanted
-            .into_iter()
-            .map(clip)
-            .collect::<Result<Vec<_>, CliError>>()?;
+        let made = wanted.into_iter().map(clip).collect::<Result<Vec<_>, CliError>>()?;
         let mut origin = Input::new(found.path.clone()).source(self.args.import)?;
         origin.settings = format!("retarget {}", applied.text());
         Ok(Made {
@@ -135,11 +126,7 @@ impl Job<'_> {
         });
         written.map_err(|source: WriteError| match source {
             named @ WriteError::Save { .. } => CliError::from(named),
-            source => BakeFault::Write {
-                file: file.clone(),
-                source: Box::new(source),
-            }
-            .into(),
+            source => BakeFault::Write { file: file.clone(), source: Box::new(source) }.into(),
         })?;
         let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
         let clips = all.iter().flat_map(|m| {
@@ -147,11 +134,7 @@ impl Job<'_> {
                 ClipSummary::new((&m.source.name, name), clip, &m.applied, report)
             })
         });
-        Ok(FileSummary {
-            file,
-            bytes,
-            clips: clips.collect(),
-        })
+        Ok(FileSummary { file, bytes, clips: clips.collect() })
     }
 }
 

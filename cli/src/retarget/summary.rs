@@ -117,10 +117,7 @@ struct Missing {
 
 impl From<&FeetReport> for Feet {
     fn from(f: &FeetReport) -> Self {
-        let missing = f.missing.iter().map(|(side, bone)| Missing {
-            side,
-            bone: bone.name(),
-        });
+        let missing = f.missing.iter().map(|(side, bone)| Missing { side, bone: bone.name() });
         Self {
             missing: missing.collect(),
             contacts: f.contacts,
@@ -180,10 +177,9 @@ impl ClipSummary {
             target: target.clone(),
         });
         let aligned = |bones: &[(phalanx::retarget::HumanBone, f64)]| {
-            let bones = bones.iter().map(|(bone, angle)| Aligned {
-                bone: bone.name(),
-                degrees: angle.to_degrees(),
-            });
+            let bones = bones
+                .iter()
+                .map(|(bone, angle)| Aligned { bone: bone.name(), degrees: angle.to_degrees() });
             bones.collect()
         };
         Self {
@@ -214,10 +210,7 @@ impl ClipSummary {
             translations_dropped: r.translations_dropped.clone(),
             scales_kept: r.scales_kept.clone(),
             scales_approximated: (r.scales_approximated.iter())
-                .map(|(joint, angle)| Between {
-                    joint: joint.clone(),
-                    degrees: angle.to_degrees(),
-                })
+                .map(|(joint, angle)| Between { joint: joint.clone(), degrees: angle.to_degrees() })
                 .collect(),
             scales_dropped: r.scales_dropped.clone(),
             scalars_kept: r.scalars_kept,
@@ -287,10 +280,8 @@ impl ClipSummary {
         );
         let reach = self.feet.as_ref().map_or(0, |f| f.out_of_reach);
         if reach > 0 {
-            lines.push(format!(
-                "a foot was out of reach of its leg in {}",
-                plural(reach, "sample")
-            ));
+            lines
+                .push(format!("a foot was out of reach of its leg in {}", plural(reach, "sample")));
         }
         if self.ground == "origin" {
             lines.push("the source stands on the origin (ground: origin)".to_owned());
@@ -345,9 +336,7 @@ impl ClipSummary {
 fn turned(what: &str, bones: &[Aligned]) -> Option<String> {
     let whole = bones.iter().map(|b| (b.bone, b.degrees.round()));
     let shown = whole.filter(|(_, degrees)| *degrees > 0.0);
-    let mut shown: Vec<String> = shown
-        .map(|(b, degrees)| format!("{b} {degrees}°"))
-        .collect();
+    let mut shown: Vec<String> = shown.map(|(b, degrees)| format!("{b} {degrees}°")).collect();
     let rest = bones.len() - shown.len();
     if shown.is_empty() {
         return None;
@@ -373,14 +362,8 @@ impl Summary {
 
 impl FileSummary {
     fn write(&self, out: &mut String) {
-        let (clips, bytes) = (
-            plural(self.clips.len(), "clip"),
-            text::bytes(self.bytes as f64),
-        );
-        line(
-            out,
-            format_args!("{}: {clips}, {bytes}", one_line(&self.file)),
-        );
+        let (clips, bytes) = (plural(self.clips.len(), "clip"), text::bytes(self.bytes as f64));
+        line(out, format_args!("{}: {clips}, {bytes}", one_line(&self.file)));
         let several = self.clips.iter().any(|c| c.source != self.clips[0].source);
         let (mut head, mut said) = (Vec::new(), Vec::new());
         for clip in &self.clips {

@@ -89,19 +89,13 @@ impl App {
     fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<(), CliError> {
         let size = PhysicalSize::new(self.size.width, self.size.height);
         self.title = self.viewer.title();
-        let attributes = Window::default_attributes()
-            .with_title(&self.title)
-            .with_inner_size(size);
+        let attributes = Window::default_attributes().with_title(&self.title).with_inner_size(size);
         let window = event_loop.create_window(attributes);
-        let window = window.map_err(|e| CliError::Window {
-            reason: e.to_string(),
-        })?;
+        let window = window.map_err(|e| CliError::Window { reason: e.to_string() })?;
         let started = self.start(Arc::new(window));
         started.map_err(|error| match error {
             // Nothing has been drawn yet, so the cause is reported as a window error.
-            CliError::Render(source) => CliError::Window {
-                reason: source.to_string(),
-            },
+            CliError::Render(source) => CliError::Window { reason: source.to_string() },
             error => error,
         })
     }
@@ -118,10 +112,7 @@ impl App {
     /// Advances time, and draws a frame if it can be shown.
     fn frame(&mut self) -> Result<(), CliError> {
         let start = Instant::now();
-        let since = self
-            .last
-            .replace(start)
-            .map_or(Duration::ZERO, |l| start - l);
+        let since = self.last.replace(start).map_or(Duration::ZERO, |l| start - l);
         if std::mem::take(&mut self.shown) {
             self.viewer.end_frame(since);
         }
@@ -168,8 +159,7 @@ impl App {
         if let Some((file, clips_only)) = self.viewer.dropped.take() {
             let (count, palettes) = (self.viewer.crowd.count(), self.subject.palettes());
             let onto = self.viewer.onto(clips_only, self.binding);
-            self.loader
-                .start_dropped(file, onto, count, palettes, self.import);
+            self.loader.start_dropped(file, onto, count, palettes, self.import);
         }
         let loaded = self.loader.poll();
         let shown = |file: &std::path::Path| one_line(&file.display().to_string());
@@ -208,15 +198,12 @@ impl App {
             return Err(error);
         };
         self.lost += 1;
-        self.losses
-            .retain(|at| at.elapsed() < Duration::from_secs(60));
+        self.losses.retain(|at| at.elapsed() < Duration::from_secs(60));
         self.losses.push(Instant::now());
         if self.losses.len() > MOST_LOSSES {
             return Err(error);
         }
-        self.viewer
-            .notice
-            .set(format!("{error}; the device was reopened"));
+        self.viewer.notice.set(format!("{error}; the device was reopened"));
         // The old surface is dropped first: a window can have only one.
         let window = quiet::during(|| display.close());
         self.start(window)

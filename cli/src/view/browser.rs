@@ -58,9 +58,7 @@ impl Browser {
     pub fn matching(&self) -> Vec<&Entry> {
         let wanted = self.text.to_lowercase();
         let entries = self.entries.iter();
-        entries
-            .filter(|e| e.name.to_lowercase().contains(&wanted))
-            .collect()
+        entries.filter(|e| e.name.to_lowercase().contains(&wanted)).collect()
     }
 
     /// Does something; returns the file to open, if one is chosen.
@@ -118,11 +116,7 @@ impl Browser {
     fn show(&mut self, folder: &Path) {
         match list(folder) {
             Ok(entries) => {
-                *self = Self {
-                    folder: folder.to_owned(),
-                    entries,
-                    ..Self::default()
-                };
+                *self = Self { folder: folder.to_owned(), entries, ..Self::default() };
             }
             Err(error) => {
                 let name = one_line(&folder.display().to_string());
@@ -155,11 +149,7 @@ fn list(folder: &Path) -> io::Result<Vec<Entry>> {
         // Follows links.
         let is_folder = path.is_dir();
         if is_folder || Model::extension(&path).is_some() {
-            entries.push(Entry {
-                name: one_line(&name),
-                is_folder,
-                path,
-            });
+            entries.push(Entry { name: one_line(&name), is_folder, path });
         }
     }
     entries.sort_by_cached_key(|e| (!e.is_folder, e.name.to_lowercase()));
@@ -181,14 +171,7 @@ mod tests {
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("phalanx-{name}-{}", std::process::id()));
         fs::create_dir_all(folder.join("Models")).unwrap();
-        let files = [
-            "Fox.glb",
-            "apple.PHX",
-            "tree.gltf",
-            "zoo.bvh",
-            "notes.txt",
-            ".b.glb",
-        ];
+        let files = ["Fox.glb", "apple.PHX", "tree.gltf", "zoo.bvh", "notes.txt", ".b.glb"];
         for file in files {
             fs::write(folder.join(file), b"").unwrap();
         }
@@ -204,14 +187,7 @@ mod tests {
     fn models_are_found_by_typing_and_by_walking() {
         let root = folder("browser");
         let mut browser = Browser::new(Some(&root));
-        let all = [
-            "..",
-            "Models",
-            "apple.PHX",
-            "Fox.glb",
-            "tree.gltf",
-            "zoo.bvh",
-        ];
+        let all = ["..", "Models", "apple.PHX", "Fox.glb", "tree.gltf", "zoo.bvh"];
         assert_eq!(names(&browser), all);
         browser.apply(Browse::Text("GL".into()));
         assert_eq!(names(&browser), ["Fox.glb", "tree.gltf"]);

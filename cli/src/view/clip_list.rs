@@ -30,10 +30,7 @@ impl ClipList {
             };
             (Playing::Clip(i), name)
         }));
-        Self {
-            entries,
-            filter: String::new(),
-        }
+        Self { entries, filter: String::new() }
     }
 
     /// True if there are so many clips that they have a filter.

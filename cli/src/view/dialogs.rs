@@ -64,9 +64,7 @@ fn report(ui: &mut Ui, viewer: &Viewer, height: f32) {
     }
     if viewer.report.len() > ENTRIES {
         let all = viewer.report.len();
-        ui.weak(format!(
-            "The first {ENTRIES} of {all} entries; phalanx info --json lists all."
-        ));
+        ui.weak(format!("The first {ENTRIES} of {all} entries; phalanx info --json lists all."));
     }
     let scroll = ScrollArea::vertical().max_height(height.max(60.0));
     scroll.show(ui, |ui| {

@@ -56,12 +56,7 @@ impl Display {
         // A new context: the lost device's context would assume that its textures still exist.
         let context = egui::Context::default();
         context.set_theme(egui::Theme::Dark);
-        let most = device
-            .renderer
-            .gpu()
-            .device
-            .limits()
-            .max_texture_dimension_2d;
+        let most = device.renderer.gpu().device.limits().max_texture_dimension_2d;
         let interface = egui_winit::State::new(
             context,
             egui::ViewportId::ROOT,
@@ -70,12 +65,7 @@ impl Display {
             None,
             Some(most as usize),
         );
-        Ok(Self {
-            window,
-            interface,
-            device,
-            room: None,
-        })
+        Ok(Self { window, interface, device, room: None })
     }
 
     /// Loads other models in place of the present ones, which stay if that fails.
@@ -122,9 +112,7 @@ impl Display {
         // the interface.
         let _ = self.interface.on_window_event(&self.window, event);
         if let WindowEvent::Resized(size) = event {
-            let Device {
-                renderer, screen, ..
-            } = &mut self.device;
+            let Device { renderer, screen, .. } = &mut self.device;
             screen.resize(renderer.gpu(), size.width, size.height)?;
         }
         Ok(())
@@ -160,15 +148,12 @@ impl Display {
         }
         let start = Instant::now();
         let (mut output, room) = self.converse(viewer)?;
-        self.interface
-            .handle_platform_output(&self.window, output.platform_output);
+        self.interface.handle_platform_output(&self.window, output.platform_output);
         let scale = output.pixels_per_point;
         let shapes = self.interface.egui_ctx().tessellate(output.shapes, scale);
         viewer.frame.interface = milliseconds(start.elapsed());
         let corner = self.room.map(|r| r.0);
-        let shown = self
-            .device
-            .show(&output.textures_delta, &shapes, scale, corner);
+        let shown = self.device.show(&output.textures_delta, &shapes, scale, corner);
         // Changes that were not applied are lost with the device.
         output.textures_delta.clear();
         self.room = pixels(room, scale);
@@ -204,10 +189,8 @@ fn pixels(room: egui::Rect, scale: f32) -> Option<([u32; 2], PictureSize)> {
     let (min, max) = (room.min * scale, room.max * scale);
     let [left, top, right, bottom] =
         [min.x, min.y, max.x, max.y].map(|v| v.round().clamp(0.0, 65_536.0) as u32);
-    let size = PictureSize {
-        width: right.saturating_sub(left),
-        height: bottom.saturating_sub(top),
-    };
+    let size =
+        PictureSize { width: right.saturating_sub(left), height: bottom.saturating_sub(top) };
     (size.width > 0 && size.height > 0).then_some(([left, top], size))
 }
 
@@ -218,11 +201,7 @@ impl Device {
         let screen = Screen::new(&gpu, surface, size.width, size.height)?;
         let painter = gpu.checked(|| {
             let options = RendererOptions::default();
-            Ok(egui_wgpu::Renderer::new(
-                &gpu.device,
-                screen.format(),
-                options,
-            ))
+            Ok(egui_wgpu::Renderer::new(&gpu.device, screen.format(), options))
         })?;
         let renderer = GpuRenderer::on(gpu, subject.joints(), subject.palettes().0)?;
         Ok(Self {
@@ -272,10 +251,7 @@ impl Device {
             Err(error @ (GpuError::Lost { .. } | GpuError::HeapMemory(_))) => Err(error.into()),
             Err(error) => {
                 *refused = Some(error);
-                Ok(FrameStats {
-                    instances: crowd.len(),
-                    ..FrameStats::default()
-                })
+                Ok(FrameStats { instances: crowd.len(), ..FrameStats::default() })
             }
         }
     }
@@ -315,13 +291,7 @@ impl Device {
         scale: f32,
         corner: Option<[u32; 2]>,
     ) -> Result<FrameOutcome, GpuError> {
-        let Self {
-            renderer,
-            screen,
-            canvas,
-            painter,
-            ..
-        } = self;
+        let Self { renderer, screen, canvas, painter, .. } = self;
         let gpu = renderer.gpu();
         // Applied even without a frame: the interface reports each change only once.
         guarded(gpu, || {
@@ -334,9 +304,7 @@ impl Device {
         let shown = match screen.next_frame(gpu)? {
             NextFrame::Later => FrameOutcome::Hidden,
             NextFrame::Lost => {
-                return Err(GpuError::Lost {
-                    reason: "the window's surface is gone".into(),
-                });
+                return Err(GpuError::Lost { reason: "the window's surface is gone".into() });
             }
             NextFrame::Ready(texture) => {
                 guarded(gpu, || {
@@ -370,8 +338,7 @@ impl Device {
 /// Runs commands of the interface's painter, which panics if its device is lost meanwhile.
 fn guarded(gpu: &Gpu, work: impl FnOnce()) -> Result<(), GpuError> {
     gpu.checked(|| {
-        catch_unwind(AssertUnwindSafe(work)).map_err(|_| GpuError::Lost {
-            reason: "the interface could not be painted".into(),
-        })
+        catch_unwind(AssertUnwindSafe(work))
+            .map_err(|_| GpuError::Lost { reason: "the interface could not be painted".into() })
     })
 }

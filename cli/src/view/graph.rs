@@ -56,12 +56,7 @@ pub fn show(painter: &Painter, picture: Rect, viewer: &Viewer) {
     };
     let mean = viewer.history.mean();
     let rate = 1e3 / mean.total.max(1e-3);
-    text(
-        0,
-        TOTAL,
-        format!("frame ({rate:.0} per second)"),
-        format!("{:.2} ms", mean.total),
-    );
+    text(0, TOTAL, format!("frame ({rate:.0} per second)"), format!("{:.2} ms", mean.total));
     for (i, ((name, ms), color)) in mean.stages().into_iter().zip(STAGES).enumerate() {
         text(i + 1, color, name.into(), format!("{ms:.2} ms"));
     }

@@ -18,10 +18,7 @@ pub fn parts(mut input: RawInput) -> Vec<RawInput> {
             && !typed
             && let Some(last) = parts.last()
         {
-            let next = RawInput {
-                events: Vec::new(),
-                ..last.clone()
-            };
+            let next = RawInput { events: Vec::new(), ..last.clone() };
             parts.push(next);
         }
         pressed = is_press(&event) || (pressed && typed);
@@ -36,9 +33,7 @@ fn is_press(event: &Event) -> bool {
     match event {
         Event::PointerButton { pressed, .. } => *pressed,
         // Repeats of a held key count as one press.
-        Event::Key {
-            pressed, repeat, ..
-        } => *pressed && !*repeat,
+        Event::Key { pressed, repeat, .. } => *pressed && !*repeat,
         _ => false,
     }
 }
@@ -68,10 +63,7 @@ mod tests {
             input.screen_rect = Some(screen);
             let output = context.run_ui(input, |ui| {
                 let slider = Slider::new(&mut value, 0.0..=1.0).show_value(false);
-                ui.put(
-                    Rect::from_min_size(pos2(10.0, 10.0), vec2(100.0, 20.0)),
-                    slider,
-                );
+                ui.put(Rect::from_min_size(pos2(10.0, 10.0), vec2(100.0, 20.0)), slider);
             });
             output.drop_without_applying_deltas();
         }
@@ -80,28 +72,16 @@ mod tests {
 
     #[test]
     fn a_click_within_one_frame_moves_a_slider() {
-        let click = |events: &[Event]| RawInput {
-            events: events.to_vec(),
-            ..RawInput::default()
-        };
+        let click = |events: &[Event]| RawInput { events: events.to_vec(), ..RawInput::default() };
         let at = pos2(60.0, 20.0);
         let quick = click(&[Event::PointerMoved(at), button(at, true), button(at, false)]);
-        assert_eq!(
-            slide([quick.clone()]),
-            0.0,
-            "a single pass no longer misses the click"
-        );
+        assert_eq!(slide([quick.clone()]), 0.0, "a single pass no longer misses the click");
         let moved = slide(parts(quick));
         assert!((moved - 0.5).abs() < 0.05, "{moved}");
         // A drag within one frame reaches its end.
         let (from, to) = (pos2(20.0, 20.0), pos2(95.0, 20.0));
         let moves = [Event::PointerMoved(from), Event::PointerMoved(to)];
-        let drag = [
-            moves[0].clone(),
-            button(from, true),
-            moves[1].clone(),
-            button(to, false),
-        ];
+        let drag = [moves[0].clone(), button(from, true), moves[1].clone(), button(to, false)];
         let dragged = slide(parts(click(&drag)));
         assert!(dragged > 0.8, "{dragged}");
     }
@@ -124,11 +104,7 @@ mod tests {
             Event::PointerMoved(Pos2::ZERO),
             button(Pos2::ZERO, false),
         ];
-        let input = RawInput {
-            events: events.clone(),
-            time: Some(7.0),
-            ..RawInput::default()
-        };
+        let input = RawInput { events: events.clone(), time: Some(7.0), ..RawInput::default() };
         let cut = parts(input);
         let lengths: Vec<_> = cut.iter().map(|part| part.events.len()).collect();
         assert_eq!(lengths, [1, 1, 3, 2]);

@@ -116,9 +116,8 @@ fn settings(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
 /// The filter over a long list; returns whether it had the keyboard in this pass.
 fn filter(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) -> bool {
     let mut text = viewer.list.filter.clone();
-    let field = TextEdit::singleline(&mut text)
-        .hint_text("filter clips (/)")
-        .desired_width(f32::INFINITY);
+    let field =
+        TextEdit::singleline(&mut text).hint_text("filter clips (/)").desired_width(f32::INFINITY);
     let field = ui.add(field);
     if field.changed() {
         commands.push(Command::Filter(text));

@@ -50,10 +50,7 @@ impl Desk {
             ..RawInput::default()
         };
         let mut inputs = input::parts(input.clone());
-        let none = RawInput {
-            events: Vec::new(),
-            ..input
-        };
+        let none = RawInput { events: Vec::new(), ..input };
         // The size of a dialog is found within some passes.
         inputs.extend(vec![none; 12]);
         let mut shown = Vec::new();
@@ -82,19 +79,14 @@ impl Desk {
             modifiers: Modifiers::NONE,
         };
         let text = (!text.is_empty()).then(|| Event::Text(text.into()));
-        let events: Vec<Event> = [Some(event(true)), text, Some(event(false))]
-            .into_iter()
-            .flatten()
-            .collect();
+        let events: Vec<Event> =
+            [Some(event(true)), text, Some(event(false))].into_iter().flatten().collect();
         self.frame(&events)
     }
 
     /// A frame of the crowd into heap memory.
     fn evaluate(&mut self, bones: &mut BoneBuffer) {
-        let size = PictureSize {
-            width: 1000,
-            height: 800,
-        };
+        let size = PictureSize { width: 1000, height: 800 };
         self.viewer.advance(1.0 / 60.0).unwrap();
         let into = |crowd: &mut phalanx::crowd::Crowd| Ok(crowd.evaluate(bones));
         self.viewer.evaluate(size, into).unwrap();
@@ -105,10 +97,7 @@ impl Desk {
         // Panels whose content has grown find their place.
         self.frame(&[]);
         let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 900.0));
-        let input = RawInput {
-            screen_rect: Some(screen),
-            ..RawInput::default()
-        };
+        let input = RawInput { screen_rect: Some(screen), ..RawInput::default() };
         let output = self.context.run_ui(input, |ui| {
             show(ui, &self.viewer, &self.shown, &mut Vec::new());
         });
@@ -194,12 +183,8 @@ fn the_report_is_shown_and_its_limit_stated() {
 fn files_are_chosen_by_keys_and_by_the_mouse() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets");
     let mut desk = Desk::new();
-    let opened = Opened::load(
-        Some(&assets.join("mannequin.glb")),
-        1,
-        PaletteArg(None),
-        Default::default(),
-    );
+    let opened =
+        Opened::load(Some(&assets.join("mannequin.glb")), 1, PaletteArg(None), Default::default());
     desk.viewer.show(opened.unwrap().0).unwrap();
     desk.press(Key::O, "o");
     for (key, text) in [(Key::L, "l"), (Key::O, "o"), (Key::D, "d")] {
@@ -261,11 +246,7 @@ fn joints_are_named_at_the_pointer_and_limits_are_shown() {
 #[test]
 fn small_counts_are_plain_and_dropping_is_announced() {
     let mut desk = Desk::new();
-    for (triangles, text) in [
-        (0, "0 triangles"),
-        (1, "1 triangle"),
-        (812, "812 triangles"),
-    ] {
+    for (triangles, text) in [(0, "0 triangles"), (1, "1 triangle"), (812, "812 triangles")] {
         desk.viewer.counts.triangles = triangles;
         assert!(desk.frame(&[]).iter().any(|t| t == text), "{text}");
     }
@@ -285,9 +266,8 @@ fn tiers_color_characters_and_have_a_legend() {
     desk.evaluate(&mut bones);
     let tints = |desk: &Desk| {
         let drawn = desk.viewer.crowd.drawn().iter();
-        let mut tints: Vec<[u32; 3]> = drawn
-            .map(|d| [0, 1, 2].map(|c| d.tint[c].to_bits()))
-            .collect();
+        let mut tints: Vec<[u32; 3]> =
+            drawn.map(|d| [0, 1, 2].map(|c| d.tint[c].to_bits())).collect();
         tints.sort_unstable();
         tints.dedup();
         tints

@@ -23,92 +23,42 @@ const fn bind(
     does: &'static str,
     command: fn(&Viewer) -> Option<Command>,
 ) -> Binding {
-    Binding {
-        keys,
-        shown,
-        does,
-        command,
-    }
+    Binding { keys, shown, does, command }
 }
 
 /// All keys of the window.
 pub const KEYS: [Binding; 19] = [
-    bind(
-        &[Key::ArrowUp],
-        "Up",
-        "plays the previous clip of the list",
-        |_| Some(Command::Step(-1)),
-    ),
-    bind(
-        &[Key::ArrowDown],
-        "Down",
-        "plays the next clip of the list",
-        |_| Some(Command::Step(1)),
-    ),
+    bind(&[Key::ArrowUp], "Up", "plays the previous clip of the list", |_| Some(Command::Step(-1))),
+    bind(&[Key::ArrowDown], "Down", "plays the next clip of the list", |_| Some(Command::Step(1))),
     bind(&[Key::Slash], "/", "filters a long list of clips", |v| {
         v.list.is_long().then_some(Command::FocusFilter(true))
     }),
-    bind(&[Key::ArrowLeft], "Left", "steps back in time", |v| {
-        time(v, -TIME_STEP)
-    }),
-    bind(&[Key::ArrowRight], "Right", "steps forward in time", |v| {
-        time(v, TIME_STEP)
-    }),
-    bind(&[Key::Space], "Space", "pauses and goes on", |v| {
-        Some(Command::Pause(!v.paused))
-    }),
+    bind(&[Key::ArrowLeft], "Left", "steps back in time", |v| time(v, -TIME_STEP)),
+    bind(&[Key::ArrowRight], "Right", "steps forward in time", |v| time(v, TIME_STEP)),
+    bind(&[Key::Space], "Space", "pauses and goes on", |v| Some(Command::Pause(!v.paused))),
     bind(&[Key::Comma], ",", "plays slower, then backwards", |v| {
         Some(Command::Speed(v.speed - SPEED_STEP))
     }),
-    bind(&[Key::Period], ".", "plays faster", |v| {
-        Some(Command::Speed(v.speed + SPEED_STEP))
+    bind(&[Key::Period], ".", "plays faster", |v| Some(Command::Speed(v.speed + SPEED_STEP))),
+    bind(&[Key::Plus, Key::Equals], "+ or =", "doubles the crowd", |v| {
+        Some(Command::Count(v.crowd.count() * 2))
     }),
-    bind(
-        &[Key::Plus, Key::Equals],
-        "+ or =",
-        "doubles the crowd",
-        |v| Some(Command::Count(v.crowd.count() * 2)),
-    ),
-    bind(&[Key::Minus], "-", "halves the crowd", |v| {
-        Some(Command::Count(v.crowd.count() / 2))
+    bind(&[Key::Minus], "-", "halves the crowd", |v| Some(Command::Count(v.crowd.count() / 2))),
+    bind(&[Key::S], "S", "shows skeletons; hover a joint for its name", |v| {
+        Some(Command::Skeleton(!v.skeleton))
     }),
-    bind(
-        &[Key::S],
-        "S",
-        "shows skeletons; hover a joint for its name",
-        |v| Some(Command::Skeleton(!v.skeleton)),
-    ),
-    bind(&[Key::W], "W", "shows a wireframe", |v| {
-        Some(Command::Wireframe(!v.wireframe))
+    bind(&[Key::W], "W", "shows a wireframe", |v| Some(Command::Wireframe(!v.wireframe))),
+    bind(&[Key::G], "G", "shows frame times", |v| Some(Command::Graph(!v.graph))),
+    bind(&[Key::E], "E", "evaluates all characters or the visible ones", |v| {
+        Some(Command::SkipUnseen(!v.skip_unseen))
     }),
-    bind(&[Key::G], "G", "shows frame times", |v| {
-        Some(Command::Graph(!v.graph))
+    bind(&[Key::T], "T", "colours characters by tier, by rate, by sharing; turns tiers off", |v| {
+        Some(Command::Tiers(ColorBy::next(v.tiers.color_by)))
     }),
-    bind(
-        &[Key::E],
-        "E",
-        "evaluates all characters or the visible ones",
-        |v| Some(Command::SkipUnseen(!v.skip_unseen)),
-    ),
-    bind(
-        &[Key::T],
-        "T",
-        "colours characters by tier, by rate, by sharing; turns tiers off",
-        |v| Some(Command::Tiers(ColorBy::next(v.tiers.color_by))),
-    ),
-    bind(&[Key::R], "R", "resets the camera", |_| {
-        Some(Command::ResetCamera)
-    }),
+    bind(&[Key::R], "R", "resets the camera", |_| Some(Command::ResetCamera)),
     bind(&[Key::O], "O", "opens a file", |_| Some(Command::Browser)),
-    bind(&[Key::I], "I", "shows the import report", |_| {
-        Some(Command::Report)
-    }),
-    bind(
-        &[Key::Questionmark, Key::F1],
-        "? or F1",
-        "shows the keys",
-        |_| Some(Command::Keys),
-    ),
+    bind(&[Key::I], "I", "shows the import report", |_| Some(Command::Report)),
+    bind(&[Key::Questionmark, Key::F1], "? or F1", "shows the keys", |_| Some(Command::Keys)),
 ];
 
 /// The key that closes what is open: it does more than one thing.
@@ -152,9 +102,7 @@ pub fn read(ui: &Ui, viewer: &Viewer, typing: bool, commands: &mut Vec<Command>)
     }
     let pressed = ui.input(|i| {
         let key = |event: &egui::Event| match event {
-            egui::Event::Key {
-                key, pressed: true, ..
-            } => Some(*key),
+            egui::Event::Key { key, pressed: true, .. } => Some(*key),
             _ => None,
         };
         i.events.iter().filter_map(key).collect::<Vec<_>>()
@@ -184,12 +132,7 @@ mod tests {
     use std::path::Path;
 
     fn viewer() -> Viewer {
-        Viewer::new(
-            Opened::load(None, 2, PaletteArg(None), Default::default())
-                .unwrap()
-                .0,
-            0.3,
-        )
+        Viewer::new(Opened::load(None, 2, PaletteArg(None), Default::default()).unwrap().0, 0.3)
     }
 
     #[test]

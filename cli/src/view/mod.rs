@@ -76,11 +76,7 @@ pub struct ViewArgs {
     size: PictureSize,
     /// How shaders read palettes: auto picks the best that the device supports; any other choice fails if the
     /// device lacks it
-    #[arg(
-        long,
-        value_name = "auto|storage|texture|uniform",
-        default_value = "auto"
-    )]
+    #[arg(long, value_name = "auto|storage|texture|uniform", default_value = "auto")]
     backend: PaletteArg,
     /// JSON file with the tiers of the crowd, as of crowd --tiers; default: those of the library. T turns tiers on and
     /// off. Details (level, leave_out) have no effect in the window
@@ -145,10 +141,7 @@ pub fn run(args: &ViewArgs) -> Result<(), CliError> {
     let (opened, subject) = Opened::new(&model, folder, playing, count, args.backend)?;
     let mut viewer = Viewer::new(opened, args.fade);
     viewer.start_tiers(tiers, args.budget)?;
-    let limits = RunLimits {
-        frames: args.frames,
-        lose_device_at: args.lose_device_at,
-    };
+    let limits = RunLimits { frames: args.frames, lose_device_at: args.lose_device_at };
     let mut app = App::new(viewer, subject, args.size, limits);
     app.import = args.import;
     app.binding = args.clips.binding;
@@ -165,12 +158,7 @@ fn refused(error: EventLoopError) -> CliError {
     let said = error.to_string();
     // winit puts a line of its source code before the system's message.
     let reason = said.split_once(".rs:").and_then(|s| s.1.split_once(": "));
-    CliError::Window {
-        reason: reason
-            .map_or(said.as_str(), |r| r.1)
-            .trim_end_matches('.')
-            .into(),
-    }
+    CliError::Window { reason: reason.map_or(said.as_str(), |r| r.1).trim_end_matches('.').into() }
 }
 
 fn summary(app: &App) -> String {

@@ -13,10 +13,7 @@ pub struct Notice {
 impl Notice {
     /// Shows a notice in place of the previous one.
     pub fn set(&mut self, text: String) {
-        *self = Self {
-            text,
-            left: SECONDS,
-        };
+        *self = Self { text, left: SECONDS };
     }
 
     /// Advances time, paused or not.

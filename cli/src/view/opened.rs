@@ -26,11 +26,7 @@ pub struct Subject {
 impl Subject {
     /// The meshes of a rig, drawn with palettes of this kind.
     pub fn new(rig: &Arc<Rig>, palettes: PaletteArg) -> Self {
-        Self {
-            rig: rig.clone(),
-            shape: RigShape::shared(rig.clone()),
-            palettes,
-        }
+        Self { rig: rig.clone(), shape: RigShape::shared(rig.clone()), palettes }
     }
 
     /// Number of palette rows of a character.
@@ -159,13 +155,7 @@ impl Opened {
                     };
                     let playing = Playing::Clip(first);
                     let made = Self::new(&shown, onto.folder, playing, count, palettes)?;
-                    return Ok((
-                        Self {
-                            baked: onto.baked,
-                            ..made.0
-                        },
-                        made.1,
-                    ));
+                    return Ok((Self { baked: onto.baked, ..made.0 }, made.1));
                 }
                 Err(error) if onto.clips_only => return Err(error),
                 // It has other joints: it is shown by itself.
@@ -188,9 +178,7 @@ pub struct Loader {
 impl Loader {
     /// Starts to load a file. A file that is being loaded is forgotten.
     pub fn start(&mut self, file: PathBuf, count: usize, palettes: PaletteArg, import: ImportArgs) {
-        self.run(file, move |path| {
-            Opened::load(Some(path), count, palettes, import)
-        });
+        self.run(file, move |path| Opened::load(Some(path), count, palettes, import));
     }
 
     /// Starts to load a file that was dropped.
@@ -202,9 +190,7 @@ impl Loader {
         palettes: PaletteArg,
         import: ImportArgs,
     ) {
-        self.run(file, move |path| {
-            Opened::dropped(path, onto, count, palettes, import)
-        });
+        self.run(file, move |path| Opened::dropped(path, onto, count, palettes, import));
     }
 
     fn run(
@@ -261,22 +247,12 @@ mod tests {
         let asset = Path::new(env!("CARGO_MANIFEST_DIR")).join("../assets/mannequin.glb");
         let mut loader = Loader::default();
         assert!(loader.poll().is_none() && loader.file().is_none());
-        loader.start(
-            "/nonexistent/fox.glb".into(),
-            1,
-            PaletteArg(None),
-            Default::default(),
-        );
+        loader.start("/nonexistent/fox.glb".into(), 1, PaletteArg(None), Default::default());
         assert_eq!(loader.file(), Some(Path::new("/nonexistent/fox.glb")));
         let error = wait(&mut loader).err().unwrap();
         assert!(error.contains("/nonexistent/fox.glb"), "{error}");
         // The last file chosen is the one that comes.
-        loader.start(
-            "/nonexistent/fox.glb".into(),
-            1,
-            PaletteArg(None),
-            Default::default(),
-        );
+        loader.start("/nonexistent/fox.glb".into(), 1, PaletteArg(None), Default::default());
         loader.start(asset.clone(), 3, PaletteArg(None), Default::default());
         let (opened, subject) = wait(&mut loader).ok().unwrap();
         assert_eq!(opened.file, asset.display().to_string());

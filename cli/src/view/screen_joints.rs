@@ -32,11 +32,7 @@ impl ScreenJoints {
             at: projection.line(joint.at, joint.at).map(|ends| ends[0]),
             line: joint.parent.and_then(|p| projection.line(joint.at, p)),
         });
-        Self {
-            joints: joints.collect(),
-            shown: found.shown,
-            visible: found.visible,
-        }
+        Self { joints: joints.collect(), shown: found.shown, visible: found.visible }
     }
 
     /// The joint nearest to a point, within `reach`. Of joints at one place, that of the nearest character.
@@ -51,10 +47,7 @@ impl ScreenJoints {
     /// Says that not all skeletons are shown.
     pub fn limit(&self) -> Option<String> {
         (self.shown < self.visible).then(|| {
-            format!(
-                "Skeletons of the nearest {} of {} characters",
-                self.shown, self.visible
-            )
+            format!("Skeletons of the nearest {} of {} characters", self.shown, self.visible)
         })
     }
 }
@@ -65,22 +58,10 @@ mod tests {
 
     #[test]
     fn the_nearest_joint_within_reach_is_found() {
-        let joint_at = |joint, x| ScreenJoint {
-            joint,
-            at: Some(Vec2::new(x, 10.0)),
-            line: None,
-        };
-        let hidden = ScreenJoint {
-            at: None,
-            ..joint_at(7, 0.0)
-        };
+        let joint_at = |joint, x| ScreenJoint { joint, at: Some(Vec2::new(x, 10.0)), line: None };
+        let hidden = ScreenJoint { at: None, ..joint_at(7, 0.0) };
         let screen = ScreenJoints {
-            joints: vec![
-                hidden,
-                joint_at(1, 20.0),
-                joint_at(2, 26.0),
-                joint_at(3, 26.0),
-            ],
+            joints: vec![hidden, joint_at(1, 20.0), joint_at(2, 26.0), joint_at(3, 26.0)],
             ..ScreenJoints::default()
         };
         let found = |x, y| screen.nearest(Vec2::new(x, y), 8.0).map(|n| n.0);
@@ -92,11 +73,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_shown_only_where_it_applies() {
-        let screen = |shown, visible| ScreenJoints {
-            shown,
-            visible,
-            ..ScreenJoints::default()
-        };
+        let screen = |shown, visible| ScreenJoints { shown, visible, ..ScreenJoints::default() };
         assert_eq!(screen(48, 48).limit(), None);
         let limit = screen(48, 312).limit();
         let expected = "Skeletons of the nearest 48 of 312 characters";

@@ -75,43 +75,41 @@ fn square(ui: &mut Ui, [r, g, b]: Color) {
 
 fn table(ui: &mut Ui, by: ColorBy, tiers: &[Tier], frame: &TierFrame) {
     let grid = Grid::new("tiers").spacing(vec2(10.0, 2.0));
-    grid.min_col_width(SQUARE)
-        .min_row_height(14.0)
-        .show(ui, |ui| {
-            for text in [
-                "",
-                "tier",
-                "from pixels",
-                "rate",
-                "sharing",
-                "characters",
-                "evaluated",
-                "shared",
-                "held",
-                "oldest",
-            ] {
-                ui.weak(text);
+    grid.min_col_width(SQUARE).min_row_height(14.0).show(ui, |ui| {
+        for text in [
+            "",
+            "tier",
+            "from pixels",
+            "rate",
+            "sharing",
+            "characters",
+            "evaluated",
+            "shared",
+            "held",
+            "oldest",
+        ] {
+            ui.weak(text);
+        }
+        ui.end_row();
+        for (number, (tier, now)) in tiers.iter().zip(&frame.tiers).enumerate() {
+            match by {
+                ColorBy::Tier => square(ui, tier_color(number)),
+                ColorBy::Rate => square(ui, rate_color(tier.rate)),
+                ColorBy::Sharing => {
+                    ui.label("");
+                }
             }
+            ui.label(number.to_string());
+            ui.label(tier.height.to_string());
+            ui.label(tiers_file::rate(tier.rate, tier.interpolate));
+            ui.label(tiers_file::sharing(tier.sharing));
+            for value in [now.instances, now.evaluated, now.shared, now.held] {
+                ui.label(count(value as u64));
+            }
+            ui.label(now.oldest.to_string());
             ui.end_row();
-            for (number, (tier, now)) in tiers.iter().zip(&frame.tiers).enumerate() {
-                match by {
-                    ColorBy::Tier => square(ui, tier_color(number)),
-                    ColorBy::Rate => square(ui, rate_color(tier.rate)),
-                    ColorBy::Sharing => {
-                        ui.label("");
-                    }
-                }
-                ui.label(number.to_string());
-                ui.label(tier.height.to_string());
-                ui.label(tiers_file::rate(tier.rate, tier.interpolate));
-                ui.label(tiers_file::sharing(tier.sharing));
-                for value in [now.instances, now.evaluated, now.shared, now.held] {
-                    ui.label(count(value as u64));
-                }
-                ui.label(now.oldest.to_string());
-                ui.end_row();
-            }
-        });
+        }
+    });
 }
 
 /// The budget and what the last frame did with it.
@@ -182,17 +180,8 @@ mod tests {
 
     #[test]
     fn the_budget_is_told_with_what_it_did() {
-        let tier = TierStats {
-            evaluated: 1000,
-            waiting: 4,
-            oldest: 7,
-            ..TierStats::default()
-        };
-        let other = TierStats {
-            oldest: 3,
-            waiting: 5,
-            ..TierStats::default()
-        };
+        let tier = TierStats { evaluated: 1000, waiting: 4, oldest: 7, ..TierStats::default() };
+        let other = TierStats { oldest: 3, waiting: 5, ..TierStats::default() };
         let frame = TierFrame {
             tiers: vec![tier, other],
             shared_evaluated: 20,

@@ -47,11 +47,7 @@ pub const MICROSECONDS: f64 = 2000.0;
 /// The colour of a tier.
 pub fn tier_color(tier: usize) -> Color {
     let color = TIERS[tier % TIERS.len()];
-    if tier < TIERS.len() {
-        color
-    } else {
-        color.map(|v| (f32::from(v) * DARKER) as u8)
-    }
+    if tier < TIERS.len() { color } else { color.map(|v| (f32::from(v) * DARKER) as u8) }
 }
 
 /// The colour of a rate.
@@ -109,10 +105,9 @@ impl ColorBy {
                 let rates = RATES.iter().filter(used);
                 rates.map(|&r| (rate_color(r), rate_name(r))).collect()
             }
-            Self::Sharing => vec![
-                (SHARED, "shared palette".into()),
-                (OWN, "palette of its own".into()),
-            ],
+            Self::Sharing => {
+                vec![(SHARED, "shared palette".into()), (OWN, "palette of its own".into())]
+            }
         }
     }
 }
@@ -127,11 +122,7 @@ pub fn tint(color: Color, strength: f32) -> [f32; 4] {
 /// The linear value of an sRGB one.
 fn linear(value: u8) -> f32 {
     let v = f32::from(value) / 255.0;
-    if v <= 0.040_45 {
-        v / 12.92
-    } else {
-        ((v + 0.055) / 1.055).powf(2.4)
-    }
+    if v <= 0.040_45 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
 }
 
 /// The tiers that the window's crowd gets, and its budget.
@@ -279,11 +270,7 @@ mod tests {
         let default = Tiers::default();
         assert_eq!(window.of(&default, 100), None);
         let tiers = Tiers {
-            tiers: vec![Tier {
-                rate: 4,
-                interpolate: true,
-                ..Tier::default()
-            }],
+            tiers: vec![Tier { rate: 4, interpolate: true, ..Tier::default() }],
             ..Tiers::default()
         };
         window.set(Some(tiers.clone()), None);
@@ -310,10 +297,7 @@ mod tests {
         window.set_budget(Some(BudgetArg::Microseconds(1000.0)));
         let first = window.palettes().unwrap();
         // Two microseconds for a shared palette.
-        let frame = TierFrame {
-            shared_evaluated: 500,
-            ..TierFrame::default()
-        };
+        let frame = TierFrame { shared_evaluated: 500, ..TierFrame::default() };
         (0..200).for_each(|_| window.observe(&frame, Duration::from_millis(1)));
         let now = window.palettes().unwrap();
         assert!(first > 1500 && now.abs_diff(500) < 20, "{first} {now}");

@@ -22,10 +22,7 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     ui.add_space(3.0);
     ui.horizontal(|ui| {
         let text = if viewer.paused { "Play" } else { "Pause" };
-        if ui
-            .add_sized([54.0, 20.0], egui::Button::new(text))
-            .clicked()
-        {
+        if ui.add_sized([54.0, 20.0], egui::Button::new(text)).clicked() {
             commands.push(Command::Pause(!viewer.paused));
         }
         let duration = viewer.crowd.duration();
@@ -82,11 +79,7 @@ fn markers(ui: &Ui, slider: &Response, markers: &[Marker], duration: f64) -> Opt
     let (at, nearest) = (pointer?, near.first()?);
     let nearest = near.iter().fold(*nearest, |nearest, marker| {
         let far = |marker| (x(marker) - at).abs();
-        if far(marker) < far(nearest) {
-            marker
-        } else {
-            nearest
-        }
+        if far(marker) < far(nearest) { marker } else { nearest }
     });
     let text = names(&near);
     Tooltip::for_widget(slider).at_pointer().show(|ui| {
@@ -140,18 +133,10 @@ mod tests {
             pressed,
             modifiers: Default::default(),
         };
-        for events in [
-            vec![],
-            vec![Event::PointerMoved(at)],
-            vec![button(true)],
-            vec![button(false)],
-            vec![],
-        ] {
-            let input = RawInput {
-                screen_rect: Some(screen),
-                events,
-                ..RawInput::default()
-            };
+        for events in
+            [vec![], vec![Event::PointerMoved(at)], vec![button(true)], vec![button(false)], vec![]]
+        {
+            let input = RawInput { screen_rect: Some(screen), events, ..RawInput::default() };
             let output = context.run_ui(input, |ui| {
                 ui.spacing_mut().slider_width = 300.0;
                 let slider = Slider::new(&mut value, 0.0..=DURATION).show_value(false);

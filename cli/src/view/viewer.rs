@@ -132,10 +132,7 @@ pub struct Viewer {
 impl Viewer {
     /// The state for a model, before a window is open.
     pub fn new(opened: Opened, fade: f32) -> Self {
-        let size = PictureSize {
-            width: 16,
-            height: 9,
-        };
+        let size = PictureSize { width: 16, height: 9 };
         let crowd = opened.crowd;
         let camera = best_camera(&crowd, size);
         Self {
@@ -213,8 +210,7 @@ impl Viewer {
         if let Some(notice) = self.tiers.without_pairs(&default, rows) {
             self.notice.set(notice);
         }
-        self.crowd
-            .set_tiers(self.tiers.of(&default, rows), self.tiers.color_by)
+        self.crowd.set_tiers(self.tiers.of(&default, rows), self.tiers.color_by)
     }
 
     /// What is shown, for a file that is dropped on it.
@@ -349,8 +345,7 @@ impl Viewer {
         self.size = size;
         self.camera = self.orbit.camera();
         let look = self.look();
-        self.crowd
-            .look(&self.camera, &look, size, self.skip_unseen)?;
+        self.crowd.look(&self.camera, &look, size, self.skip_unseen)?;
         self.crowd.set_budget(self.tiers.palettes())?;
         self.frame.advance += milliseconds(start.elapsed());
         let start = Instant::now();
@@ -403,10 +398,7 @@ fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
     // Rotation feels best around a point in the middle of the scene, not beyond it.
     let reach = (camera.eye.distance((min + max) * 0.5)).max(1e-3);
     let forward = (camera.target - camera.eye).normalize_or(Vec3::NEG_Z);
-    let camera = Camera {
-        target: camera.eye + forward * reach,
-        ..*camera
-    };
+    let camera = Camera { target: camera.eye + forward * reach, ..*camera };
     Orbit::from_camera(&camera, max.y - min.y)
 }
 
@@ -496,10 +488,7 @@ mod tests {
         let mut viewer = viewer(3000);
         let budget = BudgetArg::Microseconds(1e6);
         viewer.start_tiers(None, Some(budget)).unwrap();
-        let size = PictureSize {
-            width: 640,
-            height: 360,
-        };
+        let size = PictureSize { width: 640, height: 360 };
         let mut bones = BoneBuffer::new();
         for _ in 0..3 {
             let (mut least, mut most) = (Duration::ZERO, Duration::ZERO);
@@ -517,10 +506,7 @@ mod tests {
             assert!(taken >= least, "{taken:?} {least:?}");
             assert!(taken.as_secs_f32() * 1e3 < viewer.frame.evaluate);
             // What comes after the evaluation would be beyond this.
-            assert!(
-                taken < most + Duration::from_micros(50),
-                "{taken:?} {most:?}"
-            );
+            assert!(taken < most + Duration::from_micros(50), "{taken:?} {most:?}");
         }
     }
 

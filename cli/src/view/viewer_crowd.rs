@@ -203,10 +203,8 @@ impl ViewerCrowd {
             let instance = self.instances[place];
             match self.clip_of(place) {
                 Some((clip, duration)) => {
-                    let options = PlayOptions {
-                        time: Self::lag(place) * duration,
-                        ..PlayOptions::default()
-                    };
+                    let options =
+                        PlayOptions { time: Self::lag(place) * duration, ..PlayOptions::default() };
                     self.crowd.fade_to(instance, clip, seconds, &options)?;
                 }
                 None => self.crowd.player(instance)?.stop_layer(0, seconds)?,
@@ -365,11 +363,8 @@ impl ViewerCrowd {
             near.push((world.translation().distance_squared(eye), instance, world));
         }
         near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut joints = Joints {
-            visible: near.len(),
-            shown: near.len().min(most),
-            joints: Vec::new(),
-        };
+        let mut joints =
+            Joints { visible: near.len(), shown: near.len().min(most), joints: Vec::new() };
         let parents = self.source.skeleton().parents();
         for (_, instance, world) in near.into_iter().take(most) {
             let models = self.crowd.model_matrices(instance)?;
@@ -407,11 +402,7 @@ mod tests {
         crowd.advance(0.25).unwrap();
         let (new, duration) = crowd.clip_of(0).unwrap();
         let weight = |crowd: &ViewerCrowd, clip| {
-            let state = crowd
-                .crowd
-                .playing(crowd.instances[3])
-                .unwrap()
-                .action(0, clip);
+            let state = crowd.crowd.playing(crowd.instances[3]).unwrap().action(0, clip);
             state.map(|s| s.weight)
         };
         assert!((weight(&crowd, old).unwrap() - 0.5).abs() < 1e-3);
@@ -421,11 +412,7 @@ mod tests {
         assert!(weight(&crowd, old).is_err() && weight(&crowd, new) == Ok(1.0));
         crowd.set_time(0.1).unwrap();
         assert!((crowd.time() - 0.1).abs() < 1e-6);
-        let other = crowd
-            .crowd
-            .playing(crowd.instances[3])
-            .unwrap()
-            .action(0, new);
+        let other = crowd.crowd.playing(crowd.instances[3]).unwrap().action(0, new);
         let expected = (0.1 + ViewerCrowd::lag(3) * duration) % duration;
         assert!((other.unwrap().time - expected).abs() < 1e-6);
         crowd.choose(Playing::Rest, 0.0).unwrap();
@@ -440,10 +427,7 @@ mod tests {
         crowd.set_count(400).unwrap();
         assert_eq!(crowd.count(), 400);
         let (min, max) = crowd.extent();
-        let size = PictureSize {
-            width: 640,
-            height: 360,
-        };
+        let size = PictureSize { width: 640, height: 360 };
         let aside = Camera {
             eye: Vec3::new(0.0, 2.0, max.z + 2.0),
             target: Vec3::new(3.0, 1.0, max.z - 2.0),
@@ -528,11 +512,7 @@ mod tests {
         let mut lowest = f32::INFINITY;
         for step in 0..24 {
             let time = crowd.duration() as f32 * (step as f32 + 0.5) / 24.0;
-            let action = PoseAction {
-                clip,
-                time,
-                weight: 1.0,
-            };
+            let action = PoseAction { clip, time, weight: 1.0 };
             let pose = model.pose(&[action]).unwrap();
             let world = *crowd.crowd.world(instance).unwrap();
             for primitive in pose.vertices(&model.rig).unwrap() {

@@ -51,14 +51,7 @@ fn crowds() -> Result<(), Failed> {
     let mut pictures = Vec::new();
     for backend in BACKENDS.iter().chain(&["auto"]) {
         let mut args = vec!["crowd", "--count", "40", "--frames", "2", "--threads", "1"];
-        args.extend([
-            "--size",
-            "192x128",
-            "--renderer",
-            "gpu",
-            "--backend",
-            backend,
-        ]);
+        args.extend(["--size", "192x128", "--renderer", "gpu", "--backend", backend]);
         args.extend(["--out", "backend.png", "--json", "backend.json"]);
         let table = output(&args)?;
         let figures: Value = serde_json::from_slice(&fs::read(scratch().join("backend.json"))?)?;
@@ -76,9 +69,7 @@ fn crowds() -> Result<(), Failed> {
 fn sheets() -> Result<(), Failed> {
     let mut pictures = Vec::new();
     for backend in BACKENDS {
-        let mut args = vec![
-            "render", "--clip", "Run", "--frames", "2", "--size", "96x96",
-        ];
+        let mut args = vec!["render", "--clip", "Run", "--frames", "2", "--size", "96x96"];
         args.extend(["--renderer", "gpu", "--backend", backend]);
         args.extend(["--out", "backends.png"]);
         check_name(backend, &output(&args)?)?;
@@ -149,16 +140,10 @@ fn alike(pictures: &[(&str, RgbImage)]) -> Result<(), Failed> {
     };
     let plain = RgbImage::from_pixel(first.width(), first.height(), *first.get_pixel(0, 0));
     let all = first.pixels().len() as f64;
-    check(
-        differ(first, &plain) as f64 > 0.05 * all,
-        "the picture is plain",
-    )?;
+    check(differ(first, &plain) as f64 > 0.05 * all, "the picture is plain")?;
     for (name, picture) in pictures {
         let share = differ(first, picture) as f64 / all;
-        check(
-            share <= SHARE,
-            format!("{first_name} and {name} differ in {share} of all pixels"),
-        )?;
+        check(share <= SHARE, format!("{first_name} and {name} differ in {share} of all pixels"))?;
     }
     Ok(())
 }

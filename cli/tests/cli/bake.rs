@@ -73,10 +73,7 @@ pub fn within_the_error() -> Tested {
         // At most its own error in the mean, and a tenth of the raw bytes.
         let report = &c["report"];
         check(report["mean_error"].as_f64() < Some(error), format!("{c}"))?;
-        check(
-            report["raw_bytes"].as_u64() > c["bytes"].as_u64().map(|b| 2 * b),
-            format!("{c}"),
-        )?;
+        check(report["raw_bytes"].as_u64() > c["bytes"].as_u64().map(|b| 2 * b), format!("{c}"))?;
     }
     bake(&mannequin(), &exact, &["--exact"])?;
     let size = |p: &Path| Ok::<u64, Failed>(fs::metadata(p)?.len());
@@ -95,19 +92,13 @@ pub fn within_the_error() -> Tested {
         let mut worst = 0.0f32;
         for (a, b) in a.iter().zip(&b) {
             let place = |m: &[f32]| [m[12], m[13], m[14]];
-            let apart = place(a)
-                .into_iter()
-                .zip(place(b))
-                .map(|(a, b)| (a - b).abs());
+            let apart = place(a).into_iter().zip(place(b)).map(|(a, b)| (a - b).abs());
             worst = apart.fold(worst, f32::max);
         }
         check(worst > 0.0 && worst < 1.05e-4, format!("{clip}: {worst}"))?;
     }
     let table = output(&["bake", text(&mannequin()), "--out", text(&small)])?;
-    check(
-        table.contains("up to date") && table.contains("clips/s"),
-        table,
-    )
+    check(table.contains("up to date") && table.contains("clips/s"), table)
 }
 
 /// An exact bake gives other commands what the glTF file gives them, bit for bit.
@@ -136,50 +127,27 @@ pub fn read_like_gltf() -> Tested {
         library["sources"][0]["name"] == "mannequin.glb" && list(library, "clips")?.len() == 11,
         format!("{library}"),
     )?;
-    check(
-        output(&["info", text(&phx)])?.contains("baked from mannequin.glb"),
-        "info as text",
-    )?;
+    check(output(&["info", text(&phx)])?.contains("baked from mannequin.glb"), "info as text")?;
     let crowd = |file: &Path, name: &str| {
         let (picture, figures) = (folder.join("crowd.png"), folder.join(name));
         let args = ["crowd", text(file), "--count", "7", "--frames", "3"];
-        let out = [
-            "--out",
-            text(&picture),
-            "--size",
-            "64x64",
-            "--json",
-            text(&figures),
-        ];
+        let out = ["--out", text(&picture), "--size", "64x64", "--json", text(&figures)];
         output(&[&args[..], &out, &["--renderer", "software"]].concat())?;
         let figures: Value = serde_json::from_slice(&fs::read(figures)?)?;
-        Ok::<_, Failed>((
-            figures["runs"][0]["palette_hash"].clone(),
-            fs::read(picture)?,
-        ))
+        Ok::<_, Failed>((figures["runs"][0]["palette_hash"].clone(), fs::read(picture)?))
     };
     let (a, b) = (crowd(&gltf, "a.json")?, crowd(&phx, "b.json")?);
     check(a.0.is_string() && a == b, "crowd")?;
     let render = |file: &Path| {
         let picture = folder.join("render.png");
-        let args = [
-            "render",
-            text(file),
-            "--clip",
-            "Run",
-            "--out",
-            text(&picture),
-        ];
+        let args = ["render", text(file), "--clip", "Run", "--out", text(&picture)];
         output(&[&args[..], &["--size", "64x64", "--renderer", "software"]].concat())?;
         Ok::<_, Failed>(fs::read(picture)?)
     };
     check(render(&gltf)? == render(&phx)?, "render")?;
     let bench = ["--count", "2", "--threads", "1", "--seconds", "0.00001"];
     let table = output(&[&["bench", text(&phx)][..], &bench].concat())?;
-    check(
-        table.contains("mannequin.phx") && table.contains("C3"),
-        table,
-    )
+    check(table.contains("mannequin.phx") && table.contains("C3"), table)
 }
 
 pub fn skips_what_is_done() -> Tested {
@@ -194,19 +162,13 @@ pub fn skips_what_is_done() -> Tested {
     let coarse = bake(&inputs, &out, &["--max-error", "0.001"])?;
     check(skipped(&coarse)? == 0, "other settings")?;
     check(contents(&out)? != first, "other settings give other files")?;
-    check(
-        skipped(&bake(&inputs, &out, &[])?)? == 0,
-        "the first settings",
-    )?;
+    check(skipped(&bake(&inputs, &out, &[])?)? == 0, "the first settings")?;
     check(contents(&out)? == first, "the same bytes again")?;
     fs::write(
         inputs.join("take-1.events.json"),
         r#"{"clips": {"Walk": [{"name": "x", "time": 0.1}]}}"#,
     )?;
-    check(
-        skipped(&bake(&inputs, &out, &[])?)? == 2,
-        "markers beside an input",
-    )?;
+    check(skipped(&bake(&inputs, &out, &[])?)? == 2, "markers beside an input")?;
     fs::remove_file(inputs.join("take-1.events.json"))?;
     bake(&inputs, &out, &[])?;
     let file = out.join("take-2.phx");
@@ -216,10 +178,7 @@ pub fn skips_what_is_done() -> Tested {
     damaged[whole.len() / 2] ^= 1;
     for bytes in [&damaged[..], &whole[..whole.len() - 1], &[]] {
         fs::write(&file, bytes)?;
-        check(
-            skipped(&bake(&inputs, &out, &[])?)? == 2,
-            "a damaged output",
-        )?;
+        check(skipped(&bake(&inputs, &out, &[])?)? == 2, "a damaged output")?;
         check(fs::read(&file)? == whole, "it is whole again")?;
     }
     Ok(())
@@ -227,11 +186,7 @@ pub fn skips_what_is_done() -> Tested {
 
 /// Kills a bake once something of it is on the disk; runs it again.
 fn killed(out: &Path, args: &[&str], begun: impl Fn() -> bool) -> Result<Value, Failed> {
-    let mut child = phalanx()
-        .args(args)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()?;
+    let mut child = phalanx().args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let started = Instant::now();
     while !begun() {
         let waited = started.elapsed() > Duration::from_secs(120);
@@ -243,10 +198,7 @@ fn killed(out: &Path, args: &[&str], begun: impl Fn() -> bool) -> Result<Value, 
     }
     // SIGKILL: no handler runs.
     child.kill()?;
-    check(
-        !child.wait()?.success(),
-        "it had ended before it was killed",
-    )?;
+    check(!child.wait()?.success(), "it had ended before it was killed")?;
     json(args)
 }
 
@@ -255,15 +207,7 @@ pub fn killed_in_the_middle() -> Tested {
     let inputs = copies(&folder, 8)?;
     let (out, calm) = (folder.join("out"), folder.join("calm"));
     bake(&inputs, &calm, &["--jobs", "1"])?;
-    let args = [
-        "bake",
-        text(&inputs),
-        "--out",
-        text(&out),
-        "--json",
-        "--jobs",
-        "1",
-    ];
+    let args = ["bake", text(&inputs), "--out", text(&out), "--json", "--jobs", "1"];
     let finished = || {
         let names = fs::read_dir(&out).into_iter().flatten().flatten();
         let mut names = names.map(|e| e.file_name());
@@ -271,22 +215,12 @@ pub fn killed_in_the_middle() -> Tested {
     };
     let summary = killed(&out, &args, finished)?;
     let skipped = skipped(&summary)?;
-    check(
-        (1..8).contains(&skipped),
-        format!("{skipped} of 8 were skipped"),
-    )?;
+    check((1..8).contains(&skipped), format!("{skipped} of 8 were skipped"))?;
     check(contents(&out)? == contents(&calm)?, "files differ")?;
 
     let (whole, calm) = (folder.join("whole.phx"), folder.join("calm.phx"));
     bake(&inputs, &calm, &["--prefix"])?;
-    let args = [
-        "bake",
-        text(&inputs),
-        "--out",
-        text(&whole),
-        "--json",
-        "--prefix",
-    ];
+    let args = ["bake", text(&inputs), "--out", text(&whole), "--json", "--prefix"];
     // A library that is half written has no name yet.
     let half = folder.join(".whole.phx.partial");
     let begun = || fs::metadata(&half).is_ok_and(|m| m.len() > 0);
@@ -306,10 +240,7 @@ pub fn joints_of_their_own() -> Tested {
     let (plain, fine) = (folder.join("plain.phx"), folder.join("fine.phx"));
     let coarse = ["--max-error", "0.002", "--form", "coded"];
     bake(&mannequin(), &plain, &coarse)?;
-    fs::write(
-        &settings,
-        r#"{"LeftHand": {"max_error": 0.00005, "shell": 0.1}}"#,
-    )?;
+    fs::write(&settings, r#"{"LeftHand": {"max_error": 0.00005, "shell": 0.1}}"#)?;
     let more = [&coarse[..], &["--quality", text(&settings)]].concat();
     bake(&mannequin(), &fine, &more)?;
     let bytes = |p: &Path| -> Result<u64, Failed> {
@@ -317,10 +248,7 @@ pub fn joints_of_their_own() -> Tested {
         let clips = list(&all["library"], "clips")?.iter();
         Ok(clips.filter_map(|c| c["bytes"].as_u64()).sum())
     };
-    check(
-        bytes(&fine)? > bytes(&plain)?,
-        "a finer hand takes no more bytes",
-    )?;
+    check(bytes(&fine)? > bytes(&plain)?, "a finer hand takes no more bytes")?;
     // The file says enough to be measured again.
     let source = mannequin();
     output(&["verify", text(&fine), "--source", text(&source)])?;
@@ -331,18 +259,12 @@ pub fn joints_of_their_own() -> Tested {
     one_line(&failed, &words)?;
     let cases: [(&str, &[&str]); 5] = [
         (r#"{"LeftHand": {"size": 1}}"#, &["quality.json", "size"]),
-        (
-            r#"{"LeftHand": {"shell": -1}}"#,
-            &["quality.json", "-1: expected metres above 0"],
-        ),
+        (r#"{"LeftHand": {"shell": -1}}"#, &["quality.json", "-1: expected metres above 0"]),
         (
             r#"{"LeftHand": {"shell": 1}, "LeftHand": {"shell": 2}}"#,
             &["quality.json", "\"LeftHand\"", "twice"],
         ),
-        (
-            "[]",
-            &["quality.json", "an object with one entry per joint"],
-        ),
+        ("[]", &["quality.json", "an object with one entry per joint"]),
         (
             r#"{"LeftHand": {"shell": 1}, "LeftForeArm/LeftHand": {"shell": 2}}"#,
             &["mannequin.glb", "\"LeftHand\"", "\"LeftForeArm/LeftHand\""],
@@ -360,11 +282,7 @@ pub fn per_cent_of_the_size() -> Tested {
     let folder = folder("per-cent")?;
     let (relative, metres) = (folder.join("relative.phx"), folder.join("metres.phx"));
     let source = mannequin();
-    bake(
-        &source,
-        &relative,
-        &["--max-error", "0.01%", "--shell", "2%"],
-    )?;
+    bake(&source, &relative, &["--max-error", "0.01%", "--shell", "2%"])?;
     let clips = |p: &Path| -> Result<Vec<Value>, Failed> {
         let all = json(&["info", text(p), "--json"])?;
         Ok(list(&all["library"], "clips")?.to_vec())
@@ -372,42 +290,22 @@ pub fn per_cent_of_the_size() -> Tested {
     let made = clips(&relative)?;
     let shell = made[0]["shell"].as_f64().ok_or("no shell")?;
     // The mannequin is 1.8 m tall; its joints lie between its ankles and its head.
-    check(
-        (0.02 * 1.2..0.02 * 1.85).contains(&shell),
-        format!("{shell}"),
-    )?;
+    check((0.02 * 1.2..0.02 * 1.85).contains(&shell), format!("{shell}"))?;
     for clip in &made {
         let error = clip["max_error"].as_f64().ok_or("no error")?;
         check(error > 0.0 && error <= shell / 200.0, format!("{clip}"))?;
     }
     output(&["verify", text(&relative), "--source", text(&source)])?;
     let (error, shell) = ((shell / 200.0).to_string(), shell.to_string());
-    bake(
-        &source,
-        &metres,
-        &["--max-error", &error, "--shell", &shell],
-    )?;
+    bake(&source, &metres, &["--max-error", &error, "--shell", &shell])?;
     for (clip, same) in made.iter().zip(clips(&metres)?) {
         let bytes = |c: &Value| c["bytes"].as_f64().unwrap_or(0.0);
-        check(
-            (bytes(clip) / bytes(&same) - 1.0).abs() < 0.01,
-            format!("{clip} {same}"),
-        )?;
+        check((bytes(clip) / bytes(&same) - 1.0).abs() < 0.01, format!("{clip} {same}"))?;
     }
-    let bad = run(&[
-        "bake",
-        text(&source),
-        "--out",
-        text(&metres),
-        "--shell",
-        "0%",
-    ]);
+    let bad = run(&["bake", text(&source), "--out", text(&metres), "--shell", "0%"]);
     check(bad.status.code() == Some(2), "0% of the size")?;
     let words = String::from_utf8_lossy(&bad.stderr);
-    check(
-        words.contains("or per cent of the model's size"),
-        words.into_owned(),
-    )
+    check(words.contains("or per cent of the model's size"), words.into_owned())
 }
 
 pub fn up() -> Tested {
@@ -416,15 +314,7 @@ pub fn up() -> Tested {
     bake(&mannequin(), &y, &["--exact"])?;
     bake(&mannequin(), &z, &["--exact", "--up", "z"])?;
     let heads = |file: &Path| {
-        let pose = json(&[
-            "pose",
-            text(file),
-            "--clip",
-            "Idle",
-            "--time",
-            "0",
-            "--json",
-        ])?;
+        let pose = json(&["pose", text(file), "--clip", "Idle", "--time", "0", "--json"])?;
         let nodes = list(&pose, "nodes")?.iter();
         let head = nodes.clone().find(|n| n["name"] == "Head");
         let m = numbers(&head.ok_or("no head")?["world"]);
@@ -435,13 +325,7 @@ pub fn up() -> Tested {
     // A quarter turn around x: y becomes z, and z becomes -y.
     let apart = [x - turned[0], -z - turned[1], y - turned[2]];
     check(apart.iter().all(|d| d.abs() < 1e-5), format!("{apart:?}"))?;
-    output(&[
-        "verify",
-        text(&folder.join("z.phx")),
-        "--source",
-        text(&mannequin()),
-    ])
-    .map(|_| ())
+    output(&["verify", text(&folder.join("z.phx")), "--source", text(&mannequin())]).map(|_| ())
 }
 
 pub fn refusals() -> Tested {
@@ -477,12 +361,7 @@ pub fn refusals() -> Tested {
         check(said.contains("only .phx files are written"), said)?;
         check(!other.exists(), format!("{command} made x.glb"))?;
     }
-    check(
-        run(&["bake", input, "--out", text(&dotted)])
-            .status
-            .success(),
-        "v1.2 is a folder",
-    )?;
+    check(run(&["bake", input, "--out", text(&dotted)]).status.success(), "v1.2 is a folder")?;
     fs::remove_dir_all(&dotted)?;
     let empty = folder.join("empty");
     fs::create_dir_all(&empty)?;
@@ -497,16 +376,10 @@ pub fn refusals() -> Tested {
     let damaged = folder.join("damaged.glb");
     fs::write(&damaged, b"glTF is not this")?;
     refused(&["bake", text(&damaged), "--out", out], &["damaged.glb"])?;
-    check(
-        fs::read_dir(&folder)?.count() == 2,
-        "a failure leaves files",
-    )?;
+    check(fs::read_dir(&folder)?.count() == 2, "a failure leaves files")?;
     // Clips of one name, and inputs of one name.
     let inputs = copies(&folder, 2)?;
-    refused(
-        &["bake", text(&inputs), "--out", out],
-        &["take-1.glb", "take-0.glb", "--prefix"],
-    )?;
+    refused(&["bake", text(&inputs), "--out", out], &["take-1.glb", "take-0.glb", "--prefix"])?;
     fs::create_dir_all(inputs.join("more"))?;
     fs::copy(mannequin(), inputs.join("more/take-1.glb"))?;
     let all = folder.join("all");

@@ -67,10 +67,7 @@ pub fn tables_and_rows() -> Tested {
         "debug builds are warned of, others are not",
     )?;
     let document = read("rows.json")?;
-    check(
-        document["machine"]["cores"].as_u64() > Some(0),
-        "the machine",
-    )?;
+    check(document["machine"]["cores"].as_u64() > Some(0), "the machine")?;
     let rows = list(&document, "rows")?;
     check(rows.len() == 5 + 3 * 2 * 2, format!("{} rows", rows.len()))?;
     for row in rows {
@@ -85,10 +82,7 @@ pub fn tables_and_rows() -> Tested {
             check(number("bytes") == 47.0 * 48.0, row.to_string())?;
             check(number("advance_ns") > 0.0, row.to_string())?;
             let written = number("bytes") / number("ns_per_character");
-            check(
-                (number("gb_per_s") - written).abs() <= 1e-9 * written,
-                row.to_string(),
-            )?;
+            check((number("gb_per_s") - written).abs() <= 1e-9 * written, row.to_string())?;
         }
     }
     for workload in ["C1", "C2", "C3"] {
@@ -96,10 +90,7 @@ pub fn tables_and_rows() -> Tested {
             let found = rows.iter().filter(|r| {
                 r["workload"] == workload && r["count"] == count && r["threads"] == threads
             });
-            check(
-                found.count() == 1,
-                format!("{workload} of {count} on {threads}"),
-            )?;
+            check(found.count() == 1, format!("{workload} of {count} on {threads}"))?;
         }
     }
     let csv = fs::read_to_string(scratch().join("rows.csv"))?;
@@ -127,13 +118,7 @@ fn slowed(figures: &Value, name: &str, noise: f64) -> Tested {
 /// Two runs of the same take different times, hence the baselines' times are made up: no real one is near.
 pub fn a_baseline_of_the_same_machine() -> Tested {
     let same = ["--count", "2", "--threads", "1"];
-    output(
-        &[
-            &short(&same)[..],
-            &["--json", "base.json", "--csv", "base.csv"],
-        ]
-        .concat(),
-    )?;
+    output(&[&short(&same)[..], &["--json", "base.json", "--csv", "base.csv"]].concat())?;
     let figures = read("base.json")?;
     slowed(&figures, "noisy.json", 1e30)?;
     slowed(&figures, "slow.json", 0.0)?;
@@ -141,9 +126,7 @@ pub fn a_baseline_of_the_same_machine() -> Tested {
         let text = output(&[&short(&same)[..], &["--baseline", file]].concat())?;
         check(
             text.contains(&format!("Against {file}, tolerance 5%:"))
-                && text.contains(&format!(
-                    "{still} of 8 rows moved by no more than the noise"
-                ))
+                && text.contains(&format!("{still} of 8 rows moved by no more than the noise"))
                 && text.matches("faster").count() == 8 - still
                 && !text.contains("differs: baseline")
                 && !text.contains("only in the baseline"),
@@ -152,17 +135,8 @@ pub fn a_baseline_of_the_same_machine() -> Tested {
     }
     // A bare list of rows is read, too; the file that is read may be written again.
     write("list.json", &read("slow.json")?["rows"])?;
-    output(
-        &[
-            &short(&same)[..],
-            &["--baseline", "list.json", "--json", "list.json"],
-        ]
-        .concat(),
-    )?;
-    check(
-        list(&read("list.json")?, "rows")?.len() == 8,
-        "not replaced",
-    )
+    output(&[&short(&same)[..], &["--baseline", "list.json", "--json", "list.json"]].concat())?;
+    check(list(&read("list.json")?, "rows")?.len() == 8, "not replaced")
 }
 
 /// Nothing is measured: what a run stored is held against itself, in both forms, and against copies of it
@@ -259,9 +233,7 @@ pub fn files_that_are_no_baselines() -> Tested {
         change(&mut value);
         write(name, &value)
     };
-    doctored("negative.json", |v| {
-        v["rows"][3]["ns_per_character"] = (-1.0).into()
-    })?;
+    doctored("negative.json", |v| v["rows"][3]["ns_per_character"] = (-1.0).into())?;
     doctored("zero.json", |v| v["rows"][0]["ns_per_character"] = 0.into())?;
     doctored("text.json", |v| v["rows"][0]["noise"] = "much".into())?;
     doctored("missing.json", |v| {
@@ -309,23 +281,14 @@ pub fn choices_that_do_not_exist() -> Tested {
         &["bench", "--clip", "Walk", "--clip", "Moonwalk"],
         &["Moonwalk", "did you mean \"Walk\"", "1 \"Walk\""],
     )?;
-    unknown(
-        &["bench", "--additive", "Moonwalk"],
-        &["Moonwalk", "1 \"Walk\""],
-    )?;
+    unknown(&["bench", "--additive", "Moonwalk"], &["Moonwalk", "1 \"Walk\""])?;
     unknown(&["bench", "--mask", "Tail"], &["Tail", "47"])?;
-    unknown(
-        &["bench", "--mask", "spine"],
-        &["\"spine\"; did you mean \"Spine\""],
-    )?;
+    unknown(&["bench", "--mask", "spine"], &["\"spine\"; did you mean \"Spine\""])?;
     let four = ["--clip", "0", "--clip", "1", "--clip", "2", "--clip", "3"];
     let out = run(&[&["bench"], &four[..]].concat());
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     check(out.status.code() == Some(2), error.clone())?;
-    check(
-        error.contains("4 clips") && error.contains("up to 3"),
-        error,
-    )?;
+    check(error.contains("4 clips") && error.contains("up to 3"), error)?;
     let twice = ["bench", "--json", "same.out", "--csv", "same.out"];
     unknown(&twice, &["same.out", "--json", "--csv"])?;
     let text = output(&short(&[
@@ -365,10 +328,7 @@ pub fn any_model(file: &'static str, clips: &str, additive: &str) -> Tested {
 pub fn no_clips() -> Tested {
     let bare = r#"{"asset":{"version":"2.0"},"scene":0,"scenes":[{"nodes":[0]}],"nodes":[{}]}"#;
     fs::write(scratch().join("clipless.gltf"), bare)?;
-    one_line(
-        &run(&["bench", "clipless.gltf"]),
-        &["clipless.gltf", "no clips"],
-    )
+    one_line(&run(&["bench", "clipless.gltf"]), &["clipless.gltf", "no clips"])
 }
 
 /// A living crowd as small as it can be, without its long clips.
@@ -402,14 +362,7 @@ const LIVE: [&str; 25] = [
 
 /// Rows, aims, frames and plot of a living crowd, and its own figures as a baseline.
 pub fn of_a_living_crowd() -> Tested {
-    let files = [
-        "--json",
-        "live.json",
-        "--csv",
-        "live.csv",
-        "--plot",
-        "live.svg",
-    ];
+    let files = ["--json", "live.json", "--csv", "live.csv", "--plot", "live.svg"];
     let text = output(&[&LIVE[..], &files].concat())?;
     for part in [
         "47 joints",
@@ -425,51 +378,28 @@ pub fn of_a_living_crowd() -> Tested {
     let document = read("live.json")?;
     let rows = list(&document, "rows")?;
     // C1 is a row of the workloads, and compared with in three other groups.
-    check(
-        rows.len() == 3 + 4 + 2 + 3 + 2 + 6 + 1,
-        format!("{} rows", rows.len()),
-    )?;
+    check(rows.len() == 3 + 4 + 2 + 3 + 2 + 6 + 1, format!("{} rows", rows.len()))?;
     for row in rows {
         let number = |field: &str| row[field].as_f64().unwrap_or(f64::NAN);
-        for field in [
-            "ns_per_character",
-            "min",
-            "advance_ns",
-            "clip_count",
-            "rigs",
-        ] {
+        for field in ["ns_per_character", "min", "advance_ns", "clip_count", "rigs"] {
             check(number(field) > 0.0, format!("{field} in {row}"))?;
         }
         check(row["kind"] == "live", row.to_string())?;
         let churn = row["workload"] == "churn";
         check(row["worst_ns"].is_f64() == churn, row.to_string())?;
-        let asks = churn
-            || row["workload"]
-                .as_str()
-                .is_some_and(|w| w.starts_with("overrides"));
+        let asks = churn || row["workload"].as_str().is_some_and(|w| w.starts_with("overrides"));
         check(row["requests_ns"].is_f64() == asks, row.to_string())?;
     }
     let aims = list(&document, "aims")?;
     for aim in aims {
         check(aim["value"].is_f64(), aim.to_string())?;
         // They are for the default sizes.
-        check(
-            aim["aim"].is_null() && aim["kept"].is_null(),
-            aim.to_string(),
-        )?;
+        check(aim["aim"].is_null() && aim["kept"].is_null(), aim.to_string())?;
     }
     let frames = list(&document, "frames")?;
-    check(
-        frames
-            .iter()
-            .all(|f| f["ns"].as_array().map(Vec::len) == Some(3)),
-        "the frames",
-    )?;
+    check(frames.iter().all(|f| f["ns"].as_array().map(Vec::len) == Some(3)), "the frames")?;
     let csv = fs::read_to_string(scratch().join("live.csv"))?;
-    check(
-        csv.lines().count() == 1 + rows.len(),
-        "rows of CSV and JSON differ",
-    )?;
+    check(csv.lines().count() == 1 + rows.len(), "rows of CSV and JSON differ")?;
     for newer in ["live.json", "live.csv"] {
         let text = output(&["bench", "--compare", newer, "--baseline", "live.json"])?;
         let still = format!("{0} of {0} rows moved by no more", rows.len());
@@ -482,29 +412,16 @@ pub fn of_a_living_crowd() -> Tested {
     }
     check(!plot.contains("baseline"), "there was no baseline")?;
     // Beside the baseline, however slow it was.
-    let rest = [
-        "--plot",
-        "both.svg",
-        "--baseline",
-        "live.json",
-        "--tolerance",
-        "1000000",
-    ];
+    let rest = ["--plot", "both.svg", "--baseline", "live.json", "--tolerance", "1000000"];
     output(&[&LIVE[..], &rest].concat())?;
     let plot = fs::read_to_string(scratch().join("both.svg"))?;
     check(plot.contains("churn, baseline"), "no baseline in the plot")?;
-    check(
-        plot.contains("30 clips, baseline"),
-        "no frames of the baseline",
-    )
+    check(plot.contains("30 clips, baseline"), "no frames of the baseline")
 }
 
 pub fn living_crowds_that_are_refused() -> Tested {
     let name = |args: &[&str], parts: &[&str]| one_line(&run(args), parts);
-    name(
-        &["bench", "--live", "--plot", "a.glb"],
-        &["a.glb", "--plot"],
-    )?;
+    name(&["bench", "--live", "--plot", "a.glb"], &["a.glb", "--plot"])?;
     let twice = ["bench", "--live", "--plot", "same.out", "--csv", "same.out"];
     name(&twice, &["same.out", "--plot", "--csv"])?;
     let many = ["bench", "--live", "--count", "999999999"];

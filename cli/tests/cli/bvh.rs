@@ -61,48 +61,23 @@ pub fn every_command() -> Tested {
         check(clip["name"] == "walk", "a clip is named after its file")?;
         check(clip["timelines"]["regular"] == 1, "a regular timeline")?;
         let report = list(&info, "report")?;
-        let travels = report
-            .iter()
-            .all(|e| e["message"].to_string().contains("by 2.000 m"));
+        let travels = report.iter().all(|e| e["message"].to_string().contains("by 2.000 m"));
         check(report.len() == 1 && travels, format!("{report:?}"))?;
     }
     let info = json(&["info", "walk.bvh", "--json"])?;
     let report = info["report"].to_string();
-    check(
-        report.contains("in centimetres (unit 0.01) it is"),
-        format!("no hint in {report}"),
-    )?;
+    check(report.contains("in centimetres (unit 0.01) it is"), format!("no hint in {report}"))?;
     let text = output(&["info", "walk.bvh"])?;
     check(text.contains("--unit cm, or metres as a number"), text)?;
-    let args = [
-        "pose", "walk.bvh", "--unit", "0.01", "--clip", "walk", "--time", "2", "--json",
-    ];
+    let args = ["pose", "walk.bvh", "--unit", "0.01", "--clip", "walk", "--time", "2", "--json"];
     let pose = json(&args)?;
     let world = numbers(&pose["nodes"][0]["world"]);
-    check(
-        (world[12] - 2.0).abs() < 1e-3 && (world[13] - 0.85).abs() < 1e-6,
-        format!("{world:?}"),
-    )?;
-    check(
-        pose["nodes"][2]["name"] == "Knee_end",
-        "the End Site is a node",
-    )?;
+    check((world[12] - 2.0).abs() < 1e-3 && (world[13] - 0.85).abs() < 1e-6, format!("{world:?}"))?;
+    check(pose["nodes"][2]["name"] == "Knee_end", "the End Site is a node")?;
     let rows = "walk.csv";
-    let bench = [
-        "bench",
-        "walk.bvh",
-        "--count",
-        "1",
-        "--seconds",
-        "0.01",
-        "--csv",
-        rows,
-    ];
+    let bench = ["bench", "walk.bvh", "--count", "1", "--seconds", "0.01", "--csv", rows];
     output(&bench)?;
-    check(
-        fs::read_to_string(scratch().join(rows))?.contains("walk.bvh"),
-        "rows of the bench",
-    )
+    check(fs::read_to_string(scratch().join(rows))?.contains("walk.bvh"), "rows of the bench")
 }
 
 /// A leg of 0.85 mm: the default error is a tenth of it, and the shell 35 times as long. `info` and `bake` say so, and how
@@ -110,14 +85,8 @@ pub fn every_command() -> Tested {
 pub fn tiny_models_are_spoken_of() -> Tested {
     write("tiny.bvh")?;
     let text = output(&["info", "tiny.bvh", "--unit", "0.00001"])?;
-    check(
-        text.contains("0.45") && text.contains(" mm (width x height x depth)"),
-        text.clone(),
-    )?;
-    check(
-        text.contains("0.1 mm, is 22% of its longest side"),
-        text.clone(),
-    )?;
+    check(text.contains("0.45") && text.contains(" mm (width x height x depth)"), text.clone())?;
+    check(text.contains("0.1 mm, is 22% of its longest side"), text.clone())?;
     check(text.contains("--max-error 0.005% --shell 1.5%"), text)?;
     let text = output(&["info", "tiny.bvh", "--unit", "cm"])?;
     check(!text.contains("tiny:") && !text.contains("max-error"), text)?;
@@ -147,10 +116,7 @@ pub fn tiny_models_are_spoken_of() -> Tested {
         error.clone(),
     )?;
     // But f32 rounds 45 m to more than a tenth of a millimetre.
-    check(
-        error.contains("1 of 1 clip states more than the max error, 0.1 mm: up to 0.1"),
-        error,
-    )?;
+    check(error.contains("1 of 1 clip states more than the max error, 0.1 mm: up to 0.1"), error)?;
     let error = bake("cm", &[])?;
     check(!error.contains("longest side"), error)
 }
@@ -158,14 +124,7 @@ pub fn tiny_models_are_spoken_of() -> Tested {
 /// Models without meshes are drawn as octahedra, by both renderers and in crowds.
 pub fn is_drawn() -> Tested {
     write("walk.bvh")?;
-    let small = [
-        "--unit",
-        "cm",
-        "--size",
-        "160x160",
-        "--renderer",
-        "software",
-    ];
+    let small = ["--unit", "cm", "--size", "160x160", "--renderer", "software"];
     let render = |more: &[&str]| {
         let args = [&["render", "walk.bvh", "--frames", "1"], &small[..], more].concat();
         output(&args)
@@ -174,26 +133,11 @@ pub fn is_drawn() -> Tested {
     render(&["--clip", "walk", "--time", "1", "--out", "later.png"])?;
     for picture in ["start.png", "later.png"] {
         let drawn = bones(picture)?;
-        check(
-            (40..4_000).contains(&drawn),
-            format!("{picture}: {drawn} pixels"),
-        )?;
+        check((40..4_000).contains(&drawn), format!("{picture}: {drawn} pixels"))?;
     }
     let read = |name: &str| fs::read(scratch().join(name));
-    check(
-        read("start.png")? != read("later.png")?,
-        "the same pose twice",
-    )?;
-    let crowd = [
-        "crowd",
-        "walk.bvh",
-        "--count",
-        "9",
-        "--frames",
-        "2",
-        "--out",
-        "crowd.png",
-    ];
+    check(read("start.png")? != read("later.png")?, "the same pose twice")?;
+    let crowd = ["crowd", "walk.bvh", "--count", "9", "--frames", "2", "--out", "crowd.png"];
     let said = output(&[&crowd[..], &small].concat())?;
     // Two bones of eight triangles each.
     check(said.contains(" 144 triangles"), said)?;
@@ -205,9 +149,7 @@ pub fn is_baked() -> Tested {
     fs::create_dir_all(scratch().join("takes/day"))?;
     fs::write(scratch().join("takes/day/one.BVH"), walk(31))?;
     fs::write(scratch().join("takes/two.bvh"), walk(40))?;
-    let done = output(&[
-        "bake", "takes", "--unit", "cm", "--out", "all.phx", "--prefix",
-    ])?;
+    let done = output(&["bake", "takes", "--unit", "cm", "--out", "all.phx", "--prefix"])?;
     check(done.contains("2 clips"), done)?;
     let info = json(&["info", "all.phx", "--json"])?;
     let names: Vec<_> = list(&info, "clips")?.iter().map(|c| &c["name"]).collect();
@@ -221,10 +163,7 @@ pub fn is_baked() -> Tested {
     check(bake("0.02")?.contains("(0 up to date)"), "another unit")?;
     // What was baked is what was captured.
     bake("cm")?;
-    let options = ImportOptions {
-        unit: CENTIMETRES,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
     let (raw, _) = read_slice(walk(61).as_bytes(), "walk.bvh", &options)?;
     let tracks = &raw.clips[0].tracks;
     let track = tracks.iter().find(|t| t.channel == RawChannel::Translation);
@@ -251,10 +190,7 @@ pub fn refusals() -> Tested {
         one_line(&run(&[command, "broken.bvh"]), &["broken.bvh: ", &place])?;
     }
     for (command, out) in [("crowd", "a.png"), ("render", "a.png"), ("bake", "a.phx")] {
-        one_line(
-            &run(&[command, "broken.bvh", "--out", out]),
-            &["broken.bvh: ", &place],
-        )?;
+        one_line(&run(&[command, "broken.bvh", "--out", out]), &["broken.bvh: ", &place])?;
         check(!scratch().join(out).exists(), "an output of nothing")?;
     }
     one_line(

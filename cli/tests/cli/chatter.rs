@@ -4,18 +4,10 @@ use super::support::{Tested, check, phalanx, scratch};
 
 /// With Vulkan as it is here, with GL alone, and with no driver at all.
 pub fn none_on_success() -> Tested {
-    let crowd = [
-        "crowd", "--count", "3", "--frames", "1", "--size", "32x32", "--out", "c.png",
-    ];
-    let render = [
-        "render", "--clip", "Walk", "--frames", "1", "--size", "32x32", "--out", "r.png",
-    ];
+    let crowd = ["crowd", "--count", "3", "--frames", "1", "--size", "32x32", "--out", "c.png"];
+    let render = ["render", "--clip", "Walk", "--frames", "1", "--size", "32x32", "--out", "r.png"];
     let gone = "/nonexistent.json";
-    for (drivers, backend) in [
-        (None, None),
-        (Some(gone), None),
-        (Some(gone), Some("vulkan")),
-    ] {
+    for (drivers, backend) in [(None, None), (Some(gone), None), (Some(gone), Some("vulkan"))] {
         for args in [&crowd[..], &render] {
             let mut command = phalanx();
             command.env_remove("XDG_RUNTIME_DIR").env_remove("DISPLAY");
@@ -31,10 +23,7 @@ pub fn none_on_success() -> Tested {
             let out = command.args(args).output()?;
             let said = String::from_utf8_lossy(&out.stderr).into_owned();
             check(out.status.success(), format!("{args:?}: {said}"))?;
-            check(
-                said.is_empty(),
-                format!("{drivers:?} {backend:?} {args:?}: {said}"),
-            )?;
+            check(said.is_empty(), format!("{drivers:?} {backend:?} {args:?}: {said}"))?;
         }
     }
     check(scratch().join("r.png").exists(), "no picture")
@@ -44,15 +33,7 @@ pub fn none_on_success() -> Tested {
 pub fn errors_are_printed() -> Tested {
     let mut command = phalanx();
     command.env_remove("XDG_RUNTIME_DIR");
-    let args = [
-        "crowd",
-        "--count",
-        "3",
-        "--frames",
-        "1",
-        "--renderer",
-        "gpu",
-    ];
+    let args = ["crowd", "--count", "3", "--frames", "1", "--renderer", "gpu"];
     let out = command
         .args(args)
         .env("VK_DRIVER_FILES", "/nonexistent.json")

@@ -24,15 +24,9 @@ fn gltf(folder: &Path, name: &str, buffer: &str) -> Tested {
     let (mut document, binary) = taken_apart()?;
     document["buffers"] = json!([{ "uri": buffer, "byteLength": binary.len() }]);
     document["images"] = json!([{ "uri": "skin.png" }]);
-    fs::write(
-        folder.join(name).with_extension("gltf"),
-        document.to_string(),
-    )?;
+    fs::write(folder.join(name).with_extension("gltf"), document.to_string())?;
     fs::write(folder.join(buffer), binary)?;
-    Ok(fs::write(
-        folder.join("skin.png"),
-        include_bytes!("../../../tests/import/pixel.png"),
-    )?)
+    Ok(fs::write(folder.join("skin.png"), include_bytes!("../../../tests/import/pixel.png"))?)
 }
 
 /// All below a folder with its bytes; links as what they lead to.
@@ -55,16 +49,8 @@ fn run_in(folder: &Path, args: &[&str]) -> Result<Output, Failed> {
 }
 
 /// Figures and pictures that take no time.
-const SMALL: &[&str] = &[
-    "--count",
-    "2",
-    "--frames",
-    "1",
-    "--size",
-    "32x32",
-    "--renderer",
-    "software",
-];
+const SMALL: &[&str] =
+    &["--count", "2", "--frames", "1", "--size", "32x32", "--renderer", "software"];
 
 /// The command line | the words by which the error names the output | the options that the error names.
 const CASES: &[&str] = &[
@@ -129,22 +115,12 @@ fn links(folder: &Path) -> Tested {
     symlink("m.glb", folder.join("link.glb"))?;
     symlink("later.png", folder.join("dangling.png"))?;
     symlink(".", folder.join("here"))?;
-    Ok(fs::hard_link(
-        folder.join("m.glb"),
-        folder.join("hard.glb"),
-    )?)
+    Ok(fs::hard_link(folder.join("m.glb"), folder.join("hard.glb"))?)
 }
 
 pub fn refused() -> Tested {
     let folder = folder("clashes")?;
-    for name in [
-        "m.glb",
-        "m.png",
-        "sword.glb",
-        "in.phx",
-        "lib.part-0-of-1.phx",
-        "sub/x.phx",
-    ] {
+    for name in ["m.glb", "m.png", "sword.glb", "in.phx", "lib.part-0-of-1.phx", "sub/x.phx"] {
         let path = folder.join(name);
         fs::create_dir_all(path.parent().unwrap_or(&folder))?;
         fs::copy(mannequin(), path)?;
@@ -176,10 +152,7 @@ pub fn refused() -> Tested {
         let words: Vec<&str> = [named].into_iter().chain(options.split(' ')).collect();
         let line = one_line(&run_in(&folder, &args)?, &words);
         line.map_err(|e| format!("{given}: {}", e.message().unwrap_or_default()))?;
-        check(
-            contents(&folder)? == before,
-            format!("{given} has changed a file"),
-        )?;
+        check(contents(&folder)? == before, format!("{given} has changed a file"))?;
     }
     Ok(())
 }
@@ -190,22 +163,13 @@ pub fn others_go_on() -> Tested {
     for name in ["a.glb", "b.phx"] {
         fs::copy(mannequin(), folder.join(name))?;
     }
-    let out = run_in(
-        &folder,
-        &["bake", "a.glb", "b.phx", "--out", ".", "--exact"],
-    )?;
+    let out = run_in(&folder, &["bake", "a.glb", "b.phx", "--out", ".", "--exact"])?;
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     let lines = error.lines().count();
     check(out.status.code() == Some(1) && lines == 1, error.clone())?;
-    check(
-        error.contains("b.phx: --out for b.phx would overwrite it, but FILES reads it"),
-        error,
-    )?;
+    check(error.contains("b.phx: --out for b.phx would overwrite it, but FILES reads it"), error)?;
     check(folder.join("a.phx").exists(), "the other one")?;
-    check(
-        fs::read(folder.join("b.phx"))? == fs::read(mannequin())?,
-        "the input",
-    )
+    check(fs::read(folder.join("b.phx"))? == fs::read(mannequin())?, "the input")
 }
 
 /// Pipes and devices are written as they are, and as often as is asked for.
@@ -251,9 +215,7 @@ pub fn streams() -> Tested {
     fs::copy(mannequin(), folder.join("a.glb"))?;
     let args = ["bake", "a.glb", "--exact", "--out", "lib.phx"];
     let library = folder.join("lib.phx");
-    let made = std::process::Command::new("mkfifo")
-        .arg(&library)
-        .status()?;
+    let made = std::process::Command::new("mkfifo").arg(&library).status()?;
     check(made.success(), "no pipe was made")?;
     one_line(&run_in(&folder, &args)?, &["lib.phx", "not a regular file"])
 }
@@ -264,39 +226,19 @@ pub fn links_and_permissions() -> Tested {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     let folder = folder("links")?;
     fs::copy(mannequin(), folder.join("a.glb"))?;
-    let crowd = [
-        &["crowd", "--out", "crowd.png", "--json", "crowd.json"][..],
-        SMALL,
-    ]
-    .concat();
+    let crowd = [&["crowd", "--out", "crowd.png", "--json", "crowd.json"][..], SMALL].concat();
     let commands: [(&[&str], &[&str]); 3] = [
         (&crowd, &["crowd.png", "crowd.json"]),
+        (&["bake", "a.glb", "--exact", "--out", "lib.phx"], &["lib.phx"]),
         (
-            &["bake", "a.glb", "--exact", "--out", "lib.phx"],
-            &["lib.phx"],
-        ),
-        (
-            &[
-                "bench",
-                "--count",
-                "1",
-                "--threads",
-                "1",
-                "--seconds",
-                "0.00001",
-                "--csv",
-                "b.csv",
-            ],
+            &["bench", "--count", "1", "--threads", "1", "--seconds", "0.00001", "--csv", "b.csv"],
             &["b.csv"],
         ),
     ];
     let victim = folder.join("victim");
     for (args, outputs) in commands {
         for output in outputs {
-            let (path, partial) = (
-                folder.join(output),
-                folder.join(format!(".{output}.partial")),
-            );
+            let (path, partial) = (folder.join(output), folder.join(format!(".{output}.partial")));
             for kind in ["link", "hard link", "dangling link", "folder"] {
                 fs::write(&victim, "not yours")?;
                 match kind {
@@ -309,22 +251,10 @@ pub fn links_and_permissions() -> Tested {
                 let _ = fs::remove_file(&path);
                 let out = run_in(&folder, args)?;
                 let error = String::from_utf8_lossy(&out.stderr).into_owned();
-                check(
-                    out.status.success(),
-                    format!("{output} beside a {kind}: {error}"),
-                )?;
-                check(
-                    fs::read(&victim)? == b"not yours",
-                    format!("{output}: through a {kind}"),
-                )?;
-                check(
-                    !folder.join("nowhere").exists(),
-                    format!("{output}: through a {kind}"),
-                )?;
-                check(
-                    fs::symlink_metadata(&path)?.is_file(),
-                    format!("{output} is no file"),
-                )?;
+                check(out.status.success(), format!("{output} beside a {kind}: {error}"))?;
+                check(fs::read(&victim)? == b"not yours", format!("{output}: through a {kind}"))?;
+                check(!folder.join("nowhere").exists(), format!("{output}: through a {kind}"))?;
+                check(fs::symlink_metadata(&path)?.is_file(), format!("{output} is no file"))?;
                 match kind {
                     "folder" => fs::remove_dir(&partial)?,
                     // A leftover, which goes.
@@ -342,29 +272,14 @@ pub fn links_and_permissions() -> Tested {
             let before = fs::metadata(&far)?;
             let out = run_in(&folder, args)?;
             let error = String::from_utf8_lossy(&out.stderr).into_owned();
-            check(
-                out.status.success(),
-                format!("{output} through a link: {error}"),
-            )?;
-            check(
-                fs::symlink_metadata(&path)?.is_symlink(),
-                format!("{output} was a link"),
-            )?;
+            check(out.status.success(), format!("{output} through a link: {error}"))?;
+            check(fs::symlink_metadata(&path)?.is_symlink(), format!("{output} was a link"))?;
             let after = fs::metadata(&far)?;
-            check(
-                after.mode() & 0o777 == 0o640,
-                format!("{output}: {:o}", after.mode()),
-            )?;
-            check(
-                after.len() > 3 && after.ino() != before.ino(),
-                format!("{output}: not new"),
-            )?;
+            check(after.mode() & 0o777 == 0o640, format!("{output}: {:o}", after.mode()))?;
+            check(after.len() > 3 && after.ino() != before.ino(), format!("{output}: not new"))?;
             // And one that leads to nothing yet makes it.
             fs::remove_file(&far)?;
-            check(
-                run_in(&folder, args)?.status.success() && far.is_file(),
-                output.to_string(),
-            )?;
+            check(run_in(&folder, args)?.status.success() && far.is_file(), output.to_string())?;
             fs::remove_file(&path)?;
             let names: Vec<PathBuf> = contents(&folder)?.into_keys().collect();
             let left = names.iter().any(|n| text(n).contains(".partial"));

@@ -31,12 +31,7 @@ pub fn skeletons_that_differ() -> Tested {
     }
     fs::write(folder.join("strange.glb"), strange.glb())?;
     for file in ["walk", "tall", "strange"] {
-        output(&[
-            "bake",
-            &format!("{file}.glb"),
-            "--out",
-            &format!("{file}.phx"),
-        ])?;
+        output(&["bake", &format!("{file}.glb"), "--out", &format!("{file}.phx")])?;
     }
     let differs = "its skeleton differs from that of";
     let values = "joint 2 \"Leg\": the rest translation is [0.0, -2.5, 0.0], in the other skeleton [0.0, -2.0, 0.0]";
@@ -69,10 +64,7 @@ fn two_legs(name: &str, legs: [&str; 2], height: f32) -> File {
     let mut file = File::new();
     let mut joints = Vec::new();
     for (leg, side) in [("Left", 0.1), ("Right", -0.1)] {
-        joints.push(file.push(
-            "nodes",
-            json!({ "name": leg, "translation": [side, -1.0, 0.0] }),
-        ));
+        joints.push(file.push("nodes", json!({ "name": leg, "translation": [side, -1.0, 0.0] })));
     }
     let hips = json!({ "name": "Hips", "translation": [0.0, 1.0, 0.0], "children": joints });
     let hips = file.push("nodes", hips);
@@ -89,14 +81,8 @@ fn two_legs(name: &str, legs: [&str; 2], height: f32) -> File {
 /// Exports list the joints of a skin in an order of their own.
 pub fn joints_in_another_order() -> Tested {
     let folder = scratch();
-    fs::write(
-        folder.join("walk.glb"),
-        two_legs("walk", ["Left", "Right"], -0.5).glb(),
-    )?;
-    fs::write(
-        folder.join("run.glb"),
-        two_legs("run", ["Right", "Left"], -0.25).glb(),
-    )?;
+    fs::write(folder.join("walk.glb"), two_legs("walk", ["Left", "Right"], -0.5).glb())?;
+    fs::write(folder.join("run.glb"), two_legs("run", ["Right", "Left"], -0.25).glb())?;
     for (file, out) in [("walk.glb", "walk.phx"), ("run.glb", "run.phx")] {
         output(&["bake", file, "--out", out])?;
     }
@@ -130,9 +116,7 @@ pub fn joints_in_another_order() -> Tested {
 pub fn a_model_that_is_refused() -> Tested {
     written()?;
     let mut broken = hero("");
-    let mut far = [
-        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-    ];
+    let mut far = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
     far[12] = 1e30;
     let matrices = broken.floats("MAT4", &far.repeat(2));
     broken.root["skins"][0]["inverseBindMatrices"] = json!(matrices);
@@ -140,10 +124,7 @@ pub fn a_model_that_is_refused() -> Tested {
     let out = run(&["bake", "broken.glb", "--clips", "anims", "--out", "a.phx"]);
     let text = error(&out);
     check(out.status.code() == Some(1), text.clone())?;
-    check(
-        text.matches("broken.glb: skin 0: ").count() == 1,
-        text.clone(),
-    )?;
+    check(text.matches("broken.glb: skin 0: ").count() == 1, text.clone())?;
     check(text.lines().count() == 1, text.clone())?;
     check(!text.contains("walk.glb"), text)
 }
@@ -151,9 +132,7 @@ pub fn a_model_that_is_refused() -> Tested {
 fn names(file: &str) -> Result<Vec<String>, Failed> {
     let found = json(&["info", file, "--json"])?;
     let names = list(&found, "clips")?.iter();
-    Ok(names
-        .map(|c| c["name"].as_str().unwrap_or("?").to_owned())
-        .collect())
+    Ok(names.map(|c| c["name"].as_str().unwrap_or("?").to_owned()).collect())
 }
 
 /// A bound clip whose name is taken is named after its file, as in the other commands.
@@ -163,14 +142,7 @@ pub fn other_names() -> Tested {
     fs::write(folder.join("hero.glb"), motion("walk", 2.2).glb())?;
     fs::write(folder.join("anims/fast.glb"), motion("walk", 2.4).glb())?;
     fs::write(folder.join("anims/slow.glb"), motion("walk", 2.6).glb())?;
-    let args = [
-        "bake",
-        "hero.glb",
-        "--clips",
-        "anims/*.glb",
-        "--out",
-        "hero.phx",
-    ];
+    let args = ["bake", "hero.glb", "--clips", "anims/*.glb", "--out", "hero.phx"];
     let out = run(&args);
     let text = error(&out);
     check(out.status.success(), text.clone())?;
@@ -200,10 +172,7 @@ pub fn other_names() -> Tested {
     check(output(&args)?.contains("(1 up to date)"), "done before")?;
     // Clips that are not bound keep the refusal.
     let out = run(&["bake", "hero.glb", "anims/fast.glb", "--out", "two.phx"]);
-    check(
-        error(&out).contains("has the same name as a clip of"),
-        error(&out),
-    )
+    check(error(&out).contains("has the same name as a clip of"), error(&out))
 }
 
 /// What the import says of a file of clips is printed also if the file has meshes.
@@ -221,10 +190,7 @@ pub fn import_reports() -> Tested {
     let out = run(&["pose", "hero.glb", "--clips", "walk.glb", "--clip", "walk"]);
     let text = error(&out);
     check(out.status.success(), text.clone())?;
-    check(
-        text.contains("walk.glb: ") && text.contains("EXT_that_nobody_reads"),
-        text,
-    )
+    check(text.contains("walk.glb: ") && text.contains("EXT_that_nobody_reads"), text)
 }
 
 /// A unit is warned of where no file has one; of a .bvh file one hint is given.
@@ -234,10 +200,7 @@ pub fn units() -> Tested {
     let pose = |args: &[&str]| run(&[&["pose"], args].concat());
     let warned = |out: &Output| error(out).matches(warning).count();
     let plain = pose(&["hero.glb", "--unit", "cm"]);
-    check(
-        plain.status.success() && error(&plain) == warning,
-        error(&plain),
-    )?;
+    check(plain.status.success() && error(&plain) == warning, error(&plain))?;
     let clips = pose(&["hero.glb", "--unit", "cm", "--clips", "anims"]);
     check(warned(&clips) == 1, error(&clips))?;
     check(error(&pose(&["hero.glb"])).is_empty(), "no unit is given")?;
@@ -247,19 +210,13 @@ pub fn units() -> Tested {
     let clips = pose(&["hero.glb", "--unit", "cm", "--clips", "take.bvh"]);
     check(clips.status.success() && warned(&clips) == 0, error(&clips))?;
     output(&["bake", "hero.glb", "--out", "hero.phx"])?;
-    check(
-        warned(&pose(&["hero.phx", "--unit", "m"])) == 1,
-        "a .phx file",
-    )?;
+    check(warned(&pose(&["hero.phx", "--unit", "m"])) == 1, "a .phx file")?;
     let baked = run(&["bake", "hero.glb", "--unit", "cm", "--out", "cm.phx"]);
     check(warned(&baked) == 1, error(&baked))?;
     // Options for glTF files do nothing where all are .bvh files.
     for (args, warnings) in [
         (&["info", "take.bvh", "--trim", "--lenient"][..], 1),
-        (
-            &["pose", "hero.glb", "--clips", "take.bvh", "--trim"][..],
-            0,
-        ),
+        (&["pose", "hero.glb", "--clips", "take.bvh", "--trim"][..], 0),
         (&["bake", "take.bvh", "--trim", "--out", "take.phx"][..], 1),
     ] {
         let out = run(args);
@@ -275,10 +232,7 @@ pub fn units() -> Tested {
     let read = run(&["info", "take.bvh", "--unit", "cm"]);
     check(warned(&read) == 0, error(&read))?;
     let text = output(&["info", "take.bvh"])?;
-    check(
-        text.contains("in millimetres (unit 0.001) it is 1.70 m"),
-        text.clone(),
-    )?;
+    check(text.contains("in millimetres (unit 0.001) it is 1.70 m"), text.clone())?;
     check(!text.contains("seems to be in centimetres"), text.clone())?;
     check(text.matches(" units in size").count() == 1, text.clone())?;
     check(text.contains("Skeleton: 1 joint\n"), text)
@@ -326,10 +280,7 @@ pub fn shards() -> Tested {
     }
     // Parts of another bake are still refused.
     bake("q.phx", &["--shard", "0/3", "--max-error", "0.001"])?;
-    one_line(
-        &run(&["merge", "q.part-*.phx", "--out", "m.phx"]),
-        &["max-error=0.001"],
-    )
+    one_line(&run(&["merge", "q.part-*.phx", "--out", "m.phx"]), &["max-error=0.001"])
 }
 
 /// Every file of clips that cannot be used is named.
@@ -359,8 +310,5 @@ pub fn several_bad_files() -> Tested {
     }
     let text = error(&run(&["pose", "hero.glb", "--clips", "bad"]));
     check(text.lines().count() == 2, text.clone())?;
-    check(
-        text.contains("bad/a.glb: ") && text.contains("bad/b.glb: "),
-        text,
-    )
+    check(text.contains("bad/a.glb: ") && text.contains("bad/b.glb: "), text)
 }

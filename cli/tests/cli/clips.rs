@@ -60,10 +60,7 @@ pub fn written() -> Result<(), libtest_mimic::Failed> {
     let folder = scratch();
     fs::create_dir(folder.join("anims"))?;
     fs::write(folder.join("hero.glb"), hero("mixamorig:").glb())?;
-    fs::write(
-        folder.join("anims/walk.glb"),
-        motion("mixamo.com", 2.4).glb(),
-    )?;
+    fs::write(folder.join("anims/walk.glb"), motion("mixamo.com", 2.4).glb())?;
     fs::write(folder.join("anims/run.glb"), motion("Take 001", 3.0).glb())?;
     Ok(())
 }
@@ -77,16 +74,13 @@ pub fn library_of_exported_files() -> Tested {
         let motion = motion("mixamo.com", 2.4).glb();
         fs::write(folder.join(format!("motions/{file}.glb")), motion)?;
     }
-    for (input, expected) in [
-        ("motions", &["run", "walk"][..]),
-        ("motions/run.glb", &["mixamo.com"]),
-    ] {
+    for (input, expected) in
+        [("motions", &["run", "walk"][..]), ("motions/run.glb", &["mixamo.com"])]
+    {
         let summary = json(&["bake", input, "--out", "motions.phx", "--json"])?;
         check(list(&summary, "files")?.len() == 1, "one file")?;
         let library = Library::open(&folder.join("motions.phx"))?;
-        let names: Vec<_> = (0..library.len())
-            .filter_map(|c| library.clip_name(c))
-            .collect();
+        let names: Vec<_> = (0..library.len()).filter_map(|c| library.clip_name(c)).collect();
         check(names == expected, format!("{input}: {names:?}"))?;
     }
     Ok(())
@@ -114,15 +108,9 @@ pub fn bound_by_name() -> Tested {
         "pose", "hero.glb", "--clips", "anims", "--clip", "walk", "--time", "0.5", "--json",
     ])?;
     let nodes = list(&pose, "nodes")?.iter();
-    let hips = nodes
-        .clone()
-        .find(|n| n["name"] == "mixamorig:Hips")
-        .ok_or("no hips")?;
+    let hips = nodes.clone().find(|n| n["name"] == "mixamorig:Hips").ok_or("no hips")?;
     let place = numbers(&hips["local"]);
-    check(
-        (place[1] - 1.2).abs() < 1e-6 && place[0] == 0.0,
-        format!("{place:?}"),
-    )
+    check((place[1] - 1.2).abs() < 1e-6 && place[0] == 0.0, format!("{place:?}"))
 }
 
 /// What was bound is drawn, measured, baked and verified.
@@ -161,10 +149,7 @@ pub fn played_everywhere() -> Tested {
     let found = json(&["info", "hero.phx", "--clips", "hero.phx", "--json"])?;
     let names = list(&found, "clips")?.iter();
     let names: Vec<_> = names.map(|c| c["name"].as_str().unwrap_or("?")).collect();
-    check(
-        names == ["walk", "run", "hero/walk", "hero/run"],
-        format!("{names:?}"),
-    )
+    check(names == ["walk", "run", "hero/walk", "hero/run"], format!("{names:?}"))
 }
 
 /// Options of binding are those of the library in every command, are part of what an output was made from, and are used
@@ -184,18 +169,14 @@ pub fn bound_with_options() -> Tested {
     }
     fs::write(scratch().join("kick.glb"), kick.glb())?;
     let at = |name: &str, time: &str, options: &[&str]| -> Result<f32, libtest_mimic::Failed> {
-        let pose = [
-            "pose", "hero.glb", "--clips", "kick.glb", "--clip", "kick", "--json", "--time", time,
-        ];
+        let pose =
+            ["pose", "hero.glb", "--clips", "kick.glb", "--clip", "kick", "--json", "--time", time];
         let pose = json(&[&pose[..], options].concat())?;
         let named = list(&pose, "nodes")?.iter().find(|n| n["name"] == name);
         Ok(numbers(&named.ok_or("no such node")?["local"])[1])
     };
     let close = |found: f32, expected: f32, what: &str| {
-        check(
-            (found - expected).abs() < 1e-5,
-            format!("{what}: {found}, not {expected}"),
-        )
+        check((found - expected).abs() < 1e-5, format!("{what}: {found}, not {expected}"))
     };
     for (mode, expected) in [
         ("same-offset", -1.0),
@@ -204,31 +185,12 @@ pub fn bound_with_options() -> Tested {
         ("animation-scaled", -0.75),
         ("animation-relative", -0.5),
     ] {
-        close(
-            at("mixamorig:Leg", "1", &["--translations", mode])?,
-            expected,
-            mode,
-        )?;
+        close(at("mixamorig:Leg", "1", &["--translations", mode])?, expected, mode)?;
     }
-    close(
-        at("mixamorig:Hips", "0.5", &[])?,
-        1.2,
-        "the ratio of heights",
-    )?;
-    close(
-        at("mixamorig:Hips", "0.5", &["--root-scale", "0.25"])?,
-        0.6,
-        "a scale",
-    )?;
+    close(at("mixamorig:Hips", "0.5", &[])?, 1.2, "the ratio of heights")?;
+    close(at("mixamorig:Hips", "0.5", &["--root-scale", "0.25"])?, 0.6, "a scale")?;
     // The other commands take them, too.
-    let options = [
-        "--clips",
-        "kick.glb",
-        "--translations",
-        "animation",
-        "--root-scale",
-        "0.25",
-    ];
+    let options = ["--clips", "kick.glb", "--translations", "animation", "--root-scale", "0.25"];
     let all = |args: &[&str]| output(&[args, &options[..]].concat());
     let info = all(&["info", "hero.glb", "--json"])?;
     check(info.contains("\"kick\""), info)?;
@@ -242,9 +204,7 @@ pub fn bound_with_options() -> Tested {
     all(&["bench", "hero.glb", "--count", "2", "--seconds", "0.01"])?;
     // A bake with other options is another one.
     let bake = |options: &[&str]| {
-        let bake = [
-            "bake", "hero.glb", "--clips", "kick.glb", "--out", "hero.phx",
-        ];
+        let bake = ["bake", "hero.glb", "--clips", "kick.glb", "--out", "hero.phx"];
         let text = output(&[&bake[..], options].concat())?;
         Ok::<bool, libtest_mimic::Failed>(text.contains("(1 up to date)"))
     };
@@ -260,12 +220,8 @@ pub fn bound_with_options() -> Tested {
     ] {
         check(bake(options)? == done, format!("{options:?}: {done}"))?;
     }
-    let pose = json(&[
-        "pose", "hero.phx", "--clip", "kick", "--json", "--time", "1",
-    ])?;
-    let leg = list(&pose, "nodes")?
-        .iter()
-        .find(|n| n["name"] == "mixamorig:Leg");
+    let pose = json(&["pose", "hero.phx", "--clip", "kick", "--json", "--time", "1"])?;
+    let leg = list(&pose, "nodes")?.iter().find(|n| n["name"] == "mixamorig:Leg");
     // Baking may move a point by 0.1 mm.
     let place = numbers(&leg.ok_or("no leg")?["local"])[1];
     check((place + 1.5).abs() < 1e-4, format!("baked: {place}"))?;
@@ -286,11 +242,7 @@ pub fn bound_with_options() -> Tested {
         "--json",
     ])?;
     let hips = list(&pose, "nodes")?.iter().find(|n| n["name"] == "Hips");
-    close(
-        numbers(&hips.ok_or("no hips")?["local"])[1],
-        4.8,
-        "equal skeletons",
-    )?;
+    close(numbers(&hips.ok_or("no hips")?["local"])[1], 4.8, "equal skeletons")?;
     // Usage errors.
     for (args, part) in [
         (
@@ -359,22 +311,9 @@ pub fn joints_by_index() -> Tested {
         let text = String::from_utf8_lossy(&out.stderr).into_owned();
         check(out.status.success(), text)?;
     }
-    one_line(
-        &attach("3"),
-        &["joint 3 is out of range, the skeleton has 3 joints"],
-    )?;
-    fs::write(
-        folder.join("fine.json"),
-        r#"{ "2": { "max_error": 0.00001 } }"#,
-    )?;
-    output(&[
-        "bake",
-        "twins.glb",
-        "--quality",
-        "fine.json",
-        "--out",
-        "twins.phx",
-    ])?;
+    one_line(&attach("3"), &["joint 3 is out of range, the skeleton has 3 joints"])?;
+    fs::write(folder.join("fine.json"), r#"{ "2": { "max_error": 0.00001 } }"#)?;
+    output(&["bake", "twins.glb", "--quality", "fine.json", "--out", "twins.phx"])?;
     Ok(())
 }
 
@@ -403,14 +342,7 @@ pub fn refused() -> Tested {
     check(out.status.code() == Some(2), format!("{:?}", out.status))?;
     check(text.contains("--clips makes one library"), text)?;
     check(!Path::new("folder").exists(), "nothing is made")?;
-    let out = run(&[
-        "bake",
-        "hero.glb",
-        "--clips",
-        "strange.glb",
-        "--out",
-        "a.phx",
-    ]);
+    let out = run(&["bake", "hero.glb", "--clips", "strange.glb", "--out", "a.phx"]);
     check(out.status.code() == Some(1), format!("{:?}", out.status))?;
     check(!folder.join("a.phx").exists(), "nothing half done")
 }
@@ -424,10 +356,7 @@ pub fn on_copies() -> Tested {
     let first = list(&file.root, "nodes")?.len();
     for mut node in nodes {
         if let Some(children) = node.get_mut("children") {
-            let moved: Vec<usize> = numbers(children)
-                .iter()
-                .map(|n| *n as usize + first)
-                .collect();
+            let moved: Vec<usize> = numbers(children).iter().map(|n| *n as usize + first).collect();
             *children = json!(moved);
         }
         if node.get("skin").is_some() {
@@ -440,22 +369,10 @@ pub fn on_copies() -> Tested {
     file.push("skins", json!({ "joints": joints }));
     fs::write(folder.join("outfits.glb"), file.glb())?;
     fs::write(folder.join("walk.glb"), motion("Walk", 2.4).glb())?;
-    let args = [
-        "pose",
-        "outfits.glb",
-        "--clips",
-        "walk.glb",
-        "--clip",
-        "Walk",
-        "--time",
-        "0.5",
-    ];
+    let args = ["pose", "outfits.glb", "--clips", "walk.glb", "--clip", "Walk", "--time", "0.5"];
     let out = run(&args);
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
-    check(
-        error.contains("4 joints bound") && error.contains("2 of them in copies"),
-        error,
-    )?;
+    check(error.contains("4 joints bound") && error.contains("2 of them in copies"), error)?;
     let pose = json(&[&args[..], &["--json"]].concat())?;
     let hips: Vec<f64> = list(&pose, "nodes")?
         .iter()
@@ -463,10 +380,7 @@ pub fn on_copies() -> Tested {
         .map(|n| n["world"][13].as_f64().unwrap_or(f64::NAN))
         .collect();
     // The clip is of a body twice as large.
-    check(
-        hips.len() == 2 && hips.iter().all(|h| (h - 1.2).abs() < 1e-4),
-        format!("{hips:?}"),
-    )
+    check(hips.len() == 2 && hips.iter().all(|h| (h - 1.2).abs() < 1e-4), format!("{hips:?}"))
 }
 
 /// A character, and a clip whose joints have cubic rotations of different key times.
@@ -485,17 +399,9 @@ pub fn cubic_keys_at_other_times() -> Tested {
         let pose = json(&[&["pose"], model, &at].concat())?;
         let found = numbers(&list(&pose, "nodes")?[0]["local"]);
         let pairs = CUBIC_ROTATION.iter().zip(&found[3..7]);
-        let off = |sign: f32| {
-            pairs
-                .clone()
-                .map(|(a, b)| (a - sign * b).abs())
-                .fold(0.0, f32::max)
-        };
+        let off = |sign: f32| pairs.clone().map(|(a, b)| (a - sign * b).abs()).fold(0.0, f32::max);
         let off = off(1.0).min(off(-1.0));
-        check(
-            off < most,
-            format!("{model:?}: {:?}, {off} off", &found[3..7]),
-        )
+        check(off < most, format!("{model:?}: {:?}, {off} off", &found[3..7]))
     };
     turned(&[&hero, "--clips", &motion], 2e-5)?;
     // Baked files state how far they are from the file, and `verify` measures the same.

@@ -24,10 +24,7 @@ pub fn crowd_draws_and_reports() -> Tested {
         "--size",
         "320x180",
     ])?;
-    check(
-        png_size(&folder.join("fifty.png"))? == (320, 180),
-        "size of the picture",
-    )?;
+    check(png_size(&folder.join("fifty.png"))? == (320, 180), "size of the picture")?;
     for part in [
         "characters",
         "50",
@@ -47,37 +44,19 @@ pub fn crowd_draws_and_reports() -> Tested {
         check(table.contains(part), format!("no {part:?} in\n{table}"))?;
     }
     let figures: Value = serde_json::from_slice(&fs::read(folder.join("fifty.json"))?)?;
-    check(
-        figures["characters"] == 50 && figures["joints"] == 47,
-        "figures",
-    )?;
-    check(
-        figures["frames"] == 3 && figures["clips"].as_array().map(Vec::len) == Some(8),
-        "clips",
-    )?;
+    check(figures["characters"] == 50 && figures["joints"] == 47, "figures")?;
+    check(figures["frames"] == 3 && figures["clips"].as_array().map(Vec::len) == Some(8), "clips")?;
     let runs = list(&figures, "runs")?;
-    check(
-        runs.len() == 2 && runs[0]["threads"] == 2 && runs[1]["threads"] == 1,
-        "runs",
-    )?;
+    check(runs.len() == 2 && runs[0]["threads"] == 2 && runs[1]["threads"] == 1, "runs")?;
     for run in runs {
         check(run["bytes_per_frame"] == 50 * 47 * 48, "bytes of a frame")?;
         let median = run["median_ns"].as_f64().unwrap_or(0.0);
         let each = run["ns_per_character"].as_f64().unwrap_or(0.0);
-        check(
-            median > 0.0 && (each * 50.0 - median).abs() < 1e-6 * median,
-            "times",
-        )?;
+        check(median > 0.0 && (each * 50.0 - median).abs() < 1e-6 * median, "times")?;
         check(run["p99_ns"].as_f64() >= run["median_ns"].as_f64(), "p99")?;
     }
-    check(
-        runs[0]["palette_hash"] == runs[1]["palette_hash"],
-        "bits differ with the threads",
-    )?;
-    check(
-        table.contains(runs[0]["palette_hash"].as_str().unwrap_or("-")),
-        "hash in the table",
-    )?;
+    check(runs[0]["palette_hash"] == runs[1]["palette_hash"], "bits differ with the threads")?;
+    check(table.contains(runs[0]["palette_hash"].as_str().unwrap_or("-")), "hash in the table")?;
     check(figures["picture"]["width"] == 320, "picture")?;
     // The same crowd again has the same bits; one thread alone is one column.
     let table = output(&[
@@ -95,40 +74,21 @@ pub fn crowd_draws_and_reports() -> Tested {
         "--renderer",
         "software",
     ])?;
-    check(
-        table.contains(runs[0]["palette_hash"].as_str().unwrap_or("-")),
-        "another hash",
-    )?;
-    check(
-        !table.contains("threads\u{20}│") && table.contains("software"),
-        table,
-    )?;
-    check(
-        png_size(&folder.join("fifty.png"))? == (32, 18),
-        "the picture was not replaced",
-    )
+    check(table.contains(runs[0]["palette_hash"].as_str().unwrap_or("-")), "another hash")?;
+    check(!table.contains("threads\u{20}│") && table.contains("software"), table)?;
+    check(png_size(&folder.join("fifty.png"))? == (32, 18), "the picture was not replaced")
 }
 
 pub fn crowd_without_an_adapter() -> Tested {
     let mut command = phalanx();
-    command
-        .env("VK_ICD_FILENAMES", "/nonexistent.json")
-        .env("WGPU_BACKEND", "vulkan");
+    command.env("VK_ICD_FILENAMES", "/nonexistent.json").env("WGPU_BACKEND", "vulkan");
     command.env("VK_DRIVER_FILES", "/nonexistent.json");
-    let small = [
-        "crowd", "--count", "5", "--frames", "2", "--size", "64x64", "--out", "five.png",
-    ];
+    let small = ["crowd", "--count", "5", "--frames", "2", "--size", "64x64", "--out", "five.png"];
     let out = command.args(small).output()?;
     let text = String::from_utf8(out.stdout)?;
     check(out.status.success(), String::from_utf8_lossy(&out.stderr))?;
-    check(
-        !cfg!(target_os = "linux") || text.contains("software"),
-        text,
-    )?;
-    check(
-        png_size(&scratch().join("five.png"))? == (64, 64),
-        "size of the picture",
-    )
+    check(!cfg!(target_os = "linux") || text.contains("software"), text)?;
+    check(png_size(&scratch().join("five.png"))? == (64, 64), "size of the picture")
 }
 
 pub fn crowd_keeps_old_files() -> Tested {
@@ -136,20 +96,9 @@ pub fn crowd_keeps_old_files() -> Tested {
     fs::write(&path, b"kept")?;
     let out = run(&["crowd", "missing.glb", "--out", "old.png"]);
     one_line(&out, &["missing.glb"])?;
-    let out = run(&[
-        "crowd",
-        "--count",
-        "3",
-        "--out",
-        "old.png",
-        "--json",
-        "no/folder.json",
-    ]);
+    let out = run(&["crowd", "--count", "3", "--out", "old.png", "--json", "no/folder.json"]);
     one_line(&out, &["no/folder.json"])?;
-    check(
-        fs::read(&path)? == b"kept",
-        "a run that failed has changed the old picture",
-    )
+    check(fs::read(&path)? == b"kept", "a run that failed has changed the old picture")
 }
 
 /// A glTF file of one triangle (unless `nodes` say otherwise) that a node scales.
@@ -182,10 +131,7 @@ pub fn write_mesh(name: &str, nodes: &str, attributes: &str) -> Tested {
 
 pub fn crowds_of_any_size() -> Tested {
     for scale in ["1e-12", "0.01", "1", "30000", "1e12"] {
-        write_gltf(
-            "scaled.gltf",
-            &format!(r#"[{{"mesh":0,"scale":[{scale},{scale},{scale}]}}]"#),
-        )?;
+        write_gltf("scaled.gltf", &format!(r#"[{{"mesh":0,"scale":[{scale},{scale},{scale}]}}]"#))?;
         let args = [
             "crowd",
             "scaled.gltf",
@@ -204,10 +150,8 @@ pub fn crowds_of_any_size() -> Tested {
         ];
         output(&args)?;
         let figures: Value = serde_json::from_slice(&fs::read(scratch().join("scaled.json"))?)?;
-        let (seen, triangles) = (
-            &figures["picture"]["characters"],
-            &figures["picture"]["triangles"],
-        );
+        let (seen, triangles) =
+            (&figures["picture"]["characters"], &figures["picture"]["triangles"]);
         check(
             seen == 4 && triangles == 4,
             format!("{scale}: {seen} in view, {triangles} triangles"),
@@ -217,10 +161,7 @@ pub fn crowds_of_any_size() -> Tested {
 }
 
 pub fn crowds_without_meshes() -> Tested {
-    write_gltf(
-        "bare.gltf",
-        r#"[{"name":"a","children":[1]},{"name":"b","translation":[0,1,0]}]"#,
-    )?;
+    write_gltf("bare.gltf", r#"[{"name":"a","children":[1]},{"name":"b","translation":[0,1,0]}]"#)?;
     let args = [
         "crowd",
         "bare.gltf",
@@ -233,19 +174,10 @@ pub fn crowds_without_meshes() -> Tested {
         "--out",
         "bare.png",
     ];
-    check(
-        output(&args)?.contains(" 0 triangles"),
-        "triangles of nothing",
-    )?;
-    check(
-        output(&["info", "bare.gltf"])?.contains("No meshes"),
-        "meshes of nothing",
-    )?;
+    check(output(&args)?.contains(" 0 triangles"), "triangles of nothing")?;
+    check(output(&["info", "bare.gltf"])?.contains("No meshes"), "meshes of nothing")?;
     let pose = json(&["pose", "bare.gltf", "--json", "--vertices"])?;
-    check(
-        list(&pose, "nodes")?.len() == 2 && list(&pose, "primitives")?.is_empty(),
-        "nodes",
-    )?;
+    check(list(&pose, "nodes")?.len() == 2 && list(&pose, "primitives")?.is_empty(), "nodes")?;
     same_bits("world", &pose["nodes"][1]["world"][13], [1.0])
 }
 
@@ -266,10 +198,7 @@ pub fn textures_that_are_missing() -> Tested {
     let small = ["--size", "32x32", "--renderer", "software", "--frames", "1"];
     for (file, part) in [
         ("bare-skin.gltf", r#"image 0 "skin": "#),
-        (
-            "bare-skin.phx",
-            "image 0: the file contains no usable image",
-        ),
+        ("bare-skin.phx", "image 0: the file contains no usable image"),
         ("plain.gltf", ""),
     ] {
         for command in [
@@ -297,10 +226,7 @@ pub fn any_model(file: &str) -> Tested {
     let path = path.to_string_lossy();
     let info = json(&["info", &path, "--json"])?;
     check(!list(&info, "meshes")?.is_empty(), "no meshes")?;
-    check(
-        output(&["info", &path])?.contains("Import report"),
-        "no report",
-    )?;
+    check(output(&["info", &path])?.contains("Import report"), "no report")?;
     let png = format!("{file}.png");
     let args = [
         "crowd",
@@ -318,12 +244,6 @@ pub fn any_model(file: &str) -> Tested {
     ];
     let table = output(&args)?;
     check(table.contains("software"), table.clone())?;
-    check(
-        !table.contains(" 0 characters"),
-        format!("no character is in view:\n{table}"),
-    )?;
-    check(
-        png_size(&scratch().join(&png))? == (96, 64),
-        "size of the picture",
-    )
+    check(!table.contains(" 0 characters"), format!("no character is in view:\n{table}"))?;
+    check(png_size(&scratch().join(&png))? == (96, 64), "size of the picture")
 }

@@ -26,15 +26,9 @@ type Test = fn() -> Tested;
 
 pub const TRIALS: [(&str, Test); 6] = [
     ("retarget_poses_that_do_not_stand", poses_that_do_not_stand),
-    (
-        "retarget_heights_of_clips_that_lie",
-        heights_of_clips_that_lie,
-    ),
+    ("retarget_heights_of_clips_that_lie", heights_of_clips_that_lie),
     ("retarget_level_soles", level_soles),
-    (
-        "retarget_turned_and_leaning_references",
-        turned_and_leaning_references,
-    ),
+    ("retarget_turned_and_leaning_references", turned_and_leaning_references),
     ("retarget_bind_poses", bind_poses),
     ("retarget_mirrors", mirrors),
 ];
@@ -85,11 +79,7 @@ fn poses_that_do_not_stand() -> Tested {
     for name in ["all_x.bvh", "flat_legs.bvh"] {
         let from = file(name)?;
         let line = ["retarget", &from, "--onto", &onto, "--out", "none.phx"];
-        let parts = [
-            name,
-            "the rest pose of the source does not stand",
-            "--reference CLIP:TIME",
-        ];
+        let parts = [name, "the rest pose of the source does not stand", "--reference CLIP:TIME"];
         one_line_beside(&run(&line), &parts)?;
         let there = super::support::scratch().join("none.phx").exists();
         check(!there, "a file was written")?;
@@ -162,10 +152,7 @@ fn bind_poses() -> Tested {
     };
     let same = apart(&found)?;
     check(same < 1e-5, format!("{same}"))?;
-    let (_, found) = on(
-        "c42_idle_rest_tpose_bind.glb",
-        &["--onto-reference", "rest"],
-    )?;
+    let (_, found) = on("c42_idle_rest_tpose_bind.glb", &["--onto-reference", "rest"])?;
     check(apart(&found)? > 0.1, "the rest pose is not the bind pose")
 }
 
@@ -176,8 +163,5 @@ fn mirrors() -> Tested {
     near("hips", hips[1], 1.0, 1e-5)?;
     let (from, onto) = (file("c27_src_mixamo.glb")?, file("c62_mirrored_root.glb")?);
     let line = ["retarget", &from, "--onto", &onto, "--out", "none.phx"];
-    one_line_beside(
-        &run(&line),
-        &["joint 0 \"Armature\" of the target", "mirrors"],
-    )
+    one_line_beside(&run(&line), &["joint 0 \"Armature\" of the target", "mirrors"])
 }

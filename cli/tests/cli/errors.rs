@@ -9,10 +9,7 @@ use std::process::Stdio;
 
 pub fn help_and_version() -> Tested {
     let version = output(&["--version"])?;
-    check(
-        version == concat!("phalanx ", env!("CARGO_PKG_VERSION"), "\n"),
-        version,
-    )?;
+    check(version == concat!("phalanx ", env!("CARGO_PKG_VERSION"), "\n"), version)?;
     for args in [
         &["--help"][..],
         &["crowd", "--help"],
@@ -27,14 +24,8 @@ pub fn help_and_version() -> Tested {
         &["view", "--help"],
     ] {
         let help = output(args)?;
-        check(
-            help.contains("Examples:"),
-            format!("{args:?} shows no examples"),
-        )?;
-        check(
-            help.contains("--simd"),
-            format!("{args:?} does not show --simd"),
-        )?;
+        check(help.contains("Examples:"), format!("{args:?} shows no examples"))?;
+        check(help.contains("--simd"), format!("{args:?} does not show --simd"))?;
     }
     Ok(())
 }
@@ -92,14 +83,7 @@ pub fn usage_errors() -> Tested {
         &["bench", "--library", "30"],
         &["bench", "--frames", "10"],
         &["bench", "--plot", "a.svg"],
-        &[
-            "bench",
-            "--live",
-            "--compare",
-            "a.json",
-            "--baseline",
-            "b.json",
-        ],
+        &["bench", "--live", "--compare", "a.json", "--baseline", "b.json"],
         &["info", "a.glb", "b.glb"],
         &["pose", "--loop", "twice"],
         &["pose", "--time", "soon"],
@@ -108,9 +92,7 @@ pub fn usage_errors() -> Tested {
         &["pose", "--blend", "Walk:0.5"],
         &["pose", "--blend", "Walk:0.5:-1"],
         &["pose", "--blend", "Walk:0:1", "--clip", "Walk"],
-        &[
-            "render", "--out", "a.png", "--blend", "Walk:0:1", "--clip", "Walk",
-        ],
+        &["render", "--out", "a.png", "--blend", "Walk:0:1", "--clip", "Walk"],
         &["crowd", "--model", "a.glb"],
         &["crowd", "a.glb", "b.glb"],
         &["render", "a.glb", "b.glb", "--out", "a.png"],
@@ -118,10 +100,7 @@ pub fn usage_errors() -> Tested {
     for args in cases {
         let out = run(args);
         let error = String::from_utf8_lossy(&out.stderr);
-        check(
-            out.status.code() == Some(2),
-            format!("{args:?}: {:?} {error}", out.status),
-        )?;
+        check(out.status.code() == Some(2), format!("{args:?}: {:?} {error}", out.status))?;
         check(!error.contains("panicked"), error)?;
     }
     Ok(())
@@ -132,36 +111,18 @@ pub fn refused_numbers() -> Tested {
     let cases: &[(&[&str], &str)] = &[
         (&["crowd", "--count", "0"], "a whole number of at least 1"),
         (&["crowd", "--count", "-5"], "a whole number of at least 1"),
-        (
-            &["crowd", "--frames", "0"],
-            "a whole number from 1 to 2097152",
-        ),
-        (
-            &["crowd", "--threads", "0"],
-            "a whole number from 1 to 1024",
-        ),
+        (&["crowd", "--frames", "0"], "a whole number from 1 to 2097152"),
+        (&["crowd", "--threads", "0"], "a whole number from 1 to 1024"),
         (
             &["crowd", "--budget", "-1"],
             "a number of palettes (500), or a time from 1us to 1000000ms (800us, 1.5ms)",
         ),
         (&["bench", "--count", "0"], "a whole number of at least 1"),
-        (
-            &["bench", "--seconds", "-1"],
-            "seconds from 0.000001 to 3600",
-        ),
+        (&["bench", "--seconds", "-1"], "seconds from 0.000001 to 3600"),
         (&["bench", "--tolerance", "-1"], "percent from 0 to 1000000"),
-        (
-            &["render", "--out", "a.gif", "--fps", "0"],
-            "frames per second from 0.1 to 50",
-        ),
-        (
-            &["render", "--out", "a.gif", "--frames", "0"],
-            "a whole number from 1 to 2000",
-        ),
-        (
-            &["bake", "a.glb", "--out", "a.phx", "--jobs", "0"],
-            "a whole number from 1 to 1024",
-        ),
+        (&["render", "--out", "a.gif", "--fps", "0"], "frames per second from 0.1 to 50"),
+        (&["render", "--out", "a.gif", "--frames", "0"], "a whole number from 1 to 2000"),
+        (&["bake", "a.glb", "--out", "a.phx", "--jobs", "0"], "a whole number from 1 to 1024"),
         (
             &["bake", "a.glb", "--out", "a.phx", "--shell", "-1"],
             "metres above 0 and at most 1000000, or per cent of the model's size, such as 0.005%",
@@ -169,10 +130,7 @@ pub fn refused_numbers() -> Tested {
         #[cfg(feature = "view")]
         (&["view", "--frames", "0"], "a whole number of at least 1"),
         #[cfg(feature = "view")]
-        (
-            &["view", "--count", "20001"],
-            "a whole number from 1 to 20000",
-        ),
+        (&["view", "--count", "20001"], "a whole number from 1 to 20000"),
         #[cfg(feature = "view")]
         (&["view", "--fade", "9"], "seconds from 0 to 2"),
     ];
@@ -191,14 +149,8 @@ pub fn files_that_are_no_models() -> Tested {
     let folder = scratch();
     fs::write(folder.join("empty.glb"), b"")?;
     fs::write(folder.join("text.gltf"), b"no glTF")?;
-    fs::write(
-        folder.join("cut.glb"),
-        &phalanx::import::MANNEQUIN[0].1[..5000],
-    )?;
-    fs::write(
-        folder.join("future.gltf"),
-        br#"{"asset":{"version":"9.0"}}"#,
-    )?;
+    fs::write(folder.join("cut.glb"), &phalanx::import::MANNEQUIN[0].1[..5000])?;
+    fs::write(folder.join("future.gltf"), br#"{"asset":{"version":"9.0"}}"#)?;
     for (file, part) in [
         ("missing.glb", ""),
         (".", ""),
@@ -210,10 +162,7 @@ pub fn files_that_are_no_models() -> Tested {
         one_line(&run(&["info", file]), &[file, part])?;
         one_line(&run(&["info", file, "--json"]), &[file, part])?;
         one_line(&run(&["pose", file, "--json"]), &[file, part])?;
-        one_line(
-            &run(&["bench", file, "--json", "never.json"]),
-            &[file, part],
-        )?;
+        one_line(&run(&["bench", file, "--json", "never.json"]), &[file, part])?;
         one_line(&run(&["crowd", file, "--out", "never.png"]), &[file, part])?;
     }
     check(
@@ -225,10 +174,7 @@ pub fn files_that_are_no_models() -> Tested {
     fs::write(folder.join("picture.glb"), b"\x89PNG\r\n\x1a\nrest")?;
     let no_model = "this is not a model: ";
     let first = "its first byte is 0x70";
-    one_line(
-        &run(&["info", "garbage.phx"]),
-        &["garbage.phx", no_model, first],
-    )?;
+    one_line(&run(&["info", "garbage.phx"]), &["garbage.phx", no_model, first])?;
     one_line(&run(&["info", "picture.glb"]), &[no_model, "a PNG picture"])?;
     // A name with a line break is still one line.
     one_line(&run(&["info", "two\nlines.glb"]), &["two\\nlines.glb"])
@@ -263,11 +209,7 @@ pub fn unknown_clips() -> Tested {
 
 pub fn unwritable_outputs() -> Tested {
     let small = ["crowd", "--count", "2", "--frames", "1", "--size", "32x32"];
-    for (option, path) in [
-        ("--out", "no/such/folder/a.png"),
-        ("--out", "."),
-        ("--json", "."),
-    ] {
+    for (option, path) in [("--out", "no/such/folder/a.png"), ("--out", "."), ("--json", ".")] {
         let mut args = small.to_vec();
         args.extend(["--out", "made.png", option, path]);
         if option == "--out" {
@@ -279,10 +221,7 @@ pub fn unwritable_outputs() -> Tested {
         let path = "no/such/folder/a.json";
         one_line(&run(&["bench", option, path]), &[path, "cannot be written"])?;
     }
-    check(
-        !scratch().join("made.png").exists(),
-        "a file is left of a run that failed",
-    )
+    check(!scratch().join("made.png").exists(), "a file is left of a run that failed")
 }
 
 pub fn crowds_beyond_memory() -> Tested {
@@ -292,10 +231,7 @@ pub fn crowds_beyond_memory() -> Tested {
         let out = run(&["bench", "--count", "1", "--count", count]);
         one_line(&out, &[count, "8589934592", "enough for"])?;
     }
-    check(
-        !scratch().join("beyond.png").exists(),
-        "a picture of a crowd that was refused",
-    )
+    check(!scratch().join("beyond.png").exists(), "a picture of a crowd that was refused")
 }
 
 /// A crowd and its picture in less and less memory: done, or refused in one line; no signal ends it.
@@ -307,24 +243,13 @@ pub fn crowds_in_little_memory() -> Tested {
         let phalanx = phalanx();
         limited.arg(format!("--as={}", kilobytes << 10));
         limited.arg(phalanx.get_program()).current_dir(scratch());
-        limited.args([
-            "crowd",
-            "--count",
-            "5000",
-            "--frames",
-            "1",
-            "--threads",
-            "2",
-        ]);
+        limited.args(["crowd", "--count", "5000", "--frames", "1", "--threads", "2"]);
         let out = limited.args(["--size", "64x64"]).output()?;
         let error = String::from_utf8_lossy(&out.stderr);
         if !out.status.success() {
             let what = format!("{kilobytes} kB, {:?}: {error}", out.status);
             check(out.status.code() == Some(1), what.clone())?;
-            check(
-                error.starts_with("phalanx: ") && error.lines().count() == 1,
-                what,
-            )?;
+            check(error.starts_with("phalanx: ") && error.lines().count() == 1, what)?;
             refused += 1;
         }
     }
@@ -334,47 +259,23 @@ pub fn crowds_in_little_memory() -> Tested {
 pub fn simd_levels() -> Tested {
     let with = |level: &str| phalanx().env("PHALANX_SIMD", level).arg("info").output();
     one_line(&with("mmx")?, &["mmx", "portable"])?;
-    check(
-        with("portable")?.status.success(),
-        "PHALANX_SIMD=portable was refused",
-    )?;
-    check(
-        with("")?.status.success(),
-        "an empty PHALANX_SIMD was refused",
-    )?;
+    check(with("portable")?.status.success(), "PHALANX_SIMD=portable was refused")?;
+    check(with("")?.status.success(), "an empty PHALANX_SIMD was refused")?;
     // The option counts, whatever the environment says.
-    let both = phalanx()
-        .env("PHALANX_SIMD", "mmx")
-        .args(["--simd", "portable", "info"])
-        .output()?;
-    check(
-        both.status.success(),
-        "--simd did not override PHALANX_SIMD",
-    )
+    let both =
+        phalanx().env("PHALANX_SIMD", "mmx").args(["--simd", "portable", "info"]).output()?;
+    check(both.status.success(), "--simd did not override PHALANX_SIMD")
 }
 
 pub fn closed_pipe() -> Tested {
-    for args in [
-        &["pose", "--vertices", "--json"][..],
-        &["pose", "--clip", "Run"],
-    ] {
-        let mut child = phalanx()
-            .args(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+    for args in [&["pose", "--vertices", "--json"][..], &["pose", "--clip", "Run"]] {
+        let mut child =
+            phalanx().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let mut some = [0; 10];
-        child
-            .stdout
-            .take()
-            .ok_or("no pipe")?
-            .read_exact(&mut some)?;
+        child.stdout.take().ok_or("no pipe")?.read_exact(&mut some)?;
         let out = child.wait_with_output()?;
         let error = String::from_utf8_lossy(&out.stderr);
-        check(
-            out.status.success() && error.is_empty(),
-            format!("{:?} {error}", out.status),
-        )?;
+        check(out.status.success() && error.is_empty(), format!("{:?} {error}", out.status))?;
     }
     Ok(())
 }

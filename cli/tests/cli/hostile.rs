@@ -41,15 +41,9 @@ fn succeeds_in(folder: &Path, args: &[&str]) -> Tested {
 fn short(folder: &Path, args: &[&str]) -> Tested {
     let out = run_in(folder, args)?;
     let said = out.stderr.len() + out.stdout.len();
-    let shown: String = String::from_utf8_lossy(&out.stderr)
-        .chars()
-        .take(300)
-        .collect();
+    let shown: String = String::from_utf8_lossy(&out.stderr).chars().take(300).collect();
     let status = out.status.code();
-    check(
-        status == Some(1) || status == Some(2),
-        format!("{args:.40?}: {status:?}: {shown}"),
-    )?;
+    check(status == Some(1) || status == Some(2), format!("{args:.40?}: {status:?}: {shown}"))?;
     check(said <= MOST && said > 0, format!("{said} bytes: {shown}"))
 }
 
@@ -60,14 +54,8 @@ pub fn long_names() -> Tested {
     let put = |name: &str, content: String| fs::write(folder.join(name), content);
     // A glTF file that names what it does not have, and a mode that is none.
     let gltf = |rest: &str| format!(r#"{{"asset": {{"version": "2.0"}}, {rest}}}"#);
-    put(
-        "extension.gltf",
-        gltf(&format!(r#""extensionsRequired": ["{n}"]"#)),
-    )?;
-    put(
-        "type.gltf",
-        gltf(&format!(r#""accessors": [{{"type": "{n}"}}]"#)),
-    )?;
+    put("extension.gltf", gltf(&format!(r#""extensionsRequired": ["{n}"]"#)))?;
+    put("type.gltf", gltf(&format!(r#""accessors": [{{"type": "{n}"}}]"#)))?;
     put(
         "uri.gltf",
         gltf(&format!(
@@ -112,41 +100,25 @@ pub fn long_names() -> Tested {
     }
     // Files of settings.
     put("bone.json", format!(r#"{{"{n}": 0}}"#))?;
-    put(
-        "joint.json",
-        format!(r#"{{"hips": "{}"}}"#, &n[..n.len() - 20]),
-    )?;
+    put("joint.json", format!(r#"{{"hips": "{}"}}"#, &n[..n.len() - 20]))?;
     put("quality.json", format!(r#"{{"{n}": {{"shell": 0.1}}}}"#))?;
     put("field.json", format!(r#"{{"hips": {{"{n}": 0.1}}}}"#))?;
     put("value.json", format!(r#"{{"hips": "{n}"}}"#))?;
-    put(
-        "tiers.json",
-        format!(r#"{{"tiers": [{{"height": "{}"}}]}}"#, &n[..n.len() - 60]),
-    )?;
+    put("tiers.json", format!(r#"{{"tiers": [{{"height": "{}"}}]}}"#, &n[..n.len() - 60]))?;
     put(
         "leave.json",
-        format!(
-            r#"{{"tiers": [{{"height": 0, "leave_out": ["{}"]}}]}}"#,
-            &n[..n.len() - 90]
-        ),
+        format!(r#"{{"tiers": [{{"height": 0, "leave_out": ["{}"]}}]}}"#, &n[..n.len() - 90]),
     )?;
     for map in ["bone.json", "joint.json"] {
-        let args = [
-            "retarget", model, "--map", map, "--clip", "Walk", "--mirror", "--out", "x.phx",
-        ];
+        let args =
+            ["retarget", model, "--map", map, "--clip", "Walk", "--mirror", "--out", "x.phx"];
         short(&folder, &args)?;
     }
     for quality in ["quality.json", "field.json", "value.json"] {
-        short(
-            &folder,
-            &["bake", model, "--quality", quality, "--out", "x.phx"],
-        )?;
+        short(&folder, &["bake", model, "--quality", quality, "--out", "x.phx"])?;
     }
     for tiers in ["tiers.json", "leave.json"] {
-        short(
-            &folder,
-            &["crowd", "--count", "2", "--frames", "1", "--tiers", tiers],
-        )?;
+        short(&folder, &["crowd", "--count", "2", "--frames", "1", "--tiers", tiers])?;
     }
     fs::copy(mannequin(), folder.join("m.glb"))?;
     for markers in [
@@ -195,28 +167,15 @@ pub fn long_names() -> Tested {
 #[cfg(unix)]
 pub fn pipes_of_settings() -> Tested {
     let folder = folder("pipes_of_settings")?;
-    let made = std::process::Command::new("mkfifo")
-        .arg(folder.join("pipe"))
-        .status()?;
+    let made = std::process::Command::new("mkfifo").arg(folder.join("pipe")).status()?;
     check(made.success(), "no pipe was made")?;
     let model = mannequin();
     let model = text(&model);
     for args in [
         &["crowd", "--count", "2", "--frames", "1", "--tiers", "pipe"][..],
         &["bake", model, "--quality", "pipe", "--out", "x.phx"],
-        &[
-            "retarget", model, "--map", "pipe", "--clip", "Walk", "--mirror", "--out", "x.phx",
-        ],
-        &[
-            "retarget",
-            model,
-            "--onto",
-            model,
-            "--onto-map",
-            "pipe",
-            "--out",
-            "x.phx",
-        ],
+        &["retarget", model, "--map", "pipe", "--clip", "Walk", "--mirror", "--out", "x.phx"],
+        &["retarget", model, "--onto", model, "--onto-map", "pipe", "--out", "x.phx"],
         &["bake", model, "--layout", "pipe", "--out", "x.phx"],
         &["bench", "--baseline", "pipe"],
     ] {
@@ -235,19 +194,11 @@ pub fn help_on_a_full_disk() -> Tested {
     if open().is_err() {
         return Ok(());
     }
-    let commands = [
-        "bake", "bench", "crowd", "info", "merge", "pose", "render", "retarget", "verify",
-    ];
-    let helps = commands
-        .iter()
-        .flat_map(|c| [vec![*c, "--help"], vec![*c, "-h"], vec!["help", *c]]);
-    let plain = [
-        vec!["--help"],
-        vec!["-h"],
-        vec!["--version"],
-        vec!["-V"],
-        vec!["help"],
-    ];
+    let commands =
+        ["bake", "bench", "crowd", "info", "merge", "pose", "render", "retarget", "verify"];
+    let helps =
+        commands.iter().flat_map(|c| [vec![*c, "--help"], vec![*c, "-h"], vec!["help", *c]]);
+    let plain = [vec!["--help"], vec!["-h"], vec!["--version"], vec!["-V"], vec!["help"]];
     for args in plain.into_iter().chain(helps) {
         let out = phalanx().args(&args).stdout(open()?).output()?;
         one_line(&out, &["standard output", "space"])?;
@@ -257,11 +208,7 @@ pub fn help_on_a_full_disk() -> Tested {
             out.status.success() && !out.stdout.is_empty() && out.stderr.is_empty(),
             format!("{args:?}"),
         )?;
-        let closed = phalanx()
-            .args(&args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
+        let closed = phalanx().args(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let out = closed.wait_with_output()?;
         check(out.status.success(), format!("{args:?}"))?;
     }
@@ -295,10 +242,7 @@ pub fn a_bake_onto_a_full_disk() -> Tested {
         eprintln!("skipped: nothing can be mounted here: {error}");
         return Ok(());
     }
-    one_line(
-        &out,
-        &["full.phx: cannot be written: No space left on device"],
-    )
+    one_line(&out, &["full.phx: cannot be written: No space left on device"])
 }
 
 /// A take whose clip needs more than a file of its size may is refused as `info` refuses it, and what a killed bake left
@@ -309,31 +253,16 @@ pub fn a_bake_is_bounded_by_its_file() -> Tested {
     fs::write(folder.join("take.bvh"), take("a", frames))?;
     fs::write(folder.join("small.bvh"), take("a", 40))?;
     fs::create_dir_all(folder.join("out"))?;
-    for left in [
-        ".lib.phx.partial",
-        "out/.take.phx.partial",
-        "out/.small.phx.partial",
-    ] {
+    for left in [".lib.phx.partial", "out/.take.phx.partial", "out/.small.phx.partial"] {
         fs::write(folder.join(left), "left")?;
     }
-    let said = [
-        "take.bvh: ",
-        "bytes of rows, the limit is",
-        "24 for each of the",
-    ];
+    let said = ["take.bvh: ", "bytes of rows, the limit is", "24 for each of the"];
     one_line(&run_in(&folder, &["info", "take.bvh"])?, &said)?;
     for args in [
         &["bake", "take.bvh", "--out", "lib.phx"][..],
         &["bake", "take.bvh", "--out", "out/"],
         &["bake", "take.bvh", "--exact", "--out", "lib.phx"],
-        &[
-            "bake",
-            "small.bvh",
-            "--layout",
-            "take.bvh",
-            "--out",
-            "lib.phx",
-        ],
+        &["bake", "small.bvh", "--layout", "take.bvh", "--out", "lib.phx"],
     ] {
         let out = run_in(&folder, args)?;
         let error = String::from_utf8(out.stderr.clone())?;
@@ -349,10 +278,7 @@ pub fn a_bake_is_bounded_by_its_file() -> Tested {
     for folder in [folder.clone(), folder.join("out")] {
         for entry in fs::read_dir(folder)? {
             let name = entry?.file_name();
-            check(
-                !name.to_string_lossy().ends_with(".partial"),
-                format!("{name:?} is left"),
-            )?;
+            check(!name.to_string_lossy().ends_with(".partial"), format!("{name:?} is left"))?;
         }
     }
     Ok(())
@@ -395,14 +321,10 @@ pub fn a_bake_without_memory() -> Tested {
             .arg(env!("CARGO_BIN_EXE_phalanx"))
             .current_dir(&folder)
             .output()?;
-        one_line(
-            &out,
-            &["take.bvh: ", "bytes of memory, more than there are"],
-        )?;
+        one_line(&out, &["take.bvh: ", "bytes of memory, more than there are"])?;
     }
-    let mut left: Vec<_> = fs::read_dir(&folder)?
-        .map(|entry| Ok(entry?.file_name()))
-        .collect::<io::Result<_>>()?;
+    let mut left: Vec<_> =
+        fs::read_dir(&folder)?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>()?;
     left.sort();
     check(left == ["take.bvh"], format!("{left:?}"))
 }
@@ -416,14 +338,7 @@ pub fn quality_in_words() -> Tested {
         (r#"{"hips": null}"#, "expected an object"),
     ] {
         fs::write(folder.join("q.json"), content)?;
-        let args = [
-            "bake",
-            text(&model),
-            "--quality",
-            "q.json",
-            "--out",
-            "x.phx",
-        ];
+        let args = ["bake", text(&model), "--quality", "q.json", "--out", "x.phx"];
         let out = run_in(&folder, &args)?;
         one_line(&out, &["q.json: ", said])?;
         check(!String::from_utf8(out.stderr)?.contains("struct"), content)?;

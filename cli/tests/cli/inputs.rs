@@ -11,10 +11,7 @@ use std::process::Output;
 /// Expects exit status 1, and one line for each of `parts` that holds it, in this order.
 fn lines(out: &Output, parts: &[&str]) -> Tested {
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
-    check(
-        out.status.code() == Some(1),
-        format!("{:?}: {error}", out.status),
-    )?;
+    check(out.status.code() == Some(1), format!("{:?}: {error}", out.status))?;
     let lines: Vec<&str> = error.lines().collect();
     check(lines.len() == parts.len(), format!("{parts:?}: {error}"))?;
     for (line, part) in lines.iter().zip(parts) {
@@ -72,10 +69,7 @@ pub fn goes_on_past_faults() -> Tested {
     let made = into(&out, &[]);
     lines(&made, &faults)?;
     let table = String::from_utf8_lossy(&made.stdout).into_owned();
-    check(
-        table.contains("take-2.phx") && table.contains("in 2 files"),
-        table,
-    )?;
+    check(table.contains("take-2.phx") && table.contains("in 2 files"), table)?;
     check(names(&out)? == ["take-0.phx", "take-2.phx"], "the others")?;
     let again = into(&out, &["--json"]);
     let all = ["missing.glb", "take-1.glb", "take-3.glb"];
@@ -101,21 +95,10 @@ pub fn goes_on_past_faults() -> Tested {
     let args = ["bake", text(&inputs), "--out", text(&library)];
     // One clash is found only after a bake; clips of one name are reported as well.
     let mut output = run(&[&args[..], &layout, &["--jobs", "1"]].concat());
-    lines(
-        &output,
-        &[
-            "take-0",
-            "take-3",
-            "take-8.glb: clip \"Idle\"",
-            "take-9.glb",
-        ],
-    )?;
+    lines(&output, &["take-0", "take-3", "take-8.glb: clip \"Idle\"", "take-9.glb"])?;
     output = run(&[&args[..], &layout, &["--shard", "0/2"]].concat());
     lines(&output, &["take-0"])?;
-    check(
-        names(&folder)? == ["inputs", "layout.phx", "out"],
-        "a refused library leaves files",
-    )
+    check(names(&folder)? == ["inputs", "layout.phx", "out"], "a refused library leaves files")
 }
 
 pub fn keeps_folders() -> Tested {
@@ -136,10 +119,7 @@ pub fn keeps_folders() -> Tested {
     // Below the folder in which a pattern begins.
     let pattern = inputs.join("*/w?lk.glb");
     let some = bake(&pattern, &out, &[])?;
-    check(
-        made(&some)? == ["a/walk.phx", "b/walk.phx"],
-        some.to_string(),
-    )?;
+    check(made(&some)? == ["a/walk.phx", "b/walk.phx"], some.to_string())?;
     let pattern = inputs.join("**/c/*.glb");
     check(made(&bake(&pattern, &out, &[])?)? == all[1..2], "any depth")?;
     let (a, b) = (inputs.join("a/walk.glb"), inputs.join("b/walk.glb"));
@@ -175,10 +155,7 @@ pub fn keeps_folders() -> Tested {
     check(summary["files"][0]["skipped"] == false, "other inputs")?;
     let summary = bake(&b, &whole, &["--prefix"])?;
     let name = &summary["files"][0]["clips"][0]["name"];
-    check(
-        name.as_str().is_some_and(|n| n.starts_with("walk/")),
-        "name",
-    )?;
+    check(name.as_str().is_some_and(|n| n.starts_with("walk/")), "name")?;
     let summary = bake(&inputs.join("../inputs/*/walk.glb"), &parts, &["--prefix"])?;
     check(summary["clips"] == 22, summary.to_string())
 }
@@ -220,13 +197,9 @@ pub fn sees_files_beside() -> Tested {
     glb.extend(&bytes[text_end..end]);
     let (input, out) = (folder.join("one.glb"), folder.join("one.phx"));
     fs::write(&input, glb)?;
-    for (picture, skipped) in [
-        (Some("a"), false),
-        (Some("a"), true),
-        (Some("b"), false),
-        (None, false),
-        (None, true),
-    ] {
+    for (picture, skipped) in
+        [(Some("a"), false), (Some("a"), true), (Some("b"), false), (None, false), (None, true)]
+    {
         let file = folder.join("skin a.png");
         match picture {
             Some(bytes) => fs::write(file, bytes)?,
@@ -250,10 +223,7 @@ pub fn names_what_is_no_text() -> Tested {
     let out = folder.join("out");
     for files in [inputs.clone(), inputs.join("*.glb"), folder.join("*/*.glb")] {
         let output = run(&["bake", text(&files), "--out", text(&out)]);
-        lines(
-            &output,
-            &["caf\u{fffd}.glb: the name of the file or of its folder is not UTF-8"],
-        )?;
+        lines(&output, &["caf\u{fffd}.glb: the name of the file or of its folder is not UTF-8"])?;
     }
     let made = ["take-0.phx", "inputs/take-0.phx"];
     check(made.iter().all(|f| out.join(f).exists()), "the other one")?;

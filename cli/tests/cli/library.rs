@@ -36,10 +36,7 @@ pub fn shards_make_the_whole() -> Tested {
     let (whole, out) = (folder.join("whole.phx"), folder.join("library.phx"));
     bake(&inputs, &whole, &["--prefix"])?;
     let parts = shares(&inputs, &out, 3, &[])?;
-    check(
-        !out.exists() && parts[1].ends_with("library.part-1-of-3.phx"),
-        "parts",
-    )?;
+    check(!out.exists() && parts[1].ends_with("library.part-1-of-3.phx"), "parts")?;
     // Parts of two bakes that have one name, or names of two: what each lacks would go unnoticed.
     let (some, strangers) = (folder.join("some.phx"), folder.join("strangers.phx"));
     let parts_of_two = shares(&inputs, &strangers, 2, &[])?;
@@ -63,10 +60,7 @@ pub fn shards_make_the_whole() -> Tested {
     }
     let pattern = folder.join("library.part-*-of-3.phx");
     let merged = json(&["merge", text(&pattern), "--out", text(&out), "--json"])?;
-    check(
-        merged["clips"] == 55 && merged["parts"] == 3,
-        merged.to_string(),
-    )?;
+    check(merged["clips"] == 55 && merged["parts"] == 3, merged.to_string())?;
     check(fs::read(&out)? == fs::read(&whole)?, "by a pattern")?;
     let failed = merge(&parts[1..], &folder.join("some.phx"));
     one_line(&failed, &["part 0 of 3 is missing"])?;
@@ -93,16 +87,10 @@ pub fn merge_refuses() -> Tested {
     bake(&inputs, &a, &[])?;
     fs::copy(&a, &b)?;
     let out = folder.join("out.phx");
-    one_line(
-        &merge(&[a.clone(), b.clone()], &out),
-        &["b.phx", "a.phx", "\"Idle\""],
-    )?;
+    one_line(&merge(&[a.clone(), b.clone()], &out), &["b.phx", "a.phx", "\"Idle\""])?;
     // Another skeleton: turned, so that its rest pose differs.
     bake(&inputs, &b, &["--up", "z", "--prefix"])?;
-    one_line(
-        &merge(&[a.clone(), b.clone()], &out),
-        &["b.phx", "skeleton", "a.phx"],
-    )?;
+    one_line(&merge(&[a.clone(), b.clone()], &out), &["b.phx", "skeleton", "a.phx"])?;
     let mut bytes = fs::read(&a)?;
     bytes[300] ^= 1;
     fs::write(&b, bytes)?;
@@ -151,10 +139,7 @@ pub fn verify_tells() -> Tested {
     let lied = run(&args);
     let error = String::from_utf8_lossy(&lied.stderr).into_owned();
     check(lied.status.code() == Some(1), "a false error passes")?;
-    check(
-        error.contains("Walk_RootMotion") && error.contains("the file states"),
-        error,
-    )?;
+    check(error.contains("Walk_RootMotion") && error.contains("the file states"), error)?;
     // By one part of a hundred, too.
     let stated = Library::from_bytes(&whole)?.provenance().clips[10].max_error;
     parts[place].bytes[at..at + 4].copy_from_slice(&(stated * 0.99).to_le_bytes());
@@ -167,21 +152,12 @@ pub fn verify_tells() -> Tested {
     fs::write(&file, &damaged)?;
     let found = run(&args);
     let error = String::from_utf8_lossy(&found.stderr).into_owned();
-    check(
-        found.status.code() == Some(1) && error.contains("checksum"),
-        error,
-    )?;
-    check(
-        String::from_utf8_lossy(&found.stdout).contains("DAMAGED"),
-        "the table",
-    )?;
+    check(found.status.code() == Some(1) && error.contains("checksum"), error)?;
+    check(String::from_utf8_lossy(&found.stdout).contains("DAMAGED"), "the table")?;
     // What is not there is not damaged.
     let missing = run(&["verify", "missing.phx"]);
     let table = String::from_utf8_lossy(&missing.stdout).into_owned();
-    check(
-        missing.status.code() == Some(1) && table.contains("unreadable"),
-        table,
-    )?;
+    check(missing.status.code() == Some(1) && table.contains("unreadable"), table)?;
     fs::write(&file, &whole)?;
     // Another file of the source's name, and a file of another name.
     let other = folder.join("mannequin.glb");
@@ -219,10 +195,7 @@ pub fn verify_other_files() -> Tested {
         let out = run(&["verify", text(&whole), text(&path)]);
         let table = String::from_utf8(out.stdout)?;
         check(out.status.code() == Some(1), name)?;
-        check(
-            table.contains("intact") && table.contains("no .phx"),
-            table.clone(),
-        )?;
+        check(table.contains("intact") && table.contains("no .phx"), table.clone())?;
         check(!table.contains("DAMAGED"), table)?;
         let out = run(&["verify", text(&path), "--json"]);
         let all: Value = serde_json::from_slice(&out.stdout)?;
@@ -245,19 +218,8 @@ pub fn verify_other_files() -> Tested {
     // What is no .phx file is not joined, and what is one is not baked.
     let glb = text(&folder.join("a.glb")).to_owned();
     let out = run(&["merge", &glb, "--out", text(&folder.join("m.phx"))]);
-    one_line(
-        &out,
-        &[
-            "a.glb",
-            "this is not a .phx file: it seems to be a binary glTF",
-        ],
-    )?;
-    let out = run(&[
-        "bake",
-        text(&whole),
-        "--out",
-        text(&folder.join("again.phx")),
-    ]);
+    one_line(&out, &["a.glb", "this is not a .phx file: it seems to be a binary glTF"])?;
+    let out = run(&["bake", text(&whole), "--out", text(&folder.join("again.phx"))]);
     one_line(&out, &["whole.phx", "already a baked .phx file"])?;
     Ok(())
 }
@@ -267,16 +229,12 @@ pub fn verify_many() -> Tested {
     let folder = folder("verify-many")?;
     let (inputs, out) = (copies(&folder, 2)?, folder.join("baked"));
     bake(&inputs, &out, &[])?;
-    let mut sources: Vec<PathBuf> = fs::read_dir(&inputs)?
-        .map(|entry| entry.map(|e| e.path()))
-        .collect::<Result<_, _>>()?;
+    let mut sources: Vec<PathBuf> =
+        fs::read_dir(&inputs)?.map(|entry| entry.map(|e| e.path())).collect::<Result<_, _>>()?;
     sources.sort();
     let verify = |sources: &[PathBuf]| {
         let given = sources.iter().flat_map(|s| ["--source", text(s)]);
-        let args: Vec<&str> = ["verify", text(&out), "--json"]
-            .into_iter()
-            .chain(given)
-            .collect();
+        let args: Vec<&str> = ["verify", text(&out), "--json"].into_iter().chain(given).collect();
         json(&args)
     };
     for (given, measured) in [(&sources[..], [11, 11]), (&sources[1..], [0, 11])] {
@@ -341,10 +299,7 @@ pub fn verify_unmeasured() -> Tested {
     output(&args)?;
     args.extend(["--source", text(&source)]);
     let out = run(&args);
-    let (reported, table) = (
-        String::from_utf8(out.stderr)?,
-        String::from_utf8(out.stdout)?,
-    );
+    let (reported, table) = (String::from_utf8(out.stderr)?, String::from_utf8(out.stdout)?);
     check(out.status.code() == Some(1), "all is well")?;
     let words = [
         ("a.phx", "is stated to be clip 99 of"),
@@ -370,9 +325,7 @@ pub fn verify_scalars() -> Tested {
     bake(&source, &file, &["--max-error", "0.001"])?;
     let args = ["verify", text(&file), "--source", text(&source)];
     let reported = json(&[&args[..], &["--json"]].concat())?;
-    let error = reported[0]["measured_scalar_error"]
-        .as_f64()
-        .ok_or("none")?;
+    let error = reported[0]["measured_scalar_error"].as_f64().ok_or("none")?;
     check(error > 1e-9 && error <= 1.001e-4, reported.to_string())?;
     // The scalars' keys of the last clip are the file's last integers: one of them is another.
     let mut parts = seal::parts(&fs::read(&file)?);
@@ -475,13 +428,6 @@ pub fn any_model(file: &str) -> Tested {
     let crowd = folder.join("crowd.json");
     let args = ["crowd", text(&out), "--count", "3", "--frames", "2"];
     let picture = folder.join("crowd.png");
-    let out = [
-        "--out",
-        text(&picture),
-        "--size",
-        "64x64",
-        "--json",
-        text(&crowd),
-    ];
+    let out = ["--out", text(&picture), "--size", "64x64", "--json", text(&crowd)];
     output(&[&args[..], &out, &["--renderer", "software"]].concat()).map(|_| ())
 }

@@ -67,12 +67,7 @@ fn model(folder: &Path, name: &str) -> Result<Value, Failed> {
     let (mut document, binary) = taken_apart()?;
     let hidden: Vec<char> = HIDDEN.chars().collect();
     for kind in ["nodes", "animations", "meshes", "materials", "skins"] {
-        for (i, thing) in document[kind]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-            .enumerate()
-        {
+        for (i, thing) in document[kind].as_array_mut().into_iter().flatten().enumerate() {
             let own = thing["name"].as_str().unwrap_or(kind);
             let c = hidden[i % hidden.len()];
             thing["name"] = json!(format!("{own}{c}{i}"));
@@ -96,9 +91,7 @@ fn model(folder: &Path, name: &str) -> Result<Value, Failed> {
 /// The names of a list in JSON.
 fn names(value: &Value, key: &str) -> Result<Vec<String>, Failed> {
     let all = list(value, key)?.iter();
-    Ok(all
-        .filter_map(|n| n["name"].as_str().map(str::to_owned))
-        .collect())
+    Ok(all.filter_map(|n| n["name"].as_str().map(str::to_owned)).collect())
 }
 
 /// File names that a file system takes.
@@ -116,27 +109,13 @@ pub fn from_files() -> Tested {
     let info = json_of(&folder, &["info", file, "--json"])?;
     check(info["file"] == file, info["file"].to_string())?;
     check(names(&info, "clips")? == given("animations")?, "clips")?;
-    check(
-        names(&info, "materials")? == given("materials")?,
-        "materials",
-    )?;
+    check(names(&info, "materials")? == given("materials")?, "materials")?;
     let nodes = given("nodes")?;
     let joints = names(&info["skeleton"], "joints")?;
     check(joints.len() > HIDDEN.chars().count(), "joints")?;
-    check(
-        joints.iter().all(|j| nodes.contains(j)),
-        format!("{joints:?}"),
-    )?;
+    check(joints.iter().all(|j| nodes.contains(j)), format!("{joints:?}"))?;
     let table = shown(&folder, &["info", file])?;
-    for part in [
-        "\\u{202e}",
-        "\\u{9b}",
-        "\\u{7f}",
-        "\\u{2028}",
-        "\\u{200b}",
-        "\\n",
-        "\\u{e0041}",
-    ] {
+    for part in ["\\u{202e}", "\\u{9b}", "\\u{7f}", "\\u{2028}", "\\u{200b}", "\\n", "\\u{e0041}"] {
         check(table.contains(part), format!("no {part} in {table}"))?;
     }
 
@@ -145,10 +124,7 @@ pub fn from_files() -> Tested {
     let pose = json_of(&folder, &["pose", file, "--clip", evil, "--json"])?;
     check(pose["clip"] == evil, pose["clip"].to_string())?;
     let posed = names(&pose, "nodes")?;
-    check(
-        posed.iter().all(|n| nodes.contains(n)) && posed.len() > 40,
-        "nodes of a pose",
-    )?;
+    check(posed.iter().all(|n| nodes.contains(n)) && posed.len() > 40, "nodes of a pose")?;
     let table = shown(&folder, &["pose", file, "--clip", evil])?;
     check(table.contains("\\u{202e}\\u{202e}\" at"), table)?;
     let blend = format!("{evil}:0:0.5");
@@ -161,15 +137,10 @@ pub fn from_files() -> Tested {
     let render = ["render", file, "--clip", evil, "--frames", "2"];
     shown(&folder, &[&render[..], &picture, &[png]].concat())?;
     let attach = format!("{file}@nowhere\u{202e}\n");
-    let out = ran(
-        &folder,
-        &[&render[..], &["--attach", &attach], &picture, &[png]].concat(),
-    )?;
+    let out = ran(&folder, &[&render[..], &["--attach", &attach], &picture, &[png]].concat())?;
     check(out.status.code() == Some(1), "a joint that is not there")?;
     let figures = format!("{FILE}.json");
-    let crowd = [
-        "crowd", file, "--count", "2", "--frames", "1", "--json", &figures,
-    ];
+    let crowd = ["crowd", file, "--count", "2", "--frames", "1", "--json", &figures];
     shown(&folder, &[&crowd[..], &picture, &[png]].concat())?;
     let written = fs::read(folder.join(&figures))?;
     harmless("crowd's JSON", &written)?;
@@ -179,10 +150,7 @@ pub fn from_files() -> Tested {
     let library = format!("{FILE}.phx");
     let bake = ["bake", file, "--exact", "--out", &library];
     let baked = json_of(&folder, &[&bake[..], &["--json"]].concat())?;
-    check(
-        baked["files"][0]["file"] == library,
-        baked["files"][0]["file"].to_string(),
-    )?;
+    check(baked["files"][0]["file"] == library, baked["files"][0]["file"].to_string())?;
     check(names(&baked["files"][0], "clips")? == clips, "baked clips")?;
     check(shown(&folder, &bake)?.contains("up to date"), "again")?;
     let verified = json_of(&folder, &["verify", &library, "--source", file, "--json"])?;
@@ -195,24 +163,10 @@ pub fn from_files() -> Tested {
     shown(&folder, &merge)?;
     let twice = ["merge", &library, "merged.phx", "--out", "twice.phx"];
     let output = ran(&folder, &twice)?;
-    check(
-        output.status.code() == Some(1),
-        "clips of one name in two files",
-    )?;
-    let output = ran(
-        &folder,
-        &[
-            "bake",
-            file,
-            file,
-            "--out",
-            &format!("{FILE}.glb/x\u{202e}.phx"),
-        ],
-    )?;
-    check(
-        output.status.code() == Some(1),
-        "a folder that is not there",
-    )
+    check(output.status.code() == Some(1), "clips of one name in two files")?;
+    let output =
+        ran(&folder, &["bake", file, file, "--out", &format!("{FILE}.glb/x\u{202e}.phx")])?;
+    check(output.status.code() == Some(1), "a folder that is not there")
 }
 
 /// A baseline of names in CSV and one in JSON are of the same model.
@@ -223,16 +177,7 @@ pub fn in_benches() -> Tested {
     let clips = names(&document, "animations")?;
     let mut joints = names(&document, "nodes")?.into_iter();
     let joint = joints.find(|n| n.starts_with("Spine")).ok_or("no spine")?;
-    let small = [
-        "--count",
-        "1",
-        "--threads",
-        "1",
-        "--seconds",
-        "0.00001",
-        "--tolerance",
-        "1e6",
-    ];
+    let small = ["--count", "1", "--threads", "1", "--seconds", "0.00001", "--tolerance", "1e6"];
     let chosen = ["bench", file, "--additive", &clips[23], "--mask", &joint];
     let bench = |more: &[&str]| shown(&folder, &[&chosen[..], &small, more].concat());
     bench(&["--json", "b.json", "--csv", "b.csv"])?;
@@ -242,10 +187,7 @@ pub fn in_benches() -> Tested {
     let json = fs::read(folder.join("b.json"))?;
     harmless("JSON", &json)?;
     let value: Value = serde_json::from_slice(&json)?;
-    check(
-        value["model"] == file && value["rows"][0]["additive"] == clips[23],
-        "names",
-    )?;
+    check(value["model"] == file && value["rows"][0]["additive"] == clips[23], "names")?;
     for baseline in ["b.json", "b.csv"] {
         let compared = bench(&["--baseline", baseline])?;
         check(!compared.contains("differs: baseline"), compared)?;
@@ -268,16 +210,7 @@ pub fn from_arguments() -> Tested {
         (&["pose", "--blend", &format!("Walk:0:{evil}")], 2),
         (&["pose", "--blend", &format!("Walk:{evil}:1")], 2),
         (&["pose", "--time", evil], 2),
-        (
-            &[
-                "render",
-                "--out",
-                "a.png",
-                "--blend",
-                &format!("Run:0:{evil}"),
-            ],
-            2,
-        ),
+        (&["render", "--out", "a.png", "--blend", &format!("Run:0:{evil}")], 2),
         (&["render", "--out", evil], 2),
         (&["bake", "a.glb", "--out", "x", "--shard", evil], 2),
         (&["info", evil], 1),
@@ -295,27 +228,15 @@ pub fn from_arguments() -> Tested {
     for (args, code) in cases {
         let out = ran(&folder, args)?;
         let error = String::from_utf8_lossy(&out.stderr).into_owned();
-        check(
-            out.status.code() == Some(*code),
-            format!("{args:?}: {:?} {error}", out.status),
-        )?;
-        check(
-            error.contains("\\u{202e}") && error.contains("\\n"),
-            error.clone(),
-        )?;
+        check(out.status.code() == Some(*code), format!("{args:?}: {:?} {error}", out.status))?;
+        check(error.contains("\\u{202e}") && error.contains("\\n"), error.clone())?;
         // No line of its own: what the program says of a harmless one is as long.
         let most = if *code == 1 { 1 } else { usual.max(6) };
         check(error.lines().count() <= most, format!("{args:?}: {error}"))?;
         check(!error.lines().any(|l| l.starts_with('y')), error)?;
     }
-    let environment = phalanx()
-        .env("PHALANX_SIMD", "m\u{202e}\n")
-        .arg("info")
-        .output()?;
+    let environment = phalanx().env("PHALANX_SIMD", "m\u{202e}\n").arg("info").output()?;
     harmless("the environment", &environment.stderr).and_then(|error| {
-        check(
-            error.lines().count() == 1 && error.contains(text(Path::new("m\\u{202e}\\n"))),
-            error,
-        )
+        check(error.lines().count() == 1 && error.contains(text(Path::new("m\\u{202e}\\n"))), error)
     })
 }

@@ -69,19 +69,13 @@ pub fn figures() -> Tested {
         check(text.contains(part), format!("no {part:?} in\n{text}"))?;
     }
     check(!text.contains("budget"), "a budget that was not set")?;
-    check(
-        two["frames"] == 30 && two["warm_up_frames"] == 240 && two["tiers"] == true,
-        "frames",
-    )?;
+    check(two["frames"] == 30 && two["warm_up_frames"] == 240 && two["tiers"] == true, "frames")?;
     let runs = list(&two, "runs")?;
     check(runs.len() == 2 && runs[1]["threads"] == 1, "runs")?;
     // What frames do does not depend on the threads.
-    for name in [
-        "evaluated_per_frame",
-        "in_view_per_frame",
-        "crossfades_per_frame",
-        "events_per_frame",
-    ] {
+    for name in
+        ["evaluated_per_frame", "in_view_per_frame", "crossfades_per_frame", "events_per_frame"]
+    {
         check(runs[0][name] == runs[1][name], format!("{name} differs"))?;
     }
     for part in ["advance", "events", "schedule", "evaluate"] {
@@ -108,10 +102,7 @@ pub fn figures() -> Tested {
     // Events and crossfades do not depend on tiers.
     let (text, full) = small(&["--full"])?;
     check(text.contains("plaza at full rate"), text.clone())?;
-    check(
-        !text.contains("in view of") && !text.contains("│ tier"),
-        text,
-    )?;
+    check(!text.contains("in view of") && !text.contains("│ tier"), text)?;
     check(full["tiers"] == false, "tiers at full rate")?;
     near("all", figure(&full, "/evaluated_per_frame"), 400.0)?;
     check(list(&full["runs"][0], "by_tier")?.is_empty(), "no tiers")?;
@@ -124,10 +115,7 @@ pub fn figures() -> Tested {
 
 pub fn budgets() -> Tested {
     let (text, ten) = small(&["--budget", "10"])?;
-    check(
-        ten["budget"] == "10" && text.contains("of a budget of"),
-        text,
-    )?;
+    check(ten["budget"] == "10" && text.contains("of a budget of"), text)?;
     near("budget", figure(&ten, "/budget_per_frame"), 10.0)?;
     let beyond = figure(&ten, "/beyond_budget_per_frame");
     let evaluated = figure(&ten, "/evaluated_per_frame");
@@ -162,18 +150,10 @@ pub fn tiers_of_files() -> Tested {
     }
     // A level that the model lacks is its last, and one line says so.
     write(r#"{"tiers": [{"height": 1, "level": 5}]}"#)?;
-    let line = [
-        &["crowd", "--frames", "1", "--out", "plaza.png"],
-        &SMALL[..],
-        &tiers,
-    ]
-    .concat();
+    let line = [&["crowd", "--frames", "1", "--out", "plaza.png"], &SMALL[..], &tiers].concat();
     let out = run(&line);
     let said = String::from_utf8(out.stderr)?;
-    check(
-        out.status.success() && said.lines().count() == 1,
-        said.clone(),
-    )?;
+    check(out.status.success() && said.lines().count() == 1, said.clone())?;
     let start = "phalanx: warning: tiers.json: tier 0: level is 5; ";
     check(said.starts_with(start), said)?;
 
@@ -182,19 +162,13 @@ pub fn tiers_of_files() -> Tested {
             r#"{"tiers": [{"height": 9}, {"height": 1, "leave_out": ["LeftHnad"]}]}"#,
             ["tier 1: leave_out", "no joint \"LeftHnad\"", "\"LeftHand\""],
         ),
-        (
-            r#"{"tiers": [{"height": 1, "phases": 70000}]}"#,
-            ["tier 0", "70000", "from 1 to 4096"],
-        ),
+        (r#"{"tiers": [{"height": 1, "phases": 70000}]}"#, ["tier 0", "70000", "from 1 to 4096"]),
         (r#"{"tiers": []}"#, ["0 tiers", "1 to 16", ""]),
         ("{", ["EOF", "line 1", ""]),
     ] {
         write(text)?;
         let out = run(&line);
-        one_line(
-            &out,
-            &["phalanx: tiers.json: ", parts[0], parts[1], parts[2]],
-        )?;
+        one_line(&out, &["phalanx: tiers.json: ", parts[0], parts[1], parts[2]])?;
     }
     // Files that are none, or too large to be tiers.
     fs::write(scratch().join("large.json"), vec![b' '; (1 << 20) + 1])?;
@@ -203,15 +177,7 @@ pub fn tiers_of_files() -> Tested {
         (".", ".: "),
         ("large.json", "it has more than 1048576 bytes"),
     ] {
-        let out = run(&[
-            "crowd",
-            "--count",
-            "5",
-            "--out",
-            "plaza.png",
-            "--tiers",
-            file,
-        ]);
+        let out = run(&["crowd", "--count", "5", "--out", "plaza.png", "--tiers", file]);
         one_line(&out, &[part])?;
     }
     // The file is not overwritten.
@@ -229,10 +195,7 @@ pub fn details() -> Tested {
     let (text, figures) = small(&["--details", "--wide"])?;
     check(text.contains("level 1"), text)?;
     let rows = list(&figures["runs"][0], "by_tier")?;
-    check(
-        rows[0]["detail"] == "-" && rows[3]["detail"] == "level 2",
-        "details by tier",
-    )
+    check(rows[0]["detail"] == "-" && rows[3]["detail"] == "level 2", "details by tier")
 }
 
 /// The share of pixels of people in columns of the lower half: ground and sky are almost grey or blue.
@@ -263,10 +226,7 @@ pub fn pictures_of_any_shape() -> Tested {
         }
         check(
             drawn[0] == drawn[1],
-            format!(
-                "{size}: {} characters at full rate, {} with tiers",
-                drawn[0], drawn[1]
-            ),
+            format!("{size}: {} characters at full rate, {} with tiers", drawn[0], drawn[1]),
         )?;
         let (full, tiers) = (&pictures[0], &pictures[1]);
         let differ = |(a, b): &(&Rgb<u8>, &Rgb<u8>)| {
@@ -275,10 +235,7 @@ pub fn pictures_of_any_shape() -> Tested {
         };
         let differ = full.pixels().zip(tiers.pixels()).filter(differ).count();
         let pixels = full.pixels().len();
-        check(
-            differ * 50 < pixels,
-            format!("{size}: {differ} of {pixels} pixels differ"),
-        )?;
+        check(differ * 50 < pixels, format!("{size}: {differ} of {pixels} pixels differ"))?;
         let width = full.width();
         for flank in [0..width / 8, width - width / 8..width] {
             let (full, tiers) = (people(full, flank.clone()), people(tiers, flank));

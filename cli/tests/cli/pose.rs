@@ -22,15 +22,9 @@ fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
     for entry in list(document, "nodes")? {
         let n = at(entry)?;
         let node = &rig.nodes()[n];
-        check(
-            entry["name"].as_str() == node.name.as_deref(),
-            format!("name of {entry}"),
-        )?;
+        check(entry["name"].as_str() == node.name.as_deref(), format!("name of {entry}"))?;
         let parent = node.parent.map_or(-1, |p| rig.nodes()[p].source as i64);
-        check(
-            entry["parent"].as_i64() == Some(parent),
-            format!("parent of {entry}"),
-        )?;
+        check(entry["parent"].as_i64() == Some(parent), format!("parent of {entry}"))?;
         same_bits("local", &entry["local"], pose.locals[n].to_array())?;
         same_bits("world", &entry["world"], pose.worlds[n].to_cols_array())?;
     }
@@ -41,15 +35,9 @@ fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
         let joints = list(entry, "joints")?;
         check(joints.len() == skin.len(), "joints of a skin")?;
         for (slot, joint) in joints.iter().enumerate() {
-            let node = rig
-                .nodes()
-                .iter()
-                .find(|n| n.joint == Some(skin.joints()[slot]));
+            let node = rig.nodes().iter().find(|n| n.joint == Some(skin.joints()[slot]));
             let source = node.map(|n| n.source as u64);
-            check(
-                source.is_some() && joint.as_u64() == source,
-                format!("slot {slot}"),
-            )?;
+            check(source.is_some() && joint.as_u64() == source, format!("slot {slot}"))?;
             let listed = list(document, "nodes")?.iter().any(|n| n["node"] == *joint);
             check(listed, format!("joint {joint} is not among the nodes"))?;
         }
@@ -57,16 +45,9 @@ fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
         same_bits("palette", &entry["palette"], palette)?;
     }
     let morphs = list(document, "morph")?;
-    check(
-        morphs.len() == rig.morphs().len(),
-        "nodes with morph weights",
-    )?;
+    check(morphs.len() == rig.morphs().len(), "nodes with morph weights")?;
     for entry in morphs {
-        same_bits(
-            "weights",
-            &entry["weights"],
-            pose.morph_weights(rig, at(entry)?),
-        )?;
+        same_bits("weights", &entry["weights"], pose.morph_weights(rig, at(entry)?))?;
     }
     let Some(primitives) = document.get("primitives") else {
         return Ok(());
@@ -77,24 +58,11 @@ fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
     for (entry, posed) in primitives.iter().zip(&posed) {
         let mesh = &rig.meshes()[posed.mesh];
         check(at(entry)? == mesh.node, "node of a primitive")?;
-        check(
-            entry["mesh"].as_u64() == Some(mesh.source as u64),
-            "mesh of a primitive",
-        )?;
-        check(
-            entry["primitive"].as_u64() == Some(posed.primitive as u64),
-            "its index",
-        )?;
+        check(entry["mesh"].as_u64() == Some(mesh.source as u64), "mesh of a primitive")?;
+        check(entry["primitive"].as_u64() == Some(posed.primitive as u64), "its index")?;
         let skin = mesh.rigid_slot.is_none().then_some(mesh.skin as u64);
-        check(
-            entry["skin"].as_u64() == skin,
-            format!("skin {} for {skin:?}", entry["skin"]),
-        )?;
-        same_bits(
-            "positions",
-            &entry["positions"],
-            posed.positions.iter().flatten().copied(),
-        )?;
+        check(entry["skin"].as_u64() == skin, format!("skin {} for {skin:?}", entry["skin"]))?;
+        same_bits("positions", &entry["positions"], posed.positions.iter().flatten().copied())?;
     }
     Ok(())
 }
@@ -103,61 +71,26 @@ pub fn pose_reads_back_exactly() -> Tested {
     let rig = mannequin()?;
     let run = rig.find_clip("Run").ok_or("no clip Run")?;
     let action = |clip, time, weight| PoseAction { clip, time, weight };
-    let document = json(&[
-        "pose",
-        "--clip",
-        "Run",
-        "--time",
-        "0.123",
-        "--vertices",
-        "--json",
-    ])?;
-    check(
-        document["clip"] == "Run" && document["index"] == 3,
-        "which clip",
-    )?;
+    let document = json(&["pose", "--clip", "Run", "--time", "0.123", "--vertices", "--json"])?;
+    check(document["clip"] == "Run" && document["index"] == 3, "which clip")?;
     same_bits("time", &document["time"], [0.123])?;
-    same_bits(
-        "duration",
-        &document["duration"],
-        [rig.clips()[run].duration()],
-    )?;
+    same_bits("duration", &document["duration"], [rig.clips()[run].duration()])?;
     compare(&document, &rig, &[action(run, 0.123, 1.0)])?;
     let nodes = list(&document, "nodes")?;
-    check(
-        nodes.len() == rig.nodes().len(),
-        "the built-in character is one scene",
-    )?;
+    check(nodes.len() == rig.nodes().len(), "the built-in character is one scene")?;
     let order: Vec<u64> = nodes.iter().filter_map(|n| n["node"].as_u64()).collect();
     check(order.is_sorted(), "nodes are not in the file's order")?;
 
     let rest = json(&["pose", "--json"])?;
-    check(
-        rest["clip"].is_null() && rest.get("primitives").is_none(),
-        "the rest pose",
-    )?;
+    check(rest["clip"].is_null() && rest.get("primitives").is_none(), "the rest pose")?;
     compare(&rest, &rig, &[])?;
 
     let walk = rig.find_clip("Walk").ok_or("no clip Walk")?;
-    let blend = [
-        "pose",
-        "--blend",
-        "Walk:0.25:0.75",
-        "--blend",
-        "3:0.1:0.25",
-        "--json",
-    ];
+    let blend = ["pose", "--blend", "Walk:0.25:0.75", "--blend", "3:0.1:0.25", "--json"];
     let blend = json(&blend)?;
-    check(
-        blend["clip"].is_null() && blend["time"].is_null(),
-        "a blend is not one clip",
-    )?;
+    check(blend["clip"].is_null() && blend["time"].is_null(), "a blend is not one clip")?;
     check(blend["blend"][1]["clip"] == "Run", "the second action")?;
-    compare(
-        &blend,
-        &rig,
-        &[action(walk, 0.25, 0.75), action(run, 0.1, 0.25)],
-    )
+    compare(&blend, &rig, &[action(walk, 0.25, 0.75), action(run, 0.1, 0.25)])
 }
 
 pub fn pose_loops_and_blends() -> Tested {
@@ -177,20 +110,10 @@ pub fn pose_loops_and_blends() -> Tested {
         (&["--time", "2.25", "--loop", "pingpong"], 0.25),
     ] {
         let found = time(args)?;
-        check(
-            (found - expected).abs() < 1e-6,
-            format!("{args:?}: {found} for {expected}"),
-        )?;
+        check((found - expected).abs() < 1e-6, format!("{args:?}: {found} for {expected}"))?;
     }
     // One action of weight 1 is the clip; the loop mode holds for blends too.
-    let single = json(&[
-        "pose",
-        "--blend",
-        "Walk:1.25:1",
-        "--loop",
-        "repeat",
-        "--json",
-    ])?;
+    let single = json(&["pose", "--blend", "Walk:1.25:1", "--loop", "repeat", "--json"])?;
     let clip = json(&["pose", "--clip", "Walk", "--time", "0.25", "--json"])?;
     check(single == clip, "a blend of one clip is not the clip")?;
     // --time is added to the time of every clip.
@@ -204,33 +127,21 @@ pub fn pose_loops_and_blends() -> Tested {
     // Half of a clip is half-way to the rest pose; no weight at all is the rest pose.
     let none = json(&["pose", "--blend", "Walk:0.25:0", "--json"])?;
     let rest = json(&["pose", "--json"])?;
-    check(
-        none["nodes"] == rest["nodes"],
-        "an action without weight moves something",
-    )?;
+    check(none["nodes"] == rest["nodes"], "an action without weight moves something")?;
     let half = json(&["pose", "--blend", "Walk:0.25:0.5", "--json"])?;
     let hips = |d: &Value| numbers(&d["nodes"][1]["local"])[1];
     let middle = (hips(&clip) + hips(&rest)) * 0.5;
-    check(
-        (hips(&half) - middle).abs() < 1e-6,
-        "half a weight is not half the way",
-    )
+    check((hips(&half) - middle).abs() < 1e-6, "half a weight is not half the way")
 }
 
 pub fn pose_tables() -> Tested {
     let text = output(&["pose", "--clip", "Wave", "--time", "0.5", "--vertices"])?;
-    for part in [
-        "clip \"Wave\" at 0.5 of 2.8 s",
-        "\"LeftHandThumb1\"",
-        "Skins",
-        "Deformed primitives",
-    ] {
+    for part in
+        ["clip \"Wave\" at 0.5 of 2.8 s", "\"LeftHandThumb1\"", "Skins", "Deformed primitives"]
+    {
         check(text.contains(part), format!("no {part:?} in\n{text}"))?;
     }
-    check(
-        output(&["pose"])?.contains("rest pose"),
-        "the rest pose is not named",
-    )
+    check(output(&["pose"])?.contains("rest pose"), "the rest pose is not named")
 }
 
 pub fn pose_of_files() -> Tested {
@@ -241,21 +152,8 @@ pub fn pose_of_files() -> Tested {
         let index = rig.find_clip(clip).map_or_else(|| clip.parse(), Ok)?;
         let path = path.to_string_lossy();
         let seconds = time.to_string();
-        let args = [
-            "pose",
-            &path,
-            "--clip",
-            clip,
-            "--time",
-            &seconds,
-            "--vertices",
-            "--json",
-        ];
-        let action = PoseAction {
-            clip: index,
-            time,
-            weight: 1.0,
-        };
+        let args = ["pose", &path, "--clip", clip, "--time", &seconds, "--vertices", "--json"];
+        let action = PoseAction { clip: index, time, weight: 1.0 };
         compare(&json(&args)?, &rig, &[action])?;
     }
     Ok(())
@@ -307,16 +205,10 @@ pub fn outside_the_scene() -> Tested {
     let wanted = [5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0];
     same_bits("local", &listed[1]["local"], wanted)?;
     let table = output(&["pose", &file, "--clip", "grow"])?;
-    check(
-        table.contains("moved") && !table.contains("idle"),
-        table.clone(),
-    )?;
+    check(table.contains("moved") && !table.contains("idle"), table.clone())?;
     let info = json(&["info", &file, "--json"])?;
     let joints = list(&info["skeleton"], "joints")?;
-    check(
-        joints.len() == 1 && joints[0]["name"] == "moved",
-        "the skeleton has it",
-    )
+    check(joints.len() == 1 && joints[0]["name"] == "moved", "the skeleton has it")
 }
 
 /// Numbers near the end of f32 are refused when the file is read; what still overflows ends with an error.
@@ -337,13 +229,7 @@ pub fn beyond_f32() -> Tested {
     let wide = file("wide.gltf", nodes, [1e12; 3], 1e12, mesh)?;
     let action = ["pose", wide.as_str(), "--clip", "grow", "--json"];
     let text = output(&action)?;
-    check(
-        !text.contains("null,null") && !text.contains("[null"),
-        "null among numbers",
-    )?;
+    check(!text.contains("null,null") && !text.contains("[null"), "null among numbers")?;
     let out = run(&[&action[..], &["--vertices"]].concat());
-    one_line(
-        &out,
-        &["wide.gltf", "a deformed vertex of node 1", "not finite"],
-    )
+    one_line(&out, &["wide.gltf", "a deformed vertex of node 1", "not finite"])
 }

@@ -9,12 +9,7 @@ use std::fs;
 fn late() -> File {
     let mut file = File::new();
     let positions = file.floats("VEC3", &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]);
-    let joints = file.accessor(
-        phalanx_testkit::gltf_file::U8,
-        "VEC4",
-        3,
-        &[0, 0, 0, 0].repeat(3),
-    );
+    let joints = file.accessor(phalanx_testkit::gltf_file::U8, "VEC4", 3, &[0, 0, 0, 0].repeat(3));
     let weights = file.floats("VEC4", &[1.0, 0.0, 0.0, 0.0].repeat(3));
     let mesh =
         file.mesh(json!({ "POSITION": positions, "JOINTS_0": joints, "WEIGHTS_0": weights }));
@@ -85,15 +80,9 @@ pub fn trimmed_clips() -> Tested {
         let info = json(args)?;
         let clip = list(&info, "clips")?[0].clone();
         let time = &clip["markers"][0]["time"];
-        Ok((
-            clip["duration"].as_f64().unwrap_or(f64::NAN),
-            time.as_f64().unwrap_or(f64::NAN),
-        ))
+        Ok((clip["duration"].as_f64().unwrap_or(f64::NAN), time.as_f64().unwrap_or(f64::NAN)))
     };
-    check(
-        clip(&["info", "late.glb", "--json"])? == (1.5, 1.0),
-        "whole",
-    )?;
+    check(clip(&["info", "late.glb", "--json"])? == (1.5, 1.0), "whole")?;
     let cut = clip(&["info", "late.glb", "--trim", "--json"])?;
     check(cut == (1.0, 0.5), format!("{cut:?}"))?;
     let height = |args: &[&str]| -> Result<f64, libtest_mimic::Failed> {
@@ -101,9 +90,7 @@ pub fn trimmed_clips() -> Tested {
         let hips = list(&pose, "nodes")?[1].clone();
         Ok(hips["world"][13].as_f64().unwrap_or(f64::NAN))
     };
-    let pose = [
-        "pose", "late.glb", "--clip", "Walk", "--time", "0.5", "--json",
-    ];
+    let pose = ["pose", "late.glb", "--clip", "Walk", "--time", "0.5", "--json"];
     let (whole, cut) = (height(&pose)?, height(&[&pose[..], &["--trim"]].concat())?);
     check((whole, cut) == (0.0, 1.0), format!("{whole} {cut}"))?;
     output(&[
@@ -138,10 +125,7 @@ pub fn trimmed_clips() -> Tested {
 pub fn other_scenes() -> Tested {
     let folder = scratch();
     let mut file = late();
-    let prop = file.push(
-        "nodes",
-        json!({ "name": "prop", "mesh": 0, "translation": [50, 0, 0] }),
-    );
+    let prop = file.push("nodes", json!({ "name": "prop", "mesh": 0, "translation": [50, 0, 0] }));
     let bone = file.push("nodes", json!({ "name": "bone" }));
     let times = file.floats("SCALAR", &[0.0, 1.0]);
     let places = file.floats("VEC3", &[0.0; 6]);
@@ -163,19 +147,13 @@ pub fn other_scenes() -> Tested {
     let pose = json(&["pose", "two.glb", "--json"])?;
     let nodes = list(&pose, "nodes")?;
     let indices: Vec<_> = nodes.iter().map(|n| n["node"].as_u64()).collect();
-    check(
-        indices == [Some(0), Some(1), Some(3)],
-        format!("{indices:?}"),
-    )?;
+    check(indices == [Some(0), Some(1), Some(3)], format!("{indices:?}"))?;
     check(nodes[2]["name"] == "bone", "the joint of the other scene")?;
     // The other scene, if the file says so.
     file.root["scene"] = json!(1);
     fs::write(folder.join("two.glb"), file.glb())?;
     let info = json(&["info", "two.glb", "--json"])?;
-    check(
-        info["bounds"]["max"][0].as_f64() == Some(51.0),
-        info["bounds"].to_string(),
-    )
+    check(info["bounds"]["max"][0].as_f64() == Some(51.0), info["bounds"].to_string())
 }
 
 /// Clips of one name: the report names both, and both can be chosen.
@@ -192,10 +170,7 @@ pub fn names_that_occur_twice() -> Tested {
     check(text.contains(line), text)?;
     for (clip, duration) in [("Walk", 1.5), ("0", 1.5), ("1", 2.0)] {
         let pose = json(&["pose", "twice.glb", "--clip", clip, "--json"])?;
-        check(
-            pose["duration"].as_f64() == Some(duration),
-            pose["duration"].to_string(),
-        )?;
+        check(pose["duration"].as_f64() == Some(duration), pose["duration"].to_string())?;
     }
     Ok(())
 }
@@ -221,14 +196,7 @@ pub fn what_is_dropped_is_told() -> Tested {
     let (quiet, _) = told(&["bake", "plain.glb", "--out", "plain.phx"])?;
     check(quiet.is_empty(), quiet)?;
     for args in [
-        &[
-            "bake",
-            "hero.glb",
-            "--lenient",
-            "--json",
-            "--out",
-            "hero.phx",
-        ][..],
+        &["bake", "hero.glb", "--lenient", "--json", "--out", "hero.phx"][..],
         &["bake", "hero.glb", "--lenient", "--json", "--out", "out"][..],
     ] {
         let (text, found) = told(args)?;
@@ -238,16 +206,11 @@ pub fn what_is_dropped_is_told() -> Tested {
         let found: serde_json::Value = serde_json::from_slice(&found)?;
         let imports = list(&found, "imports")?;
         check(imports[0]["file"] == "hero.glb", "the file")?;
-        let severities: Vec<_> = list(&imports[0], "entries")?
-            .iter()
-            .map(|e| e["severity"].clone())
-            .collect();
+        let severities: Vec<_> =
+            list(&imports[0], "entries")?.iter().map(|e| e["severity"].clone()).collect();
         // Notes are in the whole report.
         for severity in ["dropped", "repaired", "note"] {
-            check(
-                severities.contains(&json!(severity)),
-                format!("{severities:?}"),
-            )?;
+            check(severities.contains(&json!(severity)), format!("{severities:?}"))?;
         }
     }
     let (again, _) = told(&["bake", "hero.glb", "--lenient", "--out", "hero.phx"])?;
@@ -255,10 +218,7 @@ pub fn what_is_dropped_is_told() -> Tested {
     let draw = ["--frames", "2", "--size", "32x32", "--out", "a.png"];
     for (args, count) in [
         (&["pose", "hero.glb", "--lenient"][..], 1),
-        (
-            &[&["render", "hero.glb", "--lenient"][..], &draw].concat(),
-            1,
-        ),
+        (&[&["render", "hero.glb", "--lenient"][..], &draw].concat(), 1),
         (&["info", "hero.glb", "--lenient"][..], 0),
         (&["pose", "hero.phx"][..], 0),
     ] {
@@ -284,11 +244,8 @@ pub fn parent_folders() -> Tested {
         &["bake", file, "--out", "up.phx"],
     ];
     for args in commands {
-        let parts = [
-            "\"../shared.bin\"",
-            "leaves the folder",
-            "; --allow-parent-folders follows it",
-        ];
+        let parts =
+            ["\"../shared.bin\"", "leaves the folder", "; --allow-parent-folders follows it"];
         one_line(&run(args), &parts)?;
     }
     let open = "--allow-parent-folders";
@@ -306,24 +263,14 @@ pub fn parent_folders() -> Tested {
     };
     check(!skipped(&args)?, "made")?;
     check(skipped(&args)?, "nothing has changed")?;
-    fs::write(
-        folder.join("shared.bin"),
-        [&late().bin[..], &[0; 4]].concat(),
-    )?;
+    fs::write(folder.join("shared.bin"), [&late().bin[..], &[0; 4]].concat())?;
     check(!skipped(&args)?, "the buffer has changed")?;
     // Absolute paths and schemes are refused all the same.
     for uri in ["/etc/hostname", "http://host/x.bin"] {
         fs::write(folder.join("models/far.gltf"), late().gltf(uri))?;
-        one_line(
-            &run(&["info", "models/far.gltf", open]),
-            &["is rejected", "relative"],
-        )
-        .or_else(|_| {
-            one_line(
-                &run(&["info", "models/far.gltf", open]),
-                &["is rejected", "absolute"],
-            )
-        })?;
+        one_line(&run(&["info", "models/far.gltf", open]), &["is rejected", "relative"]).or_else(
+            |_| one_line(&run(&["info", "models/far.gltf", open]), &["is rejected", "absolute"]),
+        )?;
     }
     let mut file = late();
     file.push("images", json!({ "uri": "../picture.png" }));
@@ -340,10 +287,7 @@ pub fn parent_folders() -> Tested {
 pub fn limits_that_can_be_raised() -> Tested {
     let folder = scratch();
     let head = "HIERARCHY ROOT a { OFFSET 0 1 0 CHANNELS 1 Xrotation } MOTION Frames: 100000 Frame Time: 0.01\n";
-    fs::write(
-        folder.join("long.bvh"),
-        format!("{head}{}", "0\n9\n".repeat(50_000)),
-    )?;
+    fs::write(folder.join("long.bvh"), format!("{head}{}", "0\n9\n".repeat(50_000)))?;
     let parts = [
         "long.bvh",
         "needs 25600000 bytes of rows",
@@ -370,10 +314,7 @@ pub fn clips_that_begin_early() -> Tested {
     let folder = scratch();
     let mut file = late();
     let times = file.floats("SCALAR", &[-0.5, 0.25, 0.25, 1.0]);
-    let places = file.floats(
-        "VEC3",
-        &[0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 7.0, 0.0, 0.0, 7.0, 0.0],
-    );
+    let places = file.floats("VEC3", &[0.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 7.0, 0.0, 0.0, 7.0, 0.0]);
     let hips = file.root["animations"][0]["channels"][0]["target"]["node"].clone();
     let early = json!({ "name": "Early", "samplers": [{ "input": times, "output": places }],
         "channels": [{ "sampler": 0, "target": { "node": hips, "path": "translation" } }] });
@@ -383,40 +324,21 @@ pub fn clips_that_begin_early() -> Tested {
     let text = output(&["info", "early.glb", "--wide"])?;
     let line = "dropped: animation 0 \"Early\": is left out: its first key is at -0.5 s, below 0; trimming (--trim)";
     check(text.contains(line), text)?;
-    let pose = [
-        "pose",
-        "early.glb",
-        "--clip",
-        "Early",
-        "--time",
-        "0.5",
-        "--json",
-    ];
+    let pose = ["pose", "early.glb", "--clip", "Early", "--time", "0.5", "--json"];
     // Who asks for the clip is told why there is none.
     let out = run(&pose);
     let error = String::from_utf8(out.stderr)?;
-    let parts = [
-        "\"Early\": is left out",
-        "reading leniently (--lenient) moves its keys",
-    ];
+    let parts = ["\"Early\": is left out", "reading leniently (--lenient) moves its keys"];
     check(out.status.code() == Some(1), error.clone())?;
     check(parts.iter().all(|part| error.contains(part)), error)?;
     for option in ["--trim", "--lenient"] {
         let pose = json(&[&pose[..], &[option]].concat())?;
-        let height = list(&pose, "nodes")?[1]["world"][13]
-            .as_f64()
-            .unwrap_or(f64::NAN);
+        let height = list(&pose, "nodes")?[1]["world"][13].as_f64().unwrap_or(f64::NAN);
         check((height - 2.0).abs() < 1e-5, format!("{option}: {height}"))?;
         let out = run(&["bake", "early.glb", option, "--out", "moved.phx"]);
         let error = String::from_utf8_lossy(&out.stderr).into_owned();
-        check(
-            error.contains("repaired: animation 0 \"Early\": moved"),
-            error.clone(),
-        )?;
-        check(
-            error.contains("1 key has the time of the key before"),
-            error,
-        )?;
+        check(error.contains("repaired: animation 0 \"Early\": moved"), error.clone())?;
+        check(error.contains("1 key has the time of the key before"), error)?;
         output(&["verify", "moved.phx", "--source", "early.glb"])?;
     }
     output(&["bake", "early.glb", "--out", "left.phx"])?;
@@ -426,14 +348,8 @@ pub fn clips_that_begin_early() -> Tested {
     animations.ok_or("animations")?.truncate(1);
     fs::write(folder.join("only.glb"), file.glb())?;
     for (args, said) in [
-        (
-            &["pose", "early.glb", "--clips", "only.glb"][..],
-            "no clips",
-        ),
-        (
-            &["bake", "early.glb", "--clips", "only.glb", "--out", "b.phx"],
-            "no clips",
-        ),
+        (&["pose", "early.glb", "--clips", "only.glb"][..], "no clips"),
+        (&["bake", "early.glb", "--clips", "only.glb", "--out", "b.phx"], "no clips"),
         (&["bench", "only.glb", "--count", "1"], "no clips"),
     ] {
         let out = run(args);

@@ -25,11 +25,7 @@ fn picture(name: &str) -> Result<RgbImage, Failed> {
 
 /// Mean difference of two pictures' channels, and the largest.
 fn difference(a: &RgbImage, b: &RgbImage) -> (f64, u8) {
-    let all = a
-        .as_raw()
-        .iter()
-        .zip(b.as_raw())
-        .map(|(a, b)| a.abs_diff(*b));
+    let all = a.as_raw().iter().zip(b.as_raw()).map(|(a, b)| a.abs_diff(*b));
     let sum: f64 = all.clone().map(f64::from).sum();
     (sum / a.as_raw().len() as f64, all.max().unwrap_or(0))
 }
@@ -40,33 +36,18 @@ fn cell(sheet: &RgbImage, column: u32, row: u32) -> RgbImage {
 }
 
 pub fn sheets() -> Tested {
-    let text = render(
-        &["--clip", "Walk", "--frames", "6", "--columns", "4"],
-        "walk.png",
-    )?;
-    for part in [
-        "walk.png",
-        "384 x 160",
-        "6 frames",
-        "Walk, 0.000 to 0.833 s",
-        "software",
-    ] {
+    let text = render(&["--clip", "Walk", "--frames", "6", "--columns", "4"], "walk.png")?;
+    for part in ["walk.png", "384 x 160", "6 frames", "Walk, 0.000 to 0.833 s", "software"] {
         check(text.contains(part), format!("no {part:?} in {text}"))?;
     }
-    check(
-        png_size(&scratch().join("walk.png"))? == (384, 160),
-        "size of the sheet",
-    )?;
+    check(png_size(&scratch().join("walk.png"))? == (384, 160), "size of the sheet")?;
     let sheet = picture("walk.png")?;
     let cells: Vec<RgbImage> = (0..6).map(|i| cell(&sheet, i % 4, i / 4)).collect();
     for a in 0..6 {
         for b in 0..a {
             let (mean, _) = difference(&cells[a], &cells[b]);
             check(mean > 0.2, format!("frames {a} and {b} differ by {mean}"))?;
-            check(
-                mean < 12.0,
-                format!("frames {a} and {b} have other backgrounds: {mean}"),
-            )?;
+            check(mean < 12.0, format!("frames {a} and {b} have other backgrounds: {mean}"))?;
         }
     }
     // The place without a frame shows the background, as the margins of the others do, without a label.
@@ -78,27 +59,15 @@ pub fn sheets() -> Tested {
     check(white(&empty) == 0, "a label on no frame")?;
     check(cells.iter().all(|c| white(c) > 40), "cells without a label")?;
     // A range shows what it says: its first frame is the one at that time.
-    render(
-        &["--clip", "Walk", "--time", "0.5..0.5", "--frames", "1"],
-        "half.png",
-    )?;
-    check(
-        png_size(&scratch().join("half.png"))? == (96, 80),
-        "size of one frame",
-    )?;
+    render(&["--clip", "Walk", "--time", "0.5..0.5", "--frames", "1"], "half.png")?;
+    check(png_size(&scratch().join("half.png"))? == (96, 80), "size of one frame")?;
     let text = render(&["--time", "-1..3"], "rest.png")?;
     check(text.contains("rest pose\n"), text)?;
     // The times printed are those of the cells: held at the ends of the clip.
     for (args, printed) in [
         (&["--clip", "Walk", "--time", "-0.1"][..], "Walk, 0.000 s\n"),
-        (
-            &["--blend", "Walk:100:1", "--frames", "2"],
-            "Walk, 1.000 s\n",
-        ),
-        (
-            &["--blend", "Walk:0:0.5", "--frames", "1"],
-            "0.5 Walk, 0.000 s\n",
-        ),
+        (&["--blend", "Walk:100:1", "--frames", "2"], "Walk, 1.000 s\n"),
+        (&["--blend", "Walk:0:0.5", "--frames", "1"], "0.5 Walk, 0.000 s\n"),
     ] {
         let text = render(args, "printed.png")?;
         check(text.contains(printed), format!("no {printed:?} in {text}"))?;
@@ -108,14 +77,7 @@ pub fn sheets() -> Tested {
 
 /// Several rounds of a loop: a sheet of its own choice shows other poses, and one that cannot is warned of.
 pub fn rounds() -> Tested {
-    let small = [
-        "--renderer",
-        "software",
-        "--size",
-        "32x32",
-        "--out",
-        "rounds.png",
-    ];
+    let small = ["--renderer", "software", "--size", "32x32", "--out", "rounds.png"];
     let repeat = ["render", "--clip", "Walk", "--loop", "repeat", "--time"];
     for (more, warned) in [
         (&["0..4", "--frames", "4"][..], true),
@@ -147,10 +109,7 @@ pub fn ends() -> Tested {
     for (clip, share) in [("Walk", 0.75), ("Run", 0.75), ("Walk_RootMotion", 1.0)] {
         let (time, duration) = last(clip)?;
         let wanted = duration * share;
-        check(
-            (time - wanted).abs() < 2e-3,
-            format!("{clip}: {time} of {duration}"),
-        )?;
+        check((time - wanted).abs() < 2e-3, format!("{clip}: {time} of {duration}"))?;
     }
     Ok(())
 }
@@ -212,30 +171,10 @@ pub fn beside() -> Tested {
         ("small", 0.4, 0.0, ""),
         ("large", 2.5, 0.0, ""),
         ("high", 1.0, 0.5, ""),
-        (
-            "giant",
-            100.0,
-            0.0,
-            "is out of the picture in 1 of 1 frame; --fit-each",
-        ),
-        (
-            "away",
-            1.0,
-            90.0,
-            "is out of the picture in 1 of 1 frame; --fit-each",
-        ),
-        (
-            "under",
-            1.0,
-            -3.0,
-            "is out of the picture in 1 of 1 frame; --fit-each",
-        ),
-        (
-            "dwarf",
-            0.004,
-            0.0,
-            "is too small to be seen in 1 of 1 frame; --fit-each",
-        ),
+        ("giant", 100.0, 0.0, "is out of the picture in 1 of 1 frame; --fit-each"),
+        ("away", 1.0, 90.0, "is out of the picture in 1 of 1 frame; --fit-each"),
+        ("under", 1.0, -3.0, "is out of the picture in 1 of 1 frame; --fit-each"),
+        ("dwarf", 0.004, 0.0, "is too small to be seen in 1 of 1 frame; --fit-each"),
     ] {
         named(name, scale, y)?;
         let (as_it_is, fitted) = (shown(name, false, warned)?, shown(name, true, "")?);
@@ -245,10 +184,7 @@ pub fn beside() -> Tested {
         check(mean > 1.0, format!("{name} differs by {mean} only"))?;
         let lower = image::imageops::crop_imm(&as_it_is, 0, 228, 320, 12).to_image();
         let marked = lower.pixels().any(|p| p.0 == [255; 3]);
-        check(
-            marked != warned.is_empty(),
-            format!("{name}: marked is {marked}"),
-        )?;
+        check(marked != warned.is_empty(), format!("{name}: marked is {marked}"))?;
     }
     Ok(())
 }
@@ -266,39 +202,21 @@ pub fn blends() -> Tested {
     };
     let (all, run) = (below("all_run.png")?, below("run.png")?);
     check(all == run, "a blend of one clip is not the clip")?;
-    render(
-        &[&["--blend", "Run:0:1"][..], &frames].concat(),
-        "only_run.png",
-    )?;
-    check(
-        picture("only_run.png")? == picture("run.png")?,
-        "one clip is a blend of one",
-    )?;
+    render(&[&["--blend", "Run:0:1"][..], &frames].concat(), "only_run.png")?;
+    check(picture("only_run.png")? == picture("run.png")?, "one clip is a blend of one")?;
     // TIME is where a clip stands, and --time is added to it.
     render(&["--clip", "Run", "--time", "0.3"], "at.png")?;
     render(&["--blend", "Run:0.1:1", "--time", "0.2"], "added.png")?;
-    check(
-        picture("at.png")? == picture("added.png")?,
-        "times do not add up",
-    )?;
-    check(
-        png_size(&scratch().join("at.png"))? == (96, 80),
-        "a time is one frame",
-    )?;
+    check(picture("at.png")? == picture("added.png")?, "times do not add up")?;
+    check(png_size(&scratch().join("at.png"))? == (96, 80), "a time is one frame")?;
     args[1] = "Run:0:0.5";
     args[3] = "Walk:0:0.5";
     args.push("--in-step");
     render(&args, "half_run.png")?;
     render(&[&["--clip", "Walk"][..], &frames].concat(), "no_run.png")?;
     let (half, walk) = (below("half_run.png")?, below("no_run.png")?);
-    check(
-        difference(&half, &run).0 > 0.2,
-        "the blend is the second clip",
-    )?;
-    check(
-        difference(&half, &walk).0 > 0.2,
-        "the blend is the first clip",
-    )
+    check(difference(&half, &run).0 > 0.2, "the blend is the second clip")?;
+    check(difference(&half, &walk).0 > 0.2, "the blend is the first clip")
 }
 
 /// The frames of a GIF as they are seen, their delays in hundredths of a second, and the repeats.
@@ -311,10 +229,7 @@ fn frames_of(name: &str) -> Result<(Vec<RgbImage>, Vec<u16>, Repeat), Failed> {
     let mut canvas = RgbImage::new(w, h);
     while let Some(frame) = decoder.read_next_frame()? {
         for (i, p) in frame.buffer.chunks_exact(4).enumerate() {
-            let (x, y) = (
-                i as u32 % u32::from(frame.width),
-                i as u32 / u32::from(frame.width),
-            );
+            let (x, y) = (i as u32 % u32::from(frame.width), i as u32 / u32::from(frame.width));
             if p[3] == 255 {
                 let at = (u32::from(frame.left) + x, u32::from(frame.top) + y);
                 canvas.put_pixel(at.0, at.1, image::Rgb([p[0], p[1], p[2]]));
@@ -334,18 +249,12 @@ fn sheet_of(column: usize, sheet: &RgbImage) -> RgbImage {
 
 pub fn gifs() -> Tested {
     render(&["--clip", "Jog", "--frames", "7"], "jog.gif")?;
-    render(
-        &["--clip", "Jog", "--frames", "7", "--columns", "7"],
-        "jog.png",
-    )?;
+    render(&["--clip", "Jog", "--frames", "7", "--columns", "7"], "jog.png")?;
     let (seen, delays, repeat) = frames_of("jog.gif")?;
     check(seen.len() == 7, format!("{} frames", seen.len()))?;
     check(repeat == Repeat::Infinite, format!("{repeat:?}"))?;
     let total: u16 = delays.iter().sum();
-    check(
-        total == 73,
-        format!("the clip takes {total} hundredths of a second"),
-    )?;
+    check(total == 73, format!("the clip takes {total} hundredths of a second"))?;
     // Colours are those of the sheet, nearly, in every frame.
     let sheet = picture("jog.png")?;
     for (i, seen) in seen.iter().enumerate() {
@@ -364,17 +273,9 @@ pub fn gifs() -> Tested {
         format!("{steps:?}"),
     )?;
     // By rate; and a picture in which nothing moves.
-    render(
-        &[
-            "--clip", "Walk", "--fps", "5", "--time", "0..2", "--loop", "repeat",
-        ],
-        "slow.gif",
-    )?;
+    render(&["--clip", "Walk", "--fps", "5", "--time", "0..2", "--loop", "repeat"], "slow.gif")?;
     let (seen, delays, _) = frames_of("slow.gif")?;
-    check(
-        seen.len() == 10 && delays == [20; 10],
-        format!("{delays:?}"),
-    )?;
+    check(seen.len() == 10 && delays == [20; 10], format!("{delays:?}"))?;
     render(&["--frames", "3"], "still.gif")?;
     let (seen, _, _) = frames_of("still.gif")?;
     check(seen.len() == 3 && seen[0] == seen[2], "the rest pose moves")
@@ -396,44 +297,13 @@ pub fn attachments() -> Tested {
         "flag.gltf@Hips/Spine/Spine1/Chest/RightShoulder/RightArm/RightForeArm/RightHand",
         "right.png",
     )?;
-    check(
-        difference(&left, &bare).0 > 0.2,
-        "nothing hangs on the left hand",
-    )?;
-    check(
-        difference(&left, &right).0 > 0.2,
-        "left and right are the same",
-    )?;
-    let out = run(&[
-        "render",
-        "--clip",
-        "Wave",
-        "--attach",
-        "flag.gltf@Hand",
-        "--out",
-        "no.png",
-    ]);
-    one_line(
-        &out,
-        &[
-            "built-in character",
-            "\"Hand\"",
-            "\"LeftHand\"",
-            "\"RightHand\"",
-        ],
-    )?;
-    let out = run(&[
-        "render",
-        "--attach",
-        "missing.glb@LeftHand",
-        "--out",
-        "no.png",
-    ]);
+    check(difference(&left, &bare).0 > 0.2, "nothing hangs on the left hand")?;
+    check(difference(&left, &right).0 > 0.2, "left and right are the same")?;
+    let out = run(&["render", "--clip", "Wave", "--attach", "flag.gltf@Hand", "--out", "no.png"]);
+    one_line(&out, &["built-in character", "\"Hand\"", "\"LeftHand\"", "\"RightHand\""])?;
+    let out = run(&["render", "--attach", "missing.glb@LeftHand", "--out", "no.png"]);
     one_line(&out, &["missing.glb"])?;
-    check(
-        !scratch().join("no.png").exists(),
-        "a picture of a run that failed",
-    )
+    check(!scratch().join("no.png").exists(), "a picture of a run that failed")
 }
 
 pub fn refusals() -> Tested {
@@ -458,10 +328,7 @@ pub fn refusals() -> Tested {
     for args in usage {
         let out = run(args);
         let error = String::from_utf8_lossy(&out.stderr);
-        check(
-            out.status.code() == Some(2),
-            format!("{args:?}: {:?} {error}", out.status),
-        )?;
+        check(out.status.code() == Some(2), format!("{args:?}: {:?} {error}", out.status))?;
         check(!error.contains("panicked"), error)?;
     }
     let fails = |args: &[&str], parts: &[&str]| {
@@ -478,36 +345,12 @@ pub fn refusals() -> Tested {
     let mut five = vec!["--out", "a.png"];
     five.extend(["--blend", "Walk:0:0.2"].into_iter().cycle().take(10));
     fails(&five, &["5 clips are blended", "limit is 4"])?;
-    let huge = [
-        "--clip",
-        "Walk",
-        "--size",
-        "4000x4000",
-        "--frames",
-        "10",
-        "--out",
-        "a.png",
-    ];
+    let huge = ["--clip", "Walk", "--size", "4000x4000", "--frames", "10", "--out", "a.png"];
     fails(&huge, &["10 frames", "160000000", "67108864"])?;
-    let wide = [
-        "--clip",
-        "Walk",
-        "--size",
-        "9000x2",
-        "--columns",
-        "8",
-        "--out",
-        "a.png",
-    ];
+    let wide = ["--clip", "Walk", "--size", "9000x2", "--columns", "8", "--out", "a.png"];
     fails(&wide, &["8 columns", "16384"])?;
-    fails(
-        &["--clip", "Walk", "--out", "no/folder/a.png"],
-        &["no/folder/a.png"],
-    )?;
-    check(
-        !scratch().join("a.png").exists(),
-        "a picture of a run that failed",
-    )
+    fails(&["--clip", "Walk", "--out", "no/folder/a.png"], &["no/folder/a.png"])?;
+    check(!scratch().join("a.png").exists(), "a picture of a run that failed")
 }
 
 /// The greenman with a sword, and the rider whose joints belong to two skins.
@@ -515,15 +358,7 @@ pub fn files() -> Tested {
     let (man, sword) = (needed("greenman.glb")?, needed("greenman_sword.glb")?);
     let man = man.to_string_lossy();
     let held = format!("{}@socket_hand_R", sword.to_string_lossy());
-    let base = [
-        &*man,
-        "--clip",
-        "3_attack",
-        "--frames",
-        "4",
-        "--columns",
-        "4",
-    ];
+    let base = [&*man, "--clip", "3_attack", "--frames", "4", "--columns", "4"];
     render(&base, "green.png")?;
     let mut args = base.to_vec();
     args.extend(["--attach", &held]);
@@ -534,15 +369,7 @@ pub fn files() -> Tested {
     let horse = needed("bl_rider.glb")?;
     let horse = horse.to_string_lossy();
     let riding = format!("{man}@back");
-    render(
-        &[
-            &horse, "--clip", "Gallop", "--attach", &riding, "--frames", "3",
-        ],
-        "riding.gif",
-    )?;
+    render(&[&horse, "--clip", "Gallop", "--attach", &riding, "--frames", "3"], "riding.gif")?;
     check(frames_of("riding.gif")?.0.len() == 3, "frames")?;
-    check(
-        fs::metadata(scratch().join("riding.gif"))?.len() > 1000,
-        "an empty GIF",
-    )
+    check(fs::metadata(scratch().join("riding.gif"))?.len() > 1000, "an empty GIF")
 }

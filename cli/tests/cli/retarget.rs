@@ -32,9 +32,7 @@ fn changed(file: &str, change: impl Fn(&mut Value)) -> Tested {
 
 /// The built-in character with other joint names.
 fn renamed(file: &str, name: impl Fn(&str) -> String) -> Tested {
-    changed(file, |node| {
-        node["name"] = json!(name(node["name"].as_str().unwrap_or_default()))
-    })
+    changed(file, |node| node["name"] = json!(name(node["name"].as_str().unwrap_or_default())))
 }
 
 /// The same with one shin twice as long, and without a bind pose: it has no shape of a humanoid.
@@ -85,9 +83,7 @@ fn usage(out: &Output, part: &str) -> Tested {
 fn clip_names(file: &str) -> Result<Vec<String>, Failed> {
     let info = json(&["info", file, "--json"])?;
     let clips = list(&info, "clips")?.iter();
-    Ok(clips
-        .map(|c| c["name"].as_str().unwrap_or_default().to_owned())
-        .collect())
+    Ok(clips.map(|c| c["name"].as_str().unwrap_or_default().to_owned()).collect())
 }
 
 pub fn onto_another() -> Tested {
@@ -109,31 +105,16 @@ pub fn onto_another() -> Tested {
     let (a, b) = (pose("man.glb")?, pose("walk.phx")?);
     let joints = |pose: &Value| -> Vec<f32> {
         let all = pose["nodes"].as_array().cloned().unwrap_or_default();
-        all.iter()
-            .flat_map(|j| super::support::numbers(&j["world"]))
-            .collect()
+        all.iter().flat_map(|j| super::support::numbers(&j["world"])).collect()
     };
     let (a, b) = (joints(&a), joints(&b));
-    check(
-        !a.is_empty() && a.len() == b.len(),
-        format!("{} and {}", a.len(), b.len()),
-    )?;
-    let apart = a
-        .iter()
-        .zip(&b)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f32::max);
+    check(!a.is_empty() && a.len() == b.len(), format!("{} and {}", a.len(), b.len()))?;
+    let apart = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
     check(apart < 1e-4, format!("{apart}"))?;
     let report = json(&[&args[..], &["--plant-feet", "--json"]].concat())?;
     let clip = &report["files"][0]["clips"][0];
-    check(
-        list(clip, "bones")?.len() == 46 && clip["ratio"] == 1.0,
-        clip.to_string(),
-    )?;
-    check(
-        clip["feet"]["contacts"].as_u64() > Some(1),
-        clip["feet"].to_string(),
-    )?;
+    check(list(clip, "bones")?.len() == 46 && clip["ratio"] == 1.0, clip.to_string())?;
+    check(clip["feet"]["contacts"].as_u64() > Some(1), clip["feet"].to_string())?;
     check(
         clip["bones"][0] == json!({ "bone": "hips", "source": "Hips", "target": "mixamorig:Hips" }),
         "hips",
@@ -144,14 +125,7 @@ pub fn maps_are_printed_and_read() -> Tested {
     man()?;
     limping("odd.glb", odd)?;
     let unknown = run(&words("retarget odd.glb --onto man.glb --out x.phx"));
-    one_line_beside(
-        &unknown,
-        &[
-            "odd.glb: no humanoid is known",
-            "name tables",
-            "--print-map",
-        ],
-    )?;
+    one_line_beside(&unknown, &["odd.glb: no humanoid is known", "name tables", "--print-map"])?;
     check(!scratch().join("x.phx").exists(), "a file was written")?;
     let text = output(&words("retarget man.glb --print-map"))?;
     let lines: Vec<&str> = text.lines().collect();
@@ -163,9 +137,7 @@ pub fn maps_are_printed_and_read() -> Tested {
     }
     put("odd.json", &own)?;
     let clip = "--clip Walk --out";
-    output(&words(&format!(
-        "retarget odd.glb --map odd.json --onto man.glb {clip} there.phx"
-    )))?;
+    output(&words(&format!("retarget odd.glb --map odd.json --onto man.glb {clip} there.phx")))?;
     output(&words(&format!(
         "retarget man.glb --onto-map odd.json --onto odd.glb {clip} back.phx"
     )))?;
@@ -195,9 +167,7 @@ pub fn maps_are_completed() -> Tested {
     let missing = "missing bones are null: hips, leftUpperLeg, leftFoot\n";
     check(said.ends_with(missing), said)?;
     for (bone, joint) in &whole {
-        let known = ["hips", "leftUpperLeg", "leftFoot"]
-            .iter()
-            .all(|b| b != bone);
+        let known = ["hips", "leftUpperLeg", "leftFoot"].iter().all(|b| b != bone);
         let expected = if known { joint } else { &Value::Null };
         check(map.get(bone) == Some(expected), format!("{bone}: {map:?}"))?;
     }
@@ -226,10 +196,8 @@ pub fn maps_by_shape() -> Tested {
         "Hips" | "LeftUpLeg" | "LeftFoot" => odd(name),
         _ => name.to_owned(),
     };
-    for (file, name, bones) in [
-        ("odd.glb", odd as fn(&str) -> String, 20),
-        ("some.glb", some, 46),
-    ] {
+    for (file, name, bones) in [("odd.glb", odd as fn(&str) -> String, 20), ("some.glb", some, 46)]
+    {
         renamed(file, name)?;
         let (map, said) = printed(file)?;
         let sure =
@@ -238,10 +206,7 @@ pub fn maps_by_shape() -> Tested {
         check(map.len() >= bones, format!("{file}: {map:?}"))?;
         for (bone, joint) in &map {
             let expected = json!(name(whole[bone].as_str().unwrap_or_default()));
-            check(
-                *joint == expected,
-                format!("{file}: {bone} is {joint}, not {expected}"),
-            )?;
+            check(*joint == expected, format!("{file}: {bone} is {joint}, not {expected}"))?;
         }
         let said = output(&["retarget", file, "--onto", "man.glb", "--out", "shape.phx"])?;
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -259,10 +224,7 @@ pub fn maps_are_bounded() -> Tested {
         fs::write(scratch().join("map.json"), bytes)?;
         one_line(&run(&args), parts)
     };
-    refused(
-        &vec![b' '; (1 << 20) + 7],
-        &["map.json: the map is 1048583 bytes", "1048576"],
-    )?;
+    refused(&vec![b' '; (1 << 20) + 7], &["map.json: the map is 1048583 bytes", "1048576"])?;
     let wide = text.encode_utf16().flat_map(u16::to_le_bytes);
     let wide: Vec<u8> = [0xff, 0xfe].into_iter().chain(wide).collect();
     refused(&wide, &["map.json: cannot be read: it is UTF-16 text"])?;
@@ -308,21 +270,14 @@ pub fn folders_and_mirrors() -> Tested {
     check(!scratch().join("all.phx").exists(), "a file with holes")?;
     fs::remove_file(scratch().join("in/broken.glb"))?;
     output(&all)?;
-    check(
-        clip_names("all.phx")? == ["b/Walk", "a/Walk"],
-        format!("{:?}", clip_names("all.phx")?),
-    )?;
-    output(&words(
-        "retarget man.glb --clip Wave --mirror --out wave.phx",
-    ))?;
+    check(clip_names("all.phx")? == ["b/Walk", "a/Walk"], format!("{:?}", clip_names("all.phx")?))?;
+    output(&words("retarget man.glb --clip Wave --mirror --out wave.phx"))?;
     check(clip_names("wave.phx")? == ["Wave"], "other clips")
 }
 
 pub fn refusals() -> Tested {
     man()?;
-    let refused = run(&words(
-        "retarget man.glb --onto man.glb --clip Wlak --out x.phx",
-    ));
+    let refused = run(&words("retarget man.glb --onto man.glb --clip Wlak --out x.phx"));
     one_line_beside(&refused, &["no clip \"Wlak\"", "Walk"])?;
     output(&words("retarget man.glb --mirror --clip Walk --out a.phx"))?;
     let refused = run(&words("retarget a.phx --onto man.glb --out a.phx"));
@@ -330,15 +285,9 @@ pub fn refusals() -> Tested {
     for (line, part) in [
         ("retarget a.glb --out x.phx", "--onto"),
         ("retarget a.glb --onto b.glb", "--out"),
-        (
-            "retarget a.glb --mirror --out x.phx --reference Walk",
-            "CLIP:TIME",
-        ),
+        ("retarget a.glb --mirror --out x.phx --reference Walk", "CLIP:TIME"),
         ("retarget a.glb --mirror --out x.phx --align legs", "limbs"),
-        (
-            "retarget a.glb --mirror --out x.glb",
-            "only .phx files are written",
-        ),
+        ("retarget a.glb --mirror --out x.glb", "only .phx files are written"),
         ("retarget a.glb --mirror --out deep/x.Fbx", "deep/x.Fbx"),
     ] {
         usage(&run(&words(line)), part).map_err(|e| format!("{line}: {e:?}"))?;
@@ -351,19 +300,14 @@ pub fn refusals() -> Tested {
         output(&words(&line))?;
         check(scratch().join(out).join("man.phx").exists(), out)?;
     }
-    let late = run(&words(
-        "retarget man.glb --mirror --out x.phx --reference Jump:1",
-    ));
+    let late = run(&words("retarget man.glb --mirror --out x.phx --reference Jump:1"));
     one_line_beside(&late, &["no clip \"Jump\""])
 }
 
 /// The report, as text and as JSON, and the written file name what was asked for and what was found.
 pub fn settings_are_named() -> Tested {
     man()?;
-    fs::write(
-        scratch().join("own.json"),
-        output(&words("retarget man.glb --print-map"))?,
-    )?;
+    fs::write(scratch().join("own.json"), output(&words("retarget man.glb --print-map"))?)?;
     let args = words(
         "retarget man.glb --map own.json --onto man.glb --clip Walk --mirror --plant-feet --plant-speed 0.5 \
          --plant-height 0.0625 --reference Walk:0.25 --onto-reference Wave:0 --align none --drop-scale --out walk.phx",
@@ -401,19 +345,15 @@ pub fn settings_are_named() -> Tested {
     let written = Value::from(format!("retarget {settings}")).to_string();
     check(info.contains(&written), info)?;
     // What holds without options.
-    let plain = json(&words(
-        "retarget man.glb --mirror --clip Walk --out m.phx --json",
-    ))?;
+    let plain = json(&words("retarget man.glb --mirror --clip Walk --out m.phx --json"))?;
     let plain = &plain["files"][0]["clips"][0]["settings"];
     check(
         plain["reference"] == "rest" && plain["plant_feet"].is_null() && plain["scale"] == "keep",
         plain.to_string(),
     )?;
-    for option in [
-        "--plant-speed 1",
-        "--plant-feet --plant-height 0",
-        "--plant-feet --plant-speed x",
-    ] {
+    for option in
+        ["--plant-speed 1", "--plant-feet --plant-height 0", "--plant-feet --plant-speed x"]
+    {
         let line = format!("retarget man.glb --mirror --out x.phx {option}");
         usage(&run(&words(&line)), "--plant-")?;
     }
@@ -422,11 +362,9 @@ pub fn settings_are_named() -> Tested {
             format!("retarget man.glb --mirror --plant-feet --plant-{option} -1 --out x.phx");
         usage(&run(&words(&line)), "it must be a finite number above 0")?;
     }
-    for (option, time) in [
-        ("--reference", "1e9"),
-        ("--onto-reference", "-1"),
-        ("--reference", "1.002"),
-    ] {
+    for (option, time) in
+        [("--reference", "1e9"), ("--onto-reference", "-1"), ("--reference", "1.002")]
+    {
         let line = format!("retarget man.glb --onto man.glb --out x.phx {option} Walk:{time}");
         one_line_beside(
             &run(&words(&line)),
@@ -444,9 +382,7 @@ pub fn two_skeletons() -> Tested {
             node["translation"] = json!([0.0, -0.5, 0.25]);
         }
     })?;
-    let refused = run(&words(
-        "retarget man.glb long.glb --mirror --clip Walk --out both.phx",
-    ));
+    let refused = run(&words("retarget man.glb long.glb --mirror --clip Walk --out both.phx"));
     one_line(
         &refused,
         &[
@@ -467,10 +403,7 @@ pub fn side_by_side() -> Tested {
     };
     sheet(&[], "one.png")?;
     sheet(&["--beside", "man.glb"], "two.png")?;
-    check(
-        png_size(&scratch().join("two.png"))? == (320, 120),
-        "another size",
-    )?;
+    check(png_size(&scratch().join("two.png"))? == (320, 120), "another size")?;
     let dark = |file: &str| -> Result<[usize; 2], Failed> {
         let picture = image::open(scratch().join(file))?.to_rgb8();
         // The character is blue, the ground is not.
@@ -484,9 +417,7 @@ pub fn side_by_side() -> Tested {
     let (one, two) = (dark("one.png")?, dark("two.png")?);
     // Of one model both halves show the middle; two stand in one half each.
     check(two[0] > 40 && two[1] > 40, format!("{one:?} {two:?}"))?;
-    let clash = run(&words(
-        "render man.glb --beside man.glb --out man.png --clip Nothing",
-    ));
+    let clash = run(&words("render man.glb --beside man.glb --out man.png --clip Nothing"));
     one_line(&clash, &["no clip \"Nothing\""])
 }
 
@@ -516,10 +447,7 @@ pub fn clips_named_after_files() -> Tested {
     let line = "retarget idle.glb run.glb walk.glb wave.glb --onto man.glb --out all.phx";
     output(&words(line))?;
     let found = clip_names("all.phx")?;
-    check(
-        found == ["Rest", "run", "walk", "wave"],
-        format!("{found:?}"),
-    )?;
+    check(found == ["Rest", "run", "walk", "wave"], format!("{found:?}"))?;
     // One file by itself keeps its name.
     output(&words("retarget walk.glb --onto man.glb --out one.phx"))?;
     let found = clip_names("one.phx")?;
@@ -552,14 +480,8 @@ pub fn what_is_dropped_is_told() -> Tested {
             let begin = format!("phalanx: {file}: {dropped}");
             check(line.starts_with(&begin), line.clone())?;
         }
-        let files: Vec<_> = list(&report, "imports")?
-            .iter()
-            .map(|i| i["file"].clone())
-            .collect();
-        check(
-            files == ["hero.glb", "from.glb", "man.glb"],
-            format!("{files:?}"),
-        )?;
+        let files: Vec<_> = list(&report, "imports")?.iter().map(|i| i["file"].clone()).collect();
+        check(files == ["hero.glb", "from.glb", "man.glb"], format!("{files:?}"))?;
     }
     let (lines, _) = told(&format!("retarget man.glb --onto man.glb {end} y.phx"))?;
     check(lines.is_empty(), format!("{lines:?}"))

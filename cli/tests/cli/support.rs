@@ -19,10 +19,7 @@ pub fn phalanx() -> Command {
 }
 
 pub fn run(args: &[&str]) -> Output {
-    phalanx()
-        .args(args)
-        .output()
-        .expect("the binary was built for this test")
+    phalanx().args(args).output().expect("the binary was built for this test")
 }
 
 /// A folder for files of this trial, empty when it begins: trials run side by side, and one that failed
@@ -31,9 +28,7 @@ pub fn scratch() -> PathBuf {
     static BEGUN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let name = current_trial();
     assert!(!name.is_empty(), "files of no trial");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("cli")
-        .join(&name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cli").join(&name);
     let mut begun = BEGUN.lock().unwrap_or_else(PoisonError::into_inner);
     if begun.insert(name) && folder.exists() {
         fs::remove_dir_all(&folder).expect("files of an earlier run can be removed");
@@ -43,11 +38,7 @@ pub fn scratch() -> PathBuf {
 }
 
 pub fn check(ok: bool, message: impl Into<String>) -> Tested {
-    if ok {
-        Ok(())
-    } else {
-        Err(message.into().into())
-    }
+    if ok { Ok(()) } else { Err(message.into().into()) }
 }
 
 /// Runs, expects success, and gives standard output.
@@ -71,10 +62,7 @@ pub fn one_line(out: &Output, parts: &[&str]) -> Tested {
 /// [`one_line`], with any text on standard output before it.
 pub fn one_line_beside(out: &Output, parts: &[&str]) -> Tested {
     let error = String::from_utf8(out.stderr.clone())?;
-    check(
-        out.status.code() == Some(1),
-        format!("{:?}: {error}", out.status),
-    )?;
+    check(out.status.code() == Some(1), format!("{:?}: {error}", out.status))?;
     let line = error.strip_suffix('\n').unwrap_or("no newline");
     check(!line.contains('\n'), format!("several lines: {error}"))?;
     check(line.starts_with("phalanx: "), error.clone())?;
@@ -100,31 +88,19 @@ pub fn same_bits(what: &str, found: &Value, expected: impl IntoIterator<Item = f
         format!("{what}: {} numbers for {}", found.len(), expected.len()),
     )?;
     for (a, b) in found.iter().zip(&expected) {
-        check(
-            a.to_bits() == b.to_bits(),
-            format!("{what}: {a:?} is not {b:?}"),
-        )?;
+        check(a.to_bits() == b.to_bits(), format!("{what}: {a:?} is not {b:?}"))?;
     }
     Ok(())
 }
 
 pub fn list<'a>(value: &'a Value, key: &str) -> Result<&'a Vec<Value>, Failed> {
-    value[key]
-        .as_array()
-        .ok_or_else(|| format!("no list {key}: {:?}", value.get(key)).into())
+    value[key].as_array().ok_or_else(|| format!("no list {key}: {:?}", value.get(key)).into())
 }
 
 /// Width and height of a PNG.
 pub fn png_size(path: &Path) -> Result<(u32, u32), Failed> {
     let bytes = fs::read(path)?;
-    check(
-        bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 24,
-        "no PNG",
-    )?;
-    let number = |at: usize| {
-        bytes[at..at + 4]
-            .iter()
-            .fold(0, |n, &b| n << 8 | u32::from(b))
-    };
+    check(bytes.starts_with(b"\x89PNG\r\n\x1a\n") && bytes.len() > 24, "no PNG")?;
+    let number = |at: usize| bytes[at..at + 4].iter().fold(0, |n, &b| n << 8 | u32::from(b));
     Ok((number(16), number(20)))
 }

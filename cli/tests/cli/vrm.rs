@@ -14,11 +14,7 @@ fn vrm(file: &str) -> Result<Value, Failed> {
 /// [`vrm`], with other bones.
 fn changed(file: &str, change: impl Fn(&mut Value)) -> Result<Value, Failed> {
     let (mut document, binary) = super::clashes::taken_apart()?;
-    let named = output(&[
-        "retarget",
-        &mannequin().display().to_string(),
-        "--print-map",
-    ])?;
+    let named = output(&["retarget", &mannequin().display().to_string(), "--print-map"])?;
     let named: Value = serde_json::from_str(&named)?;
     let nodes = document["nodes"].as_array_mut().ok_or("no nodes")?;
     let (mut bones, mut joints) = (json!({}), json!({}));
@@ -65,9 +61,7 @@ pub fn humanoids_are_stored() -> Tested {
         check(text.contains("\nhumanoid of the file: 46 bones\n"), text)?;
     }
     // The character that clips are put onto keeps its own.
-    output(&[
-        "retarget", &man, "--onto", "odd.phx", "--clip", "Walk", "--out", "walk.phx",
-    ])?;
+    output(&["retarget", &man, "--onto", "odd.phx", "--clip", "Walk", "--out", "walk.phx"])?;
     let map: Value = serde_json::from_str(&output(&["retarget", "walk.phx", "--print-map"])?)?;
     check(map == joints, map.to_string())?;
     let info = json(&["info", "--json"])?;
@@ -83,16 +77,12 @@ pub fn against_the_hierarchy() -> Tested {
     })?;
     let out = run(&["retarget", "odd.glb", "--print-map"]);
     let said = String::from_utf8(out.stderr)?;
-    check(
-        out.status.success() && said.lines().count() == 1,
-        said.clone(),
-    )?;
+    check(out.status.success() && said.lines().count() == 1, said.clone())?;
     let hint = "(--map would refuse this map as it is)";
     check(said.contains("leftLowerLeg") && said.contains(hint), said)?;
     fs::write(scratch().join("odd.json"), out.stdout)?;
     let man = mannequin().display().to_string();
-    let refused = run(&[
-        "retarget", "odd.glb", "--map", "odd.json", "--onto", &man, "--out", "x.phx",
-    ]);
+    let refused =
+        run(&["retarget", "odd.glb", "--map", "odd.json", "--onto", &man, "--out", "x.phx"]);
     one_line(&refused, &["odd.json: ", "leftLowerLeg"])
 }

@@ -15,11 +15,7 @@ const DRAWN: [char; 6] = ['│', '╭', '╰', '╞', '├', '└'];
 
 /// Standard output with so many columns.
 fn shown(folder: &Path, columns: &str, args: &[&str]) -> Result<String, Failed> {
-    let out = phalanx()
-        .current_dir(folder)
-        .env("COLUMNS", columns)
-        .args(args)
-        .output()?;
+    let out = phalanx().current_dir(folder).env("COLUMNS", columns).args(args).output()?;
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     check(out.status.success(), format!("{args:?}: {error}"))?;
     Ok(String::from_utf8(out.stdout)?)
@@ -34,17 +30,12 @@ fn fits(folder: &Path, args: &[&str]) -> Tested {
         |text: &str| -> BTreeSet<String> { text.split_whitespace().map(str::to_owned).collect() };
     let mut known = words(&wide);
     // The program's own words on what it left out.
-    known.extend(words(
-        "Left out: shows all columns. Names with are shortened; them whole. more",
-    ));
+    known.extend(words("Left out: shows all columns. Names with are shortened; them whole. more"));
     for line in narrow.lines() {
         let long = line.chars().count() > 80;
         let drawn = line.trim_start().starts_with(DRAWN);
         let one_word = !drawn && !line.trim().contains(' ');
-        check(
-            !long || one_word,
-            format!("{args:?}: too wide: {line}\n{narrow}"),
-        )?;
+        check(!long || one_word, format!("{args:?}: too wide: {line}\n{narrow}"))?;
         // Timings and sizes differ from run to run; names and headings do not.
         let letters =
             |w: &&str| w.len() > 3 && w.chars().all(|c| c.is_alphabetic() || "_\"'".contains(c));
@@ -66,18 +57,9 @@ fn every_command(folder: &Path, file: Option<&str>, clip: &str) -> Tested {
     with(&["info"], &[])?;
     with(&["pose"], &["--clip", clip, "--time", "0.1", "--vertices"])?;
     let small = ["--size", "32x32", "--renderer", "software", "--frames", "1"];
-    with(
-        &["render"],
-        &[&["--clip", clip, "--out", "a.png"][..], &small].concat(),
-    )?;
-    with(
-        &["crowd"],
-        &[&["--count", "2", "--out", "a.png"][..], &small].concat(),
-    )?;
-    with(
-        &["bench"],
-        &["--count", "2", "--threads", "1", "--seconds", "0.00001"],
-    )
+    with(&["render"], &[&["--clip", clip, "--out", "a.png"][..], &small].concat())?;
+    with(&["crowd"], &[&["--count", "2", "--out", "a.png"][..], &small].concat())?;
+    with(&["bench"], &["--count", "2", "--threads", "1", "--seconds", "0.00001"])
 }
 
 pub fn of_the_built_in_character() -> Tested {
@@ -90,23 +72,11 @@ pub fn of_the_built_in_character() -> Tested {
     fits(&folder, &["info", "m.phx"])?;
     fits(&folder, &["merge", "m.phx", "--out", "n.phx"])?;
     let live = ["bench", "--live", "--group", "churn", "--group", "rigs"];
-    let small = [
-        "--count",
-        "200",
-        "--library",
-        "3",
-        "--frames",
-        "2",
-        "--seconds",
-        "0.00001",
-    ];
+    let small = ["--count", "200", "--library", "3", "--frames", "2", "--seconds", "0.00001"];
     fits(&folder, &[&live[..], &small].concat())?;
     // What is left out is named, and a wider terminal shows it.
     let narrow = shown(&folder, "80", &["info"])?;
-    check(
-        narrow.contains("Left out: ") && narrow.contains("scalars"),
-        narrow.clone(),
-    )?;
+    check(narrow.contains("Left out: ") && narrow.contains("scalars"), narrow.clone())?;
     let wide = shown(&folder, "200", &["info"])?;
     check(!wide.contains("Left out: "), wide)
 }
@@ -131,21 +101,14 @@ pub fn of_long_names() -> Tested {
     fs::write(folder.join("long.gltf"), document.to_string())?;
     every_command(&folder, Some("long.gltf"), "1")?;
     let narrow = shown(&folder, "80", &["info", "long.gltf"])?;
-    check(
-        narrow.contains("are shortened") || narrow.contains("Left out"),
-        narrow.clone(),
-    )?;
+    check(narrow.contains("are shortened") || narrow.contains("Left out"), narrow.clone())?;
     // A name takes one row.
-    let rows = narrow
-        .lines()
-        .filter(|l| l.starts_with("│  ") && l.contains("words"));
+    let rows = narrow.lines().filter(|l| l.starts_with("│  ") && l.contains("words"));
     check(rows.count() == 0, narrow)?;
     // JSON holds the names whole.
     let info: Value =
         serde_json::from_str(&shown(&folder, "80", &["info", "long.gltf", "--json"])?)?;
-    let clip = list(&info, "clips")?[0]["name"]
-        .as_str()
-        .unwrap_or_default();
+    let clip = list(&info, "clips")?[0]["name"].as_str().unwrap_or_default();
     check(clip.len() > 140, clip)
 }
 
@@ -159,9 +122,9 @@ pub fn of_a_file(file: &str, clip: &str) -> Tested {
 /// Help is broken at spaces, too.
 pub fn of_help() -> Tested {
     let folder = folder("widths-help")?;
-    for command in [
-        "crowd", "info", "pose", "render", "bench", "bake", "merge", "verify", "view", "",
-    ] {
+    for command in
+        ["crowd", "info", "pose", "render", "bench", "bake", "merge", "verify", "view", ""]
+    {
         let mut args: Vec<&str> = vec![command, "--help"];
         args.retain(|a| !a.is_empty());
         // As wide in a pipe that says nothing.
@@ -189,20 +152,9 @@ pub fn of_help() -> Tested {
 pub fn of_narrow_terminals() -> Tested {
     let folder = folder("widths-narrow")?;
     let file = super::bake::mannequin();
-    let bench = [
-        "bench",
-        "--count",
-        "2",
-        "--threads",
-        "1",
-        "--seconds",
-        "0.00001",
-    ];
+    let bench = ["bench", "--count", "2", "--threads", "1", "--seconds", "0.00001"];
     let table = shown(&folder, "60", &bench)?;
-    check(
-        !table.contains('…') && table.contains("Left out: "),
-        table.clone(),
-    )?;
+    check(!table.contains('…') && table.contains("Left out: "), table.clone())?;
     for column in ["advance", "written"] {
         let listed = table.contains(&format!("\"{column}\": "));
         let header = table.lines().find(|l| l.contains("workload"));
@@ -210,14 +162,7 @@ pub fn of_narrow_terminals() -> Tested {
         check(listed == has, format!("{column} in\n{table}"))?;
     }
     let crowd = ["crowd", text(&file), "--count", "2", "--frames", "1"];
-    let drawn = [
-        "--renderer",
-        "software",
-        "--size",
-        "32x32",
-        "--out",
-        "a.png",
-    ];
+    let drawn = ["--renderer", "software", "--size", "32x32", "--out", "a.png"];
     let table = shown(&folder, "60", &[crowd, drawn].concat())?;
     check(table.contains("│ mannequin.glb"), table)?;
     // Channels are shown together, and what stands in a cell is explained.
@@ -225,18 +170,12 @@ pub fn of_narrow_terminals() -> Tested {
         let info = shown(&folder, columns, &["info"])?;
         let header = info.lines().find(|l| l.contains("seconds")).unwrap_or("");
         let channels = ["translations", "rotations", "scales"].map(|c| header.contains(c));
-        check(
-            channels[0] == channels[1] && channels[1] == channels[2],
-            info.clone(),
-        )?;
+        check(channels[0] == channels[1] && channels[1] == channels[2], info.clone())?;
         let explained = info.contains("animated + constant");
         let shown = channels[0] || header.contains("scalars");
         check(explained == shown, format!("{columns}: {info}"))?;
         let explained = info.contains("regular + irregular");
-        check(
-            explained == header.contains("timelines"),
-            format!("{columns}: {info}"),
-        )?;
+        check(explained == header.contains("timelines"), format!("{columns}: {info}"))?;
     }
     Ok(())
 }

@@ -48,7 +48,5 @@ pub fn differing(a: &RgbImage, b: &RgbImage, part: Part) -> usize {
     let [left, top, right, bottom] = part;
     let places = (top..bottom).flat_map(|y| (left..right).map(move |x| (x, y)));
     let far = |a: &Rgb<u8>, b: &Rgb<u8>| a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 24);
-    places
-        .filter(|&(x, y)| far(a.get_pixel(x, y), b.get_pixel(x, y)))
-        .count()
+    places.filter(|&(x, y)| far(a.get_pixel(x, y), b.get_pixel(x, y))).count()
 }

@@ -27,9 +27,7 @@ fn main() {
         // On a thread that ends before the process: drivers keep data per thread.
         None => std::thread::spawn(|| Gpu::open(&GpuOptions::default()).map(drop).err())
             .join()
-            .map_or(Some("looking for an adapter panicked".into()), |e| {
-                e.map(|e| e.to_string())
-            }),
+            .map_or(Some("looking for an adapter panicked".into()), |e| e.map(|e| e.to_string())),
     };
     let windowed = |name: &str, trial: fn() -> Result<(), Failed>| {
         let reason = reason.clone();
@@ -40,10 +38,7 @@ fn main() {
         })
     };
     let trials = vec![
-        windowed(
-            "a_window_with_all_its_parts",
-            parts::a_window_with_all_its_parts,
-        ),
+        windowed("a_window_with_all_its_parts", parts::a_window_with_all_its_parts),
         windowed("panels_obey_the_mouse", panels::panels_obey_the_mouse),
         windowed("tiers_are_coloured", tiers::tiers_are_coloured),
         windowed("files_are_opened", opening::files_are_opened),
@@ -82,19 +77,14 @@ fn a_lost_device_is_reopened() -> Result<(), Failed> {
     let error = String::from_utf8_lossy(&out.stderr).into_owned();
     check(error.is_empty(), error)?;
     let said = one_line(String::from_utf8(out.stdout)?);
-    check(
-        said.contains("1 lost device reopened") && said.starts_with("8 frames"),
-        said,
-    )
+    check(said.contains("1 lost device reopened") && said.starts_with("8 frames"), said)
 }
 
 /// A display, but nothing that could draw on it.
 fn no_adapter_is_said() -> Result<(), Failed> {
     let screen = Screen::open("none", SIZE.0, SIZE.1)?;
     let mut command = screen.command(env!("CARGO_BIN_EXE_phalanx"));
-    command
-        .args(["view", "--frames", "1"])
-        .env("WGPU_BACKEND", "vulkan");
+    command.args(["view", "--frames", "1"]).env("WGPU_BACKEND", "vulkan");
     for name in ["VK_ICD_FILENAMES", "VK_DRIVER_FILES"] {
         command.env(name, "/nonexistent.json");
     }
@@ -126,8 +116,5 @@ fn no_display_is_one_line() -> Result<(), Failed> {
     // A file that is missing is reported first.
     let out = command.arg("nofile.glb").output()?;
     let error = String::from_utf8(out.stderr)?;
-    check(
-        error.starts_with("phalanx: nofile.glb: ") && error.lines().count() == 1,
-        error,
-    )
+    check(error.starts_with("phalanx: nofile.glb: ") && error.lines().count() == 1, error)
 }

@@ -29,10 +29,7 @@ pub fn files_are_opened() -> Result<(), Failed> {
     fs::write(&broken, "no model")?;
     window.drop_file(&broken)?;
     window.wait_for_picture("a notice", |p| count(p, NOTICE, notice) > 30)?;
-    check(
-        window.title()?.contains("mannequin_lod1.glb"),
-        window.title()?,
-    )?;
+    check(window.title()?.contains("mannequin_lod1.glb"), window.title()?)?;
     window.wait_for_picture("no notice", |p| count(p, NOTICE, notice) == 0)?;
     // The folder of the last file is listed; a part of a name is enough.
     window.press(&["o"])?;
@@ -42,9 +39,8 @@ pub fn files_are_opened() -> Result<(), Failed> {
     // Without clips nothing moves: the picture changes by what is asked for.
     let still = window.wait_for_rest()?;
     window.press(&["w"])?;
-    let edges = window.wait_for_picture("a wireframe", |p| {
-        differing(p, &still, BESIDE_THE_GRAPH) > 400
-    })?;
+    let edges =
+        window.wait_for_picture("a wireframe", |p| differing(p, &still, BESIDE_THE_GRAPH) > 400)?;
     let [before, after] = [&still, &edges].map(|p| count(p, BESIDE_THE_GRAPH, vivid));
     check(
         after < before / 2,
@@ -54,9 +50,7 @@ pub fn files_are_opened() -> Result<(), Failed> {
     window.wait_for_picture("surfaces", |p| differing(p, &still, BESIDE_THE_GRAPH) == 0)?;
     // The keys, over a darker window; Escape closes them first.
     window.press(&["question"])?;
-    window.wait_for_picture("the keys", |p| {
-        differing(p, &still, BESIDE_THE_GRAPH) > 20_000
-    })?;
+    window.wait_for_picture("the keys", |p| differing(p, &still, BESIDE_THE_GRAPH) > 20_000)?;
     window.press(&["Escape"])?;
     window.wait_for_picture("no keys", |p| differing(p, &still, BESIDE_THE_GRAPH) == 0)?;
     window.press(&["Escape"])?;

@@ -45,9 +45,7 @@ pub fn panels_obey_the_mouse() -> Result<(), Failed> {
     let jumped = differing(&chosen, &wave, BESIDE_THE_GRAPH);
     check(jumped == 0, format!("{jumped} pixels jumped"))?;
     window.click(SPEED_TWICE)?;
-    window.wait_for_picture("the other clip", |p| {
-        differing(p, &wave, BESIDE_THE_GRAPH) > 400
-    })?;
+    window.wait_for_picture("the other clip", |p| differing(p, &wave, BESIDE_THE_GRAPH) > 400)?;
     // A click on the time line pauses and sets the time at the pointer.
     let scrub = |window: &mut Window<'_>, x: u32| -> Result<RgbImage, Failed> {
         window.click(time(x))?;
@@ -55,10 +53,7 @@ pub fn panels_obey_the_mouse() -> Result<(), Failed> {
         window.wait_for_picture(&what, |p| handle(p).is_some_and(|h| h.abs_diff(x) <= 2))?;
         let still = window.wait_for_rest()?;
         let now = handle(&still);
-        check(
-            now.is_some_and(|h| h.abs_diff(x) <= 2),
-            format!("{what} is at {now:?}"),
-        )?;
+        check(now.is_some_and(|h| h.abs_diff(x) <= 2), format!("{what} is at {now:?}"))?;
         Ok(still)
     };
     let early = scrub(&mut window, 310)?;
@@ -66,21 +61,14 @@ pub fn panels_obey_the_mouse() -> Result<(), Failed> {
     let moved = differing(&early, &late, BESIDE_THE_GRAPH);
     check(moved > 100, format!("{moved} pixels moved"))?;
     let again = scrub(&mut window, 310)?;
-    check(
-        differing(&early, &again, BESIDE_THE_GRAPH) == 0,
-        "the same time, another picture",
-    )?;
+    check(differing(&early, &again, BESIDE_THE_GRAPH) == 0, "the same time, another picture")?;
     window.drag(time(330), time(420))?;
-    window.wait_for_picture("the end of a drag", |p| {
-        differing(p, &late, BESIDE_THE_GRAPH) == 0
-    })?;
+    window.wait_for_picture("the end of a drag", |p| differing(p, &late, BESIDE_THE_GRAPH) == 0)?;
     // Its skeleton over it, and away again.
     window.click(SKELETONS)?;
     window.wait_for_picture("a skeleton", |p| count(p, BESIDE_THE_GRAPH, bone) > 100)?;
     window.click(SKELETONS)?;
-    window.wait_for_picture("no skeleton", |p| {
-        differing(p, &late, BESIDE_THE_GRAPH) == 0
-    })?;
+    window.wait_for_picture("no skeleton", |p| differing(p, &late, BESIDE_THE_GRAPH) == 0)?;
     // Time goes on from where it was put.
     window.click(PLAY)?;
     window.wait_for_picture("a movement", |p| differing(p, &late, BESIDE_THE_GRAPH) > 50)?;

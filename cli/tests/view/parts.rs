@@ -22,19 +22,12 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     let graph = count(&first, GRAPH, |p| p.0.iter().all(|&v| v < 110));
     check(graph > 15_000, format!("{graph} dark pixels of the graph"))?;
     let waiting = count(&first, [540, 75, 790, 225], |p| near(p, [150, 160, 174]));
-    check(
-        waiting > 40,
-        format!("{waiting} pixels of the word for waiting"),
-    )?;
-    let sky = count(&first, [216, 0, 500, 20], |p| {
-        p.0[2] > 180 && p.0[2] > p.0[0]
-    });
+    check(waiting > 40, format!("{waiting} pixels of the word for waiting"))?;
+    let sky = count(&first, [216, 0, 500, 20], |p| p.0[2] > 180 && p.0[2] > p.0[0]);
     check(sky > 2_000, format!("{sky} pixels of sky"))?;
     check(window.title()?.starts_with("Wave - "), window.title()?)?;
     // It moves by itself.
-    window.wait_for_picture("a movement", |p| {
-        differing(p, &first, BESIDE_THE_GRAPH) > 50
-    })?;
+    window.wait_for_picture("a movement", |p| differing(p, &first, BESIDE_THE_GRAPH) > 50)?;
     // The next clip of the list, faded to.
     window.press(&["Down"])?;
     window.wait_for_clip("Cheer")?;
@@ -45,17 +38,12 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     }
     window.wait_for_clip("(rest pose)")?;
     let still = window.wait_for_rest()?;
-    check(
-        count(&still, PICTURE, bone) == 0,
-        "bones before they were asked for",
-    )?;
+    check(count(&still, PICTURE, bone) == 0, "bones before they were asked for")?;
     // Its skeleton over it.
     window.press(&["s"])?;
     window.wait_for_picture("a skeleton", |p| count(p, BESIDE_THE_GRAPH, bone) > 100)?;
     window.press(&["s"])?;
-    window.wait_for_picture("no skeleton", |p| {
-        differing(p, &still, BESIDE_THE_GRAPH) == 0
-    })?;
+    window.wait_for_picture("no skeleton", |p| differing(p, &still, BESIDE_THE_GRAPH) == 0)?;
     window.press(&["g"])?;
     window.wait_for_picture("no graph", |p| {
         count(p, [550, 12, 785, 60], |p| p.0.iter().all(|&v| v < 110)) < 500
@@ -68,9 +56,7 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
         std::thread::sleep(Duration::from_millis(300));
     }
     screen.hands(&["mouseup", "1"])?;
-    window.wait_for_picture("another side", |p| {
-        differing(p, &still, BESIDE_THE_GRAPH) > 200
-    })?;
+    window.wait_for_picture("another side", |p| differing(p, &still, BESIDE_THE_GRAPH) > 200)?;
     // A crowd: 64 of them, and the camera where it sees them all.
     window.press(&["plus", "plus", "plus", "plus", "plus", "plus", "r"])?;
     window.wait_for_picture("a crowd", |p| {
@@ -84,17 +70,12 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     })?;
     // Every press is heard, however many there are in a frame.
     let crowd = window.wait_for_rest()?;
-    check(
-        differing(&crowd, &still, PICTURE) > 5_000,
-        "the crowd looks like one",
-    )?;
+    check(differing(&crowd, &still, PICTURE) > 5_000, "the crowd looks like one")?;
     // A hidden window goes on, and is there again.
     screen.hands(&["windowunmap", &window.id])?;
     std::thread::sleep(Duration::from_millis(500));
     screen.hands(&["windowmap", "--sync", &window.id])?;
-    window.wait_for_picture("the crowd again", |p| {
-        differing(p, &crowd, BESIDE_THE_GRAPH) < 50
-    })?;
+    window.wait_for_picture("the crowd again", |p| differing(p, &crowd, BESIDE_THE_GRAPH) < 50)?;
     screen.hands(&["windowfocus", &window.id])?;
     // Another size of the window.
     screen.hands(&["windowsize", &window.id, "700", "400"])?;
@@ -103,8 +84,5 @@ pub fn a_window_with_all_its_parts() -> Result<(), Failed> {
     })?;
     window.press(&["Escape"])?;
     let said = window.end_well()?;
-    check(
-        said.contains("64 characters") && said.contains("drawn by wgpu on"),
-        said,
-    )
+    check(said.contains("64 characters") && said.contains("drawn by wgpu on"), said)
 }

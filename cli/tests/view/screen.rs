@@ -14,10 +14,7 @@ pub const TOOLS: [&str; 2] = ["Xvfb", "xdotool"];
 pub fn missing_tool() -> Option<&'static str> {
     TOOLS.into_iter().find(|tool| {
         let mut asked = Command::new(tool);
-        asked
-            .arg("-version")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        asked.arg("-version").stdout(Stdio::null()).stderr(Stdio::null());
         asked.status().is_err()
     })
 }
@@ -36,15 +33,7 @@ impl Screen {
         fs::create_dir_all(&folder)?;
         // By default a server resets when its last client leaves, and refuses clients meanwhile.
         let mut server = Command::new("Xvfb")
-            .args([
-                "-noreset",
-                "-displayfd",
-                "1",
-                "-nolisten",
-                "tcp",
-                "-screen",
-                "0",
-            ])
+            .args(["-noreset", "-displayfd", "1", "-nolisten", "tcp", "-screen", "0"])
             .arg(format!("{width}x{height}x24"))
             .arg("-fbdir")
             .arg(&folder)
@@ -54,11 +43,7 @@ impl Screen {
         let out = server.stdout.take().ok_or("no pipe")?;
         let mut number = String::new();
         BufReader::new(out).read_line(&mut number)?;
-        Ok(Self {
-            server,
-            display: format!(":{}", number.trim()),
-            folder,
-        })
+        Ok(Self { server, display: format!(":{}", number.trim()), folder })
     }
 
     /// By which programs find it.
@@ -69,9 +54,7 @@ impl Screen {
     /// A program with this display.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command
-            .env("DISPLAY", &self.display)
-            .env_remove("WAYLAND_DISPLAY");
+        command.env("DISPLAY", &self.display).env_remove("WAYLAND_DISPLAY");
         // Mesa prints a line of its own to standard error without this folder.
         command.env("XDG_RUNTIME_DIR", &self.folder);
         command.current_dir(&self.folder);
@@ -87,9 +70,7 @@ impl Screen {
         };
         let (header, width, height) = (word(0)?, word(4)?, word(5)?);
         let (stride, colors) = (word(12)?, word(19)?);
-        let pixels = dump
-            .get(header + colors * 12..)
-            .ok_or("the dump has no pixels")?;
+        let pixels = dump.get(header + colors * 12..).ok_or("the dump has no pixels")?;
         let mut picture = RgbImage::new(width as u32, height as u32);
         for (y, row) in pixels.chunks(stride).take(height).enumerate() {
             for (x, pixel) in row.chunks_exact(4).take(width).enumerate() {

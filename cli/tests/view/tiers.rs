@@ -53,9 +53,7 @@ pub fn tiers_are_coloured() -> Result<(), Failed> {
     })?;
     // Without tiers neither the legend nor its colours are there.
     window.press(&["t"])?;
-    window.wait_for_picture("no tiers", |p| {
-        squares(p, &[], &[FIRST, SECOND, OWN, SHARED])
-    })?;
+    window.wait_for_picture("no tiers", |p| squares(p, &[], &[FIRST, SECOND, OWN, SHARED]))?;
     window.press(&["t"])?;
     let last = window.wait_for_picture("tiers again", |p| squares(p, &[FIRST, SECOND], &[]))?;
     // Text beside the squares.

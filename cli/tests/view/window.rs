@@ -34,11 +34,7 @@ impl<'a> Window<'a> {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
-        let mut window = Self {
-            screen,
-            process: Some(process),
-            id: String::new(),
-        };
+        let mut window = Self { screen, process: Some(process), id: String::new() };
         window.id = window.wait_for("a window", |w| {
             let found = w.screen.hands(&["search", "--name", "phalanx$"]);
             Ok(found.ok().filter(|id| !id.is_empty()))
@@ -58,10 +54,7 @@ impl<'a> Window<'a> {
             if let Some(found) = look(self)? {
                 return Ok(found);
             }
-            let ended = self
-                .process
-                .as_mut()
-                .is_none_or(|p| !matches!(p.try_wait(), Ok(None)));
+            let ended = self.process.as_mut().is_none_or(|p| !matches!(p.try_wait(), Ok(None)));
             if ended {
                 let error = String::from_utf8(self.end()?.stderr)?;
                 return Err(format!("the window closed before {what} was there: {error}").into());
@@ -107,9 +100,7 @@ impl<'a> Window<'a> {
     }
 
     pub fn press(&self, keys: &[&str]) -> Result<(), Failed> {
-        self.screen
-            .hands(&[&["key", "--delay", "150"], keys].concat())
-            .map(drop)
+        self.screen.hands(&[&["key", "--delay", "150"], keys].concat()).map(drop)
     }
 
     /// A click that begins and ends at once, within a frame of a slow device.
@@ -151,10 +142,7 @@ impl<'a> Window<'a> {
     pub fn end_well(&mut self) -> Result<String, Failed> {
         let out = self.end()?;
         let error = String::from_utf8(out.stderr)?;
-        check(
-            out.status.success() && error.is_empty(),
-            format!("{:?}: {error}", out.status),
-        )?;
+        check(out.status.success() && error.is_empty(), format!("{:?}: {error}", out.status))?;
         Ok(String::from_utf8(out.stdout)?)
     }
 

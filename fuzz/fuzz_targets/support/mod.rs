@@ -45,16 +45,7 @@ pub fn play(rig: Rig) {
         let mut hints = vec![0; clip.hint_count()];
         let mut cursors = vec![Cursor::default(); clip.timelines().len()];
         let end = clip.duration();
-        for time in [
-            0.0,
-            end,
-            0.5 * end,
-            -1.0,
-            1e30,
-            f32::INFINITY,
-            f32::NAN,
-            0.3 * end,
-        ] {
+        for time in [0.0, end, 0.5 * end, -1.0, 1e30, f32::INFINITY, f32::NAN, 0.3 * end] {
             let job = SampleJob {
                 skeleton,
                 clip,
@@ -95,11 +86,7 @@ pub fn play(rig: Rig) {
     let clips = 0..rig.clips().len().min(3);
     let blend: Vec<PoseAction> = clips
         .filter(|&c| rig.clips()[c].kind() == ClipKind::Full)
-        .map(|clip| PoseAction {
-            clip,
-            time: 0.37 * rig.clips()[clip].duration(),
-            weight: 0.3,
-        })
+        .map(|clip| PoseAction { clip, time: 0.37 * rig.clips()[clip].duration(), weight: 0.3 })
         .collect();
     for actions in [&[][..], &blend] {
         if let Ok(pose) = evaluate_pose(&rig, actions) {

@@ -42,12 +42,7 @@ pub fn measure(
             let one = u64::from(mesh.vertices()) * size_of::<SkinnedVertex>() as u64;
             let run = (OUTPUT / one.max(1)).max(1) as usize;
             let run = run.min(most).min(places.len());
-            Ok(Skinned {
-                first_slot,
-                run,
-                output: ComputeSkinner::output(gpu, &mesh, run)?,
-                mesh,
-            })
+            Ok(Skinned { first_slot, run, output: ComputeSkinner::output(gpu, &mesh, run)?, mesh })
         };
         let primitives = meshes.flat_map(|m| {
             let first = rig.palette_offset(m.skin) as u32;
@@ -63,12 +58,7 @@ pub fn measure(
             table = Table::default();
         }
         table.time("record compute skinning", || {
-            let stage = Stage {
-                gpu,
-                bones,
-                weights: &weights,
-                meshes: &meshes,
-            };
+            let stage = Stage { gpu, bones, weights: &weights, meshes: &meshes };
             gpu.checked(|| stage.record(&mut skinner, &mut stamps, places))
         })?;
         table.time("wait for it", || gpu.wait())?;
@@ -121,10 +111,8 @@ impl Stage<'_> {
                 let Some(page) = self.bones.page(gpu, run[0].page) else {
                     continue;
                 };
-                let instance = |place: &BonePlace| SkinInstance {
-                    row: place.row,
-                    ..SkinInstance::default()
-                };
+                let instance =
+                    |place: &BonePlace| SkinInstance { row: place.row, ..SkinInstance::default() };
                 let instances: Vec<_> = run.iter().map(instance).collect();
                 let run = SkinRun {
                     mesh: &skinned.mesh,

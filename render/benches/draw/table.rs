@@ -35,10 +35,7 @@ impl Table {
     fn stage(&mut self, name: &'static str) -> &mut Stage {
         let at = self.stages.iter().position(|s| s.name == name);
         let at = at.unwrap_or_else(|| {
-            self.stages.push(Stage {
-                name,
-                ..Stage::default()
-            });
+            self.stages.push(Stage { name, ..Stage::default() });
             self.stages.len() - 1
         });
         &mut self.stages[at]
@@ -63,11 +60,7 @@ impl fmt::Display for Table {
         };
         row("", "processor", "device")?;
         for s in &self.stages {
-            row(
-                s.name,
-                &cell(median(&s.processor)),
-                &cell(median(&s.device)),
-            )?;
+            row(s.name, &cell(median(&s.processor)), &cell(median(&s.device)))?;
         }
         let total = |side: fn(&Stage) -> &[f64]| {
             let medians = self.stages.iter().filter_map(|s| median(side(s)));

@@ -56,22 +56,11 @@ pub fn draw_poses(
         .collect();
     let palette: Vec<Affine3x4> = poses.iter().flat_map(|p| p.palette.clone()).collect();
     let scene = Scene {
-        models: &[DrawModel {
-            details: &[DrawDetail {
-                meshes: &meshes,
-                min_pixels: 0.0,
-            }],
-        }],
+        models: &[DrawModel { details: &[DrawDetail { meshes: &meshes, min_pixels: 0.0 }] }],
         instances: &instances,
         palette: (&palette).into(),
         morph_weights: &[],
-        camera: Camera {
-            eye,
-            target,
-            up: Vec3::Y,
-            fov_y: 0.62,
-            near: 0.1,
-        },
+        camera: Camera { eye, target, up: Vec3::Y, fov_y: 0.62, near: 0.1 },
         look: Look::default(),
     };
     let picture = draw(&scene, size, Backend::Auto)?;

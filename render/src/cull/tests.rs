@@ -6,10 +6,7 @@ use phalanx::math::Affine3x4;
 use phalanx::rig::Sphere;
 use phalanx_workload::hash01;
 
-const SIZE: PictureSize = PictureSize {
-    width: 640,
-    height: 360,
-};
+const SIZE: PictureSize = PictureSize { width: 640, height: 360 };
 
 fn camera(origin: Vec3) -> Camera {
     Camera {
@@ -73,9 +70,8 @@ fn sphere(instance: &DrawInstance) -> Option<(DVec3, f64)> {
     let rows = instance.world.rows.map(|r| r.map(f64::from));
     let p = DVec3::from_array(s.center.map(f64::from));
     let at = |r: [f64; 4]| r[0] * p.x + r[1] * p.y + r[2] * p.z + r[3];
-    let m = DMat3::from_cols_array_2d(&std::array::from_fn(|c| {
-        std::array::from_fn(|r| rows[r][c])
-    }));
+    let m =
+        DMat3::from_cols_array_2d(&std::array::from_fn(|c| std::array::from_fn(|r| rows[r][c])));
     // Power iteration on the transpose times the matrix.
     let square = m.transpose() * m;
     let mut v = DVec3::new(0.6, 0.7, 0.4);
@@ -83,10 +79,7 @@ fn sphere(instance: &DrawInstance) -> Option<(DVec3, f64)> {
         v = (square * v).normalize();
     }
     let largest = (square * v).length().sqrt();
-    Some((
-        DVec3::from_array(rows.map(at)),
-        f64::from(s.radius) * largest,
-    ))
+    Some((DVec3::from_array(rows.map(at)), f64::from(s.radius) * largest))
 }
 
 #[test]
@@ -94,24 +87,14 @@ fn job_validity() {
     let look = Look::default();
     let instances = scattered(3, Vec3::ZERO);
     let run = |camera: &Camera, size, seen: &mut [Seen]| {
-        CullJob {
-            camera,
-            look: &look,
-            size,
-            instances: &instances,
-            seen,
-        }
-        .run()
+        CullJob { camera, look: &look, size, instances: &instances, seen }.run()
     };
     let good = camera(Vec3::ZERO);
     assert_eq!(run(&good, SIZE, &mut [Seen::default(); 3]), Ok(()));
     let (found, expected) = (2, 3);
     let short = run(&good, SIZE, &mut [Seen::default(); 2]);
     assert_eq!(short, Err(RenderError::Seen { found, expected }));
-    let empty = PictureSize {
-        width: 0,
-        height: 9,
-    };
+    let empty = PictureSize { width: 0, height: 9 };
     assert!(run(&good, empty, &mut [Seen::default(); 3]).is_err());
     let blind = Camera { near: 0.0, ..good };
     assert!(run(&blind, SIZE, &mut [Seen::default(); 3]).is_err());
@@ -121,10 +104,7 @@ fn job_validity() {
 fn eight_at_a_time_agrees_with_planes_in_f64() {
     for origin in [Vec3::ZERO, Vec3::new(4096.0, 0.0, -8192.0)] {
         let camera = camera(origin);
-        let look = Look {
-            ground: Some(-3.0),
-            ..Look::default()
-        };
+        let look = Look { ground: Some(-3.0), ..Look::default() };
         let light = look.light.as_dvec3().normalize();
         let instances = scattered(5003, origin);
         let mut seen = vec![Seen::default(); instances.len()];
@@ -152,10 +132,7 @@ fn eight_at_a_time_agrees_with_planes_in_f64() {
             let thrown = center - light * (height / light.y);
             let shadow = margin(&camera, thrown, radius / light.y);
             assert!(seen.shadow || shadow < 0.001, "shadow missed by {shadow}");
-            assert!(
-                !seen.shadow || shadow > -2.0 * slack,
-                "shadow seen at {shadow}"
-            );
+            assert!(!seen.shadow || shadow > -2.0 * slack, "shadow seen at {shadow}");
             let forward = (camera.target - camera.eye).as_dvec3().normalize();
             let along = forward.dot(center - camera.eye.as_dvec3());
             if along > radius * 1.01 {
@@ -167,24 +144,16 @@ fn eight_at_a_time_agrees_with_planes_in_f64() {
             shadows += usize::from(seen.shadow);
             hidden += usize::from(!seen.any());
         }
-        assert!(
-            bodies > 500 && shadows > 500 && hidden > 500,
-            "{bodies} {shadows} {hidden}"
-        );
+        assert!(bodies > 500 && shadows > 500 && hidden > 500, "{bodies} {shadows} {hidden}");
     }
 }
 
 #[test]
 fn numbers_out_of_range_are_seen() {
-    let world = Affine3x4 {
-        rows: [[f32::MAX; 4]; 3],
-    };
+    let world = Affine3x4 { rows: [[f32::MAX; 4]; 3] };
     let mut instance = scattered(1, Vec3::ZERO)[0];
     instance.world = world;
-    instance.bounds = Some(Sphere {
-        center: [f32::MAX; 3],
-        radius: f32::MAX,
-    });
+    instance.bounds = Some(Sphere { center: [f32::MAX; 3], radius: f32::MAX });
     let mut seen = [Seen::default()];
     let eye = Eye::new(&camera(Vec3::ZERO), &Look::default(), SIZE).unwrap();
     cull(&eye, &[instance], &mut seen);

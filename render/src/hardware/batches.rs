@@ -102,9 +102,7 @@ pub(super) struct Batching<'a> {
 impl Batching<'_> {
     /// Groups the visible instances and fills in their records.
     pub fn run(&self) -> Batches {
-        let Lists {
-            bodies, shadows, ..
-        } = &self.draws.lists;
+        let Lists { bodies, shadows, .. } = &self.draws.lists;
         let (body_places, shadow_places) =
             (self.places).split_at(bodies.len().min(self.places.len()));
         let mut records = Vec::with_capacity(self.places.len());
@@ -128,9 +126,7 @@ impl Batches {
 /// The palette rows that the visible instances read, of both palettes of those that are interpolated: of bodies, then
 /// of shadows.
 pub(super) fn readers(scene: &Scene, draws: &DrawList) -> Vec<Range<usize>> {
-    let Lists {
-        bodies, shadows, ..
-    } = &draws.lists;
+    let Lists { bodies, shadows, .. } = &draws.lists;
     let rows = |visible: &Visible| draws.lists.shown(scene, visible).1;
     bodies.iter().chain(shadows).map(rows).collect()
 }
@@ -228,9 +224,7 @@ impl Batching<'_> {
                 instance.morph_offset
             },
             to_row: row(shown.to_row),
-            size: instance
-                .bounds
-                .map_or(0.0, |s| s.radius * largest_scale(&world)),
+            size: instance.bounds.map_or(0.0, |s| s.radius * largest_scale(&world)),
             factor: shown.factor,
         }
     }

@@ -170,11 +170,7 @@ impl Canvas {
                     rows_per_image: None,
                 },
             },
-            wgpu::Extent3d {
-                width,
-                height,
-                depth_or_array_layers: 1,
-            },
+            wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
         );
         gpu.queue.submit([encoder.finish()]);
         let padded = gpu.read(&readback)?;

@@ -18,11 +18,7 @@ struct Growing {
 
 impl Growing {
     fn new(what: &'static str, usage: wgpu::BufferUsages) -> Self {
-        Self {
-            what,
-            usage,
-            buffer: None,
-        }
+        Self { what, usage, buffer: None }
     }
 
     /// # Errors
@@ -83,10 +79,9 @@ impl FrameResources {
         match palette.bound() {
             Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
             // The list has rejected rows that do not exist.
-            Palette::Device(bones) => Ok(readers
-                .iter()
-                .map(|rows| bones.locate(rows).unwrap_or(nowhere))
-                .collect()),
+            Palette::Device(bones) => {
+                Ok(readers.iter().map(|rows| bones.locate(rows).unwrap_or(nowhere)).collect())
+            }
         }
     }
 
@@ -124,10 +119,7 @@ impl FrameResources {
             pages,
             view: gpu.bind(&layouts.view, &[view.as_entire_binding()]),
             mask: gpu.bind(&layouts.mask, &[mask]),
-            records: self
-                .records
-                .write(gpu, bytemuck::cast_slice(records))?
-                .clone(),
+            records: self.records.write(gpu, bytemuck::cast_slice(records))?.clone(),
         })
     }
 }

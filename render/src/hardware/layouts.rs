@@ -27,10 +27,7 @@ impl Layouts {
             view: group(gpu, &[entry(0, both, UNIFORM)]),
             rows: group(
                 gpu,
-                &[
-                    backend.layout_entry(0, vertex),
-                    Table::layout_entry(backend, 1, vertex),
-                ],
+                &[backend.layout_entry(0, vertex), Table::layout_entry(backend, 1, vertex)],
             ),
             mesh: group(
                 gpu,
@@ -63,18 +60,9 @@ fn entry(
     visibility: wgpu::ShaderStages,
     ty: wgpu::BindingType,
 ) -> wgpu::BindGroupLayoutEntry {
-    wgpu::BindGroupLayoutEntry {
-        binding,
-        visibility,
-        ty,
-        count: None,
-    }
+    wgpu::BindGroupLayoutEntry { binding, visibility, ty, count: None }
 }
 
 fn group(gpu: &Gpu, entries: &[wgpu::BindGroupLayoutEntry]) -> wgpu::BindGroupLayout {
-    gpu.device
-        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: None,
-            entries,
-        })
+    gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: None, entries })
 }

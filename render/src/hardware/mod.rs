@@ -219,13 +219,7 @@ impl GpuRenderer {
         canvas: &Canvas,
         draws: &DrawList,
     ) -> Result<(), RenderError> {
-        let Self {
-            gpu,
-            pipelines,
-            frame,
-            stamps,
-            ..
-        } = self;
+        let Self { gpu, pipelines, frame, stamps, .. } = self;
         let backend = pipelines.backend;
         if let Palette::Device(bones) = scene.palette {
             let found = bones.backend();
@@ -256,11 +250,7 @@ impl GpuRenderer {
                     pipelines.prepare(gpu, pass, mesh, batch);
                 }
             }
-            let painter = Painter {
-                pipelines,
-                models,
-                bindings: &bindings,
-            };
+            let painter = Painter { pipelines, models, bindings: &bindings };
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             timed(stamps, &mut encoder, 0, |encoder| {
                 painter.shadows(&mut canvas.begin_mask(encoder), &batches);
@@ -285,20 +275,13 @@ fn check_pairs(
     scene: &Scene,
     draws: &DrawList,
 ) -> Result<(), RenderError> {
-    let Lists {
-        bodies, shadows, ..
-    } = &draws.lists;
+    let Lists { bodies, shadows, .. } = &draws.lists;
     let limit = backend.max_joints(gpu);
     for visible in bodies.iter().chain(shadows) {
         let (shown, rows) = draws.lists.shown(scene, visible);
         let needed = rows.len() as u64;
         if shown.row != shown.to_row && needed > limit {
-            return Err(RenderError::Apart {
-                instance: visible.instance,
-                backend,
-                needed,
-                limit,
-            });
+            return Err(RenderError::Apart { instance: visible.instance, backend, needed, limit });
         }
     }
     Ok(())

@@ -126,11 +126,7 @@ impl GpuModels {
             }
             Ok(loaded)
         })?;
-        Ok(Self {
-            models,
-            needs,
-            device: gpu.serial(),
-        })
+        Ok(Self { models, needs, device: gpu.serial() })
     }
 
     /// Number of models.
@@ -181,11 +177,8 @@ fn mesh(
         unlit: u32::from(draw.material.unlit),
         padding: [0; 2],
     };
-    let uniform = gpu.buffer(
-        "mesh uniform",
-        bytemuck::bytes_of(&uniform),
-        wgpu::BufferUsages::UNIFORM,
-    )?;
+    let uniform =
+        gpu.buffer("mesh uniform", bytemuck::bytes_of(&uniform), wgpu::BufferUsages::UNIFORM)?;
     let edges = style == Style::Wireframe;
     let view = textures.view(gpu, draw.image.filter(|_| !edges))?;
     let bind_group = gpu.bind(
@@ -218,10 +211,7 @@ fn with_uvs<'a>(draw: &DrawMesh<'a>) -> Cow<'a, Primitive> {
     if draw.texture().tex_coord == 0 {
         return Cow::Borrowed(draw.primitive);
     }
-    Cow::Owned(Primitive {
-        uvs: draw.uvs().to_vec(),
-        ..draw.primitive.clone()
-    })
+    Cow::Owned(Primitive { uvs: draw.uvs().to_vec(), ..draw.primitive.clone() })
 }
 
 /// Base colour textures by image; images shared by meshes are uploaded once.
@@ -232,15 +222,8 @@ struct Textures {
 
 impl Textures {
     fn new(gpu: &Gpu) -> Result<Self, GpuError> {
-        let white = Image {
-            width: 1,
-            height: 1,
-            rgba: vec![255; 4],
-        };
-        Ok(Self {
-            white: texture(gpu, &white),
-            by_address: HashMap::new(),
-        })
+        let white = Image { width: 1, height: 1, rgba: vec![255; 4] };
+        Ok(Self { white: texture(gpu, &white), by_address: HashMap::new() })
     }
 
     fn view(&mut self, gpu: &Gpu, image: Option<&Image>) -> Result<wgpu::TextureView, GpuError> {
@@ -249,10 +232,7 @@ impl Textures {
         };
         // The address is a valid key: the images are borrowed for the lifetime of the map.
         let key = std::ptr::from_ref(image).addr();
-        let view = self
-            .by_address
-            .entry(key)
-            .or_insert_with(|| texture(gpu, image));
+        let view = self.by_address.entry(key).or_insert_with(|| texture(gpu, image));
         Ok(view.clone())
     }
 }
@@ -264,11 +244,8 @@ fn texture(gpu: &Gpu, image: &Image) -> wgpu::TextureView {
     let fits = |i: &Image| i.width.max(i.height) <= limit;
     let first = chain.iter().position(fits).unwrap_or(0);
     let levels = chain.get(first..).unwrap_or(&[]);
-    let extent = |i: &Image| wgpu::Extent3d {
-        width: i.width,
-        height: i.height,
-        depth_or_array_layers: 1,
-    };
+    let extent =
+        |i: &Image| wgpu::Extent3d { width: i.width, height: i.height, depth_or_array_layers: 1 };
     let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
         label: Some("base colour"),
         size: levels.first().map_or_else(Default::default, extent),

@@ -12,12 +12,7 @@ use phalanx::mesh::{AlphaMode, Sampler, Wrap};
 
 /// The source of the module that draws characters.
 pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
-    [
-        shaders::VIEW,
-        &shaders::pieces(backend, window),
-        shaders::CHARACTER,
-    ]
-    .join("\n")
+    [shaders::VIEW, &shaders::pieces(backend, window), shaders::CHARACTER].join("\n")
 }
 
 /// The source of the module that draws ground and sky.
@@ -99,20 +94,18 @@ impl Pipelines {
     pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Self {
         let layouts = Layouts::new(gpu, backend);
         let module = |label, source: String| {
-            gpu.device
-                .create_shader_module(wgpu::ShaderModuleDescriptor {
-                    label: Some(label),
-                    source: wgpu::ShaderSource::Wgsl(source.into()),
-                })
+            gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
+                label: Some(label),
+                source: wgpu::ShaderSource::Wgsl(source.into()),
+            })
         };
         let pipeline_layout = |groups: &[&wgpu::BindGroupLayout]| {
             let groups: Vec<_> = groups.iter().map(|&g| Some(g)).collect();
-            gpu.device
-                .create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                    label: None,
-                    bind_group_layouts: &groups,
-                    immediate_size: 0,
-                })
+            gpu.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+                label: None,
+                bind_group_layouts: &groups,
+                immediate_size: 0,
+            })
         };
         let layout = pipeline_layout(&[&layouts.view, &layouts.rows, &layouts.mesh]);
         let background = module("background", background_source());
@@ -151,10 +144,7 @@ impl Pipelines {
                 (wgpu::CompareFunction::GreaterEqual, false),
             ),
             samplers: wraps.map(|(u, v)| sampler(gpu, u, v)).collect(),
-            module: module(
-                "characters",
-                character_source(backend, gpu.palette_limits().window),
-            ),
+            module: module("characters", character_source(backend, gpu.palette_limits().window)),
             backend,
             layouts,
             layout,
@@ -216,11 +206,7 @@ impl Pipelines {
                     wgpu::PrimitiveTopology::TriangleList
                 },
                 cull_mode: (!key.both_sides).then_some(wgpu::Face::Back),
-                front_face: if key.mirrored {
-                    wgpu::FrontFace::Cw
-                } else {
-                    wgpu::FrontFace::Ccw
-                },
+                front_face: if key.mirrored { wgpu::FrontFace::Cw } else { wgpu::FrontFace::Ccw },
                 target: match pass {
                     Pass::Body => PICTURE_FORMAT,
                     Pass::Shadow => MASK_FORMAT,
@@ -280,45 +266,41 @@ fn sampler(gpu: &Gpu, u: Wrap, v: Wrap) -> wgpu::Sampler {
 }
 
 fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
-    gpu.device
-        .create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-            label: Some(parts.vertex),
-            layout: Some(parts.layout),
-            vertex: wgpu::VertexState {
-                module: parts.module,
-                entry_point: Some(parts.vertex),
-                compilation_options: Default::default(),
-                buffers: parts.buffers,
-            },
-            primitive: wgpu::PrimitiveState {
-                topology: parts.topology,
-                cull_mode: parts.cull_mode,
-                front_face: parts.front_face,
-                ..Default::default()
-            },
-            depth_stencil: parts.depth.map(|(compare, write)| wgpu::DepthStencilState {
-                format: DEPTH_FORMAT,
-                depth_write_enabled: Some(write),
-                depth_compare: Some(compare),
-                stencil: Default::default(),
-                bias: Default::default(),
-            }),
-            multisample: wgpu::MultisampleState {
-                count: gpu.samples(),
-                ..Default::default()
-            },
-            fragment: Some(wgpu::FragmentState {
-                module: parts.module,
-                entry_point: Some(parts.fragment),
-                compilation_options: Default::default(),
-                targets: &[Some(wgpu::ColorTargetState {
-                    blend: parts.blends.then_some(wgpu::BlendState::ALPHA_BLENDING),
-                    ..parts.target.into()
-                })],
-            }),
-            multiview_mask: None,
-            cache: None,
-        })
+    gpu.device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+        label: Some(parts.vertex),
+        layout: Some(parts.layout),
+        vertex: wgpu::VertexState {
+            module: parts.module,
+            entry_point: Some(parts.vertex),
+            compilation_options: Default::default(),
+            buffers: parts.buffers,
+        },
+        primitive: wgpu::PrimitiveState {
+            topology: parts.topology,
+            cull_mode: parts.cull_mode,
+            front_face: parts.front_face,
+            ..Default::default()
+        },
+        depth_stencil: parts.depth.map(|(compare, write)| wgpu::DepthStencilState {
+            format: DEPTH_FORMAT,
+            depth_write_enabled: Some(write),
+            depth_compare: Some(compare),
+            stencil: Default::default(),
+            bias: Default::default(),
+        }),
+        multisample: wgpu::MultisampleState { count: gpu.samples(), ..Default::default() },
+        fragment: Some(wgpu::FragmentState {
+            module: parts.module,
+            entry_point: Some(parts.fragment),
+            compilation_options: Default::default(),
+            targets: &[Some(wgpu::ColorTargetState {
+                blend: parts.blends.then_some(wgpu::BlendState::ALPHA_BLENDING),
+                ..parts.target.into()
+            })],
+        }),
+        multiview_mask: None,
+        cache: None,
+    })
 }
 
 #[cfg(test)]
@@ -382,19 +364,13 @@ mod tests {
             assert!(entries.contains(&name), "{name} is not among {entries:?}");
         }
         let size = |name: &str| {
-            let found = characters
-                .types
-                .iter()
-                .find(|(_, t)| t.name.as_deref() == Some(name));
+            let found = characters.types.iter().find(|(_, t)| t.name.as_deref() == Some(name));
             match found.map(|(_, t)| &t.inner) {
                 Some(naga::TypeInner::Struct { span, .. }) => *span as usize,
                 other => panic!("{name}: {other:?}"),
             }
         };
-        assert_eq!(
-            size("View"),
-            size_of::<super::super::super::view::ViewUniform>()
-        );
+        assert_eq!(size("View"), size_of::<super::super::super::view::ViewUniform>());
         assert_eq!(size("Mesh"), size_of::<super::super::models::MeshUniform>());
     }
 }

@@ -43,25 +43,13 @@ impl Screen {
         let formats = &window.capabilities.formats;
         // User interfaces are designed for blending on surfaces that do not convert to sRGB.
         let plain = formats.iter().find(|f| {
-            matches!(
-                f,
-                wgpu::TextureFormat::Bgra8Unorm | wgpu::TextureFormat::Rgba8Unorm
-            )
+            matches!(f, wgpu::TextureFormat::Bgra8Unorm | wgpu::TextureFormat::Rgba8Unorm)
         });
         let Some(&format) = plain.or(formats.first()) else {
-            return Err(GpuError::Surface {
-                reason: "its surface has no format".into(),
-            });
+            return Err(GpuError::Surface { reason: "its surface has no format".into() });
         };
         let (layout, pipeline) = gpu.checked(|| Ok(pipeline(gpu, format)))?;
-        let mut screen = Self {
-            window,
-            format,
-            size: None,
-            stale: false,
-            layout,
-            pipeline,
-        };
+        let mut screen = Self { window, format, size: None, stale: false, layout, pipeline };
         screen.resize(gpu, width, height)?;
         Ok(screen)
     }
@@ -226,11 +214,7 @@ fn pipeline(
         bind_group_layouts: &[Some(&layout)],
         immediate_size: 0,
     });
-    let fragment = if format.is_srgb() {
-        "show_linear"
-    } else {
-        "show_encoded"
-    };
+    let fragment = if format.is_srgb() { "show_linear" } else { "show_encoded" };
     let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
         label: Some(fragment),
         layout: Some(&pipeline_layout),

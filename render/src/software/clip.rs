@@ -28,10 +28,8 @@ pub(super) fn clip_triangle(
     for plane in inside {
         polygon = cut(&polygon, plane);
     }
-    let corners: Vec<Corner> = polygon
-        .iter()
-        .map(|&(clip, share)| corner(size, clip, share))
-        .collect();
+    let corners: Vec<Corner> =
+        polygon.iter().map(|&(clip, share)| corner(size, clip, share)).collect();
     let Some((first, rest)) = corners.split_first() else {
         return;
     };
@@ -63,10 +61,7 @@ fn cut(polygon: &[Point], distance: &dyn Fn(Vec4) -> f32) -> Vec<Point> {
 mod tests {
     use super::*;
 
-    const SIZE: PictureSize = PictureSize {
-        width: 100,
-        height: 100,
-    };
+    const SIZE: PictureSize = PictureSize { width: 100, height: 100 };
 
     fn clipped(corners: [Vec4; 3]) -> Vec<[Corner; 3]> {
         let mut out = Vec::new();

@@ -142,10 +142,7 @@ impl<'a> Framebuffer<'a> {
                 let bits = mask.get(y * width + x).copied().unwrap_or(0);
                 let behind = backdrop(eye, x, y, share(bits));
                 for sample in pixel.iter_mut().filter(|s| s.depth <= behind.depth) {
-                    *sample = Sample {
-                        depth: behind.depth,
-                        color: encode(behind.color),
-                    };
+                    *sample = Sample { depth: behind.depth, color: encode(behind.color) };
                 }
             }
         });
@@ -159,32 +156,25 @@ impl<'a> Framebuffer<'a> {
     pub fn resolve(self) -> Result<image::RgbaImage, RenderError> {
         let PictureSize { width, height } = self.size;
         let mut pixels = filled(self.size, [0; 4])?;
-        pixels
-            .par_chunks_mut(width as usize)
-            .enumerate()
-            .for_each(|(y, row)| {
-                for (x, out) in row.iter_mut().enumerate() {
-                    let at = y * width as usize + x;
-                    let Some(pixel) = self.samples.get(at) else {
-                        continue;
-                    };
-                    let bits = self.mask.get(at).copied().unwrap_or(0);
-                    let sum: Vec3 = if self.has_backdrop {
-                        pixel.iter().map(|s| decode(s.color)).sum()
-                    } else {
-                        let behind = backdrop(self.eye, x, y, share(bits));
-                        let samples = pixel.iter().map(|s| {
-                            if s.depth > behind.depth {
-                                decode(s.color)
-                            } else {
-                                behind.color
-                            }
-                        });
-                        samples.sum()
-                    };
-                    *out = encode(sum / SAMPLES as f32);
-                }
-            });
+        pixels.par_chunks_mut(width as usize).enumerate().for_each(|(y, row)| {
+            for (x, out) in row.iter_mut().enumerate() {
+                let at = y * width as usize + x;
+                let Some(pixel) = self.samples.get(at) else {
+                    continue;
+                };
+                let bits = self.mask.get(at).copied().unwrap_or(0);
+                let sum: Vec3 = if self.has_backdrop {
+                    pixel.iter().map(|s| decode(s.color)).sum()
+                } else {
+                    let behind = backdrop(self.eye, x, y, share(bits));
+                    let samples = pixel.iter().map(|s| {
+                        if s.depth > behind.depth { decode(s.color) } else { behind.color }
+                    });
+                    samples.sum()
+                };
+                *out = encode(sum / SAMPLES as f32);
+            }
+        });
         let bytes = pixels.into_flattened();
         Ok(image::RgbaImage::from_raw(width, height, bytes).unwrap_or_default())
     }
@@ -194,12 +184,11 @@ impl<'a> Framebuffer<'a> {
 fn filled<T: Clone + Send + Sync>(size: PictureSize, value: T) -> Result<Vec<T>, RenderError> {
     let pixels = size.width as usize * size.height as usize;
     let mut all = Vec::new();
-    all.try_reserve_exact(pixels)
-        .map_err(|_| RenderError::OutOfMemory {
-            width: size.width,
-            height: size.height,
-            needed: pixels as u64 * size_of::<T>() as u64,
-        })?;
+    all.try_reserve_exact(pixels).map_err(|_| RenderError::OutOfMemory {
+        width: size.width,
+        height: size.height,
+        needed: pixels as u64 * size_of::<T>() as u64,
+    })?;
     // In parallel, because the system maps pages on the first write.
     rayon::iter::repeat_n(value, pixels).collect_into_vec(&mut all);
     Ok(all)
@@ -275,11 +264,9 @@ fn for_each_triangle(
 ) {
     for &indices in shape.mesh.primitive.indices.as_chunks::<3>().0 {
         let [a, b, c] = indices.map(|i| i as usize);
-        let (Some(va), Some(vb), Some(vc)) = (
-            shape.vertices.get(a),
-            shape.vertices.get(b),
-            shape.vertices.get(c),
-        ) else {
+        let (Some(va), Some(vb), Some(vc)) =
+            (shape.vertices.get(a), shape.vertices.get(b), shape.vertices.get(c))
+        else {
             continue;
         };
         let three = [(a, va), (b, vb), (c, vc)];

@@ -128,9 +128,7 @@ fn chains(scene: &Scene, draws: &DrawList) -> Chains {
             let meshes = detail.map_or(&[][..], |d| d.meshes).iter();
             let meshes = meshes.filter(|m| !shadows || m.shadow_cutoff().is_some());
             for image in meshes.filter_map(|m| m.image) {
-                chains
-                    .entry(std::ptr::from_ref(image).addr())
-                    .or_insert_with(|| mip_chain(image));
+                chains.entry(std::ptr::from_ref(image).addr()).or_insert_with(|| mip_chain(image));
             }
         }
     }

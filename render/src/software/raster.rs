@@ -93,18 +93,9 @@ pub(super) fn triangle(
             let [u, v, w] = middle.map(|m| m.max(0) as f32);
             let (u, v, w) = (u * a.depth, v * b.depth, w * c.depth);
             let sum = u + v + w;
-            let share = if sum > 0.0 {
-                (a.share * u + b.share * v + c.share * w) / sum
-            } else {
-                a.share
-            };
-            hit(Hit {
-                x,
-                y,
-                covered,
-                depth,
-                share,
-            });
+            let share =
+                if sum > 0.0 { (a.share * u + b.share * v + c.share * w) / sum } else { a.share };
+            hit(Hit { x, y, covered, depth, share });
         }
     }
 }
@@ -147,12 +138,7 @@ mod tests {
     use super::*;
 
     fn corner(x: f32, y: f32, depth: f32) -> Corner {
-        Corner {
-            x: (x * 256.0) as i32,
-            y: (y * 256.0) as i32,
-            depth,
-            share: Vec3::ZERO,
-        }
+        Corner { x: (x * 256.0) as i32, y: (y * 256.0) as i32, depth, share: Vec3::ZERO }
     }
 
     #[test]
@@ -187,11 +173,7 @@ mod tests {
 
     #[test]
     fn depth_and_shares_are_those_of_the_plane() {
-        let mut t = [
-            corner(0.0, 0.0, 1.0),
-            corner(32.0, 0.0, 0.5),
-            corner(0.0, 32.0, 0.25),
-        ];
+        let mut t = [corner(0.0, 0.0, 1.0), corner(32.0, 0.0, 0.5), corner(0.0, 32.0, 0.25)];
         for (corner, share) in t.iter_mut().zip([Vec3::X, Vec3::Y, Vec3::Z]) {
             corner.share = share;
         }
@@ -215,11 +197,7 @@ mod tests {
 
     #[test]
     fn bands_and_edges_of_the_picture_bound_what_is_hit() {
-        let t = [
-            corner(-90.0, -90.0, 0.5),
-            corner(-90.0, 200.0, 0.5),
-            corner(200.0, -90.0, 0.5),
-        ];
+        let t = [corner(-90.0, -90.0, 0.5), corner(-90.0, 200.0, 0.5), corner(200.0, -90.0, 0.5)];
         let mut hits = 0;
         triangle(&t, 10, 4..6, |h| {
             assert!(h.x < 10 && (4..6).contains(&h.y));

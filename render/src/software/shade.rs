@@ -68,10 +68,7 @@ pub(super) fn backdrop(eye: &Eye, x: usize, y: usize, shadow: f32) -> Backdrop {
             color: ground_color(eye, ground, x, y, shadow),
             depth: (eye.near / (ground / ray.y)).min(1.0),
         },
-        None => Backdrop {
-            color: sky_color(ray.normalize_or_zero()),
-            depth: 0.0,
-        },
+        None => Backdrop { color: sky_color(ray.normalize_or_zero()), depth: 0.0 },
     }
 }
 
@@ -79,20 +76,13 @@ fn ground_color(eye: &Eye, ground: f32, x: f32, y: f32, shadow: f32) -> Vec3 {
     let at = |x: f32, y: f32| {
         let ray = eye.ray(x, y);
         let down = ground * ray.y > 0.0;
-        let t = if down {
-            (ground / ray.y).min(REACH)
-        } else {
-            REACH
-        };
+        let t = if down { (ground / ray.y).min(REACH) } else { REACH };
         Vec2::new(ray.x, ray.z) * t
     };
     let here = at(x, y);
     let width = ((at(x + 1.0, y) - here).abs() + (at(x, y + 1.0) - here).abs()) / eye.tile;
     let period = eye.tile * 2.0;
-    let origin = Vec2::new(
-        eye.position.x.rem_euclid(period),
-        eye.position.z.rem_euclid(period),
-    );
+    let origin = Vec2::new(eye.position.x.rem_euclid(period), eye.position.z.rem_euclid(period));
     let share = tiles((here + origin) / eye.tile, width);
     let albedo = rgb(palette::TILE_DARK).lerp(rgb(palette::TILE_LIGHT), share);
     let shade = shadow * palette::SHADOW;
@@ -119,12 +109,9 @@ pub(super) fn sample(chain: &[Image], sampler: &Sampler, uv: Vec2, level: usize)
     let texel = |x: usize, y: usize| {
         let first = (y * image.width as usize + x) * 4;
         match image.rgba.get(first..first.saturating_add(4)) {
-            Some(&[r, g, b, a]) => Vec4::new(
-                to_linear(r),
-                to_linear(g),
-                to_linear(b),
-                f32::from(a) / 255.0,
-            ),
+            Some(&[r, g, b, a]) => {
+                Vec4::new(to_linear(r), to_linear(g), to_linear(b), f32::from(a) / 255.0)
+            }
             _ => Vec4::ONE,
         }
     };
@@ -162,11 +149,7 @@ fn footprint(wrap: Wrap, coordinate: f32, side: u32) -> Footprint {
         usize::try_from(texel.clamp(0, sides - 1)).unwrap_or(0)
     };
     let low = at.floor() as i64;
-    Footprint {
-        low: inside(low),
-        high: inside(low.saturating_add(1)),
-        part: at - at.floor(),
-    }
+    Footprint { low: inside(low), high: inside(low.saturating_add(1)), part: at - at.floor() }
 }
 
 /// Encodes a linear colour as opaque 8-bit sRGB.
@@ -196,17 +179,10 @@ mod tests {
 
     #[test]
     fn samples_blend_between_texels_and_wrap() {
-        let image = Image {
-            width: 2,
-            height: 1,
-            rgba: vec![0, 0, 0, 51, 255, 255, 255, 51],
-        };
+        let image = Image { width: 2, height: 1, rgba: vec![0, 0, 0, 51, 255, 255, 255, 51] };
         let chain = [image];
         let by = |wrap_u, u: f32| {
-            let sampler = Sampler {
-                wrap_u,
-                ..Sampler::default()
-            };
+            let sampler = Sampler { wrap_u, ..Sampler::default() };
             sample(&chain, &sampler, Vec2::new(u, 0.5), 0)
         };
         let at = |u: f32| by(Wrap::Repeat, u).x;

@@ -30,10 +30,9 @@ pub(super) fn skin_vertices(
     let (palette, rigid) = match mesh.placement {
         // Without a palette the job transforms a primitive as a whole, whatever its influences.
         Placement::Rigid(place) => (&[][..], place),
-        Placement::Skinned { first_slot, .. } => (
-            rows.get(first_slot as usize..).unwrap_or(&[]),
-            Affine3x4::IDENTITY,
-        ),
+        Placement::Skinned { first_slot, .. } => {
+            (rows.get(first_slot as usize..).unwrap_or(&[]), Affine3x4::IDENTITY)
+        }
     };
     SkinningJob {
         primitive: p,
@@ -50,11 +49,7 @@ pub(super) fn skin_vertices(
 
 /// The side of each vertex's blended row, for meshes with [`Winding::ByRows`]; empty for others.
 pub(super) fn vertex_sides(mesh: &DrawMesh, rows: &[Affine3x4]) -> Vec<f32> {
-    let Placement::Skinned {
-        first_slot,
-        winding: Winding::ByRows,
-    } = mesh.placement
-    else {
+    let Placement::Skinned { first_slot, winding: Winding::ByRows } = mesh.placement else {
         return Vec::new();
     };
     let palette = rows.get(first_slot as usize..).unwrap_or(&[]);
@@ -106,10 +101,7 @@ mod tests {
             material: &MATERIAL,
             image: None,
             tint: 0.0,
-            placement: Placement::Skinned {
-                first_slot: 1,
-                winding: Winding::Kept,
-            },
+            placement: Placement::Skinned { first_slot: 1, winding: Winding::Kept },
             first_weight: 0,
         }
     }
@@ -146,18 +138,11 @@ mod tests {
     fn rigid_meshes_ignore_their_influences_and_rows() {
         let primitive = Primitive {
             positions: vec![[1.0, 0.0, 0.0]],
-            influences: Influences {
-                per_vertex: 4,
-                joints: vec![9; 4],
-                weights: vec![0.25; 4],
-            },
+            influences: Influences { per_vertex: 4, joints: vec![9; 4], weights: vec![0.25; 4] },
             ..Default::default()
         };
         let at = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, Vec3::Z);
-        let rigid = DrawMesh {
-            placement: Placement::Rigid(at),
-            ..mesh(&primitive)
-        };
+        let rigid = DrawMesh { placement: Placement::Rigid(at), ..mesh(&primitive) };
         let out = skin_vertices(&rigid, &[Affine3x4::IDENTITY; 3], &[0.5; 9]).unwrap();
         assert_eq!((out.positions[0], out.normals.len()), ([1.0, 0.0, 1.0], 0));
     }
@@ -172,10 +157,7 @@ mod tests {
                 joints: vec![0; 4],
                 weights: vec![1.0, 0.0, 0.0, 0.0],
             },
-            targets: vec![MorphTarget {
-                positions: vec![[0.0, 2.0, 0.0]],
-                ..Default::default()
-            }],
+            targets: vec![MorphTarget { positions: vec![[0.0, 2.0, 0.0]], ..Default::default() }],
             ..Default::default()
         };
         let turn = Quat::from_rotation_x(std::f32::consts::FRAC_PI_2);

@@ -99,11 +99,7 @@ impl<'a> Character<'a> {
         wanted: impl Fn(usize, AlphaMode) -> bool,
         moved: impl Fn(Vec3) -> Vec3,
     ) -> Result<Self, JobError> {
-        let mut out = Self {
-            shapes: Vec::new(),
-            tint: [1.0; 4],
-            rows: 0..0,
-        };
+        let mut out = Self { shapes: Vec::new(), tint: [1.0; 4], rows: 0..0 };
         let models = scene.models.get(visible.model);
         let detail = models.and_then(|m| m.details.get(visible.detail));
         let (Some(detail), Some(instance)) = (detail, scene.instances.get(visible.instance)) else {

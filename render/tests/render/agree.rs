@@ -31,26 +31,17 @@ fn check(name: &str, crowd: &mut Crowd) {
     let empty = crowd.software().image;
     let empty_gpu = crowd.gpu(u64::MAX).image;
     crowd.instances = instances;
-    assert!(
-        mean_difference(&empty, &empty_gpu) < 0.3,
-        "{name}: the sky differs"
-    );
+    assert!(mean_difference(&empty, &empty_gpu) < 0.3, "{name}: the sky differs");
     let (a, b) = (silhouette(&gpu, &empty), silhouette(&software, &empty));
     let covered = a.iter().filter(|&&v| v).count() as f64 / a.len() as f64;
     let overlap = overlap(&a, &b);
     println!(
         "{name}: mean {mean:.3}, differing {share:.4}, overlap {overlap:.4}, covered {covered:.3}"
     );
-    assert!(
-        covered > 0.02,
-        "{name}: only {covered} of the picture is covered"
-    );
+    assert!(covered > 0.02, "{name}: only {covered} of the picture is covered");
     assert!(mean < MEAN, "{name}: mean difference {mean}");
     assert!(share < SHARE, "{name}: {share} of the pixels differ");
-    assert!(
-        overlap > OVERLAP,
-        "{name}: silhouettes overlap by {overlap}"
-    );
+    assert!(overlap > OVERLAP, "{name}: silhouettes overlap by {overlap}");
 }
 
 fn bend(i: usize, joint: &str) -> Quat {
@@ -82,11 +73,7 @@ pub fn morphs_look_alike() {
         ..Default::default()
     };
     let lean = MorphTarget {
-        positions: p
-            .positions
-            .iter()
-            .map(|v| [v[1] * v[1] * 0.3, 0.0, 0.0])
-            .collect(),
+        positions: p.positions.iter().map(|v| [v[1] * v[1] * 0.3, 0.0, 0.0]).collect(),
         normals: p.normals.iter().map(|n| [0.0, -n[0] * 0.5, 0.0]).collect(),
         ..Default::default()
     };
@@ -99,25 +86,14 @@ pub fn morphs_look_alike() {
     }
     check("morphs", &mut crowd);
     crowd.look.ground = Some(0.0);
-    assert!(
-        differing(&crowd.software().image, &still, 12) > 0.02,
-        "weights do nothing"
-    );
+    assert!(differing(&crowd.software().image, &still, 12) > 0.02, "weights do nothing");
 }
 
 pub fn textures_and_colours_look_alike() {
     let mut model = tube(3, 1.7, 0.4, 4);
     let p = &mut model.parts[0].0;
-    p.uvs = p
-        .positions
-        .iter()
-        .map(|v| [v[0].atan2(v[2]) * 2.0, v[1] * 1.5])
-        .collect();
-    p.colors = p
-        .positions
-        .iter()
-        .map(|v| [1.0, v[1] / 1.7, 0.6, 1.0])
-        .collect();
+    p.uvs = p.positions.iter().map(|v| [v[0].atan2(v[2]) * 2.0, v[1] * 1.5]).collect();
+    p.colors = p.positions.iter().map(|v| [1.0, v[1] / 1.7, 0.6, 1.0]).collect();
     let mut crowd = Crowd::new(vec![vec![(model, 0.0)]], 3, bend);
     let texel = |x: u32, y: u32| [x as u8 * 30, 255 - y as u8 * 25, 90, 255];
     crowd.image = Some(Image {
@@ -137,14 +113,8 @@ pub fn odd_meshes_look_alike() {
     let mut faceted = tube(1, 0.6, 0.3, 4).parts.remove(0).0;
     faceted.normals.clear();
     let post = tube(2, 1.0, 0.1, 4);
-    let one = Material {
-        base_color: [0.8, 0.4, 0.2, 1.0],
-        ..Material::default()
-    };
-    let both = Material {
-        double_sided: true,
-        ..one.clone()
-    };
+    let one = Material { base_color: [0.8, 0.4, 0.2, 1.0], ..Material::default() };
+    let both = Material { double_sided: true, ..one.clone() };
     let moved = |scale: Vec3, at: Vec3| {
         let q = Quat::from_rotation_z(0.3);
         Placement::Rigid(Affine3x4::from_scale_rotation_translation(scale, q, at))
@@ -157,10 +127,7 @@ pub fn odd_meshes_look_alike() {
         placement,
         first_weight: 0,
     };
-    let skinned = Placement::Skinned {
-        first_slot: 1,
-        winding: Winding::ByRows,
-    };
+    let skinned = Placement::Skinned { first_slot: 1, winding: Winding::ByRows };
     let mirrored = moved(Vec3::new(-1.0, 0.7, 1.2), Vec3::new(-0.6, 0.2, 0.0));
     let meshes = [
         mesh(&open, &both, moved(Vec3::ONE, Vec3::new(0.6, 0.3, 0.0))),
@@ -168,10 +135,7 @@ pub fn odd_meshes_look_alike() {
         mesh(&faceted, &one, moved(Vec3::ONE, Vec3::Y * 1.1)),
         mesh(&post.parts[0].0, &one, skinned),
     ];
-    let details = [DrawDetail {
-        meshes: &meshes,
-        min_pixels: 0.0,
-    }];
+    let details = [DrawDetail { meshes: &meshes, min_pixels: 0.0 }];
     let models = [DrawModel { details: &details }];
     let mut crowd = Crowd::new(vec![vec![(tube(3, 1.0, 0.1, 4), 0.0)]], 4, bend);
     // One of them mirrored as a whole, one with mirrored rows.
@@ -184,25 +148,16 @@ pub fn odd_meshes_look_alike() {
     let picture = |backend| {
         let _one_at_a_time = device_lock();
         crowd.with(|s| {
-            let scene = Scene {
-                models: &models,
-                ..s.clone()
-            };
+            let scene = Scene { models: &models, ..s.clone() };
             draw(&scene, SIZE, backend).expect("a picture").image
         })
     };
     let (gpu, software) = (picture(Backend::Gpu), picture(Backend::Software));
     keep(&gpu, "odd meshes by wgpu");
     keep(&software, "odd meshes in software");
-    let (mean, share) = (
-        mean_difference(&gpu, &software),
-        differing(&gpu, &software, 12),
-    );
+    let (mean, share) = (mean_difference(&gpu, &software), differing(&gpu, &software, 12));
     println!("odd meshes: mean {mean:.3}, differing {share:.4}");
-    assert!(
-        mean < MEAN && share < SHARE,
-        "mean {mean}, differing {share}"
-    );
+    assert!(mean < MEAN && share < SHARE, "mean {mean}, differing {share}");
 }
 
 /// Tubes whose joints mirror in turn. In the left ones the weights change smoothly, so that rows between two joints are
@@ -281,12 +236,7 @@ pub fn mannequins_look_alike() {
 /// A primitive whose picture is known: see `known`.
 pub fn quad() -> Primitive {
     Primitive {
-        positions: vec![
-            [-1.0, -1.0, 0.0],
-            [1.0, -1.0, 0.0],
-            [1.0, 1.0, 0.0],
-            [-1.0, 1.0, 0.0],
-        ],
+        positions: vec![[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]],
         normals: vec![[0.0, 0.0, 1.0]; 4],
         indices: vec![0, 1, 2, 0, 2, 3],
         ..Default::default()

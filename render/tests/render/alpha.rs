@@ -15,10 +15,7 @@ use phalanx_render::{
 use crate::agree::quad;
 use crate::scenes::{device_lock, differing, keep, mean_difference};
 
-const SIZE: PictureSize = PictureSize {
-    width: 128,
-    height: 128,
-};
+const SIZE: PictureSize = PictureSize { width: 128, height: 128 };
 
 /// A square of side 2 at a depth, with its material and image.
 struct Part {
@@ -36,12 +33,7 @@ fn plain(z: f32, base_color: [f32; 4], alpha_mode: AlphaMode) -> Part {
     Part {
         z,
         primitive,
-        material: Material {
-            base_color,
-            alpha_mode,
-            unlit: true,
-            ..Material::default()
-        },
+        material: Material { base_color, alpha_mode, unlit: true, ..Material::default() },
         image: None,
     }
 }
@@ -75,10 +67,7 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
         Grouping::Meshes => vec![parts.iter().map(|p| mesh(p, p.z)).collect()],
         Grouping::Models => parts.iter().map(|p| vec![mesh(p, 0.0)]).collect(),
     };
-    let detail = |meshes| DrawDetail {
-        meshes,
-        min_pixels: 0.0,
-    };
+    let detail = |meshes| DrawDetail { meshes, min_pixels: 0.0 };
     let details: Vec<[DrawDetail; 1]> = meshes.iter().map(|m| [detail(m)]).collect();
     let models: Vec<DrawModel> = details.iter().map(|d| DrawModel { details: d }).collect();
     let instance = |(model, z)| DrawInstance {
@@ -92,10 +81,7 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
     };
     let instances: Vec<DrawInstance> = match grouping {
         Grouping::Meshes => vec![instance((0, 0.0))],
-        Grouping::Models => (0u32..)
-            .zip(parts.iter().map(|p| p.z))
-            .map(instance)
-            .collect(),
+        Grouping::Models => (0u32..).zip(parts.iter().map(|p| p.z)).map(instance).collect(),
     };
     let scene = Scene {
         models: &models,
@@ -109,12 +95,7 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
             fov_y: 2.0 * (1.0f32 / 400.0).atan(),
             near: 0.1,
         },
-        look: Look {
-            ground: None,
-            haze: f32::INFINITY,
-            light: Vec3::Z,
-            ..Look::default()
-        },
+        look: Look { ground: None, haze: f32::INFINITY, light: Vec3::Z, ..Look::default() },
     };
     draw(&scene, SIZE, backend).expect("a picture").image
 }
@@ -123,12 +104,7 @@ fn picture(backend: Backend, parts: &[Part], grouping: Grouping) -> RgbaImage {
 fn encoded(linear: [f64; 3]) -> [f64; 3] {
     linear.map(|v| {
         let v = v.clamp(0.0, 1.0);
-        255.0
-            * if v <= 0.003_130_8 {
-                v * 12.92
-            } else {
-                1.055 * v.powf(1.0 / 2.4) - 0.055
-            }
+        255.0 * if v <= 0.003_130_8 { v * 12.92 } else { 1.055 * v.powf(1.0 / 2.4) - 0.055 }
     })
 }
 
@@ -137,10 +113,7 @@ fn shows(image: &RgbaImage, x: u32, y: u32, linear: [f64; 3]) {
     let (found, expected) = (image.get_pixel(x, y).0, encoded(linear));
     let off = |c: usize| (f64::from(found[c]) - expected[c]).abs();
     // Colours are stored with 8 bits before they are mixed again.
-    assert!(
-        (0..3).all(|c| off(c) < 2.5),
-        "{found:?} at {x}, {y}, expected {expected:.1?}"
-    );
+    assert!((0..3).all(|c| off(c) < 2.5), "{found:?} at {x}, {y}, expected {expected:.1?}");
 }
 
 fn both(test: impl Fn(Backend)) {
@@ -156,11 +129,7 @@ fn over(behind: [f64; 3], [r, g, b, a]: [f64; 4]) -> [f64; 3] {
 
 /// Surfaces that blend show what lies behind them by its distance, whatever the order in which they are listed.
 pub fn blended_back_to_front() {
-    let colors = [
-        [0.1, 0.2, 0.9, 1.0],
-        [0.9, 0.1, 0.1, 0.5],
-        [0.1, 0.8, 0.2, 0.25],
-    ];
+    let colors = [[0.1, 0.2, 0.9, 1.0], [0.9, 0.1, 0.1, 0.5], [0.1, 0.8, 0.2, 0.25]];
     let wide = |c: [f32; 4]| c.map(f64::from);
     let [back, middle, front] = colors.map(wide);
     let [r, g, b, _] = back;
@@ -200,11 +169,7 @@ pub fn blended_back_to_front() {
 pub fn alpha_of_factor_texture_and_vertices() {
     let mut part = plain(1.0, [1.0, 1.0, 1.0, 0.8], AlphaMode::Blend);
     part.primitive.colors = vec![[1.0, 1.0, 1.0, 0.5]; 4];
-    part.image = Some(Image {
-        width: 1,
-        height: 1,
-        rgba: vec![255, 0, 0, 102],
-    });
+    part.image = Some(Image { width: 1, height: 1, rgba: vec![255, 0, 0, 102] });
     part.material.base_color_texture = Some(Texture::default());
     let behind = plain(0.0, [0.0, 0.0, 1.0, 1.0], AlphaMode::Opaque);
     let parts = [part, behind];
@@ -219,19 +184,10 @@ pub fn alpha_of_factor_texture_and_vertices() {
 /// A masked surface ends where alpha falls below the cutoff, between two texels.
 pub fn masked_by_the_cutoff() {
     let mut part = plain(1.0, [1.0, 0.0, 0.0, 1.0], AlphaMode::Mask);
-    part.image = Some(Image {
-        width: 2,
-        height: 1,
-        rgba: vec![255, 255, 255, 0, 255, 255, 255, 255],
-    });
-    let sampler = Sampler {
-        wrap_u: Wrap::ClampToEdge,
-        ..Sampler::default()
-    };
-    part.material.base_color_texture = Some(Texture {
-        sampler,
-        ..Texture::default()
-    });
+    part.image =
+        Some(Image { width: 2, height: 1, rgba: vec![255, 255, 255, 0, 255, 255, 255, 255] });
+    let sampler = Sampler { wrap_u: Wrap::ClampToEdge, ..Sampler::default() };
+    part.material.base_color_texture = Some(Texture { sampler, ..Texture::default() });
     let mut parts = [part, plain(0.0, [0.0, 0.0, 1.0, 1.0], AlphaMode::Opaque)];
     for (cutoff, column) in [(0.5f32, 64), (0.25, 48), (0.75, 80)] {
         parts[0].material.alpha_cutoff = cutoff;
@@ -244,31 +200,16 @@ pub fn masked_by_the_cutoff() {
     }
     // What is not drawn does not cover either: the blue square is seen from behind, too.
     parts[0].material.alpha_cutoff = 2.0;
-    both(|backend| {
-        shows(
-            &picture(backend, &parts, Grouping::Meshes),
-            100,
-            64,
-            [0.0, 0.0, 1.0],
-        )
-    });
+    both(|backend| shows(&picture(backend, &parts, Grouping::Meshes), 100, 64, [0.0, 0.0, 1.0]));
 }
 
-const CORNERS: [[u8; 4]; 4] = [
-    [255, 0, 0, 255],
-    [0, 255, 0, 255],
-    [0, 0, 255, 255],
-    [255, 255, 255, 255],
-];
+const CORNERS: [[u8; 4]; 4] =
+    [[255, 0, 0, 255], [0, 255, 0, 255], [0, 0, 255, 255], [255, 255, 255, 255]];
 
 /// An image of 4 × 4 texels, in quarters of one colour each: red, green above blue, white.
 fn quarters() -> Image {
     let texel = |i: usize| CORNERS[i % 4 / 2 + i / 8 * 2];
-    Image {
-        width: 4,
-        height: 4,
-        rgba: (0..16).flat_map(texel).collect(),
-    }
+    Image { width: 4, height: 4, rgba: (0..16).flat_map(texel).collect() }
 }
 
 /// The quarter of the image at texture coordinates, in f64, as the specification words it; `off` is added at the end.
@@ -293,16 +234,8 @@ fn quarter(t: &Texture, u: f64, v: f64, off: (f64, f64)) -> [f64; 3] {
 /// Transforms, wrapping and the second coordinates, at points away from the borders of texels.
 pub fn textures_lie_as_they_are_told() {
     let texture = |offset, rotation, scale, wrap_u, wrap_v| Texture {
-        transform: TextureTransform {
-            offset,
-            rotation,
-            scale,
-        },
-        sampler: Sampler {
-            wrap_u,
-            wrap_v,
-            ..Sampler::default()
-        },
+        transform: TextureTransform { offset, rotation, scale },
+        sampler: Sampler { wrap_u, wrap_v, ..Sampler::default() },
         ..Texture::default()
     };
     use Wrap::{ClampToEdge, MirroredRepeat, Repeat};
@@ -315,22 +248,13 @@ pub fn textures_lie_as_they_are_told() {
         texture([-0.5, -0.5], 0.0, [2.0; 2], ClampToEdge, ClampToEdge),
         texture([0.0; 2], 0.0, [2.0; 2], MirroredRepeat, Repeat),
         texture([0.0; 2], 0.0, [-1.0, 2.0], ClampToEdge, MirroredRepeat),
-        texture(
-            [0.5, -0.25],
-            0.5 * quarter_turn,
-            [1.5, 0.7],
-            Repeat,
-            MirroredRepeat,
-        ),
+        texture([0.5, -0.25], 0.5 * quarter_turn, [1.5, 0.7], Repeat, MirroredRepeat),
     ];
     for (case, texture) in cases.into_iter().enumerate() {
         for tex_coord in [0, 1] {
             let mut part = plain(0.0, [1.0; 4], AlphaMode::Opaque);
             part.image = Some(quarters());
-            part.material.base_color_texture = Some(Texture {
-                tex_coord,
-                ..texture
-            });
+            part.material.base_color_texture = Some(Texture { tex_coord, ..texture });
             if tex_coord == 1 {
                 let p = &mut part.primitive;
                 p.uvs1 = std::mem::replace(&mut p.uvs, vec![[0.1, 0.2]; 4]);
@@ -393,16 +317,9 @@ pub fn alpha_looks_alike() {
         [1.0, 1.0, 0.2, 1.0],
         [0.2, 1.0, 0.2, 0.0],
     ];
-    glass
-        .primitive
-        .positions
-        .iter_mut()
-        .for_each(|p| p[0] *= 0.7);
+    glass.primitive.positions.iter_mut().for_each(|p| p[0] *= 0.7);
     let mut wall = plain(0.0, [0.8, 0.5, 0.3, 1.0], AlphaMode::Opaque);
-    wall.primitive
-        .positions
-        .iter_mut()
-        .for_each(|p| p[1] *= 0.5);
+    wall.primitive.positions.iter_mut().for_each(|p| p[1] *= 0.5);
     let parts = [glass, leaves, wall];
     for grouping in [Grouping::Meshes, Grouping::Models] {
         let gpu = picture(Backend::Gpu, &parts, grouping);
@@ -424,15 +341,9 @@ fn shadow_of(backend: Backend, part: Option<&Part>) -> RgbaImage {
     let place = Affine3x4::from_scale_rotation_translation(Vec3::ONE, level, Vec3::Y * 2.0);
     let meshes: Vec<DrawMesh> = part
         .iter()
-        .map(|p| DrawMesh {
-            placement: Placement::Rigid(place),
-            ..mesh(p, 0.0)
-        })
+        .map(|p| DrawMesh { placement: Placement::Rigid(place), ..mesh(p, 0.0) })
         .collect();
-    let details = [DrawDetail {
-        meshes: &meshes,
-        min_pixels: 0.0,
-    }];
+    let details = [DrawDetail { meshes: &meshes, min_pixels: 0.0 }];
     let models = [DrawModel { details: &details }];
     let instances = [DrawInstance {
         model: 0,
@@ -481,17 +392,11 @@ pub fn shadows_of_masked_and_blended_surfaces() {
     ];
     for (mode, alpha, cutoff, expected) in cases {
         let mut part = plain(0.0, [1.0, 0.0, 0.0, alpha], mode);
-        part.image = Some(Image {
-            width: 2,
-            height: 1,
-            rgba: vec![255, 255, 255, 0, 255, 255, 255, 255],
-        });
+        part.image =
+            Some(Image { width: 2, height: 1, rgba: vec![255, 255, 255, 0, 255, 255, 255, 255] });
         part.material.alpha_cutoff = cutoff;
         part.material.base_color_texture = Some(Texture {
-            sampler: Sampler {
-                wrap_u: Wrap::ClampToEdge,
-                ..Sampler::default()
-            },
+            sampler: Sampler { wrap_u: Wrap::ClampToEdge, ..Sampler::default() },
             ..Texture::default()
         });
         both(|backend| {
@@ -499,21 +404,12 @@ pub fn shadows_of_masked_and_blended_surfaces() {
             // 16 pixels a metre, the origin in the middle: x = −2.75 and −1.25.
             let darker = [20, 44].map(|x| {
                 let at = |image: &RgbaImage| {
-                    image.get_pixel(x, 64).0[..3]
-                        .iter()
-                        .map(|&v| u32::from(v))
-                        .sum::<u32>()
+                    image.get_pixel(x, 64).0[..3].iter().map(|&v| u32::from(v)).sum::<u32>()
                 };
                 at(&with) + 60 < at(&empty)
             });
-            keep(
-                &with,
-                &format!("shadow {mode:?} {alpha} {cutoff} {backend:?}"),
-            );
-            assert_eq!(
-                darker, expected,
-                "{mode:?} of {alpha}, cutoff {cutoff}, {backend:?}"
-            );
+            keep(&with, &format!("shadow {mode:?} {alpha} {cutoff} {backend:?}"));
+            assert_eq!(darker, expected, "{mode:?} of {alpha}, cutoff {cutoff}, {backend:?}");
         });
     }
 }

@@ -22,10 +22,7 @@ fn same(name: &str, a: &Picture, b: &Picture) {
 
 /// A device with no more than WebGL2's limits.
 fn webgl() -> GpuOptions {
-    GpuOptions {
-        limits: wgpu::Limits::downlevel_webgl2_defaults(),
-        ..GpuOptions::default()
-    }
+    GpuOptions { limits: wgpu::Limits::downlevel_webgl2_defaults(), ..GpuOptions::default() }
 }
 
 /// Two models of four and of eight influences, one of them with morph targets.
@@ -58,31 +55,17 @@ pub fn backends_draw_the_same() {
     };
     let storage = picture(&GpuOptions::default(), PaletteBackend::Storage);
     let empty = crowd.with(|s| {
-        let empty = Scene {
-            instances: &[],
-            ..s.clone()
-        };
+        let empty = Scene { instances: &[], ..s.clone() };
         draw(&empty, SIZE, Backend::Gpu).expect("a picture")
     });
     assert!(differing(&storage.image, &empty.image, 12) > 0.1);
     for backend in [PaletteBackend::Texture, PaletteBackend::Uniform] {
         let name = format!("{backend} and storage");
         same(&name, &picture(&GpuOptions::default(), backend), &storage);
-        same(
-            &format!("{name}, WebGL2"),
-            &picture(&webgl(), backend),
-            &storage,
-        );
+        same(&format!("{name}, WebGL2"), &picture(&webgl(), backend), &storage);
         // Pages of 23 rows: not two instances of five joints in a window's 16 and the next.
-        let paged = GpuOptions {
-            page_bytes: 23 * 48,
-            ..GpuOptions::default()
-        };
-        same(
-            &format!("{name}, paged"),
-            &picture(&paged, backend),
-            &storage,
-        );
+        let paged = GpuOptions { page_bytes: 23 * 48, ..GpuOptions::default() };
+        same(&format!("{name}, paged"), &picture(&paged, backend), &storage);
     }
 }
 
@@ -109,9 +92,7 @@ pub fn the_choice_follows_the_device() {
     let mut renderer = GpuRenderer::open(&webgl(), 1, Some(PaletteBackend::Uniform)).unwrap();
     let long = vec![vec![(tube(400, 1.7, 0.2, 4), 0.0)]];
     let crowd = scenes::Crowd::new(long, 1, |_, _| Quat::IDENTITY);
-    let error = crowd
-        .with(|s| renderer.draw(s, SIZE))
-        .expect_err("400 joints");
+    let error = crowd.with(|s| renderer.draw(s, SIZE)).expect_err("400 joints");
     let RenderError::Gpu(GpuError::Joints { needed, limit, .. }) = error else {
         panic!("{error}");
     };
@@ -142,9 +123,7 @@ pub fn rows_on_a_device_draw_the_same() {
             parade.crowd.advance(0.1).expect("a short step");
             parade.look(&camera);
             let seen = parade.view.seen().filter(|(_, seen)| seen.any()).count();
-            let done = bones
-                .evaluate(&mut parade.crowd, renderer.gpu())
-                .expect("room");
+            let done = bones.evaluate(&mut parade.crowd, renderer.gpu()).expect("room");
             // In the first frame there are no rows to keep.
             let expected = if frame == 0 { 150 } else { seen };
             assert_eq!(done.frame.instances, expected, "{backend}, frame {frame}");
@@ -195,20 +174,14 @@ pub fn wireframes_show_edges() {
         keep(&edges.image, &format!("wireframe by {backend}"));
         assert_eq!(counts, surfaces.counts);
         let empty = crowd.with(|s| {
-            let empty = Scene {
-                instances: &[],
-                ..s.clone()
-            };
+            let empty = Scene { instances: &[], ..s.clone() };
             renderer.draw(&empty, SIZE).expect("a picture").image
         });
         let [solid, lines] = [&surfaces, &edges].map(|p| differing(&p.image, &empty, 12));
         let changed = differing(&edges.image, &surfaces.image, 12);
         println!("{backend}: surfaces {solid:.4}, lines {lines:.4}, changed {changed:.4}");
         // At this size the edges of a character cover it almost whole.
-        assert!(
-            lines > 0.5 * solid && changed > 0.05,
-            "{lines} {solid} {changed}"
-        );
+        assert!(lines > 0.5 * solid && changed > 0.05, "{lines} {solid} {changed}");
         let first = first.get_or_insert_with(|| edges.clone());
         same(&format!("wireframe by {backend}"), &edges, first);
     }
@@ -227,10 +200,7 @@ pub fn parades_use_all_details() {
     let shape = RigShape::new(&parade.rig);
     let triangles = |lod| -> u64 {
         let meshes = shape.meshes(lod);
-        meshes
-            .iter()
-            .map(|m| m.primitive.indices.len() as u64 / 3)
-            .sum()
+        meshes.iter().map(|m| m.primitive.indices.len() as u64 / 3).sum()
     };
     let triangles = [0, 1, 2].map(triangles);
     assert!(triangles[0] > triangles[1] && triangles[1] > triangles[2]);
@@ -238,9 +208,7 @@ pub fn parades_use_all_details() {
     let scale = f64::from(WIDE.height) / (f64::from(camera.fov_y) / 2.0).tan();
     let (mut least, mut most, mut used) = (0, 0, [0; 3]);
     let seen = parade.view.seen().filter(|(_, seen)| seen.any());
-    let drawn = seen
-        .zip(parade.view.instances())
-        .filter(|((_, seen), _)| seen.body);
+    let drawn = seen.zip(parade.view.instances()).filter(|((_, seen), _)| seen.body);
     for (_, instance) in drawn {
         let sphere = instance.bounds.expect("bounds");
         let middle = instance.world.transform_point3(sphere.center.into());
@@ -266,12 +234,9 @@ pub fn crowds_outlive_their_device() {
     let _one_at_a_time = device_lock();
     let open = || GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");
     let mut renderer = open();
-    let mut bones = GpuBoneBuffer::new(
-        renderer.gpu(),
-        renderer.backend(),
-        &GpuBoneOptions::default(),
-    )
-    .expect("the backend");
+    let mut bones =
+        GpuBoneBuffer::new(renderer.gpu(), renderer.backend(), &GpuBoneOptions::default())
+            .expect("the backend");
     let mut parade = Parade::new(40);
     let camera = Parade::camera(0.0);
     let mut frame = |renderer: &mut GpuRenderer, bones: &mut GpuBoneBuffer| {
@@ -282,10 +247,7 @@ pub fn crowds_outlive_their_device() {
         let picture = match palette {
             Palette::Heap(_) => parade.picture(camera, palette, |s| {
                 let on_device = renderer.draw(s, WIDE).map(|p| p.counts);
-                assert!(matches!(
-                    on_device,
-                    Err(RenderError::Gpu(GpuError::Lost { .. }))
-                ));
+                assert!(matches!(on_device, Err(RenderError::Gpu(GpuError::Lost { .. }))));
                 draw(s, WIDE, Backend::Software)
             }),
             Palette::Device(_) => parade.picture(camera, palette, |s| {
@@ -307,10 +269,7 @@ pub fn crowds_outlive_their_device() {
     for picture in [&before, &meanwhile, &after] {
         assert_eq!(picture.counts.instances, before.counts.instances);
     }
-    assert!(
-        differing(&before.image, &after.image, 12) > 0.001,
-        "time stood still"
-    );
+    assert!(differing(&before.image, &after.image, 12) > 0.001, "time stood still");
     // Another crowd that saw no device comes to the same picture.
     let mut other = Parade::new(40);
     for _ in 0..3 {
@@ -327,18 +286,13 @@ pub fn backends_that_do_not_fit_are_refused() {
     let _one_at_a_time = device_lock();
     let storage = Some(PaletteBackend::Storage);
     let mut renderer = GpuRenderer::open(&GpuOptions::default(), 47, storage).expect("an adapter");
-    let mut bones = GpuBoneBuffer::new(
-        renderer.gpu(),
-        PaletteBackend::Texture,
-        &GpuBoneOptions::default(),
-    )
-    .expect("textures");
+    let mut bones =
+        GpuBoneBuffer::new(renderer.gpu(), PaletteBackend::Texture, &GpuBoneOptions::default())
+            .expect("textures");
     let mut parade = Parade::new(3);
     let camera = Parade::camera(0.0);
     parade.look(&camera);
-    bones
-        .evaluate(&mut parade.crowd, renderer.gpu())
-        .expect("room");
+    bones.evaluate(&mut parade.crowd, renderer.gpu()).expect("room");
     let error = parade.picture(camera, (&bones).into(), |s| renderer.draw(s, WIDE));
     let expected = RenderError::PaletteBackend {
         found: PaletteBackend::Texture,
@@ -351,10 +305,7 @@ pub fn backends_that_do_not_fit_are_refused() {
         GpuBoneBuffer::new(&gpu, PaletteBackend::Storage, &GpuBoneOptions::default()).unwrap();
     let error = parade.picture(camera, (&none).into(), |s| renderer.draw(s, WIDE));
     let error = error.map(|p| p.counts).expect_err("no rows");
-    assert!(
-        matches!(error, RenderError::Palette { rows: 0, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, RenderError::Palette { rows: 0, .. }), "{error}");
 }
 
 /// What goes with a device is refused by the renderer of another: models, canvases, rows.

@@ -21,10 +21,7 @@ const SHARE: f64 = 0.001;
 
 /// A device with no more than WebGL2's limits.
 fn webgl() -> GpuOptions {
-    GpuOptions {
-        limits: wgpu::Limits::downlevel_webgl2_defaults(),
-        ..GpuOptions::default()
-    }
+    GpuOptions { limits: wgpu::Limits::downlevel_webgl2_defaults(), ..GpuOptions::default() }
 }
 
 /// Opaque characters of four influences with morph targets, and blended ones of eight.
@@ -53,12 +50,7 @@ fn tubes(pose: f32) -> scenes::Crowd {
 /// The rows between two palettes, by the job.
 fn lerped(from: &[Affine3x4], to: &[Affine3x4], factor: f32) -> Vec<Affine3x4> {
     let mut output = vec![Affine3x4::IDENTITY; from.len()];
-    let job = LerpPaletteJob {
-        from,
-        to,
-        factor,
-        output: &mut output,
-    };
+    let job = LerpPaletteJob { from, to, factor, output: &mut output };
     job.run().expect("a sound factor");
     output
 }
@@ -88,10 +80,7 @@ fn pairs(factor: impl Fn(usize) -> f32) -> (scenes::Crowd, scenes::Crowd) {
         pairs.palette.extend(order.concat());
         let instance = &mut pairs.instances[i];
         instance.palette_offset = palette_offset;
-        instance.lerp = Some(PaletteLerp {
-            to_offset,
-            factor: factor(i),
-        });
+        instance.lerp = Some(PaletteLerp { to_offset, factor: factor(i) });
     }
     (pairs, single)
 }
@@ -110,10 +99,7 @@ const FACTORS: [Factors; 4] = [
 fn near(name: &str, a: &RgbaImage, b: &RgbaImage, exact: bool) {
     let share = differing(a, b, if exact { 0 } else { 2 });
     println!("{name}: {share:.5} differ");
-    assert!(
-        share <= if exact { 0.0 } else { SHARE },
-        "{name}: {share} of the pixels differ"
-    );
+    assert!(share <= if exact { 0.0 } else { SHARE }, "{name}: {share} of the pixels differ");
 }
 
 pub fn backends_draw_the_same() {
@@ -124,12 +110,7 @@ pub fn backends_draw_the_same() {
         let (pairs, single) = pairs(factor);
         let truth = software(&single);
         // The same job: the same rows.
-        near(
-            &format!("software at {name}"),
-            &software(&pairs),
-            &truth,
-            true,
-        );
+        near(&format!("software at {name}"), &software(&pairs), &truth, true);
         keep(&truth, &format!("between at {name} in software"));
         for earlier in &seen {
             assert!(differing(earlier, &truth, 12) > 0.02, "{name} is no other");
@@ -142,13 +123,7 @@ pub fn backends_draw_the_same() {
             (PaletteBackend::Texture, webgl()),
             (PaletteBackend::Uniform, webgl()),
             // Pages of 23 rows hold two pairs of five joints, or three of three.
-            (
-                PaletteBackend::Uniform,
-                GpuOptions {
-                    page_bytes: 23 * 48,
-                    ..GpuOptions::default()
-                },
-            ),
+            (PaletteBackend::Uniform, GpuOptions { page_bytes: 23 * 48, ..GpuOptions::default() }),
         ] {
             let mut renderer = GpuRenderer::open(&options, 10, Some(backend)).expect("the backend");
             let mut picture = |crowd: &scenes::Crowd| {
@@ -197,10 +172,7 @@ fn webgl_unless(backend: PaletteBackend) -> GpuOptions {
 pub fn rows_on_a_device() {
     let _one_at_a_time = device_lock();
     for backend in PaletteBackend::ALL {
-        let options = GpuOptions {
-            page_bytes: 700 * 48,
-            ..webgl_unless(backend)
-        };
+        let options = GpuOptions { page_bytes: 700 * 48, ..webgl_unless(backend) };
         let mut renderer = GpuRenderer::open(&options, 95, Some(backend)).expect("the backend");
         let mut bones =
             GpuBoneBuffer::new(renderer.gpu(), backend, &GpuBoneOptions::default()).unwrap();
@@ -208,9 +180,7 @@ pub fn rows_on_a_device() {
         let camera = Parade::camera(0.0);
         parade.crowd.advance(0.3).expect("a short step");
         parade.look(&camera);
-        bones
-            .evaluate(&mut parade.crowd, renderer.gpu())
-            .expect("room");
+        bones.evaluate(&mut parade.crowd, renderer.gpu()).expect("room");
         let rows = bones.read(renderer.gpu()).expect("rows");
         let joints = parade.rig.palette_len();
         let mut heap = rows.clone();
@@ -229,36 +199,20 @@ pub fn rows_on_a_device() {
                 let factor = (i % 4) as f32 / 3.0;
                 heap[here.clone()].copy_from_slice(&lerped(&rows[here], &rows[there], factor));
                 DrawInstance {
-                    lerp: Some(PaletteLerp {
-                        to_offset: next as u32,
-                        factor,
-                    }),
+                    lerp: Some(PaletteLerp { to_offset: next as u32, factor }),
                     ..*instance
                 }
             };
-            let instances: Vec<_> = (s.instances.iter().enumerate())
-                .map(|(i, instance)| pair(i, instance))
-                .collect();
-            let with = |palette, instances| Scene {
-                instances,
-                palette,
-                ..s.clone()
-            };
+            let instances: Vec<_> =
+                (s.instances.iter().enumerate()).map(|(i, instance)| pair(i, instance)).collect();
+            let with = |palette, instances| Scene { instances, palette, ..s.clone() };
             let between = renderer.draw(&with(Palette::Device(&bones), &instances), WIDE);
             let single = renderer.draw(&with((&heap).into(), s.instances), WIDE);
             (between.expect("a picture"), single.expect("a picture"))
         });
         let drawn = between.counts.instances;
-        assert!(
-            apart > 1 && drawn > 2 * apart,
-            "{apart} of {drawn} are apart"
-        );
-        near(
-            &format!("{backend} on a device"),
-            &between.image,
-            &single.image,
-            false,
-        );
+        assert!(apart > 1 && drawn > 2 * apart, "{apart} of {drawn} are apart");
+        near(&format!("{backend} on a device"), &between.image, &single.image, false);
     }
 }
 
@@ -271,19 +225,12 @@ pub fn what_does_not_fit_is_refused() {
         let (mut bad, _) = pairs(|_| 0.3);
         bad.instances[2].lerp.as_mut().expect("a pair").factor = factor;
         let error = software(&bad).expect_err("the factor is bad");
-        assert!(
-            matches!(error, RenderError::Factor { instance: 2, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, RenderError::Factor { instance: 2, .. }), "{error}");
     }
     let (mut beyond, _) = pairs(|_| 0.3);
     let rows = beyond.palette.len();
     beyond.instances[1].lerp.as_mut().expect("a pair").to_offset = rows as u32 - 2;
-    let expected = RenderError::Palette {
-        instance: 1,
-        needed: rows as u64 + 1,
-        rows,
-    };
+    let expected = RenderError::Palette { instance: 1, needed: rows as u64 + 1, rows };
     assert_eq!(software(&beyond), Err(expected));
     // At factor 0 the second palette is not read.
     beyond.instances[1].lerp.as_mut().expect("a pair").factor = 0.0;

@@ -14,16 +14,11 @@ pub fn overrides_are_seen() {
     let camera = Parade::camera(0.0);
     let aside = parade.crowd.instances().next().expect("instances");
     let at = Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, Vec3::X * 100.0);
-    parade
-        .crowd
-        .set_world(aside, at)
-        .expect("a sound transform");
+    parade.crowd.set_world(aside, at).expect("a sound transform");
     parade.look(&camera);
     let unseen = |parade: &Parade| {
         let seen = parade.view.seen();
-        seen.filter(|(_, s)| !s.any())
-            .map(|(id, _)| id)
-            .collect::<Vec<_>>()
+        seen.filter(|(_, s)| !s.any()).map(|(id, _)| id).collect::<Vec<_>>()
     };
     let before = unseen(&parade);
     let id = *before.first().expect("somebody is outside");
@@ -57,12 +52,9 @@ pub fn clips_that_came_later_are_seen() {
     let mut view = CrowdView::new();
     view.add_rig(&crowd, id, 0).expect("sound clips");
     let mut is_seen = |crowd: &mut Crowd, clip| {
-        crowd
-            .play(aside, clip, &PlayOptions::default())
-            .expect("a clip of the rig");
+        crowd.play(aside, clip, &PlayOptions::default()).expect("a clip of the rig");
         let camera = Parade::camera(0.0);
-        view.look(crowd, &camera, &Look::default(), WIDE, true)
-            .expect("a view");
+        view.look(crowd, &camera, &Look::default(), WIDE, true).expect("a view");
         view.seen().all(|(_, seen)| seen.any())
     };
     let [idle, walk] = [0, 1].map(|i| crowd.clip_by_index(id, i).expect("a clip"));
@@ -72,9 +64,7 @@ pub fn clips_that_came_later_are_seen() {
     let later = later.expect("a clip of the rig's skeleton");
     assert_eq!(crowd.clip_by_index(id, 0), Some(later));
     assert!(!is_seen(&mut crowd, later), "it does not walk so far");
-    crowd
-        .set_world(aside, Affine3x4::IDENTITY)
-        .expect("a sound transform");
+    crowd.set_world(aside, Affine3x4::IDENTITY).expect("a sound transform");
     assert!(is_seen(&mut crowd, later));
 }
 
@@ -83,16 +73,10 @@ pub fn tiers_see_the_picture_and_its_shadows() {
     let mut parade = Parade::new(400);
     let camera = Parade::camera(0.0);
     // Long shadows.
-    let look = Look {
-        light: Vec3::new(0.9, 0.2, 0.4),
-        ..Look::default()
-    };
+    let look = Look { light: Vec3::new(0.9, 0.2, 0.4), ..Look::default() };
     let refused = CrowdView::set_views(&mut parade.crowd, &camera, &look, WIDE);
     assert!(matches!(refused, Err(ViewError::Tiers(_))), "{refused:?}");
-    let all = Tiers {
-        tiers: vec![Tier::default()],
-        ..Tiers::default()
-    };
+    let all = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
     parade.crowd.set_tiers(Some(all)).expect("sound tiers");
     let projection = camera.projection(WIDE).expect("a sound camera");
     let within = |p: Vec3| {
@@ -114,8 +98,7 @@ pub fn tiers_see_the_picture_and_its_shadows() {
         CrowdView::set_views(&mut parade.crowd, &camera, &look, WIDE).expect("a sound camera");
         // Everybody is scheduled: what is outside has no rows.
         let Parade { crowd, view, .. } = &mut parade;
-        view.look(crowd, &camera, &look, WIDE, true)
-            .expect("a view");
+        view.look(crowd, &camera, &look, WIDE, true).expect("a view");
         let evaluated = parade.crowd.evaluate(&mut bones).instances;
         for &id in &ids {
             let body = center(&parade, id);
@@ -130,8 +113,5 @@ pub fn tiers_see_the_picture_and_its_shadows() {
         assert!(evaluated <= most, "{evaluated}");
     }
     let [with, without] = only_shadows;
-    assert!(
-        with > without + 5,
-        "{with} of whom {without} are in the picture"
-    );
+    assert!(with > without + 5, "{with} of whom {without} are in the picture");
 }

@@ -38,10 +38,7 @@ fn picture<T>(
     (rows, stride): (&[Affine3x4], usize),
     draw: impl FnOnce(&Scene) -> T,
 ) -> T {
-    let details = [DrawDetail {
-        meshes,
-        min_pixels: 0.0,
-    }];
+    let details = [DrawDetail { meshes, min_pixels: 0.0 }];
     let instances = (0..COUNT).map(|i| DrawInstance {
         model: 0,
         world: Affine3x4::from_scale_rotation_translation(
@@ -75,10 +72,7 @@ fn picture<T>(
 /// The coarsest level through its detail's palette and through the full one.
 fn both(name: &str, mut draw: impl FnMut(&Scene) -> Picture) {
     let rig = Arc::new(import::mannequin().expect("the built-in character"));
-    let options = DetailOptions {
-        level: 2,
-        ..DetailOptions::default()
-    };
+    let options = DetailOptions { level: 2, ..DetailOptions::default() };
     let detail = rig.detail(&options).expect("a level of the rig");
     let [full, coarse] = [&rig, &detail].map(|rig| (rows(rig), rig.palette_len()));
     assert!(coarse.1 < full.1);
@@ -95,9 +89,7 @@ fn both(name: &str, mut draw: impl FnMut(&Scene) -> Picture) {
 }
 
 pub fn details_draw_the_same_in_software() {
-    both("software", |s| {
-        draw(s, WIDE, Backend::Software).expect("a picture")
-    });
+    both("software", |s| draw(s, WIDE, Backend::Software).expect("a picture"));
 }
 
 pub fn details_draw_the_same_on_the_gpu() {
@@ -115,10 +107,9 @@ pub fn details_draw_the_same_on_the_gpu() {
 fn tiers(details: bool) -> Tiers {
     let tier = |height, level: Option<usize>| Tier {
         height,
-        detail: level.filter(|_| details).map(|level| TierDetail {
-            level,
-            ..TierDetail::default()
-        }),
+        detail: level
+            .filter(|_| details)
+            .map(|level| TierDetail { level, ..TierDetail::default() }),
         ..Tier::default()
     };
     Tiers {
@@ -161,14 +152,8 @@ fn plaza(name: &str, mut draw: impl FnMut(&Scene) -> Picture) {
         let mut bones = BoneBuffer::new();
         rows.push(parade.crowd.evaluate(&mut bones).rows);
         let crowd = &parade.crowd;
-        parade
-            .view
-            .collect(crowd, |_| [0.8, 0.4, 0.2, 1.0])
-            .expect("models for all");
-        let shown = parade
-            .view
-            .seen()
-            .filter(|(id, seen)| seen.any() && crowd.tier(*id).is_some());
+        parade.view.collect(crowd, |_| [0.8, 0.4, 0.2, 1.0]).expect("models for all");
+        let shown = parade.view.seen().filter(|(id, seen)| seen.any() && crowd.tier(*id).is_some());
         let mut instances = parade.view.instances().to_vec();
         let mut far = 0;
         for ((id, _), instance) in shown.zip(&mut instances) {
@@ -179,25 +164,11 @@ fn plaza(name: &str, mut draw: impl FnMut(&Scene) -> Picture) {
             instance.model = is_far.into();
             far += usize::from(is_far);
         }
-        assert!(
-            far > 50 && instances.len() > far + 5,
-            "{far} of {}",
-            instances.len()
-        );
-        let of_far = crowd
-            .tier_details(id)
-            .expect("the rig")
-            .next()
-            .unwrap_or(&rig)
-            .clone();
+        assert!(far > 50 && instances.len() > far + 5, "{far} of {}", instances.len());
+        let of_far = crowd.tier_details(id).expect("the rig").next().unwrap_or(&rig).clone();
         let shapes = [RigShape::new(&rig), RigShape::new(&of_far)];
         let meshes = [shapes[0].meshes(0), shapes[1].meshes(2)];
-        let levels = meshes.each_ref().map(|meshes| {
-            [DrawDetail {
-                meshes,
-                min_pixels: 0.0,
-            }]
-        });
+        let levels = meshes.each_ref().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]);
         let models = levels.each_ref().map(|details| DrawModel { details });
         pictures.push(draw(&Scene {
             models: &models,
@@ -219,9 +190,7 @@ fn plaza(name: &str, mut draw: impl FnMut(&Scene) -> Picture) {
 }
 
 pub fn tiers_with_details_draw_the_same_in_software() {
-    plaza("software", |s| {
-        draw(s, WIDE, Backend::Software).expect("a picture")
-    });
+    plaza("software", |s| draw(s, WIDE, Backend::Software).expect("a picture"));
 }
 
 pub fn tiers_with_details_draw_the_same_on_the_gpu() {
@@ -243,10 +212,7 @@ pub fn details_without_models_are_refused() {
     parade.crowd.set_tiers(Some(all)).expect("sound tiers");
     let view = &mut parade.view;
     let refused = view.set_details(&parade.crowd, id, &[1, 2]);
-    let wanted = ViewError::Details {
-        found: 2,
-        needed: 1,
-    };
+    let wanted = ViewError::Details { found: 2, needed: 1 };
     assert_eq!(refused, Err(wanted));
     let refused = CrowdView::new().set_details(&parade.crowd, id, &[1]);
     assert_eq!(refused, Err(ViewError::NotAdded { rig: id }));

@@ -45,10 +45,7 @@ pub fn destroyed_while_drawing() {
             if let Some(error) = evaluated.err().map(RenderError::Gpu).or(drawn.err()) {
                 break error;
             }
-            assert!(
-                !reported,
-                "{backend}, attempt {attempt}: the device is gone"
-            );
+            assert!(!reported, "{backend}, attempt {attempt}: the device is gone");
             if gone {
                 let waited = renderer.gpu().wait();
                 waited.expect_err("the device is gone");
@@ -60,9 +57,7 @@ pub fn destroyed_while_drawing() {
         assert!(lost, "{backend}, attempt {attempt}: {failed:?}");
         // The same crowd without the device.
         parade.look(&camera);
-        bones
-            .evaluate(&mut parade.crowd, renderer.gpu())
-            .expect_err("the device is gone");
+        bones.evaluate(&mut parade.crowd, renderer.gpu()).expect_err("the device is gone");
         let palette = Palette::from(&bones);
         let picture = parade.picture(camera, palette, |s| draw(s, WIDE, Backend::Software));
         assert!(picture.expect("a picture").counts.instances > 0);
@@ -100,31 +95,21 @@ pub fn child(what: &str) {
 
 /// A picture of 512 MiB of samples meets 200 MiB of memory, then as much as it likes.
 fn without_memory_in_software() {
-    let large = PictureSize {
-        width: 4096,
-        height: 4096,
-    };
+    let large = PictureSize { width: 4096, height: 4096 };
     let mut parade = Parade::new(10);
     let camera = Parade::camera(0.0);
     parade.look(&camera);
     let mut heap = phalanx::crowd::BoneBuffer::new();
     parade.crowd.evaluate(&mut heap);
-    let mut picture = |size| {
-        parade.picture(camera, heap.rows().into(), |s| {
-            draw(s, size, Backend::Software)
-        })
-    };
+    let mut picture =
+        |size| parade.picture(camera, heap.rows().into(), |s| draw(s, size, Backend::Software));
     // The workers and what they keep are there from here on.
     let before = picture(WIDE).expect("a picture").image;
     let (refused, small) = with_memory(200 << 20, || (picture(large), picture(WIDE)));
     let error = refused.expect_err("there is no memory");
     let PictureSize { width, height } = large;
     let needed = 512 << 20;
-    let expected = RenderError::OutOfMemory {
-        width,
-        height,
-        needed,
-    };
+    let expected = RenderError::OutOfMemory { width, height, needed };
     assert_eq!(error, expected);
     assert_eq!(small.expect("a picture").image, before);
     let drawn = picture(large).expect("there is memory").image;
@@ -135,10 +120,7 @@ fn without_memory_in_software() {
 /// A canvas of 600 MB meets 200 MiB of memory, then as much as it
 /// likes.
 fn without_memory() {
-    let large = PictureSize {
-        width: 4096,
-        height: 4096,
-    };
+    let large = PictureSize { width: 4096, height: 4096 };
     let mut renderer = GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");
     let mut parade = Parade::new(10);
     let camera = Parade::camera(0.0);

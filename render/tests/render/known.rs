@@ -14,10 +14,7 @@ use crate::agree::quad;
 use crate::model::tube;
 use crate::scenes::{self, Crowd, SIZE, differing};
 
-const SQUARE: PictureSize = PictureSize {
-    width: 200,
-    height: 200,
-};
+const SQUARE: PictureSize = PictureSize { width: 200, height: 200 };
 
 fn camera(eye: Vec3) -> Camera {
     Camera {
@@ -96,16 +93,10 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
         material: &red,
         image: None,
         tint: 0.0,
-        placement: Placement::Skinned {
-            first_slot: 1,
-            winding: square.winding,
-        },
+        placement: Placement::Skinned { first_slot: 1, winding: square.winding },
         first_weight: 0,
     }];
-    let details = [DrawDetail {
-        meshes: &meshes,
-        min_pixels: 0.0,
-    }];
+    let details = [DrawDetail { meshes: &meshes, min_pixels: 0.0 }];
     let models = [DrawModel { details: &details }];
     let moved = |scale: Vec3, turn: f32, at: Vec3| {
         Affine3x4::from_scale_rotation_translation(scale, Quat::from_rotation_y(turn), at)
@@ -120,11 +111,7 @@ fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {
         palette: Palette::Heap(&[elsewhere, elsewhere, elsewhere, row]),
         morph_weights: &[],
         camera: camera(square.origin),
-        look: Look {
-            ground: None,
-            haze: f32::INFINITY,
-            ..Look::default()
-        },
+        look: Look { ground: None, haze: f32::INFINITY, ..Look::default() },
     };
     let picture = draw(&scene, SQUARE, backend).expect("a picture");
     assert_eq!((picture.counts.instances, picture.counts.triangles), (1, 2));
@@ -140,18 +127,9 @@ const PLACE: Option<[u32; 4]> = Some([125, 134, 75, 84]);
 fn places(backend: Backend) {
     assert_eq!(square(backend, PLAIN), PLACE);
     let mirror = Vec3::new(-1.0, 1.0, 1.0);
-    let world = Square {
-        world_scale: mirror,
-        ..PLAIN
-    };
-    let row = Square {
-        row_scale: mirror * 0.5,
-        ..PLAIN
-    };
-    let both = Square {
-        world_scale: mirror,
-        ..row
-    };
+    let world = Square { world_scale: mirror, ..PLAIN };
+    let row = Square { row_scale: mirror * 0.5, ..PLAIN };
+    let both = Square { world_scale: mirror, ..row };
     let wound = |square: Square, winding| Square { winding, ..square };
     for mirrored in [
         world,
@@ -162,15 +140,9 @@ fn places(backend: Backend) {
         wound(both, Winding::Turned),
     ] {
         assert_eq!(square(backend, mirrored), PLACE);
-        let away = Square {
-            turn: std::f32::consts::PI,
-            ..mirrored
-        };
+        let away = Square { turn: std::f32::consts::PI, ..mirrored };
         assert_eq!(square(backend, away), None);
-        let double_sided = Square {
-            double_sided: true,
-            ..away
-        };
+        let double_sided = Square { double_sided: true, ..away };
         assert_eq!(square(backend, double_sided), PLACE);
     }
     // A stated winding is used without a test of the rows.
@@ -187,10 +159,7 @@ pub fn places_in_software() {
 }
 
 /// A hundred kilometres away a float steps by 8 mm, a tenth of a pixel here.
-const AWAY: Square = Square {
-    origin: Vec3::new(100_000.0, 0.0, -60_000.0),
-    ..PLAIN
-};
+const AWAY: Square = Square { origin: Vec3::new(100_000.0, 0.0, -60_000.0), ..PLAIN };
 
 pub fn far_from_the_origin_on_the_gpu() {
     assert_eq!(square(Backend::Gpu, AWAY), PLACE);
@@ -250,9 +219,7 @@ pub fn details_follow_size() {
     let coarse = tube(4, 1.7, 0.2, 4);
     let triangles = |m: &crate::model::Model| m.parts[0].0.indices.len() as u64 / 3;
     let sizes = (triangles(&fine), triangles(&coarse));
-    let mut crowd = Crowd::new(vec![vec![(fine, 40.0), (coarse, 10.0)]], 1, |_, _| {
-        Quat::IDENTITY
-    });
+    let mut crowd = Crowd::new(vec![vec![(fine, 40.0), (coarse, 10.0)]], 1, |_, _| Quat::IDENTITY);
     let at = |crowd: &mut Crowd, distance: f32| {
         crowd.camera = camera(Vec3::new(0.0, 0.9, distance));
         crowd.software().counts.triangles
@@ -284,10 +251,7 @@ pub fn instances_outside_are_culled() {
     assert_eq!(differing(&all.image, &more.image, 0), 0.0);
     for instance in &mut crowd.instances {
         // A sphere that says less than the truth is believed.
-        instance.bounds = Some(Sphere {
-            center: [0.0, -9999.0, 0.0],
-            radius: 0.1,
-        });
+        instance.bounds = Some(Sphere { center: [0.0, -9999.0, 0.0], radius: 0.1 });
     }
     assert_eq!(crowd.software().counts.culled, 28);
 }

@@ -62,11 +62,8 @@ fn main() {
     let linux = cfg!(target_os = "linux");
     let trials = vec![
         without_memory.with_ignored_flag(!linux || missing.is_some() && !required),
-        cpu(
-            "no_memory_for_pictures_in_software",
-            faults::no_memory_in_software,
-        )
-        .with_ignored_flag(!linux),
+        cpu("no_memory_for_pictures_in_software", faults::no_memory_in_software)
+            .with_ignored_flag(!linux),
         gpu("destroyed_while_drawing", faults::destroyed_while_drawing),
         turned,
         corners.with_ignored_flag(missing.is_some() && !required),
@@ -76,81 +73,33 @@ fn main() {
             winding::only_what_can_turn_asks_its_rows,
         ),
         gpu("tubes_look_alike", agree::tubes_look_alike),
-        gpu(
-            "eight_influences_look_alike",
-            agree::eight_influences_look_alike,
-        ),
+        gpu("eight_influences_look_alike", agree::eight_influences_look_alike),
         gpu("morphs_look_alike", agree::morphs_look_alike),
-        gpu(
-            "textures_and_colours_look_alike",
-            agree::textures_and_colours_look_alike,
-        ),
-        gpu(
-            "rigid_mirrored_and_flat_meshes_look_alike",
-            agree::odd_meshes_look_alike,
-        ),
+        gpu("textures_and_colours_look_alike", agree::textures_and_colours_look_alike),
+        gpu("rigid_mirrored_and_flat_meshes_look_alike", agree::odd_meshes_look_alike),
         gpu(
             "triangles_between_mirrored_and_plain_joints_look_alike",
             agree::triangles_between_mirrored_and_plain_joints_look_alike,
         ),
-        cpu(
-            "the_first_vertex_decides_nothing",
-            agree::the_first_vertex_decides_nothing,
-        ),
+        cpu("the_first_vertex_decides_nothing", agree::the_first_vertex_decides_nothing),
         gpu("pages_change_nothing", agree::pages_change_nothing),
         gpu("mannequins_look_alike", agree::mannequins_look_alike)
             .with_ignored_flag(!models || missing.is_some() && !required),
         gpu("backends_draw_the_same", backends::backends_draw_the_same),
-        gpu(
-            "between_two_palettes_backends_draw_the_same",
-            between::backends_draw_the_same,
-        ),
-        gpu(
-            "between_two_palettes_wireframes",
-            between::wireframes_are_between,
-        ),
-        gpu(
-            "between_two_palettes_on_a_device",
-            between::rows_on_a_device,
-        ),
-        gpu(
-            "between_two_palettes_apart",
-            between::palettes_apart_are_refused,
-        ),
-        cpu(
-            "between_two_palettes_refused",
-            between::what_does_not_fit_is_refused,
-        ),
+        gpu("between_two_palettes_backends_draw_the_same", between::backends_draw_the_same),
+        gpu("between_two_palettes_wireframes", between::wireframes_are_between),
+        gpu("between_two_palettes_on_a_device", between::rows_on_a_device),
+        gpu("between_two_palettes_apart", between::palettes_apart_are_refused),
+        cpu("between_two_palettes_refused", between::what_does_not_fit_is_refused),
         gpu("wireframes_show_edges", backends::wireframes_show_edges),
-        gpu(
-            "the_choice_follows_the_device",
-            backends::the_choice_follows_the_device,
-        ),
-        gpu(
-            "rows_on_a_device_draw_the_same",
-            backends::rows_on_a_device_draw_the_same,
-        ),
-        gpu(
-            "crowds_outlive_their_device",
-            backends::crowds_outlive_their_device,
-        ),
-        gpu(
-            "backends_that_do_not_fit_are_refused",
-            backends::backends_that_do_not_fit_are_refused,
-        ),
-        gpu(
-            "what_another_device_has_is_refused",
-            backends::what_another_device_has_is_refused,
-        ),
+        gpu("the_choice_follows_the_device", backends::the_choice_follows_the_device),
+        gpu("rows_on_a_device_draw_the_same", backends::rows_on_a_device_draw_the_same),
+        gpu("crowds_outlive_their_device", backends::crowds_outlive_their_device),
+        gpu("backends_that_do_not_fit_are_refused", backends::backends_that_do_not_fit_are_refused),
+        gpu("what_another_device_has_is_refused", backends::what_another_device_has_is_refused),
         cpu("parades_use_all_details", backends::parades_use_all_details),
-        gpu(
-            "details_draw_the_same",
-            detail::details_draw_the_same_on_the_gpu,
-        ),
-        cpu(
-            "details_draw_the_same_in_software",
-            detail::details_draw_the_same_in_software,
-        ),
+        gpu("details_draw_the_same", detail::details_draw_the_same_on_the_gpu),
+        cpu("details_draw_the_same_in_software", detail::details_draw_the_same_in_software),
         gpu(
             "tiers_with_details_draw_the_same",
             detail::tiers_with_details_draw_the_same_on_the_gpu,
@@ -159,29 +108,14 @@ fn main() {
             "tiers_with_details_draw_the_same_in_software",
             detail::tiers_with_details_draw_the_same_in_software,
         ),
-        cpu(
-            "details_without_models_are_refused",
-            detail::details_without_models_are_refused,
-        ),
+        cpu("details_without_models_are_refused", detail::details_without_models_are_refused),
         cpu("overrides_are_seen", bounds::overrides_are_seen),
-        cpu(
-            "tiers_see_the_picture_and_its_shadows",
-            bounds::tiers_see_the_picture_and_its_shadows,
-        ),
-        cpu(
-            "clips_that_came_later_are_seen",
-            bounds::clips_that_came_later_are_seen,
-        ),
+        cpu("tiers_see_the_picture_and_its_shadows", bounds::tiers_see_the_picture_and_its_shadows),
+        cpu("clips_that_came_later_are_seen", bounds::clips_that_came_later_are_seen),
         gpu("blended_back_to_front", alpha::blended_back_to_front),
-        gpu(
-            "alpha_of_factor_texture_and_vertices",
-            alpha::alpha_of_factor_texture_and_vertices,
-        ),
+        gpu("alpha_of_factor_texture_and_vertices", alpha::alpha_of_factor_texture_and_vertices),
         gpu("masked_by_the_cutoff", alpha::masked_by_the_cutoff),
-        gpu(
-            "textures_lie_as_they_are_told",
-            alpha::textures_lie_as_they_are_told,
-        ),
+        gpu("textures_lie_as_they_are_told", alpha::textures_lie_as_they_are_told),
         gpu("alpha_looks_alike", alpha::alpha_looks_alike),
         gpu(
             "shadows_of_masked_and_blended_surfaces",
@@ -194,27 +128,15 @@ fn main() {
         gpu("empty_scene", known::empty_scene_on_the_gpu),
         gpu("lost_device", refuse::lost_device),
         gpu("page_too_small", refuse::page_too_small),
-        gpu(
-            "picture_larger_than_the_device",
-            refuse::picture_larger_than_the_device,
-        ),
+        gpu("picture_larger_than_the_device", refuse::picture_larger_than_the_device),
         gpu("strange_rows", refuse::strange_rows_on_the_gpu),
         cpu("known_places", known::places_in_software),
-        cpu(
-            "far_from_the_origin",
-            known::far_from_the_origin_in_software,
-        ),
+        cpu("far_from_the_origin", known::far_from_the_origin_in_software),
         cpu("empty_scene", known::empty_scene_in_software),
         cpu("workers_change_nothing", known::workers_change_nothing),
         cpu("details_follow_size", known::details_follow_size),
-        cpu(
-            "instances_outside_are_culled",
-            known::instances_outside_are_culled,
-        ),
-        cpu(
-            "shadows_lie_away_from_the_light",
-            known::shadows_lie_away_from_the_light,
-        ),
+        cpu("instances_outside_are_culled", known::instances_outside_are_culled),
+        cpu("shadows_lie_away_from_the_light", known::shadows_lie_away_from_the_light),
         cpu("no_adapter", refuse::no_adapter),
         cpu("bad_sizes", refuse::bad_sizes),
         cpu("bad_scenes", refuse::bad_scenes),

@@ -67,10 +67,7 @@ pub fn mannequin(name: &str) -> Option<Model> {
     Some(Model {
         parts,
         joints,
-        names: skin
-            .joints()
-            .map(|j| j.name().unwrap_or("").to_owned())
-            .collect(),
+        names: skin.joints().map(|j| j.name().unwrap_or("").to_owned()).collect(),
     })
 }
 
@@ -89,11 +86,7 @@ impl Model {
         }
         let rest =
             |at: Vec3| Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, -at);
-        world
-            .iter()
-            .zip(&self.joints)
-            .map(|(w, &(_, at))| w.mul(&rest(at)))
-            .collect()
+        world.iter().zip(&self.joints).map(|(w, &(_, at))| w.mul(&rest(at))).collect()
     }
 }
 
@@ -113,9 +106,7 @@ pub fn tube(joints: usize, height: f32, radius: f32, per_vertex: usize) -> Model
         for k in 0..per_vertex {
             // The two that count come last, so that a reduction has to look for them.
             let from_end = per_vertex - 1 - k;
-            p.influences
-                .joints
-                .push((low + usize::from(from_end == 1)).min(joints - 1) as u16);
+            p.influences.joints.push((low + usize::from(from_end == 1)).min(joints - 1) as u16);
             p.influences.weights.push(match from_end {
                 0 => 1.0 - part,
                 1 => part,

@@ -19,10 +19,7 @@ pub struct Parade {
     look: Look,
 }
 
-pub const WIDE: PictureSize = PictureSize {
-    width: 400,
-    height: 225,
-};
+pub const WIDE: PictureSize = PictureSize { width: 400, height: 225 };
 
 /// Heights in pixels from which details are used.
 pub const DETAILS: [f32; 3] = [60.0, 25.0, 0.0];
@@ -41,12 +38,7 @@ impl Parade {
         }
         let mut view = CrowdView::new();
         view.add_rig(&crowd, ids[0].rig(), 0).expect("sound clips");
-        Self {
-            rig,
-            crowd,
-            view,
-            look: Look::default(),
-        }
+        Self { rig, crowd, view, look: Look::default() }
     }
 
     /// Takes over the state of another parade, its tag included: the view is made again, as it holds the
@@ -56,9 +48,7 @@ impl Parade {
         self.crowd.restore(&state).expect("the same rig");
         self.view = CrowdView::new();
         let first = self.crowd.instances().next().expect("an instance");
-        self.view
-            .add_rig(&self.crowd, first.rig(), 0)
-            .expect("sound clips");
+        self.view.add_rig(&self.crowd, first.rig(), 0).expect("sound clips");
     }
 
     pub fn camera(turn: f32) -> Camera {
@@ -74,9 +64,7 @@ impl Parade {
 
     /// Schedules the instances that a camera sees, and only these.
     pub fn look(&mut self, camera: &Camera) {
-        let Self {
-            crowd, view, look, ..
-        } = self;
+        let Self { crowd, view, look, .. } = self;
         view.look(crowd, camera, look, WIDE, true).expect("a view");
     }
 
@@ -87,9 +75,7 @@ impl Parade {
         palette: Palette,
         draw: impl FnOnce(&Scene) -> T,
     ) -> T {
-        self.view
-            .collect(&self.crowd, tint)
-            .expect("the same crowd");
+        self.view.collect(&self.crowd, tint).expect("the same crowd");
         let shape = RigShape::new(&self.rig);
         let meshes: Vec<Vec<DrawMesh>> = (0..3).map(|lod| shape.meshes(lod)).collect();
         let details = meshes
@@ -109,10 +95,5 @@ impl Parade {
 }
 
 fn tint(i: usize) -> [f32; 4] {
-    [
-        0.2 + 0.1 * (i % 7) as f32,
-        0.5,
-        0.9 - 0.1 * (i % 5) as f32,
-        1.0,
-    ]
+    [0.2 + 0.1 * (i % 7) as f32, 0.5, 0.9 - 0.1 * (i % 5) as f32, 1.0]
 }

@@ -12,9 +12,7 @@ use crate::model::tube;
 use crate::scenes::{Crowd, SIZE, device_lock, differing};
 
 fn crowd() -> Crowd {
-    Crowd::new(vec![vec![(tube(4, 1.7, 0.2, 4), 0.0)]], 2, |_, _| {
-        Quat::IDENTITY
-    })
+    Crowd::new(vec![vec![(tube(4, 1.7, 0.2, 4), 0.0)]], 2, |_, _| Quat::IDENTITY)
 }
 
 fn software(crowd: &Crowd) -> RenderError {
@@ -23,21 +21,12 @@ fn software(crowd: &Crowd) -> RenderError {
 }
 
 pub fn no_adapter() {
-    let none = GpuOptions {
-        backends: wgpu::Backends::empty(),
-        ..GpuOptions::default()
-    };
+    let none = GpuOptions { backends: wgpu::Backends::empty(), ..GpuOptions::default() };
     crowd().with(|scene| {
         let error = draw_with(scene, SIZE, Backend::Gpu, &none).expect_err("no adapter");
-        assert!(
-            matches!(error, RenderError::Gpu(GpuError::NoAdapter { .. })),
-            "{error}"
-        );
+        assert!(matches!(error, RenderError::Gpu(GpuError::NoAdapter { .. })), "{error}");
         let picture = draw_with(scene, SIZE, Backend::Auto, &none).expect("a software picture");
-        let DrawnBy::Software {
-            instead: Some(reason),
-        } = &picture.drawn_by
-        else {
+        let DrawnBy::Software { instead: Some(reason) } = &picture.drawn_by else {
             panic!("{}", picture.drawn_by);
         };
         assert_eq!(*reason, error.to_string());
@@ -61,10 +50,7 @@ pub fn bad_sizes() {
         for (width, height) in [(u32::MAX, 1), (20_000, 20_000), (16_000, 16_000)] {
             let error = draw(scene, PictureSize { width, height }, Backend::Auto);
             let error = error.expect_err("too large");
-            assert!(
-                matches!(error, RenderError::PictureTooLarge { .. }),
-                "{error}"
-            );
+            assert!(matches!(error, RenderError::PictureTooLarge { .. }), "{error}");
             assert!(error.to_string().contains(&width.to_string()), "{error}");
         }
     });
@@ -74,36 +60,21 @@ pub fn bad_scenes() {
     let mut short = crowd();
     short.palette.truncate(7);
     let error = software(&short);
-    let expected = RenderError::Palette {
-        instance: 1,
-        needed: 8,
-        rows: 7,
-    };
+    let expected = RenderError::Palette { instance: 1, needed: 8, rows: 7 };
     assert_eq!(error, expected);
     assert!(error.to_string().contains('8') && error.to_string().contains('7'));
     let mut offset = crowd();
     offset.instances[0].palette_offset = u32::MAX;
-    assert!(matches!(
-        software(&offset),
-        RenderError::Palette { instance: 0, .. }
-    ));
+    assert!(matches!(software(&offset), RenderError::Palette { instance: 0, .. }));
 
     let mut slot = crowd();
     slot.models[0][0].0.parts[0].0.influences.joints[5] = 999;
-    let expected = RenderError::Palette {
-        instance: 0,
-        needed: 1000,
-        rows: 8,
-    };
+    let expected = RenderError::Palette { instance: 0, needed: 1000, rows: 8 };
     assert_eq!(software(&slot), expected);
 
     let mut unknown = crowd();
     unknown.instances[1].model = 3;
-    let expected = RenderError::Model {
-        instance: 1,
-        model: 3,
-        models: 1,
-    };
+    let expected = RenderError::Model { instance: 1, model: 3, models: 1 };
     assert_eq!(software(&unknown), expected);
 
     let mut morphs = crowd();
@@ -111,24 +82,15 @@ pub fn bad_scenes() {
     p.targets = vec![MorphTarget::default(); 3];
     morphs.weights = vec![0.0; 4];
     morphs.instances[1].morph_offset = 2;
-    let expected = RenderError::MorphWeights {
-        instance: 1,
-        needed: 5,
-        weights: 4,
-    };
+    let expected = RenderError::MorphWeights { instance: 1, needed: 5, weights: 4 };
     assert_eq!(software(&morphs), expected);
     morphs.weights = vec![0.0, 0.0, 0.0, 0.0, f32::NAN];
     let error = software(&morphs);
-    assert!(
-        matches!(error, RenderError::NotFinite { instance: 1, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, RenderError::NotFinite { instance: 1, .. }), "{error}");
 
     for backend in [Backend::Gpu, Backend::Auto] {
         // The scene's error is the same for every renderer, with or without an adapter.
-        let error = short
-            .with(|s| draw(s, SIZE, backend))
-            .expect_err("a short palette");
+        let error = short.with(|s| draw(s, SIZE, backend)).expect_err("a short palette");
         assert!(matches!(error, RenderError::Palette { .. }), "{error}");
     }
 }
@@ -153,31 +115,18 @@ pub fn bad_meshes() {
 pub fn numbers_that_are_none() {
     let mut world = crowd();
     world.instances[1].world.rows[1][3] = f32::NAN;
-    assert!(matches!(
-        software(&world),
-        RenderError::NotFinite { instance: 1, .. }
-    ));
+    assert!(matches!(software(&world), RenderError::NotFinite { instance: 1, .. }));
     let mut tint = crowd();
     tint.instances[0].tint[2] = f32::INFINITY;
-    assert!(matches!(
-        software(&tint),
-        RenderError::NotFinite { instance: 0, .. }
-    ));
+    assert!(matches!(software(&tint), RenderError::NotFinite { instance: 0, .. }));
     let mut bounds = crowd();
     bounds.instances[0].bounds.as_mut().expect("bounds").radius = f32::NAN;
-    assert!(matches!(
-        software(&bounds),
-        RenderError::NotFinite { instance: 0, .. }
-    ));
+    assert!(matches!(software(&bounds), RenderError::NotFinite { instance: 0, .. }));
     let mut camera = crowd();
     camera.camera.fov_y = f32::NAN;
     assert!(matches!(software(&camera), RenderError::View { .. }));
     let mut image = crowd();
-    image.image = Some(Image {
-        width: 3,
-        height: 3,
-        rgba: vec![0; 35],
-    });
+    image.image = Some(Image { width: 3, height: 3, rgba: vec![0; 35] });
     assert!(software(&image).to_string().contains("35"));
 }
 
@@ -209,25 +158,16 @@ pub fn lost_device() {
         renderer.draw(scene, SIZE).expect("a picture");
         renderer.gpu().device.destroy();
         let error = renderer.draw(scene, SIZE).expect_err("the device is gone");
-        assert!(
-            matches!(error, RenderError::Gpu(GpuError::Lost { .. })),
-            "{error}"
-        );
+        assert!(matches!(error, RenderError::Gpu(GpuError::Lost { .. })), "{error}");
         // And again: the loss is remembered.
         let error = renderer.draw(scene, SIZE).expect_err("the device is gone");
-        assert!(
-            matches!(error, RenderError::Gpu(GpuError::Lost { .. })),
-            "{error}"
-        );
+        assert!(matches!(error, RenderError::Gpu(GpuError::Lost { .. })), "{error}");
     });
 }
 
 pub fn page_too_small() {
     let _one_at_a_time = device_lock();
-    let tiny = GpuOptions {
-        page_bytes: 3 * 48,
-        ..GpuOptions::default()
-    };
+    let tiny = GpuOptions { page_bytes: 3 * 48, ..GpuOptions::default() };
     let storage = Some(PaletteBackend::Storage);
     let error = GpuRenderer::open(&tiny, 4, storage).expect_err("four rows do not fit");
     let RenderError::Gpu(GpuError::Joints { needed, limit, .. }) = error else {
@@ -247,20 +187,14 @@ pub fn picture_larger_than_the_device() {
     let _one_at_a_time = device_lock();
     let mut renderer = GpuRenderer::open(&GpuOptions::default(), 0, None).expect("an adapter");
     let limit = renderer.gpu().device.limits().max_texture_dimension_2d;
-    let size = PictureSize {
-        width: limit.saturating_add(1),
-        height: 1,
-    };
+    let size = PictureSize { width: limit.saturating_add(1), height: 1 };
     let empty = Scene {
         models: &[],
         instances: &[],
         palette: Palette::Heap(&[]),
         morph_weights: &[],
         camera: crowd().camera,
-        look: phalanx_render::Look {
-            light: Vec3::Y,
-            ..Default::default()
-        },
+        look: phalanx_render::Look { light: Vec3::Y, ..Default::default() },
     };
     let error = renderer.draw(&empty, size).expect_err("too wide");
     // Devices that hold 16,384 pixels meet the renderer's own limit first.

@@ -15,26 +15,17 @@ use phalanx_render::{
 
 use crate::model::Model;
 
-pub const SIZE: PictureSize = PictureSize {
-    width: 321,
-    height: 200,
-};
+pub const SIZE: PictureSize = PictureSize { width: 321, height: 200 };
 
 /// A model's meshes as the renderer wants them.
 pub fn meshes<'a>(model: &'a Model, image: Option<&'a Image>) -> Vec<DrawMesh<'a>> {
-    let tinted = model
-        .parts
-        .iter()
-        .any(|(_, m)| m.name.as_deref() == Some("Tint"));
+    let tinted = model.parts.iter().any(|(_, m)| m.name.as_deref() == Some("Tint"));
     let part = |(primitive, material): &'a (_, _)| DrawMesh {
         primitive,
         material,
         image,
         tint: tint_strength(material, tinted),
-        placement: Placement::Skinned {
-            first_slot: 0,
-            winding: Winding::ByRows,
-        },
+        placement: Placement::Skinned { first_slot: 0, winding: Winding::ByRows },
         first_weight: 0,
     };
     model.parts.iter().map(part).collect()
@@ -86,16 +77,8 @@ impl Crowd {
                 palette_offset: crowd.palette.len() as u32,
                 lerp: None,
                 morph_offset: 0,
-                tint: [
-                    0.3 + 0.23 * (i % 4) as f32,
-                    0.9 - 0.2 * (i % 3) as f32,
-                    0.35,
-                    1.0,
-                ],
-                bounds: Some(Sphere {
-                    center: [0.0, 0.9, 0.0],
-                    radius: 1.3,
-                }),
+                tint: [0.3 + 0.23 * (i % 4) as f32, 0.9 - 0.2 * (i % 3) as f32, 0.35, 1.0],
+                bounds: Some(Sphere { center: [0.0, 0.9, 0.0], radius: 1.3 }),
             });
             crowd.palette.extend(rows);
         }
@@ -108,19 +91,16 @@ impl Crowd {
             .models
             .iter()
             .map(|details| {
-                let drawn = details
-                    .iter()
-                    .map(|(m, px)| (meshes(m, self.image.as_ref()), *px));
+                let drawn = details.iter().map(|(m, px)| (meshes(m, self.image.as_ref()), *px));
                 drawn.collect::<Vec<_>>()
             })
             .collect();
         let details: Vec<Vec<DrawDetail>> = meshes
             .iter()
             .map(|model| {
-                let details = model.iter().map(|(meshes, min_pixels)| DrawDetail {
-                    meshes,
-                    min_pixels: *min_pixels,
-                });
+                let details = model
+                    .iter()
+                    .map(|(meshes, min_pixels)| DrawDetail { meshes, min_pixels: *min_pixels });
                 details.collect()
             })
             .collect();
@@ -136,17 +116,13 @@ impl Crowd {
     }
 
     pub fn software(&self) -> Picture {
-        self.with(|s| draw(s, SIZE, Backend::Software))
-            .expect("a software picture")
+        self.with(|s| draw(s, SIZE, Backend::Software)).expect("a software picture")
     }
 
     /// A picture by wgpu, on a device of its own.
     pub fn gpu(&self, page_bytes: u64) -> Picture {
         let _one_at_a_time = device_lock();
-        let options = GpuOptions {
-            page_bytes,
-            ..GpuOptions::default()
-        };
+        let options = GpuOptions { page_bytes, ..GpuOptions::default() };
         let mut renderer = GpuRenderer::open(&options, 0, None).expect("an adapter");
         self.with(|s| renderer.draw(s, SIZE)).expect("a picture")
     }
@@ -170,19 +146,13 @@ pub fn device_lock() -> MutexGuard<'static, ()> {
 /// Why there is no adapter, if there is none.
 pub fn no_adapter() -> Option<String> {
     let _one_at_a_time = device_lock();
-    Gpu::open(&GpuOptions::default())
-        .err()
-        .map(|e| e.to_string())
+    Gpu::open(&GpuOptions::default()).err().map(|e| e.to_string())
 }
 
 /// Mean difference of two pictures' values, of 255.
 pub fn mean_difference(a: &RgbaImage, b: &RgbaImage) -> f64 {
     assert_eq!(a.dimensions(), b.dimensions());
-    let sum: u64 = a
-        .iter()
-        .zip(b.iter())
-        .map(|(a, b)| u64::from(a.abs_diff(*b)))
-        .sum();
+    let sum: u64 = a.iter().zip(b.iter()).map(|(a, b)| u64::from(a.abs_diff(*b))).sum();
     sum as f64 / a.len() as f64
 }
 
@@ -199,9 +169,7 @@ pub fn differing(a: &RgbaImage, b: &RgbaImage, tolerance: u8) -> f64 {
 /// Which pixels differ from an empty picture of the same scene.
 pub fn silhouette(picture: &RgbaImage, empty: &RgbaImage) -> Vec<bool> {
     let pairs = picture.pixels().zip(empty.pixels());
-    pairs
-        .map(|(p, e)| p.0.iter().zip(e.0).any(|(p, e)| p.abs_diff(e) > 12))
-        .collect()
+    pairs.map(|(p, e)| p.0.iter().zip(e.0).any(|(p, e)| p.abs_diff(e) > 12)).collect()
 }
 
 /// What two silhouettes have in common, of what they cover together.

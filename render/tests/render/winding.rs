@@ -23,15 +23,9 @@ use std::sync::Arc;
 use crate::scenes::{device_lock, differing, keep};
 use phalanx_testkit::trials::needed;
 
-const SQUARE: PictureSize = PictureSize {
-    width: 200,
-    height: 200,
-};
+const SQUARE: PictureSize = PictureSize { width: 200, height: 200 };
 
-const WIDE: PictureSize = PictureSize {
-    width: 640,
-    height: 200,
-};
+const WIDE: PictureSize = PictureSize { width: 640, height: 200 };
 
 /// What pictures of the same rows may differ by: share of pixels, of 255.
 const SAME: (f64, u8) = (0.001, 2);
@@ -56,8 +50,7 @@ fn boxes() -> Rig {
                 let normal = axes[axis] * side;
                 let (u, v) = (axes[(axis + 1) % 3], axes[(axis + 2) % 3] * side);
                 let first = p.positions.len() as u32;
-                p.indices
-                    .extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
+                p.indices.extend([0, 1, 2, 0, 2, 3].map(|corner| first + corner));
                 for corner in [-u - v, u - v, u + v, v - u] {
                     p.positions.push((middle + normal + corner).to_array());
                     p.normals.push(normal.to_array());
@@ -72,25 +65,14 @@ fn boxes() -> Rig {
             }
         }
     }
-    p.influences = Influences {
-        per_vertex: 4,
-        ..p.influences
-    };
+    p.influences = Influences { per_vertex: 4, ..p.influences };
     let joint = |j: usize| RawNode {
         source: j,
         name: Some(format!("joint{j}")),
-        local: Trs {
-            translation: JOINTS[j],
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: JOINTS[j], ..Trs::IDENTITY },
         ..RawNode::default()
     };
-    let drawn = RawNode {
-        source: 2,
-        mesh: Some(0),
-        skin: Some(0),
-        ..RawNode::default()
-    };
+    let drawn = RawNode { source: 2, mesh: Some(0), skin: Some(0), ..RawNode::default() };
     let at =
         |at: Vec3| Affine3x4::from_scale_rotation_translation(Vec3::ONE, Default::default(), at);
     let raw = RawScene {
@@ -100,10 +82,7 @@ fn boxes() -> Rig {
             joints: vec![0, 1],
             inverse_bind: JOINTS.map(|j| at(-j).to_cols_array()).to_vec(),
         }],
-        meshes: vec![Mesh {
-            primitives: vec![p],
-            ..Mesh::default()
-        }],
+        meshes: vec![Mesh { primitives: vec![p], ..Mesh::default() }],
         clips: vec![RawClip {
             name: Some("turn".into()),
             duration: 1.0,
@@ -141,10 +120,7 @@ impl Row {
         let first = -0.5 * step * (times.len() - 1) as f32;
         let instances = times.iter().enumerate().map(|(i, &time)| {
             let instance = crowd.spawn(id).expect("room");
-            let options = PlayOptions {
-                time,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { time, ..PlayOptions::default() };
             crowd.play(instance, clip, &options).expect("it plays");
             let at = Vec3::X * (first + step * i as f32);
             let world =
@@ -152,22 +128,13 @@ impl Row {
             (instance, world)
         });
         let instances = instances.collect();
-        Self {
-            rig,
-            crowd,
-            instances,
-            camera,
-            size,
-        }
+        Self { rig, crowd, instances, camera, size }
     }
 
     fn picture<T>(&self, palette: Palette, draw: impl FnOnce(&Scene) -> T) -> T {
         let shape = RigShape::new(&self.rig);
         let meshes = shape.meshes(0);
-        let details = [DrawDetail {
-            meshes: &meshes,
-            min_pixels: 0.0,
-        }];
+        let details = [DrawDetail { meshes: &meshes, min_pixels: 0.0 }];
         let (mut instances, mut weights) = (Vec::new(), Vec::new());
         for (id, world) in &self.instances {
             let rows = self.crowd.palette_range(*id).expect("it is evaluated");
@@ -188,11 +155,7 @@ impl Row {
             palette,
             morph_weights: &weights,
             camera: self.camera,
-            look: Look {
-                ground: None,
-                haze: f32::INFINITY,
-                ..Look::default()
-            },
+            look: Look { ground: None, haze: f32::INFINITY, ..Look::default() },
         })
     }
 
@@ -200,9 +163,7 @@ impl Row {
         let mut heap = BoneBuffer::new();
         self.crowd.evaluate(&mut heap);
         self.picture(heap.rows().into(), |s| {
-            draw(s, self.size, Backend::Software)
-                .expect("a picture")
-                .image
+            draw(s, self.size, Backend::Software).expect("a picture").image
         })
     }
 
@@ -214,20 +175,15 @@ impl Row {
         let mut renderer = GpuRenderer::open(&options, joints, Some(backend)).expect("the backend");
         let mut bones = GpuBoneBuffer::new(renderer.gpu(), backend, &GpuBoneOptions::default())
             .expect("the backend");
-        bones
-            .evaluate(&mut self.crowd, renderer.gpu())
-            .expect("room");
+        bones.evaluate(&mut self.crowd, renderer.gpu()).expect("room");
         let palette = Palette::from(&bones);
         assert!(matches!(palette, Palette::Device(_)));
-        let device = self.picture(palette, |s| {
-            renderer.draw(s, self.size).expect("a picture").image
-        });
+        let device =
+            self.picture(palette, |s| renderer.draw(s, self.size).expect("a picture").image);
         let mut heap = BoneBuffer::new();
         self.crowd.evaluate(&mut heap);
         let palette = heap.rows().into();
-        let heap = self.picture(palette, |s| {
-            renderer.draw(s, self.size).expect("a picture").image
-        });
+        let heap = self.picture(palette, |s| renderer.draw(s, self.size).expect("a picture").image);
         [device, heap]
     }
 }
@@ -259,10 +215,7 @@ pub fn boxes_keep_their_fronts() {
             for y in [80, 120] {
                 let x = 25 + 30 * i as u32;
                 let [r, _, b, _] = picture.get_pixel(x, y).0.map(u32::from);
-                assert!(
-                    r > 2 * b,
-                    "{name}: the box at {x}, {y} at {time} s: {r}, {b}"
-                );
+                assert!(r > 2 * b, "{name}: the box at {x}, {y} at {time} s: {r}, {b}");
             }
         }
     }
@@ -298,9 +251,7 @@ pub fn only_what_can_turn_asks_its_rows() -> Result<(), Failed> {
 pub fn corners_look_alike() -> Result<(), Failed> {
     let path = needed("bl_corners.glb")?;
     let rig = || -> Result<Rig, Failed> {
-        Ok(import_path(&path, &ImportOptions::default())?
-            .rigs
-            .remove(0))
+        Ok(import_path(&path, &ImportOptions::default())?.rigs.remove(0))
     };
     let clips = rig()?.clips().len();
     let mut asked = 0;

@@ -60,10 +60,7 @@ fn rounds_are_bounded() {
         // NaN and infinite targets result from errors that are not finite.
         for target in [1e-4, 1.0, 1e-30, 0.0, f64::NAN, f64::INFINITY] {
             let (state, reached) = search(&tracks, target);
-            assert!(
-                state.rounds <= ROUNDS + LOCAL + FINER + HALVED,
-                "{scale} {way} {target}"
-            );
+            assert!(state.rounds <= ROUNDS + LOCAL + FINER + HALVED, "{scale} {way} {target}");
             missed += usize::from(!reached && state.rounds == ROUNDS + LOCAL + FINER + HALVED);
         }
         let (built, report) = bake(clip, skeleton, &settings).expect("the clip fits");

@@ -9,10 +9,7 @@ pub(super) fn make_additive(curve: &mut Curve, channel: Channel, lane: usize, po
     match channel {
         Channel::Translation => {
             let base = pose.lane(lane).translation.to_array();
-            curve.map(
-                |v| v.iter_mut().zip(base).for_each(|(v, b)| *v -= f64::from(b)),
-                |_| {},
-            );
+            curve.map(|v| v.iter_mut().zip(base).for_each(|(v, b)| *v -= f64::from(b)), |_| {});
         }
         Channel::Scale => {
             // No ratio to a reference of zero exists, so the blended scale is left unchanged.

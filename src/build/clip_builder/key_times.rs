@@ -72,10 +72,7 @@ pub(super) fn key_times(moving: &[&Lane], max_angle: f64, rate: f64) -> Result<K
         return Ok(KeyTimes::Union(all));
     }
     let times = grid(&own, moving, max_angle, rate).ok_or(all.len())?;
-    Ok(KeyTimes::Grid {
-        times,
-        replaced: all.len(),
-    })
+    Ok(KeyTimes::Grid { times, replaced: all.len() })
 }
 
 /// The moving lanes of a block, sampled on a grid that replaces `replaced` times, and the measured difference.

@@ -37,14 +37,12 @@ pub(crate) struct Target {
 impl Target {
     /// Targets of tracks whose nodes are joints; nodes from the number of joints on are scalars.
     pub fn of_joints(skeleton: &Skeleton) -> Vec<Self> {
-        let joints = skeleton.lane_of().iter().map(|&lane| Self {
-            lane: Some(usize::from(lane)),
-            scalars: None,
-        });
-        let scalars = (0..skeleton.scalars().len()).map(|i| Self {
-            lane: None,
-            scalars: Some((i, 1)),
-        });
+        let joints = skeleton
+            .lane_of()
+            .iter()
+            .map(|&lane| Self { lane: Some(usize::from(lane)), scalars: None });
+        let scalars =
+            (0..skeleton.scalars().len()).map(|i| Self { lane: None, scalars: Some((i, 1)) });
         joints.chain(scalars).collect()
     }
 }
@@ -127,11 +125,7 @@ impl ClipBuilder<'_> {
             root_motion,
             ..ClipParts::default()
         };
-        let mut timelines = Timelines {
-            known: HashMap::new(),
-            rate,
-            resampled: Vec::new(),
-        };
+        let mut timelines = Timelines { known: HashMap::new(), rate, resampled: Vec::new() };
         let defaults = Defaults::new(self.skeleton, parts.kind);
         for channel in Channel::ALL {
             let lanes = &mut lanes[channel as usize];
@@ -280,13 +274,7 @@ impl ClipBuilder<'_> {
                 }
             };
             let variation = classify(&curve, RawChannel::Weights, self.lengths.model);
-            lanes.push(Lane {
-                lane,
-                frame: 1.0,
-                size: self.lengths.model,
-                curve,
-                variation,
-            });
+            lanes.push(Lane { lane, frame: 1.0, size: self.lengths.model, curve, variation });
         }
         Ok(())
     }
@@ -334,17 +322,11 @@ impl ClipBuilder<'_> {
             }
             return Ok(());
         }
-        let moving: Vec<&Lane> = lanes
-            .iter()
-            .filter(|l| l.variation == Variation::Animated)
-            .collect();
+        let moving: Vec<&Lane> =
+            lanes.iter().filter(|l| l.variation == Variation::Animated).collect();
         let is_cubic = |l: &&Lane| l.curve.interpolation == Interpolation::CubicSpline;
         let cubic = moving.iter().any(is_cubic);
-        let max_angle = if cubic {
-            CUBIC_SLERP_MAX_ANGLE
-        } else {
-            SLERP_MAX_ANGLE
-        };
+        let max_angle = if cubic { CUBIC_SLERP_MAX_ANGLE } else { SLERP_MAX_ANGLE };
         let sampled;
         let (times, moving, cubic) = match key_times(&moving, max_angle, timelines.rate) {
             Ok(KeyTimes::Union(times)) => (times, moving, cubic),
@@ -389,10 +371,7 @@ impl ClipBuilder<'_> {
         })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Such keys are copied: searching each of millions takes most of the time of a long take.
-        let own: Vec<bool> = moving
-            .iter()
-            .map(|l| !cubic && l.curve.times == times)
-            .collect();
+        let own: Vec<bool> = moving.iter().map(|l| !cubic && l.curve.times == times).collect();
         for k in 0..times.len() {
             for (lane, &own) in moving.iter().zip(&own) {
                 match own {
@@ -476,21 +455,18 @@ impl Timelines {
 
 /// Whether neighbouring keys of a linear lane are so far apart that the error of plain nlerp is visible.
 fn needs_slerp(moving: &[&Lane], times: &[f32]) -> bool {
-    moving
-        .iter()
-        .filter(|l| l.curve.interpolation == Interpolation::Linear)
-        .any(|l| {
-            if l.curve.rotation && l.curve.times == times {
-                return l.curve.most_parts(NLERP_MAX_ANGLE) > 1;
-            }
-            let mut last: Option<[f64; 4]> = None;
-            times.iter().any(|&t| {
-                let value = l.curve.at(t).value;
-                let wide = last.is_some_and(|a| angle(&a, &value) > NLERP_MAX_ANGLE);
-                last = Some(value);
-                wide
-            })
+    moving.iter().filter(|l| l.curve.interpolation == Interpolation::Linear).any(|l| {
+        if l.curve.rotation && l.curve.times == times {
+            return l.curve.most_parts(NLERP_MAX_ANGLE) > 1;
+        }
+        let mut last: Option<[f64; 4]> = None;
+        times.iter().any(|&t| {
+            let value = l.curve.at(t).value;
+            let wide = last.is_some_and(|a| angle(&a, &value) > NLERP_MAX_ANGLE);
+            last = Some(value);
+            wide
         })
+    })
 }
 
 /// Writes a key of a linear or stepped lane that has the key times of the block.

@@ -69,11 +69,7 @@ pub(crate) fn check_track(
         RawChannel::Rotation => 4,
         RawChannel::Weights => targets,
     };
-    let groups = if track.interpolation == Interpolation::CubicSpline {
-        3
-    } else {
-        1
-    };
+    let groups = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let needed = track.times.len().saturating_mul(width * groups);
     if track.times.is_empty() || track.values.len() != needed {
         return Err(BuildError::Clip(ClipFault::TrackLength {

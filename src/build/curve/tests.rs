@@ -34,11 +34,7 @@ fn spline(
 fn noise(key: usize, component: usize, side: usize) -> f32 {
     let number = (key * 8 + component * 2 + side) * 7_919 % 15_001;
     let size = 10f64.powf(-20.0 + 14.0 * number as f64 / 15_000.0);
-    (if number.is_multiple_of(2) {
-        size
-    } else {
-        -size
-    }) as f32
+    (if number.is_multiple_of(2) { size } else { -size }) as f32
 }
 
 const TURN: [f32; 4] = [0.0, 0.0, 0.6, 0.8];
@@ -55,20 +51,14 @@ fn splines_with_noise_in_their_tangents_are_constant_however_long() {
         let length = key.iter().map(|v| v * v).sum::<f64>().sqrt();
         assert_eq!(still, key.map(|v| v / length));
         let scale = spline(RawChannel::Scale, &[1.0; 3], span, noise);
-        assert_eq!(
-            scale.constant([SCALE_TOLERANCE; 4]),
-            Some([1.0, 1.0, 1.0, 0.0]),
-            "{keys} keys"
-        );
+        assert_eq!(scale.constant([SCALE_TOLERANCE; 4]), Some([1.0, 1.0, 1.0, 0.0]), "{keys} keys");
     }
 }
 
 #[test]
 fn splines_that_leave_the_tolerance_between_keys_are_not_constant() {
     // The same tangents over a minute between keys lead 9e-6 away.
-    let long = spline(RawChannel::Rotation, &TURN, (3, 60.0), |_, c, _| {
-        [0.0, 0.0, 1e-6, 0.0][c]
-    });
+    let long = spline(RawChannel::Rotation, &TURN, (3, 60.0), |_, c, _| [0.0, 0.0, 1e-6, 0.0][c]);
     assert_eq!(long.constant([ROTATION_TOLERANCE; 4]), None);
     // One tangent of one interval among many is steep.
     for side in [0, 1] {

@@ -75,11 +75,7 @@ impl Root {
                     continue;
                 }
                 check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
-                match classify(
-                    &Curve::new(track, 0),
-                    track.channel,
-                    lengths.local(track.node),
-                ) {
+                match classify(&Curve::new(track, 0), track.channel, lengths.local(track.node)) {
                     Variation::Constant(v) => match track.channel {
                         RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
                         RawChannel::Rotation => r = DQuat::from_array(v),
@@ -128,10 +124,7 @@ impl Root {
             name,
             translation,
             rotation,
-            rest: (
-                local.translation.as_dvec3(),
-                local.rotation.as_dquat().normalize(),
-            ),
+            rest: (local.translation.as_dvec3(), local.rotation.as_dquat().normalize()),
             above,
             above_rotation: above_rotation.normalize(),
             even,
@@ -160,11 +153,7 @@ impl Root {
         let twist = DQuat::from_vec4((self.up * along).extend(turn.w));
         // The joint has tipped over by half a turn: its yaw is undefined.
         let has_direction = twist.length_squared() > STILL * STILL;
-        if has_direction {
-            twist.normalize()
-        } else {
-            DQuat::IDENTITY
-        }
+        if has_direction { twist.normalize() } else { DQuat::IDENTITY }
     }
 
     /// The motion at a time: zero at the start, on the chosen axes, with `yaw` about the up axis.
@@ -185,10 +174,7 @@ impl Root {
     /// The motion at a time, and the joint's remaining pose, in model space.
     fn split(&self, time: f32) -> [Rigid; 2] {
         let rotation = self.yaw(time);
-        let motion = Rigid {
-            rotation,
-            translation: self.motion(time, rotation),
-        };
+        let motion = Rigid { rotation, translation: self.motion(time, rotation) };
         [motion, motion.inverse().then(&self.whole(time))]
     }
 
@@ -197,10 +183,7 @@ impl Root {
         let way = (f64::from(time) - f64::from(a)) / (f64::from(b) - f64::from(a));
         let (from, to) = (self.split(a), self.split(b));
         let [motion, pose] = [0, 1].map(|part: usize| Rigid {
-            rotation: from[part]
-                .rotation
-                .slerp(to[part].rotation, way)
-                .normalize(),
+            rotation: from[part].rotation.slerp(to[part].rotation, way).normalize(),
             translation: from[part].translation.lerp(to[part].translation, way),
         });
         let (is, whole) = (motion.then(&pose), self.whole(time));
@@ -211,10 +194,8 @@ impl Root {
 
     /// Adds times between neighbours until motion and pose follow the clip, or there are more than `most` times.
     fn divide(&self, times: &mut Vec<f32>, size: f64, most: usize) {
-        let mut spans: Vec<(f32, f32, u32)> = times
-            .windows(2)
-            .map(|pair| (pair[0], pair[1], MAX_TURN_HALVINGS))
-            .collect();
+        let mut spans: Vec<(f32, f32, u32)> =
+            times.windows(2).map(|pair| (pair[0], pair[1], MAX_TURN_HALVINGS)).collect();
         while let Some((a, b, left)) = spans.pop() {
             let middle = 0.5 * (a + b);
             if left == 0 || !(a < middle && middle < b) || times.len() > most {
@@ -222,10 +203,7 @@ impl Root {
             }
             // A quarter is checked too: the middle of an S-shaped path lies on its chord.
             let quarter = 0.5 * (a + middle);
-            if ![quarter, middle]
-                .iter()
-                .all(|t| self.follows((a, b), *t, size))
-            {
+            if ![quarter, middle].iter().all(|t| self.follows((a, b), *t, size)) {
                 times.push(middle);
                 spans.extend([(a, middle, left - 1), (middle, b, left - 1)]);
             }
@@ -235,18 +213,12 @@ impl Root {
 
     fn end(&self) -> f32 {
         let curves = self.translation.iter().chain(&self.rotation);
-        curves
-            .filter_map(|c| c.1.times.last().copied())
-            .fold(0.0, f32::max)
+        curves.filter_map(|c| c.1.times.last().copied()).fold(0.0, f32::max)
     }
 
     pub fn travels(&self, model_size: f64, rotation: bool) -> bool {
         let end = self.end();
-        let yaw = if rotation {
-            self.yaw(end)
-        } else {
-            DQuat::IDENTITY
-        };
+        let yaw = if rotation { self.yaw(end) } else { DQuat::IDENTITY };
         // The yaw is left out: a rotation in place does not displace.
         let way = self.motion(end, DQuat::IDENTITY).length();
         way > TRAVEL * model_size || turned(yaw) > TURN
@@ -265,11 +237,7 @@ impl Root {
         let (mut yaws, mut moves) = (Vec::new(), Vec::new());
         let mut last = DQuat::IDENTITY;
         for &time in &times {
-            let mut yaw = if rotation {
-                self.yaw(time)
-            } else {
-                DQuat::IDENTITY
-            };
+            let mut yaw = if rotation { self.yaw(time) } else { DQuat::IDENTITY };
             if yaw.dot(last) < 0.0 {
                 yaw = -yaw;
             }
@@ -333,13 +301,7 @@ impl Root {
                     };
                     for pair in curve.times.windows(2) {
                         let span = (pair[0], pair[1]);
-                        halve(
-                            curve,
-                            span,
-                            tolerance,
-                            (MAX_HALVINGS, 4 * limit),
-                            &mut times,
-                        );
+                        halve(curve, span, tolerance, (MAX_HALVINGS, 4 * limit), &mut times);
                     }
                 }
             }
@@ -377,11 +339,7 @@ impl Root {
         for (i, v) in track.values.as_chunks_mut::<3>().0.iter_mut().enumerate() {
             let value = DVec3::from_array(v.map(f64::from));
             // In- and out-tangents are stored before and after a cubic key's value and have no origin.
-            let origin = if cubic && i % 3 != 1 {
-                DVec3::ZERO
-            } else {
-                start
-            };
+            let origin = if cubic && i % 3 != 1 { DVec3::ZERO } else { start };
             *v = (value - taken * (value - origin)).as_vec3().to_array();
         }
     }

@@ -29,10 +29,7 @@ pub(crate) struct Floats<'a> {
 
 impl Floats<'_> {
     pub const fn extent(channel: Channel, kind: BlockKind, keys: usize) -> Extent {
-        Extent {
-            rows: keys * kind.rows_per_key(channel),
-            integers: 0,
-        }
+        Extent { rows: keys * kind.rows_per_key(channel), integers: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -60,11 +57,8 @@ impl Floats<'_> {
         for key in self.rows.chunks_exact(per_key) {
             for (part, (row, first)) in key.iter().zip(self.rows).enumerate() {
                 // The tangents of a lane that does not move are zero.
-                let still = if (values..values + width).contains(&part) {
-                    first.0
-                } else {
-                    [0.0; LANES]
-                };
+                let still =
+                    if (values..values + width).contains(&part) { first.0 } else { [0.0; LANES] };
                 for (moving, (v, still)) in moving.iter_mut().zip(row.0.iter().zip(still)) {
                     *moving |= u32::from(*v != still);
                 }
@@ -97,11 +91,7 @@ impl<'a> FloatKeys<'a> {
             rows.extend_from_slice(still);
             rows.extend(std::iter::repeat_n(Row::splat(0.0), tangents));
         }
-        Self {
-            channel,
-            kind,
-            rows: &mut rows[first..],
-        }
+        Self { channel, kind, rows: &mut rows[first..] }
     }
 
     /// Sets a part of a key.

@@ -52,11 +52,7 @@ impl<'a> Keys<'a> {
         let extent = b.encoding.extent(channel, b.kind, count);
         let rows = &rows[b.first_row as usize..][..extent.rows];
         match b.encoding {
-            Encoding::Float => Self::Floats(Floats {
-                channel,
-                kind: b.kind,
-                rows,
-            }),
+            Encoding::Float => Self::Floats(Floats { channel, kind: b.kind, rows }),
             Encoding::Packed { first, lanes } => Self::Packed(Packed {
                 width: channel.components(),
                 lanes: lanes.into(),

@@ -113,10 +113,7 @@ impl Encoding {
     /// packed keys are exact. Lanes ascend.
     pub(super) fn of_lanes(mut lanes: impl Iterator<Item = (usize, Self)>) -> Self {
         let last = lanes.try_fold(0, |_, (l, one)| (one != Self::Float).then_some(l as u8));
-        last.map_or(Self::Float, |last| Self::Packed {
-            first: 0,
-            lanes: last + 1,
-        })
+        last.map_or(Self::Float, |last| Self::Packed { first: 0, lanes: last + 1 })
     }
 
     /// Appends keys that all have the values of `still`, except in `lanes`: each is copied from a lane of other keys of the

@@ -26,10 +26,7 @@ pub(crate) struct Packed<'a> {
 impl Packed<'_> {
     pub const fn extent(channel: Channel, lanes: u8, keys: usize) -> Extent {
         let width = channel.components();
-        Extent {
-            rows: width + 1,
-            integers: keys * width * lanes as usize,
-        }
+        Extent { rows: width + 1, integers: keys * width * lanes as usize }
     }
 
     /// See [`Encoding::check`].
@@ -156,12 +153,7 @@ impl PackedKeys {
     pub fn new(still: &[Row], count: usize, lanes: usize) -> Self {
         let mut ranges = still.to_vec();
         ranges.push(Row::splat(0.0));
-        Self {
-            width: still.len(),
-            lanes,
-            ranges,
-            integers: vec![0; count * still.len() * lanes],
-        }
+        Self { width: still.len(), lanes, ranges, integers: vec![0; count * still.len() * lanes] }
     }
 
     /// Number of lanes that are stored: up to the last one that moves.
@@ -200,9 +192,6 @@ impl PackedKeys {
         let all = parts.packed.to_mut();
         let first = all.len() as u32;
         all.extend_from_slice(&self.integers);
-        Encoding::Packed {
-            first,
-            lanes: self.lanes as u8,
-        }
+        Encoding::Packed { first, lanes: self.lanes as u8 }
     }
 }

@@ -85,10 +85,7 @@ impl<'a> LaneCurve<'a> {
         let next = self.times.partition_point(|&t| t <= time);
         let key = next.saturating_sub(1);
         let exact = self.times.get(key) == Some(&time);
-        let mut knot = Knot {
-            value: self.key(key, Part::Value),
-            ..Knot::default()
-        };
+        let mut knot = Knot { value: self.key(key, Part::Value), ..Knot::default() };
         if self.holds() {
             return knot;
         }
@@ -158,9 +155,5 @@ impl<'a> LaneCurve<'a> {
 /// The quaternion normalised; unchanged if it has no direction.
 pub fn unit(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
-    if length > 0.0 && length.is_finite() {
-        q.map(|v| v / length)
-    } else {
-        q
-    }
+    if length > 0.0 && length.is_finite() { q.map(|v| v / length) } else { q }
 }

@@ -82,11 +82,7 @@ pub fn measure(old: &Clip, new: &Clip, plans: &Plans<'_>) -> LaneDifference {
                     let b = is.value(time, &mut near[1]);
                     let apart = match plan.channel {
                         Channel::Rotation => chord_squared(&unit(a), &unit(b)),
-                        _ => a
-                            .iter()
-                            .zip(b)
-                            .map(|(a, b)| (a - b).abs())
-                            .fold(0.0, f64::max),
+                        _ => a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max),
                     };
                     most = most.max(apart);
                 }

@@ -76,11 +76,7 @@ pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatK
                 keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
                 continue;
             }
-            let Knot {
-                value,
-                before,
-                after,
-            } = curve.at(time);
+            let Knot { value, before, after } = curve.at(time);
             keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
             let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
                 (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),

@@ -54,12 +54,7 @@ impl<'a> Mover<'a> {
         };
         parts.rows.to_mut().reserve_exact(all.rows);
         parts.packed.to_mut().reserve_exact(all.integers);
-        Ok(Self {
-            clip,
-            plans,
-            parts,
-            defaults: Defaults::new(to, clip.kind()),
-        })
+        Ok(Self { clip, plans, parts, defaults: Defaults::new(to, clip.kind()) })
     }
 
     /// The parts of the clip in the new order.

@@ -159,10 +159,7 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, BuildError> {
             blocks.push(plan);
         }
     }
-    Ok(Plans {
-        blocks,
-        timelines: timelines.all,
-    })
+    Ok(Plans { blocks, timelines: timelines.all })
 }
 
 /// The old position of a lane of the new order, if keys are stored for it.

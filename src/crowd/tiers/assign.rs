@@ -31,11 +31,7 @@ pub(super) struct Request {
 impl Request {
     /// Of a palette of its own; of none if it is [`OUT`].
     fn own(index: u32, tier: u8) -> Self {
-        Self {
-            index,
-            tier,
-            key: None,
-        }
+        Self { index, tier, key: None }
     }
 }
 
@@ -62,17 +58,8 @@ impl Tiering {
     fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
         let Request { index, tier, key } = request;
         let at = index as usize;
-        let Self {
-            pools,
-            banks,
-            tiers,
-            frame,
-            instances,
-            align,
-            budget,
-            new: new_cells,
-            ..
-        } = self;
+        let Self { pools, banks, tiers, frame, instances, align, budget, new: new_cells, .. } =
+            self;
         let ranked = &mut pools[number];
         let kind = |palettes: u8, tier: u8, detail: u8| {
             let rows = pool.detail_rig(detail).palette_len();
@@ -182,15 +169,7 @@ impl Tiering {
 
     /// Moves cells to the phase of this frame. Returns how many.
     fn shift(&mut self, uneven: Uneven, asked: usize, all: &[Option<Pool>]) -> usize {
-        let Self {
-            pools,
-            banks,
-            tiers,
-            frame,
-            budget,
-            new,
-            ..
-        } = self;
+        let Self { pools, banks, tiers, frame, budget, new, .. } = self;
         let mut moved = 0;
         for number in 0..banks.all.len() {
             let bank = &banks.all[number];
@@ -207,10 +186,7 @@ impl Tiering {
             }
             let (cells, owner) = (bank.used & !bank.fresh, bank.owner);
             let scheduled = pool.scheduled.some_held();
-            let to = BankKind {
-                phase: uneven.to,
-                ..kind
-            };
+            let to = BankKind { phase: uneven.to, ..kind };
             for place in places(cells) {
                 if moved == asked {
                     return moved;
@@ -248,18 +224,8 @@ impl Tiering {
     /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are more
     /// than enough of them.
     pub(super) fn sweep(&mut self) {
-        let Self {
-            banks,
-            pools,
-            frame,
-            sweep,
-            instances,
-            ..
-        } = self;
-        let sharing = instances
-            .iter()
-            .sum::<usize>()
-            .saturating_sub(banks.own_cells());
+        let Self { banks, pools, frame, sweep, instances, .. } = self;
+        let sharing = instances.iter().sum::<usize>().saturating_sub(banks.own_cells());
         let enough = ENOUGH.0 * sharing + ENOUGH.1;
         let few = banks.all.len().div_ceil(SWEEPS);
         for looked in 0..banks.all.len() {
@@ -318,9 +284,7 @@ impl Tiering {
     /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
     pub(super) fn forget(&mut self, number: usize) {
         self.forget_cells(number);
-        let Self {
-            pools, instances, ..
-        } = self;
+        let Self { pools, instances, .. } = self;
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
@@ -334,12 +298,7 @@ impl Tiering {
 
     /// Takes all cells of a pool back. Its instances stay in their tiers, and have other cells when they are ranked.
     pub(super) fn forget_cells(&mut self, number: usize) {
-        let Self {
-            pools,
-            banks,
-            tiers,
-            ..
-        } = self;
+        let Self { pools, banks, tiers, .. } = self;
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
@@ -355,13 +314,7 @@ impl Tiering {
 
     /// Takes back what the instances of a pool have from an index on: there are none any more.
     pub(super) fn truncate(&mut self, number: usize, len: usize) {
-        let Self {
-            pools,
-            banks,
-            tiers,
-            instances,
-            ..
-        } = self;
+        let Self { pools, banks, tiers, instances, .. } = self;
         let Some(ranked) = pools.get_mut(number).filter(|r| r.tier.len() > len) else {
             return;
         };

@@ -229,17 +229,8 @@ impl BankSlice<'_> {
         let end = self.first_hint + self.hints.len();
         let middle = b.first().map_or(end, |bank| bank.hints);
         let (hints_a, hints_b) = self.hints.split_at_mut(middle - self.first_hint);
-        let a = Self {
-            all: a,
-            hints: hints_a,
-            ..self
-        };
-        let b = Self {
-            all: b,
-            first: bank,
-            hints: hints_b,
-            first_hint: middle,
-        };
+        let a = Self { all: a, hints: hints_a, ..self };
+        let b = Self { all: b, first: bank, hints: hints_b, first_hint: middle };
         (a, b)
     }
 }
@@ -267,10 +258,7 @@ pub(super) fn split(cell: u32) -> (usize, usize) {
 impl Banks {
     /// None yet; see [`spares`](Self::spares).
     pub fn new(spares: bool) -> Self {
-        Self {
-            spares,
-            ..Self::default()
-        }
+        Self { spares, ..Self::default() }
     }
 
     /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
@@ -327,12 +315,7 @@ impl Banks {
             let most = self.mean(rate, from);
             if most > mean && most > least + (self.slack() * 3 / 2).max(4) + 1 {
                 let cells = (most - mean).min(room).min(cells[usize::from(from)]);
-                return Some(Uneven {
-                    rate,
-                    from,
-                    to,
-                    cells,
-                });
+                return Some(Uneven { rate, from, to, cells });
             }
         }
         None
@@ -374,11 +357,7 @@ impl Banks {
     /// The banks of a kind's room.
     pub fn room(&mut self, kind: BankKind) -> &mut Room {
         let room = kind.room();
-        let make = || Room {
-            room,
-            banks: 0,
-            empty: Vec::with_capacity(64),
-        };
+        let make = || Room { room, banks: 0, empty: Vec::with_capacity(64) };
         entry(&mut self.rooms, |r| r.room == room, make)
     }
 
@@ -507,12 +486,7 @@ impl Banks {
     }
 
     pub fn as_slice(&mut self) -> BankSlice<'_> {
-        BankSlice {
-            all: &mut self.all,
-            first: 0,
-            hints: &mut self.hints,
-            first_hint: 0,
-        }
+        BankSlice { all: &mut self.all, first: 0, hints: &mut self.hints, first_hint: 0 }
     }
 
     /// Notes that a bank needs so many hints.
@@ -558,23 +532,13 @@ mod tests {
     use super::*;
 
     fn kind(tier: u8, phase: u8, stride: u32) -> BankKind {
-        BankKind {
-            pool: 0,
-            tier,
-            phase,
-            palettes: 1,
-            detail: 0,
-            rows: stride,
-            stride,
-        }
+        BankKind { pool: 0, tier, phase, palettes: 1, detail: 0, rows: stride, stride }
     }
 
     #[test]
     fn cells_are_used_again_and_banks_stay_where_they_are() {
         let mut banks = Banks::new(true);
-        let cells: Vec<u32> = (0..40)
-            .map(|i| banks.take(kind(0, 0, 10), 1, i, 7))
-            .collect();
+        let cells: Vec<u32> = (0..40).map(|i| banks.take(kind(0, 0, 10), 1, i, 7)).collect();
         // The third comes with a spare one.
         assert_eq!((banks.all.len(), banks.rows()), (4, 640));
         assert_eq!(cells[17], 17);
@@ -582,9 +546,7 @@ mod tests {
         banks.free(cells[20], 1);
         // The bank that was opened last is filled first.
         assert_eq!(banks.take(kind(0, 0, 10), 1, 99, 8), cells[20]);
-        (0..16)
-            .filter(|&i| i != 3)
-            .for_each(|i| banks.free(cells[i], 1));
+        (0..16).filter(|&i| i != 3).for_each(|i| banks.free(cells[i], 1));
         // An empty bank serves any kind with cells of its size.
         assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
         assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (4, 0));
@@ -593,10 +555,7 @@ mod tests {
 
     #[test]
     fn banks_without_spares_have_as_many_cells_as_are_asked_for() {
-        let mut banks = Banks {
-            demand: 20,
-            ..Banks::default()
-        };
+        let mut banks = Banks { demand: 20, ..Banks::default() };
         let own = kind(0, 0, 10);
         let cells: Vec<u32> = (0..20).map(|i| banks.take(own, 1, i, 7)).collect();
         assert!(cells.iter().copied().eq(0..20));
@@ -605,10 +564,7 @@ mod tests {
         assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 210));
         assert_eq!((banks.take(own, 1, 21, 8), banks.rows()), (21, 220));
         // Of another rig.
-        let other = BankKind {
-            pool: 1,
-            ..kind(0, 0, 5)
-        };
+        let other = BankKind { pool: 1, ..kind(0, 0, 5) };
         assert_eq!((banks.take(other, 1, 0, 8), banks.rows()), (32, 225));
         // The last one freed is taken next; banks at the end go when nobody is in them.
         banks.free(4, 1);
@@ -630,14 +586,7 @@ mod tests {
             let phase = banks.phase_of(kind((i % 5) as u8, 0, 10), rate);
             banks.take(kind((i % 5) as u8, phase, 10), rate, i as u32, 0);
         }
-        let (least, most) = (
-            banks.load.iter().min().unwrap(),
-            banks.load.iter().max().unwrap(),
-        );
-        assert!(
-            most - least <= (2 * banks.slack()).max(2),
-            "{:?}",
-            banks.load
-        );
+        let (least, most) = (banks.load.iter().min().unwrap(), banks.load.iter().max().unwrap());
+        assert!(most - least <= (2 * banks.slack()).max(2), "{:?}", banks.load);
     }
 }

@@ -170,8 +170,7 @@ impl Crowd {
 
     /// The number of the detail whose rows an instance has; 0 for the full rig.
     pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
-        self.cell_of(instance)
-            .map_or(0, |(bank, _)| bank.kind.detail)
+        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind.detail)
     }
 
     /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
@@ -262,8 +261,7 @@ impl Crowd {
 
     /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
-        self.cell_of(instance)
-            .is_some_and(|(bank, _)| bank.kind.tier == SHARED)
+        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind.tier == SHARED)
     }
 
     /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
@@ -293,9 +291,8 @@ impl Crowd {
 
     /// Whether an instance had no rows before the last frame, or others.
     pub(in crate::crowd) fn is_new_cell(&self, instance: InstanceId) -> bool {
-        let cell = self
-            .ranked(instance)
-            .and_then(|(number, index)| self.tiering.cell(number, index));
+        let cell =
+            self.ranked(instance).and_then(|(number, index)| self.tiering.cell(number, index));
         // Shared ones change places.
         cell.is_none_or(|cell| {
             cell & SHARED_CELL != 0 || self.tiering.new.binary_search(&cell).is_ok()
@@ -364,12 +361,7 @@ impl Tiering {
             let importance = std::mem::take(&mut ranked.importance);
             let given_for = ranked.given_for;
             self.forget(number);
-            self.pools[number] = Ranked {
-                rig,
-                importance,
-                given_for,
-                ..Ranked::default()
-            };
+            self.pools[number] = Ranked { rig, importance, given_for, ..Ranked::default() };
         }
     }
 

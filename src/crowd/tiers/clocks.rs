@@ -63,23 +63,13 @@ pub(super) struct ChunkClocks<'a> {
 }
 
 impl PhaseClock {
-    const UNKNOWN: Self = Self {
-        turn: 0,
-        high: 0,
-        low: 0,
-        clip: UNKNOWN,
-    };
+    const UNKNOWN: Self = Self { turn: 0, high: 0, low: 0, clip: UNKNOWN };
 
     /// A clock with a share of a pass and a rate, which is finite.
     pub fn new(clip: u16, turn: u32, rate: f64) -> Self {
         // Finite numbers are below the largest exponent, so the carry of the rounding stays within the number.
         let bits = rate.to_bits() + (1 << 15);
-        Self {
-            turn,
-            high: (bits >> 32) as u32,
-            low: (bits >> 16) as u16,
-            clip,
-        }
+        Self { turn, high: (bits >> 32) as u32, low: (bits >> 16) as u16, clip }
     }
 
     /// Passes per second of the pool's clock; rounded to 48 bits, so off by 2^-37 of it at most.
@@ -227,10 +217,8 @@ mod tests {
                 sharing: Sharing::Phases(phases),
                 ..Tier::default()
             };
-            let tiers = Tiers {
-                tiers: vec![tier(10.0, 1, 64), tier(0.0, 4, 16)],
-                ..Tiers::default()
-            };
+            let tiers =
+                Tiers { tiers: vec![tier(10.0, 1, 64), tier(0.0, 4, 16)], ..Tiers::default() };
             crowd.set_tiers(Some(tiers)).unwrap();
             // Most play something at first.
             let clips = (0..count).map(|n| crowd.clip_by_index(id, n % rig.clips().len()).unwrap());
@@ -273,9 +261,7 @@ mod tests {
             let i = self.dice.among(&self.all);
             let (clip, other, options) = (self.clip(), self.clip(), self.options());
             let joint = self.dice.below(4);
-            let Self {
-                dice, crowd, scene, ..
-            } = self;
+            let Self { dice, crowd, scene, .. } = self;
             let seconds = dice.among(&[0.0, 0.2]);
             let layer = dice.below(8) / 7;
             let yes = dice.below(2) == 0;
@@ -317,9 +303,7 @@ mod tests {
             let some = self.all[first..].iter().copied().take(7);
             let some: Vec<InstanceId> = some.collect();
             let (clips, options) = ([self.clip()], [self.options()]);
-            let Self {
-                dice, crowd, all, ..
-            } = self;
+            let Self { dice, crowd, all, .. } = self;
             match dice.below(6) {
                 0 => {
                     // Others come into their places.
@@ -340,9 +324,7 @@ mod tests {
 
         /// What concerns all: who is in the picture, joints that are watched, snapshots.
         fn direct(&mut self) {
-            let Self {
-                dice, crowd, id, ..
-            } = self;
+            let Self { dice, crowd, id, .. } = self;
             match dice.below(40) {
                 0 => crowd.watch(*id, &[3]).unwrap(),
                 1 => crowd.unwatch(*id, &[3]).unwrap(),
@@ -438,23 +420,12 @@ mod tests {
 
     #[test]
     fn rates_have_37_bits() {
-        let most = [
-            FASTEST,
-            -FASTEST,
-            0.0,
-            1.0,
-            1.0 / 3.0,
-            -1e-300,
-            511.999_999_999_99,
-        ];
+        let most = [FASTEST, -FASTEST, 0.0, 1.0, 1.0 / 3.0, -1e-300, 511.999_999_999_99];
         let random = (1..1000u32).map(|n| f64::from(n).sqrt() * 16.0 - 250.0);
         for rate in most.into_iter().chain(random) {
             let nearest = |rate| PhaseClock::new(0, 0, rate).rate();
             let found = nearest(rate);
-            assert!(
-                (found - rate).abs() <= rate.abs() * 0.5f64.powi(37),
-                "{rate}"
-            );
+            assert!((found - rate).abs() <= rate.abs() * 0.5f64.powi(37), "{rate}");
             assert_eq!(nearest(found), found);
         }
     }
@@ -463,13 +434,7 @@ mod tests {
     #[test]
     fn clocks_are_those_of_the_actions() {
         let known = Course::new(100).run(900, 6);
-        let Known {
-            forwards,
-            backwards,
-            still,
-            rest,
-            last,
-        } = known;
+        let Known { forwards, backwards, still, rest, last } = known;
         assert!(forwards > 5_000 && backwards > 2_000, "{known:?}");
         assert!(still > 500 && rest > 1_000 && last > 10_000, "{known:?}");
     }

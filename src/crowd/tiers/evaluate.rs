@@ -98,13 +98,7 @@ impl Tiering {
         match scratches {
             _ if share.work.is_empty() => {}
             [scratch] => output.fill(&task, share, scratch),
-            scratches => BankRun {
-                task: &task,
-                share,
-                scratches,
-                output,
-            }
-            .run(),
+            scratches => BankRun { task: &task, share, scratches, output }.run(),
         }
         self.finish();
     }
@@ -135,11 +129,7 @@ impl Tiering {
             nanoseconds: &self.nanoseconds,
             begun: &self.begun,
         };
-        let share = BankShare {
-            work: &self.work,
-            banks: self.banks.as_slice(),
-            row: 0,
-        };
+        let share = BankShare { work: &self.work, banks: self.banks.as_slice(), row: 0 };
         (task, share)
     }
 
@@ -173,18 +163,8 @@ impl<O: Output> BankRun<'_, O> {
         let (output_a, output_b) = self.output.split(rows);
         let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
         let task = self.task;
-        let a = BankRun {
-            task,
-            share: share_a,
-            scratches: scratches_a,
-            output: output_a,
-        };
-        let b = BankRun {
-            task,
-            share: share_b,
-            scratches: scratches_b,
-            output: output_b,
-        };
+        let a = BankRun { task, share: share_a, scratches: scratches_a, output: output_a };
+        let b = BankRun { task, share: share_b, scratches: scratches_b, output: output_b };
         rayon::join(|| a.run(), || b.run());
     }
 }
@@ -197,20 +177,8 @@ impl<'a> BankPart<'a> {
         scratch: &'a mut WorkerScratch,
     ) -> (Self, &'a mut [Affine3x4]) {
         let WorkerScratch { palettes, works } = scratch;
-        let PaletteScratch {
-            instance,
-            palette,
-            events,
-            joints,
-        } = palettes;
-        let part = Self {
-            task,
-            share,
-            instance,
-            events,
-            arranged: works,
-            joints,
-        };
+        let PaletteScratch { instance, palette, events, joints } = palettes;
+        let part = Self { task, share, instance, events, arranged: works, joints };
         (part, palette)
     }
 
@@ -222,11 +190,7 @@ impl<'a> BankPart<'a> {
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));
         let streaming = fence.as_ref().map(Fence::streaming);
-        let cells = Cells {
-            part: &mut self,
-            streaming,
-            target: &mut target,
-        };
+        let cells = Cells { part: &mut self, streaming, target: &mut target };
         dispatch(how.level, cells);
     }
 }
@@ -243,22 +207,10 @@ impl Kernel for Cells<'_, '_, '_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BankPart {
-            task,
-            share,
-            instance,
-            events,
-            arranged,
-            joints,
-        } = self.part;
+        let BankPart { task, share, instance, events, arranged, joints } = self.part;
         // Plain slices: what lies behind a reference to a reference is read again for every palette.
         let (task, work, row, streaming) = (*task, share.work, share.row, self.streaming);
-        let BankSlice {
-            all: banks,
-            first,
-            hints,
-            first_hint,
-        } = &mut share.banks;
+        let BankSlice { all: banks, first, hints, first_hint } = &mut share.banks;
         let (banks, hints) = (&mut **banks, &mut **hints);
         let (first, first_hint) = (*first, *first_hint);
         let (events, joints) = (&mut **events, &mut **joints);
@@ -266,10 +218,7 @@ impl Kernel for Cells<'_, '_, '_, '_> {
         let compact = task.how.compact;
         let mut target = match self.target {
             Target::Rows(all) => Target::Rows(all),
-            Target::Copied { palette, write } => Target::Copied {
-                palette,
-                write: *write,
-            },
+            Target::Copied { palette, write } => Target::Copied { palette, write: *write },
         };
         let mut rest = arrange(arranged, work, (banks, first), task.pools);
         let ahead = task.how.ahead;
@@ -298,11 +247,7 @@ impl Kernel for Cells<'_, '_, '_, '_> {
             let mut palettes = Palettes::new(order, group, (banks, first), how);
             let stride = pool.hints_per_instance();
             let watching = task.joints && !pool.watch.is_empty();
-            let behind = if ahead {
-                task.behind(others, kind.pool, banks, first)
-            } else {
-                None
-            };
+            let behind = if ahead { task.behind(others, kind.pool, banks, first) } else { None };
             let mut sources = pool.sources_of(kind.detail);
             let place_of = |work: &Work| {
                 let bank = &banks[work.bank as usize - first];
@@ -553,11 +498,7 @@ struct Times<'a> {
 
 impl<'a> Times<'a> {
     fn start(all: &'a [AtomicU64; super::MAX_TIERS + 1]) -> Self {
-        Self {
-            all,
-            watch: Stopwatch::start(),
-            tier: None,
-        }
+        Self { all, watch: Stopwatch::start(), tier: None }
     }
 
     /// Banks of a tier come next.

@@ -13,10 +13,8 @@ pub(super) struct CellInput {
 impl CellInput {
     /// Makes room, so that later inputs need not allocate.
     pub fn reserve(&mut self, layers: usize, actions: usize) {
-        self.layers
-            .reserve(layers.saturating_sub(self.layers.len()));
-        self.actions
-            .reserve(actions.saturating_sub(self.actions.len()));
+        self.layers.reserve(layers.saturating_sub(self.layers.len()));
+        self.actions.reserve(actions.saturating_sub(self.actions.len()));
     }
 
     /// Stores what a scratch holds.

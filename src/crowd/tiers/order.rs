@@ -36,11 +36,7 @@ pub(super) fn group(works: &[Work], sorted: bool, banks: &[Bank], first: usize) 
         return 0;
     };
     let own = kind(head);
-    1 + others
-        .iter()
-        .take(most - 1)
-        .take_while(|work| kind(work) == own)
-        .count()
+    1 + others.iter().take(most - 1).take_while(|work| kind(work) == own).count()
 }
 
 /// The works in an order in which palettes of a pool and tier come together, if some pool sorts them by clips.
@@ -144,18 +140,9 @@ impl<'a> Palettes<'a> {
         (banks, first): (&[Bank], usize),
         (pool, sorts, ahead): (&Pool, bool, bool),
     ) -> Self {
-        let in_place = InPlace {
-            next: group.iter(),
-            work: &group[0],
-            left: PaletteSet::NONE,
-        };
+        let in_place = InPlace { next: group.iter(), work: &group[0], left: PaletteSet::NONE };
         let listed = (sorts || ahead).then(|| list(order, group, (banks, first), (pool, sorts)));
-        Self {
-            group,
-            in_place,
-            listed,
-            taken: 0,
-        }
+        Self { group, in_place, listed, taken: 0 }
     }
 
     /// The next one with its work.
@@ -295,12 +282,7 @@ impl<'a> Upcoming<'a> {
             let Some(next) = self.at(i + steps, banks) else {
                 continue;
             };
-            let ask = |alone| Prefetch {
-                sources: next.sources,
-                step,
-                alone,
-                other: next.other,
-            };
+            let ask = |alone| Prefetch { sources: next.sources, step, alone, other: next.other };
             match next.bank.source(next.palette) {
                 Source::Shared(key) => {
                     let time = next.shared.map_or(0.0, |s| s.time(key));

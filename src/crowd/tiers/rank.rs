@@ -75,11 +75,7 @@ impl Heights {
             return self.first(&self.at, height);
         }
         let (finest, coarsest) = (self.first(&self.up, height), self.first(&self.down, height));
-        if old < coarsest {
-            coarsest
-        } else {
-            old.min(finest)
-        }
+        if old < coarsest { coarsest } else { old.min(finest) }
     }
 
     /// The tier of an instance that was in `old`: `main` is its height in pictures, `shadow` that in maps of shadows; 0
@@ -165,13 +161,7 @@ impl Ranking<'_> {
 
     fn chunk(&self, number: usize, chunk: Chunk<'_>) {
         let first = number * CHUNK;
-        let Chunk {
-            tiers,
-            cells,
-            clocks,
-            origin,
-            ask: Ask { looks, requests },
-        } = chunk;
+        let Chunk { tiers, cells, clocks, origin, ask: Ask { looks, requests } } = chunk;
         let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state.clock());
         let after = self.lead.map(|lead| clocks.elapsed() + lead);
         looks.clear();
@@ -299,15 +289,8 @@ impl Tiering {
         if self.asks.len() < chunks {
             self.asks.resize_with(chunks, Ask::default);
         }
-        let Ranked {
-            spheres,
-            tier,
-            cell,
-            importance,
-            shared,
-            clocks,
-            ..
-        } = &mut self.pools[number];
+        let Ranked { spheres, tier, cell, importance, shared, clocks, .. } =
+            &mut self.pools[number];
         let mut lead = [0.0; super::MAX_TIERS];
         for (lead, tier) in lead.iter_mut().zip(&self.tiers.tiers) {
             *lead = 0.5 * f64::from(tier.rate - 1) * self.step.abs();
@@ -327,19 +310,11 @@ impl Tiering {
             all,
         };
         let asks = &mut self.asks[..chunks];
-        type Parts<'a> = (
-            ((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]),
-            (&'a mut Origin, &'a mut Ask),
-        );
+        type Parts<'a> =
+            (((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]), (&'a mut Origin, &'a mut Ask));
         let run = |(number, parts): (usize, Parts<'_>)| {
             let (((tiers, cells), clocks), (origin, ask)) = parts;
-            let chunk = Chunk {
-                tiers,
-                cells,
-                clocks,
-                origin,
-                ask,
-            };
+            let chunk = Chunk { tiers, cells, clocks, origin, ask };
             ranking.chunk(number, chunk);
         };
         if chunks > 1 && rayon::current_num_threads() > 1 {
@@ -382,10 +357,7 @@ mod tests {
 
     #[test]
     fn tiers_follow_heights_with_hysteresis() {
-        let tier = |height| Tier {
-            height,
-            ..Tier::default()
-        };
+        let tier = |height| Tier { height, ..Tier::default() };
         let heights = Heights::new(&Tiers {
             tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
             hysteresis: 0.1,
@@ -393,10 +365,8 @@ mod tests {
             ..Tiers::default()
         });
         let from = |old: u8| {
-            [
-                0.0, 8.9, 9.5, 10.5, 44.0, 46.0, 54.0, 56.0, 89.0, 91.0, 109.0, 111.0,
-            ]
-            .map(|h| heights.tier(old, h, 0.0))
+            [0.0, 8.9, 9.5, 10.5, 44.0, 46.0, 54.0, 56.0, 89.0, 91.0, 109.0, 111.0]
+                .map(|h| heights.tier(old, h, 0.0))
         };
         let o = OUT;
         assert_eq!(from(o), [o, o, o, 2, 2, 2, 1, 1, 1, 1, 0, 0]);
@@ -411,10 +381,7 @@ mod tests {
 
     #[test]
     fn shadows_count_where_pictures_give_no_tier() {
-        let tier = |height| Tier {
-            height,
-            ..Tier::default()
-        };
+        let tier = |height| Tier { height, ..Tier::default() };
         let mut tiers = Tiers {
             tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
             hysteresis: 0.1,

@@ -53,12 +53,7 @@ fn spread(bits: u16) -> u32 {
         return 0;
     }
     let mut x = u32::from(bits);
-    for (shift, mask) in [
-        (8, 0x00ff_00ff),
-        (4, 0x0f0f_0f0f),
-        (2, 0x3333_3333),
-        (1, 0x5555_5555),
-    ] {
+    for (shift, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
         x = (x | x << shift) & mask;
     }
     x

@@ -33,11 +33,7 @@ impl PhaseKey {
     }
 
     pub fn of_bits(bits: u32, detail: u8) -> Self {
-        Self {
-            clip: (bits >> 16) as u16,
-            phase: bits as u16,
-            detail,
-        }
+        Self { clip: (bits >> 16) as u16, phase: bits as u16, detail }
     }
 }
 
@@ -100,11 +96,7 @@ impl Phases {
         Some(Self {
             count,
             steps,
-            rate: if seconds > 0.0 {
-                f32::from(count) / seconds
-            } else {
-                0.0
-            },
+            rate: if seconds > 0.0 { f32::from(count) / seconds } else { 0.0 },
             cells: Vec::new(),
         })
     }
@@ -155,11 +147,7 @@ impl SharedPhases {
             let nearest = (time * phases.rate / f32::from(step) + 0.5) as u16;
             nearest.saturating_mul(step).min(phases.count)
         };
-        Some(PhaseKey {
-            clip,
-            phase,
-            detail,
-        })
+        Some(PhaseKey { clip, phase, detail })
     }
 
     /// The nearest phase of a clip in a tier, which has a detail, at a turn, that is a share of the clip's pass in 2^-32.
@@ -175,25 +163,14 @@ impl SharedPhases {
             let nearest = (u64::from(turn) + (1 << shift >> 1)) >> shift;
             (nearest << log) as u16
         };
-        Some(PhaseKey {
-            clip,
-            phase,
-            detail,
-        })
+        Some(PhaseKey { clip, phase, detail })
     }
 
     /// The time of a phase in seconds.
     pub fn time(&self, key: PhaseKey) -> f32 {
-        let phases = self
-            .clips
-            .get(usize::from(key.clip))
-            .and_then(Option::as_ref);
+        let phases = self.clips.get(usize::from(key.clip)).and_then(Option::as_ref);
         let rate = phases.map_or(0.0, |p| p.rate);
-        if rate > 0.0 {
-            f32::from(key.phase) / rate
-        } else {
-            0.0
-        }
+        if rate > 0.0 { f32::from(key.phase) / rate } else { 0.0 }
     }
 
     /// The cell of a phase, if it has one. It counts as looked for in this frame.
@@ -239,8 +216,7 @@ impl SharedPhases {
         }
         if cell != NONE {
             if self.looked.len() <= cell as usize {
-                self.looked
-                    .resize_with(cell as usize + 1, || AtomicU32::new(0));
+                self.looked.resize_with(cell as usize + 1, || AtomicU32::new(0));
             }
             *self.looked[cell as usize].get_mut() = frame;
         }
@@ -259,21 +235,11 @@ impl SharedPhases {
             let count = phases.as_ref().map_or(1, |p| usize::from(p.count) + 1);
             let all = (0u8..).zip(cells.chunks(count));
             all.flat_map(move |(detail, cells)| {
-                let key = move |phase| PhaseKey {
-                    clip,
-                    phase,
-                    detail,
-                };
-                (0..)
-                    .zip(cells)
-                    .map(move |(phase, &cell)| (key(phase), cell))
+                let key = move |phase| PhaseKey { clip, phase, detail };
+                (0..).zip(cells).map(move |(phase, &cell)| (key(phase), cell))
             })
         });
-        let rest = |detail| PhaseKey {
-            clip: NO_CLIP,
-            phase: 0,
-            detail,
-        };
+        let rest = |detail| PhaseKey { clip: NO_CLIP, phase: 0, detail };
         let of_rest = (0u8..).zip(&self.rest);
         let all = of_clips.chain(of_rest.map(move |(detail, &cell)| (rest(detail), cell)));
         all.filter(|(_, cell)| *cell != NONE)

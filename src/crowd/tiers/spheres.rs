@@ -37,14 +37,7 @@ impl Spheres {
     /// Makes as many places as there are instances.
     pub fn resize(&mut self, instances: usize) {
         let registers = instances.div_ceil(LANES);
-        let Self {
-            x,
-            y,
-            z,
-            radius,
-            size,
-            ..
-        } = self;
+        let Self { x, y, z, radius, size, .. } = self;
         for all in [x, y, z, size] {
             all.resize(registers, f32x8::ZERO);
         }
@@ -120,7 +113,5 @@ impl Spheres {
 }
 
 fn point(world: &Affine3x4, p: [f32; 3]) -> [f32; 3] {
-    world
-        .rows
-        .map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
+    world.rows.map(|r| r[0] * p[0] + r[1] * p[1] + r[2] * p[2] + r[3])
 }

@@ -93,13 +93,7 @@ pub struct Tier {
 
 impl Default for Tier {
     fn default() -> Self {
-        Self {
-            height: 0.0,
-            rate: 1,
-            interpolate: false,
-            sharing: Sharing::None,
-            detail: None,
-        }
+        Self { height: 0.0, rate: 1, interpolate: false, sharing: Sharing::None, detail: None }
     }
 }
 
@@ -135,10 +129,7 @@ impl Default for Tiers {
         };
         Self {
             tiers: vec![
-                Tier {
-                    height: 240.0,
-                    ..Tier::default()
-                },
+                Tier { height: 240.0, ..Tier::default() },
                 shared(80.0, 0.003, 1),
                 shared(40.0, 0.006, 1),
                 shared(16.0, 0.018, 1),
@@ -267,12 +258,7 @@ pub(super) fn setting(
     high: f64,
 ) -> Result<(), TierError> {
     let fits = value >= low && value <= high;
-    fits.then_some(()).ok_or(TierError::Setting {
-        what,
-        value,
-        low,
-        high,
-    })
+    fits.then_some(()).ok_or(TierError::Setting { what, value, low, high })
 }
 
 /// The greatest height of a tier in pixels.
@@ -362,10 +348,7 @@ impl Tiers {
     pub(super) fn details(&self) -> impl Iterator<Item = Option<DetailRequest<'_>>> {
         self.tiers.iter().map(|tier| {
             let detail = tier.detail.as_ref()?;
-            Some(DetailRequest {
-                level: detail.level,
-                leave_out: &detail.leave_out,
-            })
+            Some(DetailRequest { level: detail.level, leave_out: &detail.leave_out })
         })
     }
 
@@ -404,20 +387,11 @@ impl Tiers {
             }
             let above = tier.checked_sub(1).map(|before| self.tiers[before].height);
             if let Some(above) = above.filter(|&above| t.height >= above) {
-                return Err(TierError::Order {
-                    tier,
-                    height: t.height,
-                    above,
-                });
+                return Err(TierError::Order { tier, height: t.height, above });
             }
         }
         setting("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
-        setting(
-            "the greatest age",
-            self.max_age.into(),
-            1.0,
-            u32::MAX.into(),
-        )?;
+        setting("the greatest age", self.max_age.into(), 1.0, u32::MAX.into())?;
         match self.shadows {
             Some(tier) if tier >= tiers => Err(TierError::Shadows { tier, tiers }),
             _ => Ok(()),
@@ -461,15 +435,9 @@ mod tests {
     /// Tiers may begin where levels do.
     #[test]
     fn levels_are_those_of_a_tiers_heights_without_hysteresis() {
-        let tiers = Tiers {
-            hysteresis: 0.5,
-            ..Tiers::default()
-        };
+        let tiers = Tiers { hysteresis: 0.5, ..Tiers::default() };
         let tiers = tiers.with_levels(&[80.0, 40.0, 0.0]);
-        let levels = tiers
-            .tiers
-            .iter()
-            .map(|t| t.detail.as_ref().map(|d| d.level));
+        let levels = tiers.tiers.iter().map(|t| t.detail.as_ref().map(|d| d.level));
         let wanted = [None, None, Some(1), Some(2), Some(2), Some(2)];
         assert!(levels.eq(wanted));
     }

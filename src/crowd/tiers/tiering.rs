@@ -116,10 +116,7 @@ pub(crate) struct Tiering {
 
 impl Default for Tiering {
     fn default() -> Self {
-        let tiers = Tiers {
-            tiers: vec![Tier::default()],
-            ..Tiers::default()
-        };
+        let tiers = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
         Self::new(false, tiers)
     }
 }

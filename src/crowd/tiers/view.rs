@@ -82,10 +82,7 @@ impl WideView {
     #[inline(always)]
     pub fn heights(&self, center: [f32x8; 3], radius: f32x8, size: f32x8) -> f32x8 {
         let at = |p: &Plane| {
-            p.n[0].mul_add(
-                center[0],
-                p.n[1].mul_add(center[1], p.n[2].mul_add(center[2], p.d)),
-            )
+            p.n[0].mul_add(center[0], p.n[1].mul_add(center[1], p.n[2].mul_add(center[2], p.d)))
         };
         let depth = at(&self.depth);
         let reach = radius * self.slope;
@@ -147,11 +144,7 @@ mod tests {
             assert!(h[5] > 0.0);
         }
         let flat = glam::camera::rh::proj::directx::orthographic(-5.0, 5.0, -5.0, 5.0, 0.0, 100.0);
-        let view = View {
-            clip_from_world: flat.to_cols_array_2d(),
-            height: 500.0,
-            shadows: true,
-        };
+        let view = View { clip_from_world: flat.to_cols_array_2d(), height: 500.0, shadows: true };
         let h = heights(&view, &[([0.0, 0.0, -50.0], 0.1), ([6.0, 0.0, 0.0], 0.5)]);
         assert_eq!(h, [100.0, 0.0]);
     }

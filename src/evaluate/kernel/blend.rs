@@ -37,15 +37,9 @@ pub(crate) struct Shares {
 #[inline(always)]
 pub(crate) fn shares(total: f32) -> Shares {
     if total >= FULL {
-        Shares {
-            rest: 0.0,
-            factor: REST_THRESHOLD / total,
-        }
+        Shares { rest: 0.0, factor: REST_THRESHOLD / total }
     } else {
-        Shares {
-            rest: REST_THRESHOLD - total,
-            factor: 1.0,
-        }
+        Shares { rest: REST_THRESHOLD - total, factor: 1.0 }
     }
 }
 

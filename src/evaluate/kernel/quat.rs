@@ -181,12 +181,7 @@ pub(crate) fn turn<S: Simd, V: Floats<S>>(simd: S, d: &[V; 4], w: V) -> [V; 4] {
     let side = V::splat(simd, 1.0).copysign(d[3]);
     let size = w.abs();
     let (flip, turn) = (size * side, w * side);
-    [
-        d[0] * turn,
-        d[1] * turn,
-        d[2] * turn,
-        d[3].mul_add(flip, V::splat(simd, 1.0) - size),
-    ]
+    [d[0] * turn, d[1] * turn, d[2] * turn, d[3].mul_add(flip, V::splat(simd, 1.0) - size)]
 }
 
 /// `q · nlerp(1, d, w)`, of any length.

@@ -104,12 +104,7 @@ impl Track {
 
     /// The track with its place in a pose.
     pub fn at(self, place: usize, first: usize, unit: u32) -> Self {
-        Self {
-            place: place as u32,
-            first: first as u32,
-            unit,
-            ..self
-        }
+        Self { place: place as u32, first: first as u32, unit, ..self }
     }
 
     /// Prefetches a key and the next. `components` is the number of components of the channel.
@@ -121,11 +116,7 @@ impl Track {
             TrackKind::Packed | TrackKind::PackedSlerp => {
                 let of_key = components * usize::from(self.stride);
                 let first = self.integer as usize + key * of_key;
-                prefetch(
-                    clip.packed()
-                        .get(first..first + 2 * of_key)
-                        .unwrap_or_default(),
-                );
+                prefetch(clip.packed().get(first..first + 2 * of_key).unwrap_or_default());
                 prefetch(clip.rows().get(row..=row + components).unwrap_or_default());
             }
             _ => {
@@ -134,11 +125,7 @@ impl Track {
                     _ => components,
                 };
                 let first = row + key * of_key;
-                prefetch(
-                    clip.rows()
-                        .get(first..first + 2 * of_key)
-                        .unwrap_or_default(),
-                );
+                prefetch(clip.rows().get(first..first + 2 * of_key).unwrap_or_default());
             }
         }
     }

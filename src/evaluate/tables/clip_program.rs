@@ -82,12 +82,7 @@ impl ClipProgram {
         }
         for ((first, rate), timeline) in self.rates.iter().zip(self.clip.timelines()) {
             let key = ((time - first) * rate) as usize;
-            prefetch(
-                self.clip
-                    .times(timeline)
-                    .get(key..key + 2)
-                    .unwrap_or_default(),
-            );
+            prefetch(self.clip.times(timeline).get(key..key + 2).unwrap_or_default());
         }
     }
 
@@ -153,11 +148,7 @@ impl ClipProgram {
             fold.walk = steps.walk.own(fold.walk, &common.walk);
             let last = moving_lanes.checked_sub(1).map(|lane| units.of_lane(lane));
             let first = last.map_or(0, |unit| u64::MAX >> (63 - unit));
-            Alone {
-                topology,
-                fold,
-                apart: apart.units.0.map(|units| units & first != 0),
-            }
+            Alone { topology, fold, apart: apart.units.0.map(|units| units & first != 0) }
         });
         Self {
             clip: clip.clone(),
@@ -168,11 +159,7 @@ impl ClipProgram {
             apart,
             tracks,
             constants,
-            rates: clip
-                .timelines()
-                .iter()
-                .map(|t| (clip.times(t)[0], t.rate))
-                .collect(),
+            rates: clip.timelines().iter().map(|t| (clip.times(t)[0], t.rate)).collect(),
             alone,
         }
     }

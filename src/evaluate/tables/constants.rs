@@ -111,11 +111,7 @@ impl Constants {
         let [tx, ty, tz, _] = get(Channel::Translation);
         let [sx, sy, sz, _] = get(Channel::Scale);
         let q = DQuat::from_array(get(Channel::Rotation));
-        let rotation = if q.length_squared() > 0.0 {
-            q.normalize()
-        } else {
-            DQuat::IDENTITY
-        };
+        let rotation = if q.length_squared() > 0.0 { q.normalize() } else { DQuat::IDENTITY };
         DAffine3::from_scale_rotation_translation(
             DVec3::new(sx, sy, sz),
             rotation,
@@ -131,10 +127,7 @@ impl Constants {
         constant: impl Fn(Channel, usize) -> bool,
     ) -> Apart {
         let units = &self.units;
-        let mut apart = Apart {
-            near: u64::MAX,
-            ..Apart::default()
-        };
+        let mut apart = Apart { near: u64::MAX, ..Apart::default() };
         for (lane, &joint) in skeleton.joint_of().iter().enumerate() {
             if joint == NO_JOINT {
                 continue;
@@ -203,17 +196,12 @@ pub(super) fn base(rig: &Rig, units: &Units) -> Constants {
                 Some(Some(value)) => on_side(channel, value, rest),
                 None => rest,
             };
-            let size = value
-                .iter()
-                .fold(0.0f32, |a, v| a.max(v.abs()))
-                .max(SMALLEST);
+            let size = value.iter().fold(0.0f32, |a, v| a.max(v.abs())).max(SMALLEST);
             let bucket = value.map(|v| f64::from(v / (size * COMMON)).round() as i64);
             counts.entry(bucket).or_insert((0, i, value)).0 += 1;
         }
         // Among equally common constants the first clip's counts.
-        let most = counts
-            .values()
-            .max_by_key(|c| (c.0, std::cmp::Reverse(c.1)));
+        let most = counts.values().max_by_key(|c| (c.0, std::cmp::Reverse(c.1)));
         most.map_or(rest, |c| c.2)
     })
 }

@@ -50,17 +50,11 @@ impl Fold {
             }
         }
         let locals = topology.constants.iter();
-        let locals: Vec<Rows> = locals
-            .map(|&j| rows(local(usize::from(j)), frames.above(j.into())))
-            .collect();
+        let locals: Vec<Rows> =
+            locals.map(|&j| rows(local(usize::from(j)), frames.above(j.into()))).collect();
         let ways = topology.unslotted.iter();
-        let ways = ways.map(|&j| Affine3x4 {
-            rows: rows(way[usize::from(j)], anchored(j)),
-        });
-        Self {
-            walk: topology.walk.constants(&locals, binds),
-            ways: ways.collect(),
-        }
+        let ways = ways.map(|&j| Affine3x4 { rows: rows(way[usize::from(j)], anchored(j)) });
+        Self { walk: topology.walk.constants(&locals, binds), ways: ways.collect() }
     }
 }
 
@@ -78,11 +72,7 @@ pub(crate) fn rows(m: DAffine3, frame: f64) -> Rows {
     let largest = c[..9].iter().fold(0.0f64, |a, v| a.max(v.abs()));
     std::array::from_fn(|r| {
         std::array::from_fn(|k| {
-            let noise = if k < 3 {
-                NOISE * largest as f32
-            } else {
-                noise_length(frame)
-            };
+            let noise = if k < 3 { NOISE * largest as f32 } else { noise_length(frame) };
             settle(c[k * 3 + r] as f32, noise)
         })
     })

@@ -59,11 +59,7 @@ mod tests {
         let fingers = names.filter(|n| n.contains("Hand") && !n.ends_with("Hand"));
         let fingers: Vec<JointRef<'_>> = fingers.map(JointRef::from).collect();
         let detail = |leave_out| {
-            let options = DetailOptions {
-                level: 2,
-                keep: &[],
-                leave_out,
-            };
+            let options = DetailOptions { level: 2, keep: &[], leave_out };
             rig.detail(&options).unwrap()
         };
         let (coarse, bare) = (detail(&[]), detail(&fingers[..]));

@@ -55,9 +55,7 @@ impl RigProgram {
             rest_apart,
             neutral: Constants::new(skeleton, &units, |channel, _| neutral(channel)),
             granule: granule.trailing_zeros(),
-            topologies: (0..=lanes.div_ceil(granule))
-                .map(|_| OnceLock::new())
-                .collect(),
+            topologies: (0..=lanes.div_ceil(granule)).map(|_| OnceLock::new()).collect(),
             unslotted: unslotted.map(|s| s.0 as u16).collect(),
             slots,
             clips: rig.clips().iter().map(|_| OnceLock::new()).collect(),
@@ -111,9 +109,7 @@ impl RigProgram {
         // A poisoned list is still whole, since single calls change it.
         let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
         added.retain(|(clip, program)| clip.strong_count() > 0 && program.strong_count() > 0);
-        let known = added
-            .iter()
-            .find(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(clip)));
+        let known = added.iter().find(|(known, _)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(clip)));
         if let Some(program) = known.and_then(|k| k.1.upgrade()) {
             return program;
         }
@@ -150,9 +146,7 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
     {
         return None;
     }
-    let inverse = Affine3x4 {
-        rows: rows(m.inverse(), 1.0),
-    };
+    let inverse = Affine3x4 { rows: rows(m.inverse(), 1.0) };
     inverse.is_finite().then_some(inverse)
 }
 

@@ -84,21 +84,13 @@ impl Topology {
         let groups = moving.div_ceil(width);
         let locals = groups * group_floats(width) / 4;
         let rows = rig.palette_len();
-        let Steps {
-            steps, constants, ..
-        } = steps;
+        let Steps { steps, constants, .. } = steps;
         let sizes = (constants.len(), rows);
         let walk = match Walk::new(steps, sizes, (locals, width), count + 1) {
             Ok(walk) => walk,
             Err(error) => unreachable!("the steps of a topology are within its buffers: {error}"),
         };
-        Self {
-            walk,
-            moving,
-            constants,
-            anchor,
-            unslotted: unslotted.to_vec(),
-        }
+        Self { walk, moving, constants, anchor, unslotted: unslotted.to_vec() }
     }
 }
 
@@ -173,11 +165,7 @@ impl Steps<'_> {
 
 /// The model matrix that a step computes or uses.
 fn result(step: &Step) -> u16 {
-    if step.local == Local::Done {
-        step.parent
-    } else {
-        step.model
-    }
+    if step.local == Local::Done { step.parent } else { step.model }
 }
 
 /// The number of scratch floats that `width` lanes of local matrices take.

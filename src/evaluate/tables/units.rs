@@ -25,11 +25,7 @@ impl Units {
         while groups.div_ceil(1 << shift) > 64 {
             shift += 1;
         }
-        Self {
-            width,
-            groups,
-            shift,
-        }
+        Self { width, groups, shift }
     }
 
     pub fn lanes(&self) -> usize {
@@ -105,11 +101,7 @@ mod tests {
                 let units = Units::new(lanes, width);
                 let count = lanes.div_ceil(width << units.shift) as u32;
                 assert!(count <= 64, "{lanes} lanes, {width} wide");
-                assert!(
-                    (0..count)
-                        .flat_map(|u| units.groups_of(u))
-                        .eq(0..units.groups)
-                );
+                assert!((0..count).flat_map(|u| units.groups_of(u)).eq(0..units.groups));
                 for lane in 0..lanes {
                     let unit = units.of_lane(lane);
                     assert!(units.groups_of(unit).contains(&(lane / width)));

@@ -12,12 +12,8 @@ use crate::math::LANES;
 use std::ops::Range;
 
 /// Kinds of blocks, in the order of their numbers in files.
-pub(in crate::format) const KINDS: [BlockKind; 4] = [
-    BlockKind::Constant,
-    BlockKind::Linear,
-    BlockKind::Slerp,
-    BlockKind::Cubic,
-];
+pub(in crate::format) const KINDS: [BlockKind; 4] =
+    [BlockKind::Constant, BlockKind::Linear, BlockKind::Slerp, BlockKind::Cubic];
 
 /// Models of the blocks of a channel.
 pub(super) struct BlockModels {
@@ -131,8 +127,7 @@ impl BlockModels {
             for (value, row) in values.iter_mut().zip(rows.iter()) {
                 *value = row.0[l];
             }
-            self.lanes
-                .floats(w.c, &defaults[..width], values, &mut w.numbers)?;
+            self.lanes.floats(w.c, &defaults[..width], values, &mut w.numbers)?;
             for (value, row) in values.iter().zip(rows) {
                 row.0[l] = *value;
             }
@@ -168,8 +163,7 @@ impl BlockModels {
             let defaults = &defaults[..width];
             if l < lanes && w.c.bit(&mut self.steps, !still)? {
                 let lane = Lane { range, defaults };
-                self.lanes
-                    .integers(w.c, lane, &mut w.integers, &mut w.numbers)?;
+                self.lanes.integers(w.c, lane, &mut w.integers, &mut w.numbers)?;
                 for (to, k) in packed.iter_mut().skip(l).step_by(lanes).zip(&w.integers) {
                     *to = *k;
                 }

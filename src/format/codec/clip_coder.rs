@@ -53,10 +53,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         if have != needed {
             return Err(flaw(self.c.position(), foreign(have, needed)));
         }
-        let additive = self
-            .c
-            .few((self.parts.kind == ClipKind::Additive).into(), 1)?
-            == 1;
+        let additive = self.c.few((self.parts.kind == ClipKind::Additive).into(), 1)? == 1;
         self.parts.kind = ClipKind::Full;
         self.rest = Cow::Borrowed(skeleton.rest_pose());
         if additive {
@@ -115,18 +112,13 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         let keys = motion.times.len();
         let turns = self.c.few((!motion.rotations.is_empty()).into(), 1)? == 1;
         let rotations = if turns { keys } else { 0 };
-        self.c
-            .charge(keys * size_of::<[f32; 3]>() + rotations * size_of::<[f32; 4]>())?;
+        self.c.charge(keys * size_of::<[f32; 3]>() + rotations * size_of::<[f32; 4]>())?;
         if C::READS {
             motion.translations.resize(keys, [0.0; 3]);
             motion.rotations.resize(rotations, [0.0; 4]);
         }
         self.room(4 * keys)?;
-        let RootMotionParts {
-            translations,
-            rotations,
-            ..
-        } = &mut motion;
+        let RootMotionParts { translations, rotations, .. } = &mut motion;
         let values = translations.as_flattened_mut();
         LaneModels::new().floats(self.c, &[0.0; 3], values, &mut self.numbers)?;
         if turns {
@@ -183,8 +175,7 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
     /// Grows the scratch space to the values of a lane; charges its memory.
     pub fn room(&mut self, values: usize) -> Result<(), ReadError> {
         let more = values.saturating_sub(self.values.len());
-        self.c
-            .charge(more * (size_of::<f32>() + size_of::<i64>() + size_of::<u16>()))?;
+        self.c.charge(more * (size_of::<f32>() + size_of::<i64>() + size_of::<u16>()))?;
         self.values.resize(values.max(self.values.len()), 0.0);
         self.numbers.reserve_exact(values);
         self.integers.reserve_exact(values);

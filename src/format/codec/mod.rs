@@ -44,10 +44,7 @@ pub(super) const MEMORY_BASE: usize = 16 << 10;
 /// # Errors
 /// If the clip does not fit the skeleton, or a count or a number exceeds the limits of the format.
 pub fn encode(clip: &Clip, skeleton: &Skeleton) -> Result<Vec<u8>, WriteError> {
-    let refused = |fault| WriteError::Codec {
-        name: clip.name().to_owned(),
-        fault,
-    };
+    let refused = |fault| WriteError::Codec { name: clip.name().to_owned(), fault };
     if !clip.fits(skeleton) {
         let have = folded(clip.structure_hash(), clip.layout_hash());
         let needed = folded(skeleton.structure_hash(), skeleton.layout_hash());
@@ -85,11 +82,7 @@ pub fn decode(
     let start = skip_padding(bytes)?;
     let limit = bytes.len().saturating_mul(EXPANSION);
     let mut reader = RangeDecoder::new(bytes, start, limit.saturating_add(MEMORY_BASE))?;
-    let empty = ClipParts {
-        name,
-        markers,
-        ..ClipParts::default()
-    };
+    let empty = ClipParts { name, markers, ..ClipParts::default() };
     let mut coder = ClipCoder::new(&mut reader, empty, skeleton);
     coder.run()?;
     let mut parts = coder.parts;

@@ -60,14 +60,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub fn new() -> Self {
-        Self {
-            low: 0,
-            range: u32::MAX,
-            cache: 0,
-            pending: 0,
-            out: Vec::new(),
-            memory: 0,
-        }
+        Self { low: 0, range: u32::MAX, cache: 0, pending: 0, out: Vec::new(), memory: 0 }
     }
 
     /// The encoded bytes, and the memory that was charged.
@@ -148,14 +141,7 @@ pub(super) struct RangeDecoder<'a> {
 impl<'a> RangeDecoder<'a> {
     /// Decodes bytes from `at`; at most `limit` bytes of memory may be charged.
     pub fn new(bytes: &'a [u8], at: usize, limit: usize) -> Result<Self, ReadError> {
-        let mut reader = Self {
-            bytes,
-            at,
-            code: 0,
-            range: u32::MAX,
-            memory: 0,
-            limit,
-        };
+        let mut reader = Self { bytes, at, code: 0, range: u32::MAX, memory: 0, limit };
         for _ in 0..4 {
             reader.code = reader.code << 8 | reader.next()?;
         }

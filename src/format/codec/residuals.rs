@@ -111,13 +111,8 @@ pub(super) fn signed<C: Coder>(
 
 /// Number of predictors: extrapolations by polynomials of degree 0 to 4 through the last numbers.
 const ORDERS: usize = 5;
-const POLYNOMIALS: [[i64; ORDERS]; ORDERS] = [
-    [1, 0, 0, 0, 0],
-    [2, -1, 0, 0, 0],
-    [3, -3, 1, 0, 0],
-    [4, -6, 4, -1, 0],
-    [5, -10, 10, -5, 1],
-];
+const POLYNOMIALS: [[i64; ORDERS]; ORDERS] =
+    [[1, 0, 0, 0, 0], [2, -1, 0, 0, 0], [3, -3, 1, 0, 0], [4, -6, 4, -1, 0], [5, -10, 10, -5, 1]];
 /// Weight of the latest error in the running mean.
 const FORGET: f64 = 0.25;
 
@@ -197,12 +192,7 @@ mod tests {
     #[test]
     fn a_component_follows_from_keys_of_any_size() {
         let follows = |key: [i64; 4], component, negative| {
-            Derived {
-                component,
-                negative,
-                step: 1.0 / 32_768.0,
-            }
-            .follows(&key)
+            Derived { component, negative, step: 1.0 / 32_768.0 }.follows(&key)
         };
         assert_eq!(follows([0; 4], 3, false), 32_768);
         assert_eq!(follows([7, 0, 0, 0], 0, true), -32_768);

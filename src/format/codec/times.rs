@@ -59,10 +59,7 @@ impl TimeModels {
         }
         let last = keys - 1;
         times[last] = self.end(c, true, duration, times[last])?;
-        let (start, span) = (
-            f64::from(times[0]),
-            f64::from(times[last]) - f64::from(times[0]),
-        );
+        let (start, span) = (f64::from(times[0]), f64::from(times[last]) - f64::from(times[0]));
         let found = if C::READS { None } else { places(times, span) };
         let mut parts = last as u64;
         let even = c.bit(&mut self.even, found.is_none())?;
@@ -96,11 +93,7 @@ impl TimeModels {
         expected: f32,
         time: f32,
     ) -> Result<f32, ReadError> {
-        let model = if last {
-            &mut self.whole
-        } else {
-            &mut self.zero
-        };
+        let model = if last { &mut self.whole } else { &mut self.zero };
         if c.bit(model, time.to_bits() == expected.to_bits())? {
             return Ok(expected);
         }

@@ -95,11 +95,7 @@ impl LaneModels {
         values: &mut [f32],
         numbers: &mut Vec<i64>,
     ) -> Result<(), ReadError> {
-        let code = if C::READS {
-            None
-        } else {
-            self.find(moves, values)
-        };
+        let code = if C::READS { None } else { self.find(moves, values) };
         let on_lattice = c.bit(&mut self.lattice[usize::from(moves)], code.is_some())?;
         numbers.clear();
         if on_lattice {
@@ -137,11 +133,7 @@ impl LaneModels {
     ) -> Result<(), ReadError> {
         let Lane { range, defaults } = lane;
         let width = defaults.len();
-        let multiples = if C::READS {
-            None
-        } else {
-            self.least_multiples(range, integers)
-        };
+        let multiples = if C::READS { None } else { self.least_multiples(range, integers) };
         numbers.clear();
         if c.bit(&mut self.regular, multiples.is_some())? {
             let (code, least) = multiples.unwrap_or_default();
@@ -216,11 +208,7 @@ impl LaneModels {
             return Ok(None);
         }
         let choice = c.few(best as u32 | u32::from(negative) << 2, 3)?;
-        Ok(Some(Derived {
-            component: choice as usize & 3,
-            negative: choice >> 2 == 1,
-            step,
-        }))
+        Ok(Some(Derived { component: choice as usize & 3, negative: choice >> 2 == 1, step }))
     }
 
     /// The last lattice if it holds the values exactly, otherwise the coarsest that does.
@@ -300,9 +288,7 @@ const FIRST_CODE: u16 = 370;
 
 /// True if the values have the same bits.
 fn same(a: &[f32], b: &[f32]) -> bool {
-    a.iter()
-        .map(|v| v.to_bits())
-        .eq(b.iter().map(|v| v.to_bits()))
+    a.iter().map(|v| v.to_bits()).eq(b.iter().map(|v| v.to_bits()))
 }
 
 /// Maps the bits of an f32 to an integer with the same order.

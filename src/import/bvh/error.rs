@@ -49,11 +49,9 @@ impl From<ReadFault> for Fault {
     fn from(fault: ReadFault) -> Self {
         let kind = match fault {
             ReadFault::Io(error) => ImportFault::Io(error),
-            ReadFault::Long(found) => ImportFault::TooMany {
-                what: "bytes of one file",
-                found,
-                limit: MAX_FILE_BYTES,
-            },
+            ReadFault::Long(found) => {
+                ImportFault::TooMany { what: "bytes of one file", found, limit: MAX_FILE_BYTES }
+            }
         };
         kind.into()
     }

@@ -171,17 +171,8 @@ fn begin(
         }
     };
     text.expect("{", "{")?;
-    out.entries.push(Entry {
-        name,
-        parent,
-        is_end,
-        ..Entry::default()
-    });
-    Ok(Open {
-        entry,
-        has_offset: false,
-        has_channels: false,
-    })
+    out.entries.push(Entry { name, parent, is_end, ..Entry::default() });
+    Ok(Open { entry, has_offset: false, has_channels: false })
 }
 
 /// A length in metres.
@@ -190,11 +181,7 @@ pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f
     // The limit applies to the stored f32; as f32 the limit itself rounds down.
     match (metres as f32).abs() <= MAX_LENGTH {
         true => Ok(metres),
-        false => Err(word.fault(Kind::Beyond {
-            what,
-            value: metres,
-            limit: MAX_LENGTH,
-        })),
+        false => Err(word.fault(Kind::Beyond { what, value: metres, limit: MAX_LENGTH })),
     }
 }
 
@@ -209,11 +196,7 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
         };
         return Err(Fault {
             place: Some(place),
-            kind: Kind::TooMany {
-                what,
-                found: count,
-                limit: most,
-            },
+            kind: Kind::TooMany { what, found: count, limit: most },
         });
     }
     let mut channels: Vec<Channel> = Vec::with_capacity(count as usize);

@@ -39,11 +39,7 @@ pub(super) fn motion(
     if declared > MAX_FRAMES as u64 {
         return Err(Fault {
             place: Some(place),
-            kind: Kind::TooMany {
-                what: "frames",
-                found: declared,
-                limit: MAX_FRAMES as u64,
-            },
+            kind: Kind::TooMany { what: "frames", found: declared, limit: MAX_FRAMES as u64 },
         });
     }
     text.expect("Frame", "Frame Time:")?;
@@ -51,10 +47,7 @@ pub(super) fn motion(
     text.skip_colon();
     let (frame_time, place) = text.number("the frame time")?;
     if !(FRAME_TIMES[0]..=FRAME_TIMES[1]).contains(&frame_time) {
-        return Err(Fault {
-            place: Some(place),
-            kind: Kind::FrameTime(frame_time),
-        });
+        return Err(Fault { place: Some(place), kind: Kind::FrameTime(frame_time) });
     }
     let rest = text.value();
     if !rest.bytes.is_empty() {
@@ -81,13 +74,7 @@ pub(super) fn motion(
     // Lines without values are blank, so frames cannot be counted.
     let frames = match hierarchy.channels {
         0 => declared as usize,
-        _ => frames(
-            text,
-            hierarchy,
-            declared as usize,
-            options,
-            (&places, &mut tracks),
-        )?,
+        _ => frames(text, hierarchy, declared as usize, options, (&places, &mut tracks))?,
     };
     if text.next_line() {
         let word = text.value();
@@ -113,11 +100,7 @@ pub(super) fn motion(
     for track in &mut tracks {
         track.times.extend((0..frames).map(time));
     }
-    Ok(Motion {
-        frames,
-        frame_time,
-        tracks,
-    })
+    Ok(Motion { frames, frame_time, tracks })
 }
 
 /// The distance from one f32 to the next.
@@ -156,12 +139,7 @@ fn tracks(hierarchy: &Hierarchy) -> (Vec<RawTrack>, Vec<Place>) {
         let translation = add(false, RawChannel::Translation);
         let rotation = add(true, RawChannel::Rotation);
         if translation.is_some() || rotation.is_some() {
-            places.push(Place {
-                entry,
-                first,
-                translation,
-                rotation,
-            });
+            places.push(Place { entry, first, translation, rotation });
         }
         first += e.channels.len();
     }
@@ -196,18 +174,14 @@ fn reserve(
     let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
     let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
     if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
-        return Err(Kind::TooMany {
-            what: "memory of the import in bytes",
-            found: needed,
-            limit,
-        }
-        .into());
+        return Err(
+            Kind::TooMany { what: "memory of the import in bytes", found: needed, limit }.into()
+        );
     }
     let all = needed.saturating_mul(1 + BUILDING);
     let none = |_| Kind::Memory(all);
     let mut room = Vec::<u8>::new();
-    room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX))
-        .map_err(none)?;
+    room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX)).map_err(none)?;
     // The optimiser may remove an allocation that is not used.
     std::hint::black_box(&room);
     drop(room);
@@ -227,24 +201,16 @@ fn frames(
     options: &ImportOptions,
     (places, tracks): (&[Place], &mut [RawTrack]),
 ) -> Result<usize, Fault> {
-    let moves: Vec<bool> = hierarchy
-        .entries
-        .iter()
-        .flat_map(|e| e.channels.iter().map(|c| !c.rotation))
-        .collect();
+    let moves: Vec<bool> =
+        hierarchy.entries.iter().flat_map(|e| e.channels.iter().map(|c| !c.rotation)).collect();
     let mut values = vec![0.0; hierarchy.channels];
     for frame in 0..declared {
         if !text.next_line() {
-            return Err(text.word().fault(Kind::Frames {
-                declared: declared as u64,
-                found: frame as u64,
-            }));
+            return Err(text
+                .word()
+                .fault(Kind::Frames { declared: declared as u64, found: frame as u64 }));
         }
-        let wrong = |found| Kind::Values {
-            frame,
-            found,
-            expected: hierarchy.channels,
-        };
+        let wrong = |found| Kind::Values { frame, found, expected: hierarchy.channels };
         for (i, (value, &moves)) in values.iter_mut().zip(&moves).enumerate() {
             let word = text.value();
             if word.bytes.is_empty() {

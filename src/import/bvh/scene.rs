@@ -23,11 +23,8 @@ const PERSON: f64 = 1.7;
 const COMMON_UNITS: [(f64, &str); 2] = [(0.01, "centimetres"), (1.0, "metres")];
 
 /// Other units of files that were found. The unit of the CMU collection is 1/0.45 inch.
-const OTHER_UNITS: [(f64, &str); 3] = [
-    (0.0564, "units of the CMU collection"),
-    (0.0254, "inches"),
-    (0.001, "millimetres"),
-];
+const OTHER_UNITS: [(f64, &str); 3] =
+    [(0.0564, "units of the CMU collection"), (0.0254, "inches"), (0.001, "millimetres")];
 
 /// The raw scene of a file. Joints are nodes and slots of the only skin; End Sites are only nodes.
 pub(super) fn scene(
@@ -46,15 +43,9 @@ pub(super) fn scene(
         rest.push(above + DVec3::from_array(e.offset));
     }
     doubtful_unit(&rest, options, report);
-    let joints: Vec<usize> = (0..rest.len())
-        .filter(|&n| !hierarchy.entries[n].is_end)
-        .collect();
+    let joints: Vec<usize> = (0..rest.len()).filter(|&n| !hierarchy.entries[n].is_end).collect();
     let back = |&n: &usize| Mat4::from_translation(-rest[n].as_vec3()).to_cols_array();
-    let skin = RawSkin {
-        name: None,
-        inverse_bind: joints.iter().map(back).collect(),
-        joints,
-    };
+    let skin = RawSkin { name: None, inverse_bind: joints.iter().map(back).collect(), joints };
     let nodes: Vec<RawNode> = hierarchy
         .entries
         .into_iter()
@@ -109,19 +100,16 @@ fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
         };
         let name = &hierarchy.entries[first].name;
         let place = format!("joint {first}");
-        let message = format!(
-            "its name is not UTF-8 and became \"{}\"{more}",
-            crate::words::shorten(name)
-        );
+        let message =
+            format!("its name is not UTF-8 and became \"{}\"{more}", crate::words::shorten(name));
         report.push(Severity::Repaired, place, message);
     }
 }
 
 /// Notes names that several joints have. End Sites are not joints.
 fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
-    let joints: Vec<usize> = (0..hierarchy.entries.len())
-        .filter(|&n| !hierarchy.entries[n].is_end)
-        .collect();
+    let joints: Vec<usize> =
+        (0..hierarchy.entries.len()).filter(|&n| !hierarchy.entries[n].is_end).collect();
     let names = joints.iter().map(|&n| {
         let entry = &hierarchy.entries[n];
         (Some(entry.name.as_str()), entry.parent)
@@ -137,10 +125,10 @@ fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
 
 /// Notes that the unit is probably wrong if the skeleton is very large or small.
 fn doubtful_unit(rest: &[DVec3], options: &ImportOptions, report: &mut ImportReport) {
-    let (least, most) = rest.iter().fold(
-        (DVec3::INFINITY, DVec3::NEG_INFINITY),
-        |(least, most), &p| (least.min(p), most.max(p)),
-    );
+    let (least, most) =
+        rest.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(least, most), &p| {
+            (least.min(p), most.max(p))
+        });
     // Not only the height counts: in some files every bone of the rest pose lies along one axis.
     let size = (most - least).max_element();
     if size <= 0.0 || (SIZES[0]..=SIZES[1]).contains(&size) {

@@ -29,12 +29,7 @@ impl<'a> Text<'a> {
             true => 3,
             false => 0,
         };
-        Self {
-            bytes,
-            at,
-            line: 1,
-            line_start: at,
-        }
+        Self { bytes, at, line: 1, line_start: at }
     }
 
     /// Number of bytes that are left.
@@ -43,10 +38,7 @@ impl<'a> Text<'a> {
     }
 
     fn place(&self) -> BvhPlace {
-        BvhPlace {
-            line: self.line,
-            column: self.at - self.line_start + 1,
-        }
+        BvhPlace { line: self.line, column: self.at - self.line_start + 1 }
     }
 
     /// Advances by one byte. A line ends with LF, CR LF, or CR alone.
@@ -73,10 +65,7 @@ impl<'a> Text<'a> {
         let (place, rest) = (self.place(), &self.bytes[self.at..]);
         let length = rest.iter().position(|&b| !taken(b)).unwrap_or(rest.len());
         self.at += length;
-        Word {
-            bytes: &rest[..length],
-            place,
-        }
+        Word { bytes: &rest[..length], place }
     }
 
     /// The next word, on this line or a later one: a brace, a colon, or all characters up to the next of them or to white
@@ -87,10 +76,7 @@ impl<'a> Text<'a> {
             Some(b) if is_sign(*b) => {
                 let (place, at) = (self.place(), self.at);
                 self.at += 1;
-                Word {
-                    bytes: &self.bytes[at..self.at],
-                    place,
-                }
+                Word { bytes: &self.bytes[at..self.at], place }
             }
             _ => self.take(|b| !is_space(b) && !is_sign(b)),
         }
@@ -182,18 +168,12 @@ impl Word<'_> {
 
     /// A problem at this word.
     pub fn fault(&self, kind: Kind) -> Fault {
-        Fault {
-            place: Some(self.place),
-            kind,
-        }
+        Fault { place: Some(self.place), kind }
     }
 
     /// The fault that something else was expected at this word.
     pub fn expected(&self, what: &'static str) -> Fault {
-        self.fault(Kind::Expected {
-            what,
-            found: self.quoted(),
-        })
+        self.fault(Kind::Expected { what, found: self.quoted() })
     }
 
     /// The word as a finite number.
@@ -202,10 +182,7 @@ impl Word<'_> {
         match text.and_then(|t| t.parse::<f64>().ok()) {
             Some(value) if value.is_finite() => Ok(value),
             Some(value) => Err(self.fault(Kind::Infinite { what, value })),
-            None => Err(self.fault(Kind::Number {
-                what,
-                found: self.quoted(),
-            })),
+            None => Err(self.fault(Kind::Number { what, found: self.quoted() })),
         }
     }
 }

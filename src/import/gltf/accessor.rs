@@ -180,9 +180,7 @@ impl Buffers<'_> {
         info: Info,
         convert: impl Fn(f64) -> T,
     ) -> Result<Vec<T>, Fault> {
-        let Info {
-            component, count, ..
-        } = info;
+        let Info { component, count, .. } = info;
         let (shape, size) = (info.components(), component_size(component));
         let accessor = at(&self.accessors, index, "accessor")?;
         let offset = accessor.byte_offset.map_or(0, |o| o.0);
@@ -212,8 +210,7 @@ impl Buffers<'_> {
             for_each_component(source, count, shape, component, |i, v| out[i] = convert(v));
         }
         if let Some(sparse) = sparse {
-            self.apply_sparse(&sparse, info, &mut out, convert)
-                .within(|| "sparse".to_owned())?;
+            self.apply_sparse(&sparse, info, &mut out, convert).within(|| "sparse".to_owned())?;
         }
         Ok(out)
     }
@@ -239,10 +236,8 @@ impl Buffers<'_> {
             let fault = "componentType of the sparse indices has a value that glTF does not define";
             return Err(Kind::Invalid(fault).into());
         };
-        let (index_view, value_view) = (
-            sparse.indices.buffer_view.value(),
-            sparse.values.buffer_view.value(),
-        );
+        let (index_view, value_view) =
+            (sparse.indices.buffer_view.value(), sparse.values.buffer_view.value());
         self.prepare_view(index_view)?;
         self.prepare_view(value_view)?;
         let index_size = component_size(kind.0) as u64;
@@ -260,12 +255,9 @@ impl Buffers<'_> {
             }
         });
         if let Some(index) = bad {
-            return Err(Kind::Index {
-                what: "element",
-                index: index as usize,
-                count: info.count,
-            }
-            .into());
+            return Err(
+                Kind::Index { what: "element", index: index as usize, count: info.count }.into()
+            );
         }
         for_each_component(indices, given, 1, kind.0, |i, index| {
             let source = values.0.get(i * shape * size..).unwrap_or(&[]);

@@ -48,11 +48,7 @@ fn range(
         (Ok(start), Ok(end)) => bytes.get(start..end),
         _ => None,
     };
-    slice.ok_or_else(|| Kind::Bounds {
-        container: container(),
-        end,
-        size: bytes.len() as u64,
-    })
+    slice.ok_or_else(|| Kind::Bounds { container: container(), end, size: bytes.len() as u64 })
 }
 
 impl<'a> Buffers<'a> {
@@ -80,10 +76,7 @@ impl<'a> Buffers<'a> {
 
     /// The bytes of a URI: embedded in it, or read from a file beside the glTF.
     pub fn fetch(&mut self, text: &str) -> Result<Rc<Vec<u8>>, Fault> {
-        if text
-            .get(..5)
-            .is_some_and(|s| s.eq_ignore_ascii_case("data:"))
-        {
+        if text.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:")) {
             self.memory.charge(text.len() as u64)?;
         }
         if let Some(data) = uri::data(text) {
@@ -195,10 +188,8 @@ impl<'a> Buffers<'a> {
                 (self.buffer_bytes(view.buffer.value()), offset)
             }
         };
-        let bytes = range(bytes, offset, length, || {
-            format!("buffer {}", view.buffer.value())
-        })
-        .within(|| format!("buffer view {index}"))?;
+        let bytes = range(bytes, offset, length, || format!("buffer {}", view.buffer.value()))
+            .within(|| format!("buffer view {index}"))?;
         Ok(ViewBytes { bytes, stride })
     }
 

@@ -180,9 +180,7 @@ impl Clips<'_, '_> {
         let mut used = vec![false; samplers.len()];
         // A missing sampler is reported where the channel is read.
         for index in animation.channels.iter().map(|c| c.sampler) {
-            used.get_mut(index)
-                .into_iter()
-                .for_each(|used| *used = true);
+            used.get_mut(index).into_iter().for_each(|used| *used = true);
         }
         let mut ends: Option<(f32, f32)> = None;
         let (mut equal, mut jump) = (0, None);
@@ -231,11 +229,7 @@ impl Clips<'_, '_> {
             self.notes.repaired(place, message);
         }
         self.unused(&used, place);
-        Ok(Some(Span {
-            begin,
-            shift,
-            end: earlier(end, shift),
-        }))
+        Ok(Some(Span { begin, shift, end: earlier(end, shift) }))
     }
 
     /// Reports samplers that no channel uses.
@@ -265,8 +259,7 @@ impl Clips<'_, '_> {
                 format!("{n} channels animate no property of a node; the first of them {pointer:?}")
             }
         };
-        self.notes
-            .dropped(place, format!("{which} (KHR_animation_pointer)"));
+        self.notes.dropped(place, format!("{which} (KHR_animation_pointer)"));
         if all.len() > 1 {
             self.notes.items(all);
         }
@@ -430,9 +423,7 @@ impl Clips<'_, '_> {
         }
         // With equal times, the charge covers the distinct times and the indices of kept keys.
         let words = if times.equal == 0 { 1 } else { 5 };
-        self.buffers
-            .memory
-            .charge_for::<f32>(words * times.times.len())?;
+        self.buffers.memory.charge_for::<f32>(words * times.times.len())?;
         let keys = times.keys(span, interpolation);
         if let Some(kept) = &keys.kept {
             self.buffers.memory.charge_for::<f32>(kept.len() * row)?;
@@ -444,13 +435,7 @@ impl Clips<'_, '_> {
         if property == RawChannel::Rotation {
             self.mend_rotations(&mut values, parts, place);
         }
-        Ok(Some(RawTrack {
-            node,
-            channel: property,
-            interpolation,
-            times: keys.times,
-            values,
-        }))
+        Ok(Some(RawTrack { node, channel: property, interpolation, times: keys.times, values }))
     }
 
     /// Replaces keys without a direction by the previous key, the first one by the identity. Normalises the keys of splines,
@@ -468,8 +453,7 @@ impl Clips<'_, '_> {
                 mended += 1;
             } else {
                 if parts == 3 {
-                    q.iter_mut()
-                        .for_each(|v| *v = (f64::from(*v) / length) as f32);
+                    q.iter_mut().for_each(|v| *v = (f64::from(*v) / length) as f32);
                 }
                 previous.copy_from_slice(q);
             }
@@ -515,19 +499,11 @@ fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
     let (mut equal, mut jump) = (0, None);
     for (index, &time) in times.iter().enumerate() {
         if !time.is_finite() {
-            return Err(Kind::NotFinite {
-                what: "time",
-                index,
-                value: time,
-            });
+            return Err(Kind::NotFinite { what: "time", index, value: time });
         }
         match index.checked_sub(1).map(|before| times[before]) {
             Some(previous) if time < previous => {
-                return Err(Kind::TimeOrder {
-                    index,
-                    time,
-                    previous,
-                });
+                return Err(Kind::TimeOrder { index, time, previous });
             }
             Some(previous) if time == previous => {
                 equal += 1;
@@ -555,10 +531,7 @@ impl Times {
         if span.shift < 0.0 {
             shift(&mut times, span.shift);
         }
-        let mut keys = Keys {
-            times: Vec::new(),
-            kept: None,
-        };
+        let mut keys = Keys { times: Vec::new(), kept: None };
         let mut kept = Vec::new();
         let mut first = 0;
         for time in times {

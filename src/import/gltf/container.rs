@@ -49,10 +49,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let found = bytes.len() as u64;
-    let short = || Kind::GlbLength {
-        declared: GLB_HEADER as u64,
-        found,
-    };
+    let short = || Kind::GlbLength { declared: GLB_HEADER as u64, found };
     let version = word(bytes, 4).ok_or_else(short)?;
     let declared = word(bytes, 8).ok_or_else(short)?;
     if version != 2 {

@@ -22,11 +22,7 @@ impl From<ImportFault> for Fault {
 impl Fault {
     /// The public error.
     pub fn in_file(self, file: &str) -> ImportError {
-        ImportError::Gltf {
-            file: file.to_owned(),
-            place: self.place,
-            kind: self.kind,
-        }
+        ImportError::Gltf { file: file.to_owned(), place: self.place, kind: self.kind }
     }
 
     /// The place and the problem.
@@ -37,10 +33,7 @@ impl Fault {
     /// Whether key times are what is wrong.
     pub fn is_of_times(&self) -> bool {
         let kind = &self.kind;
-        matches!(
-            kind,
-            ImportFault::TimeOrder { .. } | ImportFault::NotFinite { what: "time", .. }
-        )
+        matches!(kind, ImportFault::TimeOrder { .. } | ImportFault::NotFinite { what: "time", .. })
     }
 
     /// The problem.

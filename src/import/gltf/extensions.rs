@@ -72,10 +72,7 @@ const KNOWN: &[(&str, Meaning)] = &[
     // Materials. Losses of a single material are reported where materials are read.
     (
         "KHR_materials_pbrSpecularGlossiness",
-        Partly(
-            "its diffuse colour and texture are read as base colour",
-            TEXTURES,
-        ),
+        Partly("its diffuse colour and texture are read as base colour", TEXTURES),
     ),
     ("ADOBE_materials_clearcoat_specular", Surface),
     ("ADOBE_materials_clearcoat_tint", Surface),
@@ -203,24 +200,15 @@ fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut 
     let (note, message) = match meaning(name) {
         Read => return,
         Only(part) => (true, format!("only {part} is read")),
-        Harmless => (
-            true,
-            format!("{is}; it changes nothing of a rig or its clips"),
-        ),
-        Surface => (
-            true,
-            format!("{is}; it changes how surfaces look in the light"),
-        ),
+        Harmless => (true, format!("{is}; it changes nothing of a rig or its clips")),
+        Surface => (true, format!("{is}; it changes how surfaces look in the light")),
         Partly(part, effect) => (false, format!("{part}; the rest, which {effect}, {is}")),
         Changes(UNKNOWN) => (!required, format!("{is}; it is not known")),
         Changes(effect) if name == DRACO && !required => match (draco.beside, draco.alone) {
             (0, 0) => (true, is.to_owned()),
             (_, 0) => (true, format!("{is}; the data beside it is read")),
             (0, _) => (false, format!("{is}, though it {effect}")),
-            _ => (
-                true,
-                format!("{is}; the data beside it is read where there is some"),
-            ),
+            _ => (true, format!("{is}; the data beside it is read where there is some")),
         },
         Changes(effect) => (false, format!("{is}, though it {effect}")),
     };
@@ -258,9 +246,7 @@ impl Draco {
 fn draco_alone(primitive: &json::mesh::Primitive, accessors: &[json::Accessor]) -> Option<bool> {
     let extensions = primitive.extensions.as_ref();
     extensions.filter(|e| e.others.contains_key(DRACO))?;
-    let positions = primitive
-        .attributes
-        .get(&Checked::Valid(Semantic::Positions));
+    let positions = primitive.attributes.get(&Checked::Valid(Semantic::Positions));
     let plain = positions
         .and_then(|p| accessors.get(p.value()))
         .is_none_or(|a| a.buffer_view.is_some() || a.sparse.is_some());

@@ -16,9 +16,7 @@ pub(super) fn humanoid(
 ) -> Vec<(HumanBone, usize)> {
     let mut bones: Vec<(HumanBone, usize)> = Vec::new();
     let mut add = |place: &str, name: &str, bone: Option<HumanBone>, node: Option<&Value>| {
-        let node = node
-            .and_then(Value::as_u64)
-            .and_then(|n| usize::try_from(n).ok());
+        let node = node.and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         let place = format!("extension {place:?}, bone {:?}", shorten(name));
         match (bone, node) {
             (None, _) => notes.dropped(place, "there is no such bone"),
@@ -37,24 +35,16 @@ pub(super) fn humanoid(
             },
         }
     };
-    let newest = [
-        ("VRMC_vrm", &extensions.vrm_1),
-        ("VRMC_vrm_animation", &extensions.vrm_animation),
-    ];
-    let newest = newest
-        .into_iter()
-        .find_map(|(name, vrm)| Some((name, vrm.as_ref()?)));
+    let newest =
+        [("VRMC_vrm", &extensions.vrm_1), ("VRMC_vrm_animation", &extensions.vrm_animation)];
+    let newest = newest.into_iter().find_map(|(name, vrm)| Some((name, vrm.as_ref()?)));
     if let Some((extension, vrm)) = newest {
-        let table = vrm
-            .pointer("/humanoid/humanBones")
-            .and_then(Value::as_object);
+        let table = vrm.pointer("/humanoid/humanBones").and_then(Value::as_object);
         for (name, bone) in table.into_iter().flatten() {
             add(extension, name, HumanBone::named(name), bone.get("node"));
         }
     } else if let Some(vrm) = &extensions.vrm_0 {
-        let table = vrm
-            .pointer("/humanoid/humanBones")
-            .and_then(Value::as_array);
+        let table = vrm.pointer("/humanoid/humanBones").and_then(Value::as_array);
         for bone in table.into_iter().flatten() {
             let name = bone.get("bone").and_then(Value::as_str).unwrap_or_default();
             add("VRM", name, of_vrm_0(name), bone.get("node"));
@@ -65,9 +55,7 @@ pub(super) fn humanoid(
 
 /// A bone by its name in VRM 0.x, which names the joints of the thumb like those of other fingers.
 fn of_vrm_0(name: &str) -> Option<HumanBone> {
-    let thumb = ["ThumbProximal", "ThumbIntermediate"]
-        .iter()
-        .position(|end| name.ends_with(end));
+    let thumb = ["ThumbProximal", "ThumbIntermediate"].iter().position(|end| name.ends_with(end));
     match thumb {
         Some(0) => HumanBone::named(&name.replace("Proximal", "Metacarpal")),
         Some(_) => HumanBone::named(&name.replace("Intermediate", "Proximal")),

@@ -40,18 +40,13 @@ pub(super) fn images(
 /// The images in use, each once. Base colours come first: pictures need them most if memory runs out.
 fn order(materials: &[Material], images: usize) -> Vec<usize> {
     let mut listed = vec![false; images];
-    let base = materials
-        .iter()
-        .filter_map(|m| m.base_color_texture.as_ref());
+    let base = materials.iter().filter_map(|m| m.base_color_texture.as_ref());
     let all = materials.iter().flat_map(|m| m.textures()).map(|(_, t)| t);
     let mut first = |image: &usize| {
         let listed = listed.get_mut(*image);
         listed.is_some_and(|listed| !std::mem::replace(listed, true))
     };
-    base.chain(all)
-        .map(|t| t.image)
-        .filter(|i| first(i))
-        .collect()
+    base.chain(all).map(|t| t.image).filter(|i| first(i)).collect()
 }
 
 /// The encoded bytes of an image.

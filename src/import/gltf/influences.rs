@@ -53,11 +53,7 @@ pub(super) fn influences(
     let per_vertex = sets.len() * 4;
     let total = per_vertex.saturating_mul(vertices);
     buffers.memory.charge_for::<(u16, f32)>(total)?;
-    let mut out = Influences {
-        per_vertex,
-        joints: vec![0; total],
-        weights: vec![0.0; total],
-    };
+    let mut out = Influences { per_vertex, joints: vec![0; total], weights: vec![0.0; total] };
     let mut mend = Mend::default();
     let limit = slots.unwrap_or(MAX_SKIN_JOINTS);
     for (set, &(joints, weights)) in sets.iter().enumerate() {
@@ -164,10 +160,7 @@ impl Mend {
             notes.repaired(place, message);
         }
         if self.zero > 0 {
-            let message = format!(
-                "{} without weights above 0",
-                plural(self.zero as u64, "vertex")
-            );
+            let message = format!("{} without weights above 0", plural(self.zero as u64, "vertex"));
             notes.note(place, message);
         }
     }

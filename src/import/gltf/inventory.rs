@@ -97,12 +97,7 @@ impl<'t> Inventory<'t> {
                     // Attributes belong to their primitive, extensions to each object.
                     owner +=
                         usize::from(object && !matches!(place, Place::Attributes | Place::Targets));
-                    stack.push(Open {
-                        object,
-                        place,
-                        next: place,
-                        key: object,
-                    });
+                    stack.push(Open { object, place, next: place, key: object });
                 }
                 b'}' | b']' => drop(stack.pop()),
                 b',' => {

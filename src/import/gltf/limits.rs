@@ -16,10 +16,7 @@ const MEMORY_MARGIN: u64 = 4 << 20;
 
 /// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as in
 /// [`ImportFault::Limit`].
-pub const MEMORY: [&str; 2] = [
-    "memory of the import in bytes",
-    "bytes decoded by the import",
-];
+pub const MEMORY: [&str; 2] = ["memory of the import in bytes", "bytes decoded by the import"];
 
 /// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
@@ -59,12 +56,7 @@ impl MemoryLimit {
     /// The limit for a file of `bytes` bytes, or the one that the caller chose.
     pub fn new(bytes: u64, chosen: Option<u64>) -> Self {
         let limit = MEMORY_BASE - MEMORY_MARGIN + bytes.saturating_mul(MEMORY_PER_BYTE);
-        MemoryLimit {
-            limit: chosen.unwrap_or(limit),
-            used: 0,
-            work: 0,
-            fixed: chosen.is_some(),
-        }
+        MemoryLimit { limit: chosen.unwrap_or(limit), used: 0, work: 0, fixed: chosen.is_some() }
     }
 
     /// Raises the limit for another file of `bytes` bytes that belongs to the import.
@@ -78,22 +70,12 @@ impl MemoryLimit {
     pub fn charge(&mut self, bytes: u64) -> Result<(), ImportFault> {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
-            return Err(ImportFault::Limit {
-                what: MEMORY[0],
-                needed,
-                limit: self.limit,
-            });
+            return Err(ImportFault::Limit { what: MEMORY[0], needed, limit: self.limit });
         }
-        let (work, limit) = (
-            self.work.saturating_add(bytes),
-            self.limit.saturating_mul(WORK_PER_MEMORY),
-        );
+        let (work, limit) =
+            (self.work.saturating_add(bytes), self.limit.saturating_mul(WORK_PER_MEMORY));
         if work > limit {
-            return Err(ImportFault::Limit {
-                what: MEMORY[1],
-                needed: work,
-                limit,
-            });
+            return Err(ImportFault::Limit { what: MEMORY[1], needed: work, limit });
         }
         (self.used, self.work) = (needed, work);
         Ok(())
@@ -143,12 +125,7 @@ impl Notes {
 
     /// Adds items to the last entry, unless it was left out.
     pub fn items(&mut self, items: Vec<String>) {
-        if let Some(last) = self
-            .report
-            .entries
-            .last_mut()
-            .filter(|_| self.left_out == 0)
-        {
+        if let Some(last) = self.report.entries.last_mut().filter(|_| self.left_out == 0) {
             last.items = items;
         }
     }

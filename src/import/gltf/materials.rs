@@ -38,12 +38,8 @@ pub(super) fn materials(
     for (index, material) in list.into_iter().enumerate() {
         let place = label("material", index, material.name.as_deref());
         unseen.count(&material);
-        let mut reader = MaterialReader {
-            sources,
-            samplers: &samplers,
-            place: &place,
-            notes: &mut *notes,
-        };
+        let mut reader =
+            MaterialReader { sources, samplers: &samplers, place: &place, notes: &mut *notes };
         out.push(reader.read(material).within(|| place.clone())?);
     }
     if let Some(message) = unseen.message() {
@@ -71,14 +67,8 @@ impl Unseen {
         let emits = m.emissive_factor.iter().any(|&v| v > 0.0);
         let found = [
             // A metallic factor that is not stated is 1: the surface is a metal. Specular-glossiness has no such factor.
-            (
-                "metallic",
-                !old && (mapped || pbr.metallic_factor.unwrap_or(1.0) > 0.0),
-            ),
-            (
-                "roughness",
-                mapped || pbr.roughness_factor.is_some_and(|v| v < 1.0),
-            ),
+            ("metallic", !old && (mapped || pbr.metallic_factor.unwrap_or(1.0) > 0.0)),
+            ("roughness", mapped || pbr.roughness_factor.is_some_and(|v| v < 1.0)),
             ("normal textures", m.normal_texture.is_some()),
             ("occlusion", m.occlusion_texture.is_some()),
             ("emissive", emits || m.emissive_texture.is_some()),
@@ -90,9 +80,7 @@ impl Unseen {
 
     fn message(&self) -> Option<String> {
         let found = self.counts.iter().filter(|(_, count)| *count > 0);
-        let all: Vec<String> = found
-            .map(|(name, count)| format!("{name} (of {count})"))
-            .collect();
+        let all: Vec<String> = found.map(|(name, count)| format!("{name} (of {count})")).collect();
         (!all.is_empty()).then(|| format!("kept, but not shown in pictures: {}", all.join(", ")))
     }
 }
@@ -116,10 +104,8 @@ impl MaterialReader<'_> {
             base_color_texture: self.texture("base colour", pbr.base_color_texture.as_ref())?,
             metallic: self.share("metallic factor", pbr.metallic_factor),
             roughness: self.share("roughness factor", pbr.roughness_factor),
-            metallic_roughness_texture: self.texture(
-                "metallic and roughness",
-                pbr.metallic_roughness_texture.as_ref(),
-            )?,
+            metallic_roughness_texture: self
+                .texture("metallic and roughness", pbr.metallic_roughness_texture.as_ref())?,
             normal_texture: self.texture("normal", m.normal_texture.as_ref())?,
             normal_scale: self.number(
                 "scale of the normals",
@@ -128,10 +114,8 @@ impl MaterialReader<'_> {
                 MAX_LENGTH,
             ),
             occlusion_texture: self.texture("occlusion", m.occlusion_texture.as_ref())?,
-            occlusion_strength: self.share(
-                "strength of the occlusion",
-                m.occlusion_texture.and_then(|t| t.strength),
-            ),
+            occlusion_strength: self
+                .share("strength of the occlusion", m.occlusion_texture.and_then(|t| t.strength)),
             emissive: self.emissive(m.emissive_factor, extensions.emissive_strength)?,
             emissive_texture: self.texture("emissive", m.emissive_texture.as_ref())?,
             alpha_mode,
@@ -191,10 +175,7 @@ impl MaterialReader<'_> {
         };
         let known = AlphaMode::ALL.into_iter().find(|mode| mode.name() == name);
         known.unwrap_or_else(|| {
-            let message = format!(
-                "its alpha mode {:?} is unknown, it is opaque",
-                shorten(name)
-            );
+            let message = format!("its alpha mode {:?} is unknown, it is opaque", shorten(name));
             self.notes.repaired(self.place, message);
             AlphaMode::default()
         })
@@ -287,12 +268,7 @@ impl MaterialReader<'_> {
             Some(sampler) => *at(self.samplers, sampler, "sampler")?,
             None => Sampler::default(),
         };
-        Ok(Some(Texture {
-            image,
-            tex_coord,
-            transform,
-            sampler,
-        }))
+        Ok(Some(Texture { image, tex_coord, transform, sampler }))
     }
 }
 
@@ -311,11 +287,7 @@ fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kin
     let webp = || texture.extensions.as_ref()?.webp.as_ref()?.source;
     let source = texture.source.or_else(webp);
     match source.filter(|&image| image >= images) {
-        Some(index) => Err(Kind::Index {
-            what: "image",
-            index,
-            count: images,
-        }),
+        Some(index) => Err(Kind::Index { what: "image", index, count: images }),
         None => Ok(source),
     }
 }
@@ -368,10 +340,5 @@ fn sampler(index: usize, stated: &json::Sampler, notes: &mut Notes) -> Sampler {
             None
         }
     });
-    Sampler {
-        wrap_u,
-        wrap_v,
-        mag_filter,
-        min_filter,
-    }
+    Sampler { wrap_u, wrap_v, mag_filter, min_filter }
 }

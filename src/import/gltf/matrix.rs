@@ -36,19 +36,11 @@ pub(super) fn decompose(m: &[f32; 16]) -> Decomposed {
         scale[flip] = -scale[flip];
     }
     let rotation = DQuat::from_mat3(&DMat3::from_cols(axes[0], axes[1], axes[2])).normalize();
-    let rotation = Quat::from_xyzw(
-        rotation.x as f32,
-        rotation.y as f32,
-        rotation.z as f32,
-        rotation.w as f32,
-    );
+    let rotation =
+        Quat::from_xyzw(rotation.x as f32, rotation.y as f32, rotation.z as f32, rotation.w as f32);
     let local = Trs {
         translation: Vec3::new(m[12], m[13], m[14]),
-        rotation: if rotation.is_finite() {
-            rotation
-        } else {
-            Quat::IDENTITY
-        },
+        rotation: if rotation.is_finite() { rotation } else { Quat::IDENTITY },
         scale: Vec3::new(scale[0] as f32, scale[1] as f32, scale[2] as f32),
     };
     let (rotation, scale) = (local.rotation.as_dquat(), local.scale.as_dvec3());
@@ -141,11 +133,9 @@ mod tests {
 
     #[test]
     fn a_mirror_stays_on_its_axis_and_exact() {
-        for scale in [
-            Vec3::new(1.0, -1.0, 1.0),
-            Vec3::new(1.0, 1.0, -3.0),
-            Vec3::new(-0.5, 1.0, 1.0),
-        ] {
+        for scale in
+            [Vec3::new(1.0, -1.0, 1.0), Vec3::new(1.0, 1.0, -3.0), Vec3::new(-0.5, 1.0, 1.0)]
+        {
             let parts = decompose(&matrix(scale, Quat::IDENTITY));
             assert_eq!(parts.local.scale, scale);
             assert_eq!(parts.local.rotation, Quat::IDENTITY);

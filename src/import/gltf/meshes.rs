@@ -46,9 +46,7 @@ fn mesh_of(
     buffers: &mut Buffers,
     notes: &mut Notes,
 ) -> Result<Mesh, Fault> {
-    buffers
-        .memory
-        .charge_for::<Primitive>(mesh.primitives.len())?;
+    buffers.memory.charge_for::<Primitive>(mesh.primitives.len())?;
     let mut primitives = Vec::with_capacity(mesh.primitives.len());
     for (index, primitive) in mesh.primitives.iter().enumerate() {
         let mut reader = PrimitiveReader {
@@ -62,11 +60,7 @@ fn mesh_of(
         };
         primitives.push(reader.read().within(|| format!("primitive {index}"))?);
     }
-    let targets = primitives
-        .iter()
-        .map(|p| p.targets.len())
-        .max()
-        .unwrap_or(0);
+    let targets = primitives.iter().map(|p| p.targets.len()).max().unwrap_or(0);
     if primitives.iter().any(|p| p.targets.len() != targets) {
         let message = format!("not every primitive has all {targets} morph targets");
         notes.note(place, message);
@@ -78,11 +72,7 @@ fn mesh_of(
         }
         None => vec![0.0; targets],
     };
-    Ok(Mesh {
-        name: mesh.name,
-        primitives,
-        weights,
-    })
+    Ok(Mesh { name: mesh.name, primitives, weights })
 }
 
 struct PrimitiveReader<'r, 's> {
@@ -105,16 +95,10 @@ impl PrimitiveReader<'_, '_> {
     fn read(&mut self) -> Result<Primitive, Fault> {
         let material = self.primitive.material.map(|m| m.value());
         if let Some(index) = material.filter(|&m| m >= self.materials.len()) {
-            return Err(Kind::Index {
-                what: "material",
-                index,
-                count: self.materials.len(),
-            }
-            .into());
+            return Err(Kind::Index { what: "material", index, count: self.materials.len() }.into());
         }
         let Some(positions) = self.attribute(Semantic::Positions) else {
-            self.notes
-                .note(&*self.place, "has no positions, so it has no vertices");
+            self.notes.note(&*self.place, "has no positions, so it has no vertices");
             let targets = self.primitive.targets.iter().flatten();
             return Ok(Primitive {
                 material,
@@ -132,20 +116,12 @@ impl PrimitiveReader<'_, '_> {
         let tangents = match self.attribute(Semantic::Tangents) {
             Some(accessor) => {
                 let integers = Integers::AsDeclared;
-                self.rows(
-                    "TANGENT",
-                    accessor,
-                    &[Type::Vec4],
-                    "VEC4",
-                    integers,
-                    Some(vertices),
-                )?
+                self.rows("TANGENT", accessor, &[Type::Vec4], "VEC4", integers, Some(vertices))?
             }
             None => Vec::new(),
         };
         let lacks = [0, 1].map(|set| self.attribute(Semantic::TexCoords(set)).is_none());
-        self.streams
-            .textures(material, self.materials, lacks, &self.place);
+        self.streams.textures(material, self.materials, lacks, &self.place);
         let uvs = self.tex_coords("TEXCOORD_0", 0, vertices)?;
         let uvs1 = match self.uses_second_set(material) {
             true => self.tex_coords("TEXCOORD_1", 1, vertices)?,
@@ -212,10 +188,7 @@ impl PrimitiveReader<'_, '_> {
     where
         [f32; N]: bytemuck::Pod,
     {
-        let info = self
-            .buffers
-            .info_of(accessor, shapes, expected)
-            .within(|| name.to_owned())?;
+        let info = self.buffers.info_of(accessor, shapes, expected).within(|| name.to_owned())?;
         if let Some(expected) = vertices.filter(|&n| n != info.count) {
             return Err(Kind::Count {
                 what: "vertices",
@@ -224,10 +197,7 @@ impl PrimitiveReader<'_, '_> {
             })
             .within(|| format!("{name}, accessor {accessor}"));
         }
-        let mut rows = self
-            .buffers
-            .rows::<N>(accessor, integers)
-            .within(|| name.to_owned())?;
+        let mut rows = self.buffers.rows::<N>(accessor, integers).within(|| name.to_owned())?;
         let mut mended = 0usize;
         for value in rows.as_flattened_mut() {
             if !value.is_finite() {
@@ -299,9 +269,7 @@ impl PrimitiveReader<'_, '_> {
             return Err(Kind::Invalid(fault).into());
         };
         let indices = match self.primitive.indices.map(|i| i.value()) {
-            Some(accessor) => self
-                .indices(accessor, vertices)
-                .within(|| "indices".to_owned())?,
+            Some(accessor) => self.indices(accessor, vertices).within(|| "indices".to_owned())?,
             None => {
                 let count = u32::try_from(vertices).map_err(|_| Kind::Limit {
                     what: "vertices of a primitive",
@@ -320,11 +288,7 @@ impl PrimitiveReader<'_, '_> {
                 Ok(unroll(&indices, mode))
             }
             Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => {
-                let shapes = if mode == Mode::Points {
-                    "points"
-                } else {
-                    "lines"
-                };
+                let shapes = if mode == Mode::Points { "points" } else { "lines" };
                 let message = format!("{shapes} are not drawn; the vertices are kept");
                 self.notes.note(&*self.place, message);
                 Ok(Vec::new())
@@ -353,12 +317,10 @@ impl PrimitiveReader<'_, '_> {
         }
         let indices = self.buffers.numbers(accessor, |v| v as u32)?;
         match indices.iter().position(|&i| i as usize >= vertices) {
-            Some(position) => Err(Kind::VertexIndex {
-                position,
-                index: indices[position],
-                vertices,
-            })
-            .within(|| format!("accessor {accessor}")),
+            Some(position) => {
+                Err(Kind::VertexIndex { position, index: indices[position], vertices })
+                    .within(|| format!("accessor {accessor}"))
+            }
             None => Ok(indices),
         }
     }

@@ -138,13 +138,7 @@ fn read(
         default_scene: scenes.default,
         humanoid,
     };
-    summary::late_clips(
-        &mut scene,
-        &sources,
-        options.trim,
-        &mut buffers.memory,
-        notes,
-    )?;
+    summary::late_clips(&mut scene, &sources, options.trim, &mut buffers.memory, notes)?;
     summary::repeated_names(&scene, &mut buffers.memory, notes)?;
     Ok(scene)
 }

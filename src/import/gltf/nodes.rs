@@ -22,18 +22,13 @@ const KEPT_LENGTH: f64 = 1e-6;
 /// Quaternions shorter than this have no direction.
 pub(super) const ZERO_LENGTH: f64 = 1e-6;
 
-const IDENTITY: [f32; 16] = [
-    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-];
+const IDENTITY: [f32; 16] =
+    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 /// Rejects NaN and infinities.
 pub(super) fn finite(what: &'static str, values: &[f32]) -> Result<(), Kind> {
     match values.iter().position(|v| !v.is_finite()) {
-        Some(index) => Err(Kind::NotFinite {
-            what,
-            index,
-            value: values[index],
-        }),
+        Some(index) => Err(Kind::NotFinite { what, index, value: values[index] }),
         None => Ok(()),
     }
 }
@@ -111,12 +106,7 @@ fn node_of(
     };
     let skin = node.skin.map(|s| s.value());
     if let Some(skin) = skin.filter(|&skin| skin >= skins) {
-        return Err(Kind::Index {
-            what: "skin",
-            index: skin,
-            count: skins,
-        }
-        .into());
+        return Err(Kind::Index { what: "skin", index: skin, count: skins }.into());
     }
     let weights = default_weights(node.weights, mesh.map(|m| m.1), place, notes)?;
     let (local, matrix) = match node.matrix {
@@ -187,9 +177,8 @@ fn affine(mut matrix: [f32; 16], place: &str, notes: &mut Notes) -> Result<[f32;
     let last = [matrix[3], matrix[7], matrix[11], matrix[15]];
     if last != [0.0, 0.0, 0.0, 1.0] {
         (matrix[3], matrix[7], matrix[11], matrix[15]) = (0.0, 0.0, 0.0, 1.0);
-        let worst = (last[0].abs().max(last[1].abs()))
-            .max(last[2].abs())
-            .max((last[3] - 1.0).abs());
+        let worst =
+            (last[0].abs().max(last[1].abs())).max(last[2].abs()).max((last[3] - 1.0).abs());
         let message = format!("the matrix's last row differed from 0 0 0 1 by {worst:e}");
         notes.repaired(place, message);
     }
@@ -267,12 +256,8 @@ fn skin_of(
     let mut joints = Vec::with_capacity(slots);
     for (slot, joint) in skin.joints.iter().map(|j| j.value()).enumerate() {
         if joint >= nodes {
-            return Err(Kind::Index {
-                what: "joint node",
-                index: joint,
-                count: nodes,
-            })
-            .within(|| format!("joint {slot}"));
+            return Err(Kind::Index { what: "joint node", index: joint, count: nodes })
+                .within(|| format!("joint {slot}"));
         }
         if !seen.insert(joint) {
             notes.note(place, format!("node {joint} is a joint more than once"));
@@ -286,11 +271,7 @@ fn skin_of(
         None => vec![IDENTITY; slots],
         Some(accessor) => inverse_binds(accessor, slots, place, buffers, notes)?,
     };
-    Ok(RawSkin {
-        name: skin.name,
-        joints,
-        inverse_bind,
-    })
+    Ok(RawSkin { name: skin.name, joints, inverse_bind })
 }
 
 fn inverse_binds(

@@ -127,12 +127,7 @@ pub(super) fn plain<'t>(
         memory,
     };
     scan.run()?;
-    let Scan {
-        edits,
-        twice,
-        more_twice,
-        ..
-    } = scan;
+    let Scan { edits, twice, more_twice, .. } = scan;
     if edits.integers.is_empty() && edits.blanks.is_empty() {
         return Ok(Cow::Borrowed(text));
     }
@@ -260,11 +255,7 @@ impl<'t> Scan<'t, '_> {
 
     /// Begins an object or array.
     fn open(&self, object: bool) -> Open<'t> {
-        let mut open = Open {
-            object,
-            key: object,
-            ..Open::default()
-        };
+        let mut open = Open { object, key: object, ..Open::default() };
         if let Some(above) = self.stack.last() {
             let key = above.members.last().map(|m| &*m.key);
             let key = key.filter(|_| above.object);
@@ -334,12 +325,7 @@ impl<'t> Scan<'t, '_> {
             true => open.members.iter().rposition(|m| m.key == key),
             false => open.found.insert(key.clone(), index),
         };
-        open.members.push(Member {
-            key,
-            span,
-            comma: None,
-            gone: false,
-        });
+        open.members.push(Member { key, span, comma: None, gone: false });
         if let Some(before) = before {
             open.members[before].gone = true;
             self.twice()?;
@@ -361,8 +347,7 @@ impl<'t> Scan<'t, '_> {
                 None => path += &open.index.to_string(),
             }
         }
-        self.memory
-            .charge(2 * (path.len() + size_of::<String>()) as u64)?;
+        self.memory.charge(2 * (path.len() + size_of::<String>()) as u64)?;
         self.twice.push(format!("{path:?}"));
         Ok(())
     }
@@ -383,9 +368,7 @@ impl<'t> Scan<'t, '_> {
         if members.last().is_some_and(|last| last.gone) {
             let kept = members.iter().rfind(|m| !m.gone);
             let comma = kept.and_then(|m| m.comma);
-            self.edits
-                .blanks
-                .extend(comma.map(|comma| comma..comma + 1));
+            self.edits.blanks.extend(comma.map(|comma| comma..comma + 1));
         }
         self.memory.release(MEMBER_BYTES * members.len() as u64);
         Ok(())
@@ -413,19 +396,10 @@ mod tests {
             (r#"{"b":null,"a":1}"#, r#"{         "a":1}"#),
             (r#"{"b":null}"#, r#"{        }"#),
             (r#"{"b":null,"c":null}"#, r#"{                 }"#),
-            (
-                r#"{"a":1,"b":null,"c":null}"#,
-                r#"{"a":1                  }"#,
-            ),
+            (r#"{"a":1,"b":null,"c":null}"#, r#"{"a":1                  }"#),
             ("{\"b\":\nnull,\"a\":[null]}", "{    \n     \"a\":[null]}"),
-            (
-                r#"{"extras":{"b":null},"c":null}"#,
-                r#"{"extras":{"b":null}         }"#,
-            ),
-            (
-                r#"{"x":[{"b":null},{"b":"}"}]}"#,
-                r#"{"x":[{        },{"b":"}"}]}"#,
-            ),
+            (r#"{"extras":{"b":null},"c":null}"#, r#"{"extras":{"b":null}         }"#),
+            (r#"{"x":[{"b":null},{"b":"}"}]}"#, r#"{"x":[{        },{"b":"}"}]}"#),
         ] {
             let (text, entries) = made(text);
             assert_eq!(text, expected);
@@ -438,10 +412,7 @@ mod tests {
         let (text, entries) = made(r#"{"n":[0,{"a":{"b":1.5},"\u0061":2}]}"#);
         assert_eq!(text, r#"{"n":[0,{              "\u0061":2}]}"#);
         assert_eq!(entries.len(), 1);
-        assert!(
-            entries[0].contains("\"/n/1/a\" occurs twice"),
-            "{entries:?}"
-        );
+        assert!(entries[0].contains("\"/n/1/a\" occurs twice"), "{entries:?}");
         let many: Vec<String> = (0..40).map(|i| format!("\"k{}\":{i}", i % 20)).collect();
         let (text, entries) = made(&format!("{{{}}}", many.join(",")));
         let kept: HashMap<String, usize> = serde_json::from_str(&text).unwrap();
@@ -460,14 +431,8 @@ mod tests {
             (r#"{"node":-0.0}"#, r#"{"node":0   }"#),
             (r#"{"node":50e-1}"#, r#"{"node":5    }"#),
             (r#"{"joints":[0.0,1.0]}"#, r#"{"joints":[0  ,1  ]}"#),
-            (
-                r#"{"targets":[{"POSITION":3.0}]}"#,
-                r#"{"targets":[{"POSITION":3  }]}"#,
-            ),
-            (
-                r#"{"attributes":{"_A":3.0}}"#,
-                r#"{"attributes":{"_A":3  }}"#,
-            ),
+            (r#"{"targets":[{"POSITION":3.0}]}"#, r#"{"targets":[{"POSITION":3  }]}"#),
+            (r#"{"attributes":{"_A":3.0}}"#, r#"{"attributes":{"_A":3  }}"#),
         ] {
             assert_eq!(made(text).0, expected);
         }
@@ -487,11 +452,7 @@ mod tests {
     #[test]
     fn every_byte_is_passed() {
         for byte in 0..=u8::MAX {
-            for text in [
-                &[byte][..],
-                &[b'{', byte],
-                b"{\"a\":\x0c,\x0b\x7f".as_slice(),
-            ] {
+            for text in [&[byte][..], &[b'{', byte], b"{\"a\":\x0c,\x0b\x7f".as_slice()] {
                 let mut memory = MemoryLimit::new(text.len() as u64, None);
                 // The result does not matter; the call must return.
                 let _ = plain(text, &mut memory, &mut Notes::default());

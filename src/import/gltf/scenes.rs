@@ -50,13 +50,7 @@ impl Scenes {
             (node.mesh, node.skin) = (None, None);
             node.weights = Vec::new();
         }
-        Ok(Self {
-            roots,
-            default,
-            names,
-            shown,
-            undrawn,
-        })
+        Ok(Self { roots, default, names, shown, undrawn })
     }
 
     /// Whether a node lost its mesh, because the default scene does not show it.
@@ -171,10 +165,7 @@ fn roots_of(
             continue;
         }
         if let Some(parent) = node.parent {
-            notes.note(
-                place(),
-                format!("node {root} is not a root but a child of {parent}"),
-            );
+            notes.note(place(), format!("node {root} is not a root but a child of {parent}"));
         }
         roots.push(root);
     }

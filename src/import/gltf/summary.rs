@@ -42,37 +42,28 @@ pub(super) fn late_clips(
     notes: &mut Notes,
 ) -> Result<(), Fault> {
     let firsts = (0..scene.clips.len()).map(|clip| (clip, scene.first_key(clip)));
-    let late: Vec<(usize, f32)> = firsts
-        .filter_map(|(clip, first)| Some((clip, first.filter(|&f| f > 0.0)?)))
-        .collect();
+    let late: Vec<(usize, f32)> =
+        firsts.filter_map(|(clip, first)| Some((clip, first.filter(|&f| f > 0.0)?))).collect();
     let Some(&(one, _)) = late.first() else {
         return Ok(());
     };
     if trim {
         scene.trim_clips();
     }
-    let clip_of = |clip: usize| {
-        label(
-            "animation",
-            sources[clip],
-            scene.clips[clip].name.as_deref(),
-        )
-    };
+    let clip_of =
+        |clip: usize| label("animation", sources[clip], scene.clips[clip].name.as_deref());
     match (&late[..], trim) {
         ([(_, first)], false) => notes.note(
             clip_of(one),
             format!("begins late, its first key is at {first} s; trimming cuts what is before it"),
         ),
-        ([(_, first)], true) => notes.repaired(
-            clip_of(one),
-            format!("cut before its first key, which was at {first} s"),
-        ),
+        ([(_, first)], true) => notes
+            .repaired(clip_of(one), format!("cut before its first key, which was at {first} s")),
         (several, _) => {
             memory.charge((several.len() * ITEM) as u64)?;
             let each = several.iter();
-            let items: Vec<String> = each
-                .map(|&(c, first)| format!("{} at {first} s", clip_of(c)))
-                .collect();
+            let items: Vec<String> =
+                each.map(|&(c, first)| format!("{} at {first} s", clip_of(c))).collect();
             let each = list(&items[..items.len().min(LISTED)], items.len());
             match trim {
                 false => notes.note(
@@ -130,10 +121,7 @@ fn shared_names<'n>(
     // A set takes up to twice its items, and a byte each.
     memory.charge_for::<[&str; 4]>(nodes.len())?;
     let names = |joints: bool| -> HashSet<&'n str> {
-        let nodes = nodes
-            .iter()
-            .zip(joint)
-            .filter(|(_, joint)| **joint == joints);
+        let nodes = nodes.iter().zip(joint).filter(|(_, joint)| **joint == joints);
         nodes.filter_map(|(n, _)| n.name.as_deref()).collect()
     };
     let (joints, others) = (names(true), names(false));

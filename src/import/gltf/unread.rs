@@ -71,10 +71,7 @@ fn without_use(place: &str, one: &str, several: &str, used: &[bool], notes: &mut
     };
     let what = if unused == 1 { one } else { several };
     let all = used.len();
-    notes.note(
-        place,
-        format!("{unused} of {all} {what}; the first is {first}"),
-    );
+    notes.note(place, format!("{unused} of {all} {what}; the first is {first}"));
 }
 
 /// Findings of the reader of meshes about vertex streams.
@@ -107,10 +104,7 @@ impl Streams {
         };
         for (set, _) in (0u32..).zip(lacks).filter(|&(_, lacks)| lacks) {
             if material.textures().any(|(_, t)| t.tex_coord == set) {
-                let new = || Lacking {
-                    first: place.to_owned(),
-                    number: 0,
-                };
+                let new = || Lacking { first: place.to_owned(), number: 0 };
                 let lacking = self.lacking.entry((index, set)).or_insert_with(new);
                 lacking.number += 1;
             }
@@ -144,10 +138,7 @@ impl Streams {
         let second = (self.second_sets > 0).then_some((Cow::Borrowed("TEXCOORD_1"), &second));
         let vertices = inventory.attributes.iter().map(|(n, c)| (n.clone(), c));
         if let Some((text, items)) = attributes(second.into_iter().chain(vertices), memory)? {
-            notes.note(
-                "meshes",
-                format!("vertex attributes that are not read: {text}"),
-            );
+            notes.note("meshes", format!("vertex attributes that are not read: {text}"));
             notes.items(items);
         }
         let targets = inventory.target_attributes.iter();

@@ -58,9 +58,7 @@ pub(super) fn media_type(uri: &str) -> Option<&str> {
 ///
 /// Rejects schemes and absolute paths, and `..` that leaves `base` unless the options allow it.
 pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result<PathBuf, Fault> {
-    let decoded = percent_decode_str(uri)
-        .decode_utf8()
-        .map_err(|_| refused(uri, "not UTF-8"))?;
+    let decoded = percent_decode_str(uri).decode_utf8().map_err(|_| refused(uri, "not UTF-8"))?;
     if decoded.is_empty() {
         return Err(refused(uri, "empty"));
     }
@@ -101,12 +99,7 @@ pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
         ReadFault::Io(error) => Kind::Io(error).into(),
         ReadFault::Long(needed) => {
             let (what, limit) = ("bytes of one file", MAX_FILE_BYTES);
-            Kind::Limit {
-                what,
-                needed,
-                limit,
-            }
-            .into()
+            Kind::Limit { what, needed, limit }.into()
         }
     })
 }
@@ -139,8 +132,7 @@ pub fn external_files(bytes: &[u8], base: &Path, options: &ImportOptions) -> Vec
     };
     let all: Referring = serde_json::from_slice(&text).unwrap_or_default();
     let all = all.buffers.into_iter().chain(all.images);
-    all.filter_map(|r| resolve(&r.uri?, base, options).ok())
-        .collect()
+    all.filter_map(|r| resolve(&r.uri?, base, options).ok()).collect()
 }
 
 #[cfg(test)]
@@ -158,10 +150,7 @@ mod tests {
         glb.extend(json);
         let base = Path::new("models");
         let options = ImportOptions::default();
-        let open = ImportOptions {
-            parent_folders: true,
-            ..ImportOptions::default()
-        };
+        let open = ImportOptions { parent_folders: true, ..ImportOptions::default() };
         let expected = [base.join("x/d.bin"), base.join("a b.png")];
         for bytes in [&json[..], &glb, &[b"\xef\xbb\xbf", &json[..]].concat()] {
             assert_eq!(external_files(bytes, base, &options), expected);
@@ -175,10 +164,7 @@ mod tests {
     #[test]
     fn data_uris_decode_and_others_are_left() {
         let bytes = |uri| data(uri).map(|r| r.ok());
-        assert_eq!(
-            bytes("data:application/octet-stream;base64,AAEC"),
-            Some(Some(vec![0, 1, 2]))
-        );
+        assert_eq!(bytes("data:application/octet-stream;base64,AAEC"), Some(Some(vec![0, 1, 2])));
         assert_eq!(bytes("data:;base64,AAE"), Some(Some(vec![0, 1])));
         assert_eq!(bytes("data:;base64,AAE%3D"), Some(Some(vec![0, 1])));
         assert_eq!(bytes("DATA:text/plain,a%20b"), Some(Some(b"a b".to_vec())));
@@ -191,10 +177,7 @@ mod tests {
     fn paths_stay_below_the_folder() {
         let base = Path::new("models");
         let options = ImportOptions::default();
-        let open = ImportOptions {
-            parent_folders: true,
-            ..ImportOptions::default()
-        };
+        let open = ImportOptions { parent_folders: true, ..ImportOptions::default() };
         let path = |uri| resolve(uri, base, &options).ok();
         assert_eq!(path("a%20b.bin"), Some(base.join("a b.bin")));
         assert_eq!(path("x/../b.bin"), Some(base.join("b.bin")));

@@ -49,10 +49,7 @@ impl RawScene {
     /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
     pub fn split_at(self, node: usize) -> Result<SplitScene, ImportError> {
         let split = self.halves(node);
-        split.map_err(|fault| ImportError::Split {
-            file: self.name,
-            fault,
-        })
+        split.map_err(|fault| ImportError::Split { file: self.name, fault })
     }
 
     fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
@@ -125,10 +122,7 @@ impl RawScene {
                     break;
                 }
                 if trail.len() > self.nodes.len() {
-                    return Err(ImportFault::Malformed {
-                        what: "node",
-                        index: i,
-                    });
+                    return Err(ImportFault::Malformed { what: "node", index: i });
                 }
                 trail.push(i);
                 if i == node {
@@ -146,18 +140,13 @@ impl RawScene {
 
     fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, ImportFault> {
         let side_of = |(index, skin): (usize, &RawSkin)| {
-            let inside = (skin.joints.iter())
-                .filter(|&&j| sides[j] == Side::Branch)
-                .count();
+            let inside = (skin.joints.iter()).filter(|&&j| sides[j] == Side::Branch).count();
             match (inside, skin.joints.len() - inside) {
                 (0, _) => Ok(Side::Base),
                 (_, 0) => Ok(Side::Branch),
-                (inside, outside) => Err(ImportFault::SkinStraddles {
-                    skin: index,
-                    node,
-                    inside,
-                    outside,
-                }),
+                (inside, outside) => {
+                    Err(ImportFault::SkinStraddles { skin: index, node, inside, outside })
+                }
             }
         };
         self.skins.iter().enumerate().map(side_of).collect()

@@ -65,9 +65,7 @@ impl Part {
             },
             place,
             twin,
-            skins: (0..skin_sides.len())
-                .filter(|&i| skin_sides[i] == side)
-                .collect(),
+            skins: (0..skin_sides.len()).filter(|&i| skin_sides[i] == side).collect(),
             meshes: (0..whole.meshes.len()).filter(keep).collect(),
         }
     }
@@ -134,9 +132,8 @@ impl Part {
             }
         }
         let images = whole.images.iter().zip(used);
-        self.scene.images = images
-            .map(|(image, used)| image.as_ref().filter(|_| used).cloned())
-            .collect();
+        self.scene.images =
+            images.map(|(image, used)| image.as_ref().filter(|_| used).cloned()).collect();
     }
 
     /// A scene shows in a part what it showed before: its roots in that part, and the new roots that were below one of its

@@ -6,11 +6,7 @@ use crate::playback::ids::NO_CLIP;
 use crate::playback::options::PlayOptions;
 
 fn action(clip: u16) -> Action {
-    let members = Members {
-        clip,
-        other: NO_CLIP,
-        mix: 0.0,
-    };
+    let members = Members { clip, other: NO_CLIP, mix: 0.0 };
     Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
 }
 

@@ -26,12 +26,7 @@ impl Pool {
     pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
         let entries = self.state.entries().range(self.entries_of(index));
         let alone = entries.len() == 1 && entries[0].plays_one();
-        let mut prefetch = Prefetch {
-            sources,
-            step,
-            alone,
-            other,
-        };
+        let mut prefetch = Prefetch { sources, step, alone, other };
         self.visit(index, &mut prefetch);
     }
 }
@@ -57,12 +52,7 @@ pub(crate) struct Prefetch<'a> {
 impl Prefetch<'_> {
     #[inline(always)]
     pub fn clip(&self, clip: u16, time: f32) {
-        let Sources {
-            rig,
-            program: of_rig,
-            clips,
-            ..
-        } = self.sources;
+        let Sources { rig, program: of_rig, clips, .. } = self.sources;
         let Some(Some(program)) = clips.get(usize::from(clip)) else {
             return;
         };

@@ -81,11 +81,7 @@ impl Pool {
     /// around.
     pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
         let Some((at, action)) = self.shareable(index)? else {
-            return Some(Steady {
-                clip: NO_CLIP,
-                share: 0.0,
-                rate: 0.0,
-            });
+            return Some(Steady { clip: NO_CLIP, share: 0.0, rate: 0.0 });
         };
         let (entries, clock) = (self.state.entries(), self.state.clock());
         let entry = &entries.range(at..at + 1)[0];
@@ -97,11 +93,7 @@ impl Pool {
         (armed && constant).then(|| Steady {
             clip: action.members().0,
             share: if length > 0.0 { time / length } else { 0.0 },
-            rate: if length > 0.0 {
-                action.rate() / length
-            } else {
-                0.0
-            },
+            rate: if length > 0.0 { action.rate() / length } else { 0.0 },
         })
     }
 
@@ -115,11 +107,7 @@ impl Pool {
     pub fn longest_side(&self) -> f32 {
         let rest = self.bounds().rest();
         let side = rest.map_or(0.0, |b: &Aabb| 2.0 * b.half_size().max_element());
-        if side > 0.0 && side.is_finite() {
-            side
-        } else {
-            1.0
-        }
+        if side > 0.0 && side.is_finite() { side } else { 1.0 }
     }
 
     /// The speed of a full clip, if the clip was [measured](Self::measure).
@@ -140,10 +128,7 @@ impl Pool {
                 .measured(loaded)
                 .speed
                 .get_or_init(|| clip_speed(rig, loaded, &mut ClipBoundsScratch::new(rig)));
-            let speed = Speed {
-                clip: Arc::downgrade(loaded),
-                speed,
-            };
+            let speed = Speed { clip: Arc::downgrade(loaded), speed };
             let at = usize::from(clip);
             if self.speeds.len() <= at {
                 self.speeds.resize_with(at + 1, || None);
@@ -188,14 +173,8 @@ mod tests {
     use crate::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
 
     fn tiers(sharing: Sharing) -> Option<Tiers> {
-        let tier = Tier {
-            sharing,
-            ..Tier::default()
-        };
-        Some(Tiers {
-            tiers: vec![tier],
-            ..Tiers::default()
-        })
+        let tier = Tier { sharing, ..Tier::default() };
+        Some(Tiers { tiers: vec![tier], ..Tiers::default() })
     }
 
     /// Only tiers that share by error have speeds measured, once per rig and clip.
@@ -224,10 +203,7 @@ mod tests {
             assert_eq!(shares, [sharing != Sharing::None; 2]);
         }
         // A value that measuring would not give.
-        let stated = ClipSpeed {
-            speed: 123.0,
-            jump: 0.0,
-        };
+        let stated = ClipSpeed { speed: 123.0, jump: 0.0 };
         of_rig(2).speed.set(stated).unwrap();
         crowd.set_tiers(tiers(Sharing::Error(0.01))).unwrap();
         assert!(known(0).is_some() && known(1).is_none());

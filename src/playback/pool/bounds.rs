@@ -95,10 +95,7 @@ impl PoolBounds {
                     let measured = rig.measured(clip);
                     *measured.bounds.get_or_init(|| measure(Some(clip)))
                 });
-                Measured {
-                    clip: Arc::downgrade(clip),
-                    bounds,
-                }
+                Measured { clip: Arc::downgrade(clip), bounds }
             });
             clips.push(Some(measured));
         }
@@ -116,36 +113,24 @@ impl PoolBounds {
         };
         // Joints with different weights may come from different clips.
         turning |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
-        let additive = match pool
-            .clips
-            .iter()
-            .any(|(_, c)| c.kind() == ClipKind::Additive)
-        {
+        let additive = match pool.clips.iter().any(|(_, c)| c.kind() == ClipKind::Additive) {
             true => layers.filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2,
             false => 0,
         };
         let far = |additive: u32| {
             let [anchor, origin] = reach.farthest(skeleton, &extremes, additive);
-            Far {
-                anchor,
-                origin,
-                drift: reach.drift(skeleton, &extremes, additive),
-            }
+            Far { anchor, origin, drift: reach.drift(skeleton, &extremes, additive) }
         };
         let most = additive as u32;
-        let scales: Vec<f64> = (0..skeleton.len())
-            .map(|joint| extremes.scale(joint, most))
-            .collect();
+        let scales: Vec<f64> =
+            (0..skeleton.len()).map(|joint| extremes.scale(joint, most)).collect();
         let mut products: Vec<f64> = Vec::with_capacity(scales.len());
         for (scale, &parent) in scales.iter().zip(skeleton.parents()) {
             let above = products.get(usize::from(parent)).copied().unwrap_or(1.0);
             products.push(above * scale);
         }
         let scale = products.into_iter().fold(1.0, f64::max);
-        let added = pool
-            .clips
-            .iter()
-            .filter(|(_, c)| c.kind() == ClipKind::Additive);
+        let added = pool.clips.iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
         let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
         let rest = *rig.rest_bounds().get_or_init(|| measure(None));
@@ -178,10 +163,7 @@ impl PoolBounds {
     /// The sphere of one clip, or of the rest pose, that plays alone at full weight.
     fn alone(&self, bounds: &ClipBounds) -> Option<Sphere> {
         let sphere = Sphere::around(&bounds.mesh)?;
-        Some(Sphere {
-            radius: sphere.radius + bounds.morph,
-            ..sphere
-        })
+        Some(Sphere { radius: sphere.radius + bounds.morph, ..sphere })
     }
 
     /// The sphere of any blend of the clips of `play`, with its additive actions and the overrides.
@@ -206,10 +188,7 @@ impl PoolBounds {
                 center: anchor.center,
                 radius: anchor.radius + around(far.anchor + far.drift) as f32,
             },
-            None => Sphere {
-                center: [0.0; 3],
-                radius: around(far.origin) as f32,
-            },
+            None => Sphere { center: [0.0; 3], radius: around(far.origin) as f32 },
         };
         Some(sphere).filter(|s| s.radius.is_finite())
     }
@@ -238,8 +217,7 @@ struct Play {
 impl Pool {
     /// The bounds of the pool. Measures them if the clips have changed.
     pub fn bounds(&self) -> &PoolBounds {
-        self.bounds
-            .get_or_init(|| PoolBounds::new(self, self.last_bounds.as_ref()))
+        self.bounds.get_or_init(|| PoolBounds::new(self, self.last_bounds.as_ref()))
     }
 
     /// Drops the bounds, because the clips have changed.
@@ -280,11 +258,7 @@ impl Pool {
                 return bounds.alone(one);
             }
         }
-        let mut play = Play {
-            additive: 0,
-            anchors: Aabb::EMPTY,
-            unknown: false,
-        };
+        let mut play = Play { additive: 0, anchors: Aabb::EMPTY, unknown: false };
         for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
             for action in self.state.entries().actions(at).filter(|a| a.plays()) {
                 let (clip, other) = action.members();

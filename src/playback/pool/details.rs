@@ -52,10 +52,7 @@ struct KeptJoints {
 impl PoolDetail {
     /// Makes a detail; `None` if the rig refuses, or if it would leave nothing out.
     fn new(rig: &Rig, level: usize, listed: &[u16]) -> Option<Self> {
-        let joints = KeptJoints {
-            left_out: listed.to_vec(),
-            keep: Vec::new(),
-        };
+        let joints = KeptJoints { left_out: listed.to_vec(), keep: Vec::new() };
         let whole = detail(rig, level, &KeptJoints::default())?;
         let of = detail(&whole, level, &joints)?;
         let evaluated = (0..rig.skeleton().len()).all(|joint| of.is_evaluated(joint));
@@ -85,9 +82,7 @@ impl PoolDetail {
         let watched = watched.iter().copied();
         let joints = KeptJoints {
             left_out: listed.filter(|&j| !seen[usize::from(j)]).collect(),
-            keep: watched
-                .filter(|&j| !self.whole.is_evaluated(j.into()))
-                .collect(),
+            keep: watched.filter(|&j| !self.whole.is_evaluated(j.into())).collect(),
         };
         (joints != self.joints).then_some(joints)
     }
@@ -116,19 +111,13 @@ fn detail(rig: &Rig, level: usize, joints: &KeptJoints) -> Option<Arc<Rig>> {
         indices.map(JointRef::from).collect()
     };
     let (keep, leave_out) = (refs(&joints.keep), refs(&joints.left_out));
-    let options = DetailOptions {
-        level,
-        keep: &keep,
-        leave_out: &leave_out,
-    };
+    let options = DetailOptions { level, keep: &keep, leave_out: &leave_out };
     rig.detail(&options).ok()
 }
 
 /// The joints that names or paths match, ascending.
 fn joints(skeleton: &Skeleton, names: &[String]) -> Vec<u16> {
-    let found = names
-        .iter()
-        .filter_map(|name| skeleton.joint(name.as_str()).ok());
+    let found = names.iter().filter_map(|name| skeleton.joint(name.as_str()).ok());
     let mut joints: Vec<u16> = found.map(|joint| joint as u16).collect();
     joints.sort_unstable();
     joints.dedup();
@@ -154,9 +143,7 @@ impl PoolDetails {
         layers: &[LayerOptions],
     ) {
         for detail in &mut self.all {
-            detail
-                .programs
-                .fit(level.width(), &detail.rig, clips, layers);
+            detail.programs.fit(level.width(), &detail.rig, clips, layers);
         }
         self.follow(own, clips);
     }
@@ -228,13 +215,7 @@ impl Pool {
 
     fn fit_details(&mut self) {
         let level = self.level();
-        let Self {
-            details,
-            programs,
-            clips,
-            layers,
-            ..
-        } = self;
+        let Self { details, programs, clips, layers, .. } = self;
         details.fit(level, programs, clips, layers);
     }
 
@@ -287,10 +268,7 @@ impl Pool {
             None => sources,
             Some(detail) => Sources {
                 rig: &detail.rig,
-                program: detail
-                    .programs
-                    .rig()
-                    .get(&detail.rig, self.programs.width()),
+                program: detail.programs.rig().get(&detail.rig, self.programs.width()),
                 clips: detail.programs.clips(),
                 ..sources
             },

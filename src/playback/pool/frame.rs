@@ -24,10 +24,7 @@ pub(crate) enum Target<'a> {
     Rows(&'a mut [Affine3x4]),
     /// Memory that is not a slice: each palette is finished in `palette`, then passed to `write` with its first row in
     /// the part.
-    Copied {
-        palette: &'a mut [Affine3x4],
-        write: &'a mut dyn FnMut(usize, &[Affine3x4]),
-    },
+    Copied { palette: &'a mut [Affine3x4], write: &'a mut dyn FnMut(usize, &[Affine3x4]) },
 }
 
 /// The buffers of a worker, for instances of any rig that they were reserved for.
@@ -70,9 +67,7 @@ impl PaletteScratch {
         let InstanceScratch { run, order } = &mut self.instance;
         run.reserve(&needs.run);
         let counts = needs.clips + 2;
-        order
-            .counts
-            .reserve(counts.saturating_sub(order.counts.len()));
+        order.counts.reserve(counts.saturating_sub(order.counts.len()));
         let instances = needs.instances.saturating_sub(order.items.len());
         order.items.reserve(instances);
         let pairs = needs.instances.saturating_sub(order.pairs.len());
@@ -191,13 +186,7 @@ impl Pool {
         scratch: &mut Scratch,
         output: &mut [Affine3x4],
     ) {
-        let one = One {
-            pool: self,
-            index,
-            hints,
-            scratch,
-            output,
-        };
+        let one = One { pool: self, index, hints, scratch, output };
         dispatch(level, one);
     }
 }

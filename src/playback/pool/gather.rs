@@ -48,11 +48,7 @@ impl<'a> Gather<'a> {
     fn new(pool: &'a Pool, scratch: &'a mut Scratch) -> Self {
         scratch.layers.clear();
         scratch.actions.clear();
-        Self {
-            pool,
-            scratch,
-            factor: 1.0,
-        }
+        Self { pool, scratch, factor: 1.0 }
     }
 }
 
@@ -73,9 +69,7 @@ impl Visitor for Gather<'_> {
 
     #[inline(always)]
     fn clip(&mut self, clip: ActiveClip) {
-        let Scratch {
-            layers, actions, ..
-        } = &mut *self.scratch;
+        let Scratch { layers, actions, .. } = &mut *self.scratch;
         let Some(layer) = layers.last_mut() else {
             return;
         };

@@ -36,16 +36,8 @@ impl OverrideBatch<'_> {
     fn split(&self, count: usize) -> (Self, Self) {
         let (instances_a, instances_b) = self.instances.split_at(count);
         let (locals_a, locals_b) = self.locals.split_at(count * self.joints.len());
-        let a = Self {
-            instances: instances_a,
-            locals: locals_a,
-            ..*self
-        };
-        let b = Self {
-            instances: instances_b,
-            locals: locals_b,
-            ..*self
-        };
+        let a = Self { instances: instances_a, locals: locals_a, ..*self };
+        let b = Self { instances: instances_b, locals: locals_b, ..*self };
         (a, b)
     }
 
@@ -137,19 +129,12 @@ impl Pool {
             return Ok(());
         }
         let mut buffers = std::mem::take(&mut self.batch);
-        let Batch {
-            joints: narrow,
-            bounds,
-        } = &mut buffers;
+        let Batch { joints: narrow, bounds } = &mut buffers;
         narrow.clear();
         narrow.extend(joints.iter().map(|&joint| joint as u16));
         bounds.clear();
         bounds.resize(locals.len(), 1.0);
-        let batch = OverrideBatch {
-            joints: narrow,
-            instances,
-            locals,
-        };
+        let batch = OverrideBatch { joints: narrow, instances, locals };
         let parents = self.rig.skeleton().parents();
         let checked = batch.check(self.state.overrides(), parents, bounds);
         if let Err((index, refused)) = checked {

@@ -155,11 +155,7 @@ impl PoolPrograms {
 
 fn layer_mask(layer: &LayerOptions, program: &RigProgram) -> LayerMask {
     let units = &program.units;
-    let mut of = LayerMask {
-        mask: layer.mask.clone(),
-        units: UnitSet::ALL,
-        lanes: units.lanes(),
-    };
+    let mut of = LayerMask { mask: layer.mask.clone(), units: UnitSet::ALL, lanes: units.lanes() };
     if let Some(mask) = &layer.mask {
         of.units = UnitSet::default();
         of.lanes = 0;

@@ -44,17 +44,10 @@ impl Pool {
             scratch.reserve(&self.needs(1));
             hints.clear();
             hints.resize(self.hints_per_instance(), 0);
-            let PaletteScratch {
-                instance, palette, ..
-            } = scratch;
+            let PaletteScratch { instance, palette, .. } = scratch;
             let rows = &mut palette[..self.rig.palette_len()];
             self.evaluate_one(index, level, hints, &mut instance.run, rows);
-            read(&Evaluated {
-                pool: self,
-                level,
-                scratch: &instance.run,
-                rows,
-            })
+            read(&Evaluated { pool: self, level, scratch: &instance.run, rows })
         })
     }
 
@@ -190,12 +183,7 @@ impl Evaluated<'_> {
     pub fn model(&self, joint: usize) -> Affine3x4 {
         dispatch(
             self.level,
-            Model {
-                sources: self.pool.sources(),
-                scratch: self.scratch,
-                rows: self.rows,
-                joint,
-            },
+            Model { sources: self.pool.sources(), scratch: self.scratch, rows: self.rows, joint },
         )
     }
 
@@ -232,12 +220,7 @@ impl Kernel for Take<'_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Evaluated {
-            pool,
-            scratch,
-            rows,
-            ..
-        } = *self.e;
+        let Evaluated { pool, scratch, rows, .. } = *self.e;
         let sources = pool.sources();
         self.watch.take(simd, &sources, scratch, self.index, rows);
     }
@@ -256,7 +239,6 @@ impl Kernel for Model<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) -> Affine3x4 {
-        self.scratch
-            .model(simd, &self.sources, self.joint, self.rows)
+        self.scratch.model(simd, &self.sources, self.joint, self.rows)
     }
 }

@@ -170,11 +170,7 @@ impl Watched {
         for instance in 0..instances {
             joints[first[instance] + shared.len()..first[instance + 1]].sort_unstable();
         }
-        let rows = Rows {
-            first,
-            joints,
-            shared: shared.len(),
-        };
+        let rows = Rows { first, joints, shared: shared.len() };
         let mut models = vec![Affine3x4::IDENTITY; rows.joints.len()];
         let mut stamps = vec![Stamp::default(); instances];
         for (instance, stamp) in stamps.iter_mut().enumerate() {
@@ -390,17 +386,8 @@ impl WatchPart<'_> {
         let at = self.entry(self.start + count);
         let (models_a, models_b) = self.models.split_at_mut(at.min(self.models.len()));
         let (stamps_a, stamps_b) = self.stamps.split_at_mut(count.min(self.stamps.len()));
-        let a = Self {
-            models: models_a,
-            stamps: stamps_a,
-            ..self
-        };
-        let b = Self {
-            start: self.start + count,
-            models: models_b,
-            stamps: stamps_b,
-            ..self
-        };
+        let a = Self { models: models_a, stamps: stamps_a, ..self };
+        let b = Self { start: self.start + count, models: models_b, stamps: stamps_b, ..self };
         (a, b)
     }
 

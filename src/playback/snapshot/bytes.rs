@@ -109,11 +109,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Checks the head, and starts behind it.
     pub fn new(bytes: &'a [u8], needed: Kind) -> Result<Self, SnapshotError> {
-        let mut r = Self {
-            bytes,
-            at: 0,
-            last: 0,
-        };
+        let mut r = Self { bytes, at: 0, last: 0 };
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
         if magic != &MAGIC[..magic.len()] || magic.is_empty() {
             return Err(r.fault(SnapshotFault::Magic));
@@ -125,10 +121,7 @@ impl<'a> Reader<'a> {
             return Err(r.fault(SnapshotFault::Version { have, known }));
         }
         let kind = r.u8("the head")?;
-        let kind_fault = r.fault(SnapshotFault::Kind {
-            have: kind,
-            needed: needed as u8,
-        });
+        let kind_fault = r.fault(SnapshotFault::Kind { have: kind, needed: needed as u8 });
         r.zeros(5, "the head")?;
         let (expected, have) = (r.u64("the head")?, bytes.len() as u64);
         if expected > have || expected < HEAD as u64 {
@@ -165,10 +158,7 @@ impl<'a> Reader<'a> {
 
     /// An error at the last value read.
     pub fn fault(&self, fault: SnapshotFault) -> SnapshotError {
-        SnapshotError {
-            offset: self.last as u64,
-            fault,
-        }
+        SnapshotError { offset: self.last as u64, fault }
     }
 
     /// Fails at the last value read unless a condition holds.
@@ -253,12 +243,7 @@ impl<'a> Reader<'a> {
     ) -> Result<(), SnapshotError> {
         // Negated so that NaN is refused as well.
         if !(value >= low && value <= high) {
-            return Err(self.fault(SnapshotFault::Value {
-                what,
-                value,
-                low,
-                high,
-            }));
+            return Err(self.fault(SnapshotFault::Value { what, value, low, high }));
         }
         Ok(())
     }
@@ -290,10 +275,7 @@ impl<'a> Reader<'a> {
     /// Skips bytes, each of which must be 0.
     pub fn zeros(&mut self, count: usize, what: &'static str) -> Result<(), SnapshotError> {
         let zeros = self.take(count, what)?;
-        self.needs(
-            zeros.iter().all(|&b| b == 0),
-            "a byte that must be zero is not",
-        )
+        self.needs(zeros.iter().all(|&b| b == 0), "a byte that must be zero is not")
     }
 
     pub fn text(&mut self, what: &'static str) -> Result<String, SnapshotError> {

@@ -151,9 +151,7 @@ fn number(rig: &Option<u32>) -> String {
 }
 
 fn hash(here: &Option<u64>) -> String {
-    here.map_or("been unloaded".into(), |hash| {
-        format!("the hash {hash:016x}")
-    })
+    here.map_or("been unloaded".into(), |hash| format!("the hash {hash:016x}"))
 }
 
 impl ClipIdentity {
@@ -171,12 +169,7 @@ impl ClipIdentity {
 
     fn of(clip: &Clip) -> Self {
         let (hash, kind) = clip.identity();
-        Self {
-            hash,
-            kind,
-            duration: clip.duration(),
-            name: clip.name().to_owned(),
-        }
+        Self { hash, kind, duration: clip.duration(), name: clip.name().to_owned() }
     }
 }
 
@@ -184,17 +177,10 @@ impl LayerIdentity {
     fn of(layer: &LayerOptions) -> Self {
         let hash = |mask: &crate::skeleton::JointMask| {
             let mut h = Fnv1a::default();
-            mask.rows()
-                .iter()
-                .flat_map(|row| row.0)
-                .for_each(|weight| h.write_f32(weight));
+            mask.rows().iter().flat_map(|row| row.0).for_each(|weight| h.write_f32(weight));
             h.finish()
         };
-        Self {
-            additive: layer.additive,
-            fill: layer.fill,
-            mask: layer.mask.as_ref().map(hash),
-        }
+        Self { additive: layer.additive, fill: layer.fill, mask: layer.mask.as_ref().map(hash) }
     }
 }
 
@@ -237,20 +223,12 @@ impl PoolIdentity {
         if self.layers != now.layers {
             let same = self.layers.iter().zip(&now.layers);
             let layer = same.take_while(|(a, b)| a == b).count();
-            return Some(SnapshotDiffers::Layers {
-                rig,
-                name: name(),
-                layer,
-            });
+            return Some(SnapshotDiffers::Layers { rig, name: name(), layer });
         }
         self.clips.iter().find_map(|(clip, then)| {
             let now = now.clips.find(clip, self.clips.generation(clip));
             let generation = self.clips.generation(clip);
-            let undone = || {
-                pool.clips
-                    .undone(clip, generation)
-                    .any(|clip| then.is_of(clip))
-            };
+            let undone = || pool.clips.undone(clip, generation).any(|clip| then.is_of(clip));
             if now.is_some_and(|now| then.fits(now)) || undone() {
                 return None;
             }

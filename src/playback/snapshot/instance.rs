@@ -47,11 +47,7 @@ impl PoolSnapshot {
         for index in 0..state.len() {
             let alive = state.alive[index];
             w.u16(state.generation[index]);
-            w.flags([
-                alive,
-                alive && state.visible[index],
-                alive && self.scheduled[index],
-            ]);
+            w.flags([alive, alive && state.visible[index], alive && self.scheduled[index]]);
             if !alive {
                 w.zeros(PER_DEAD_LAYER * layers);
                 continue;
@@ -128,10 +124,7 @@ fn read_one(
     let layers = identity.layers.len();
     let generation = r.u16("generation of an instance")?;
     let [alive, visible, scheduled] = r.flags("flags of an instance")?;
-    r.needs(
-        !alive || generation != RETIRED,
-        "an instance lives on a used-up index",
-    )?;
+    r.needs(!alive || generation != RETIRED, "an instance lives on a used-up index")?;
     state.append(layers);
     state.generation[index] = generation;
     state.alive[index] = alive;
@@ -182,10 +175,7 @@ fn read_overrides(
     let mut least = 0;
     for _ in 0..r.u16("overrides")? {
         let joint = r.u16("joint of an override")?;
-        r.needs(
-            u32::from(joint) >= least,
-            "joints of overrides do not ascend",
-        )?;
+        r.needs(u32::from(joint) >= least, "joints of overrides do not ascend")?;
         least = u32::from(joint) + 1;
         let local = read_rows(r, "override")?;
         let appended = overrides.append(instance, joint, local);

@@ -199,9 +199,7 @@ fn read_source(
     let points = context.spaces.get(space).map_or(&[][..], |s| &s.points);
     let holds = match mix > 0.0 {
         false => clip == other && points.iter().any(|p| p.clip == clip),
-        true => points
-            .windows(2)
-            .any(|pair| (pair[0].clip, pair[1].clip) == (clip, other)),
+        true => points.windows(2).any(|pair| (pair[0].clip, pair[1].clip) == (clip, other)),
     };
     r.needs(holds, "a blend space does not have the clips of its action")?;
     Ok((Source::Space(space), 1.0))

@@ -106,10 +106,7 @@ impl PoolSnapshot {
         }
         let parents = pool.rig.skeleton().parents();
         if !self.state.overrides().fit(parents) {
-            return differs(SnapshotDiffers::Overrides {
-                rig,
-                name: shorten(pool.rig.name()),
-            });
+            return differs(SnapshotDiffers::Overrides { rig, name: shorten(pool.rig.name()) });
         }
         Ok(())
     }
@@ -125,11 +122,10 @@ impl PoolSnapshot {
             clips.collect()
         };
         let before = loaded(pool);
-        pool.clips
-            .rewind(self.identity.clips(), |then, clip, place| {
-                let known = place.and_then(|index| now.clips.get(index));
-                known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
-            });
+        pool.clips.rewind(self.identity.clips(), |then, clip, place| {
+            let known = place.and_then(|index| now.clips.get(index));
+            known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
+        });
         pool.spaces.rewind(&self.spaces, |a, b, _| a == b);
         let after = loaded(pool);
         let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();

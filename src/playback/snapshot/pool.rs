@@ -36,10 +36,7 @@ pub(super) fn read_arena<T>(
     for _ in 0..count {
         let generation = r.u16(what)?;
         let [full] = r.flags(what)?;
-        r.needs(
-            !full || generation != RETIRED,
-            "a used-up index has a value",
-        )?;
+        r.needs(!full || generation != RETIRED, "a used-up index has a value")?;
         let value = if full { Some(read(r)?) } else { None };
         places.push((generation, value));
     }
@@ -95,31 +92,16 @@ impl PoolSnapshot {
         let clips = read_arena(r, "clips", MAX_CLIPS, |r| {
             let [additive] = r.flags("flags of a clip")?;
             Ok(ClipIdentity {
-                kind: if additive {
-                    ClipKind::Additive
-                } else {
-                    ClipKind::Full
-                },
+                kind: if additive { ClipKind::Additive } else { ClipKind::Full },
                 hash: r.u64("hash of a clip")?,
                 duration: r.f32("duration of a clip", 0.0, MAX_SECONDS.into())?,
                 name: r.text("name of a clip")?,
             })
         })?;
         let spaces = read_arena(r, "blend spaces", MAX_SPACES, |r| read_space(r, &clips))?;
-        let identity = PoolIdentity {
-            structure,
-            layout,
-            layers,
-            clips,
-        };
+        let identity = PoolIdentity { structure, layout, layers, clips };
         let (state, scheduled) = instance::read(r, &identity, &spaces)?;
-        Ok(Self {
-            number,
-            identity: Arc::new(identity),
-            spaces,
-            state,
-            scheduled,
-        })
+        Ok(Self { number, identity: Arc::new(identity), spaces, state, scheduled })
     }
 }
 
@@ -135,10 +117,7 @@ fn read_space(r: &mut Reader<'_>, clips: &Arena<ClipIdentity>) -> Result<Space, 
         let clip = r.u16("clip of a blend space")?;
         let own = clips.get(clip).map(|c| c.kind);
         let same = own.is_some() && kind.is_none_or(|kind| kind == own);
-        r.needs(
-            same,
-            "the clips of a blend space are not loaded, or not of one kind",
-        )?;
+        r.needs(same, "the clips of a blend space are not loaded, or not of one kind")?;
         kind = Some(own);
         points.push(Point { parameter, clip });
     }

@@ -178,11 +178,7 @@ impl Binding {
             match *pair {
                 Some((source, how)) => {
                     used[usize::from(source)] = true;
-                    report.bound.push(BoundJoint {
-                        source,
-                        target: joint as u16,
-                        how,
-                    });
+                    report.bound.push(BoundJoint { source, target: joint as u16, how });
                 }
                 None => report.target_left.push(target.names()[joint].clone()),
             }
@@ -404,10 +400,7 @@ impl<'a> Shown<'a> {
 fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), RetargetError> {
     match clip.skeleton().mismatch(skeleton) {
         None | Some(SkeletonMismatch::LaneOrder) => Ok(()),
-        Some(mismatch) => Err(RetargetError::Unbound {
-            clip: clip.name().to_owned(),
-            mismatch,
-        }),
+        Some(mismatch) => Err(RetargetError::Unbound { clip: clip.name().to_owned(), mismatch }),
     }
 }
 
@@ -442,10 +435,7 @@ const SAME: f64 = 1e-4;
 fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> bool {
     let direct = route.between == DAffine3::IDENTITY
         && matches!(route.steps.as_slice(), [step] if !step.inverse);
-    let (a, b) = (
-        at_rest(source, route).translation * unit,
-        target_rest(target, route),
-    );
+    let (a, b) = (at_rest(source, route).translation * unit, target_rest(target, route));
     direct && a.distance(b) <= SAME * a.length().max(b.length())
 }
 
@@ -455,10 +445,7 @@ fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> Re
     let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
     let mut parents = source.parents().iter().zip(target.parents());
     if let Some(name) = ambiguous.first() {
-        RetargetError::Ambiguous {
-            name: name.clone(),
-            names: ambiguous.len(),
-        }
+        RetargetError::Ambiguous { name: name.clone(), names: ambiguous.len() }
     } else if source.is_empty() || target.is_empty() {
         let scalars = source.scalars();
         RetargetError::NoWeights {
@@ -560,10 +547,7 @@ pub(super) fn frame_scale(skeleton: &Skeleton, scales: &[f64], joint: u16) -> f6
 /// above. An armature may have scale 0.01 in one file and 1 in the other.
 fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
     let unit = |route: &Route| match route.above.map(|above| &routes[above]) {
-        Some(above) => ratio(
-            from[usize::from(above.source)],
-            to[usize::from(above.target)],
-        ),
+        Some(above) => ratio(from[usize::from(above.source)], to[usize::from(above.target)]),
         None => 1.0,
     };
     routes.iter().map(unit).collect()
@@ -590,11 +574,7 @@ fn heights(
     let here = height(target, &|r| r.target);
     let there = height(source, &|r| r.source);
     let highest = (0..3).max_by(|&a, &b| here[a].total_cmp(&here[b]))?;
-    let axis = if here.y * 4.0 >= here[highest] {
-        1
-    } else {
-        highest
-    };
+    let axis = if here.y * 4.0 >= here[highest] { 1 } else { highest };
     let usable = |h: f64| h > f64::from(LEAST_SCALE) && h < f64::from(MAX_LENGTH);
     let length = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> f64 {
         let models = skeleton.rest_models();
@@ -633,16 +613,13 @@ fn compare(
     for route in routes {
         // Lengths are compared in metres: the frames of both joints above may have other units.
         let unit = match route.above.map(|above| &routes[above]) {
-            Some(above) => (
-                scales[0][usize::from(above.source)],
-                scales[1][usize::from(above.target)],
-            ),
+            Some(above) => {
+                (scales[0][usize::from(above.source)], scales[1][usize::from(above.target)])
+            }
             None => (1.0, 1.0),
         };
-        let (a, b) = (
-            at_rest(source, route).translation * unit.0,
-            target_rest(target, route) * unit.1,
-        );
+        let (a, b) =
+            (at_rest(source, route).translation * unit.0, target_rest(target, route) * unit.1);
         let apart = a.distance(b);
         if report.translation.as_ref().is_none_or(|d| apart > d.apart) {
             report.translation = Some(RestDifference {
@@ -652,10 +629,7 @@ fn compare(
                 apart,
             });
         }
-        let (a, b) = (
-            from[usize::from(route.source)],
-            to[usize::from(route.target)],
-        );
+        let (a, b) = (from[usize::from(route.source)], to[usize::from(route.target)]);
         let apart = a.angle_between(b).min(a.angle_between(-b));
         if report.rotation.as_ref().is_none_or(|d| apart > d.apart) {
             report.rotation = Some(RestDifference {

@@ -40,8 +40,7 @@ pub fn error(
         let joint = usize::from(route.target);
         let own = (0..3).filter(|at| has[joint][*at]);
         let own = own.filter_map(move |at| Some((at, shown(built, channels[at].1, joint)?)));
-        own.map(move |(at, curve)| (route, *way, at, curve))
-            .collect::<Vec<_>>()
+        own.map(move |(at, curve)| (route, *way, at, curve)).collect::<Vec<_>>()
     });
     let lanes: Vec<_> = lanes.collect();
     let work = lanes.iter().map(|(route, _, _, curve)| {
@@ -102,10 +101,7 @@ pub fn distance(
     shell: f64,
 ) -> f64 {
     let target = binding.target();
-    let mut times: Vec<f32> = once(0.0)
-        .chain(key_times(from))
-        .chain(key_times(to))
-        .collect();
+    let mut times: Vec<f32> = once(0.0).chain(key_times(from)).chain(key_times(to)).collect();
     times.sort_by(f32::total_cmp);
     times.dedup();
     let steps = binding.routes().iter().map(|(route, _)| route.steps.len());
@@ -130,11 +126,7 @@ pub fn distance(
             length if length > LEAST_LENGTH => shell / length,
             _ => shell,
         };
-        DVec3::new(
-            length(matrix.x_axis),
-            length(matrix.y_axis),
-            length(matrix.z_axis),
-        )
+        DVec3::new(length(matrix.x_axis), length(matrix.y_axis), length(matrix.z_axis))
     });
     let shells: Vec<DVec3> = shells.collect();
     let (mut expected, mut shows) = (rests.clone(), rests.clone());
@@ -153,16 +145,9 @@ pub fn distance(
             let rotation = r.map(|q| unit(DQuat::from_array(q)));
             *own = on_rest(*rest, additive, [t.map(three), s.map(three)], rotation);
         }
-        let pairs = models(target, &expected)
-            .into_iter()
-            .zip(models(target, &shows));
+        let pairs = models(target, &expected).into_iter().zip(models(target, &shows));
         for ((a, b), shell) in pairs.zip(&shells) {
-            let axes = [
-                DVec3::X * shell.x,
-                DVec3::Y * shell.y,
-                DVec3::Z * shell.z,
-                DVec3::ZERO,
-            ];
+            let axes = [DVec3::X * shell.x, DVec3::Y * shell.y, DVec3::Z * shell.z, DVec3::ZERO];
             let apart = axes.map(|p| a.transform_point3(p).distance(b.transform_point3(p)));
             worst = apart.into_iter().fold(worst, f64::max);
         }

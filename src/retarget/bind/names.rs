@@ -142,10 +142,8 @@ pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     let mut taken: Vec<bool> = target.iter().map(|name| !says(name)).collect();
     for (step, key) in steps.into_iter().enumerate() {
         let mut groups: HashMap<_, [Vec<usize>; 2]> = HashMap::new();
-        for (at, name) in source
-            .iter()
-            .enumerate()
-            .filter(|(i, name)| found[*i].is_empty() && says(name))
+        for (at, name) in
+            source.iter().enumerate().filter(|(i, name)| found[*i].is_empty() && says(name))
         {
             groups.entry(keyed(name, key)).or_default()[0].push(at);
         }
@@ -208,9 +206,7 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
     let steps: [(BindMatch, Key<'_>); 3] = [
         (BindMatch::Exact, &|n| n.to_owned()),
         (BindMatch::WithoutPrefix, &|n| numbered.strip(n).to_owned()),
-        (BindMatch::WithoutCase, &|n| {
-            numbered.strip(n).to_lowercase()
-        }),
+        (BindMatch::WithoutCase, &|n| numbered.strip(n).to_lowercase()),
     ];
     for (how, key) in steps {
         let from = by_key(source, &used, key);
@@ -359,9 +355,7 @@ fn tops<'a>(skeleton: &Skeleton, names: &'a [Option<String>]) -> HashMap<&'a str
     let mut tops = HashMap::new();
     for (joint, (&parent, name)) in skeleton.parents().iter().zip(names).enumerate() {
         let parent = usize::from(parent);
-        let is_alone = alone
-            .get(parent)
-            .is_none_or(|above| *above && children[parent] == 1);
+        let is_alone = alone.get(parent).is_none_or(|above| *above && children[parent] == 1);
         alone.push(is_alone);
         if let Some(name) = name {
             let own = is_alone.then_some(joint as u16);
@@ -471,11 +465,7 @@ mod tests {
     fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
         let joints: Vec<Joint> = joints
             .iter()
-            .map(|&(name, parent)| Joint {
-                name: name.into(),
-                parent,
-                rest: Trs::IDENTITY,
-            })
+            .map(|&(name, parent)| Joint { name: name.into(), parent, rest: Trs::IDENTITY })
             .collect();
         Skeleton::new(&joints, None, Vec::new()).unwrap()
     }
@@ -559,26 +549,14 @@ mod tests {
         ] {
             assert!(is_hips(name), "{name}");
         }
-        for name in [
-            "DEF-spine.001",
-            "DEF-spine_01",
-            "Hips_1",
-            "Hips2",
-            "spine_01",
-            "_01",
-            "",
-        ] {
+        for name in ["DEF-spine.001", "DEF-spine_01", "Hips_1", "Hips2", "spine_01", "_01", ""] {
             assert!(!is_hips(name), "{name}");
         }
     }
 
     #[test]
     fn equal_names_come_first_and_case_last() {
-        let source = skeleton(&[
-            ("mixamorig:Hips", None),
-            ("Leg", Some(0)),
-            ("ARM.001", Some(0)),
-        ]);
+        let source = skeleton(&[("mixamorig:Hips", None), ("Leg", Some(0)), ("ARM.001", Some(0))]);
         let target = skeleton(&[
             ("Armature", None),
             ("Hips", Some(0)),
@@ -614,9 +592,7 @@ mod tests {
                 (a, target.names()[b].clone())
             };
             let pairs = found.iter().enumerate();
-            pairs
-                .filter_map(|(b, p)| Some(names((b, p.as_ref()?.0))))
-                .collect()
+            pairs.filter_map(|(b, p)| Some(names((b, p.as_ref()?.0)))).collect()
         };
         let same = |names: &[&str]| -> Vec<(String, String)> {
             let both = names.iter().map(|n| (n.to_string(), n.to_string()));
@@ -633,11 +609,8 @@ mod tests {
         assert_eq!(bound(&["spine.002"], &["Spine", "SPINE.001"]), []);
         // Below a prefix, and without case, equal numbers still bind.
         let prefixed = ["rig:DEF-spine", "rig:DEF-Spine.003"];
-        let expected = [
-            ("DEF-spine", "rig:DEF-spine"),
-            ("DEF-spine.003", "rig:DEF-Spine.003"),
-        ]
-        .map(|(a, b)| (a.to_owned(), b.to_owned()));
+        let expected = [("DEF-spine", "rig:DEF-spine"), ("DEF-spine.003", "rig:DEF-Spine.003")]
+            .map(|(a, b)| (a.to_owned(), b.to_owned()));
         assert_eq!(bound(&b, &prefixed), expected);
         // The target is a copy of a whole armature.
         let copy = ["Hips.001", "Leg.L.001", "Leg.R.001"];

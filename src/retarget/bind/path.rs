@@ -122,15 +122,8 @@ fn way(skeleton: &Skeleton, from: Option<u16>, to: u16, room: usize) -> Option<V
             return None;
         }
         let climb = b == NO_JOINT || (a != NO_JOINT && a > b);
-        let (joint, list) = if climb {
-            (&mut a, &mut up)
-        } else {
-            (&mut b, &mut down)
-        };
-        list.push(Step {
-            joint: *joint,
-            inverse: climb,
-        });
+        let (joint, list) = if climb { (&mut a, &mut up) } else { (&mut b, &mut down) };
+        list.push(Step { joint: *joint, inverse: climb });
         *joint = parent(*joint).unwrap_or(NO_JOINT);
     }
     up.extend(down.into_iter().rev());

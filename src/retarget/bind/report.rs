@@ -79,11 +79,7 @@ impl BindReport {
 impl fmt::Display for BindReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bound", plural(self.bound.len() as u64, "joint"))?;
-        for how in [
-            BindMatch::WithoutPrefix,
-            BindMatch::WithoutCase,
-            BindMatch::Index,
-        ] {
+        for how in [BindMatch::WithoutPrefix, BindMatch::WithoutCase, BindMatch::Index] {
             let count = self.count(how);
             if count > 0 {
                 write!(f, ", {count} by the {how}")?;
@@ -102,10 +98,7 @@ impl fmt::Display for BindReport {
         )?;
         list(
             f,
-            [
-                "joint of the target keeps its",
-                "joints of the target keep their",
-            ],
+            ["joint of the target keeps its", "joints of the target keep their"],
             "rest pose",
             &self.target_left,
         )?;
@@ -121,19 +114,14 @@ impl fmt::Display for BindReport {
                 self.root_scale,
                 shorten(&h.joint),
                 h.source,
-                if h.by_lengths {
-                    " by the lengths of its bones"
-                } else {
-                    ""
-                },
+                if h.by_lengths { " by the lengths of its bones" } else { "" },
                 h.target
             )?,
             Some(_) => {}
             None if self.bound.is_empty() => {}
-            None => write!(
-                f,
-                "\nno height of the hips was found: root translations are not scaled"
-            )?,
+            None => {
+                write!(f, "\nno height of the hips was found: root translations are not scaled")?
+            }
         }
         if let Some(d) = self.translation.as_ref().filter(|d| d.apart > 1e-6) {
             write!(
@@ -193,11 +181,7 @@ mod tests {
             apart: 1.0,
         };
         let report = BindReport {
-            bound: vec![BoundJoint {
-                source: 0,
-                target: 0,
-                how: BindMatch::Exact,
-            }],
+            bound: vec![BoundJoint { source: 0, target: 0, how: BindMatch::Exact }],
             source_left: vec![long.clone()],
             target_left: vec![long.clone()],
             scalars_by_index: false,
@@ -232,11 +216,7 @@ mod tests {
                 target_joints: 2,
                 first_target: long.clone(),
             },
-            RetargetError::FoldingWork {
-                clip: long.clone(),
-                joint: long.clone(),
-                limit: 3,
-            },
+            RetargetError::FoldingWork { clip: long.clone(), joint: long.clone(), limit: 3 },
         ];
         for error in errors {
             let text = error.to_string();

@@ -54,10 +54,7 @@ fn sample<V: Value>(
     tolerance: f64,
     at: impl Fn(f32) -> Option<V>,
 ) -> Option<(Keys, f64)> {
-    let close = Closeness {
-        tolerance,
-        most: MAX_IRREGULAR_KEYS,
-    };
+    let close = Closeness { tolerance, most: MAX_IRREGULAR_KEYS };
     let sampled = Sampling::new(curves).sample(close, |time| at(time).ok_or(()));
     sampled.ok().map(|s| (s.keys, s.worst))
 }

@@ -69,12 +69,7 @@ impl<'a> Locals<'a> {
                 near: Cell::new(0),
             });
         }
-        Self {
-            skeleton,
-            raw,
-            additive: clip.kind() == ClipKind::Additive,
-            tracks,
-        }
+        Self { skeleton, raw, additive: clip.kind() == ClipKind::Additive, tracks }
     }
 
     fn curve(&self, joint: u16, channel: usize) -> Option<&Curve> {
@@ -89,8 +84,7 @@ impl<'a> Locals<'a> {
 
     /// Whether a channel of a joint has more than one key.
     fn moves(&self, joint: u16, channel: usize) -> bool {
-        self.curve(joint, channel)
-            .is_some_and(|c| c.times.len() > 1)
+        self.curve(joint, channel).is_some_and(|c| c.times.len() > 1)
     }
 
     fn rest(&self, joint: u16) -> Trs {
@@ -220,22 +214,14 @@ impl<'a> Maker<'a> {
 
     /// The rotation that the joint has at a time, or its difference in an additive clip.
     pub fn rotation_at(&self, time: f32) -> DQuat {
-        unit(
-            self.undo()
-                * self
-                    .route
-                    .rotation(|joint| self.locals.rotation(joint, time)),
-        )
+        unit(self.undo() * self.route.rotation(|joint| self.locals.rotation(joint, time)))
     }
 
     /// The inverse of the rotation above the joint.
     fn undo(&self) -> DQuat {
         match self.locals.additive {
             // A difference is relative to the rest along the whole route.
-            true => self
-                .route
-                .rotation(|joint| self.locals.rest_rotation(joint))
-                .inverse(),
+            true => self.route.rotation(|joint| self.locals.rest_rotation(joint)).inverse(),
             false => self.route.between_rotation.inverse(),
         }
     }
@@ -351,9 +337,7 @@ impl<'a> Maker<'a> {
             return Ok(());
         };
         let moves = |step: &Step| {
-            [T, R, S]
-                .iter()
-                .any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
+            [T, R, S].iter().any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
         };
         let count = route.steps.iter().filter(|s| moves(s)).count();
         let one = count == 1 && !last.inverse && locals.moves(last.joint, T);
@@ -448,9 +432,7 @@ impl<'a> Maker<'a> {
             (most > 0.0).then_some(most * unit)
         };
         let all = self.route.steps.iter().filter_map(moved);
-        all.fold(None, |most: Option<f64>, m| {
-            Some(most.map_or(m, |n| n.max(m)))
-        })
+        all.fold(None, |most: Option<f64>, m| Some(most.map_or(m, |n| n.max(m))))
     }
 
     /// Scales are relative to the rest pose: the target keeps its own.

@@ -32,11 +32,7 @@ pub(super) fn feet(
     let sides = [(B::LeftFoot, B::LeftToes), (B::RightFoot, B::RightToes)];
     let foot = |(foot, toes): (B, B)| {
         source.map.joint(foot)?;
-        let tip = if source.map.joint(toes).is_some() {
-            toes
-        } else {
-            foot
-        };
+        let tip = if source.map.joint(toes).is_some() { toes } else { foot };
         let joint = source.map.joint(tip)?;
         let place = |&t: &f32| in_world(&roots.source(t), motion.model(joint, t).translation);
         let places = times.iter().map(place).collect();
@@ -71,9 +67,8 @@ pub(super) fn ground(
         return DVec3::ZERO;
     }
     let seconds = |ground: DVec3| -> f64 {
-        let all = feet
-            .iter()
-            .flat_map(|(_, foot)| contacts(foot, ring, (up, ground), size, options));
+        let all =
+            feet.iter().flat_map(|(_, foot)| contacts(foot, ring, (up, ground), size, options));
         all.map(|contact| ring.seconds(&contact)).sum()
     };
     match seconds(moving) > seconds(DVec3::ZERO) {
@@ -87,16 +82,9 @@ fn median_velocity(feet: &[(B, Foot)], ring: &Ring<'_>, up: DVec3, height: f64) 
     let mut parts: [Vec<f64>; 3] = Default::default();
     for (_, foot) in feet {
         let moves = ring.velocities(&foot.places);
-        for (v, _) in moves
-            .iter()
-            .zip(low(foot, up, height))
-            .filter(|(_, low)| *low)
-        {
+        for (v, _) in moves.iter().zip(low(foot, up, height)).filter(|(_, low)| *low) {
             let v = level(*v, up);
-            parts
-                .iter_mut()
-                .zip(v.to_array())
-                .for_each(|(part, v)| part.push(v));
+            parts.iter_mut().zip(v.to_array()).for_each(|(part, v)| part.push(v));
         }
     }
     let median = |part: &mut Vec<f64>| {
@@ -116,9 +104,7 @@ pub(super) fn contacts(
 ) -> Vec<Range<usize>> {
     let low = low(foot, up, options.height * size);
     let moves = ring.velocities(&foot.places);
-    let slow = moves
-        .iter()
-        .map(|v| level(*v - ground, up).length() <= options.speed * size);
+    let slow = moves.iter().map(|v| level(*v - ground, up).length() <= options.speed * size);
     let stands: Vec<bool> = slow.zip(low).map(|(slow, low)| slow && low).collect();
     ring.ranges(&stands, SHORTEST)
 }
@@ -145,13 +131,7 @@ pub(super) fn is_loop(
     roots: &Roots<'_>,
     duration: f32,
 ) -> bool {
-    let bones = [
-        B::Hips,
-        B::LeftFoot,
-        B::RightFoot,
-        B::LeftToes,
-        B::RightToes,
-    ];
+    let bones = [B::Hips, B::LeftFoot, B::RightFoot, B::LeftToes, B::RightToes];
     let joints = bones.into_iter().filter_map(|b| source.map.joint(b));
     let place = |joint: usize, time: f32| motion.model(joint, time).translation;
     let mut ways = joints.map(|j| place(j, duration) - place(j, 0.0));

@@ -28,19 +28,14 @@ pub(super) fn reach(leg: &Leg, goal: DVec3) -> (DQuat, DQuat, bool) {
     let cosine = (a * a + b * b - distance * distance) / (2.0 * a * b);
     let then = cosine.clamp(-1.0, 1.0).acos();
     let side = (-thigh).cross(shin);
-    let axis = side
-        .try_normalize()
-        .unwrap_or_else(|| thigh.any_orthonormal_vector());
+    let axis = side.try_normalize().unwrap_or_else(|| thigh.any_orthonormal_vector());
     if !(now.is_finite() && then.is_finite()) {
         return (DQuat::IDENTITY, DQuat::IDENTITY, false);
     }
     // The shin turns from the thigh's direction by the angle at the knee.
     let bend = DQuat::from_axis_angle(axis, then - now);
     let ankle = leg.knee + bend * shin;
-    let turn = match (
-        (ankle - leg.hip).try_normalize(),
-        (goal - leg.hip).try_normalize(),
-    ) {
+    let turn = match ((ankle - leg.hip).try_normalize(), (goal - leg.hip).try_normalize()) {
         (Some(from), Some(to)) => unit(DQuat::from_rotation_arc(from, to)),
         _ => DQuat::IDENTITY,
     };
@@ -58,11 +53,7 @@ mod tests {
             knee: DVec3::new(0.12, 0.5, 0.08),
             ankle: DVec3::new(0.1, 0.1, -0.02),
         };
-        for goal in [
-            DVec3::new(0.1, 0.12, 0.2),
-            DVec3::new(0.0, 0.3, -0.3),
-            leg.ankle,
-        ] {
+        for goal in [DVec3::new(0.1, 0.12, 0.2), DVec3::new(0.0, 0.3, -0.3), leg.ankle] {
             let (bend, turn, reached) = reach(&leg, goal);
             let knee = leg.hip + turn * (leg.knee - leg.hip);
             let ankle = knee + turn * bend * (leg.ankle - leg.knee);
@@ -75,11 +66,7 @@ mod tests {
         let length = (leg.knee - leg.hip).length() + (leg.ankle - leg.knee).length();
         assert!(!reached && (ankle - leg.hip).length() > 0.999 * length);
         // A leg without a length does not move.
-        let none = Leg {
-            knee: leg.hip,
-            ankle: leg.hip,
-            ..leg
-        };
+        let none = Leg { knee: leg.hip, ankle: leg.hip, ..leg };
         assert_eq!(reach(&none, far).0, DQuat::IDENTITY);
     }
 }

@@ -28,21 +28,13 @@ pub struct FootPlanting {
 
 impl Default for FootPlanting {
     fn default() -> Self {
-        Self {
-            height: 0.05,
-            speed: 0.35,
-            fade: 0.1,
-        }
+        Self { height: 0.05, speed: 0.35, fade: 0.1 }
     }
 }
 
 impl FootPlanting {
     pub(super) fn check(&self) -> Result<(), RetargetError> {
-        let all = [
-            ("height", self.height),
-            ("speed", self.speed),
-            ("fade", self.fade),
-        ];
+        let all = [("height", self.height), ("speed", self.speed), ("fade", self.fade)];
         match all.into_iter().find(|(_, v)| !(*v > 0.0 && v.is_finite())) {
             Some((what, value)) => Err(RetargetError::Feet { what, value }),
             None => Ok(()),

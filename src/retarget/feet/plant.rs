@@ -89,11 +89,7 @@ pub(in crate::retarget) fn plant(
     let depth = depth(source).saturating_add(depth(target));
     work.take(times.len().saturating_mul(LOOKS), depth)?;
     let up = source.up();
-    let roots = Roots {
-        motion: clip.root_motion(),
-        space,
-        scale,
-    };
+    let roots = Roots { motion: clip.root_motion(), space, scale };
     let ring = Ring::new(&times, is_loop(source, motion, &roots, duration));
     let feet = feet(source, motion, &roots, &times);
     // Root motion moves the whole character.
@@ -111,11 +107,7 @@ pub(in crate::retarget) fn plant(
         let Some(limb) = limb.filter(|_| !contacts.is_empty()) else {
             continue;
         };
-        let floor = Floor {
-            ring: &ring,
-            up: target.up(),
-            velocity: scale * ground,
-        };
+        let floor = Floor { ring: &ring, up: target.up(), velocity: scale * ground };
         let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
             let place = |&t: &f32| in_world(&roots.target(t), limb.tip(&tracks.motion, t));
             times.iter().map(place).collect()
@@ -173,9 +165,7 @@ pub(in crate::retarget) fn missing(
             return Some(("source", foot));
         }
         let leg = std::iter::successors(Some(twin(foot, space)), |b| b.parent()).take(3);
-        leg.filter(|b| target.map.joint(*b).is_none())
-            .last()
-            .map(|b| ("target", b))
+        leg.filter(|b| target.map.joint(*b).is_none()).last().map(|b| ("target", b))
     };
     FEET.into_iter().filter_map(lacks).collect()
 }
@@ -193,9 +183,7 @@ fn sample_times(
         let mut all: Vec<usize> = joints.iter().flat_map(|&j| motion.path(j)).collect();
         all.sort_unstable();
         all.dedup();
-        let moving = all
-            .iter()
-            .flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
+        let moving = all.iter().flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
         let moving: Vec<_> = moving.flatten().collect();
         key_times(&moving, false)
     };
@@ -288,11 +276,8 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
     for (&time, shift) in times.iter().zip(shifts) {
         let motion = &tracks.motion;
         let place = |joint: usize| motion.model(joint, time).translation;
-        let leg = Leg {
-            hip: place(limb.thigh),
-            knee: place(limb.shin),
-            ankle: limb.ankle(motion, time),
-        };
+        let leg =
+            Leg { hip: place(limb.thigh), knee: place(limb.shin), ankle: limb.ankle(motion, time) };
         let (mut bend, mut turn) = (DQuat::IDENTITY, DQuat::IDENTITY);
         if *shift != DVec3::ZERO {
             let reached;
@@ -323,11 +308,7 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
         if joint == limb.foot && limb.loose.is_some() {
             continue;
         }
-        let keys = Keys {
-            times: times.to_vec(),
-            interpolation: Interpolation::Linear,
-            values,
-        };
+        let keys = Keys { times: times.to_vec(), interpolation: Interpolation::Linear, values };
         tracks.set(track(joint, Property::Rotation, keys));
     }
     out_of_reach

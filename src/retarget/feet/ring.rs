@@ -133,16 +133,8 @@ mod tests {
         let holds = [true, true, false, false, true, false, false, true];
         let ring = Ring::new(&times, true);
         assert_eq!(ring.ranges(&holds, 0.0), [4..5, 7..10]);
-        assert!(
-            ring.ranges(&holds, 1.0)
-                .into_iter()
-                .eq(std::iter::once(7..10))
-        );
-        assert!(
-            ring.ranges(&[true; 8], 8.0)
-                .into_iter()
-                .eq(std::iter::once(0..9))
-        );
+        assert!(ring.ranges(&holds, 1.0).into_iter().eq(std::iter::once(7..10)));
+        assert!(ring.ranges(&[true; 8], 8.0).into_iter().eq(std::iter::once(0..9)));
         assert_eq!(ring.apart(7, 1), 2.0);
         let places: Vec<DVec3> = times.iter().map(|t| DVec3::X * f64::from(*t)).collect();
         assert_eq!(ring.place(&places, 10), DVec3::X * 10.0);

@@ -25,12 +25,8 @@ const LEAST: [HumanBone; 10] = [
 ];
 
 /// The ends of arms and legs.
-const ENDS: [HumanBone; 4] = [
-    HumanBone::LeftFoot,
-    HumanBone::RightFoot,
-    HumanBone::LeftHand,
-    HumanBone::RightHand,
-];
+const ENDS: [HumanBone; 4] =
+    [HumanBone::LeftFoot, HumanBone::RightFoot, HumanBone::LeftHand, HumanBone::RightHand];
 
 /// Bones of the head that shapes do not show.
 const FACE: [HumanBone; 3] = [HumanBone::LeftEye, HumanBone::RightEye, HumanBone::Jaw];
@@ -91,9 +87,7 @@ impl HumanoidMap {
                 _ => "",
             },
             found: best.pairs.len(),
-            lacking: Self::unchecked(&best.pairs, best.origin)
-                .lacking()
-                .collect(),
+            lacking: Self::unchecked(&best.pairs, best.origin).lacking().collect(),
         })
     }
 
@@ -132,11 +126,8 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
         let joints = Joints::new(skeleton, &names);
         for table in TABLES {
             let pairs = joints.matches(table);
-            let found = Match {
-                whole: is_whole(&pairs),
-                origin: MapOrigin::Names(table.name),
-                pairs,
-            };
+            let found =
+                Match { whole: is_whole(&pairs), origin: MapOrigin::Names(table.name), pairs };
             if best.origin == MapOrigin::Given || found.rank() > best.rank() {
                 best = found;
             }
@@ -171,11 +162,7 @@ fn best_match(skeleton: &Skeleton, pose: &[Trs]) -> Match {
 fn shape_match(skeleton: &Skeleton, pose: &[Trs]) -> Option<Match> {
     let Shape { pairs, confidence } = by_shape(skeleton, pose)?;
     let whole = is_whole(&pairs);
-    whole.then_some(Match {
-        whole,
-        origin: MapOrigin::Shape(confidence),
-        pairs,
-    })
+    whole.then_some(Match { whole, origin: MapOrigin::Shape(confidence), pairs })
 }
 
 fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
@@ -228,11 +215,7 @@ impl<'a> Joints<'a> {
             add(plain(name));
             let sides = sides(name);
             for side in &sides {
-                add(format!(
-                    "{}{}",
-                    SIDES[usize::from(!side.left)],
-                    plain(&side.stem())
-                ));
+                add(format!("{}{}", SIDES[usize::from(!side.left)], plain(&side.stem())));
             }
             if let (Some(name), true) = (without_middle(name), sides.is_empty()) {
                 add(plain(&name));
@@ -244,11 +227,7 @@ impl<'a> Joints<'a> {
                 below[usize::from(parent)] += below[joint] + 1;
             }
         }
-        Self {
-            skeleton,
-            by_name,
-            below,
-        }
+        Self { skeleton, by_name, below }
     }
 
     /// The bones that a table finds, parents first.
@@ -322,22 +301,14 @@ impl<'a> Joints<'a> {
     /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread over the three
     /// bones.
     fn spine(&self, table: &Table) -> [Option<usize>; 3] {
-        let named = table
-            .spine
-            .iter()
-            .filter_map(|name| self.by_name.get(*name));
+        let named = table.spine.iter().filter_map(|name| self.by_name.get(*name));
         let mut joints: Vec<usize> = named.flatten().copied().collect();
         joints.sort_unstable();
         joints.dedup();
         let mut best: Vec<usize> = Vec::new();
         for &end in joints.iter().take(MOST_ALIKE) {
             let above = |&&j: &&usize| j == end || is_below(self.skeleton, end, j);
-            let chain: Vec<usize> = joints
-                .iter()
-                .take(MOST_ALIKE)
-                .filter(above)
-                .copied()
-                .collect();
+            let chain: Vec<usize> = joints.iter().take(MOST_ALIKE).filter(above).copied().collect();
             if chain.len() > best.len() {
                 best = chain;
             }

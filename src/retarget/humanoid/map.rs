@@ -92,11 +92,7 @@ impl HumanoidMap {
             }
             if let Some(place) = joints.iter().position(|&j| usize::from(j) == joint) {
                 let first = HumanBone::all().nth(place).unwrap_or(bone);
-                return Err(RetargetError::JointTwice {
-                    joint: name(joint),
-                    first,
-                    second: bone,
-                });
+                return Err(RetargetError::JointTwice { joint: name(joint), first, second: bone });
             }
             joints[bone as usize] = joint as u16;
         }
@@ -185,10 +181,7 @@ impl HumanoidMap {
 /// Whether a bone's joint may be elsewhere than below the bone above it, as in rigs driven by inverse kinematics.
 pub(super) fn is_loose(bone: HumanBone) -> bool {
     use HumanBone as B;
-    matches!(
-        bone,
-        B::LeftFoot | B::RightFoot | B::LeftHand | B::RightHand
-    )
+    matches!(bone, B::LeftFoot | B::RightFoot | B::LeftHand | B::RightHand)
 }
 
 /// A joint for messages: its index and its name.

@@ -9,10 +9,7 @@ use std::ops::Range;
 pub(super) fn plain(name: &str) -> String {
     // The part before the last colon or bar is a namespace or the name of an armature.
     let own = name.rsplit([':', '|']).next().unwrap_or(name);
-    let own = ["DEF-", "ORG-"]
-        .iter()
-        .find_map(|prefix| own.strip_prefix(prefix))
-        .unwrap_or(own);
+    let own = ["DEF-", "ORG-"].iter().find_map(|prefix| own.strip_prefix(prefix)).unwrap_or(own);
     let letters = own.chars().filter(|c| !matches!(c, ' ' | '_' | '-' | '.'));
     let plain: String = letters.flat_map(char::to_lowercase).collect();
     let digit = |c: char| c.is_ascii_digit();
@@ -63,9 +60,7 @@ fn most(names: &[String], part: impl Fn(&str) -> Option<&str>) -> Option<String>
             *counts.entry(part).or_default() += 1;
         }
     }
-    let (part, count) = counts
-        .into_iter()
-        .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)))?;
+    let (part, count) = counts.into_iter().max_by_key(|c| (c.1, std::cmp::Reverse(c.0)))?;
     (4 * count >= 3 * named.count() && count > 3).then(|| part.to_owned())
 }
 
@@ -95,12 +90,7 @@ fn words(name: &str) -> Vec<Range<usize>> {
         }
     }
     let ends = starts.iter().skip(1).copied().chain([name.len()]);
-    starts
-        .iter()
-        .copied()
-        .zip(ends)
-        .map(|(s, e)| s..e)
-        .collect()
+    starts.iter().copied().zip(ends).map(|(s, e)| s..e).collect()
 }
 
 fn is_gap(word: &str) -> bool {
@@ -108,14 +98,8 @@ fn is_gap(word: &str) -> bool {
 }
 
 /// Words for left and right. The first two may be anywhere in a name, the others only as separate words.
-const SIDES: [(&str, &str); 6] = [
-    ("left", "right"),
-    ("左", "右"),
-    ("l", "r"),
-    ("lf", "rt"),
-    ("lt", "rt"),
-    ("lft", "rgt"),
-];
+const SIDES: [(&str, &str); 6] =
+    [("left", "right"), ("左", "右"), ("l", "r"), ("lf", "rt"), ("lt", "rt"), ("lft", "rgt")];
 
 /// A side that a name states.
 pub(in crate::retarget) struct Side<'a> {
@@ -159,21 +143,13 @@ pub(in crate::retarget) fn sides(name: &str) -> Vec<Side<'_>> {
     let mut all = Vec::new();
     for (number, (l, r)) in SIDES.into_iter().enumerate() {
         for (left, own, other) in [(true, l, r), (false, r, l)] {
-            let mut add = |at: Range<usize>| {
-                all.push(Side {
-                    left,
-                    name,
-                    at,
-                    other,
-                })
-            };
+            let mut add = |at: Range<usize>| all.push(Side { left, name, at, other });
             let word = words.iter().find(|word| &low[(*word).clone()] == own);
             match word {
                 Some(word) => add(word.clone()),
-                None if number < 2 => low
-                    .find(own)
-                    .into_iter()
-                    .for_each(|at| add(at..at + own.len())),
+                None if number < 2 => {
+                    low.find(own).into_iter().for_each(|at| add(at..at + own.len()))
+                }
                 None => {}
             }
         }
@@ -262,13 +238,7 @@ mod tests {
                 ["1_Hips", "1_Spine", "1_LeftArm", "1_Head", "Root"],
             ),
             (
-                [
-                    "hips_joint",
-                    "left_arm_joint",
-                    "head_joint",
-                    "neck_1_joint",
-                    "root",
-                ],
+                ["hips_joint", "left_arm_joint", "head_joint", "neck_1_joint", "root"],
                 ["hips", "left_arm", "head", "neck_1", "root"],
             ),
             (
@@ -299,18 +269,8 @@ mod tests {
             assert_eq!(unindexed(name), expected, "{name}");
         }
         let names = |all: &[&str]| all.iter().map(|n| (*n).to_owned()).collect::<Vec<_>>();
-        assert!(are_indexed(&names(&[
-            "_rootJoint",
-            "Hips_00",
-            "Spine_01",
-            "Head_02"
-        ])));
-        assert!(!are_indexed(&names(&[
-            "pelvis",
-            "spine_01",
-            "spine_02",
-            "thumb_01_l"
-        ])));
+        assert!(are_indexed(&names(&["_rootJoint", "Hips_00", "Spine_01", "Head_02"])));
+        assert!(!are_indexed(&names(&["pelvis", "spine_01", "spine_02", "thumb_01_l"])));
         assert!(!are_indexed(&names(&["spine_01", "neck_01", "head_02"])));
         assert!(!are_indexed(&names(&["", ""])));
     }

@@ -48,14 +48,10 @@ pub(super) fn by_shape(skeleton: &Skeleton, pose: &[Trs]) -> Option<Shape> {
     let twins = tree.twins();
     let axes = [DVec3::Y, DVec3::Z, DVec3::X];
     let axes = axes.into_iter().chain(axes.map(|axis| -axis));
-    let (cost, pairs) = axes
-        .filter_map(|up| tree.body(&twins, up))
-        .min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let (cost, pairs) =
+        axes.filter_map(|up| tree.body(&twins, up)).min_by(|a, b| a.0.total_cmp(&b.0))?;
     let confidence = (-cost).exp();
-    (confidence >= LEAST).then_some(Shape {
-        pairs,
-        confidence: (100.0 * confidence).round() as u8,
-    })
+    (confidence >= LEAST).then_some(Shape { pairs, confidence: (100.0 * confidence).round() as u8 })
 }
 
 struct Tree<'a> {
@@ -96,11 +92,7 @@ impl<'a> Tree<'a> {
         }
         let places: Vec<DVec3> = models.iter().map(|m| m.translation).collect();
         let sound = places.len() == skeleton.len() && places.iter().all(|p| p.is_finite());
-        sound.then_some(Self {
-            skeleton,
-            places,
-            children,
-        })
+        sound.then_some(Self { skeleton, places, children })
     }
 
     /// All pairs of equal chains of three joints or more.
@@ -170,8 +162,7 @@ impl<'a> Tree<'a> {
 
     /// The mean length of a segment, by the index of its end.
     fn segment(&self, chain: &[[usize; 2]], at: usize) -> f64 {
-        at.checked_sub(1)
-            .map_or(0.0, |before| self.span(chain[before], chain[at]))
+        at.checked_sub(1).map_or(0.0, |before| self.span(chain[before], chain[at]))
     }
 
     /// The difference of the sides, as a share of their length.
@@ -196,14 +187,7 @@ impl<'a> Tree<'a> {
         let mut best: Option<(f64, Vec<(B, usize)>)> = None;
         for (legs, leg, low) in &legs {
             for arms in twins {
-                let body = Parts {
-                    tree: self,
-                    up,
-                    legs,
-                    leg: *leg,
-                    arms,
-                    twins,
-                };
+                let body = Parts { tree: self, up, legs, leg: *leg, arms, twins };
                 let Some((cost, pairs)) = body.bones() else {
                     continue;
                 };
@@ -325,9 +309,7 @@ impl<'a> Tree<'a> {
             let children = self.children[joint].iter().copied();
             children.max_by(|&a, &b| top(a).total_cmp(&top(b)))
         };
-        let chain: Vec<usize> = std::iter::successors(Some(first), next)
-            .take(MOST_DEEP)
-            .collect();
+        let chain: Vec<usize> = std::iter::successors(Some(first), next).take(MOST_DEEP).collect();
         let paired = |&joint: &usize| {
             let children = &self.children[joint];
             let places = |c: usize| self.places[c] - self.places[joint];
@@ -341,16 +323,12 @@ impl<'a> Tree<'a> {
             children.len() > 2 || pairs.any(|(n, &a)| children[n + 1..].iter().any(|&b| twin(a, b)))
         };
         let last = chain.len() - 1;
-        let length = last
-            .checked_sub(1)
-            .map_or(0.0, |before| self.distance(chain[before], chain[last]));
+        let length =
+            last.checked_sub(1).map_or(0.0, |before| self.distance(chain[before], chain[last]));
         // A short segment belongs to the neck; the top of the head is farther away.
         let long = if last > 1 { 0.08 } else { 0.15 };
         let tip = last > 0 && (self.is_tip(chain[last]) || length >= long * leg);
-        let mut at = chain
-            .iter()
-            .position(paired)
-            .unwrap_or(last - usize::from(tip));
+        let mut at = chain.iter().position(paired).unwrap_or(last - usize::from(tip));
         while at > 0 && self.distance(chain[at - 1], chain[at]) < 0.01 * leg {
             at -= 1;
         }
@@ -396,14 +374,7 @@ struct Parts<'a> {
 impl Parts<'_> {
     /// The cost of the body and its bones, if it is one.
     fn bones(&self) -> Option<(f64, Vec<(B, usize)>)> {
-        let Self {
-            tree,
-            up,
-            legs,
-            leg,
-            arms,
-            ..
-        } = *self;
+        let Self { tree, up, legs, leg, arms, .. } = *self;
         let chest = arms.from;
         let skeleton = tree.skeleton;
         let within = |joint: usize, root: usize| joint == root || is_below(skeleton, joint, root);
@@ -427,11 +398,7 @@ impl Parts<'_> {
         // Shoulders are about as wide as hips; the inner ends of collarbones are not.
         let narrow = |at: usize| {
             let [a, b] = arms.chain[at].map(|j| tree.places[j].dot(axis));
-            if (a - b).abs() < 0.7 * width {
-                0.3
-            } else {
-                0.0
-            }
+            if (a - b).abs() < 0.7 * width { 0.3 } else { 0.0 }
         };
         let hands = tree.hands(&arms.chain).into_iter();
         let arm = hands.filter_map(|end| tree.limb(&arms.chain, 0..end - 1, end, narrow));
@@ -477,25 +444,12 @@ impl Parts<'_> {
         let leg_bones = [B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes];
         let leg_joints = [leg.upper, leg.middle, leg.end].map(|at| legs.chain[at]);
         let leg_joints = leg_joints.iter().chain(toes);
-        let arm_bones = [
-            B::LeftUpperArm,
-            B::LeftLowerArm,
-            B::LeftHand,
-            B::LeftShoulder,
-        ];
+        let arm_bones = [B::LeftUpperArm, B::LeftLowerArm, B::LeftHand, B::LeftShoulder];
         let arm_joints = [arm.upper, arm.middle, arm.end].map(|at| arms.chain[at]);
         let shoulder = (arm.upper > 0).then(|| &arms.chain[0]);
         let arm_joints = arm_joints.iter().chain(shoulder);
-        let limbs = leg_bones
-            .into_iter()
-            .zip(leg_joints)
-            .map(|l| (l, legs_first));
-        let limbs = limbs.chain(
-            arm_bones
-                .into_iter()
-                .zip(arm_joints)
-                .map(|a| (a, arms_first)),
-        );
+        let limbs = leg_bones.into_iter().zip(leg_joints).map(|l| (l, legs_first));
+        let limbs = limbs.chain(arm_bones.into_iter().zip(arm_joints).map(|a| (a, arms_first)));
         let limbs: Vec<_> = limbs
             .flat_map(|((bone, pair), first)| {
                 let [left, right] = if first { *pair } else { [pair[1], pair[0]] };
@@ -540,13 +494,7 @@ impl Parts<'_> {
     /// The direction that the body faces: that of toes, or of bent knees, or z, as in glTF, or -y if z is up. The cost states
     /// the uncertainty.
     fn forward(&self) -> (DVec3, f64) {
-        let Self {
-            tree,
-            up,
-            legs,
-            leg,
-            ..
-        } = *self;
+        let Self { tree, up, legs, leg, .. } = *self;
         let flat = |v: DVec3| v - up * v.dot(up);
         let place = |at: usize| tree.middle(legs.chain[at]);
         let size = tree.size(&legs.chain, leg);
@@ -568,10 +516,7 @@ impl Parts<'_> {
 
 /// The direction from one side to the other, by the first joints of the arms that are apart.
 fn arms_axis(tree: &Tree<'_>, arms: &Twins) -> DVec3 {
-    let ways = arms
-        .chain
-        .iter()
-        .map(|&[a, b]| tree.places[a] - tree.places[b]);
+    let ways = arms.chain.iter().map(|&[a, b]| tree.places[a] - tree.places[b]);
     let mut ways = ways.filter_map(DVec3::try_normalize);
     ways.next().unwrap_or(DVec3::X)
 }
@@ -587,10 +532,8 @@ pub(super) fn spread(joints: &[usize]) -> Vec<(B, usize)> {
         [] => Vec::new(),
         [one] => vec![(B::Spine, one)],
         [one, two] => vec![(B::Spine, one), (B::Chest, two)],
-        [first, ref between @ .., last] => vec![
-            (B::Spine, first),
-            (B::Chest, between[between.len() / 2]),
-            (B::UpperChest, last),
-        ],
+        [first, ref between @ .., last] => {
+            vec![(B::Spine, first), (B::Chest, between[between.len() / 2]), (B::UpperChest, last)]
+        }
     }
 }

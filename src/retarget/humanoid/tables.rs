@@ -379,11 +379,7 @@ pub(super) const TABLES: &[Table] = &[
         name: "Greenman",
         sides: ["l", "r"],
         spine: &["bodylow", "bodyup"],
-        rows: &[
-            (B::Hips, &["root"]),
-            (B::LeftUpperLeg, &["leg~"]),
-            (B::LeftHand, &["hand~"]),
-        ],
+        rows: &[(B::Hips, &["root"]), (B::LeftUpperLeg, &["leg~"]), (B::LeftHand, &["hand~"])],
     },
     // The usual words for parts of the body, in other orders and with sides anywhere: SMPL, Kinect, Second Life, Daz,
     // Character Creator, MakeHuman, Roblox, Valve, ARKit, Rokoko, Advanced Skeleton, MMD and many rigs made by hand. If a

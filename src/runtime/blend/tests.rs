@@ -8,10 +8,7 @@ struct Rng(u64);
 
 impl Rng {
     fn next(&mut self) -> f32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 40) as f32 / (1u64 << 24) as f32 * 2.0 - 1.0
     }
     fn trs(&mut self) -> Trs {
@@ -27,11 +24,7 @@ impl Rng {
 fn skeleton() -> Skeleton {
     let mut rng = Rng(3);
     let joints: Vec<Joint> = (0..JOINTS)
-        .map(|i| Joint {
-            name: i.to_string(),
-            parent: i.checked_sub(1),
-            rest: rng.trs(),
-        })
+        .map(|i| Joint { name: i.to_string(), parent: i.checked_sub(1), rest: rng.trs() })
         .collect();
     Skeleton::new(&joints, None, Vec::new()).unwrap()
 }
@@ -47,11 +40,7 @@ type D = (DVec3, DQuat, DVec3);
 
 fn lane(pose: &Pose, l: usize) -> D {
     let t = pose.lane(l);
-    (
-        t.translation.as_dvec3(),
-        t.rotation.as_dquat(),
-        t.scale.as_dvec3(),
-    )
+    (t.translation.as_dvec3(), t.rotation.as_dquat(), t.scale.as_dvec3())
 }
 
 fn close(have: &Pose, l: usize, want: D, what: &str) {
@@ -62,11 +51,7 @@ fn close(have: &Pose, l: usize, want: D, what: &str) {
         .max_element()
         .max((s - want.2).abs().max_element())
         .max((r * sign - want.1).length());
-    assert!(
-        error < 2e-6,
-        "{what}, lane {l}: {error} {:?} {want:?}",
-        (t, r, s)
-    );
+    assert!(error < 2e-6, "{what}, lane {l}: {error} {:?} {want:?}", (t, r, s));
 }
 
 /// The rules of a layer, in f64.
@@ -103,24 +88,13 @@ fn a_layer_follows_the_rules_at_every_level() {
         ] {
             let actions: Vec<(&Pose, f32)> = poses.iter().zip(weights).collect();
             let mut output = pose(&skeleton, 99);
-            let job = BlendJob {
-                actions: &actions,
-                rest,
-                output: &mut output,
-            };
+            let job = BlendJob { actions: &actions, rest, output: &mut output };
             job.validate().unwrap();
             dispatch(level, BlendKernel(job));
             for l in 0..JOINTS {
-                let lanes: Vec<(D, f64)> = actions
-                    .iter()
-                    .map(|(p, w)| (lane(p, l), f64::from(*w)))
-                    .collect();
-                close(
-                    &output,
-                    l,
-                    mixed(&lanes, lane(rest, l)),
-                    &format!("{level} {weights:?}"),
-                );
+                let lanes: Vec<(D, f64)> =
+                    actions.iter().map(|(p, w)| (lane(p, l), f64::from(*w))).collect();
+                close(&output, l, mixed(&lanes, lane(rest, l)), &format!("{level} {weights:?}"));
             }
         }
     }
@@ -133,21 +107,12 @@ fn layers_and_additive_layers_follow_the_rules_at_every_level() {
     let masks: Vec<f32> = (0..JOINTS).map(|j| j as f32 / 20.0).collect();
     let mask = JointMask::from_weights(&skeleton, &masks).unwrap();
     for level in SimdLevel::supported() {
-        for (weight, mask) in [
-            (0.0f32, None),
-            (0.6, Some(&mask)),
-            (1.0, None),
-            (-0.7, Some(&mask)),
-            (-1.0, None),
-        ] {
+        for (weight, mask) in
+            [(0.0f32, None), (0.6, Some(&mask)), (1.0, None), (-0.7, Some(&mask)), (-1.0, None)]
+        {
             let w = |l: usize| f64::from(weight) * f64::from(mask.map_or(1.0, |_| masks[l]));
             let mut added = below.clone();
-            let job = AdditiveJob {
-                pose: &mut added,
-                delta: &above,
-                weight,
-                mask,
-            };
+            let job = AdditiveJob { pose: &mut added, delta: &above, weight, mask };
             job.validate().unwrap();
             dispatch(level, AdditiveKernel(job));
             for l in 0..JOINTS {
@@ -155,23 +120,14 @@ fn layers_and_additive_layers_follow_the_rules_at_every_level() {
                 let near = if d.1.w < 0.0 { -d.1 } else { d.1 };
                 let near = if w < 0.0 { near.conjugate() } else { near };
                 let step = (DQuat::IDENTITY * (1.0 - w.abs()) + near * w.abs()).normalize();
-                let want = (
-                    b.0 + d.0 * w,
-                    b.1 * step,
-                    b.2 * (DVec3::ONE + (d.2 - 1.0) * w),
-                );
+                let want = (b.0 + d.0 * w, b.1 * step, b.2 * (DVec3::ONE + (d.2 - 1.0) * w));
                 close(&added, l, want, &format!("additive {level} {weight}"));
             }
             if weight < 0.0 {
                 continue;
             }
             let mut over = below.clone();
-            let job = LayerJob {
-                pose: &mut over,
-                above: &above,
-                weight,
-                mask,
-            };
+            let job = LayerJob { pose: &mut over, above: &above, weight, mask };
             job.validate().unwrap();
             dispatch(level, LayerKernel(job));
             for l in 0..JOINTS {
@@ -190,45 +146,25 @@ fn job_validity() {
     let rest = skeleton.rest_pose();
     let blend = |p: &Pose, w: f32, out: &Pose| {
         let mut output = out.clone();
-        BlendJob {
-            actions: &[(p, w)],
-            rest,
-            output: &mut output,
-        }
-        .run()
+        BlendJob { actions: &[(p, w)], rest, output: &mut output }.run()
     };
     assert_eq!(blend(&good, 0.5, rest), Ok(()));
     assert!(matches!(
         blend(&small, 0.5, rest),
-        Err(JobError::Size {
-            buffer: "action.translation",
-            have: 1,
-            needed: 2,
-            ..
-        })
+        Err(JobError::Size { buffer: "action.translation", have: 1, needed: 2, .. })
     ));
     assert!(matches!(
         blend(&good, 0.5, &small),
-        Err(JobError::Size {
-            buffer: "output.translation",
-            ..
-        })
+        Err(JobError::Size { buffer: "output.translation", .. })
     ));
     for w in [-0.1, f32::NAN, f32::INFINITY, 2e6] {
         assert!(
-            matches!(
-                blend(&good, w, rest),
-                Err(JobError::Value { what: "weight", .. })
-            ),
+            matches!(blend(&good, w, rest), Err(JobError::Value { what: "weight", .. })),
             "{w}"
         );
     }
     let one = Skeleton::new(
-        &[Joint {
-            name: String::new(),
-            parent: None,
-            rest: Trs::IDENTITY,
-        }],
+        &[Joint { name: String::new(), parent: None, rest: Trs::IDENTITY }],
         None,
         vec![],
     )
@@ -236,61 +172,26 @@ fn job_validity() {
     let narrow = JointMask::from_weights(&one, &[1.0]).unwrap();
     let layer = |above: &Pose, weight, mask| {
         let mut pose = good.clone();
-        let result = LayerJob {
-            pose: &mut pose,
-            above,
-            weight,
-            mask,
-        }
-        .run();
-        assert!(
-            result.is_ok() || pose == good,
-            "a refused job writes nothing"
-        );
+        let result = LayerJob { pose: &mut pose, above, weight, mask }.run();
+        assert!(result.is_ok() || pose == good, "a refused job writes nothing");
         result
     };
     assert_eq!(layer(&good, 1.0, None), Ok(()));
-    assert!(matches!(
-        layer(&small, 1.0, None),
-        Err(JobError::Size { .. })
-    ));
+    assert!(matches!(layer(&small, 1.0, None), Err(JobError::Size { .. })));
     assert!(matches!(
         layer(&good, 1.0, Some(&narrow)),
-        Err(JobError::Size {
-            buffer: "mask",
-            have: 1,
-            needed: 2,
-            ..
-        })
+        Err(JobError::Size { buffer: "mask", have: 1, needed: 2, .. })
     ));
-    assert!(matches!(
-        layer(&good, 1.1, None),
-        Err(JobError::Value { .. })
-    ));
+    assert!(matches!(layer(&good, 1.1, None), Err(JobError::Value { .. })));
     let add = |delta: &Pose, weight, mask| {
         let mut pose = good.clone();
-        AdditiveJob {
-            pose: &mut pose,
-            delta,
-            weight,
-            mask,
-        }
-        .run()
+        AdditiveJob { pose: &mut pose, delta, weight, mask }.run()
     };
     assert_eq!(add(&good, -1.0, None), Ok(()));
     assert!(matches!(
         add(&small, 1.0, None),
-        Err(JobError::Size {
-            buffer: "delta.translation",
-            ..
-        })
+        Err(JobError::Size { buffer: "delta.translation", .. })
     ));
-    assert!(matches!(
-        add(&good, 1.0, Some(&narrow)),
-        Err(JobError::Size { buffer: "mask", .. })
-    ));
-    assert!(matches!(
-        add(&good, f32::NAN, None),
-        Err(JobError::Value { .. })
-    ));
+    assert!(matches!(add(&good, 1.0, Some(&narrow)), Err(JobError::Size { buffer: "mask", .. })));
+    assert!(matches!(add(&good, f32::NAN, None), Err(JobError::Value { .. })));
 }

@@ -87,12 +87,7 @@ fn job_validity() {
     };
     assert_eq!(run(3, 3, 37), Ok(()));
     let size = |r| match r {
-        Err(JobError::Size {
-            buffer,
-            have,
-            needed,
-            ..
-        }) => (buffer, have, needed),
+        Err(JobError::Size { buffer, have, needed, .. }) => (buffer, have, needed),
         other => panic!("{other:?}"),
     };
     assert_eq!(size(run(2, 3, 37)), ("pose.translation", 2, 3));

@@ -9,10 +9,7 @@ struct Rng(u64);
 
 impl Rng {
     fn next(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
     }
 }
@@ -24,38 +21,23 @@ fn scene() -> RawScene {
     let mut rng = Rng(7);
     let mut tracks = Vec::new();
     for node in 0..JOINTS {
-        for (c, channel) in [
-            RawChannel::Translation,
-            RawChannel::Rotation,
-            RawChannel::Scale,
-        ]
-        .into_iter()
-        .enumerate()
+        for (c, channel) in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale]
+            .into_iter()
+            .enumerate()
         {
             // Joints from 32 on have slerped and held lanes only, so that a block without splines exists.
             let kinds = if node < 32 { 3 } else { 2 };
-            let interpolation = [
-                Interpolation::Linear,
-                Interpolation::Step,
-                Interpolation::CubicSpline,
-            ][(node + c) % kinds];
+            let interpolation =
+                [Interpolation::Linear, Interpolation::Step, Interpolation::CubicSpline]
+                    [(node + c) % kinds];
             let keys = 2 + (node * 3 + c) % 6;
             let times = (0..keys)
                 .map(|k| (0.1 * (node % 4) as f32) + 0.37 * k as f32 + 0.01 * (node % 3) as f32)
                 .collect();
-            let width = if channel == RawChannel::Rotation {
-                4
-            } else {
-                3
-            };
-            let groups = if interpolation == Interpolation::CubicSpline {
-                3
-            } else {
-                1
-            };
-            let mut values: Vec<f32> = (0..keys * groups * width)
-                .map(|_| rng.next() as f32)
-                .collect();
+            let width = if channel == RawChannel::Rotation { 4 } else { 3 };
+            let groups = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
+            let mut values: Vec<f32> =
+                (0..keys * groups * width).map(|_| rng.next() as f32).collect();
             if width == 4 && groups == 3 {
                 // The lengths of a spline's keys count; those of files are unit quaternions.
                 for key in values.chunks_exact_mut(12) {
@@ -63,27 +45,14 @@ fn scene() -> RawScene {
                     key[4..8].iter_mut().for_each(|v| *v /= length);
                 }
             }
-            tracks.push(RawTrack {
-                node,
-                channel,
-                interpolation,
-                times,
-                values,
-            });
+            tracks.push(RawTrack { node, channel, interpolation, times, values });
         }
     }
     RawScene {
         nodes: (0..JOINTS)
-            .map(|i| RawNode {
-                parent: i.checked_sub(1),
-                ..RawNode::default()
-            })
+            .map(|i| RawNode { parent: i.checked_sub(1), ..RawNode::default() })
             .collect(),
-        clips: vec![RawClip {
-            duration: 2.5,
-            tracks,
-            ..RawClip::default()
-        }],
+        clips: vec![RawClip { duration: 2.5, tracks, ..RawClip::default() }],
         ..RawScene::default()
     }
 }
@@ -101,10 +70,7 @@ fn expected(track: &RawTrack, time: f32) -> Vec<f64> {
     let group = |k: usize, g: usize| -> Vec<f64> {
         let per_key = if cubic { 3 * width } else { width };
         let at = k * per_key + if cubic { g * width } else { 0 };
-        track.values[at..at + width]
-            .iter()
-            .map(|&v| f64::from(v))
-            .collect()
+        track.values[at..at + width].iter().map(|&v| f64::from(v)).collect()
     };
     let value = |k| {
         let v = group(k, 1);
@@ -130,17 +96,9 @@ fn expected(track: &RawTrack, time: f32) -> Vec<f64> {
             let (wa, wb) = if theta < 1e-6 {
                 (1.0 - u, u)
             } else {
-                (
-                    ((1.0 - u) * theta).sin() / theta.sin(),
-                    (u * theta).sin() / theta.sin(),
-                )
+                (((1.0 - u) * theta).sin() / theta.sin(), (u * theta).sin() / theta.sin())
             };
-            unit(
-                &a.iter()
-                    .zip(&b)
-                    .map(|(x, y)| wa * x + wb * sign * y)
-                    .collect::<Vec<_>>(),
-            )
+            unit(&a.iter().zip(&b).map(|(x, y)| wa * x + wb * sign * y).collect::<Vec<_>>())
         }
         Interpolation::Linear => a.iter().zip(&b).map(|(x, y)| x + (y - x) * u).collect(),
         Interpolation::CubicSpline => {
@@ -180,24 +138,11 @@ fn every_level_follows_the_specification() {
     let raw = scene();
     let rig = build_rig(raw.clone(), &Default::default()).unwrap();
     let clip = &rig.clips()[0];
-    assert!(
-        clip.blocks(Channel::Rotation)
-            .iter()
-            .any(|b| b.kind == BlockKind::Slerp)
-    );
-    assert!(
-        clip.blocks(Channel::Rotation)
-            .iter()
-            .any(|b| b.kind == BlockKind::Cubic)
-    );
+    assert!(clip.blocks(Channel::Rotation).iter().any(|b| b.kind == BlockKind::Slerp));
+    assert!(clip.blocks(Channel::Rotation).iter().any(|b| b.kind == BlockKind::Cubic));
     assert!(clip.hint_count() > 0);
     let mut times: Vec<f32> = (0..97).map(|i| -0.1 + i as f32 * 0.029).collect();
-    times.extend(
-        raw.clips[0]
-            .tracks
-            .iter()
-            .flat_map(|t| t.times.iter().copied()),
-    );
+    times.extend(raw.clips[0].tracks.iter().flat_map(|t| t.times.iter().copied()));
     for level in SimdLevel::supported() {
         let mut hints = vec![900; clip.hint_count()];
         let mut worst = 0.0f64;
@@ -213,11 +158,8 @@ fn every_level_follows_the_specification() {
                 };
                 let want = expected(track, time);
                 let dot: f64 = have.iter().zip(&want).map(|(a, b)| f64::from(*a) * b).sum();
-                let sign = if track.channel == RawChannel::Rotation && dot < 0.0 {
-                    -1.0
-                } else {
-                    1.0
-                };
+                let sign =
+                    if track.channel == RawChannel::Rotation && dot < 0.0 { -1.0 } else { 1.0 };
                 for (a, b) in have.iter().zip(&want) {
                     let error = (f64::from(*a) * sign - b).abs();
                     assert!(error < 6e-6, "{level} {time} {track:?}: {have:?} {want:?}");
@@ -270,12 +212,7 @@ fn job_validity() {
     let (h, c) = (clip.hint_count(), clip.timelines().len());
     assert_eq!(run(rig.skeleton(), h, c, 3), Ok(()));
     let size = |r: Result<(), JobError>, name: &str| match r {
-        Err(JobError::Size {
-            buffer,
-            have,
-            needed,
-            ..
-        }) => {
+        Err(JobError::Size { buffer, have, needed, .. }) => {
             assert_eq!(buffer, name);
             assert!(have < needed);
         }
@@ -284,8 +221,5 @@ fn job_validity() {
     size(run(rig.skeleton(), h - 1, c, 3), "hints");
     size(run(rig.skeleton(), h, c - 1, 3), "cursors");
     size(run(rig.skeleton(), h, c, 2), "output.translation");
-    assert!(matches!(
-        run(other.skeleton(), h, c, 3),
-        Err(JobError::Skeleton { .. })
-    ));
+    assert!(matches!(run(other.skeleton(), h, c, 3), Err(JobError::Skeleton { .. })));
 }

@@ -88,10 +88,7 @@ fn normals_stay_across_surfaces_under_mirroring_and_uneven_scale() {
 
 #[test]
 fn rigid_primitives_follow_their_node() {
-    let p = Primitive {
-        influences: Influences::default(),
-        ..primitive()
-    };
+    let p = Primitive { influences: Influences::default(), ..primitive() };
     let mut positions = vec![[0.0; 3]; 2];
     SkinningJob {
         primitive: &p,

@@ -26,34 +26,17 @@ impl Kernel for Run<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Self {
-            walk,
-            constants,
-            locals,
-            models,
-            output,
-            streaming,
-        } = self;
+        let Self { walk, constants, locals, models, output, streaming } = self;
         walk.run(simd, constants, locals, models, output, streaming);
     }
 }
 
 fn moved(x: f32) -> Rows {
-    [
-        [1.0, 0.0, 0.0, x],
-        [0.0, 1.0, 0.0, 0.0],
-        [0.0, 0.0, 1.0, 0.0],
-    ]
+    [[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]
 }
 
 fn step(local: Local, parent: u16, model: u16, rows: u16) -> Step {
-    Step {
-        local,
-        parent,
-        model,
-        rows,
-        chained: false,
-    }
+    Step { local, parent, model, rows, chained: false }
 }
 
 /// Two blocks of locals.
@@ -71,12 +54,7 @@ fn steps(stride: usize) -> Vec<Step> {
 }
 
 fn checked(steps: Vec<Step>, stride: usize) -> Result<Walk, WalkError> {
-    Walk::new(
-        steps,
-        (CONSTANTS, BINDS),
-        (locals_of(stride), stride),
-        MODELS,
-    )
+    Walk::new(steps, (CONSTANTS, BINDS), (locals_of(stride), stride), MODELS)
 }
 
 fn walk(stride: usize) -> Walk {
@@ -106,12 +84,7 @@ impl Buffers {
         for (r, row) in moved(1000.0).into_iter().enumerate() {
             models[0].0[4 * r..][..4].copy_from_slice(&row);
         }
-        Self {
-            locals,
-            models,
-            shift,
-            output: vec![Row::splat(UNTOUCHED); BINDS + GUARD],
-        }
+        Self { locals, models, shift, output: vec![Row::splat(UNTOUCHED); BINDS + GUARD] }
     }
 
     /// Runs in buffers of these sizes. A run that does nothing fails an assertion in debug builds; its message is the
@@ -162,11 +135,7 @@ fn a_walk_writes_its_rows_and_no_others() {
             let mut buffers = Buffers::new(stride, shift);
             let sizes = [locals_of(stride), MODELS, BINDS];
             let what = format!("{level}, {shift} floats in, stream {stream}");
-            assert_eq!(
-                buffers.run((&walk, (&of, &of)), level, sizes, stream),
-                None,
-                "{what}"
-            );
+            assert_eq!(buffers.run((&walk, (&of, &of)), level, sizes, stream), None, "{what}");
             let first = moved(1000.0 + 100.0 + 0.25);
             let second = moved(1000.0 + 100.0 + 20.0 + 0.25);
             let wanted = [first, second, second, first].concat().concat();
@@ -181,9 +150,8 @@ fn a_walk_writes_its_rows_and_no_others() {
 fn what_constants_have_in_common_changes_no_row() {
     for level in SimdLevel::supported() {
         let stride = level.width();
-        let steps: Vec<Step> = (0..9)
-            .map(|i| step(Local::Moving(4 * stride as u32 - 1), 0, 0, 1 + i % 2))
-            .collect();
+        let steps: Vec<Step> =
+            (0..9).map(|i| step(Local::Moving(4 * stride as u32 - 1), 0, 0, 1 + i % 2)).collect();
         let rows: usize = steps.iter().map(|s| usize::from(s.rows)).sum();
         let locals = (locals_of(stride), stride);
         let walk = Walk::new(steps, (0, rows), locals, MODELS).unwrap();
@@ -203,19 +171,13 @@ fn what_constants_have_in_common_changes_no_row() {
             let mut buffers = Buffers::new(stride, 0);
             buffers.output = vec![Row::splat(UNTOUCHED); rows + GUARD];
             let sizes = [locals_of(stride), MODELS, rows];
-            assert_eq!(
-                buffers.run((&walk, (&own, &base)), level, sizes, false),
-                None
-            );
+            assert_eq!(buffers.run((&walk, (&own, &base)), level, sizes, false), None);
             let wanted = binds.iter().map(|bind| moved(1100.0 + bind[0][3]));
             let wanted = wanted.collect::<Vec<_>>().concat().concat();
             let what = format!("{level}, {differing:09b}");
             assert_eq!(buffers.rows()[..12 * rows], wanted, "{what}");
             assert!(buffers.untouched(MODELS, rows), "{what}");
-            assert!(
-                own.binds.len() <= rows && (differing > 0 || own.binds.is_empty()),
-                "{what}"
-            );
+            assert!(own.binds.len() <= rows && (differing > 0 || own.binds.is_empty()), "{what}");
         }
     }
 }
@@ -302,12 +264,7 @@ fn local_matrices_outside_their_rows_are_refused() {
             (u32::MAX as usize, false),
         ] {
             let row = row as u32;
-            let wanted = (!fits).then_some(WalkError::Moving {
-                step: 0,
-                row,
-                stride,
-                rows,
-            });
+            let wanted = (!fits).then_some(WalkError::Moving { step: 0, row, stride, rows });
             let found = refused(stride, |s| s[0].local = Local::Moving(row));
             assert_eq!(found, wanted, "row {row} of {rows}");
         }
@@ -317,12 +274,7 @@ fn local_matrices_outside_their_rows_are_refused() {
         let steps = vec![step(Local::Moving(0), 0, 0, 0)];
         let found = Walk::new(steps, (0, 0), (rows, 4), 1).err();
         let (step, row, stride) = (0, 0, 4);
-        let wanted = WalkError::Moving {
-            step,
-            row,
-            stride,
-            rows,
-        };
+        let wanted = WalkError::Moving { step, row, stride, rows };
         assert_eq!(found, Some(wanted));
     }
 }
@@ -340,11 +292,7 @@ fn constants_that_do_not_exist_are_refused() {
             (1 << 20, false),
             (u32::MAX, false),
         ] {
-            let wanted = (!fits).then_some(WalkError::Constant {
-                step: 1,
-                constant,
-                constants: 2,
-            });
+            let wanted = (!fits).then_some(WalkError::Constant { step: 1, constant, constants: 2 });
             let found = refused(stride, |s| s[1].local = Local::Constant(constant));
             assert_eq!(found, wanted, "constant {constant}, stride {stride}");
         }
@@ -352,9 +300,7 @@ fn constants_that_do_not_exist_are_refused() {
     // The last of three blocks of constants: its rows end the store.
     let steps = vec![step(Local::Constant(11), 0, 0, 0)];
     let walk = Walk::new(steps, (12, 0), (0, 4), 1).unwrap();
-    let [Step { local, .. }] = walk.steps[..] else {
-        panic!("{:?}", walk.steps)
-    };
+    let [Step { local, .. }] = walk.steps[..] else { panic!("{:?}", walk.steps) };
     assert_eq!((local, walk.constants), (Local::Constant(27), 36));
     let rows = walk.constants(&[moved(1.0); 12], Vec::new()).constants;
     assert_eq!((rows.len(), rows[27][3]), (36, 1.0));
@@ -367,11 +313,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
     for at in 0..3 {
         for (value, fits) in [(0, true), (MODELS as u16, false), (ANY, false)] {
             let found = refused(4, |s| s[at].parent = value);
-            let wanted = (!fits).then_some(WalkError::Parent {
-                step: at,
-                parent: value,
-                models,
-            });
+            let wanted = (!fits).then_some(WalkError::Parent { step: at, parent: value, models });
             assert_eq!(found, wanted, "step {at}, parent {value}");
             // Later steps read the products of the first two steps.
             let found = refused(4, |s| s[at].model = value);
@@ -379,11 +321,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
                 let order = WalkError::Order { step: 1, parent: 1 };
                 (at == 0).then_some(order)
             } else {
-                Some(WalkError::Model {
-                    step: at,
-                    model: value,
-                    models,
-                })
+                Some(WalkError::Model { step: at, model: value, models })
             };
             assert_eq!(found, wanted, "step {at}, model {value}");
         }
@@ -392,11 +330,7 @@ fn model_matrices_that_do_not_exist_are_refused() {
     let steps = vec![step(Local::Done, 0, 0, 0)];
     let found = Walk::new(steps, (0, 0), (0, 4), 0).err();
     let (step, parent, models) = (0, 0, 0);
-    let wanted = WalkError::Parent {
-        step,
-        parent,
-        models,
-    };
+    let wanted = WalkError::Parent { step, parent, models };
     assert_eq!(found, Some(wanted));
 }
 
@@ -407,10 +341,7 @@ fn parents_behind_their_children_are_refused() {
     assert_eq!(refused(4, |s| s.swap(0, 2)), order(0, 1));
     // Refused: a parent that no step keeps, a step's own product, and that of a step without a product.
     assert_eq!(refused(4, |s| s[2].parent = 2), None);
-    assert_eq!(
-        refused(4, |s| (s[1].model, s[2].parent) = (0, 2)),
-        order(2, 2)
-    );
+    assert_eq!(refused(4, |s| (s[1].model, s[2].parent) = (0, 2)), order(2, 2));
     assert_eq!(refused(4, |s| s[0].parent = 1), order(0, 1));
     let done = |s: &mut [Step]| s[0].local = Local::Done;
     assert_eq!(refused(4, done), order(1, 1));
@@ -423,10 +354,8 @@ fn parents_behind_their_children_are_refused() {
 fn rows_without_an_inverse_bind_are_refused() {
     for (rows, fits) in [(0, false), (1, false), (2, true), (3, false)] {
         let found = refused(4, |s| s[1].rows = rows);
-        let wanted = (!fits).then_some(WalkError::Rows {
-            rows: usize::from(rows) + 2,
-            binds: BINDS,
-        });
+        let wanted =
+            (!fits).then_some(WalkError::Rows { rows: usize::from(rows) + 2, binds: BINDS });
         assert_eq!(found, wanted, "{rows} rows");
     }
 }

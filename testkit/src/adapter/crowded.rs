@@ -42,18 +42,12 @@ impl Crowded {
                 crowd.play(other, clip, &options).map_err(text)?;
             }
         }
-        Ok(Stage {
-            crowd,
-            rig,
-            instance,
-        })
+        Ok(Stage { crowd, rig, instance })
     }
 
     fn evaluate(&self, stage: &mut Stage) -> Result<Evaluated, String> {
         let rig = &self.0.rig;
-        let Stage {
-            crowd, instance, ..
-        } = stage;
+        let Stage { crowd, instance, .. } = stage;
         let mut buffer = BoneBuffer::new();
         crowd.evaluate(&mut buffer);
         let range = crowd.palette_range(*instance).ok_or("no palette")?;
@@ -61,10 +55,7 @@ impl Crowded {
         let mut palettes = Vec::new();
         for (skin, s) in rig.skins().iter().enumerate() {
             let first = rig.palette_offset(skin);
-            palettes.push(
-                rows.get(first..first + s.len())
-                    .ok_or("the palette is too short")?,
-            );
+            palettes.push(rows.get(first..first + s.len()).ok_or("the palette is too short")?);
         }
         let joints = 0..rig.skeleton().len();
         let models = joints.map(|j| crowd.model_matrix(*instance, j));
@@ -119,9 +110,7 @@ impl Subject for Crowded {
                 if action.missing != Missing::Rest {
                     return Err("the library cannot skip missing channels".into());
                 }
-                let mut clip = crowd
-                    .clip_by_index(rig, action.clip)
-                    .ok_or("no such clip")?;
+                let mut clip = crowd.clip_by_index(rig, action.clip).ok_or("no such clip")?;
                 // A layer plays a clip once, under one handle.
                 if layer.actions[..n].iter().any(|a| a.clip == action.clip) {
                     let again = crowd.clip(clip).map_err(text)?.clone();

@@ -58,13 +58,7 @@ impl Jobs {
         let mut palettes = Vec::new();
         for skin in rig.skins() {
             let mut palette = vec![Affine3x4::IDENTITY; skin.len()];
-            PaletteJob {
-                skin,
-                models: &models,
-                output: &mut palette,
-            }
-            .run()
-            .map_err(text)?;
+            PaletteJob { skin, models: &models, output: &mut palette }.run().map_err(text)?;
             palettes.push(palette);
         }
         let palettes: Vec<&[Affine3x4]> = palettes.iter().map(Vec::as_slice).collect();

@@ -56,10 +56,7 @@ impl Library {
     pub fn open(path: &Path) -> Result<Self, String> {
         let (raw, _) = read_path(path, &ImportOptions::default()).map_err(text)?;
         let rig = build_rig(raw.clone(), &BuildOptions::default()).map_err(text)?;
-        Ok(Self {
-            raw: Arc::new(raw),
-            rig: Arc::new(rig),
-        })
+        Ok(Self { raw: Arc::new(raw), rig: Arc::new(rig) })
     }
 
     fn clip(&self, clip: usize) -> Result<&Arc<Clip>, String> {

@@ -30,9 +30,7 @@ const NAMES: [&str; 16] = [
 pub fn golden_names() -> Vec<(String, String)> {
     let mut names: Vec<String> = NAMES.iter().map(|n| n.to_string()).collect();
     for folder in trials::asset_folders() {
-        let entries = std::fs::read_dir(folder.join("golden"))
-            .into_iter()
-            .flatten();
+        let entries = std::fs::read_dir(folder.join("golden")).into_iter().flatten();
         let stems = entries
             .flatten()
             .filter(|e| e.path().extension().is_some_and(|e| e == "json"))
@@ -45,9 +43,7 @@ pub fn golden_names() -> Vec<(String, String)> {
         .into_iter()
         .map(|name| {
             let golden = format!("golden/{name}.json");
-            let model = read(&golden)
-                .ok()
-                .and_then(|g| Some(g["asset"].as_str()?.to_owned()));
+            let model = read(&golden).ok().and_then(|g| Some(g["asset"].as_str()?.to_owned()));
             (golden, model.unwrap_or(format!("{name}.glb")))
         })
         .collect()
@@ -92,9 +88,7 @@ pub fn check(golden: &str, subject: &impl Subject, tally: &mut Tally) -> Result<
     };
     compare(&golden["rest"], &[], "rest", &subject.rest()?);
     for animation in items(&golden["animations"]) {
-        let clip = animation["index"]
-            .as_u64()
-            .ok_or("animation without index")? as usize;
+        let clip = animation["index"].as_u64().ok_or("animation without index")? as usize;
         let animated = indices(&animation["animated"]);
         for expected in items(&animation["samples"]) {
             let t = expected["t"].as_f64().ok_or("sample without t")?;
@@ -141,14 +135,7 @@ fn stored_values(golden: &Value, locals: bool) -> usize {
 }
 
 /// The arrays that a sample may have, local transforms first.
-const SAMPLE_FIELDS: [&str; 6] = [
-    "local",
-    "jointWorld",
-    "skinMatrix",
-    "nodeWorld",
-    "morph",
-    "pos",
-];
+const SAMPLE_FIELDS: [&str; 6] = ["local", "jointWorld", "skinMatrix", "nodeWorld", "morph", "pos"];
 
 /// Compares one sample: every array it has, and `local` for the animated nodes.
 fn sample(

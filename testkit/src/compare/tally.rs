@@ -15,13 +15,7 @@ pub enum Category {
 }
 
 impl Category {
-    const ALL: [Self; 5] = [
-        Self::Local,
-        Self::World,
-        Self::Palette,
-        Self::Morph,
-        Self::Position,
-    ];
+    const ALL: [Self; 5] = [Self::Local, Self::World, Self::Palette, Self::Morph, Self::Position];
 }
 
 /// Largest relative error allowed per category.
@@ -48,12 +42,7 @@ const SHOWN_FAILURES: usize = 12;
 
 impl Tally {
     pub fn new(name: impl Into<String>, tolerance: Tolerance) -> Self {
-        Self {
-            name: name.into(),
-            tolerance,
-            counts: BTreeMap::new(),
-            failures: Vec::new(),
-        }
+        Self { name: name.into(), tolerance, counts: BTreeMap::new(), failures: Vec::new() }
     }
 
     /// Compares an array; error = |a - b| / max(1, largest |entry| expected).
@@ -72,9 +61,7 @@ impl Tally {
             let error = if error.is_nan() { f64::INFINITY } else { error };
             *worst = worst.max(error);
             if error > (self.tolerance)(category) && out.is_none() {
-                out = Some(format!(
-                    "{place}[{i}]: {a}, expected {e} (error {error:.1e})"
-                ));
+                out = Some(format!("{place}[{i}]: {a}, expected {e} (error {error:.1e})"));
             }
         }
         if let Some(message) = out {

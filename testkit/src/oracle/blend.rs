@@ -54,24 +54,14 @@ pub enum Reference {
 
 impl Action {
     pub fn new(clip: usize, time: f64, weight: f64) -> Self {
-        Self {
-            clip,
-            time,
-            weight,
-            missing: Missing::Rest,
-        }
+        Self { clip, time, weight, missing: Missing::Rest }
     }
 }
 
 impl Layer {
     /// A layer of full weight without a mask.
     pub fn of(actions: Vec<Action>) -> Self {
-        Self {
-            actions,
-            weight: 1.0,
-            mask: None,
-            additive: Vec::new(),
-        }
+        Self { actions, weight: 1.0, mask: None, additive: Vec::new() }
     }
 }
 
@@ -103,9 +93,7 @@ impl Terms<Vec3> {
 
 impl Terms<Vec<f64>> {
     fn weights(&self, count: usize) -> Vec<f64> {
-        (0..count)
-            .map(|i| self.values.iter().map(|(v, w)| v[i] * w).sum())
-            .collect()
+        (0..count).map(|i| self.values.iter().map(|(v, w)| v[i] * w).sum()).collect()
     }
 }
 
@@ -143,10 +131,8 @@ impl Scene {
 
     /// The pose of one layer's actions.
     pub fn blend_actions(&self, actions: &[Action]) -> Pose {
-        let samples: Vec<(Vec<Sampled>, &Action)> = actions
-            .iter()
-            .map(|a| (self.sample(a.clip, a.time), a))
-            .collect();
+        let samples: Vec<(Vec<Sampled>, &Action)> =
+            actions.iter().map(|a| (self.sample(a.clip, a.time), a)).collect();
         self.nodes
             .iter()
             .enumerate()
@@ -195,12 +181,7 @@ impl Scene {
 
 impl From<NodePose> for Sampled {
     fn from(pose: NodePose) -> Self {
-        Self {
-            t: Some(pose.t),
-            r: Some(pose.r),
-            s: Some(pose.s),
-            weights: Some(pose.weights),
-        }
+        Self { t: Some(pose.t), r: Some(pose.r), s: Some(pose.s), weights: Some(pose.weights) }
     }
 }
 
@@ -228,11 +209,7 @@ fn masked(mask: &Option<Vec<f64>>, node: usize) -> f64 {
 /// adding with w and then with -w restores the pose. (1 - w)·1 + w·d would rotate by too little near -1.
 pub fn scaled_rotation(d: Quat, w: f64) -> Quat {
     let identity = [0.0, 0.0, 0.0, 1.0];
-    if w < 0.0 {
-        nlerp(identity, conjugate(d), -w)
-    } else {
-        nlerp(identity, d, w)
-    }
+    if w < 0.0 { nlerp(identity, conjugate(d), -w) } else { nlerp(identity, d, w) }
 }
 
 /// Blends one pose over another with weight `w`; morph weights with `scalar`.

@@ -27,10 +27,7 @@ impl Table {
         if self.components != N {
             return Err(format!("{} components, expected {N}", self.components));
         }
-        Ok(self
-            .elements()
-            .map(|e| std::array::from_fn(|i| e[i]))
-            .collect())
+        Ok(self.elements().map(|e| std::array::from_fn(|i| e[i])).collect())
     }
 }
 
@@ -70,10 +67,7 @@ impl File {
             .iter()
             .map(|buffer| match buffer["uri"].as_str() {
                 // Only the first buffer may be the GLB chunk (4.4.3.2).
-                None => chunk
-                    .take()
-                    .map(<[u8]>::to_vec)
-                    .ok_or("no BIN chunk".into()),
+                None => chunk.take().map(<[u8]>::to_vec).ok_or("no BIN chunk".into()),
                 Some(uri) => match uri.split_once(";base64,") {
                     Some((head, data)) if head.starts_with("data:") => {
                         base64::engine::general_purpose::STANDARD
@@ -89,9 +83,7 @@ impl File {
 
     /// The numbers of an accessor: normalised integers as fractions, sparse values applied (3.6.2).
     pub fn accessor(&self, at: usize) -> Result<Table, String> {
-        let accessor = list(&self.json, "accessors")
-            .get(at)
-            .ok_or(format!("no accessor {at}"))?;
+        let accessor = list(&self.json, "accessors").get(at).ok_or(format!("no accessor {at}"))?;
         let components = match accessor["type"].as_str() {
             Some("SCALAR") => 1,
             Some("VEC2") => 2,
@@ -148,14 +140,12 @@ impl File {
         let view = index(place, "bufferView")
             .and_then(|v| list(&self.json, "bufferViews").get(v))
             .ok_or("no such bufferView")?;
-        let buffer = index(view, "buffer")
-            .and_then(|b| self.buffers.get(b))
-            .ok_or("no such buffer")?;
+        let buffer =
+            index(view, "buffer").and_then(|b| self.buffers.get(b)).ok_or("no such buffer")?;
         let start = index(view, "byteOffset").unwrap_or(0);
         let length = index(view, "byteLength").ok_or("bufferView without byteLength")?;
-        let view_bytes = buffer
-            .get(start..start + length)
-            .ok_or("bufferView exceeds its buffer")?;
+        let view_bytes =
+            buffer.get(start..start + length).ok_or("bufferView exceeds its buffer")?;
         let size = match kind {
             5120 | 5121 => 1,
             5122 | 5123 => 2,
@@ -194,17 +184,12 @@ fn number(kind: u64, b: &[u8]) -> f64 {
 fn glb_chunks(bytes: &[u8]) -> Result<(&[u8], Option<&[u8]>), String> {
     let chunk = |at: usize| -> Option<(&[u8], &[u8])> {
         let size = u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?) as usize;
-        Some((
-            bytes.get(at + 4..at + 8)?,
-            bytes.get(at + 8..at + 8 + size)?,
-        ))
+        Some((bytes.get(at + 4..at + 8)?, bytes.get(at + 8..at + 8 + size)?))
     };
     let (kind, json) = chunk(12).ok_or("truncated JSON chunk")?;
     if kind != b"JSON" {
         return Err("the first chunk is not JSON".into());
     }
-    let binary = chunk(20 + json.len())
-        .filter(|(kind, _)| *kind == b"BIN\0")
-        .map(|(_, data)| data);
+    let binary = chunk(20 + json.len()).filter(|(kind, _)| *kind == b"BIN\0").map(|(_, data)| data);
     Ok((json, binary))
 }

@@ -4,9 +4,8 @@ pub type Vec3 = [f64; 3];
 pub type Quat = [f64; 4];
 pub type Mat4 = [f64; 16];
 
-pub const IDENTITY: Mat4 = [
-    1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0,
-];
+pub const IDENTITY: Mat4 =
+    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 pub const NO_ROTATION: Quat = [0.0, 0.0, 0.0, 1.0];
 
 pub fn lerp(a: f64, b: f64, t: f64) -> f64 {
@@ -20,11 +19,7 @@ pub fn dot(a: Quat, b: Quat) -> f64 {
 /// The unit quaternion; the identity for a quaternion of length 0.
 pub fn normalize(q: Quat) -> Quat {
     let length = dot(q, q).sqrt();
-    if length > 0.0 {
-        q.map(|c| c / length)
-    } else {
-        NO_ROTATION
-    }
+    if length > 0.0 { q.map(|c| c / length) } else { NO_ROTATION }
 }
 
 pub fn conjugate([x, y, z, w]: Quat) -> Quat {
@@ -74,21 +69,9 @@ pub fn mul(a: &Mat4, b: &Mat4) -> Mat4 {
 pub fn from_trs(t: Vec3, r: Quat, s: Vec3) -> Mat4 {
     let [x, y, z, w] = r;
     let columns = [
-        [
-            1.0 - 2.0 * (y * y + z * z),
-            2.0 * (x * y + z * w),
-            2.0 * (x * z - y * w),
-        ],
-        [
-            2.0 * (x * y - z * w),
-            1.0 - 2.0 * (x * x + z * z),
-            2.0 * (y * z + x * w),
-        ],
-        [
-            2.0 * (x * z + y * w),
-            2.0 * (y * z - x * w),
-            1.0 - 2.0 * (x * x + y * y),
-        ],
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y + z * w), 2.0 * (x * z - y * w)],
+        [2.0 * (x * y - z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z + x * w)],
+        [2.0 * (x * z + y * w), 2.0 * (y * z - x * w), 1.0 - 2.0 * (x * x + y * y)],
     ];
     let mut m = IDENTITY;
     for c in 0..3 {

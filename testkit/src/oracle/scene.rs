@@ -96,33 +96,16 @@ impl Scene {
     fn read(file: &File) -> Result<Self, String> {
         let json = &file.json;
         let all = |key: &str| list(json, key);
-        let meshes = all("meshes")
-            .iter()
-            .map(|m| mesh(file, m))
-            .collect::<Result<Vec<_>, _>>()?;
-        let mut nodes: Vec<Node> = all("nodes")
-            .iter()
-            .map(|n| node(n, all("meshes")))
-            .collect();
+        let meshes = all("meshes").iter().map(|m| mesh(file, m)).collect::<Result<Vec<_>, _>>()?;
+        let mut nodes: Vec<Node> = all("nodes").iter().map(|n| node(n, all("meshes"))).collect();
         for (parent, value) in all("nodes").iter().enumerate() {
             for child in list(value, "children").iter().filter_map(Value::as_u64) {
                 nodes[child as usize].parent = Some(parent);
             }
         }
-        let skins = all("skins")
-            .iter()
-            .map(|s| skin(file, s))
-            .collect::<Result<_, _>>()?;
-        let clips = all("animations")
-            .iter()
-            .map(|a| clip(file, a))
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            nodes,
-            skins,
-            clips,
-            meshes,
-        })
+        let skins = all("skins").iter().map(|s| skin(file, s)).collect::<Result<_, _>>()?;
+        let clips = all("animations").iter().map(|a| clip(file, a)).collect::<Result<_, _>>()?;
+        Ok(Self { nodes, skins, clips, meshes })
     }
 
     /// The pose without animation.
@@ -149,25 +132,17 @@ impl Scene {
     /// The pose of one clip at `t` seconds; properties it does not animate are at rest.
     pub fn pose(&self, clip: usize, t: f64) -> Pose {
         let sampled = self.sample(clip, t);
-        self.nodes
-            .iter()
-            .zip(sampled)
-            .map(|(node, sampled)| sampled.or(&node.rest))
-            .collect()
+        self.nodes.iter().zip(sampled).map(|(node, sampled)| sampled.or(&node.rest)).collect()
     }
 
     /// Index of the first clip with this name.
     pub fn clip_named(&self, name: &str) -> Option<usize> {
-        self.clips
-            .iter()
-            .position(|c| c.name.as_deref() == Some(name))
+        self.clips.iter().position(|c| c.name.as_deref() == Some(name))
     }
 
     /// Index of the first node with this name.
     pub fn node_named(&self, name: &str) -> Option<usize> {
-        self.nodes
-            .iter()
-            .position(|n| n.name.as_deref() == Some(name))
+        self.nodes.iter().position(|n| n.name.as_deref() == Some(name))
     }
 
     /// True if `node` is `ancestor` or a descendant of it.
@@ -194,18 +169,15 @@ fn name(value: &Value) -> Option<String> {
 
 fn node(value: &Value, meshes: &[Value]) -> Node {
     let mesh = index(value, "mesh");
-    let targets = mesh
-        .and_then(|m| meshes[m]["primitives"].get(0))
-        .map_or(0, |p| list(p, "targets").len());
+    let targets =
+        mesh.and_then(|m| meshes[m]["primitives"].get(0)).map_or(0, |p| list(p, "targets").len());
     // The node's own weights, else the mesh's, else zeros (3.7.2.2).
     let weights = [Some(value), mesh.map(|m| &meshes[m])]
         .into_iter()
         .flatten()
         .map(|v| list(v, "weights"))
         .find(|w| !w.is_empty())
-        .map_or(vec![0.0; targets], |w| {
-            w.iter().filter_map(Value::as_f64).collect()
-        });
+        .map_or(vec![0.0; targets], |w| w.iter().filter_map(Value::as_f64).collect());
     Node {
         name: name(value),
         parent: None,
@@ -222,26 +194,16 @@ fn node(value: &Value, meshes: &[Value]) -> Node {
 }
 
 fn skin(file: &File, value: &Value) -> Result<Skin, String> {
-    let joints: Vec<usize> = list(value, "joints")
-        .iter()
-        .filter_map(|j| j.as_u64().map(|j| j as usize))
-        .collect();
+    let joints: Vec<usize> =
+        list(value, "joints").iter().filter_map(|j| j.as_u64().map(|j| j as usize)).collect();
     let inverse_bind = match index(value, "inverseBindMatrices") {
         Some(accessor) => file.accessor(accessor)?.rows()?,
         None => vec![IDENTITY; joints.len()],
     };
     if inverse_bind.len() < joints.len() {
-        return Err(format!(
-            "{} matrices for {} joints",
-            inverse_bind.len(),
-            joints.len()
-        ));
+        return Err(format!("{} matrices for {} joints", inverse_bind.len(), joints.len()));
     }
-    Ok(Skin {
-        name: name(value),
-        joints,
-        inverse_bind,
-    })
+    Ok(Skin { name: name(value), joints, inverse_bind })
 }
 
 fn clip(file: &File, value: &Value) -> Result<Clip, String> {
@@ -249,11 +211,7 @@ fn clip(file: &File, value: &Value) -> Result<Clip, String> {
     let mut duration = 0.0f64;
     for sampler in samplers {
         let input = index(sampler, "input").ok_or("sampler without input")?;
-        duration = file
-            .accessor(input)?
-            .values
-            .iter()
-            .fold(duration, |a, &b| a.max(b));
+        duration = file.accessor(input)?.values.iter().fold(duration, |a, &b| a.max(b));
     }
     let mut channels = Vec::new();
     for channel in list(value, "channels") {
@@ -267,20 +225,11 @@ fn clip(file: &File, value: &Value) -> Result<Clip, String> {
             Some("weights") => Property::Weights,
             _ => continue,
         };
-        let sampler = index(channel, "sampler")
-            .and_then(|s| samplers.get(s))
-            .ok_or("no such sampler")?;
-        channels.push(Channel {
-            node,
-            path,
-            curve: curve(file, sampler)?,
-        });
+        let sampler =
+            index(channel, "sampler").and_then(|s| samplers.get(s)).ok_or("no such sampler")?;
+        channels.push(Channel { node, path, curve: curve(file, sampler)? });
     }
-    Ok(Clip {
-        name: name(value),
-        duration,
-        channels,
-    })
+    Ok(Clip { name: name(value), duration, channels })
 }
 
 fn curve(file: &File, sampler: &Value) -> Result<Curve, String> {
@@ -297,26 +246,15 @@ fn curve(file: &File, sampler: &Value) -> Result<Curve, String> {
         _ => 1,
     };
     if times.is_empty() || keys.len() % (times.len() * parts) != 0 {
-        return Err(format!(
-            "{} numbers for {} key times",
-            keys.len(),
-            times.len()
-        ));
+        return Err(format!("{} numbers for {} key times", keys.len(), times.len()));
     }
     let width = keys.len() / (times.len() * parts);
-    Ok(Curve {
-        interpolation,
-        times,
-        keys,
-        width,
-    })
+    Ok(Curve { interpolation, times, keys, width })
 }
 
 fn mesh(file: &File, value: &Value) -> Result<Mesh, String> {
-    let primitives = list(value, "primitives")
-        .iter()
-        .map(|p| primitive(file, p))
-        .collect::<Result<_, _>>()?;
+    let primitives =
+        list(value, "primitives").iter().map(|p| primitive(file, p)).collect::<Result<_, _>>()?;
     Ok(Mesh { primitives })
 }
 
@@ -346,9 +284,5 @@ fn primitive(file: &File, value: &Value) -> Result<Primitive, String> {
             influences[vertex].extend(pairs);
         }
     }
-    Ok(Primitive {
-        positions,
-        targets,
-        influences,
-    })
+    Ok(Primitive { positions, targets, influences })
 }

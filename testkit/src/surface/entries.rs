@@ -162,12 +162,7 @@ fn required(item: &TraitItem) -> Option<Member> {
 
 fn member(item: &ImplItem, beyond: &Marks) -> Option<Member> {
     let (vis, attrs, ident, text) = match item {
-        ImplItem::Fn(f) => (
-            &f.vis,
-            &f.attrs,
-            f.sig.ident.to_string(),
-            signature(&f.sig, ""),
-        ),
+        ImplItem::Fn(f) => (&f.vis, &f.attrs, f.sig.ident.to_string(), signature(&f.sig, "")),
         ImplItem::Const(c) => {
             let text = format!("const {}: {}", c.ident, compact(&c.ty));
             (&c.vis, &c.attrs, c.ident.to_string(), text)
@@ -177,12 +172,7 @@ fn member(item: &ImplItem, beyond: &Marks) -> Option<Member> {
     let marks = &conditions(attrs)? | beyond;
     let is_method = matches!(item, ImplItem::Fn(_));
     let public = is_public(vis) && !is_hidden(attrs);
-    public.then_some(Member {
-        is_method,
-        ident,
-        text,
-        marks,
-    })
+    public.then_some(Member { is_method, ident, text, marks })
 }
 
 fn trait_line(block: &ItemImpl, path: &syn::Path, marks: &Marks) -> String {
@@ -200,14 +190,10 @@ fn derives_error(item: &Item) -> bool {
         _ => return false,
     };
     let derives = attrs.iter().filter(|a| a.path().is_ident("derive"));
-    derives
-        .filter_map(|a| a.meta.require_list().ok())
-        .any(|list| {
-            let names = compact(&list.tokens);
-            names
-                .split(", ")
-                .any(|name| name.rsplit("::").next() == Some("Error"))
-        })
+    derives.filter_map(|a| a.meta.require_list().ok()).any(|list| {
+        let names = compact(&list.tokens);
+        names.split(", ").any(|name| name.rsplit("::").next() == Some("Error"))
+    })
 }
 
 fn unreferenced(ty: &Type) -> &Type {

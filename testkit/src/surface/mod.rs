@@ -29,13 +29,7 @@ impl Counts {
         let is = |class| usize::from(entry.class == class);
         let constants = is(Class::Constant) + entry.members.len() - methods;
         let errors = usize::from(entry.is_error);
-        let more = [
-            is(Class::Type),
-            errors,
-            methods,
-            is(Class::Function),
-            constants,
-        ];
+        let more = [is(Class::Type), errors, methods, is(Class::Function), constants];
         self.0.iter_mut().zip(more).for_each(|(sum, n)| *sum += n);
     }
 

@@ -76,11 +76,7 @@ pub fn headline(item: &Item, path: &[String]) -> String {
         }
         Item::Union(i) => typed("union", &i.generics, String::new()),
         Item::Trait(i) if i.supertraits.is_empty() => typed("trait", &i.generics, String::new()),
-        Item::Trait(i) => typed(
-            "trait",
-            &i.generics,
-            format!(": {}", compact(&i.supertraits)),
-        ),
+        Item::Trait(i) => typed("trait", &i.generics, format!(": {}", compact(&i.supertraits))),
         Item::Type(i) => typed("type", &i.generics, format!(" = {}", compact(&i.ty))),
         Item::Const(i) => format!("const {name}: {}", compact(&i.ty)),
         Item::Static(i) => format!("static {name}: {}", compact(&i.ty)),
@@ -91,21 +87,9 @@ pub fn headline(item: &Item, path: &[String]) -> String {
 
 /// A function's name, the types of its parameters and of its result.
 pub fn signature(sig: &Signature, prefix: &str) -> String {
-    let constness = if sig.constness.is_some() {
-        "const "
-    } else {
-        ""
-    };
-    let unsafety = if sig.unsafety.is_some() {
-        "unsafe "
-    } else {
-        ""
-    };
-    let asyncness = if sig.asyncness.is_some() {
-        "async "
-    } else {
-        ""
-    };
+    let constness = if sig.constness.is_some() { "const " } else { "" };
+    let unsafety = if sig.unsafety.is_some() { "unsafe " } else { "" };
+    let asyncness = if sig.asyncness.is_some() { "async " } else { "" };
     let inputs: Vec<_> = sig.inputs.iter().map(input).collect();
     let (inputs, output) = (inputs.join(", "), prefixed(compact(&sig.output)));
     let (name, params, bounds) = (&sig.ident, params(&sig.generics), bounds(&sig.generics));
@@ -131,30 +115,16 @@ fn params(generics: &Generics) -> String {
         other => compact(other),
     };
     let params: Vec<_> = generics.params.iter().map(param).collect();
-    if params.is_empty() {
-        String::new()
-    } else {
-        format!("<{}>", params.join(", "))
-    }
+    if params.is_empty() { String::new() } else { format!("<{}>", params.join(", ")) }
 }
 
 /// The `where` clause, with a space before it.
 fn bounds(generics: &Generics) -> String {
-    prefixed(
-        generics
-            .where_clause
-            .as_ref()
-            .map(compact)
-            .unwrap_or_default(),
-    )
+    prefixed(generics.where_clause.as_ref().map(compact).unwrap_or_default())
 }
 
 fn prefixed(text: String) -> String {
-    if text.is_empty() {
-        text
-    } else {
-        format!(" {text}")
-    }
+    if text.is_empty() { text } else { format!(" {text}") }
 }
 
 /// The public fields of a struct: names, or types where they have none.
@@ -167,14 +137,7 @@ fn fields(fields: &Fields, open: bool) -> String {
             let types: Vec<_> = public.iter().map(|f| compact(&f.ty)).collect();
             format!("({}{})", types.join(", "), if open { ", .." } else { "" })
         }
-        _ => braced(
-            public
-                .iter()
-                .flat_map(|f| &f.ident)
-                .map(|n| n.to_string())
-                .collect(),
-            open,
-        ),
+        _ => braced(public.iter().flat_map(|f| &f.ident).map(|n| n.to_string()).collect(), open),
     }
 }
 

@@ -112,35 +112,17 @@ impl Sources {
                     });
                     meanings.push((ident, Meaning::Target(Target::Module(self.modules.len()))));
                     let (parent, marks) = (this, marks.clone());
-                    let module = Module {
-                        path,
-                        parent,
-                        public,
-                        marks,
-                        ..Module::default()
-                    };
+                    let module = Module { path, parent, public, marks, ..Module::default() };
                     self.add(files, module, items);
                 }
                 item => {
                     meanings.push((ident, Meaning::Target(Target::Item(self.items.len()))));
                     let (module, marks) = (this, marks.clone());
-                    self.items.push(Declared {
-                        item,
-                        module,
-                        marks,
-                        public,
-                    });
+                    self.items.push(Declared { item, module, marks, public });
                 }
             }
-            let name = |(ident, meaning)| Name {
-                ident,
-                public,
-                marks: marks.clone(),
-                meaning,
-            };
-            self.modules[this]
-                .names
-                .extend(meanings.into_iter().map(name));
+            let name = |(ident, meaning)| Name { ident, public, marks: marks.clone(), meaning };
+            self.modules[this].names.extend(meanings.into_iter().map(name));
         }
     }
 
@@ -177,10 +159,7 @@ impl Sources {
                 Target::Item(_) => BTreeSet::new(),
                 Target::External(path) => [Target::External(format!("{path}::{segment}"))].into(),
             };
-            found = found
-                .iter()
-                .map(&mut within)
-                .fold(BTreeSet::new(), |a, b| &a | &b);
+            found = found.iter().map(&mut within).fold(BTreeSet::new(), |a, b| &a | &b);
         }
         found
     }
@@ -199,11 +178,7 @@ impl Sources {
         }
         open.push(key);
         let mut found = BTreeSet::new();
-        for declared in self.modules[module]
-            .names
-            .iter()
-            .filter(|n| n.ident == name)
-        {
+        for declared in self.modules[module].names.iter().filter(|n| n.ident == name) {
             match &declared.meaning {
                 Meaning::Target(target) => drop(found.insert(target.clone())),
                 Meaning::Use(path) => found.extend(self.resolve_guarded(module, path, open)),
@@ -226,11 +201,7 @@ impl Sources {
         open: &mut Vec<(usize, String)>,
     ) -> Vec<usize> {
         let mut modules = Vec::new();
-        for glob in self.modules[module]
-            .names
-            .iter()
-            .filter(|n| n.ident == "*" && taken(n))
-        {
+        for glob in self.modules[module].names.iter().filter(|n| n.ident == "*" && taken(n)) {
             if let Meaning::Use(path) = &glob.meaning {
                 let targets = self.resolve_guarded(module, path, open);
                 modules.extend(targets.into_iter().filter_map(|target| match target {
@@ -249,11 +220,7 @@ impl Sources {
         let mut i = 0;
         while i < modules.len() {
             let module = modules[i];
-            for name in self.modules[module]
-                .names
-                .iter()
-                .filter(|n| n.public && n.ident != "*")
-            {
+            for name in self.modules[module].names.iter().filter(|n| n.public && n.ident != "*") {
                 let targets = match &name.meaning {
                     Meaning::Target(target) => [target.clone()].into(),
                     Meaning::Use(path) => self.resolve(module, path),
@@ -312,10 +279,7 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, uses: &mut Vec<(String, Meani
         UseTree::Rename(rename) => (&rename.rename, &rename.ident),
         UseTree::Glob(_) => return uses.push(("*".into(), Meaning::Use(path.clone()))),
         UseTree::Group(group) => {
-            return group
-                .items
-                .iter()
-                .for_each(|tree| flatten(tree, path, uses));
+            return group.items.iter().for_each(|tree| flatten(tree, path, uses));
         }
         UseTree::Path(step) => {
             path.push(step.ident.to_string());
@@ -329,11 +293,7 @@ fn flatten(tree: &UseTree, path: &mut Vec<String>, uses: &mut Vec<(String, Meani
     if last != "self" {
         path.push(last.to_string());
     }
-    let name = if name == "self" {
-        path.last().cloned()
-    } else {
-        Some(name.to_string())
-    };
+    let name = if name == "self" { path.last().cloned() } else { Some(name.to_string()) };
     uses.push((name.unwrap_or_default(), Meaning::Use(path)));
 }
 
@@ -343,8 +303,7 @@ pub fn is_public(vis: &Visibility) -> bool {
 
 pub fn is_hidden(attrs: &[Attribute]) -> bool {
     let docs = attrs.iter().filter(|a| a.path().is_ident("doc"));
-    docs.filter_map(|a| a.parse_args::<Meta>().ok())
-        .any(|m| m.path().is_ident("hidden"))
+    docs.filter_map(|a| a.parse_args::<Meta>().ok()).any(|m| m.path().is_ident("hidden"))
 }
 
 /// The conditions of an item with all features on; `None` if it does not exist then outside of tests.
@@ -360,21 +319,16 @@ pub fn conditions(attrs: &[Attribute]) -> Option<Marks> {
 fn condition(meta: &Meta) -> Option<Marks> {
     let within = |list: &syn::MetaList| {
         let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
-        list.parse_args_with(parser)
-            .unwrap_or_else(|e| panic!("cfg: {e}"))
+        list.parse_args_with(parser).unwrap_or_else(|e| panic!("cfg: {e}"))
     };
     match meta {
         Meta::Path(path) if path.is_ident("test") || path.is_ident("doctest") => None,
-        Meta::NameValue(pair) if pair.path.is_ident("feature") => Some(
-            [super::print::compact(&pair.value)
-                .trim_matches('"')
-                .to_owned()]
-            .into(),
-        ),
-        Meta::List(list) if list.path.is_ident("all") => within(list)
-            .iter()
-            .map(condition)
-            .try_fold(Marks::new(), |all, one| Some(&all | &one?)),
+        Meta::NameValue(pair) if pair.path.is_ident("feature") => {
+            Some([super::print::compact(&pair.value).trim_matches('"').to_owned()].into())
+        }
+        Meta::List(list) if list.path.is_ident("all") => {
+            within(list).iter().map(condition).try_fold(Marks::new(), |all, one| Some(&all | &one?))
+        }
         Meta::List(list) if list.path.is_ident("not") => match condition(within(list).first()?) {
             None => Some(Marks::new()),
             Some(_) if super::print::compact(list).contains("feature") => None,

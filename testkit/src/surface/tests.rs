@@ -2,25 +2,16 @@ use super::{difference, page};
 
 /// The listing of a crate of these files, without what stands above the rooms.
 fn listing(files: &[(&str, &str)]) -> String {
-    let files = files
-        .iter()
-        .map(|(path, text)| (path.to_string(), text.to_string()));
+    let files = files.iter().map(|(path, text)| (path.to_string(), text.to_string()));
     let page = page("krate", "", &files.collect());
     let start = page.find("\n## ").unwrap_or(page.len());
-    page[start..]
-        .replace("\n```text\n", "")
-        .replace("```\n", "")
+    page[start..].replace("\n```text\n", "").replace("```\n", "")
 }
 
 fn counts(files: &[(&str, &str)]) -> String {
-    let files = files
-        .iter()
-        .map(|(path, text)| (path.to_string(), text.to_string()));
+    let files = files.iter().map(|(path, text)| (path.to_string(), text.to_string()));
     let page = page("krate", "", &files.collect());
-    page.lines()
-        .find(|l| l.starts_with("| in all"))
-        .unwrap()
-        .to_owned()
+    page.lines().find(|l| l.starts_with("| in all")).unwrap().to_owned()
 }
 
 #[test]
@@ -35,10 +26,7 @@ fn items_of_private_modules_stand_at_their_public_paths() {
             "a/deep.rs",
             "pub struct Thing { pub x: u8, y: u8 } pub struct Hidden(u8); pub struct Inner; struct Own;",
         ),
-        (
-            "b.rs",
-            "pub use crate::a::Thing as Other; pub use super::a::Thing;",
-        ),
+        ("b.rs", "pub use crate::a::Thing as Other; pub use super::a::Thing;"),
     ];
     assert_eq!(
         listing(&files),
@@ -53,20 +41,14 @@ fn globs_bring_public_names_alone() {
             "lib.rs",
             "pub mod a; mod b { pub fn f(mut x: &mut [crate::a::T]) {} fn own() {} pub(super) fn near() {} }",
         ),
-        (
-            "a.rs",
-            "pub struct T; pub use crate::b::*; pub use self::*;",
-        ),
+        ("a.rs", "pub struct T; pub use crate::b::*; pub use self::*;"),
     ];
     assert_eq!(listing(&files), "\n## a\nstruct T\nfn f(&mut [T])\n");
 }
 
 #[test]
 fn a_function_is_told_from_the_module_of_its_name() {
-    let files = [(
-        "lib.rs",
-        "pub mod a { mod bind { pub fn bind() {} } pub use bind::bind; }",
-    )];
+    let files = [("lib.rs", "pub mod a { mod bind { pub fn bind() {} } pub use bind::bind; }")];
     assert_eq!(listing(&files), "\n## a\nfn bind()\n");
 }
 
@@ -147,27 +129,16 @@ fn things_of_other_crates_are_named_by_their_crate() {
         "lib.rs",
         "pub use glam; pub mod a { mod b { pub use bytes::Bytes as B; } pub use b::B as Shared; }",
     )];
-    assert_eq!(
-        listing(&files),
-        "\n## krate\nuse glam\n\n## a\nuse bytes::Bytes as Shared\n"
-    );
+    assert_eq!(listing(&files), "\n## krate\nuse glam\n\n## a\nuse bytes::Bytes as Shared\n");
 }
 
 #[test]
 fn long_lines_go_on_in_the_next() {
     let variants: Vec<_> = (100..200).map(|i| format!("V{i}")).collect();
-    let listing = listing(&[(
-        "lib.rs",
-        &format!("pub mod a {{ pub enum E {{ {} }} }}", variants.join(",")),
-    )]);
+    let listing =
+        listing(&[("lib.rs", &format!("pub mod a {{ pub enum E {{ {} }} }}", variants.join(",")))]);
     assert!(listing.lines().all(|l| l.len() <= super::COLUMNS));
-    assert_eq!(
-        listing
-            .lines()
-            .filter(|l| l.starts_with("        V"))
-            .count(),
-        3
-    );
+    assert_eq!(listing.lines().filter(|l| l.starts_with("        V")).count(), 3);
 }
 
 #[test]

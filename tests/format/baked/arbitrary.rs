@@ -22,11 +22,7 @@ fn number() -> impl Strategy<Value = f32> {
         -1.0f32..1.0,
         any::<u32>().prop_map(|bits| {
             let v = f32::from_bits(bits);
-            if v.is_finite() {
-                v
-            } else {
-                f32::MIN_POSITIVE / 8.0
-            }
+            if v.is_finite() { v } else { f32::MIN_POSITIVE / 8.0 }
         }),
     ]
 }
@@ -83,10 +79,7 @@ fn parts() -> impl Strategy<Value = ClipParts> {
                 name: "made".into(),
                 duration,
                 kind: [ClipKind::Full, ClipKind::Additive][usize::from(additive)],
-                tracks: [TrackCounts {
-                    animated: blocks.len(),
-                    constant: 70_000,
-                }; 4],
+                tracks: [TrackCounts { animated: blocks.len(), constant: 70_000 }; 4],
                 timelines,
                 ..ClipParts::default()
             };
@@ -108,11 +101,7 @@ fn parts() -> impl Strategy<Value = ClipParts> {
                 parts.root_motion = Some(RootMotionParts {
                     joint,
                     translations: places.collect(),
-                    rotations: if turns {
-                        rotations.collect()
-                    } else {
-                        Vec::new()
-                    },
+                    rotations: if turns { rotations.collect() } else { Vec::new() },
                     times,
                 });
             }
@@ -156,31 +145,21 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
     if made.kind == 4 {
         let first = parts.packed.len() as u32;
         let lanes = usize::from(made.lanes);
-        encoding = Encoding::Packed {
-            first,
-            lanes: made.lanes,
-        };
+        encoding = Encoding::Packed { first, lanes: made.lanes };
         for row in 0..width {
-            parts.rows.to_mut().push(Row(std::array::from_fn(|l| {
-                within(row, seed(row + l)).clamp(-1e11, 1e11)
-            })));
+            parts
+                .rows
+                .to_mut()
+                .push(Row(std::array::from_fn(|l| within(row, seed(row + l)).clamp(-1e11, 1e11))));
         }
         let step = |l: usize| {
-            if l < lanes && l % 3 != 1 {
-                made.step.clamp(-largest_step, largest_step)
-            } else {
-                0.0
-            }
+            if l < lanes && l % 3 != 1 { made.step.clamp(-largest_step, largest_step) } else { 0.0 }
         };
         parts.rows.to_mut().push(Row(std::array::from_fn(step)));
         let integers = (0..keys * width * lanes).map(|i| made.integers[i % made.integers.len()]);
         parts.packed.to_mut().extend(integers);
     } else {
-        let count = if kind == BlockKind::Cubic {
-            3 * keys * width
-        } else {
-            keys * width
-        };
+        let count = if kind == BlockKind::Cubic { 3 * keys * width } else { keys * width };
         for row in 0..count {
             let value = |l: usize| {
                 let value = match made.smooth {
@@ -211,20 +190,13 @@ fn round_trip(parts: ClipParts, skeleton: &Skeleton) -> Result<(), TestCaseError
     };
     let bytes = encode(&clip, skeleton).map_err(|e| TestCaseError::fail(e.to_string()))?;
     let back = decode(&bytes, skeleton, "made".into(), Vec::new());
-    same(
-        &back.map_err(|e| TestCaseError::fail(e.to_string()))?,
-        &clip,
-    );
+    same(&back.map_err(|e| TestCaseError::fail(e.to_string()))?, &clip);
     Ok(())
 }
 
 pub fn clips() -> Result<(), Failed> {
     let rig = made::rig();
-    let config = Config {
-        cases: 1500,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: 1500, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(
         config,
         proptest::test_runner::TestRng::deterministic_rng(

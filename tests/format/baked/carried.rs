@@ -135,9 +135,8 @@ pub fn found(
 ) -> Result<Found, Failed> {
     let skeleton = rig.skeleton();
     let joints = rig.nodes().iter();
-    let joints: Vec<(usize, usize)> = joints
-        .filter_map(|n| Some((usize::from(n.joint?), source.node(n.source)?)))
-        .collect();
+    let joints: Vec<(usize, usize)> =
+        joints.filter_map(|n| Some((usize::from(n.joint?), source.node(n.source)?))).collect();
     if joints.len() != skeleton.len() {
         return Err(format!("{} of {} joints are nodes", joints.len(), skeleton.len()).into());
     }
@@ -231,11 +230,7 @@ pub fn model(path: &Path) -> Result<(), Failed> {
         }
         // The allowance for times between those measured is kept by itself.
         if found.keys > 1.02 * measured + SAMPLED * (found.size + f64::from(settings.shell)) {
-            worst += &format!(
-                "{}: {} found, {measured} measured\n",
-                raw.name(),
-                found.keys
-            );
+            worst += &format!("{}: {} found, {measured} measured\n", raw.name(), found.keys);
         }
     }
     match worst.is_empty() {
@@ -272,9 +267,7 @@ pub fn complete() -> Result<Completion, Failed> {
     match folders() {
         [Some(_), Some(_)] => Ok(Completion::Completed),
         _ if trials::assets_required() => Err("no folder of models, or none of reports".into()),
-        _ => Ok(Completion::ignored_with(
-            "no folder of models, or none of reports",
-        )),
+        _ => Ok(Completion::ignored_with("no folder of models, or none of reports")),
     }
 }
 
@@ -292,9 +285,7 @@ pub fn other_curves() -> Result<(), Failed> {
     ] {
         let mut other = scene.clone();
         let tracks = other.clips[1].tracks.iter_mut();
-        let track = tracks
-            .filter(|t| t.channel == channel)
-            .max_by_key(|t| t.times.len());
+        let track = tracks.filter(|t| t.channel == channel).max_by_key(|t| t.times.len());
         let track = track.ok_or("no track")?;
         let width = track.values.len() / track.times.len();
         let middle = track.times.len() / 2 * width;

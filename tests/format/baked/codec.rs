@@ -17,12 +17,7 @@ use phalanx_testkit::baked::times;
 const OF_SKELETON: usize = 256 << 10;
 
 fn back(bytes: &[u8], clip: &Clip, skeleton: &Skeleton) -> Result<Clip, ReadError> {
-    decode(
-        bytes,
-        skeleton,
-        clip.name().to_owned(),
-        clip.markers().to_vec(),
-    )
+    decode(bytes, skeleton, clip.name().to_owned(), clip.markers().to_vec())
 }
 
 /// Equal, with the bits of every number.
@@ -40,12 +35,7 @@ pub fn model(file: &str) -> Result<(), Failed> {
             for clip in [raw, &baked] {
                 let bytes = encode(clip, skeleton)?;
                 same(&back(&bytes, clip, skeleton)?, clip);
-                assert!(
-                    bytes.len() < clip.bytes(),
-                    "{}: {} bytes",
-                    clip.name(),
-                    bytes.len()
-                );
+                assert!(bytes.len() < clip.bytes(), "{}: {} bytes", clip.name(), bytes.len());
             }
         }
     }
@@ -70,12 +60,7 @@ pub fn units() -> Result<(), Failed> {
         assert!(bytes.len().abs_diff(plain.len()) <= 4, "{scale}");
     }
     // Scales next to powers of two are rounded ones: steps then have at most five digits.
-    for (scale, rounded) in [
-        (1.00005, true),
-        (1.99995, true),
-        (1.0005, false),
-        (1.999, false),
-    ] {
+    for (scale, rounded) in [(1.00005, true), (1.99995, true), (1.0005, false), (1.999, false)] {
         let clip = coded(scale)?.1;
         let moving = clip.blocks(Channel::Translation)[0];
         // The row behind the three components holds the steps.
@@ -110,18 +95,13 @@ pub fn quartet() -> Result<(), Failed> {
     let bytes = encode(&baked, skeleton)?;
     for len in 0..bytes.len() {
         match back(&bytes[..len], &baked, skeleton) {
-            Err(ReadError {
-                offset,
-                fault: Fault::Short { needed, have, .. },
-                ..
-            }) => {
+            Err(ReadError { offset, fault: Fault::Short { needed, have, .. }, .. }) => {
                 let len = len as u64;
                 assert_eq!((offset, needed, have), (len, len + 1, len));
             }
-            Err(ReadError {
-                fault: Fault::Memory { needed, limit },
-                ..
-            }) => assert!(needed > limit),
+            Err(ReadError { fault: Fault::Memory { needed, limit }, .. }) => {
+                assert!(needed > limit)
+            }
             other => return Err(format!("{len} bytes: {other:?}").into()),
         }
     }
@@ -136,31 +116,15 @@ pub fn quartet() -> Result<(), Failed> {
         bytes[at] = byte;
         back(&bytes, &baked, skeleton).unwrap_err()
     };
-    let filled = Fault::Limit {
-        what: "a byte of the padding",
-        found: bytes[1].into(),
-        limit: 0,
-    };
+    let filled = Fault::Limit { what: "a byte of the padding", found: bytes[1].into(), limit: 0 };
     assert_eq!((changed(0, 1).offset, changed(0, 1).fault), (1, filled));
-    assert!(matches!(
-        changed(0, 0x7f).fault,
-        Fault::Limit { .. } | Fault::Short { .. }
-    ));
-    assert!(matches!(
-        changed(1, bytes[1] ^ 1).fault,
-        Fault::Structure { .. }
-    ));
+    assert!(matches!(changed(0, 0x7f).fault, Fault::Limit { .. } | Fault::Short { .. }));
+    assert!(matches!(changed(1, bytes[1] ^ 1).fault, Fault::Structure { .. }));
     let stranger = phalanx::import::mannequin()?;
     let other = decode(&bytes, stranger.skeleton(), String::new(), Vec::new()).unwrap_err();
     assert!(matches!(other.fault, Fault::Structure { .. }));
     let other = encode(&baked, stranger.skeleton()).unwrap_err();
-    assert!(matches!(
-        other,
-        WriteError::Codec {
-            fault: Fault::Structure { .. },
-            ..
-        }
-    ));
+    assert!(matches!(other, WriteError::Codec { fault: Fault::Structure { .. }, .. }));
     let late = vec![phalanx::clip::Marker::new("late", 9.0)];
     let clip = decode(&bytes, skeleton, String::new(), late).unwrap_err();
     assert_eq!(clip.offset, bytes.len() as u64);
@@ -244,10 +208,7 @@ fn sample(clip: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {
     let mut hints = vec![0; clip.hint_count()];
     let mut cursors = vec![Cursor::default(); clip.timelines().len()];
     let mut output = skeleton.new_pose();
-    let inside = times(clip, &[&[0.4]])
-        .into_iter()
-        .take(200)
-        .map(|t| t as f32);
+    let inside = times(clip, &[&[0.4]]).into_iter().take(200).map(|t| t as f32);
     for time in inside.chain([f32::MIN, f32::MAX, f32::NAN]) {
         let job = SampleJob {
             skeleton,

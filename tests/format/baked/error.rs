@@ -22,8 +22,7 @@ const NEAR: f64 = 0.04;
 fn oracle_errors(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64) -> [f64; 2] {
     let worst = |parts: &[&[f64]]| {
         let all = times(raw, parts).into_iter();
-        all.flat_map(|t| apart(raw, built, skeleton, shell, t))
-            .fold(0.0, f64::max)
+        all.flat_map(|t| apart(raw, built, skeleton, shell, t)).fold(0.0, f64::max)
     };
     let blocks = Channel::ALL.iter().flat_map(|&c| raw.blocks(c));
     let measured = match blocks.into_iter().any(|b| b.kind == BlockKind::Cubic) {
@@ -50,11 +49,7 @@ fn check(
     let [measured, all] = oracle_errors(raw, built, skeleton, shell);
     let name = raw.name();
     if !(report.max <= settings.max_error && all <= f64::from(report.max)) {
-        return Err(format!(
-            "{name}: {} reported, {all} found, bound {bound}",
-            report.max
-        )
-        .into());
+        return Err(format!("{name}: {} reported, {all} found, bound {bound}", report.max).into());
     }
     // It looks closer around the largest errors, so it may find more than there.
     let found = f64::from(report.measured);
@@ -64,21 +59,14 @@ fn check(
     let at = apart(raw, built, skeleton, shell, report.worst_time.into())
         [usize::from(report.worst_joint)];
     if (at - f64::from(report.measured)).abs() > NEAR * bound {
-        return Err(format!(
-            "{name}: {} at the worst place, {at} found there",
-            report.measured
-        )
-        .into());
+        return Err(
+            format!("{name}: {} at the worst place, {at} found there", report.measured).into()
+        );
     }
     if !(report.mean <= report.p99 && report.p99 <= report.measured) {
         return Err(format!("{name}: mean {} p99 {}", report.mean, report.p99).into());
     }
-    let frames = raw
-        .timelines()
-        .iter()
-        .map(|t| t.len as usize)
-        .max()
-        .unwrap_or(1);
+    let frames = raw.timelines().iter().map(|t| t.len as usize).max().unwrap_or(1);
     assert_eq!(report.raw_bytes, 40 * skeleton.len() * frames, "{name}");
     assert_eq!(report.bytes.total(), built.bytes(), "{name}");
     Ok(())
@@ -91,13 +79,10 @@ pub fn model(file: &str, settings: &BakeOptions) -> Result<(), Failed> {
         for raw in rig.clips() {
             let (built, report) = bake(raw, rig.skeleton(), settings)?;
             check(raw, &built, &report, rig.skeleton(), settings)?;
-            assert_eq!(
-                measure_error(raw, &built, rig.skeleton(), settings)?.max,
-                report.max
-            );
+            assert_eq!(measure_error(raw, &built, rig.skeleton(), settings)?.max, report.max);
             if built.bytes() > raw.bytes() {
                 return Err(
-                    format!("{}: {} of {} bytes", raw.name(), built.bytes(), raw.bytes()).into(),
+                    format!("{}: {} of {} bytes", raw.name(), built.bytes(), raw.bytes()).into()
                 );
             }
         }
@@ -112,10 +97,7 @@ pub fn every_kind() -> Result<(), Failed> {
     let additive = made::additive(&rig);
     for clip in [&**raw, &additive] {
         for max_error in [1e-2, 1e-3, 1e-4, 2e-5] {
-            let settings = BakeOptions {
-                max_error,
-                ..BakeOptions::default()
-            };
+            let settings = BakeOptions { max_error, ..BakeOptions::default() };
             let (built, report) = bake(clip, skeleton, &settings)?;
             check(clip, &built, &report, skeleton, &settings)?;
             assert_eq!(built.kind(), clip.kind());
@@ -128,10 +110,7 @@ pub fn every_kind() -> Result<(), Failed> {
     let (built, _) = bake(raw, skeleton, &BakeOptions::default())?;
     for (joint, channel) in [(3, Channel::Rotation), (8, Channel::Scale)] {
         let at = usize::from(skeleton.lane_of()[joint]);
-        let (early, late) = (
-            lane(&built, channel, at, 0.32),
-            lane(&built, channel, at, 0.799),
-        );
+        let (early, late) = (lane(&built, channel, at, 0.32), lane(&built, channel, at, 0.799));
         let after = lane(&built, channel, at, 0.801);
         let [early, late, after] = [early, late, after].map(Option::unwrap_or_default);
         let far =
@@ -140,17 +119,11 @@ pub fn every_kind() -> Result<(), Failed> {
         assert!(far(late, after) > 1e-3, "joint {joint}: {late:?} {after:?}");
     }
     // Noise of a tenth of what may be off is no motion.
-    let settings = BakeOptions {
-        max_error: 1e-3,
-        ..BakeOptions::default()
-    };
+    let settings = BakeOptions { max_error: 1e-3, ..BakeOptions::default() };
     let (built, _) = bake(raw, skeleton, &settings)?;
     let at = usize::from(skeleton.lane_of()[6]);
     let moves = |clip: &Clip| {
-        let b = clip
-            .blocks(Channel::Rotation)
-            .iter()
-            .find(|b| usize::from(b.block) == at / 16);
+        let b = clip.blocks(Channel::Rotation).iter().find(|b| usize::from(b.block) == at / 16);
         b.is_some_and(|b| b.moving >> (at % 16) & 1 == 1)
     };
     assert!(moves(raw) && !moves(&built), "noise is taken out");
@@ -163,10 +136,7 @@ pub fn finer_than_16_bits() -> Result<(), Failed> {
     let raw = rig.clips().iter().find(|c| c.name() == "atlas");
     let raw = raw.ok_or("pab.glb has no atlas")?;
     for (max_error, floats) in [(1e-4, false), (2e-5, true)] {
-        let settings = BakeOptions {
-            max_error,
-            ..BakeOptions::default()
-        };
+        let settings = BakeOptions { max_error, ..BakeOptions::default() };
         let (built, report) = bake(raw, rig.skeleton(), &settings)?;
         check(raw, &built, &report, rig.skeleton(), &settings)?;
         let moving = |packed: bool| {
@@ -184,56 +154,29 @@ pub fn finer_than_16_bits() -> Result<(), Failed> {
 pub fn joint_quality() -> Result<(), Failed> {
     let (rig, raw) = clip_of("pab.glb", "jog")?;
     let skeleton = rig.skeleton();
-    let hand = skeleton
-        .joint("RightHand")
-        .or(skeleton.joint("Righthand"))?;
+    let hand = skeleton.joint("RightHand").or(skeleton.joint("Righthand"))?;
     let error_of = |built: &Clip, shell: f64| {
         let all = times(&raw, &[&[0.21], &[0.79]]).into_iter();
-        all.map(|t| apart(&raw, built, skeleton, shell, t)[hand])
-            .fold(0.0, f64::max)
+        all.map(|t| apart(&raw, built, skeleton, shell, t)[hand]).fold(0.0, f64::max)
     };
     let plain = bake(&raw, skeleton, &BakeOptions::default())?.0;
     let mut settings = BakeOptions {
-        joints: vec![JointQuality {
-            max_error: Some(1e-5),
-            ..JointQuality::of(skeleton, hand)?
-        }],
+        joints: vec![JointQuality { max_error: Some(1e-5), ..JointQuality::of(skeleton, hand)? }],
         ..BakeOptions::default()
     };
     let (fine, report) = bake(&raw, skeleton, &settings)?;
-    assert!(
-        error_of(&plain, 0.03) > 1.2e-5,
-        "the hand is not finer by itself"
-    );
-    assert!(
-        error_of(&fine, 0.03) <= 1.02e-5,
-        "{}",
-        error_of(&fine, 0.03)
-    );
+    assert!(error_of(&plain, 0.03) > 1.2e-5, "the hand is not finer by itself");
+    assert!(error_of(&fine, 0.03) <= 1.02e-5, "{}", error_of(&fine, 0.03));
     assert!(report.max <= settings.max_error);
-    settings.joints[0] = JointQuality {
-        joint: hand as u16,
-        max_error: None,
-        shell: Some(1.0),
-    };
+    settings.joints[0] = JointQuality { joint: hand as u16, max_error: None, shell: Some(1.0) };
     let (wide, _) = bake(&raw, skeleton, &settings)?;
-    assert!(
-        error_of(&plain, 1.0) > 1.2e-4,
-        "a metre away it is off by more"
-    );
+    assert!(error_of(&plain, 1.0) > 1.2e-4, "a metre away it is off by more");
     assert!(error_of(&wide, 1.0) <= 1.02e-4, "{}", error_of(&wide, 1.0));
     // One joint at an error takes no more bytes than all of them at it.
     let finer = Some(3e-5);
-    settings.joints[0] = JointQuality {
-        joint: hand as u16,
-        max_error: finer,
-        shell: None,
-    };
+    settings.joints[0] = JointQuality { joint: hand as u16, max_error: finer, shell: None };
     let (one, _) = bake(&raw, skeleton, &settings)?;
-    let everywhere = BakeOptions {
-        max_error: 3e-5,
-        ..BakeOptions::default()
-    };
+    let everywhere = BakeOptions { max_error: 3e-5, ..BakeOptions::default() };
     let (all, _) = bake(&raw, skeleton, &everywhere)?;
     assert!(error_of(&one, 0.03) <= 3.06e-5);
     assert!(
@@ -252,11 +195,7 @@ fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Fail
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         coarse[joint] = joint == hand || coarse.get(usize::from(parent)).is_some_and(|&c| c);
     }
-    let of = |joint| JointQuality {
-        joint: joint as u16,
-        max_error: Some(5e-3),
-        shell: None,
-    };
+    let of = |joint| JointQuality { joint: joint as u16, max_error: Some(5e-3), shell: None };
     let settings = BakeOptions {
         joints: (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect(),
         ..BakeOptions::default()

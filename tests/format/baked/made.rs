@@ -56,32 +56,18 @@ fn clip(name: &str) -> RawClip {
                 &sparse,
                 values(&sparse, |t| turn(Vec3::X, 2.0 * t).to_vec()),
             ),
-            track(
-                3,
-                Rotation,
-                Step,
-                &sparse,
-                values(&sparse, |t| turn(Vec3::Z, t).to_vec()),
-            ),
+            track(3, Rotation, Step, &sparse, values(&sparse, |t| turn(Vec3::Z, t).to_vec())),
             track(4, Translation, CubicSpline, &sparse, spline),
             track(
                 5,
                 Scale,
                 Linear,
                 &even,
-                values(&even, |t| {
-                    vec![1.0 + 0.4 * (5.0 * t).sin(), 1.0, 0.8 - 0.2 * t]
-                }),
+                values(&even, |t| vec![1.0 + 0.4 * (5.0 * t).sin(), 1.0, 0.8 - 0.2 * t]),
             ),
             track(6, Rotation, Linear, &even, values(&even, noise)),
             track(7, Rotation, Linear, &[0.0], turn(axis, 1.1).to_vec()),
-            track(
-                8,
-                Scale,
-                Step,
-                &sparse,
-                values(&sparse, |t| vec![1.0 + t, 1.0, 1.0]),
-            ),
+            track(8, Scale, Step, &sparse, values(&sparse, |t| vec![1.0 + t, 1.0, 1.0])),
         ],
         ..RawClip::default()
     }
@@ -120,12 +106,8 @@ pub fn barely() -> Rig {
         duration: 1.0,
         tracks: vec![
             // The first timeline is the one that goes.
-            track(3, RawChannel::Translation, 0.1, |t| {
-                vec![0.0, 0.3 + 2e-5 * t, 0.0]
-            }),
-            track(1, RawChannel::Rotation, 0.125, |t| {
-                turn(Vec3::X, t).to_vec()
-            }),
+            track(3, RawChannel::Translation, 0.1, |t| vec![0.0, 0.3 + 2e-5 * t, 0.0]),
+            track(1, RawChannel::Rotation, 0.125, |t| turn(Vec3::X, t).to_vec()),
         ],
         ..RawClip::default()
     }];

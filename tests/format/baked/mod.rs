@@ -18,14 +18,8 @@ use phalanx_testkit::trials;
 /// A test without models.
 type Plain = fn() -> Result<(), Failed>;
 
-const MODELS: [&str; 6] = [
-    "pab.glb",
-    "Fox.glb",
-    "CesiumMan.glb",
-    "robot.glb",
-    "bl_humanoid.glb",
-    "mannequin.glb",
-];
+const MODELS: [&str; 6] =
+    ["pab.glb", "Fox.glb", "CesiumMan.glb", "robot.glb", "bl_humanoid.glb", "mannequin.glb"];
 
 /// xorshift64.
 struct Random(u64);
@@ -49,63 +43,27 @@ pub fn trials() -> Vec<Trial> {
     }
     for file in ["mannequin.glb", "pab.glb"] {
         let test = move || scaled::models(file);
-        trials.push(trials::trial(
-            format!("{file}: below another scale"),
-            &[file],
-            test,
-        ));
+        trials.push(trials::trial(format!("{file}: below another scale"), &[file], test));
     }
-    trials.push(Trial::ignorable_test(
-        "files whose stated errors are bounds",
-        carried::complete,
-    ));
+    trials.push(Trial::ignorable_test("files whose stated errors are bounds", carried::complete));
     for path in carried::files() {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        trials.push(Trial::test(
-            format!("{name}: the stated error is a bound"),
-            move || carried::model(&path),
-        ));
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        trials.push(Trial::test(format!("{name}: the stated error is a bound"), move || {
+            carried::model(&path)
+        }));
     }
     // A fox of 150 units is one of centimetres.
-    let centimetres = BakeOptions {
-        max_error: 0.01,
-        shell: 3.0,
-        ..BakeOptions::default()
-    };
+    let centimetres = BakeOptions { max_error: 0.01, shell: 3.0, ..BakeOptions::default() };
     let test = move || error::model("Fox.glb", &centimetres);
-    trials.push(trials::trial(
-        "Fox.glb: error in centimetres",
-        &["Fox.glb"],
-        test,
-    ));
+    trials.push(trials::trial("Fox.glb: error in centimetres", &["Fox.glb"], test));
     let models: [(&str, &str, Plain); 7] = [
-        (
-            "measured against the file",
-            "mannequin.glb",
-            carried::other_curves,
-        ),
-        (
-            "joints of their own quality",
-            "pab.glb",
-            error::joint_quality,
-        ),
+        ("measured against the file", "mannequin.glb", carried::other_curves),
+        ("joints of their own quality", "pab.glb", error::joint_quality),
         ("sizes beside ACL's", "pab.glb", sizes::beside_acl),
         ("any number of threads", "mannequin.glb", settings::threads),
         ("what the baker makes", "mannequin.glb", settings::pinned),
-        (
-            "tracks that need more than 16 bits",
-            "pab.glb",
-            error::finer_than_16_bits,
-        ),
-        (
-            "what baking leaves alone",
-            "mannequin.glb",
-            settings::what_stays,
-        ),
+        ("tracks that need more than 16 bits", "pab.glb", error::finer_than_16_bits),
+        ("what baking leaves alone", "mannequin.glb", settings::what_stays),
     ];
     for (name, file, test) in models {
         trials.push(trials::trial(name, &[file], test));
@@ -120,10 +78,7 @@ pub fn trials() -> Vec<Trial> {
         ("key times that nobody needs", settings::unused_timelines),
         ("what is refused", settings::refusals),
         ("codec: every kind of block", codec::every_kind),
-        (
-            "codec: truncated, extended, of another skeleton",
-            codec::quartet,
-        ),
+        ("codec: truncated, extended, of another skeleton", codec::quartet),
         ("codec: filled up", codec::filling),
         ("codec: changed at random", codec::mutations),
         ("codec: arbitrary clips", arbitrary::clips),

@@ -46,10 +46,7 @@ fn below(scene: &RawScene, scale: f32) -> RawScene {
     scene.nodes.push(RawNode {
         source: top,
         name: Some("Armature of another scale".into()),
-        local: Trs {
-            scale: Vec3::splat(scale),
-            ..Trs::IDENTITY
-        },
+        local: Trs { scale: Vec3::splat(scale), ..Trs::IDENTITY },
         ..RawNode::default()
     });
     scene.scenes.iter_mut().for_each(|roots| *roots = vec![top]);
@@ -76,10 +73,7 @@ pub fn models(file: &str) -> Result<(), Failed> {
     let (wanted, bytes) = bakes(below(&scene, 1.0))?;
     for scale in [1024.0, 1.0 / 1024.0, 1e-3, 1e-2, 1e2, 1e4] {
         let (found, size) = bakes(below(&scene, scale))?;
-        let apart = found
-            .iter()
-            .zip(&wanted)
-            .map(|(a, b)| (a.max - b.max).abs());
+        let apart = found.iter().zip(&wanted).map(|(a, b)| (a.max - b.max).abs());
         let apart = apart.fold(0.0, f32::max);
         println!("{file} {scale}: {size} of {bytes} bytes, errors {apart:.2e} apart");
         // In their stored form numbers of other sizes take other bytes.
@@ -91,12 +85,7 @@ pub fn models(file: &str) -> Result<(), Failed> {
         }
         for (found, wanted) in found.iter().zip(&wanted) {
             // Which of all errors is the largest depends on single numbers.
-            assert!(
-                found.max <= 1e-4,
-                "{scale}: {} and {}",
-                found.max,
-                wanted.max
-            );
+            assert!(found.max <= 1e-4, "{scale}: {} and {}", found.max, wanted.max);
         }
     }
     Ok(())
@@ -142,40 +131,22 @@ fn chain_in(
         };
         let size = scale.abs().max_element();
         above *= if size > 0.0 { size } else { 1.0 };
-        RawNode {
-            source: i,
-            parent: i.checked_sub(1),
-            local,
-            ..RawNode::default()
-        }
+        RawNode { source: i, parent: i.checked_sub(1), local, ..RawNode::default() }
     });
     let scene = RawScene {
         nodes: nodes.collect(),
-        clips: vec![RawClip {
-            duration,
-            tracks,
-            ..RawClip::default()
-        }],
+        clips: vec![RawClip { duration, tracks, ..RawClip::default() }],
         scenes: vec![vec![0]],
         ..RawScene::default()
     };
-    let options = BuildOptions {
-        lane_order,
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { lane_order, ..BuildOptions::default() };
     Ok(build_rig(scene, &options)?)
 }
 
 /// A chain below a node of a scale, whose second joint wanders and whose third turns.
 pub fn wandering(scale: f32) -> Result<Rig, Failed> {
     let times = keys(31);
-    let wander = |t: f32| {
-        vec![
-            0.2 * t.sin() / scale,
-            (0.5 + 0.1 * t * t) / scale,
-            0.3 * t / scale,
-        ]
-    };
+    let wander = |t: f32| vec![0.2 * t.sin() / scale, (0.5 + 0.1 * t * t) / scale, 0.3 * t / scale];
     let turn = |t: f32| Quat::from_rotation_x((3.0 * t).sin()).to_array().to_vec();
     let tracks = vec![
         track(1, RawChannel::Translation, &times, wander),
@@ -203,11 +174,7 @@ fn displaced(raw: &Clip, built: &Clip, rig: &Rig, shell: f64) -> Result<f64, Fai
         let length = |axis: usize| {
             let square =
                 |m: &[[f64; 16]]| -> f64 { (0..3).map(|r| m[joint][axis * 4 + r].powi(2)).sum() };
-            pairs
-                .iter()
-                .map(|(raw, _)| square(raw))
-                .fold(0.0, f64::max)
-                .sqrt()
+            pairs.iter().map(|(raw, _)| square(raw)).fold(0.0, f64::max).sqrt()
         };
         let least = [0, 1, 2].map(|axis| 0.01 * length(axis));
         if least.contains(&0.0) {
@@ -226,9 +193,7 @@ pub fn scales() -> Result<(), Failed> {
     let turn = |node: usize| {
         track(node, RawChannel::Rotation, &even, move |t| {
             let axis = Vec3::new(0.3, 1.0, 0.2 * node as f32).normalize();
-            Quat::from_axis_angle(axis, 0.6 * (3.0 * t + node as f32).sin())
-                .to_array()
-                .to_vec()
+            Quat::from_axis_angle(axis, 0.6 * (3.0 * t + node as f32).sin()).to_array().to_vec()
         })
     };
     let turns = || (0..4).map(turn).collect::<Vec<_>>();
@@ -245,28 +210,12 @@ pub fn scales() -> Result<(), Failed> {
         ("one", [one; 4], turns()),
         ("a hundredth", [one * 0.01, one, one, one], turns()),
         ("a thousand", [one * 1e3, one, one, one], turns()),
-        (
-            "nested",
-            [one * 0.01, one * 50.0, one * 0.1, one * 20.0],
-            turns(),
-        ),
+        ("nested", [one * 0.01, one * 50.0, one * 0.1, one * 20.0], turns()),
         ("in the middle", [one, one, one * 0.01, one], turns()),
-        (
-            "mirrored",
-            [one, Vec3::new(-0.01, 0.01, 0.01), one, one],
-            turns(),
-        ),
-        (
-            "uneven",
-            [one, Vec3::new(0.02, 0.01, 0.05), one, one],
-            turns(),
-        ),
+        ("mirrored", [one, Vec3::new(-0.01, 0.01, 0.01), one, one], turns()),
+        ("uneven", [one, Vec3::new(0.02, 0.01, 0.05), one, one], turns()),
         ("moving", [one; 4], with(scaled(1, |t| 0.05 + 0.5 * t))),
-        (
-            "of the clip alone",
-            [one; 4],
-            with(scaled(0, |t| 0.01 + 1e-4 * t)),
-        ),
+        ("of the clip alone", [one; 4], with(scaled(0, |t| 0.01 + 1e-4 * t))),
     ];
     let mut plain = None;
     for (name, scales, tracks) in cases {
@@ -280,11 +229,7 @@ pub fn scales() -> Result<(), Failed> {
             built.bytes(),
             raw.bytes()
         );
-        assert!(
-            found <= report.max.into(),
-            "{name}: {found} found, {} stated",
-            report.max
-        );
+        assert!(found <= report.max.into(), "{name}: {found} found, {} stated", report.max);
         assert!(report.max <= settings.max_error, "{name}: {}", report.max);
         // The error is used, but for the allowances of 5% and steps that are a sixteenth of an octave apart (4.4%), of
         // each joint by itself.
@@ -294,10 +239,7 @@ pub fn scales() -> Result<(), Failed> {
         let wanted = *plain.get_or_insert(bytes);
         let moving = name == "moving" || name == "of the clip alone";
         let most = if moving { wanted * 5 / 4 } else { wanted };
-        assert!(
-            bytes <= most,
-            "{name}: {bytes} bytes, {wanted} without scales"
-        );
+        assert!(bytes <= most, "{name}: {bytes} bytes, {wanted} without scales");
     }
     Ok(())
 }
@@ -309,15 +251,11 @@ pub fn hidden_at_first() -> Result<(), Failed> {
         let mut tracks: Vec<RawTrack> = (0..4)
             .map(|node| {
                 track(node, RawChannel::Rotation, &even, move |t| {
-                    Quat::from_rotation_x(0.5 * (2.0 * t + node as f32).sin())
-                        .to_array()
-                        .to_vec()
+                    Quat::from_rotation_x(0.5 * (2.0 * t + node as f32).sin()).to_array().to_vec()
                 })
             })
             .collect();
-        tracks.push(track(0, RawChannel::Scale, &even, move |t| {
-            vec![(begin + t).min(1.0); 3]
-        }));
+        tracks.push(track(0, RawChannel::Scale, &even, move |t| vec![(begin + t).min(1.0); 3]));
         let rig = chain(&[Vec3::ONE; 4], tracks, 3.0)?;
         let (built, report) = bake(&rig.clips()[0], rig.skeleton(), &BakeOptions::default())?;
         assert!(report.max <= 1e-4);
@@ -326,10 +264,7 @@ pub fn hidden_at_first() -> Result<(), Failed> {
     let [hidden, shown] = sizes;
     let (hidden, shown) = (hidden?, shown?);
     println!("{hidden:?} and {shown:?} bytes");
-    assert!(
-        hidden[0] <= shown[0] && hidden[1] * 100 <= shown[1] * 115,
-        "{hidden:?} and {shown:?}"
-    );
+    assert!(hidden[0] <= shown[0] && hidden[1] * 100 <= shown[1] * 115, "{hidden:?} and {shown:?}");
     Ok(())
 }
 
@@ -340,29 +275,20 @@ pub fn wide_turns() -> Result<(), Failed> {
         let tracks = (0..3).map(|node| {
             track(node, RawChannel::Rotation, &times, move |t| {
                 let axis = Vec3::new(1.0, node as f32, 0.5).normalize();
-                Quat::from_axis_angle(axis, 2.0 * step * t)
-                    .to_array()
-                    .to_vec()
+                Quat::from_axis_angle(axis, 2.0 * step * t).to_array().to_vec()
             })
         });
         let rig = chain(&[Vec3::ONE; 3], tracks.collect(), 4.0)?;
         let raw = &rig.clips()[0];
         for max_error in [1e-3, 1e-4, 2e-5] {
-            let settings = BakeOptions {
-                max_error,
-                ..BakeOptions::default()
-            };
+            let settings = BakeOptions { max_error, ..BakeOptions::default() };
             let (built, report) = bake(raw, rig.skeleton(), &settings)?;
             let found = displaced(raw, &built, &rig, settings.shell.into())?;
             println!(
                 "{step} {max_error}: {found:.3e} found, {:.3e} stated, {:.3e} measured",
                 report.max, report.measured
             );
-            assert!(
-                found <= report.max.into(),
-                "{step} {max_error}: {found} and {}",
-                report.max
-            );
+            assert!(found <= report.max.into(), "{step} {max_error}: {found} and {}", report.max);
         }
     }
     Ok(())
@@ -392,18 +318,12 @@ pub fn swings() -> Result<(), Failed> {
         // Splines have a block of their own, else all of them are kept.
         let splines = |node: &u16| node % 3 == 1;
         let all = 0..JOINTS as u16;
-        let order = all
-            .clone()
-            .filter(|n| !splines(n))
-            .chain(all.filter(splines));
+        let order = all.clone().filter(|n| !splines(n)).chain(all.filter(splines));
         let order = Some(order.collect());
         let rig = chain_in(order, &[Vec3::ONE; JOINTS], tracks.collect(), 2.0)?;
         let raw = &rig.clips()[0];
         for max_error in [1e-3, 1e-4] {
-            let settings = BakeOptions {
-                max_error,
-                ..BakeOptions::default()
-            };
+            let settings = BakeOptions { max_error, ..BakeOptions::default() };
             let (built, report) = bake(raw, rig.skeleton(), &settings)?;
             let found = displaced(raw, &built, &rig, settings.shell.into())?;
             println!(
@@ -414,11 +334,7 @@ pub fn swings() -> Result<(), Failed> {
                 raw.bytes()
             );
             assert!(built.bytes() < raw.bytes());
-            assert!(
-                found <= report.max.into(),
-                "{swing} {max_error}: {found} and {}",
-                report.max
-            );
+            assert!(found <= report.max.into(), "{swing} {max_error}: {found} and {}", report.max);
         }
     }
     Ok(())

@@ -16,29 +16,18 @@ pub fn threads() -> Result<(), Failed> {
     let mut first = None;
     for threads in [1, 2, 7] {
         let done = Mutex::new(Vec::new());
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()?;
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let tell = |i: usize| done.lock().expect("no thread panicked").push(i);
         let all = pool.install(|| bake_all(rig.clips(), rig.skeleton(), &settings, &tell));
-        let clips = all
-            .into_iter()
-            .map(|r| r.map(|(clip, report)| (clip.content_hash(), report)));
+        let clips = all.into_iter().map(|r| r.map(|(clip, report)| (clip.content_hash(), report)));
         let clips: Vec<_> = clips.collect::<Result<_, _>>()?;
         let mut done = done.into_inner()?;
         done.sort_unstable();
         assert_eq!(done, (0..rig.clips().len()).collect::<Vec<_>>());
         for (clip, raw) in clips.iter().zip(rig.clips()) {
-            assert_eq!(
-                clip.0,
-                bake(raw, rig.skeleton(), &settings)?.0.content_hash()
-            );
+            assert_eq!(clip.0, bake(raw, rig.skeleton(), &settings)?.0.content_hash());
         }
-        assert_eq!(
-            *first.get_or_insert(clips.clone()),
-            clips,
-            "{threads} threads"
-        );
+        assert_eq!(*first.get_or_insert(clips.clone()), clips, "{threads} threads");
     }
     Ok(())
 }
@@ -48,10 +37,7 @@ pub fn what_stays() -> Result<(), Failed> {
     for rig in rig_of("mannequin.glb")? {
         for raw in rig.clips() {
             let (built, _) = bake(raw, rig.skeleton(), &BakeOptions::default())?;
-            assert_eq!(
-                (built.name(), built.duration()),
-                (raw.name(), raw.duration())
-            );
+            assert_eq!((built.name(), built.duration()), (raw.name(), raw.duration()));
             assert_eq!((built.kind(), built.markers()), (raw.kind(), raw.markers()));
             assert_eq!(built.root_motion(), raw.root_motion());
             assert_eq!(built.timelines(), raw.timelines());
@@ -68,12 +54,7 @@ pub fn unused_timelines() -> Result<(), Failed> {
     let (built, _) = bake(raw, skeleton, &BakeOptions::default())?;
     assert_eq!(built.timelines().len(), 1);
     assert_eq!(built.times(&built.timelines()[0])[1], 0.125);
-    let read = decode(
-        &encode(&built, skeleton)?,
-        skeleton,
-        built.name().to_owned(),
-        Vec::new(),
-    )?;
+    let read = decode(&encode(&built, skeleton)?, skeleton, built.name().to_owned(), Vec::new())?;
     assert_eq!(read.content_hash(), built.content_hash());
     Ok(())
 }
@@ -102,66 +83,34 @@ pub fn refusals() -> Result<(), Failed> {
     let setting = |setting, value| Err(BakeError::Setting { setting, value });
     assert_eq!(with(|s| s.max_error = 0.0), setting("max_error", 0.0));
     assert_eq!(with(|s| s.shell = -1.0), setting("shell", -1.0));
-    assert_eq!(
-        with(|s| s.scalar_error = f32::INFINITY),
-        setting("scalar_error", f32::INFINITY)
-    );
+    assert_eq!(with(|s| s.scalar_error = f32::INFINITY), setting("scalar_error", f32::INFINITY));
     let nan = with(|s| s.max_error = f32::NAN);
     assert!(matches!(nan, Err(BakeError::Setting { value, .. }) if value.is_nan()));
-    let joint = |joint, max_error, shell| JointQuality {
-        joint,
-        max_error,
-        shell,
-    };
+    let joint = |joint, max_error, shell| JointQuality { joint, max_error, shell };
     let mut settings = BakeOptions::default();
     for (quality, error) in [
-        (
-            joint(9, None, None),
-            BakeError::Joint {
-                joint: 9,
-                joints: 9,
-            },
-        ),
+        (joint(9, None, None), BakeError::Joint { joint: 9, joints: 9 }),
         (
             joint(0, Some(0.0), None),
-            BakeError::Setting {
-                setting: "a joint's max_error",
-                value: 0.0,
-            },
+            BakeError::Setting { setting: "a joint's max_error", value: 0.0 },
         ),
         (
             joint(0, None, Some(-2.0)),
-            BakeError::Setting {
-                setting: "a joint's shell",
-                value: -2.0,
-            },
+            BakeError::Setting { setting: "a joint's shell", value: -2.0 },
         ),
     ] {
         settings.joints = vec![quality];
         assert_eq!(bake(raw, skeleton, &settings).map(drop), Err(error.clone()));
-        assert_eq!(
-            measure_error(raw, raw, skeleton, &settings).map(drop),
-            Err(error)
-        );
+        assert_eq!(measure_error(raw, raw, skeleton, &settings).map(drop), Err(error));
     }
     let settings = BakeOptions::default();
     let additive = made::additive(&rig);
     let different = measure_error(raw, &additive, skeleton, &settings);
-    assert!(matches!(
-        different,
-        Err(BakeError::Different {
-            what: "the kind",
-            ..
-        })
-    ));
+    assert!(matches!(different, Err(BakeError::Different { what: "the kind", .. })));
     let (joints, times) = (420, 40_000);
     let large = made::held_by(joints - 1, times);
     assert!(joints * times > MAX_BAKED_KEYS && (joints - 1) * times <= MAX_BAKED_KEYS);
-    let error = Err(BakeError::TooLarge {
-        clip: "held".into(),
-        times,
-        joints,
-    });
+    let error = Err(BakeError::TooLarge { clip: "held".into(), times, joints });
     let (skeleton_of_many, held) = (large.skeleton(), &large.clips()[0]);
     assert_eq!(bake(held, skeleton_of_many, &settings).map(drop), error);
     let measured = measure_error(held, held, skeleton_of_many, &settings);
@@ -172,10 +121,7 @@ pub fn refusals() -> Result<(), Failed> {
         measure_error(raw, &stranger.clips()[0], skeleton, &settings).map(drop),
         bake(raw, stranger.skeleton(), &settings).map(drop),
     ] {
-        let typed = matches!(
-            error,
-            Err(BakeError::Sample(_) | BakeError::Different { .. })
-        );
+        let typed = matches!(error, Err(BakeError::Sample(_) | BakeError::Different { .. }));
         assert!(typed, "{error:?}");
     }
     Ok(())

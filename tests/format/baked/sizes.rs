@@ -9,11 +9,8 @@ use phalanx::format::codec::encode;
 const ENTRY: usize = 40;
 
 /// A clip, ACL's bytes and its error in metres.
-const ACL: [(&str, f64, f32); 3] = [
-    ("walk", 7503.0, 0.096e-3),
-    ("jog", 5457.0, 0.088e-3),
-    ("run", 5033.0, 0.096e-3),
-];
+const ACL: [(&str, f64, f32); 3] =
+    [("walk", 7503.0, 0.096e-3), ("jog", 5457.0, 0.088e-3), ("run", 5033.0, 0.096e-3)];
 
 pub fn beside_acl() -> Result<(), Failed> {
     for (name, acl, error) in ACL {

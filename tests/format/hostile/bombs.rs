@@ -10,9 +10,7 @@ pub type Bomb = (&'static str, fn(usize) -> Vec<u8>);
 /// All patterns.
 pub const BOMBS: &[Bomb] = &[
     ("nodes", |n| list("nodes", "{}", n)),
-    ("nodes with reports", |n| {
-        list("nodes", r#"{"rotation":[0,0,0,0]}"#, n)
-    }),
+    ("nodes with reports", |n| list("nodes", r#"{"rotation":[0,0,0,0]}"#, n)),
     ("children", |n| {
         let children: Vec<String> = (1..n).map(|i| i.to_string()).collect();
         let first = format!(r#"{{"children":[{}]}}"#, children.join(","));
@@ -42,9 +40,7 @@ pub const BOMBS: &[Bomb] = &[
         let targets = vec!["{}"; n].join(",");
         let primitive = format!(r#"{{"attributes":{{}},"targets":[{targets}]}}"#);
         let nodes = vec![r#"{"mesh":0}"#; n].join(",");
-        text(&format!(
-            r#""nodes":[{nodes}],"meshes":[{{"primitives":[{primitive}]}}]"#
-        ))
+        text(&format!(r#""nodes":[{nodes}],"meshes":[{{"primitives":[{primitive}]}}]"#))
     }),
     // Every animation has tables for the joints that it moves, not for all there are. A rig compares what its clips hold
     // still, joint by joint, so more of both take minutes.
@@ -88,29 +84,20 @@ pub const BOMBS: &[Bomb] = &[
     }),
     ("joints", |n| {
         let joints = vec!["0"; n].join(",");
-        text(&format!(
-            r#""nodes":[{{}}],"skins":[{{"joints":[{joints}]}}]"#
-        ))
+        text(&format!(r#""nodes":[{{}}],"skins":[{{"joints":[{joints}]}}]"#))
     }),
     ("scenes", |n| {
         let roots = vec!["0"; n].join(",");
-        text(&format!(
-            r#""nodes":[{{}}],"scenes":[{{"nodes":[{roots}]}}]"#
-        ))
+        text(&format!(r#""nodes":[{{}}],"scenes":[{{"nodes":[{roots}]}}]"#))
     }),
     // Walking every node for every scene would be 10^10 steps.
     ("scenes of other nodes", |n| {
         let n = n.min(100_000);
         let nodes = vec!["{}"; n].join(",");
         let scenes: Vec<String> = (0..n).map(|i| format!(r#"{{"nodes":[{i}]}}"#)).collect();
-        text(&format!(
-            r#""nodes":[{nodes}],"scenes":[{}]"#,
-            scenes.join(",")
-        ))
+        text(&format!(r#""nodes":[{nodes}],"scenes":[{}]"#, scenes.join(",")))
     }),
-    ("equal names", |n| {
-        list("meshes", r#"{"name":"n","primitives":[]}"#, n)
-    }),
+    ("equal names", |n| list("meshes", r#"{"name":"n","primitives":[]}"#, n)),
     ("names that occur twice", |n| {
         let mesh = |i| format!(r#"{{"name":"{}","primitives":[]}}"#, i / 2);
         let meshes: Vec<String> = (0..n).map(mesh).collect();
@@ -120,61 +107,34 @@ pub const BOMBS: &[Bomb] = &[
         let pointer = r#"{"KHR_animation_pointer":{"pointer":"/nodes/0/matrix"}}"#;
         let target = format!(r#"{{"path":"pointer","extensions":{pointer}}}"#);
         let channels = vec![format!(r#"{{"sampler":0,"target":{target}}}"#); n.min(100_000)];
-        list(
-            "animations",
-            &format!(r#"{{"channels":[{}]}}"#, channels.join(",")),
-            1,
-        )
+        list("animations", &format!(r#"{{"channels":[{}]}}"#, channels.join(",")), 1)
     }),
     ("a long pointer", |n| {
         let pointer = format!("/nodes/{}/rotation", "9".repeat(n));
         let target = format!(
             r#"{{"path":"pointer","extensions":{{"KHR_animation_pointer":{{"pointer":"{pointer}"}}}}}}"#
         );
-        list(
-            "animations",
-            &format!(r#"{{"channels":[{{"sampler":0,"target":{target}}}]}}"#),
-            1,
-        )
+        list("animations", &format!(r#"{{"channels":[{{"sampler":0,"target":{target}}}]}}"#), 1)
     }),
     ("required extensions", |n| {
         let names: Vec<String> = (0..n).map(|i| format!(r#""FOO_{i}""#)).collect();
         let names = names.join(",");
-        text(&format!(
-            r#""extensionsRequired":[{names}],"extensionsUsed":[{names}]"#
-        ))
+        text(&format!(r#""extensionsRequired":[{names}],"extensionsUsed":[{names}]"#))
     }),
     ("values", |n| {
         let values = vec!["0"; n].join(",");
         let accessor = r#""count":9,"componentType":5126,"type":"VEC3""#;
-        list(
-            "accessors",
-            &format!(r#"{{{accessor},"min":[{values}]}}"#),
-            1,
-        )
+        list("accessors", &format!(r#"{{{accessor},"min":[{values}]}}"#), 1)
     }),
     ("keys", |n| {
         let keys: Vec<String> = (0..n).map(|i| format!(r#""{i}":0"#)).collect();
-        list(
-            "nodes",
-            &format!(r#"{{"extensions":{{{}}}}}"#, keys.join(",")),
-            1,
-        )
+        list("nodes", &format!(r#"{{"extensions":{{{}}}}}"#, keys.join(",")), 1)
     }),
-    ("extension names", |n| {
-        text(&format!(
-            r#""extensionsUsed":[{}]"#,
-            vec![r#""""#; n].join(",")
-        ))
-    }),
+    ("extension names", |n| text(&format!(r#""extensionsUsed":[{}]"#, vec![r#""""#; n].join(",")))),
     ("long names in reports", |n| {
         let name = "n".repeat(n);
         let channel = vec![r#"{"sampler":0,"target":{"path":""}}"#; 500].join(",");
-        list(
-            "animations",
-            &format!(r#"{{"name":"{name}","channels":[{channel}]}}"#),
-            1,
-        )
+        list("animations", &format!(r#"{{"name":"{name}","channels":[{channel}]}}"#), 1)
     }),
     ("zeros", |n| {
         let mut file = File::new();

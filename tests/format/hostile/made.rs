@@ -7,9 +7,7 @@ use serde_json::json;
 pub fn everything() -> Vec<u8> {
     const COUNT: usize = 120;
     let mut file = File::new();
-    let places: Vec<[f32; 3]> = (0..COUNT)
-        .map(|i| [i as f32, (i % 5) as f32, 0.5])
-        .collect();
+    let places: Vec<[f32; 3]> = (0..COUNT).map(|i| [i as f32, (i % 5) as f32, 0.5]).collect();
     let positions = file.floats("VEC3", places.as_flattened());
     let compress = |file: &mut File, bytes: &[u8], stride: usize, mode: &str, filter: &str| {
         let source = file.view(bytes);
@@ -99,28 +97,13 @@ pub fn everything() -> Vec<u8> {
             { "attributes": { "POSITION": positions }, "targets": targets, "mode": 6 } ] }),
     );
     let matrix = [1, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 0, 1, 2, 3, 1];
-    file.push(
-        "nodes",
-        json!({ "matrix": matrix, "children": [1, 4], "name": "above" }),
-    );
-    file.push(
-        "nodes",
-        json!({ "translation": [0, 1, 0], "children": [2, 3] }),
-    );
-    file.push(
-        "nodes",
-        json!({ "rotation": [0.6, 0, 0, 0.8], "scale": [1, -1, 1] }),
-    );
+    file.push("nodes", json!({ "matrix": matrix, "children": [1, 4], "name": "above" }));
+    file.push("nodes", json!({ "translation": [0, 1, 0], "children": [2, 3] }));
+    file.push("nodes", json!({ "rotation": [0.6, 0, 0, 0.8], "scale": [1, -1, 1] }));
     file.push("nodes", json!({ "name": "same" }));
-    file.push(
-        "nodes",
-        json!({ "name": "same", "mesh": 0, "skin": 0, "weights": [0, 1] }),
-    );
+    file.push("nodes", json!({ "name": "same", "mesh": 0, "skin": 0, "weights": [0, 1] }));
     let binds = file.floats("MAT4", &glam::Mat4::IDENTITY.to_cols_array().repeat(3));
-    file.push(
-        "skins",
-        json!({ "joints": [1, 2, 3], "inverseBindMatrices": binds }),
-    );
+    file.push("skins", json!({ "joints": [1, 2, 3], "inverseBindMatrices": binds }));
     file.push("skins", json!({ "joints": [3, 1, 2] }));
     file.push("scenes", json!({ "nodes": [0] }));
     // A mesh that is not drawn, and a node that a pointer moves.
@@ -153,23 +136,14 @@ pub fn everything() -> Vec<u8> {
 /// Two joints, a skin and a clip: what a fuzzer can take apart.
 pub fn little() -> File {
     let mut file = File::new();
-    file.push(
-        "nodes",
-        json!({ "name": "a", "children": [1], "translation": [0, 1, 0] }),
-    );
+    file.push("nodes", json!({ "name": "a", "children": [1], "translation": [0, 1, 0] }));
     file.push("nodes", json!({ "name": "b", "rotation": [0, 0, 0, 1] }));
     let binds = file.floats("MAT4", &glam::Mat4::IDENTITY.to_cols_array().repeat(2));
-    file.push(
-        "skins",
-        json!({ "joints": [0, 1], "inverseBindMatrices": binds }),
-    );
+    file.push("skins", json!({ "joints": [0, 1], "inverseBindMatrices": binds }));
     file.push("scenes", json!({ "nodes": [0] }));
     let keys = file.floats("SCALAR", &[0.0, 0.5, 1.0]);
     let places = file.floats("VEC3", &[0.0, 1.0, 0.0, 0.1, 1.2, 0.0, 0.0, 1.0, 0.3]);
-    let turns = file.floats(
-        "VEC4",
-        &[0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8, 0.0, 0.6, 0.0, 0.8],
-    );
+    let turns = file.floats("VEC4", &[0.0, 0.0, 0.0, 1.0, 0.6, 0.0, 0.0, 0.8, 0.0, 0.6, 0.0, 0.8]);
     let spline = file.floats("VEC3", &[1.0; 27]);
     file.clip(0, "translation", "LINEAR", keys, places);
     file.clip(1, "rotation", "STEP", keys, turns);

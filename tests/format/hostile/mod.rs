@@ -77,10 +77,7 @@ fn import(bytes: &[u8], options: &ImportOptions, split: Option<u64>) -> Outcome 
         Err(error) => assert!(!error.to_string().contains('\n'), "{error}"),
     }
     let (built, peak_of_build) = build(bytes, options);
-    Outcome {
-        accepted: accepted && built,
-        peak: peak.max(peak_of_build),
-    }
+    Outcome { accepted: accepted && built, peak: peak.max(peak_of_build) }
 }
 
 /// Imports to rigs, and plays whatever clips there are. Returns whether there were rigs, and the most bytes that the import had live at once.
@@ -138,11 +135,7 @@ fn run(name: &str, bytes: &[u8], options: &ImportOptions) -> Result<(), Failed> 
         let options = ImportOptions {
             lenient: case % 2 == 1,
             trim: case % 4 > 1,
-            images: if case % 16 == 5 {
-                options.images
-            } else {
-                ImageMode::Skip
-            },
+            images: if case % 16 == 5 { options.images } else { ImageMode::Skip },
             ..options.clone()
         };
         let split = (case % 8 == 3).then(|| random.next());
@@ -208,10 +201,7 @@ fn store() -> std::io::Result<()> {
     let loose = loose
         .replace("5126,", "5126.0,")
         .replace("\"count\":3", "\"count\":0.3e1")
-        .replace(
-            "\"name\":\"a\"",
-            "\"name\":\"b\",\"name\":\"a\",\"mesh\":null",
-        );
+        .replace("\"name\":\"a\"", "\"name\":\"b\",\"name\":\"a\",\"mesh\":null");
     std::fs::write(folder.join("loose.gltf"), loose)?;
     std::fs::write(folder.join("everything.glb"), made::everything())
 }
@@ -229,9 +219,7 @@ pub fn trials() -> Vec<Trial> {
         }
     })];
     for &(name, make) in bombs::BOMBS {
-        let trial = Trial::test(format!("hostile::bomb::{name}"), move || {
-            explode(name, make)
-        });
+        let trial = Trial::test(format!("hostile::bomb::{name}"), move || explode(name, make));
         trials.push(trial);
     }
     for &model in MODELS {

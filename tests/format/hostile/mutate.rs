@@ -118,13 +118,7 @@ impl Mutator {
                 _ => at += 1,
             }
         }
-        Mutator {
-            json,
-            bin,
-            whole: bytes.to_vec(),
-            numbers,
-            strings,
-        }
+        Mutator { json, bin, whole: bytes.to_vec(), numbers, strings }
     }
 
     /// The damaged file number `case`.
@@ -162,9 +156,7 @@ impl Mutator {
 
     /// Replaces numbers from the back, so that the places in front stay right.
     fn replace_numbers(&self, json: &mut Vec<u8>, count: usize, random: &mut Random) {
-        let mut chosen: Vec<usize> = (0..count)
-            .map(|_| random.below(self.numbers.len()))
-            .collect();
+        let mut chosen: Vec<usize> = (0..count).map(|_| random.below(self.numbers.len())).collect();
         chosen.sort_unstable();
         chosen.dedup();
         for &(start, end) in chosen.iter().rev().filter_map(|&i| self.numbers.get(i)) {

@@ -22,9 +22,7 @@ pub fn check(scene: &RawScene) {
         if let Some(skin) = start.skin {
             assert!(skin < scene.skins.len());
         }
-        let targets = start
-            .mesh
-            .map_or(0, |mesh| scene.meshes[mesh].weights.len());
+        let targets = start.mesh.map_or(0, |mesh| scene.meshes[mesh].weights.len());
         assert_eq!(start.weights.len(), targets);
         if let (Some(mesh), Some(skin)) = (start.mesh, start.skin) {
             let slots = scene.skins[skin].joints.len();
@@ -52,9 +50,7 @@ pub fn check(scene: &RawScene) {
         check_mesh(scene, mesh);
     }
     for material in &scene.materials {
-        material
-            .check()
-            .expect("the importer's materials are valid");
+        material.check().expect("the importer's materials are valid");
         let mut textures = material.textures();
         assert!(textures.all(|(_, t)| t.image < scene.images.len()));
     }
@@ -86,26 +82,13 @@ fn check_mesh(scene: &RawScene, mesh: &Mesh) {
     for primitive in &mesh.primitives {
         let vertices = primitive.positions.len();
         let fits = |length: usize| length == 0 || length == vertices;
-        let Primitive {
-            normals,
-            tangents,
-            uvs,
-            uvs1,
-            colors,
-            influences,
-            ..
-        } = primitive;
+        let Primitive { normals, tangents, uvs, uvs1, colors, influences, .. } = primitive;
         let streams = [normals.len(), tangents.len(), uvs.len(), uvs1.len()];
         let lengths = [streams.as_slice(), &[colors.len()]].concat();
         assert!(lengths.into_iter().all(fits));
         assert_eq!(influences.joints.len(), influences.weights.len());
         assert!(fits(influences.vertex_count()));
-        assert!(
-            influences
-                .weights
-                .iter()
-                .all(|w| w.is_finite() && *w >= 0.0)
-        );
+        assert!(influences.weights.iter().all(|w| w.is_finite() && *w >= 0.0));
         assert_eq!(primitive.indices.len() % 3, 0);
         assert!(primitive.indices.iter().all(|&i| (i as usize) < vertices));
         for target in &primitive.targets {

@@ -26,11 +26,7 @@ struct Stored {
 const SCALED: &str = "scaled";
 
 const STORED: [Stored; 3] = [
-    Stored {
-        model: SCALED,
-        baked: true,
-        clips: &[("", 0x5f12_8890_3844_aaab)],
-    },
+    Stored { model: SCALED, baked: true, clips: &[("", 0x5f12_8890_3844_aaab)] },
     Stored {
         model: "mannequin",
         baked: true,
@@ -95,10 +91,7 @@ pub fn stored() -> Tested {
         let library = Library::open(&path(stored))?;
         library.verify()?;
 
-        let coded = library
-            .sections()
-            .filter_map(|s| s.form)
-            .all(|form| form == ClipForm::Coded);
+        let coded = library.sections().filter_map(|s| s.form).all(|form| form == ClipForm::Coded);
         check(coded, "a form")?;
         let clips: Result<Vec<_>, Failed> = (0..library.len())
             .map(|i| {
@@ -107,10 +100,7 @@ pub fn stored() -> Tested {
             })
             .collect();
         let clips = clips?;
-        let expected = stored
-            .clips
-            .iter()
-            .map(|(name, hash)| (name.to_string(), *hash));
+        let expected = stored.clips.iter().map(|(name, hash)| (name.to_string(), *hash));
         let found = format!("{}: {clips:#x?}", stored.model);
         check(expected.eq(clips.iter().cloned()), found)?;
     }

@@ -57,126 +57,41 @@ pub fn values() -> Tested {
         (b"NAME", 4, u32s(u32::MAX), "the end of a name"),
         (b"SKEL", 0, u32s(1 << 30), "joints is"),
         (b"SKEL", 12, u32s(1), "the reserved field is 1"),
-        (
-            b"SKEL",
-            channel + 12,
-            u32s(1),
-            "an unused component of a channel is 1",
-        ),
-        (
-            b"SKEL",
-            channel + 4,
-            u32s(5),
-            "the type of a channel is 5, the limit is 4",
-        ),
+        (b"SKEL", channel + 12, u32s(1), "an unused component of a channel is 1"),
+        (b"SKEL", channel + 4, u32s(5), "the type of a channel is 5, the limit is 4"),
         (b"SKEL", 16, u32s(1), "hash of the structure"),
         (b"SKEL", 24, u32s(1), "hash of the lane order"),
         (b"SKEL", parents + 2, vec![9, 0], "does not come before it"),
         (b"SKEL", lanes, vec![9, 9], "lane order has"),
         (b"SKEL", lanes + 2 * joints, u32s(99_999), "a name is 99999"),
-        (
-            b"SKEL",
-            rest + 8,
-            nan.clone(),
-            "rest pose: number 2 is not finite",
-        ),
+        (b"SKEL", rest + 8, nan.clone(), "rest pose: number 2 is not finite"),
         (b"SKIN", 4, u32s(9), "skins of the file is 9"),
         (b"SKIN", 12, u32s(u32::MAX), "slots is"),
         (b"SKIN", 16, vec![200, 0], "slot 0 refers to joint 200"),
         (b"NODE", 4, u32s(u32::MAX), "nodes is"),
         (b"NODE", 20 + 8, u32s(5_000), "parent 5000"),
         (b"NODE", 20 + 8, u32s(3), "form a cycle"),
-        (
-            b"NODE",
-            20 + 14,
-            vec![2, 0],
-            "the flags of a node is 2, the limit is 1",
-        ),
+        (b"NODE", 20 + 14, vec![2, 0], "the flags of a node is 2, the limit is 1"),
         (b"NODE", 20 + 16, nan.clone(), "transform of a node"),
         (b"MATL", 0, u32s(u32::MAX), "materials is"),
         (b"MATL", 4, u32s(77_777), "a name is 77777"),
-        (
-            b"MATL",
-            4 + 4,
-            nan.clone(),
-            "numbers of a material: number 0",
-        ),
-        (
-            b"MATL",
-            4 + 48,
-            nan.clone(),
-            "numbers of a material: number 11",
-        ),
-        (
-            b"MATL",
-            4 + 20,
-            float(1.5),
-            "material 0: the metallic factor is 1.5",
-        ),
-        (
-            b"MATL",
-            4 + 36,
-            float(-1.0),
-            "material 0: the emitted light is -1",
-        ),
-        (
-            b"MATL",
-            4 + 52,
-            u32s(16),
-            "flags of a material is 16, the limit is 15",
-        ),
-        (
-            b"MATL",
-            4 + 52,
-            u32s(12),
-            "alpha mode of a material is 3, the limit is 2",
-        ),
-        (
-            b"MATL",
-            4 + 56,
-            u32s(32),
-            "bit set of textures is 32, the limit is 31",
-        ),
+        (b"MATL", 4 + 4, nan.clone(), "numbers of a material: number 0"),
+        (b"MATL", 4 + 48, nan.clone(), "numbers of a material: number 11"),
+        (b"MATL", 4 + 20, float(1.5), "material 0: the metallic factor is 1.5"),
+        (b"MATL", 4 + 36, float(-1.0), "material 0: the emitted light is -1"),
+        (b"MATL", 4 + 52, u32s(16), "flags of a material is 16, the limit is 15"),
+        (b"MATL", 4 + 52, u32s(12), "alpha mode of a material is 3, the limit is 2"),
+        (b"MATL", 4 + 56, u32s(32), "bit set of textures is 32, the limit is 31"),
         // The second material has all textures.
         (b"MATL", texture, u32s(77), "image 77, there are 3"),
         (b"MATL", texture + 4, u32s(2), "texture coordinates 2"),
-        (
-            b"MATL",
-            texture + 8,
-            nan.clone(),
-            "numbers of a texture: number 0",
-        ),
-        (
-            b"MATL",
-            texture + 24,
-            nan.clone(),
-            "numbers of a texture: number 4",
-        ),
-        (
-            b"MATL",
-            texture + 20,
-            float(2e12),
-            "scale of a texture is 2e12",
-        ),
-        (
-            b"MATL",
-            texture + 28,
-            vec![3],
-            "wrapping of a texture is 3, the limit is 2",
-        ),
+        (b"MATL", texture + 8, nan.clone(), "numbers of a texture: number 0"),
+        (b"MATL", texture + 24, nan.clone(), "numbers of a texture: number 4"),
+        (b"MATL", texture + 20, float(2e12), "scale of a texture is 2e12"),
+        (b"MATL", texture + 28, vec![3], "wrapping of a texture is 3, the limit is 2"),
         (b"MATL", texture + 29, vec![9], "wrapping of a texture is 9"),
-        (
-            b"MATL",
-            texture + 30,
-            vec![3],
-            "filter of a texture is 3, the limit is 2",
-        ),
-        (
-            b"MATL",
-            texture + 31,
-            vec![7],
-            "filter of a texture is 7, the limit is 6",
-        ),
+        (b"MATL", texture + 30, vec![3], "filter of a texture is 3, the limit is 2"),
+        (b"MATL", texture + 31, vec![7], "filter of a texture is 7, the limit is 6"),
         (b"MESH", 4, u32s(u32::MAX), "primitives is"),
         (b"MESH", 20, u32s(u32::MAX), "vertices is"),
         (b"MESH", 24, u32s(64), "streams is 64"),
@@ -188,12 +103,7 @@ pub fn values() -> Tested {
         (b"IMAG", 4, u32s(4), "image"),
         (b"EVNT", 0, u32s(u32::MAX), "markers is"),
         (b"EVNT", 4, u32s(7), "marker's clip"),
-        (
-            b"EVNT",
-            4,
-            u32s(1),
-            "a marker's clip, in ascending order, is 0",
-        ),
+        (b"EVNT", 4, u32s(1), "a marker's clip, in ascending order, is 0"),
         (b"EVNT", 8, u32s(70_000), "marker's name is 70000"),
         (b"EVNT", 12, nan.clone(), "marker \"step\" is at NaN"),
         (b"PROV", 4, u32s(1), "the reserved field is 1"),
@@ -208,18 +118,8 @@ pub fn values() -> Tested {
         (b"HUMN", 0, u32s(u32::MAX), "bones is 4294967295"),
         // Hips, spine and head. Places are those in the list of FORMAT.md.
         (b"HUMN", 4, vec![55], "a bone is 55, the limit is 54"),
-        (
-            b"HUMN",
-            8,
-            vec![0],
-            "a bone, in ascending order, is 0, the limit is 1",
-        ),
-        (
-            b"HUMN",
-            12,
-            vec![1],
-            "a bone, in ascending order, is 1, the limit is 2",
-        ),
+        (b"HUMN", 8, vec![0], "a bone, in ascending order, is 0, the limit is 1"),
+        (b"HUMN", 12, vec![1], "a bone, in ascending order, is 1, the limit is 2"),
         (
             b"HUMN",
             6,
@@ -239,12 +139,7 @@ pub fn values() -> Tested {
         (b"CLIP", 16, u32s(0), "hash of the lane order"),
         (b"CLIP", 24, u32s(u32::MAX), "lengths of timelines"),
         (b"CLIP", 28, u32s(1), "key times of all timelines"),
-        (
-            b"CLIP",
-            28,
-            u32s(all_times + 1),
-            "key times of all timelines",
-        ),
+        (b"CLIP", 28, u32s(all_times + 1), "key times of all timelines"),
         (b"CLIP", 32, u32s(u32::MAX), "blocks"),
         (b"CLIP", 48, u32s(u32::MAX), "rows"),
         (b"CLIP", 52, u32s(u32::MAX), "times of the root motion"),
@@ -271,30 +166,17 @@ pub fn bones() -> Tested {
     let limb = |side: &str, parts: &[&str]| -> Vec<String> {
         parts.iter().map(|part| format!("{side}{part}")).collect()
     };
-    let mut names: Vec<String> = [
-        "hips",
-        "spine",
-        "chest",
-        "upperChest",
-        "neck",
-        "head",
-        "leftEye",
-        "rightEye",
-        "jaw",
-    ]
-    .map(String::from)
-    .to_vec();
-    for parts in [
-        ["UpperLeg", "LowerLeg", "Foot", "Toes"],
-        ["Shoulder", "UpperArm", "LowerArm", "Hand"],
-    ] {
+    let mut names: Vec<String> =
+        ["hips", "spine", "chest", "upperChest", "neck", "head", "leftEye", "rightEye", "jaw"]
+            .map(String::from)
+            .to_vec();
+    for parts in
+        [["UpperLeg", "LowerLeg", "Foot", "Toes"], ["Shoulder", "UpperArm", "LowerArm", "Hand"]]
+    {
         names.extend(sides.iter().flat_map(|side| limb(side, &parts)));
     }
     for side in sides {
-        names.extend(limb(
-            side,
-            &["ThumbMetacarpal", "ThumbProximal", "ThumbDistal"],
-        ));
+        names.extend(limb(side, &["ThumbMetacarpal", "ThumbProximal", "ThumbDistal"]));
         for finger in ["Index", "Middle", "Ring", "Little"] {
             let parts = ["Proximal", "Intermediate", "Distal"];
             names.extend(parts.map(|part| format!("{side}{finger}{part}")));
@@ -308,10 +190,7 @@ pub fn bones() -> Tested {
         let rig = Library::from_bytes(&seal::file(&parts))?.rig(&RigOptions::default())?;
         let found = rig.humanoid().to_vec();
         let expected = HumanBone::named(name).map(|bone| vec![(bone, 3)]);
-        check(
-            Some(&found) == expected.as_ref(),
-            format!("{code}: {found:?}"),
-        )?;
+        check(Some(&found) == expected.as_ref(), format!("{code}: {found:?}"))?;
     }
     // A file without the section has no humanoid.
     parts.remove(section);
@@ -323,36 +202,11 @@ pub fn bones() -> Tested {
 fn table(parts: &[Part]) -> Tested {
     type Change = fn(&mut Part);
     let cases: [(&[u8; 4], Change, usize, &str); 5] = [
-        (
-            b"CLIP",
-            |p| p.form = 2,
-            4,
-            "form of a section is 2, the limit is 1",
-        ),
-        (
-            b"SKEL",
-            |p| p.form = 1,
-            4,
-            "form of a section is 1, the limit is 0",
-        ),
-        (
-            b"SKEL",
-            |p| p.name = 0,
-            32,
-            "name of a section is 0, the limit is 4294967295",
-        ),
-        (
-            b"CLIP",
-            |p| p.name = 70_000,
-            32,
-            "name of a section is 70000",
-        ),
-        (
-            b"MATL",
-            |p| p.value = 7,
-            36,
-            "value of a section is 7, the limit is 0",
-        ),
+        (b"CLIP", |p| p.form = 2, 4, "form of a section is 2, the limit is 1"),
+        (b"SKEL", |p| p.form = 1, 4, "form of a section is 1, the limit is 0"),
+        (b"SKEL", |p| p.name = 0, 32, "name of a section is 0, the limit is 4294967295"),
+        (b"CLIP", |p| p.name = 70_000, 32, "name of a section is 70000"),
+        (b"MATL", |p| p.value = 7, 36, "value of a section is 7, the limit is 0"),
     ];
     for (code, change, field, words) in cases {
         let mut all = parts.to_vec();
@@ -420,12 +274,7 @@ pub fn packed_values() -> Tested {
             f32::MAX.to_le_bytes().to_vec(),
             "the range of lane 0: inf is beyond the limit of 1e12",
         ),
-        (
-            b"CLIP",
-            steps,
-            f32::INFINITY.to_le_bytes().to_vec(),
-            "beyond the limit",
-        ),
+        (b"CLIP", steps, f32::INFINITY.to_le_bytes().to_vec(), "beyond the limit"),
     ];
     refused(&parts, cases)
 }
@@ -465,10 +314,7 @@ pub fn refused(parts: &[Part], cases: Vec<Case>) -> Tested {
             Ok(()) => return Err(format!("{name} at {at}: {words}: was read").into()),
             Err(error) => {
                 let line = error.to_string();
-                check(
-                    line.contains(words),
-                    format!("{name} at {at}: no {words:?} in {line}"),
-                )?;
+                check(line.contains(words), format!("{name} at {at}: no {words:?} in {line}"))?;
                 let entry = seal::u64_at(&file, 40) as usize + place * seal::ENTRY;
                 let section = seal::u64_at(&file, entry + 8);
                 // The value, or the list or section that holds it; where there are too few bytes, the
@@ -536,14 +382,8 @@ pub fn provenance() -> Tested {
     type Change = fn(&mut Provenance);
     let cases: [(Change, &str); 5] = [
         (|p| p.clips.truncate(1), "clip origins is 1"),
-        (
-            |p| p.clips[1].source = 1,
-            "source of a clip is 1, the limit is 0",
-        ),
-        (
-            |p| p.clips[0].max_error = f32::INFINITY,
-            "error of a clip is inf",
-        ),
+        (|p| p.clips[1].source = 1, "source of a clip is 1, the limit is 0"),
+        (|p| p.clips[0].max_error = f32::INFINITY, "error of a clip is inf"),
         (|p| p.clips[0].max_error = -1.0, "error of a clip is -1"),
         (|p| p.clips[2].shell = f32::NAN, "shell of a clip is NaN"),
     ];
@@ -568,17 +408,11 @@ pub fn long_names() -> Tested {
     let mut empty = parts[first.ok_or("no clip")?].clone();
     empty.bytes.clear();
     let old = parts.iter().filter(|p| p.code == *b"CLIP").count();
-    parts.extend((0..CLIPS as u32).map(|i| Part {
-        name: count + i % 2,
-        ..empty.clone()
-    }));
+    parts.extend((0..CLIPS as u32).map(|i| Part { name: count + i % 2, ..empty.clone() }));
     parts.retain(|p| p.code != *b"PROV");
     let library = Library::from_bytes(&seal::file(&parts))?;
     for (i, name) in long.iter().enumerate() {
-        check(
-            library.find_clip(name) == Some(old + i),
-            "the first of them",
-        )?;
+        check(library.find_clip(name) == Some(old + i), "the first of them")?;
     }
     Ok(())
 }
@@ -657,8 +491,5 @@ pub fn variants() -> Tested {
         }
     }
     // Poses, weights and colours may be others; most changes are refused.
-    check(
-        (100..3_900).contains(&read),
-        format!("{read} of 4000 were read"),
-    )
+    check((100..3_900).contains(&read), format!("{read} of 4000 were read"))
 }

@@ -11,20 +11,12 @@ use phalanx_testkit::{made, seal};
 use std::io::Cursor;
 
 fn pixels() -> Image {
-    Image {
-        width: 2,
-        height: 1,
-        rgba: vec![255, 128, 0, 255, 1, 2, 3, 4],
-    }
+    Image { width: 2, height: 1, rgba: vec![255, 128, 0, 255, 1, 2, 3, 4] }
 }
 
 /// A rig whose images are a PNG, none, pixels, and bytes of an unknown kind.
 fn rig() -> Result<Rig, Box<dyn std::error::Error>> {
-    let Image {
-        width,
-        height,
-        rgba,
-    } = pixels();
+    let Image { width, height, rgba } = pixels();
     let picture = RgbaImage::from_raw(width, height, rgba).ok_or("eight bytes")?;
     let mut png = Cursor::new(Vec::new());
     picture.write_to(&mut png, ImageFormat::Png)?;
@@ -38,10 +30,7 @@ fn rig() -> Result<Rig, Box<dyn std::error::Error>> {
 }
 
 fn options(images: ImageMode) -> RigOptions {
-    RigOptions {
-        clips: false,
-        images,
-    }
+    RigOptions { clips: false, images }
 }
 
 pub fn encoded() -> Tested {
@@ -55,10 +44,7 @@ pub fn encoded() -> Tested {
     // Written again, they are the same bytes.
     check(
         made::library_in(
-            &library.rig(&RigOptions {
-                clips: true,
-                ..options(ImageMode::Encoded)
-            })?,
+            &library.rig(&RigOptions { clips: true, ..options(ImageMode::Encoded) })?,
             ClipForm::Rows,
         ) == bytes,
         "the same file",
@@ -94,20 +80,13 @@ pub fn mime_types() -> Tested {
         ("image/\n".to_owned(), false),
     ] {
         let image = ImageData::from_encoded(b"?".to_vec(), Some(&stated));
-        let wanted = if kept {
-            &stated
-        } else {
-            "application/octet-stream"
-        };
+        let wanted = if kept { &stated } else { "application/octet-stream" };
         let ImageData::Encoded { mime, .. } = image else {
             return Err("pixels".into());
         };
         check(mime == *wanted, format!("{stated:?}: {mime}"))?;
         let mut raw = made::raw();
-        raw.images[0] = Some(ImageData::Encoded {
-            mime: stated.clone(),
-            bytes: b"?".to_vec(),
-        });
+        raw.images[0] = Some(ImageData::Encoded { mime: stated.clone(), bytes: b"?".to_vec() });
         match build_rig(raw, &BuildOptions::default()) {
             Ok(rig) => {
                 check(kept, format!("{stated:?} was taken"))?;

@@ -23,10 +23,7 @@ enum Keys {
 
 /// A lane's keys as they lie in the clip, with their times and whether they hold.
 fn stored(clip: &Clip, channel: Channel, lane: usize) -> (Keys, Vec<f32>, bool) {
-    let found = clip
-        .blocks(channel)
-        .iter()
-        .find(|b| usize::from(b.block) == lane / LANES);
+    let found = clip.blocks(channel).iter().find(|b| usize::from(b.block) == lane / LANES);
     let Some(b) = found else {
         return (Keys::Nothing, Vec::new(), false);
     };
@@ -79,10 +76,8 @@ pub fn keep_their_keys(file: &str) -> Tested {
     let read =
         || gltf::read_path(&trials::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
     let rig = build_rig(read()?.0, &BuildOptions::default())?;
-    let options = BuildOptions {
-        lane_order: Some(turned(rig.skeleton().len())),
-        ..BuildOptions::default()
-    };
+    let options =
+        BuildOptions { lane_order: Some(turned(rig.skeleton().len())), ..BuildOptions::default() };
     let other = build_rig(read()?.0, &options)?;
     let (from, to) = (rig.skeleton(), other.skeleton());
     check(from.layout_hash() != to.layout_hash(), "the orders are one")?;
@@ -112,8 +107,5 @@ pub fn keep_their_keys(file: &str) -> Tested {
             check(back.timelines() == clip.timelines(), "timelines")?;
         }
     }
-    check(
-        integers > 10 && moved_rows > 0,
-        format!("{integers} joints in integers"),
-    )
+    check(integers > 10 && moved_rows > 0, format!("{integers} joints in integers"))
 }

@@ -12,10 +12,7 @@ pub fn refused() -> Tested {
     let other = made::rig_in_order(turned(rig.skeleton().len()));
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), rig.skeleton())?;
     let clip = &other.clips()[0];
-    for result in [
-        writer.add_clip(clip, "walk", ClipForm::Rows),
-        writer.add_rig(&other),
-    ] {
+    for result in [writer.add_clip(clip, "walk", ClipForm::Rows), writer.add_rig(&other)] {
         match result {
             Err(WriteError::Skeleton { mismatch, .. }) => {
                 check(mismatch == SkeletonMismatch::LaneOrder, "the lane order")?;
@@ -31,8 +28,5 @@ pub fn refused() -> Tested {
     let library = phalanx::format::Library::from_bytes(&file)?;
     check(library.len() == 3, "clips")?;
     let rig = library.rig(&Default::default())?;
-    check(
-        rig.meshes().is_empty() && rig.nodes().is_empty(),
-        "a library of clips alone",
-    )
+    check(rig.meshes().is_empty() && rig.nodes().is_empty(), "a library of clips alone")
 }

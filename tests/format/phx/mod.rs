@@ -26,10 +26,7 @@ pub fn trials() -> Vec<Trial> {
         ("clips_are_read_one_by_one", roundtrip::one_by_one),
         ("the_same_calls_give_the_same_bytes", roundtrip::same_bytes),
         ("other_lane_orders", roundtrip::other_lane_orders),
-        (
-            "additive_clips_of_other_lane_orders",
-            roundtrip::additive_lanes,
-        ),
+        ("additive_clips_of_other_lane_orders", roundtrip::additive_lanes),
         ("truncations", quartet::truncations),
         ("extra_bytes", quartet::extra_bytes),
         ("every_byte_is_looked_at", quartet::every_byte),
@@ -74,9 +71,7 @@ pub fn trials() -> Vec<Trial> {
         "bl_morphbones.glb",
         "greenman.glb",
     ] {
-        trials.push(trial(format!("model_{file}"), &[file], move || {
-            models::file(file)
-        }));
+        trials.push(trial(format!("model_{file}"), &[file], move || models::file(file)));
     }
     trials
 }

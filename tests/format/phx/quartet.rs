@@ -116,12 +116,7 @@ pub fn headers() -> Tested {
     let error = fault(b"glTF, or so")?;
     check(error.fault == Fault::Magic, error.to_string())?;
     // A table that is elsewhere, and one that is longer than the file.
-    for (at, value) in [
-        (40, 0u64),
-        (40, 64),
-        (40, u64::MAX),
-        (12, u64::from(u32::MAX)),
-    ] {
+    for (at, value) in [(40, 0u64), (40, 64), (40, u64::MAX), (12, u64::from(u32::MAX))] {
         let bytes = value.to_le_bytes();
         let bytes = if at == 12 { &bytes[..4] } else { &bytes[..] };
         let error = fault(&with(at, bytes))?;
@@ -133,47 +128,28 @@ pub fn headers() -> Tested {
 pub fn unknown_sections() -> Tested {
     let rig = made::rig();
     let mut parts = seal::parts(&made::library(&rig));
-    check(
-        seal::file(&parts) == made::library(&rig),
-        "taken apart and put together",
-    )?;
+    check(seal::file(&parts) == made::library(&rig), "taken apart and put together")?;
     for at in [0, 3, parts.len()] {
         parts.insert(
             at,
-            Part {
-                code: *b"WHAT",
-                form: 99,
-                name: 123_456,
-                value: 5,
-                bytes: (0..77).collect(),
-            },
+            Part { code: *b"WHAT", form: 99, name: 123_456, value: 5, bytes: (0..77).collect() },
         );
     }
     let library = Library::from_bytes(&seal::file(&parts))?;
     same_rig(&rig, &library.rig(&RigOptions::default())?)?;
-    let unknown = library
-        .sections()
-        .filter(|s| s.section == Section::Unknown(*b"WHAT"));
+    let unknown = library.sections().filter(|s| s.section == Section::Unknown(*b"WHAT"));
     check(unknown.count() == 3, "unknown sections are listed")?;
     // Needed sections that are missing, and single ones that are not.
     for code in [b"SKEL", b"NAME"] {
         let mut parts = seal::parts(&made::library(&rig));
         parts.remove(seal::find(&parts, code));
-        check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections(0),
-            "none",
-        )?;
+        check(fault(&seal::file(&parts))?.fault == Fault::Sections(0), "none")?;
     }
-    for code in [
-        b"SKEL", b"NAME", b"SKIN", b"NODE", b"MATL", b"EVNT", b"PROV",
-    ] {
+    for code in [b"SKEL", b"NAME", b"SKIN", b"NODE", b"MATL", b"EVNT", b"PROV"] {
         let mut parts = seal::parts(&made::library(&rig));
         let twice = parts[seal::find(&parts, code)].clone();
         parts.push(twice);
-        check(
-            fault(&seal::file(&parts))?.fault == Fault::Sections(2),
-            "two",
-        )?;
+        check(fault(&seal::file(&parts))?.fault == Fault::Sections(2), "two")?;
     }
     Ok(())
 }
@@ -187,15 +163,7 @@ pub fn sections() -> Tested {
     let file = made::library(&made::rig());
     let table = seal::u64_at(&file, 40) as usize;
     for at in [8, 16] {
-        for value in [
-            0u64,
-            1,
-            63,
-            HEADER as u64 + 1,
-            u64::MAX,
-            u64::MAX - 63,
-            1 << 40,
-        ] {
+        for value in [0u64, 1, 63, HEADER as u64 + 1, u64::MAX, u64::MAX - 63, 1 << 40] {
             let mut file = file.clone();
             file[table + ENTRY + at..][..8].copy_from_slice(&value.to_le_bytes());
             let sum = phalanx::format::hash_bytes(&file[table..]);

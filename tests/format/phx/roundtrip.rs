@@ -13,11 +13,7 @@ use phalanx_testkit::sample::sample;
 use std::io::Cursor as Bytes;
 
 pub fn check(ok: bool, message: impl Into<String>) -> Tested {
-    if ok {
-        Ok(())
-    } else {
-        Err(Failed::from(message.into()))
-    }
+    if ok { Ok(()) } else { Err(Failed::from(message.into())) }
 }
 
 /// Compares two rigs, part by part.
@@ -25,10 +21,7 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
     check(a.name() == b.name(), "names")?;
     check(a.skeleton() == b.skeleton(), "skeletons")?;
     check(a.skins() == b.skins(), "skins")?;
-    check(
-        a.file_skins().len() == b.file_skins().len(),
-        "the file's skins",
-    )?;
+    check(a.file_skins().len() == b.file_skins().len(), "the file's skins")?;
     check(a.nodes() == b.nodes(), "nodes")?;
     check(a.roots() == b.roots(), "roots")?;
     check(a.morphs() == b.morphs(), "morph ranges")?;
@@ -45,10 +38,7 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
     }
     for (a, b) in a.clips().iter().zip(b.clips()) {
         // Equal floats may differ in sign; the content's hash takes their bits.
-        check(
-            a.content_hash() == b.content_hash(),
-            format!("bits of {}", a.name()),
-        )?;
+        check(a.content_hash() == b.content_hash(), format!("bits of {}", a.name()))?;
     }
     Ok(())
 }
@@ -57,10 +47,7 @@ pub fn same_rig(a: &Rig, b: &Rig) -> Tested {
 pub fn long_timelines() -> Tested {
     let rig = crate::baked::made::held(100_000);
     let timeline = rig.clips()[0].timelines()[0];
-    check(
-        timeline.len == 100_000 && timeline.hint.is_none(),
-        "a long timeline",
-    )?;
+    check(timeline.len == 100_000 && timeline.hint.is_none(), "a long timeline")?;
     for form in ClipForm::ALL {
         let library = Library::from_bytes(&made::library_in(&rig, form))?;
         same_rig(&rig, &library.rig(&RigOptions::default())?)?;
@@ -77,16 +64,11 @@ pub fn everything() -> Tested {
         library.verify()?;
         library.check_sums()?;
         check(*library.provenance() == made::provenance(3), "provenance")?;
-        let without = library.rig(&RigOptions {
-            clips: false,
-            images: phalanx::mesh::ImageMode::Skip,
-        })?;
+        let without =
+            library.rig(&RigOptions { clips: false, images: phalanx::mesh::ImageMode::Skip })?;
         check(without.clips().is_empty(), "clips that were not asked for")?;
         check(without.images().len() == 3, "places of images")?;
-        check(
-            without.images().iter().all(Option::is_none),
-            "pictures not asked for",
-        )?;
+        check(without.images().iter().all(Option::is_none), "pictures not asked for")?;
     }
     let travels = made::travelling().clips()[0].root_motion().is_some();
     check(travels, "the made rig has no root motion to be lost")
@@ -108,20 +90,14 @@ pub fn rows_lie_in_the_map() -> Tested {
         for time in [0.0, 0.31, 0.5, 1.0] {
             let (a, b) = (&clip, exact.as_ref());
             let skeleton = rig.skeleton();
-            check(
-                sample(a, skeleton, time)? == sample(b, skeleton, time)?,
-                "samples",
-            )?;
+            check(sample(a, skeleton, time)? == sample(b, skeleton, time)?, "samples")?;
         }
     }
     // The rows outlive the library and the file's name.
     let clip = library.clip(0)?;
     drop(library);
     std::fs::remove_file(&path)?;
-    check(
-        clip.rows() == rig.clips()[0].rows(),
-        "rows after the file has gone",
-    )
+    check(clip.rows() == rig.clips()[0].rows(), "rows after the file has gone")
 }
 
 pub fn one_by_one() -> Tested {
@@ -150,26 +126,14 @@ pub fn one_by_one() -> Tested {
 
 fn clips_of(library: &Library) -> Tested {
     let names: Vec<_> = (0..3).map(|c| library.clip_name(c)).collect();
-    check(
-        names == [Some("walk"), Some("nod"), Some("")],
-        "names of the table",
-    )?;
-    check(
-        library.clip_duration(0) == Some(1.0),
-        "durations of the table",
-    )?;
+    check(names == [Some("walk"), Some("nod"), Some("")], "names of the table")?;
+    check(library.clip_duration(0) == Some(1.0), "durations of the table")?;
     check(library.find_clip("nod") == Some(1), "a clip by name")?;
-    check(
-        library.find_clip("nothing").is_none(),
-        "a clip that is not there",
-    )?;
+    check(library.find_clip("nothing").is_none(), "a clip that is not there")?;
     check(library.clip(3).is_err(), "a clip beyond the last")?;
     let markers: Vec<_> = library.clip(0)?.markers().iter().map(|m| m.time).collect();
     check(markers == [0.0, 0.5, 0.75], "markers of the first clip")?;
-    check(
-        library.clip(1)?.markers().is_empty(),
-        "markers of the second",
-    )
+    check(library.clip(1)?.markers().is_empty(), "markers of the second")
 }
 
 pub fn same_bytes() -> Tested {
@@ -220,10 +184,7 @@ pub fn other_lane_orders() -> Tested {
                 check(apart < 2e-6, format!("clip {c} at {time}: {apart}"))?;
             }
         }
-        check(
-            library.clip_for(0, from)? == library.clip(0)?,
-            "the same order",
-        )?;
+        check(library.clip_for(0, from)? == library.clip(0)?, "the same order")?;
     }
     let stranger = Skeleton::new(&[], None, Vec::new())?;
     let library = Library::from_bytes(&made::library(&made::rig()))?;
@@ -238,10 +199,7 @@ pub fn additive_lanes() -> Tested {
     writer.add_clip(&clip, "difference", ClipForm::Rows)?;
     let file = writer.finish(&made::provenance(1))?.into_inner();
     let library = Library::from_bytes(&file)?;
-    check(
-        library.clip(0)?.content_hash() == clip.content_hash(),
-        "bits",
-    )?;
+    check(library.clip(0)?.content_hash() == clip.content_hash(), "bits")?;
     check(library.clip(0)?.kind() == clip.kind(), "the kind")?;
     let moved = library.clip_for(0, other.skeleton())?;
     let direct = made::additive(&other);
@@ -252,8 +210,5 @@ pub fn additive_lanes() -> Tested {
         check(apart < 4e-6, format!("at {time}: {apart}"))?;
     }
     let moving: Vec<&Row> = moved.rows().iter().collect();
-    check(
-        !moving.is_empty() && !moved.blocks(Channel::Rotation).is_empty(),
-        "nothing moves",
-    )
+    check(!moving.is_empty() && !moved.blocks(Channel::Rotation).is_empty(), "nothing moves")
 }

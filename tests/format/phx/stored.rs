@@ -13,9 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// A folder for files of these tests.
 pub fn scratch(name: &str) -> Result<PathBuf, Failed> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join("phx")
-        .join(name);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("phx").join(name);
     fs::create_dir_all(&folder)?;
     Ok(folder)
 }
@@ -64,10 +62,7 @@ pub fn version_1() -> Tested {
     check(seal::u32_at(&file, 8) == 1, "the version")?;
     let library = Library::open(&path)?;
     library.verify()?;
-    check(
-        library.provenance() == &made::provenance(CLIPS.len()),
-        "provenance",
-    )?;
+    check(library.provenance() == &made::provenance(CLIPS.len()), "provenance")?;
     let rig = library.rig(&RigOptions::default())?;
     let skeleton = rig.skeleton();
     let hashes = (skeleton.structure_hash(), skeleton.layout_hash());
@@ -76,16 +71,9 @@ pub fn version_1() -> Tested {
     check(hashes == SKELETON && clips == CLIPS, found)?;
     // All else is plain numbers of the scene made in code.
     let made = made::travelling();
-    check(
-        rig.skins() == made.skins() && rig.nodes() == made.nodes(),
-        "skins and nodes",
-    )?;
+    check(rig.skins() == made.skins() && rig.nodes() == made.nodes(), "skins and nodes")?;
     check(rig.materials() == made.materials(), "materials")?;
-    let bones = [
-        (HumanBone::Hips, 1),
-        (HumanBone::Spine, 2),
-        (HumanBone::Head, 19),
-    ];
+    let bones = [(HumanBone::Hips, 1), (HumanBone::Spine, 2), (HumanBone::Head, 19)];
     check(rig.humanoid() == bones, "the humanoid")?;
     // They are stored as PNG.
     let pictures = cfg!(not(feature = "images")) || rig.images() == made.images();
@@ -95,10 +83,7 @@ pub fn version_1() -> Tested {
     let same = meshes.into_iter().all(|(a, b)| a.mesh == b.mesh);
     check(same, "a mesh")?;
     let forms: Vec<_> = library.sections().filter_map(|s| s.form).collect();
-    check(
-        ClipForm::ALL.iter().all(|f| forms.contains(f)),
-        "a form is missing",
-    )?;
+    check(ClipForm::ALL.iter().all(|f| forms.contains(f)), "a form is missing")?;
     check(damage::play(&file), "it plays")
 }
 
@@ -113,17 +98,11 @@ pub fn saving() -> Tested {
     };
     let put = |text: &'static [u8]| save(&path, |out| Ok::<(), WriteError>(out.write_all(text)?));
     put(b"one")?;
-    check(
-        fs::read(&path)? == b"one" && names()? == ["file.phx"],
-        "a new file",
-    )?;
+    check(fs::read(&path)? == b"one" && names()? == ["file.phx"], "a new file")?;
     // What a process that was killed has left is written over, however long it was.
     fs::write(folder.join(".file.phx.partial"), [7; 1000])?;
     put(b"three")?;
-    check(
-        fs::read(&path)? == b"three" && names()? == ["file.phx"],
-        "a leftover",
-    )?;
+    check(fs::read(&path)? == b"three" && names()? == ["file.phx"], "a leftover")?;
     // A failure leaves the old file, and nothing else.
     let failed = save(&path, |out| {
         out.write_all(b"half")?;
@@ -141,23 +120,14 @@ pub fn saving() -> Tested {
     });
     both.map_err(|e: WriteError| e.to_string())?;
     check(fs::read(&path)? == b"mine", "two at once")?;
-    check(
-        save(Path::new(""), |_| Ok::<(), WriteError>(())).is_err(),
-        "no name",
-    )?;
+    check(save(Path::new(""), |_| Ok::<(), WriteError>(())).is_err(), "no name")?;
     // As long as a system takes, and the temporary one is longer.
     let long = folder.join("n".repeat(251) + ".phx");
     let put = |out: &mut std::io::BufWriter<fs::File>| Ok::<(), WriteError>(out.write_all(b"4")?);
     save(&long, put)?;
-    check(
-        fs::read(&long)? == b"4" && names()?.len() == 2,
-        "a long name",
-    )?;
+    check(fs::read(&long)? == b"4" && names()?.len() == 2, "a long name")?;
     fs::remove_file(&long)?;
-    check(
-        save(&folder, put).is_err() && names()? == ["file.phx"],
-        "a folder's name",
-    )?;
+    check(save(&folder, put).is_err() && names()? == ["file.phx"], "a folder's name")?;
     given_away(&folder)
 }
 

@@ -66,10 +66,7 @@ pub fn same(file: &[u8], expected: &Result<(), ReadError>) -> Tested {
         let found = read(way, &path);
         // As text, since an error may hold a NaN.
         let (found, expected) = (format!("{found:?}"), format!("{expected:?}"));
-        check(
-            found == expected,
-            format!("{way:?}: {found}, in memory {expected}"),
-        )?;
+        check(found == expected, format!("{way:?}: {found}, in memory {expected}"))?;
     }
     Ok(fs::remove_file(&path)?)
 }
@@ -139,10 +136,7 @@ pub fn written_after_opening() -> Tested {
     let library = Library::open(&path)?;
     let second = library.clip(1)?;
     let (offset, bytes) = place(&library, 1)?;
-    let (at, old) = (
-        offset + bytes - 1,
-        fs::read(&path)?[(offset + bytes) as usize - 1],
-    );
+    let (at, old) = (offset + bytes - 1, fs::read(&path)?[(offset + bytes) as usize - 1]);
     flip(&path, at, !old)?;
     let error = library.clip(1).map(|_| ()).expect_err("it was written to");
     let sums = matches!(error.fault, Fault::Checksum { stated, found } if stated != found);
@@ -185,10 +179,7 @@ pub fn memory() -> Tested {
     let sections: Vec<u64> = (0..CLIPS).filter_map(|c| library.clip_bytes(c)).collect();
     let all: u64 = sections.iter().sum();
     let most = sections.iter().copied().max().unwrap_or_default();
-    check(
-        opening < all / 4,
-        format!("opening: {opening} of {all} bytes"),
-    )?;
+    check(opening < all / 4, format!("opening: {opening} of {all} bytes"))?;
     // One after the other: each is freed when it is dropped.
     let ((), single) = peak(|| {
         for clip in 0..CLIPS {
@@ -218,10 +209,7 @@ pub fn rows_of_their_own() -> Tested {
     for (c, exact) in rig.clips().iter().enumerate() {
         let (one, two) = (library.clip(c)?, library.clip(c)?);
         let at = one.rows().as_ptr();
-        check(
-            one.rows().is_empty() || at != two.rows().as_ptr(),
-            "two copies in one place",
-        )?;
+        check(one.rows().is_empty() || at != two.rows().as_ptr(), "two copies in one place")?;
         check(at.align_offset(64) == 0, "rows are not aligned")?;
         check(one.rows() == exact.rows(), "rows differ")?;
         clips.push(one);

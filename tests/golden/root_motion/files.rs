@@ -67,10 +67,7 @@ pub fn walk_speed() -> Result<(), Failed> {
     let (motion, duration) = clip_motion(&rig, "Walk_RootMotion")?;
     let stride = motion.delta(0.0, 0.0, 1);
     let speed = stride.translation / duration;
-    assert!(
-        (speed - DVec3::new(0.0, 0.0, 1.4)).length() < 1e-4,
-        "{speed}"
-    );
+    assert!((speed - DVec3::new(0.0, 0.0, 1.4)).length() < 1e-4, "{speed}");
     assert_eq!(stride.rotation, DQuat::IDENTITY);
     assert_eq!(rig.skeleton().names()[motion.joint()], "Root");
     // In place it is the walk that has no root motion.
@@ -84,16 +81,10 @@ pub fn walk_speed() -> Result<(), Failed> {
         }
     }
     // Up is an axis of its own when files are turned.
-    let turned = mannequin_with(&ImportOptions {
-        up_axis: UpAxis::Z,
-        ..options(true)
-    })?;
+    let turned = mannequin_with(&ImportOptions { up_axis: UpAxis::Z, ..options(true) })?;
     let (motion, duration) = clip_motion(&turned, "Walk_RootMotion")?;
     let speed = motion.whole().translation / duration;
-    assert!(
-        (speed - DVec3::new(0.0, -1.4, 0.0)).length() < 1e-4,
-        "{speed}"
-    );
+    assert!((speed - DVec3::new(0.0, -1.4, 0.0)).length() < 1e-4, "{speed}");
     let (motion, _) = clip_motion(&turned, "TurnLeft")?;
     let axis = motion.whole().rotation.to_scaled_axis();
     let quarter = std::f64::consts::FRAC_PI_2;

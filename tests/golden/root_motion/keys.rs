@@ -51,18 +51,8 @@ pub fn made_scenes() -> Result<(), Failed> {
         RootMotionOptions::default(),
     )?;
     let motion = rig.clips()[0].root_motion().ok_or("steps travel")?;
-    for (time, z) in [
-        (0.0, 0.0),
-        (0.999, 0.0),
-        (1.0, 3.0),
-        (1.999, 3.0),
-        (2.0, 7.0),
-    ] {
-        assert_eq!(
-            motion.at(time).translation,
-            DVec3::new(0.0, 0.0, z),
-            "{time}"
-        );
+    for (time, z) in [(0.0, 0.0), (0.999, 0.0), (1.0, 3.0), (1.999, 3.0), (2.0, 7.0)] {
+        assert_eq!(motion.at(time).translation, DVec3::new(0.0, 0.0, z), "{time}");
         let y = place(&rig, 0, time as f32)?[0].w_axis.y;
         assert_eq!(y, if (1.0..2.0).contains(&time) { 2.0 } else { 1.0 });
     }
@@ -71,14 +61,7 @@ pub fn made_scenes() -> Result<(), Failed> {
     let spline = one(
         Interpolation::CubicSpline,
         &[0.0, 2.0],
-        &[
-            [0.0; 3],
-            [0.0, 0.5, 0.0],
-            [0.0, 2.0, 8.0],
-            [0.0, -1.0, -4.0],
-            [0.0, 0.5, 5.0],
-            [0.0; 3],
-        ],
+        &[[0.0; 3], [0.0, 0.5, 0.0], [0.0, 2.0, 8.0], [0.0, -1.0, -4.0], [0.0, 0.5, 5.0], [0.0; 3]],
     );
     let rig = build(spline, RootMotionOptions::default())?;
     let motion = rig.clips()[0].root_motion().ok_or("splines travel")?;
@@ -95,10 +78,7 @@ pub fn made_scenes() -> Result<(), Failed> {
         // The model has no size here, so the cuts are the finest: 256 parts.
         assert!((z - hermite(0.0, 8.0, 5.0, -4.0)).abs() < 2e-4, "{time}");
         let world = place(&rig, 0, time as f32)?[0].w_axis;
-        assert!(
-            (world.y - hermite(0.5, 2.0, 0.5, -1.0)).abs() < 1e-6,
-            "{time}"
-        );
+        assert!((world.y - hermite(0.5, 2.0, 0.5, -1.0)).abs() < 1e-6, "{time}");
         assert!(world.z.abs() < 1e-6, "{time}");
     }
     Ok(())

@@ -56,9 +56,7 @@ pub fn deltas_compose() -> Result<(), Failed> {
         // In pieces, to rounding: whatever lies between.
         let middle = 0.37 * from + 0.63 * to;
         let (c, lc) = unroll(middle, duration);
-        let pieces = motion
-            .delta(a, c, lc - la)
-            .then(&motion.delta(c, b, lb - lc));
+        let pieces = motion.delta(a, c, lc - la).then(&motion.delta(c, b, lb - lc));
         let error = apart(&matrix(&actual), &matrix(&pieces));
         assert!(error < 1e-12, "{from} to {to} in pieces: {error:e}");
     }
@@ -81,11 +79,7 @@ pub fn drift() -> Result<(), Failed> {
     let mannequin = mannequin_with(&options(false))?;
     let arc = build(ARC.scene(None), with_turns())?;
     for (rig, name, lap) in [
-        (
-            &mannequin,
-            "Walk_RootMotion",
-            DMat4::from_translation(DVec3::new(0.0, 0.0, 1.4)),
-        ),
+        (&mannequin, "Walk_RootMotion", DMat4::from_translation(DVec3::new(0.0, 0.0, 1.4))),
         (&arc, "arc", {
             let mut lap = ARC.place(0.0).inverse() * ARC.place(ARC.seconds);
             lap.w_axis.y = 0.0;

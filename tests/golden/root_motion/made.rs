@@ -13,11 +13,7 @@ pub struct Arc {
     pub seconds: f64,
 }
 
-pub const ARC: Arc = Arc {
-    radius: 2.0,
-    angle: 0.7,
-    seconds: 1.25,
-};
+pub const ARC: Arc = Arc { radius: 2.0, angle: 0.7, seconds: 1.25 };
 
 impl Arc {
     pub const KEYS: usize = 48;
@@ -54,19 +50,9 @@ impl Arc {
             moves.extend(p.as_vec3().to_array());
             turns.extend(r.as_quat().to_array());
         }
-        let mut nodes = vec![RawNode {
-            name: Some("walker".into()),
-            ..RawNode::default()
-        }];
+        let mut nodes = vec![RawNode { name: Some("walker".into()), ..RawNode::default() }];
         if let Some(local) = above {
-            nodes.insert(
-                0,
-                RawNode {
-                    name: Some("armature".into()),
-                    local,
-                    ..RawNode::default()
-                },
-            );
+            nodes.insert(0, RawNode { name: Some("armature".into()), local, ..RawNode::default() });
             nodes[1].parent = Some(0);
         }
         let node = nodes.len() - 1;
@@ -94,16 +80,10 @@ impl Arc {
 }
 
 pub fn build(raw: RawScene, wanted: RootMotionOptions) -> Result<Rig, BuildError> {
-    let options = BuildOptions {
-        root_motion: Some(wanted),
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { root_motion: Some(wanted), ..BuildOptions::default() };
     build_rig(raw, &options)
 }
 
 pub fn with_turns() -> RootMotionOptions {
-    RootMotionOptions {
-        rotation: true,
-        ..RootMotionOptions::default()
-    }
+    RootMotionOptions { rotation: true, ..RootMotionOptions::default() }
 }

@@ -35,10 +35,7 @@ pub fn trials() -> Vec<Trial> {
     let plain: [(&str, Plain); 7] = [
         ("the mannequin walks at its stated speed", files::walk_speed),
         ("the mannequin turns a quarter", files::turn_left),
-        (
-            "deltas compose over wraps and directions",
-            loops::deltas_compose,
-        ),
+        ("deltas compose over wraps and directions", loops::deltas_compose),
         ("a thousand loops do not drift", loops::drift),
         ("steps, splines and scaled parents", keys::made_scenes),
         ("what is refused", refusals::refusals),

@@ -9,10 +9,7 @@ use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::{LookupError, Trs};
 
 pub fn refusals() -> Result<(), Failed> {
-    let named = |joint: &str| RootMotionOptions {
-        joint: Some(joint.into()),
-        ..with_turns()
-    };
+    let named = |joint: &str| RootMotionOptions { joint: Some(joint.into()), ..with_turns() };
     let fault = |raw: RawScene, wanted| match build(raw, wanted) {
         Err(fault @ BuildError::Clip(_)) => Ok(fault),
         Err(other) => Err(Failed::from(other.to_string())),
@@ -21,16 +18,10 @@ pub fn refusals() -> Result<(), Failed> {
     let armature = || ARC.scene(Some(Trs::IDENTITY));
     for wanted in [named("nobody"), named("2")] {
         let fault = fault(armature(), wanted)?;
-        assert!(
-            matches!(fault, BuildError::Clip(ClipFault::RootJoint(_))),
-            "{fault}"
-        );
+        assert!(matches!(fault, BuildError::Clip(ClipFault::RootJoint(_))), "{fault}");
     }
     let mut doubled = armature();
-    doubled.nodes.push(RawNode {
-        parent: Some(1),
-        ..doubled.nodes[1].clone()
-    });
+    doubled.nodes.push(RawNode { parent: Some(1), ..doubled.nodes[1].clone() });
     let mut track = doubled.clips[0].tracks[1].clone();
     track.node = 2;
     doubled.clips[0].tracks.push(track);
@@ -38,50 +29,31 @@ pub fn refusals() -> Result<(), Failed> {
     assert!(
         matches!(
             &ambiguous,
-            BuildError::Clip(ClipFault::RootJoint(LookupError::SeveralJoints {
-                count: 2,
-                ..
-            }))
+            BuildError::Clip(ClipFault::RootJoint(LookupError::SeveralJoints { count: 2, .. }))
         ),
         "{ambiguous}"
     );
     // The end of a path is one, too: that of the joint below, whose parent is animated.
     let below = fault(doubled.clone(), named("walker/walker"))?;
-    assert!(
-        matches!(below, BuildError::Clip(ClipFault::MovingAncestor { .. })),
-        "{below}"
-    );
+    assert!(matches!(below, BuildError::Clip(ClipFault::MovingAncestor { .. })), "{below}");
     for joint in [named("armature/walker"), named("1")] {
-        assert!(
-            build(doubled.clone(), joint)?.clips()[0]
-                .root_motion()
-                .is_some()
-        );
+        assert!(build(doubled.clone(), joint)?.clips()[0].root_motion().is_some());
     }
     let mut moving = armature();
     let mut track = moving.clips[0].tracks[0].clone();
     track.node = 0;
     moving.clips[0].tracks.push(track);
     let above = fault(moving.clone(), named("walker"))?;
-    assert!(
-        matches!(above, BuildError::Clip(ClipFault::MovingAncestor { .. })),
-        "{above}"
-    );
+    assert!(matches!(above, BuildError::Clip(ClipFault::MovingAncestor { .. })), "{above}");
     // Left to itself it takes the joint that stands first.
     let rig = build(moving, with_turns())?;
     assert_eq!(rig.clips()[0].root_motion().map(RootMotion::joint), Some(0));
     for scale in [Vec3::new(1.0, 2.0, 1.0), Vec3::ZERO] {
-        let above = Trs {
-            scale,
-            ..Trs::IDENTITY
-        };
+        let above = Trs { scale, ..Trs::IDENTITY };
         let mut raw = armature();
         raw.nodes[0].local = above;
         let scale = fault(raw, named("walker"))?;
-        assert!(
-            matches!(scale, BuildError::Clip(ClipFault::RootScale { .. })),
-            "{scale}"
-        );
+        assert!(matches!(scale, BuildError::Clip(ClipFault::RootScale { .. })), "{scale}");
     }
 
     // Parts that are no root motion.
@@ -93,12 +65,8 @@ pub fn refusals() -> Result<(), Failed> {
         rotations: Vec::new(),
     };
     let make = |kind, parts: RootMotionParts| {
-        let parts = ClipParts {
-            duration: 1.0,
-            kind,
-            root_motion: Some(parts),
-            ..ClipParts::default()
-        };
+        let parts =
+            ClipParts { duration: 1.0, kind, root_motion: Some(parts), ..ClipParts::default() };
         phalanx::clip::Clip::new(parts, rig.skeleton())
     };
     assert!(make(ClipKind::Full, good.clone()).is_ok());
@@ -116,16 +84,10 @@ pub fn refusals() -> Result<(), Failed> {
         let mut parts = good.clone();
         spoil(&mut parts);
         let refused = make(ClipKind::Full, parts);
-        assert!(
-            matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))),
-            "{i}"
-        );
+        assert!(matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))), "{i}");
     }
     let refused = make(ClipKind::Additive, good);
-    assert!(matches!(
-        refused,
-        Err(BuildError::Clip(ClipFault::RootMotion { .. }))
-    ));
+    assert!(matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))));
     Ok(())
 }
 

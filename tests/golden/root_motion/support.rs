@@ -11,10 +11,7 @@ use phalanx::rig::Rig;
 
 pub fn options(rotation: bool) -> ImportOptions {
     ImportOptions {
-        root_motion: Some(RootMotionOptions {
-            rotation,
-            ..RootMotionOptions::default()
-        }),
+        root_motion: Some(RootMotionOptions { rotation, ..RootMotionOptions::default() }),
         ..ImportOptions::default()
     }
 }
@@ -28,9 +25,7 @@ pub fn place(rig: &Rig, clip: usize, time: f32) -> Result<Vec<DMat4>, Failed> {
     let weight = 1.0;
     let posed = evaluate_pose(rig, &[PoseAction { clip, time, weight }])?;
     let worlds = posed.worlds.iter();
-    Ok(worlds
-        .map(|w| DMat4::from_cols_array(&w.to_cols_array().map(f64::from)))
-        .collect())
+    Ok(worlds.map(|w| DMat4::from_cols_array(&w.to_cols_array().map(f64::from))).collect())
 }
 
 pub fn clip_motion<'a>(rig: &'a Rig, name: &str) -> Result<(&'a RootMotion, f64), Failed> {

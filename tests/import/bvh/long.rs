@@ -31,10 +31,7 @@ fn check(clip: &Clip, rig: &Rig, frames: usize, frame_time: f64, within: f64) {
         for joint in 0..rig.skeleton().len() {
             let found = degrees(&pose, rig.skeleton(), joint);
             let expected = swing(frame, joint);
-            assert!(
-                (found - expected).abs() < within,
-                "{frame}, {joint}: {found}, not {expected}"
-            );
+            assert!((found - expected).abs() < within, "{frame}, {joint}: {found}, not {expected}");
         }
     }
 }
@@ -58,10 +55,8 @@ fn ten_minutes_at_120_hz() {
     assert!(measured.max <= 1e-4 && 3 * baked.bytes() < 2 * clip.bytes());
     check(&baked, &rig, frames, frame_time, 0.2);
     // Root motion of all of it.
-    let options = BuildOptions {
-        root_motion: Some(RootMotionOptions::default()),
-        ..BuildOptions::default()
-    };
+    let options =
+        BuildOptions { root_motion: Some(RootMotionOptions::default()), ..BuildOptions::default() };
     let walked = build_rig(raw, &options).unwrap();
     let motion = walked.clips()[0].root_motion().expect("it walks 7.2 m");
     assert_eq!(motion.parts().times.len(), frames);
@@ -86,10 +81,7 @@ fn a_take_of_a_day_and_a_half_keeps_its_frames() {
     let worst = track.times.iter().enumerate().map(off).fold(0.0, f64::max);
     assert!(worst > REGULAR_TOLERANCE, "{worst}");
     raw.channels.push(RawUserChannel {
-        channel: UserChannel {
-            name: "x".into(),
-            rest: ChannelValue::Float(0.0),
-        },
+        channel: UserChannel { name: "x".into(), rest: ChannelValue::Float(0.0) },
         tracks: vec![RawUserTrack {
             clip: 0,
             interpolation: Interpolation::Linear,
@@ -149,10 +141,7 @@ fn the_limit_of_the_baker() {
     let keys = MAX_BAKED_KEYS / joints + 1;
     let mut nodes: Vec<RawNode> = Vec::new();
     for joint in 0..joints {
-        nodes.push(RawNode {
-            parent: joint.checked_sub(1),
-            ..RawNode::default()
-        });
+        nodes.push(RawNode { parent: joint.checked_sub(1), ..RawNode::default() });
     }
     let times: Vec<f32> = (0..keys).map(|k| k as f32).collect();
     let track = RawTrack {
@@ -182,10 +171,7 @@ fn the_limit_of_the_baker() {
     let refused = bake(clip, rig.skeleton(), &BakeOptions::default()).unwrap_err();
     assert!(matches!(refused, BakeError::TooLarge { times, joints: 512, .. } if times == keys));
     let says = refused.to_string();
-    assert!(
-        says.contains("32769 key times × 512 joints") && says.contains("16777216"),
-        "{says}"
-    );
+    assert!(says.contains("32769 key times × 512 joints") && says.contains("16777216"), "{says}");
 }
 
 /// One node that rotates about Z by an angle in radians at each time.
@@ -215,18 +201,11 @@ fn turning(times: Vec<f32>, interpolation: Interpolation, angle: impl Fn(f64) ->
 
 /// Times that are on no grid: 0.9 of the intervals after an interval of 1.1.
 fn odd_times(keys: usize, rate: f64) -> Vec<f32> {
-    (0..keys)
-        .map(|k| ((k as f64 + if k % 2 == 1 { 0.4 } else { 0.0 }) / rate) as f32)
-        .collect()
+    (0..keys).map(|k| ((k as f64 + if k % 2 == 1 { 0.4 } else { 0.0 }) / rate) as f32).collect()
 }
 
 fn radians(clip: &Clip, rig: &Rig, time: f32) -> f64 {
-    degrees(
-        &sample(clip, rig.skeleton(), time).unwrap(),
-        rig.skeleton(),
-        0,
-    )
-    .to_radians()
+    degrees(&sample(clip, rig.skeleton(), time).unwrap(), rig.skeleton(), 0).to_radians()
 }
 
 #[test]
@@ -237,44 +216,24 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
     let raw = turning(times, Interpolation::Linear, angle);
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
     assert_eq!(report.entries, []);
-    assert_eq!(
-        rig.clips()[0].timelines()[0].len as usize,
-        MAX_IRREGULAR_KEYS
-    );
+    assert_eq!(rig.clips()[0].timelines()[0].len as usize, MAX_IRREGULAR_KEYS);
     // One more is not.
     let times = odd_times(MAX_IRREGULAR_KEYS + 1, 100.0);
     let last = times[times.len() - 1];
     let raw = turning(times.clone(), Interpolation::Linear, angle);
     let (rig, report) = build_rig_reporting(raw.clone(), &BuildOptions::default()).unwrap();
     let timeline = rig.clips()[0].timelines()[0];
-    assert!(
-        (f64::from(timeline.rate) - RESAMPLE_RATE).abs() < 0.01,
-        "{}",
-        timeline.rate
-    );
-    assert_eq!(
-        timeline.len as usize,
-        (f64::from(last) * RESAMPLE_RATE).ceil() as usize + 1
-    );
+    assert!((f64::from(timeline.rate) - RESAMPLE_RATE).abs() < 0.01, "{}", timeline.rate);
+    assert_eq!(timeline.len as usize, (f64::from(last) * RESAMPLE_RATE).ceil() as usize + 1);
     let entry = &report.entries[0];
-    assert_eq!(
-        (entry.severity, report.entries.len()),
-        (Severity::Repaired, 1)
-    );
+    assert_eq!((entry.severity, report.entries.len()), (Severity::Repaired, 1));
     assert_eq!(entry.place, "animation 0 \"odd\", rotation");
     let says = &entry.message;
-    let head = format!(
-        "65536 irregular key times were resampled at 120.001 Hz to {}, ",
-        timeline.len
-    );
+    let head =
+        format!("65536 irregular key times were resampled at 120.001 Hz to {}, ", timeline.len);
     assert!(says.starts_with(&head), "{says}");
     // The stated error is that of the clip: sampled here, at the keys and between them.
-    let said = says
-        .rsplit_once("up to ")
-        .unwrap()
-        .1
-        .strip_suffix(" degrees")
-        .unwrap();
+    let said = says.rsplit_once("up to ").unwrap().1.strip_suffix(" degrees").unwrap();
     let said = said.parse::<f64>().unwrap().to_radians();
     let mut worst: f64 = 0.0;
     for pair in times.windows(2).step_by(101) {
@@ -285,21 +244,10 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
             worst = worst.max((found - (a + (b - a) * way)).abs());
         }
     }
-    assert!(
-        said > 0.0 && worst <= said + 2e-6 && said < 1e-3,
-        "{worst} of {said}"
-    );
+    assert!(said > 0.0 && worst <= said + 2e-6 && said < 1e-3, "{worst} of {said}");
     // Another rate is an option; it is not below the mean rate.
-    for (wanted, expected) in [
-        (480.0, 480.0),
-        (1.0, 100.0),
-        (f64::NAN, 100.0),
-        (9e9, 800.0),
-    ] {
-        let options = BuildOptions {
-            resample_rate: wanted,
-            ..BuildOptions::default()
-        };
+    for (wanted, expected) in [(480.0, 480.0), (1.0, 100.0), (f64::NAN, 100.0), (9e9, 800.0)] {
+        let options = BuildOptions { resample_rate: wanted, ..BuildOptions::default() };
         let (rig, report) = build_rig_reporting(raw.clone(), &options).unwrap();
         let rate = f64::from(rig.clips()[0].timelines()[0].rate);
         assert!((rate / expected - 1.0).abs() < 1e-3, "{rate}");
@@ -315,11 +263,7 @@ fn even_times_with_a_glitch_keep_their_keys() {
     let times: Vec<f32> = (0..keys).map(|k| (k as f64 / 60.0) as f32).collect();
     let glitch = times[40_000];
     let raw = turning(times.clone(), Interpolation::Linear, |t| {
-        if t as f32 >= glitch {
-            170.0_f64.to_radians()
-        } else {
-            0.0
-        }
+        if t as f32 >= glitch { 170.0_f64.to_radians() } else { 0.0 }
     });
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
     let clip = &rig.clips()[0];
@@ -380,11 +324,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
     );
     let lane = usize::from(rig.skeleton().lane_of()[0]);
     for &time in times.iter().step_by(499) {
-        let x = sample(&rig.clips()[0], rig.skeleton(), time)
-            .unwrap()
-            .lane(lane)
-            .translation
-            .x;
+        let x = sample(&rig.clips()[0], rig.skeleton(), time).unwrap().lane(lane).translation.x;
         assert!((x - (0.3 * time).sin()).abs() < 2e-3, "{time}: {x}");
     }
 }
@@ -404,18 +344,9 @@ fn times_that_fit_no_grid() {
             time
         })
         .collect();
-    let options = BuildOptions {
-        resample_rate: 1e9,
-        ..BuildOptions::default()
-    };
+    let options = BuildOptions { resample_rate: 1e9, ..BuildOptions::default() };
     let raw = turning(times, Interpolation::Linear, |t| 0.1 * (t % 3.0));
     let says = build_rig(raw, &options).unwrap_err().to_string();
-    assert!(
-        says.contains("rotation block 0 has 65536 key times, the limit is 65535"),
-        "{says}"
-    );
-    assert!(
-        says.contains(&format!("no {MAX_RESAMPLED_KEYS} evenly spaced times")),
-        "{says}"
-    );
+    assert!(says.contains("rotation block 0 has 65536 key times, the limit is 65535"), "{says}");
+    assert!(says.contains(&format!("no {MAX_RESAMPLED_KEYS} evenly spaced times")), "{says}");
 }

@@ -15,11 +15,7 @@ fn track(scene: &RawScene, node: usize, channel: RawChannel) -> Option<&RawTrack
 }
 
 fn names(scene: &RawScene) -> Vec<&str> {
-    scene
-        .nodes
-        .iter()
-        .map(|n| n.name.as_deref().unwrap())
-        .collect()
+    scene.nodes.iter().map(|n| n.name.as_deref().unwrap()).collect()
 }
 
 /// All sequences of different letters of a text, of any length.
@@ -56,28 +52,16 @@ fn channels_come_in_any_order_and_number() {
                 .flat_map(|i| [order.chars().nth(i), places.chars().nth(i)])
                 .flatten()
                 .collect();
-            for channels in [
-                format!("{places}{order}"),
-                format!("{order}{places}"),
-                mixed,
-            ] {
+            for channels in [format!("{places}{order}"), format!("{order}{places}"), mixed] {
                 let mut text = "HIERARCHY ROOT r { OFFSET 1 2 3 CHANNELS ".to_owned();
                 write!(text, "{}", channels.len()).unwrap();
                 for c in channels.chars() {
-                    let kind = if c.is_uppercase() {
-                        "rotation"
-                    } else {
-                        "position"
-                    };
+                    let kind = if c.is_uppercase() { "rotation" } else { "position" };
                     write!(text, " {}{kind}", c.to_ascii_uppercase()).unwrap();
                 }
                 text += " } MOTION Frames: 1 Frame Time: 1\n";
                 for c in channels.chars() {
-                    let value = if c.is_uppercase() {
-                        degrees(c)
-                    } else {
-                        metres(c)
-                    };
+                    let value = if c.is_uppercase() { degrees(c) } else { metres(c) };
                     write!(text, "{value} ").unwrap();
                 }
                 let (scene, _) =
@@ -133,19 +117,12 @@ fn joints_are_where_forward_kinematics_puts_them() {
         let knee: [f64; 3] = std::array::from_fn(|i| place[i] + knee[i]);
         let foot = turned(&leg, [0.0, -0.25, 0.0]);
         let foot: [f64; 3] = std::array::from_fn(|i| knee[i] + foot[i]);
-        let action = PoseAction {
-            clip: 0,
-            time: 0.25 * frame as f32,
-            weight: 1.0,
-        };
+        let action = PoseAction { clip: 0, time: 0.25 * frame as f32, weight: 1.0 };
         let pose = evaluate_pose(&rig, &[action]).unwrap();
         for (node, expected) in [place, knee, foot].into_iter().enumerate() {
             let found = pose.worlds[node].transform_point3(glam::Vec3::ZERO);
             let found = found.to_array().map(f64::from);
-            assert!(
-                close(&found, &expected, 1e-6),
-                "{node}: {found:?}, not {expected:?}"
-            );
+            assert!(close(&found, &expected, 1e-6), "{node}: {found:?}, not {expected:?}");
         }
     }
 }
@@ -156,24 +133,14 @@ fn joints_end_sites_and_the_clip() {
     assert_eq!(names(&scene), ["Hips", "Leg", "Leg_end"]);
     let parents: Vec<_> = scene.nodes.iter().map(|n| n.parent).collect();
     assert_eq!(parents, [None, Some(0), Some(1)]);
-    assert_eq!(
-        scene.nodes[2].local.translation.to_array(),
-        [0.0, -0.25, 0.0]
-    );
+    assert_eq!(scene.nodes[2].local.translation.to_array(), [0.0, -0.25, 0.0]);
     // An End Site is a node, and no joint.
     assert_eq!(scene.skins[0].joints, [0, 1]);
-    assert_eq!(
-        (scene.scenes.clone(), scene.default_scene),
-        (vec![vec![0]], Some(0))
-    );
+    assert_eq!((scene.scenes.clone(), scene.default_scene), (vec![vec![0]], Some(0)));
     let clip = &scene.clips[0];
     assert_eq!((clip.name.as_deref(), clip.duration), (Some("take"), 0.25));
     assert!(clip.tracks.iter().all(|t| t.times == [0.0, 0.25]));
-    assert!(
-        clip.tracks
-            .iter()
-            .all(|t| t.interpolation == Interpolation::Linear)
-    );
+    assert!(clip.tracks.iter().all(|t| t.interpolation == Interpolation::Linear));
     let rig = build_rig(scene, &BuildOptions::default()).unwrap();
     assert_eq!(rig.skeleton().names(), ["Hips", "Leg"]);
     assert_eq!((rig.nodes().len(), rig.palette_len()), (3, 2));
@@ -187,24 +154,14 @@ fn joints_end_sites_and_the_clip() {
 #[test]
 fn centimetres_become_metres_and_rotations_stay() {
     let metres = sound(PAIR);
-    let options = ImportOptions {
-        unit: CENTIMETRES,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
     let (hundredth, report) = read_slice(PAIR.as_bytes(), "take.bvh", &options).unwrap();
     let near = |a: f32, b: f32| (a - 0.01 * b).abs() <= 1e-9;
     for (a, b) in hundredth.nodes.iter().zip(&metres.nodes) {
-        let (a, b) = (
-            a.local.translation.to_array(),
-            b.local.translation.to_array(),
-        );
+        let (a, b) = (a.local.translation.to_array(), b.local.translation.to_array());
         assert!(a.iter().zip(b).all(|(a, b)| near(*a, b)), "{a:?}");
     }
-    for (a, b) in hundredth.clips[0]
-        .tracks
-        .iter()
-        .zip(&metres.clips[0].tracks)
-    {
+    for (a, b) in hundredth.clips[0].tracks.iter().zip(&metres.clips[0].tracks) {
         match a.channel {
             RawChannel::Rotation => assert_eq!(a.values, b.values),
             _ => assert!(a.values.iter().zip(&b.values).all(|(a, b)| near(*a, *b))),
@@ -228,10 +185,7 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
         )
     };
     let note = |size: &str, unit: f64| {
-        let options = ImportOptions {
-            unit,
-            ..ImportOptions::default()
-        };
+        let options = ImportOptions { unit, ..ImportOptions::default() };
         let (_, report) = read_slice(text(size).as_bytes(), "x", &options).unwrap();
         let entry = report.entries.iter().find(|e| e.place == "unit");
         entry.map(|e| {
@@ -247,10 +201,7 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
     let says = note("1.8", 0.01).unwrap();
     assert!(says.contains("in metres (unit 1) it is 1.80 m"), "{says}");
     let says = note("70", 1.0).unwrap();
-    assert!(
-        says.contains("in inches (unit 0.0254) it is 1.78 m"),
-        "{says}"
-    );
+    assert!(says.contains("in inches (unit 0.0254) it is 1.78 m"), "{says}");
     // An adult of the CMU collection; a person of 70 or 60 inches is none, although that unit would fit the latter.
     for (size, metres) in [("31", "1.75"), ("25", "1.41"), ("40", "2.26")] {
         let says = note(size, 1.0).unwrap();
@@ -258,15 +209,9 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
         assert!(says.contains(&guess), "{says}");
     }
     let says = note("60", 1.0).unwrap();
-    assert!(
-        says.contains("in inches (unit 0.0254) it is 1.52 m"),
-        "{says}"
-    );
+    assert!(says.contains("in inches (unit 0.0254) it is 1.52 m"), "{says}");
     let says = note("100", 1.0).unwrap();
-    assert!(
-        says.contains("in centimetres (unit 0.01) it is 1.00 m"),
-        "{says}"
-    );
+    assert!(says.contains("in centimetres (unit 0.01) it is 1.00 m"), "{says}");
     let says = note("0.002", 0.01).unwrap();
     assert!(says.contains("0.0100 m"), "{says}");
     for fine in [("1.7", 1.0), ("170", 0.01), ("14", 1.0), ("-0.4", 1.0)] {
@@ -276,18 +221,12 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
 
 #[test]
 fn z_up_is_that_of_the_importer() {
-    let options = ImportOptions {
-        up_axis: UpAxis::Z,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { up_axis: UpAxis::Z, ..ImportOptions::default() };
     let (scene, _) = read_slice(PAIR.as_bytes(), "take.bvh", &options).unwrap();
     let mut expected = sound(PAIR);
     expected.convert_up_axis(UpAxis::Z);
     assert_eq!(scene, expected);
-    assert_eq!(
-        scene.nodes[1].local.translation.to_array(),
-        [0.0, -0.25, -0.5]
-    );
+    assert_eq!(scene.nodes[1].local.translation.to_array(), [0.0, -0.25, -0.5]);
 }
 
 /// Every way to write the same file.
@@ -307,19 +246,13 @@ fn other_spellings_mean_the_same() {
         format!("{}\u{1a}", PAIR.trim_end()),
         format!("{PAIR}\n\u{1a}\u{1a}\u{1a}\r\n"),
         upper(PAIR),
-        PAIR.replace("OFFSET", "offset")
-            .replace("CHANNELS", "Channels"),
-        PAIR.replace("HIERARCHY", "hierarchy")
-            .replace("MOTION", "Motion"),
-        PAIR.replace("Xposition", "XPOSITION")
-            .replace("Zrotation", "ZRotation"),
-        PAIR.replace("Frames:", "frames")
-            .replace("Frame Time:", "frame time :"),
-        PAIR.replace("Hips\n{", "Hips {")
-            .replace("Leg\n\t{", "Leg{"),
+        PAIR.replace("OFFSET", "offset").replace("CHANNELS", "Channels"),
+        PAIR.replace("HIERARCHY", "hierarchy").replace("MOTION", "Motion"),
+        PAIR.replace("Xposition", "XPOSITION").replace("Zrotation", "ZRotation"),
+        PAIR.replace("Frames:", "frames").replace("Frame Time:", "frame time :"),
+        PAIR.replace("Hips\n{", "Hips {").replace("Leg\n\t{", "Leg{"),
         PAIR.replace("Hips\n", "Hips  \t\n"),
-        PAIR.replace("0.5 1 0\n", "+5e-1 1 0.0\n")
-            .replace("-0.5 0.25", "-.5 25E-2"),
+        PAIR.replace("0.5 1 0\n", "+5e-1 1 0.0\n").replace("-0.5 0.25", "-.5 25E-2"),
     ];
     for text in spelt {
         assert_eq!(sound(&text), expected, "{text:?}");
@@ -335,22 +268,14 @@ fn names_are_kept_as_they_are() {
     let text = "HIERARCHY\nROOT mixamorig:Hips (main) {\nOFFSET 0 1 0\nJOINT  Armature|Left Up Leg.001 \n{ OFFSET 0 0 0\n\
         JOINT Ärmel 袖\n{ OFFSET 0 1 0 } JOINT JOINT\n{ OFFSET 0 1 0 } } }\nMOTION\nFrames: 0\nFrame Time: 1";
     let (scene, _) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
-    let expected = [
-        "mixamorig:Hips (main)",
-        "Armature|Left Up Leg.001",
-        "Ärmel 袖",
-        "JOINT",
-    ];
+    let expected = ["mixamorig:Hips (main)", "Armature|Left Up Leg.001", "Ärmel 袖", "JOINT"];
     assert_eq!(names(&scene), expected);
     // Another encoding than UTF-8 is reported.
     let text = b"HIERARCHY ROOT H\xfcfte { OFFSET 0 1 0 } MOTION Frames: 0 Frame Time: 1";
     let (scene, report) = read_slice(text, "x", &ImportOptions::default()).unwrap();
     assert_eq!(names(&scene), ["H\u{fffd}fte"]);
     let says = report.entries[0].to_string();
-    assert_eq!(
-        says,
-        "repaired: joint 0: its name is not UTF-8 and became \"H\u{fffd}fte\""
-    );
+    assert_eq!(says, "repaired: joint 0: its name is not UTF-8 and became \"H\u{fffd}fte\"");
 }
 
 /// Names that several joints have are reported with the indices of the joints, without End Sites.
@@ -380,10 +305,7 @@ fn names_that_occur_twice_are_reported() {
     let skeleton = rig.skeleton();
     assert!(skeleton.joint("Hand").is_err());
     assert_eq!(skeleton.joint("Right/Hand"), Ok(4));
-    assert_eq!(
-        [2, 4].map(|j| skeleton.names()[j].as_str()),
-        ["Hand", "Hand"]
-    );
+    assert_eq!([2, 4].map(|j| skeleton.names()[j].as_str()), ["Hand", "Hand"]);
     // Siblings have one path.
     let (rig, entry) = note(&(joint("Toe", "") + &joint("Toe", "")));
     let says = entry.unwrap().message;
@@ -415,17 +337,10 @@ fn files_without_motion_are_skeletons() {
     let none =
         "HIERARCHY ROOT a { OFFSET 0 1 0 JOINT b { OFFSET 0 1 0 } } MOTION Frames: 0 Frame Time: 1";
     let still = none.replace("Frames: 0", "Frames: 16777216");
-    for (text, says) in [
-        (none, "there are no frames"),
-        (&still, "no joint has channels"),
-    ] {
+    for (text, says) in [(none, "there are no frames"), (&still, "no joint has channels")] {
         let (scene, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
         assert_eq!(scene.clips, []);
-        assert!(
-            report.entries[0].message.starts_with(says),
-            "{:?}",
-            report.entries
-        );
+        assert!(report.entries[0].message.starts_with(says), "{:?}", report.entries);
         let rig = build_rig(scene, &BuildOptions::default()).unwrap();
         assert_eq!(rig.skeleton().len(), 2);
     }
@@ -442,16 +357,9 @@ fn angles_beyond_a_turn_are_those_within() {
     let frames = "0 1 0 10 20 30 5 6 7\n0 1 0 370 -700 30 725 6 -353\n";
     let (head, _) = PAIR.split_once("0 1 0 10").unwrap();
     let scene = sound(&format!("{head}{frames}"));
-    for track in scene.clips[0]
-        .tracks
-        .iter()
-        .filter(|t| t.channel == RawChannel::Rotation)
-    {
+    for track in scene.clips[0].tracks.iter().filter(|t| t.channel == RawChannel::Rotation) {
         let [a, b] = [&track.values[..4], &track.values[4..]].map(matrix);
-        assert!(
-            close(a.as_flattened(), b.as_flattened(), 1e-6),
-            "{a:?} {b:?}"
-        );
+        assert!(close(a.as_flattened(), b.as_flattened(), 1e-6), "{a:?} {b:?}");
     }
 }
 

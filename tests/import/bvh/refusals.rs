@@ -13,10 +13,7 @@ const MAX_BVH_JOINTS: usize = 65_535;
 /// The error of a text, without the file's name.
 fn error(text: impl AsRef<[u8]>) -> String {
     let read = read_slice(text.as_ref(), "take.bvh", &ImportOptions::default());
-    let error = read
-        .map(|_| ())
-        .expect_err("the file is refused")
-        .to_string();
+    let error = read.map(|_| ()).expect_err("the file is refused").to_string();
     let rest = error.strip_prefix("take.bvh: ").expect("the file is named");
     assert!(!rest.contains('\n'), "one line: {rest}");
     rest.to_owned()
@@ -53,10 +50,7 @@ fn columns_behind_a_byte_order_mark() {
 
 #[test]
 fn counts_of_values() {
-    let short = with(
-        "0.5 1 0.25 -10 40 -30 50 -60 70",
-        "0.5 1 0.25 -10 40 -30 50 -60",
-    );
+    let short = with("0.5 1 0.25 -10 40 -30 50 -60 70", "0.5 1 0.25 -10 40 -30 50 -60");
     let said = "line 20, column 29: frame 1 has 8 values, the joints have 9 channels";
     assert_eq!(error(short), said);
     let long = with("30 5 6 7\n", "30 5 6 7 8 9\n");
@@ -71,65 +65,31 @@ fn counts_of_values() {
 #[test]
 fn counts_of_frames() {
     let more = with("Frames: 2", "Frames: 3");
-    assert_eq!(
-        error(more),
-        "line 21, column 1: 3 frames are declared, there are 2"
-    );
+    assert_eq!(error(more), "line 21, column 1: 3 frames are declared, there are 2");
     let fewer = with("Frames: 2", "Frames: 1");
-    assert_eq!(
-        error(fewer),
-        "line 20, column 1: 1 frame is declared, there are 2"
-    );
+    assert_eq!(error(fewer), "line 20, column 1: 1 frame is declared, there are 2");
     let huge = with("Frames: 2", "Frames: 16777217");
-    assert_eq!(
-        error(huge),
-        "line 17, column 9: frames: 16777217, the limit is 16777216"
-    );
+    assert_eq!(error(huge), "line 17, column 9: frames: 16777217, the limit is 16777216");
     // Declared, but not there: nothing is reserved for them.
     let lie = with("Frames: 2", "Frames: 16777216");
-    assert_eq!(
-        error(lie),
-        "line 21, column 1: 16777216 frames are declared, there are 2"
-    );
+    assert_eq!(error(lie), "line 21, column 1: 16777216 frames are declared, there are 2");
     for (count, said) in [
-        (
-            "-1",
-            "the number of frames is -1, expected a whole number from 0 to 16777216",
-        ),
-        (
-            "1.5",
-            "the number of frames is 1.5, expected a whole number from 0 to 16777216",
-        ),
+        ("-1", "the number of frames is -1, expected a whole number from 0 to 16777216"),
+        ("1.5", "the number of frames is 1.5, expected a whole number from 0 to 16777216"),
         (
             "99999999999999999999999",
             "the number of frames is 1e23, expected a whole number from 0 to 16777216",
         ),
         ("two", "the number of frames is \"two\", expected a number"),
-        (
-            "nan",
-            "the number of frames is NaN, expected a finite number",
-        ),
+        ("nan", "the number of frames is NaN, expected a finite number"),
     ] {
         let text = with("Frames: 2", &format!("Frames: {count}"));
         assert_eq!(error(text), format!("line 17, column 9: {said}"));
     }
-    let read = read_slice(
-        with("Frames: 2", "Frames: -1").as_bytes(),
-        "x",
-        &ImportOptions::default(),
-    );
+    let read =
+        read_slice(with("Frames: 2", "Frames: -1").as_bytes(), "x", &ImportOptions::default());
     let kind = place_and_kind(read.unwrap_err()).1;
-    assert!(
-        matches!(
-            kind,
-            ImportFault::Whole {
-                value: -1.0,
-                limit: 16_777_216,
-                ..
-            }
-        ),
-        "{kind:?}"
-    );
+    assert!(matches!(kind, ImportFault::Whole { value: -1.0, limit: 16_777_216, .. }), "{kind:?}");
     assert_eq!(
         error(with("CHANNELS 3", "CHANNELS -3")),
         "line 9, column 12: the number of channels is -3, expected a whole number from 0 to 6"
@@ -164,21 +124,11 @@ fn frames_that_f32_does_not_tell_apart() {
     };
     // Times of f32 are 1/512 s apart up to 32,768 s, and 1/256 s from there on: less than 4 ms, more than 3.9 ms.
     let frames = 8_500_000;
-    assert!(matches!(
-        place_and_kind(read(frames, 0.004)).1,
-        ImportFault::Frames { found: 0, .. }
-    ));
+    assert!(matches!(place_and_kind(read(frames, 0.004)).1, ImportFault::Frames { found: 0, .. }));
     let error = read(frames, 0.0039);
     let (place, kind) = place_and_kind(error);
     assert_eq!(place, "line 18, column 13");
-    let ImportFault::FramesMeet {
-        frame,
-        seconds,
-        step,
-        frame_time,
-        frames: of,
-    } = kind
-    else {
+    let ImportFault::FramesMeet { frame, seconds, step, frame_time, frames: of } = kind else {
         panic!("{kind}");
     };
     assert_eq!((step, frame_time, of), (1.0 / 256.0, 0.0039, frames));
@@ -187,10 +137,7 @@ fn frames_that_f32_does_not_tell_apart() {
     assert_eq!(time(frame), time(frame - 1));
     assert!((1..frame).all(|k| time(k - 1) < time(k)));
     // As many frames as it says are fine.
-    assert!(matches!(
-        place_and_kind(read(frame, 0.0039)).1,
-        ImportFault::Frames { found: 0, .. }
-    ));
+    assert!(matches!(place_and_kind(read(frame, 0.0039)).1, ImportFault::Frames { found: 0, .. }));
     // At 120 Hz 36 hours are, 37 are not. Whole seconds count to the limit of frames.
     assert!(matches!(
         place_and_kind(read(36 * 3600 * 120, 1.0 / 120.0)).1,
@@ -201,10 +148,7 @@ fn frames_that_f32_does_not_tell_apart() {
         says.contains("times of f32 are 0.015625 s apart there, the frame time is 0.008333333333333333 s; of the 15984000"),
         "{says}"
     );
-    assert!(matches!(
-        place_and_kind(read(1 << 24, 1.0)).1,
-        ImportFault::Frames { .. }
-    ));
+    assert!(matches!(place_and_kind(read(1 << 24, 1.0)).1, ImportFault::Frames { .. }));
 }
 
 #[test]
@@ -242,18 +186,12 @@ fn numbers() {
     let said = "line 8, column 17: an offset is \"CHANNELS\", expected a number";
     assert_eq!(error(with("0 -0.5 0.25\n\t\tCH", "0 -0.5 CH")), said);
     // A unit that lifts a number over the limit.
-    let options = ImportOptions {
-        unit: 1e13,
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { unit: 1e13, ..ImportOptions::default() };
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
     let (_, kind) = place_and_kind(read);
     assert!(matches!(kind, ImportFault::Beyond { .. }), "{kind}");
     for unit in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        let options = ImportOptions {
-            unit,
-            ..ImportOptions::default()
-        };
+        let options = ImportOptions { unit, ..ImportOptions::default() };
         let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
         assert_eq!(
             read.to_string(),
@@ -271,34 +209,19 @@ fn numbers() {
 #[test]
 fn words() {
     let cases = [
-        (
-            with("ROOT Hips", "JOINT Hips"),
-            "line 2, column 1: expected ROOT, found \"JOINT\"",
-        ),
-        (
-            with("ROOT Hips", "ROOT"),
-            "line 3, column 1: expected the name of a joint, found \"{\"",
-        ),
+        (with("ROOT Hips", "JOINT Hips"), "line 2, column 1: expected ROOT, found \"JOINT\""),
+        (with("ROOT Hips", "ROOT"), "line 3, column 1: expected the name of a joint, found \"{\""),
         (
             with("JOINT Leg\n\t{", "JOINT\n"),
             "line 8, column 3: expected the name of a joint, found \"OFFSET\"",
         ),
-        (
-            with("Leg\n\t{", "\nLeg\n"),
-            "line 9, column 3: expected {, found \"OFFSET\"",
-        ),
+        (with("Leg\n\t{", "\nLeg\n"), "line 9, column 3: expected {, found \"OFFSET\""),
         (
             "HIERARCHY\nROOT\n".to_owned(),
             "line 3, column 1: expected the name of a joint, found the end",
         ),
-        (
-            with("Leg\n\t{", "Leg\n"),
-            "line 8, column 3: expected {, found \"OFFSET\"",
-        ),
-        (
-            with("\t\tOFFSET 0 -0.5 0.25\n", ""),
-            "line 13, column 2: expected OFFSET, found \"}\"",
-        ),
+        (with("Leg\n\t{", "Leg\n"), "line 8, column 3: expected {, found \"OFFSET\""),
+        (with("\t\tOFFSET 0 -0.5 0.25\n", ""), "line 13, column 2: expected OFFSET, found \"}\""),
         (
             with("OFFSET 0.5 1 0\n", "OFFSET 0.5 1 0 OFFSET 1 1 1\n"),
             "line 4, column 17: the joint has a second OFFSET",
@@ -308,10 +231,7 @@ fn words() {
             "line 9, column 14: the joint has a second CHANNELS",
         ),
         (
-            with(
-                "Yrotation Zrotation Xrotation",
-                "Yrotation Zrotation Yrotation",
-            ),
+            with("Yrotation Zrotation Xrotation", "Yrotation Zrotation Yrotation"),
             "line 9, column 34: the joint has a second Yrotation",
         ),
         (
@@ -350,10 +270,7 @@ fn words() {
             with("}\nMOTION", "}}\nMOTION"),
             "line 15, column 2: expected ROOT or MOTION, found \"}\"",
         ),
-        (
-            with("Frames: 2", "Farmes: 2"),
-            "line 17, column 1: expected Frames:, found \"Farmes\"",
-        ),
+        (with("Frames: 2", "Farmes: 2"), "line 17, column 1: expected Frames:, found \"Farmes\""),
         (
             with("Frame Time", "Frame Rate"),
             "line 18, column 7: expected Frame Time:, found \"Rate\"",
@@ -369,29 +286,15 @@ fn other_files() {
     assert_eq!(error(""), "the file is empty");
     assert_eq!(error(" \r\n\t"), "the file is empty");
     let begins = "line 1, column 1: a BVH file begins with HIERARCHY, this one with";
-    assert_eq!(
-        error("glTF\x02\0\0\0"),
-        format!("{begins} \"glTF\\u{{2}}\\0\\0\\0\"")
-    );
-    assert_eq!(
-        error([0xff_u8; 300]),
-        format!("{begins} \"{}...\"", "\u{fffd}".repeat(40))
-    );
-    assert_eq!(
-        error("x".repeat(1 << 20)),
-        format!("{begins} \"{}...\"", "x".repeat(40))
-    );
+    assert_eq!(error("glTF\x02\0\0\0"), format!("{begins} \"glTF\\u{{2}}\\0\\0\\0\""));
+    assert_eq!(error([0xff_u8; 300]), format!("{begins} \"{}...\"", "\u{fffd}".repeat(40)));
+    assert_eq!(error("x".repeat(1 << 20)), format!("{begins} \"{}...\"", "x".repeat(40)));
     assert_eq!(error("MOTION"), format!("{begins} \"MOTION\""));
     // In UTF-16.
     let wide: Vec<u8> = PAIR.encode_utf16().flat_map(u16::to_le_bytes).collect();
     assert!(error(wide).starts_with(begins));
     let missing = read_path("/nonexistent/x.bvh".as_ref(), &ImportOptions::default()).unwrap_err();
-    assert!(
-        missing
-            .to_string()
-            .starts_with("/nonexistent/x.bvh: cannot be read: "),
-        "{missing}"
-    );
+    assert!(missing.to_string().starts_with("/nonexistent/x.bvh: cannot be read: "), "{missing}");
     let folder = read_path("/".as_ref(), &ImportOptions::default()).unwrap_err();
     assert_eq!(folder.to_string(), "/: cannot be read: not a regular file");
 }
@@ -449,12 +352,8 @@ fn a_hundred_thousand_nested_joints() {
     // The first joint takes a line more than the others.
     assert_eq!(error(nested(100_000)), said);
     let begun = Instant::now();
-    let (scene, _) = read_slice(
-        nested(MAX_BVH_JOINTS).as_bytes(),
-        "x",
-        &ImportOptions::default(),
-    )
-    .unwrap();
+    let (scene, _) =
+        read_slice(nested(MAX_BVH_JOINTS).as_bytes(), "x", &ImportOptions::default()).unwrap();
     let rig = build_rig(scene, &BuildOptions::default()).unwrap();
     assert_eq!(rig.skeleton().len(), MAX_BVH_JOINTS);
     assert!(begun.elapsed().as_secs() < 60);
@@ -465,19 +364,10 @@ fn a_hundred_thousand_nested_joints() {
 
 #[test]
 fn memory_is_limited_if_asked() {
-    let options = ImportOptions {
-        memory_limit: Some(71),
-        ..ImportOptions::default()
-    };
+    let options = ImportOptions { memory_limit: Some(71), ..ImportOptions::default() };
     // Two frames of a translation and two rotations with their times: 4 + 5 + 5 floats.
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
-    assert_eq!(
-        read.to_string(),
-        "x: memory of the import in bytes: 112, the limit is 71"
-    );
-    let options = ImportOptions {
-        memory_limit: Some(112),
-        ..options
-    };
+    assert_eq!(read.to_string(), "x: memory of the import in bytes: 112, the limit is 71");
+    let options = ImportOptions { memory_limit: Some(112), ..options };
     assert!(read_slice(PAIR.as_bytes(), "x", &options).is_ok());
 }

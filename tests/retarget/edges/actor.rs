@@ -37,10 +37,7 @@ pub fn below(index: usize, top: B) -> bool {
 
 impl Pose {
     pub fn stands() -> Self {
-        Self {
-            hips: HIPS,
-            turns: vec![DQuat::IDENTITY; BODY.len()],
-        }
+        Self { hips: HIPS, turns: vec![DQuat::IDENTITY; BODY.len()] }
     }
 
     /// Turned as a whole about the origin.
@@ -107,13 +104,7 @@ pub struct Actor {
 
 impl Actor {
     pub fn new(rest: Pose, frames: Vec<Pose>) -> Self {
-        Self {
-            rest,
-            frames,
-            bind: None,
-            size: 1.8,
-            names: |name| name.to_owned(),
-        }
+        Self { rest, frames, bind: None, size: 1.8, names: |name| name.to_owned() }
     }
 
     pub fn rig(&self) -> Rig {
@@ -133,10 +124,7 @@ impl Actor {
                 source: index,
                 name: Some((self.names)(BODY[index].1)),
                 parent: (index > 0).then_some(BODY[index].2),
-                local: Trs {
-                    translation: vector(offset * self.size),
-                    ..Trs::IDENTITY
-                },
+                local: Trs { translation: vector(offset * self.size), ..Trs::IDENTITY },
                 ..RawNode::default()
             }
         };
@@ -156,17 +144,11 @@ impl Actor {
                     0 => world(pose, index),
                     above => world(pose, above).inverse() * world(pose, index),
                 };
-                let values = self
-                    .frames
-                    .iter()
-                    .flat_map(|pose| narrow(local(pose)).to_array());
+                let values = self.frames.iter().flat_map(|pose| narrow(local(pose)).to_array());
                 track(index, RawChannel::Rotation, values.collect())
             })
             .collect();
-        let hips = self
-            .frames
-            .iter()
-            .flat_map(|pose| vector(pose.hips * self.size).to_array());
+        let hips = self.frames.iter().flat_map(|pose| vector(pose.hips * self.size).to_array());
         tracks.push(track(at(B::Hips), RawChannel::Translation, hips.collect()));
         let clip = RawClip {
             name: Some("take".into()),
@@ -204,18 +186,11 @@ impl Actor {
 
 /// Where the target is turned, and how large it is.
 pub fn target() -> Made {
-    Made {
-        axes: 5,
-        size: 0.9,
-        ..Made::default()
-    }
+    Made { axes: 5, size: 0.9, ..Made::default() }
 }
 
 pub fn options(reference: Reference) -> RetargetOptions {
-    RetargetOptions {
-        source_reference: reference,
-        ..RetargetOptions::default()
-    }
+    RetargetOptions { source_reference: reference, ..RetargetOptions::default() }
 }
 
 /// Arms, legs and hips that move on all sides, and walk along an axis.

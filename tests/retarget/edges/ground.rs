@@ -16,11 +16,8 @@ fn heights(actor: &Actor, to: &Rig, options: RetargetOptions) -> (Vec<f64>, Reta
     let from = actor.rig();
     let done = retarget(&from, to, clip(&from, "take"), options);
     let map = map(to);
-    let height = |k: usize| {
-        Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0)
-            .place(&map, B::Hips)
-            .y
-    };
+    let height =
+        |k: usize| Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0).place(&map, B::Hips).y;
     ((0..actor.frames.len()).map(height).collect(), done.report)
 }
 
@@ -31,13 +28,13 @@ fn clips_that_lie_or_sit_keep_their_height() {
     let to = target().rig();
     let lies = Pose::stands().with(B::Hips, None, DQuat::from_rotation_x(-FRAC_PI_2));
     let thigh = DQuat::from_rotation_x(-FRAC_PI_2);
-    let sits = Pose::stands()
-        .with(B::LeftUpperLeg, Some(B::LeftLowerLeg), thigh)
-        .with(B::RightUpperLeg, Some(B::RightLowerLeg), thigh);
-    let pose = |pose: &Pose, height: f64| Pose {
-        hips: DVec3::new(0.0, height, 0.0),
-        ..pose.clone()
-    };
+    let sits = Pose::stands().with(B::LeftUpperLeg, Some(B::LeftLowerLeg), thigh).with(
+        B::RightUpperLeg,
+        Some(B::RightLowerLeg),
+        thigh,
+    );
+    let pose =
+        |pose: &Pose, height: f64| Pose { hips: DVec3::new(0.0, height, 0.0), ..pose.clone() };
     let stands = Pose::stands();
     for frames in [
         vec![pose(&lies, 0.12), pose(&lies, 0.07)],
@@ -49,33 +46,18 @@ fn clips_that_lie_or_sit_keep_their_height() {
             pose(&lies, 0.2),
             pose(&lies, 0.07),
         ],
-        vec![
-            pose(&stands, 0.55),
-            pose(&stands, 0.95),
-            pose(&stands, 0.55),
-        ],
+        vec![pose(&stands, 0.55), pose(&stands, 0.95), pose(&stands, 0.55)],
         vec![pose(&stands, 0.95), pose(&stands, 1.0)],
-        (0..12)
-            .map(|k| pose(&stands, 0.55 - 0.09 * f64::from(k)))
-            .collect(),
+        (0..12).map(|k| pose(&stands, 0.55 - 0.09 * f64::from(k))).collect(),
     ] {
         for hips in [DVec3::ZERO, HIPS] {
-            let actor = Actor::new(
-                Pose {
-                    hips,
-                    ..Pose::stands()
-                },
-                frames.clone(),
-            );
+            let actor = Actor::new(Pose { hips, ..Pose::stands() }, frames.clone());
             let (heights, report) = heights(&actor, &to, RetargetOptions::default());
             // Both bodies have the same proportions but for 4 mm of a metre.
             assert!((report.ratio - 0.5).abs() < 6e-3, "{}", report.ratio);
             for (height, pose) in heights.iter().zip(&frames) {
                 let wanted = pose.hips.y * actor.size * 0.5;
-                assert!(
-                    (height - wanted).abs() < 8e-3,
-                    "{hips}: {height} for {wanted}"
-                );
+                assert!((height - wanted).abs() < 8e-3, "{hips}: {height} for {wanted}");
             }
             let origin = hips == DVec3::ZERO;
             assert_eq!(report.ground == Ground::Origin, origin);
@@ -89,10 +71,7 @@ fn clips_that_lie_or_sit_keep_their_height() {
     let rest = Posed::rest(to.skeleton()).place(&map(&to), B::Hips).y;
     assert!((heights_of[0] - rest).abs() < 6e-3, "{heights_of:?} {rest}");
     // It may be asked for.
-    let asked = RetargetOptions {
-        ground: Ground::Origin,
-        ..RetargetOptions::default()
-    };
+    let asked = RetargetOptions { ground: Ground::Origin, ..RetargetOptions::default() };
     let (sunk, _) = heights(&actor, &to, asked);
     assert!(sunk[0].abs() < 0.02, "{sunk:?}");
 }
@@ -100,26 +79,12 @@ fn clips_that_lie_or_sit_keep_their_height() {
 /// Feet of a target that stands on no origin get the height of its rest pose: the source's soles are subtracted.
 #[test]
 fn soles_of_the_source_are_no_height() {
-    let lifted = Actor::new(
-        Pose {
-            hips: HIPS + DVec3::Y * 3.0,
-            ..Pose::stands()
-        },
-        dance(2),
-    );
+    let lifted = Actor::new(Pose { hips: HIPS + DVec3::Y * 3.0, ..Pose::stands() }, dance(2));
     let to = lifted.rig();
     let mut frames = vec![Pose::stands(); 3];
     frames.iter_mut().for_each(|pose| pose.hips.y += 0.03);
-    let actor = Actor {
-        size: 1.0,
-        ..Actor::new(
-            Pose {
-                hips: DVec3::ZERO,
-                ..Pose::stands()
-            },
-            frames,
-        )
-    };
+    let actor =
+        Actor { size: 1.0, ..Actor::new(Pose { hips: DVec3::ZERO, ..Pose::stands() }, frames) };
     let (heights, report) = heights(&actor, &to, RetargetOptions::default());
     assert_eq!(report.ground, Ground::Origin);
     let rest = (HIPS.y + 3.0) * lifted.size;
@@ -140,9 +105,7 @@ fn sunk(actor: &Actor, to: &Rig) -> Vec<f64> {
     let toes = |posed: Posed| posed.place(&map, B::LeftToes).y;
     let rest = toes(Posed::rest(to.skeleton()));
     let frames = 0..actor.frames.len();
-    frames
-        .map(|k| toes(Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0)) - rest)
-        .collect()
+    frames.map(|k| toes(Posed::at(to.skeleton(), &done.clip, k as f32 / 30.0)) - rest).collect()
 }
 
 /// Feet stand as high as those of the target, if those of the source are lower, and where the legs of a rest pose in the
@@ -150,20 +113,14 @@ fn sunk(actor: &Actor, to: &Rig) -> Vec<f64> {
 #[test]
 fn feet_do_not_sink() {
     let to = Made::default().rig();
-    let origin = Pose {
-        hips: DVec3::ZERO,
-        ..Pose::stands()
-    };
+    let origin = Pose { hips: DVec3::ZERO, ..Pose::stands() };
     let mut frames = vec![Pose::stands(); 3];
     frames.iter_mut().for_each(|pose| pose.hips.y -= SOLE);
     let flat = sunk(&Actor::new(origin.clone(), frames), &to);
     assert!(flat.iter().all(|off| off.abs() < 1e-4), "{flat:?}");
     // A rest pose that is sunk or lifted against the ground of its clip.
     for off in [-0.2, -0.1, -0.03, 0.03, 0.05, 0.1, 0.2, 0.3] {
-        let rest = Pose {
-            hips: HIPS + DVec3::Y * off,
-            ..Pose::stands()
-        };
+        let rest = Pose { hips: HIPS + DVec3::Y * off, ..Pose::stands() };
         let stale = sunk(&Actor::new(rest, vec![Pose::stands(); 3]), &to);
         assert!(stale.iter().all(|off| off.abs() < 1e-3), "{off}: {stale:?}");
     }
@@ -188,11 +145,7 @@ fn soles_are_level_below_spread_legs() {
                 let mut spread = Pose::stands().spread(degrees.to_radians(), follow);
                 let low = spread.place(B::LeftToes).y;
                 // Its hips are the origin, or its toes stand on the ground.
-                spread.hips.y = if lift > 0.0 {
-                    spread.hips.y - low + SOLE
-                } else {
-                    0.0
-                };
+                spread.hips.y = if lift > 0.0 { spread.hips.y - low + SOLE } else { 0.0 };
                 let mut frames = vec![Pose::stands(); 2];
                 let step = DQuat::from_rotation_x(-0.5);
                 frames.extend([
@@ -256,11 +209,7 @@ fn mirroring_joints_are_refused() {
         let (own, other) = (map(&rig), map(&plain));
         let mirrored = Reference::Pose(pose);
         for (sides, options, side) in [
-            (
-                ((skeleton, &own), (plain.skeleton(), &other)),
-                options(mirrored.clone()),
-                "source",
-            ),
+            (((skeleton, &own), (plain.skeleton(), &other)), options(mirrored.clone()), "source"),
             (
                 ((plain.skeleton(), &other), (skeleton, &own)),
                 RetargetOptions {
@@ -271,12 +220,7 @@ fn mirroring_joints_are_refused() {
             ),
         ] {
             match Retargeting::new(sides.0, sides.1, options).map(|_| ()) {
-                Err(RetargetError::JointScale {
-                    side: s,
-                    name,
-                    fault,
-                    ..
-                }) => {
+                Err(RetargetError::JointScale { side: s, name, fault, .. }) => {
                     assert_eq!((s, name.as_str()), (side, "Armature"));
                     assert!(fault.contains("mirrors"), "{fault}");
                 }
@@ -293,14 +237,8 @@ fn swapped_sides_are_said() {
         Some(rest) => format!("Right{rest}"),
         None => name.replace("Right", "Left"),
     };
-    for (names, expected) in [
-        (swapped as fn(&str) -> String, true),
-        (str::to_owned, false),
-    ] {
-        let actor = Actor {
-            names,
-            ..Actor::new(Pose::stands(), dance(3))
-        };
+    for (names, expected) in [(swapped as fn(&str) -> String, true), (str::to_owned, false)] {
+        let actor = Actor { names, ..Actor::new(Pose::stands(), dance(3)) };
         let from = actor.rig();
         let to = target().rig();
         let done = retarget(&from, &to, clip(&from, "take"), RetargetOptions::default());
@@ -312,19 +250,14 @@ fn swapped_sides_are_said() {
 #[test]
 fn heights_without_alignment_are_those_of_the_poses() {
     let bent = |angle: f64| {
-        let knees = [
-            (B::LeftUpperLeg, B::LeftLowerLeg),
-            (B::RightUpperLeg, B::RightLowerLeg),
-        ];
-        knees
-            .into_iter()
-            .fold(Pose::stands(), |pose, (thigh, shin)| {
-                pose.with(thigh, None, DQuat::from_rotation_x(-angle)).with(
-                    shin,
-                    None,
-                    DQuat::from_rotation_x(2.0 * angle),
-                )
-            })
+        let knees = [(B::LeftUpperLeg, B::LeftLowerLeg), (B::RightUpperLeg, B::RightLowerLeg)];
+        knees.into_iter().fold(Pose::stands(), |pose, (thigh, shin)| {
+            pose.with(thigh, None, DQuat::from_rotation_x(-angle)).with(
+                shin,
+                None,
+                DQuat::from_rotation_x(2.0 * angle),
+            )
+        })
     };
     // Its toes are on the ground.
     let mut rest = bent(0.5);
@@ -344,10 +277,7 @@ fn heights_without_alignment_are_those_of_the_poses() {
             rest.place(&own, B::Hips).y + leg - (hip.y - foot.y)
         }),
     ] {
-        let options = RetargetOptions {
-            alignment,
-            ..RetargetOptions::default()
-        };
+        let options = RetargetOptions { alignment, ..RetargetOptions::default() };
         let done = retarget(&from, &to, clip(&from, "take"), options);
         let error = done.report.heights[0] - height;
         assert!(error.abs() < 1e-5, "{alignment:?}: {error}");

@@ -142,17 +142,12 @@ fn lying() -> [(&'static str, Pose); 4] {
     }
     let forward = DQuat::from_rotation_x(-FRAC_PI_2);
     let flat =
-        Pose::stands()
-            .with(B::LeftUpperLeg, None, forward)
-            .with(B::RightUpperLeg, None, forward);
+        Pose::stands().with(B::LeftUpperLeg, None, forward).with(B::RightUpperLeg, None, forward);
     [
         ("row", row),
         ("flat legs", flat),
         ("back", Pose::stands().turned(forward)),
-        (
-            "side",
-            Pose::stands().turned(DQuat::from_rotation_z(FRAC_PI_2)),
-        ),
+        ("side", Pose::stands().turned(DQuat::from_rotation_z(FRAC_PI_2))),
     ]
 }
 
@@ -178,22 +173,12 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
             panic!("{name}: {:?}", found.1);
         };
         // Within the steps of frames that are looked at.
-        assert!(
-            *clip == "take" && (0.05..0.08).contains(time),
-            "{name}: {time}"
-        );
+        assert!(*clip == "take" && (0.05..0.08).contains(time), "{name}: {time}");
         // Exact if it shows what the target's rest pose shows.
         let third = Reference::of_clip(&from.clips()[0], from.skeleton(), 2.0 / 30.0).unwrap();
-        let actor = Actor {
-            frames: actor.frames[2..].to_vec(),
-            ..actor
-        };
+        let actor = Actor { frames: actor.frames[2..].to_vec(), ..actor };
         let report = follows(&actor, &to, options(third), DQuat::IDENTITY);
-        assert!(
-            (report.ratio - 0.5).abs() < 5e-3,
-            "{name}: {}",
-            report.ratio
-        );
+        assert!((report.ratio - 0.5).abs() < 5e-3, "{name}: {}", report.ratio);
     }
 }
 
@@ -204,11 +189,7 @@ fn rest_poses_that_lie_are_refused() {
     for (name, rest) in lying() {
         let mut lies = Pose::stands().with(B::Hips, None, DQuat::from_rotation_x(-1.2));
         lies.hips.y = 0.1;
-        let lies = if name == "back" || name == "side" {
-            dance(3)
-        } else {
-            vec![lies; 3]
-        };
+        let lies = if name == "back" || name == "side" { dance(3) } else { vec![lies; 3] };
         let actor = Actor::new(rest, lies);
         let from = actor.rig();
         let (own, map_to) = (map(&from), map(&to));
@@ -220,21 +201,13 @@ fn rest_poses_that_lie_are_refused() {
             assert!(matches!(found.1, ReferenceOrigin::Frame { .. }), "{name}");
             continue;
         }
-        let Err(RetargetError::Lies {
-            side: "source",
-            height,
-            leg,
-            ..
-        }) = refused.map(|_| ())
+        let Err(RetargetError::Lies { side: "source", height, leg, .. }) = refused.map(|_| ())
         else {
             panic!("{name}");
         };
         assert!(height < 0.5 * leg, "{name}: {height} {leg}");
         let refused = Reference::find(&from, &own, "source").map(|found| found.1);
-        assert!(
-            matches!(refused, Err(RetargetError::Lies { .. })),
-            "{name}: {refused:?}"
-        );
+        assert!(matches!(refused, Err(RetargetError::Lies { .. })), "{name}: {refused:?}");
         // Asked for, it is taken; but hips do not leave the ground by lengths of legs.
         let rest = (0..from.skeleton().len()).map(|j| from.skeleton().rest(j));
         let asked = options(Reference::Pose(rest.collect()));
@@ -242,15 +215,8 @@ fn rest_poses_that_lie_are_refused() {
             Err(RetargetError::Height { .. }) => {}
             Err(error) => panic!("{name}: {error}"),
             Ok(ready) => match ready.retarget(&from.clips()[0]) {
-                Err(RetargetError::Far {
-                    source_height,
-                    target_height,
-                    ..
-                }) => {
-                    assert!(
-                        source_height.abs() <= 3.0 && target_height.abs() > 3.0,
-                        "{name}"
-                    );
+                Err(RetargetError::Far { source_height, target_height, .. }) => {
+                    assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0, "{name}");
                 }
                 Err(error) => panic!("{name}: {error}"),
                 Ok(done) => {
@@ -271,19 +237,15 @@ fn hips_beyond_all_legs_are_refused() {
     let actor = Actor::new(flat, vec![Pose::stands(); 3]);
     let from = actor.rig();
     let rest = (0..from.skeleton().len()).map(|j| from.skeleton().rest(j));
-    let as_they_are = RetargetOptions {
-        alignment: Alignment::None,
-        ..options(Reference::Pose(rest.collect()))
-    };
+    let as_they_are =
+        RetargetOptions { alignment: Alignment::None, ..options(Reference::Pose(rest.collect())) };
     let (own, map_to) = (map(&from), map(&to));
     let sides = ((from.skeleton(), &own), (to.skeleton(), &map_to));
     let ready = Retargeting::new(sides.0, sides.1, as_they_are).unwrap();
     match ready.retarget(&from.clips()[0]).map(|done| done.report) {
-        Err(RetargetError::Far {
-            source_height,
-            target_height,
-            ..
-        }) => assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0),
+        Err(RetargetError::Far { source_height, target_height, .. }) => {
+            assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0)
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -46,10 +46,7 @@ fn mirrored_root_motion_turns_the_other_way() {
         build_rig(raw, &BuildOptions::default()).unwrap()
     };
     for mirror in [false, true] {
-        let options = RetargetOptions {
-            mirror,
-            ..RetargetOptions::default()
-        };
+        let options = RetargetOptions { mirror, ..RetargetOptions::default() };
         let done = retarget(&from, &to, clip(&from, "take"), options);
         let motion = done.clip.root_motion().unwrap();
         assert_eq!(Some(motion.joint()), map(&to).joint(B::Hips), "{mirror}");
@@ -91,25 +88,22 @@ fn treadmill(seconds: f64, drift: f64) -> Actor {
             (B::RightUpperLeg, B::RightLowerLeg, B::RightFoot, 0.5),
         ] {
             let (swing, bend) = leg((time + start).fract());
-            pose = pose
-                .with(thigh, Some(foot), DQuat::from_rotation_x(-swing))
-                .with(shin, Some(foot), DQuat::from_rotation_x(bend));
+            pose = pose.with(thigh, Some(foot), DQuat::from_rotation_x(-swing)).with(
+                shin,
+                Some(foot),
+                DQuat::from_rotation_x(bend),
+            );
         }
         pose.hips.z += drift * time / seconds;
         pose
     });
     // Hips of another height than 1.
-    Actor {
-        size: 3.2,
-        ..Actor::new(Pose::stands(), frames.collect())
-    }
+    Actor { size: 3.2, ..Actor::new(Pose::stands(), frames.collect()) }
 }
 
 fn planting(from: &Rig) -> phalanx::retarget::FeetReport {
-    let options = RetargetOptions {
-        feet: Some(FootPlanting::default()),
-        ..RetargetOptions::default()
-    };
+    let options =
+        RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() };
     let done = retarget(from, &target().rig(), clip(from, "take"), options);
     done.report.feet.unwrap()
 }
@@ -163,9 +157,11 @@ fn steps(end: impl Fn(f64) -> Pose) -> Actor {
         ] {
             let bend = 0.6 * lift(from).sin();
             let about = pose.turns[at(B::Hips)] * DVec3::X;
-            pose = pose
-                .with(thigh, Some(foot), DQuat::from_axis_angle(about, -bend))
-                .with(shin, Some(foot), DQuat::from_axis_angle(about, 2.0 * bend));
+            pose = pose.with(thigh, Some(foot), DQuat::from_axis_angle(about, -bend)).with(
+                shin,
+                Some(foot),
+                DQuat::from_axis_angle(about, 2.0 * bend),
+            );
         }
         pose
     });
@@ -178,12 +174,7 @@ fn steps(end: impl Fn(f64) -> Pose) -> Actor {
 fn contacts_span_the_seam_of_loops_alone() {
     let stays = steps(|_| Pose::stands());
     assert_eq!(planting(&stays.rig()).contacts, 2);
-    let moved = |way: DVec3| {
-        steps(move |part| Pose {
-            hips: HIPS + way * part,
-            ..Pose::stands()
-        })
-    };
+    let moved = |way: DVec3| steps(move |part| Pose { hips: HIPS + way * part, ..Pose::stands() });
     // Along the ground a loop may move on.
     assert_eq!(planting(&moved(DVec3::Z * 0.1).rig()).contacts, 2);
     // Up to a step of 0.02, within the height of contacts.

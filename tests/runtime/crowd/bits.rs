@@ -8,10 +8,7 @@ use phalanx_workload::standard_crowd;
 use std::sync::Arc;
 
 fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .unwrap()
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
 /// Thousands of sets of clips, so that plans are forgotten and made again, change no bits.
@@ -27,20 +24,14 @@ fn what_was_played_before_changes_no_bits() {
     let rig = Arc::new(build_rig(scene, &Default::default()).unwrap());
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig).unwrap();
-    let clips: Vec<_> = (0..15)
-        .map(|c| crowd.clip_by_index(id, c).unwrap())
-        .collect();
+    let clips: Vec<_> = (0..15).map(|c| crowd.clip_by_index(id, c).unwrap()).collect();
     let i = crowd.spawn(id).unwrap();
     let before = crowd.snapshot();
     let mut buffer = BoneBuffer::new();
     let mut play = |crowd: &mut Crowd, set: &[usize]| {
         crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
         for &c in set {
-            let options = PlayOptions {
-                time: 0.3,
-                weight: 0.31,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { time: 0.3, weight: 0.31, ..PlayOptions::default() };
             crowd.player(i).unwrap().add(0, clips[c], &options).unwrap();
         }
         crowd.evaluate(&mut buffer);
@@ -91,9 +82,7 @@ fn snapshots_restore_to_the_same_bits() {
         let mut hashes = Vec::new();
         for frame in 0..40 {
             if frame == 5 {
-                crowd
-                    .fade_to(instances[2], c, 0.3, &PlayOptions::default())
-                    .unwrap();
+                crowd.fade_to(instances[2], c, 0.3, &PlayOptions::default()).unwrap();
                 crowd.despawn(instances[9]).unwrap();
                 crowd.spawn(id).unwrap();
             }
@@ -111,9 +100,6 @@ fn snapshots_restore_to_the_same_bits() {
     let mut other = Crowd::new();
     assert!(matches!(
         other.restore(&snapshot),
-        Err(CrowdError::Snapshot(SnapshotDiffers::Rigs {
-            here: None,
-            ..
-        }))
+        Err(CrowdError::Snapshot(SnapshotDiffers::Rigs { here: None, .. }))
     ));
 }

@@ -27,16 +27,10 @@ impl Stage {
         });
         let space = [(0.0, motions[1][0]), (1.0, motions[1][1])];
         let space = crowd.add_blend_space(rigs[1], &space).unwrap();
-        let mut all: [Vec<Playable>; 2] = motions
-            .each_mut()
-            .map(|clips| clips.drain(..).map(Playable::Clip).collect());
+        let mut all: [Vec<Playable>; 2] =
+            motions.each_mut().map(|clips| clips.drain(..).map(Playable::Clip).collect());
         all[1].push(Playable::Space(space));
-        Self {
-            crowd,
-            rigs,
-            motions: all,
-            all: Vec::new(),
-        }
+        Self { crowd, rigs, motions: all, all: Vec::new() }
     }
 
     fn motion(&self, instance: InstanceId, n: usize) -> Playable {
@@ -157,10 +151,7 @@ fn bulk_calls_are_single_calls_in_order() {
         if !done {
             assert!(many.crowd.snapshot() == before, "step {step}: {call}");
         }
-        assert!(
-            many.crowd.snapshot() == single.crowd.snapshot(),
-            "step {step}: {call}"
-        );
+        assert!(many.crowd.snapshot() == single.crowd.snapshot(), "step {step}: {call}");
         if step % 16 == 0 {
             many.crowd.evaluate(&mut buffers[0]);
             single.crowd.evaluate(&mut buffers[1]);
@@ -186,10 +177,7 @@ fn check(
     let before = crowd.snapshot();
     let first = (0..count).find_map(|element| {
         let refused = each(crowd, element).err();
-        refused.map(|refused| CrowdError::Element {
-            element,
-            source: Box::new(refused),
-        })
+        refused.map(|refused| CrowdError::Element { element, source: Box::new(refused) })
     });
     assert_eq!(done.err(), first);
     if first.is_some() {
@@ -204,51 +192,25 @@ fn arrays_of_other_lengths_are_refused() {
     let mut all = Vec::new();
     stage.crowd.spawn_many(stage.rigs[0], 3, &mut all).unwrap();
     let motion = stage.motions[0][0];
-    stage
-        .crowd
-        .play_many(&all, 0, &[motion], &[PlayOptions::default()])
-        .unwrap();
+    stage.crowd.play_many(&all, 0, &[motion], &[PlayOptions::default()]).unwrap();
     let before = stage.crowd.snapshot();
-    let refused = |what, values| {
-        Err(CrowdError::Lengths {
-            what,
-            values,
-            instances: 3,
-        })
-    };
+    let refused = |what, values| Err(CrowdError::Lengths { what, values, instances: 3 });
     let c = &mut stage.crowd;
     assert_eq!(c.set_worlds(&all, &[shift(1.0); 2]), refused("worlds", 2));
     assert_eq!(c.set_worlds(&all, &[]), refused("worlds", 0));
-    assert_eq!(
-        c.set_times(&all, 0, &[motion], &[0.0; 4]),
-        refused("times", 4)
-    );
-    assert_eq!(
-        c.set_weights(&all, 0, &[motion; 2], &[0.5]),
-        refused("motions", 2)
-    );
+    assert_eq!(c.set_times(&all, 0, &[motion], &[0.0; 4]), refused("times", 4));
+    assert_eq!(c.set_weights(&all, 0, &[motion; 2], &[0.5]), refused("motions", 2));
     let error = c.play_many(&all, 0, &[motion], &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "options: 0 values for 3 instances; one for all or one each are needed"
     );
     // One value that is refused counts as the first element's.
-    let error = c
-        .set_weights(&all, 0, &[motion], &[0.5, 0.5, 2.0])
-        .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "element 2: weight is 2; the allowed range is 0 to 1"
-    );
-    let nan = PlayOptions {
-        speed: f32::NAN,
-        ..PlayOptions::default()
-    };
+    let error = c.set_weights(&all, 0, &[motion], &[0.5, 0.5, 2.0]).unwrap_err();
+    assert_eq!(error.to_string(), "element 2: weight is 2; the allowed range is 0 to 1");
+    let nan = PlayOptions { speed: f32::NAN, ..PlayOptions::default() };
     let error = c.play_many(&all, 0, &[motion], &[nan]).unwrap_err();
-    assert!(
-        matches!(error, CrowdError::Element { element: 0, .. }),
-        "{error}"
-    );
+    assert!(matches!(error, CrowdError::Element { element: 0, .. }), "{error}");
     assert_eq!(c.set_worlds(&[], &[]), Ok(()));
     assert!(c.snapshot() == before);
     assert_eq!(
@@ -275,15 +237,9 @@ fn a_view_shows_all_instances() {
     for &i in &all {
         for n in 0..dice.below(4) {
             let motion = stage.motion(i, n);
-            stage
-                .crowd
-                .fade_to(i, motion, 0.5, &options(&mut dice))
-                .unwrap();
+            stage.crowd.fade_to(i, motion, 0.5, &options(&mut dice)).unwrap();
         }
-        stage
-            .crowd
-            .set_world(i, shift(dice.below(9) as f32))
-            .unwrap();
+        stage.crowd.set_world(i, shift(dice.below(9) as f32)).unwrap();
         stage.crowd.set_visible(i, dice.below(2) == 0).unwrap();
         stage.crowd.set_scheduled(i, dice.below(2) == 0).unwrap();
         if dice.below(5) == 0 {
@@ -293,26 +249,15 @@ fn a_view_shows_all_instances() {
     stage.crowd.advance(0.1).unwrap();
     let crowd = &stage.crowd;
     let views = stage.rigs.map(|rig| crowd.view(rig).unwrap());
-    assert!(
-        views
-            .iter()
-            .flat_map(|v| v.instances())
-            .eq(crowd.instances())
-    );
+    assert!(views.iter().flat_map(|v| v.instances()).eq(crowd.instances()));
     let mut actions = 0;
     for view in views {
         assert!(view.len() == 30 && !view.is_empty() && view.speeds().len() == 30);
-        assert_eq!(
-            view.alive().iter().filter(|a| **a).count(),
-            view.instances().count()
-        );
+        assert_eq!(view.alive().iter().filter(|a| **a).count(), view.instances().count());
         assert!(view.visible().contains(&false) && view.scheduled().contains(&false));
         for (instance, playing) in view.playing() {
             assert!(view.alive()[instance.index()]);
-            assert_eq!(
-                view.worlds()[instance.index()],
-                *crowd.world(instance).unwrap()
-            );
+            assert_eq!(view.worlds()[instance.index()], *crowd.world(instance).unwrap());
             let own = view.actions().filter(|a| a.instance == instance);
             let own: Vec<_> = own.map(|a| (a.motion, a.state)).collect();
             assert!(playing.actions(0).unwrap().eq(own.iter().copied()));

@@ -66,12 +66,7 @@ fn cast(raw: &RawScene, count: usize) -> Cast {
         let clip = crowd.clip_by_index(rig, clip).unwrap();
         crowd.play(i, clip, &held(time, 1.0)).unwrap();
     }
-    Cast {
-        crowd,
-        rig,
-        all,
-        joints,
-    }
+    Cast { crowd, rig, all, joints }
 }
 
 /// The clip and time of an instance.
@@ -83,12 +78,7 @@ fn of(n: usize) -> (usize, f64) {
 fn joints_are_where_the_oracle_has_them() {
     let raw = two_skins();
     let oracle = reference::scene(&raw);
-    let Cast {
-        mut crowd,
-        rig,
-        all,
-        joints,
-    } = cast(&raw, 24);
+    let Cast { mut crowd, rig, all, joints } = cast(&raw, 24);
     crowd.watch(rig, &[WITHOUT, SINGULAR, 7]).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
@@ -116,12 +106,7 @@ fn joints_are_where_the_oracle_has_them() {
 
 #[test]
 fn a_buffer_knows_its_own_frame_only() {
-    let Cast {
-        mut crowd,
-        rig,
-        all,
-        ..
-    } = cast(&two_skins(), 3);
+    let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 3);
     let (mut buffer, mut other) = (BoneBuffer::new(), BoneBuffer::new());
     assert_eq!(buffer.model_matrix(&crowd, all[0], 1), None);
     crowd.set_visible(all[1], false).unwrap();
@@ -196,12 +181,7 @@ fn watched_joints_are_those_asked_for() {
 
 #[test]
 fn who_is_not_evaluated_keeps_what_was_watched() {
-    let Cast {
-        mut crowd,
-        rig,
-        all,
-        ..
-    } = cast(&two_skins(), 3);
+    let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 3);
     let mut buffer = BoneBuffer::new();
     // Watched after a frame: nothing is known yet.
     crowd.evaluate(&mut buffer);
@@ -239,12 +219,7 @@ fn who_is_not_evaluated_keeps_what_was_watched() {
 
 #[test]
 fn worlds_follow_the_instance() {
-    let Cast {
-        mut crowd,
-        rig,
-        all,
-        ..
-    } = cast(&two_skins(), 1);
+    let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 1);
     crowd.watch(rig, &[0, 12]).unwrap();
     crowd.evaluate(&mut BoneBuffer::new());
     let models = crowd.watched(all[0]).unwrap().models().to_vec();
@@ -262,21 +237,12 @@ fn unknown_joints_and_rigs_are_refused() {
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(ruler()).unwrap();
     let i = crowd.spawn(rig).unwrap();
-    assert!(matches!(
-        crowd.watch(rig, &[0, 2]),
-        Err(CrowdError::Lookup(_))
-    ));
-    assert!(matches!(
-        crowd.unwatch(rig, &[2]),
-        Err(CrowdError::Lookup(_))
-    ));
+    assert!(matches!(crowd.watch(rig, &[0, 2]), Err(CrowdError::Lookup(_))));
+    assert!(matches!(crowd.unwatch(rig, &[2]), Err(CrowdError::Lookup(_))));
     crowd.evaluate(&mut BoneBuffer::new());
     assert_eq!(crowd.watched(i).unwrap().joints(), [0u16; 0]);
     crowd.despawn(i).unwrap();
-    assert!(matches!(
-        crowd.watched(i),
-        Err(CrowdError::UnknownInstance { .. })
-    ));
+    assert!(matches!(crowd.watched(i), Err(CrowdError::UnknownInstance { .. })));
     crowd.remove_rig(rig).unwrap();
     let unknown = crowd.watch(rig, &[0]);
     assert!(matches!(unknown, Err(CrowdError::UnknownRig { .. })));

@@ -49,12 +49,7 @@ fn rig(joints: usize) -> Arc<Rig> {
                 });
             }
         }
-        RawClip {
-            name: Some(format!("clip{seed}")),
-            duration: 1.0,
-            tracks,
-            ..RawClip::default()
-        }
+        RawClip { name: Some(format!("clip{seed}")), duration: 1.0, tracks, ..RawClip::default() }
     };
     let scene = RawScene {
         nodes,
@@ -79,11 +74,7 @@ fn by_jobs(rig: &Rig, playing: &[(usize, f32)], time: f32) -> Vec<Affine3x4> {
     let poses: Vec<_> = playing.iter().map(sampled).collect();
     let actions: Vec<_> = poses.iter().map(|(pose, weight)| (pose, *weight)).collect();
     let mut pose = skeleton.new_pose();
-    let blend = BlendJob {
-        actions: &actions,
-        rest: skeleton.rest_pose(),
-        output: &mut pose,
-    };
+    let blend = BlendJob { actions: &actions, rest: skeleton.rest_pose(), output: &mut pose };
     blend.run().unwrap();
     let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];
     let job = LocalToModelJob {
@@ -95,11 +86,7 @@ fn by_jobs(rig: &Rig, playing: &[(usize, f32)], time: f32) -> Vec<Affine3x4> {
     job.run().unwrap();
     let skin = &rig.skins()[0];
     let mut output = vec![Affine3x4::IDENTITY; skin.len()];
-    let job = PaletteJob {
-        skin,
-        models: &models,
-        output: &mut output,
-    };
+    let job = PaletteJob { skin, models: &models, output: &mut output };
     job.run().unwrap();
     output
 }
@@ -121,17 +108,10 @@ fn palettes_of_large_rigs_are_those_of_the_jobs() {
         let instances = sets.map(|set| {
             let instance = crowd.spawn(id).unwrap();
             for &(clip, weight) in set {
-                let options = PlayOptions {
-                    time: f64::from(time),
-                    weight,
-                    ..PlayOptions::default()
-                };
+                let options =
+                    PlayOptions { time: f64::from(time), weight, ..PlayOptions::default() };
                 let clip = crowd.clip_by_index(id, clip).unwrap();
-                crowd
-                    .player(instance)
-                    .unwrap()
-                    .add(0, clip, &options)
-                    .unwrap();
+                crowd.player(instance).unwrap().add(0, clip, &options).unwrap();
             }
             instance
         });
@@ -141,14 +121,8 @@ fn palettes_of_large_rigs_are_those_of_the_jobs() {
             let rows = &buffer.rows()[crowd.palette_range(instance).unwrap()];
             for (slot, (row, wanted)) in rows.iter().zip(by_jobs(&rig, set, time)).enumerate() {
                 let (a, b) = (row.rows.as_flattened(), wanted.rows.as_flattened());
-                let worst = a
-                    .iter()
-                    .zip(b)
-                    .fold(0.0f32, |w, (a, b)| w.max((a - b).abs()));
-                assert!(
-                    worst < 2e-5,
-                    "{joints} joints, {set:?}, slot {slot}: {worst:e}"
-                );
+                let worst = a.iter().zip(b).fold(0.0f32, |w, (a, b)| w.max((a - b).abs()));
+                assert!(worst < 2e-5, "{joints} joints, {set:?}, slot {slot}: {worst:e}");
             }
             // Overrides and questions take the same way.
             let models = crowd.model_matrices(instance).unwrap();
@@ -163,10 +137,7 @@ fn palettes_of_large_rigs_are_those_of_the_jobs() {
             let wanted = models[usize::from(parent)].mul(&last);
             let found = crowd.model_matrix(instance, joints - 1).unwrap();
             let (a, b) = (found.rows.as_flattened(), wanted.rows.as_flattened());
-            let worst = a
-                .iter()
-                .zip(b)
-                .fold(0.0f32, |w, (a, b)| w.max((a - b).abs()));
+            let worst = a.iter().zip(b).fold(0.0f32, |w, (a, b)| w.max((a - b).abs()));
             assert!(worst < 2e-5, "{joints} joints, override: {worst:e}");
         }
     }

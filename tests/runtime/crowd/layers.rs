@@ -13,49 +13,22 @@ use std::sync::Arc;
 fn layers_masks_and_additive_clips() {
     let raw = raw();
     let rig = Arc::new(build_rig(raw.clone(), &Default::default()).unwrap());
-    let reference = evaluate_pose(
-        &rig,
-        &[PoseAction {
-            clip: 1,
-            time: 0.0,
-            weight: 1.0,
-        }],
-    )
-    .unwrap();
+    let reference = evaluate_pose(&rig, &[PoseAction { clip: 1, time: 0.0, weight: 1.0 }]).unwrap();
     let additive = Arc::new(build_additive_raw(&rig, (&raw, 1), &reference.pose).unwrap());
     let mask = JointMask::subtree(rig.skeleton(), 10).unwrap();
     let layers = vec![
         LayerOptions::default(),
-        LayerOptions {
-            additive: false,
-            mask: Some(mask.clone()),
-            ..LayerOptions::default()
-        },
-        LayerOptions {
-            additive: true,
-            mask: None,
-            ..LayerOptions::default()
-        },
+        LayerOptions { additive: false, mask: Some(mask.clone()), ..LayerOptions::default() },
+        LayerOptions { additive: true, mask: None, ..LayerOptions::default() },
     ];
     let mut crowd = Crowd::new();
     let id = crowd.add_rig_with_layers(rig.clone(), layers).unwrap();
     let [a, b, c] = ["a", "b", "c"].map(|n| crowd.find_clip(id, n).unwrap());
     let d = crowd.add_clip(id, additive).unwrap();
     let i = crowd.spawn(id).unwrap();
-    let at = |time| PlayOptions {
-        time,
-        ..PlayOptions::default()
-    };
-    crowd
-        .player(i)
-        .unwrap()
-        .fade_to(0, a, 0.0, &at(0.3))
-        .unwrap();
-    crowd
-        .player(i)
-        .unwrap()
-        .fade_to(1, c, 0.0, &at(0.9))
-        .unwrap();
+    let at = |time| PlayOptions { time, ..PlayOptions::default() };
+    crowd.player(i).unwrap().fade_to(0, a, 0.0, &at(0.3)).unwrap();
+    crowd.player(i).unwrap().fade_to(1, c, 0.0, &at(0.9)).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     // Masked fully above joint 10: the lower joints follow `a`, the upper ones turn as in `c`.
@@ -65,41 +38,22 @@ fn layers_masks_and_additive_clips() {
     assert!(far > 1e-3);
     // The additive clip on top of the clip it came from, from its own reference on.
     crowd.player(i).unwrap().stop_layer(1, 0.0).unwrap();
-    crowd
-        .player(i)
-        .unwrap()
-        .fade_to(0, b, 0.0, &at(0.0))
-        .unwrap();
-    crowd
-        .player(i)
-        .unwrap()
-        .fade_to(2, d, 0.0, &at(0.45))
-        .unwrap();
+    crowd.player(i).unwrap().fade_to(0, b, 0.0, &at(0.0)).unwrap();
+    crowd.player(i).unwrap().fade_to(2, d, 0.0, &at(0.45)).unwrap();
     crowd.evaluate(&mut buffer);
     close(buffer.rows(), &palette(&[(1, 0.45, 1.0)]));
     // A clip of the wrong kind is refused.
     assert!(matches!(
         crowd.player(i).unwrap().fade_to(2, a, 0.0, &at(0.0)),
-        Err(CrowdError::ClipKind {
-            have: "full",
-            needed: "additive",
-            ..
-        })
+        Err(CrowdError::ClipKind { have: "full", needed: "additive", .. })
     ));
     assert!(matches!(
         crowd.player(i).unwrap().fade_to(0, d, 0.0, &at(0.0)),
-        Err(CrowdError::ClipKind {
-            have: "additive",
-            ..
-        })
+        Err(CrowdError::ClipKind { have: "additive", .. })
     ));
     assert!(matches!(
         crowd.player(i).unwrap().fade_to(3, a, 0.0, &at(0.0)),
-        Err(CrowdError::UnknownLayer {
-            layer: 3,
-            layers: 3,
-            ..
-        })
+        Err(CrowdError::UnknownLayer { layer: 3, layers: 3, .. })
     ));
 }
 
@@ -117,9 +71,7 @@ fn a_full_layer_gives_way_to_the_new_and_counts() {
     let i = crowd.spawn(id).unwrap();
     for n in 0..6 {
         let clip = crowd.clip_by_index(id, n).unwrap();
-        crowd
-            .fade_to(i, clip, 1.0, &PlayOptions::default())
-            .unwrap();
+        crowd.fade_to(i, clip, 1.0, &PlayOptions::default()).unwrap();
         crowd.advance(0.05).unwrap();
     }
     assert_eq!(crowd.evicted(), 2);
@@ -129,19 +81,13 @@ fn a_full_layer_gives_way_to_the_new_and_counts() {
 
 /// An instance of the ruler with an additive layer, and clips that add 1 m along x and 2 m along y in 1 s.
 fn added(fill: Fill) -> (Crowd, RigId, InstanceId, [Arc<Clip>; 2]) {
-    let clips = vec![
-        line("x", 1.0, [1.0, 0.0, 0.0]),
-        line("y", 1.0, [0.0, 2.0, 0.0]),
-    ];
+    let clips = vec![line("x", 1.0, [1.0, 0.0, 0.0]), line("y", 1.0, [0.0, 2.0, 0.0])];
     let rig = with_clips(clips.clone());
     let raw = scene(clips);
     let rest = rig.skeleton().rest_pose();
     let clips = [0, 1].map(|c| Arc::new(build_additive_raw(&rig, (&raw, c), rest).unwrap()));
-    let layers = [false, true].map(|additive| LayerOptions {
-        additive,
-        fill,
-        ..LayerOptions::default()
-    });
+    let layers =
+        [false, true].map(|additive| LayerOptions { additive, fill, ..LayerOptions::default() });
     let mut crowd = Crowd::new();
     let id = crowd.add_rig_with_layers(rig, layers.into()).unwrap();
     let i = crowd.spawn(id).unwrap();

@@ -8,18 +8,9 @@ use phalanx_testkit::lively::{Dice, Lively};
 use phalanx_testkit::ruler::{line, with_clips};
 use std::sync::Arc;
 
-const MARKERS: EventKinds = EventKinds {
-    markers: true,
-    ..EventKinds::NONE
-};
-const LOOPS: EventKinds = EventKinds {
-    loops: true,
-    ..EventKinds::NONE
-};
-const FINISHES: EventKinds = EventKinds {
-    finishes: true,
-    ..EventKinds::NONE
-};
+const MARKERS: EventKinds = EventKinds { markers: true, ..EventKinds::NONE };
+const LOOPS: EventKinds = EventKinds { loops: true, ..EventKinds::NONE };
+const FINISHES: EventKinds = EventKinds { finishes: true, ..EventKinds::NONE };
 
 fn listen(crowd: &mut Crowd, rigs: &[RigId], kinds: EventKinds) {
     for &rig in rigs {
@@ -159,11 +150,7 @@ fn passes_are_counted_unheard() {
             let id = crowd.add_rig(Arc::clone(&rig)).unwrap();
             crowd.set_event_filter(id, EventKinds::NONE).unwrap();
             let clip = crowd.clip_by_index(id, 0).unwrap();
-            let options = PlayOptions {
-                loop_mode: mode,
-                speed,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { loop_mode: mode, speed, ..PlayOptions::default() };
             let i = crowd.spawn(id).unwrap();
             crowd.play(i, clip, &options).unwrap();
             // Steps that are exact, over more than the longest wait.

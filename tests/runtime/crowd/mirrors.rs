@@ -85,14 +85,8 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
     assert_eq!(lean.len(), 3);
     assert!(lean.joints(some).unwrap().eq([5, 12]));
     assert!(full.joints(all).unwrap().eq(0..20));
-    assert_eq!(
-        lean.first(some).unwrap() + 1,
-        lean.joint(some, 12).unwrap().index()
-    );
-    let missing = SceneError::NoNode {
-        mirror: some,
-        joint: 6,
-    };
+    assert_eq!(lean.first(some).unwrap() + 1, lean.joint(some, 12).unwrap().index());
+    let missing = SceneError::NoNode { mirror: some, joint: 6 };
     assert_eq!(lean.joint(some, 6), Err(missing.clone()));
     for joint in [5, 12] {
         let node = lean.joint(some, joint).unwrap();

@@ -15,15 +15,11 @@ fn crowd(rigs: &[usize]) -> (Crowd, Vec<InstanceId>) {
     for (n, &count) in rigs.iter().enumerate() {
         let data = [chain::rig(), ruler()][n % 2].clone();
         let rig = crowd.add_rig(data).unwrap();
-        let clips: Vec<_> = (0..3)
-            .map(|c| crowd.clip_by_index(rig, c).unwrap())
-            .collect();
+        let clips: Vec<_> = (0..3).map(|c| crowd.clip_by_index(rig, c).unwrap()).collect();
         for _ in 0..count {
             let i = crowd.spawn(rig).unwrap();
-            let options = PlayOptions {
-                time: 0.01 * dice.below(100) as f64,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { time: 0.01 * dice.below(100) as f64, ..PlayOptions::default() };
             crowd.play(i, clips[dice.below(3)], &options).unwrap();
             crowd.set_visible(i, dice.below(8) > 0).unwrap();
             all.push(i);
@@ -50,14 +46,7 @@ fn in_parts(crowd: &mut Crowd, buffer: &mut BoneBuffer, parts: usize) {
 #[test]
 fn parts_have_the_bits_of_a_whole_frame() {
     let many = vec![10; 60];
-    for rigs in [
-        &[1][..],
-        &[0],
-        &[],
-        &[0, 3, 0, 0, 500, 0, 2, 0],
-        &[700, 90],
-        &many,
-    ] {
+    for rigs in [&[1][..], &[0], &[], &[0, 3, 0, 0, 500, 0, 2, 0], &[700, 90], &many] {
         let (mut whole, all) = crowd(rigs);
         let (mut split, _) = crowd(rigs);
         let mut buffers = [BoneBuffer::new(), BoneBuffer::new()];
@@ -107,9 +96,7 @@ fn parts_are_about_equal_and_at_most_as_many_as_asked() {
         }
     }
     let ends = std::sync::Mutex::new(Vec::new());
-    schedule
-        .parts(7, Count(&ends, rows, rows))
-        .for_each(|part| part.run());
+    schedule.parts(7, Count(&ends, rows, rows)).for_each(|part| part.run());
     // Every part was filled to its end. They differ by a bank.
     let ends = ends.into_inner().unwrap();
     assert_eq!((ends.len(), ends.iter().sum::<usize>()), (7, rows));
@@ -120,11 +107,7 @@ fn parts_are_about_equal_and_at_most_as_many_as_asked() {
 #[test]
 fn aligned_rows_and_fresh_rows_are_those_of_write() {
     for compact in [false, true] {
-        let layout = |holds| RowLayout {
-            align: 16,
-            compact,
-            holds,
-        };
+        let layout = |holds| RowLayout { align: 16, compact, holds };
         let (mut whole, all) = crowd(&[40, 30, 5]);
         let (mut split, _) = crowd(&[40, 30, 5]);
         let mut last = [None, None];
@@ -140,9 +123,7 @@ fn aligned_rows_and_fresh_rows_are_those_of_write() {
             let mut schedule = split.schedule(&layout(last[1]));
             assert_eq!(schedule.follows(), frame > 0);
             let mut parts = vec![Affine3x4::IDENTITY; schedule.written_rows()];
-            schedule
-                .parts(4, &mut parts[..])
-                .for_each(|part| part.run());
+            schedule.parts(4, &mut parts[..]).for_each(|part| part.run());
             last[1] = Some(schedule.id());
             assert_eq!(rows, parts, "{compact}");
         }
@@ -198,11 +179,7 @@ fn a_frame_of_which_a_part_was_not_run_is_evaluated_whole() {
         crowd.evaluate(&mut expected);
         assert_eq!(buffer.hash(), expected.hash());
         crowd.evaluate(&mut buffer);
-        assert_eq!(
-            crowd.evaluate(&mut buffer).instances,
-            0,
-            "and then kept again"
-        );
+        assert_eq!(crowd.evaluate(&mut buffer).instances, 0, "and then kept again");
     }
     // One that was run in parts is kept.
     in_parts(&mut crowd, &mut buffer, 3);

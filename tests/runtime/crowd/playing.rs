@@ -19,10 +19,7 @@ fn plays_fades_and_stops() {
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     crowd.advance(0.25).unwrap();
     crowd.evaluate(&mut buffer);
-    close(
-        &buffer.rows()[crowd.palette_range(i).unwrap()],
-        &palette(&[(0, 0.25, 1.0)]),
-    );
+    close(&buffer.rows()[crowd.palette_range(i).unwrap()], &palette(&[(0, 0.25, 1.0)]));
 
     crowd.fade_to(i, b, 0.4, &PlayOptions::default()).unwrap();
     crowd.advance(0.1).unwrap();
@@ -34,17 +31,11 @@ fn plays_fades_and_stops() {
     crowd.advance(0.25).unwrap();
     let state = crowd.playing(i).unwrap().action(0, a).unwrap();
     let (time, weight) = (state.time, state.weight);
-    assert!(
-        (time - 0.6).abs() < 1e-9 && (weight - 0.875).abs() < 1e-6,
-        "{time} {weight}"
-    );
+    assert!((time - 0.6).abs() < 1e-9 && (weight - 0.875).abs() < 1e-6, "{time} {weight}");
     let weight = crowd.playing(i).unwrap().action(0, b).unwrap().weight;
     assert!((weight - 0.125).abs() < 1e-6);
     crowd.advance(0.25).unwrap();
-    assert!(matches!(
-        crowd.playing(i).unwrap().action(0, b),
-        Err(CrowdError::NotPlaying { .. })
-    ));
+    assert!(matches!(crowd.playing(i).unwrap().action(0, b), Err(CrowdError::NotPlaying { .. })));
     assert_eq!(crowd.playing(i).unwrap().action(0, a).unwrap().weight, 1.0);
 
     crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
@@ -60,19 +51,14 @@ fn fades_end_whatever_the_step() {
     let i = crowd.spawn(id).unwrap();
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     for seconds in [0.25, 1e-42] {
-        crowd
-            .fade_to(i, b, seconds, &PlayOptions::default())
-            .unwrap();
+        crowd.fade_to(i, b, seconds, &PlayOptions::default()).unwrap();
         for dt in [0.0, -0.125, -0.125] {
             crowd.advance(dt).unwrap();
             let weight = crowd.playing(i).unwrap().action(0, b).unwrap().weight;
             assert!((0.0..=1.0).contains(&weight), "{seconds} {dt} {weight}");
         }
         assert_eq!(crowd.playing(i).unwrap().action(0, b).unwrap().weight, 1.0);
-        assert!(
-            crowd.playing(i).unwrap().action(0, a).is_err(),
-            "the other has stopped"
-        );
+        assert!(crowd.playing(i).unwrap().action(0, a).is_err(), "the other has stopped");
         crowd.play(i, a, &PlayOptions::default()).unwrap();
     }
 }
@@ -110,12 +96,7 @@ fn loop_modes_speeds_and_phases() {
     let a = crowd.find_clip(id, "a").unwrap();
     let i = crowd.spawn(id).unwrap();
     let mut run = |loop_mode, speed, time, dt: &[f64]| {
-        let options = PlayOptions {
-            loop_mode,
-            speed,
-            time,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { loop_mode, speed, time, ..PlayOptions::default() };
         let mut player = crowd.player(i).unwrap();
         player.restart(0, a, &options).unwrap();
         dt.iter().for_each(|&dt| crowd.advance(dt).unwrap());

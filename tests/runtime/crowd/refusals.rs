@@ -13,17 +13,10 @@ fn handles_know_their_rig() {
     let a = crowd.find_clip(one, "a").unwrap();
     let i = crowd.spawn(two).unwrap();
     let options = PlayOptions::default();
-    let why = Unknown::OtherRig {
-        here: two,
-        user: "this instance",
-    };
+    let why = Unknown::OtherRig { here: two, user: "this instance" };
     assert_eq!(
         crowd.play(i, a, &options),
-        Err(CrowdError::UnknownClip {
-            clip: a,
-            why,
-            rig: crowd.rig(two).unwrap().name().into()
-        })
+        Err(CrowdError::UnknownClip { clip: a, why, rig: crowd.rig(two).unwrap().name().into() })
     );
     crowd.remove_rig(one).unwrap();
     let again = crowd.add_rig(rig()).unwrap();
@@ -51,48 +44,27 @@ fn refused_calls_change_nothing() {
         assert!(crowd.player(i).unwrap().set_character_speed(bad).is_err());
         assert!(crowd.advance(f64::from(bad)).is_err());
         assert!(crowd.fade_to(i, a, bad, &PlayOptions::default()).is_err());
-        assert!(
-            crowd
-                .player(i)
-                .unwrap()
-                .set_time(0, a, f64::from(bad))
-                .is_err()
-        );
+        assert!(crowd.player(i).unwrap().set_time(0, a, f64::from(bad)).is_err());
         assert!(crowd.player(i).unwrap().set_weight(0, a, bad).is_err());
         assert!(crowd.player(i).unwrap().set_layer_weight(0, bad).is_err());
-        let options = PlayOptions {
-            speed: bad,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { speed: bad, ..PlayOptions::default() };
         assert!(crowd.play(i, a, &options).is_err());
     }
     let mut world = Affine3x4::IDENTITY;
     world.rows[0][3] = f32::NAN;
     let refused = crowd.set_world(i, world).unwrap_err();
     assert!(matches!(refused, CrowdError::Transform { instance, .. } if instance == i));
-    let out = LookupError::JointIndex {
-        joint: 20,
-        joints: 20,
-    };
+    let out = LookupError::JointIndex { joint: 20, joints: 20 };
     assert_eq!(crowd.model_matrix(i, 20), Err(CrowdError::Lookup(out)));
-    assert!(matches!(
-        crowd.remove_rig(id),
-        Err(CrowdError::RigInUse { instances: 1, .. })
-    ));
-    assert!(matches!(
-        crowd.unload_clip(a),
-        Err(CrowdError::ClipInUse { actions: 1, .. })
-    ));
+    assert!(matches!(crowd.remove_rig(id), Err(CrowdError::RigInUse { instances: 1, .. })));
+    assert!(matches!(crowd.unload_clip(a), Err(CrowdError::ClipInUse { actions: 1, .. })));
     assert_eq!(crowd.snapshot(), before);
     let other = Crowd::new();
     assert!(matches!(other.rig(id), Err(CrowdError::UnknownRig { .. })));
 
     // Stale handles are known as such.
     crowd.despawn(i).unwrap();
-    assert!(matches!(
-        crowd.despawn(i),
-        Err(CrowdError::UnknownInstance { .. })
-    ));
+    assert!(matches!(crowd.despawn(i), Err(CrowdError::UnknownInstance { .. })));
     let again = crowd.spawn(id).unwrap();
     assert_ne!(again, i);
     assert!(crowd.play(i, a, &PlayOptions::default()).is_err());

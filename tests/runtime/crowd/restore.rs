@@ -28,11 +28,7 @@ fn playing(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> (Crowd, RigId) {
     for (name, time) in [("x", 0.25), ("y", 0.25)] {
         let i = crowd.spawn(id).unwrap();
         let clip = crowd.find_clip(id, name).unwrap();
-        crowd
-            .player(i)
-            .unwrap()
-            .fade_to(top, clip, 0.0, &held(time, 1.0))
-            .unwrap();
+        crowd.player(i).unwrap().fade_to(top, clip, 0.0, &held(time, 1.0)).unwrap();
     }
     (crowd, id)
 }
@@ -161,14 +157,8 @@ fn other_layers_are_refused() {
         mask: Some(JointMask::subtree(ruler().skeleton(), joint).unwrap()),
         ..LayerOptions::default()
     };
-    let below = LayerOptions {
-        fill: Fill::Below,
-        ..LayerOptions::default()
-    };
-    let additive = LayerOptions {
-        additive: true,
-        ..LayerOptions::default()
-    };
+    let below = LayerOptions { fill: Fill::Below, ..LayerOptions::default() };
+    let additive = LayerOptions { additive: true, ..LayerOptions::default() };
     let full = LayerOptions::default();
     let all = [
         vec![full.clone()],
@@ -286,10 +276,7 @@ fn what_was_evaluated_since_is_forgotten() {
     let mut buffer = BoneBuffer::new();
     let mut shows = |crowd: &mut Crowd, carried, places: &[[f32; 3]]| {
         let stats = crowd.evaluate(&mut buffer);
-        assert_eq!(
-            (stats.instances, stats.carried),
-            (places.len() - carried, carried)
-        );
+        assert_eq!((stats.instances, stats.carried), (places.len() - carried, carried));
         for (palette, &at) in buffer.rows().chunks_exact(ROWS).zip(places) {
             stands(palette, at);
         }

@@ -19,10 +19,7 @@ fn ranges_follow_visibility_and_several_rigs() {
     let second: Vec<_> = (0..50).map(|_| crowd.spawn(r2).unwrap()).collect();
     let c = crowd.find_clip(r2, "c").unwrap();
     for (n, &i) in second.iter().enumerate() {
-        let options = PlayOptions {
-            time: 0.03 * n as f64,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.03 * n as f64, ..PlayOptions::default() };
         crowd.play(i, c, &options).unwrap();
     }
     crowd.set_visible(first[3], false).unwrap();
@@ -83,10 +80,7 @@ fn bounds_hold_every_vertex_and_model_matrices_agree_with_palettes() {
         }
         let bind = rig.skins()[0].inverse_bind()[19];
         let joint = usize::from(rig.skins()[0].joints()[19]);
-        close(
-            &[crowd.model_matrix(i, joint).unwrap().mul(&bind)],
-            &rows[19..],
-        );
+        close(&[crowd.model_matrix(i, joint).unwrap().mul(&bind)], &rows[19..]);
     }
 }
 
@@ -110,11 +104,7 @@ fn memory_of_one_crowd_holds_no_frame_of_another() {
     let stats = other.evaluate(&mut of_one);
     assert_eq!((stats.instances, stats.carried), (1, 0));
     stands(of_one.rows(), [0.75, 0.0, 0.0]);
-    let layout = RowLayout {
-        align: 1,
-        compact: false,
-        holds: None,
-    };
+    let layout = RowLayout { align: 1, compact: false, holds: None };
     let ids = [&mut one, &mut other].map(|crowd| crowd.schedule(&layout).id());
     assert_ne!(ids[0], ids[1]);
 }
@@ -125,17 +115,8 @@ fn groups_tell_where_rows_lie() {
     let rigs = [ruler(), rig()].map(|rig| crowd.add_rig(rig).unwrap());
     let small = [0; 3].map(|_| crowd.spawn(rigs[0]).unwrap());
     let large = [0; 2].map(|_| crowd.spawn(rigs[1]).unwrap());
-    let layout = |holds| RowLayout {
-        align: 8,
-        compact: true,
-        holds,
-    };
-    let group = |first, stride, palette, instances| RowGroup {
-        first,
-        stride,
-        palette,
-        instances,
-    };
+    let layout = |holds| RowLayout { align: 8, compact: true, holds };
+    let group = |first, stride, palette, instances| RowGroup { first, stride, palette, instances };
     let mut schedule = crowd.schedule(&layout(None));
     let all: Vec<RowGroup> = schedule.groups().collect();
     assert_eq!(all, [group(0, 8, ROWS, 3), group(24, 24, 20, 2)]);
@@ -194,11 +175,7 @@ fn rigs_of_every_size_are_copied_whole() {
         let mut buffer = BoneBuffer::new();
         crowd.evaluate(&mut buffer);
         for frame in 0..3 {
-            let mut schedule = crowd.schedule(&RowLayout {
-                align: 1,
-                compact: false,
-                holds: None,
-            });
+            let mut schedule = crowd.schedule(&RowLayout { align: 1, compact: false, holds: None });
             let mut rows = vec![Affine3x4::from_cols_array(&[f32::NAN; 16]); schedule.rows()];
             schedule.write(Rows(&mut rows));
             assert!(rows == buffer.rows(), "frame {frame}");
@@ -226,11 +203,7 @@ fn palettes_of_many_clips_are_copied_to_their_rows() {
             crowd.set_visible(all[5], false).unwrap();
             for compact in [false, true] {
                 for align in [1, 16] {
-                    let layout = RowLayout {
-                        align,
-                        compact,
-                        holds: None,
-                    };
+                    let layout = RowLayout { align, compact, holds: None };
                     let mut schedule = crowd.schedule(&layout);
                     let nothing = Affine3x4::from_cols_array(&[f32::NAN; 16]);
                     let mut rows = vec![nothing; schedule.rows()];

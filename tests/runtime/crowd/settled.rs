@@ -25,13 +25,7 @@ impl Settled {
             let options = held(0.1 * (n + 1) as f64, 1.0);
             crowd.play(i, x[n / 3], &options).unwrap();
         }
-        let mut settled = Self {
-            crowd,
-            buffer: BoneBuffer::new(),
-            rigs,
-            x,
-            all,
-        };
+        let mut settled = Self { crowd, buffer: BoneBuffer::new(), rigs, x, all };
         settled.settle();
         settled
     }
@@ -49,10 +43,7 @@ impl Settled {
             let stats = self.crowd.evaluate(&mut self.buffer);
             assert_eq!(stats.instances + stats.carried, places.len());
             let rows = self.buffer.rows();
-            let ranges = self
-                .crowd
-                .instances()
-                .filter_map(|i| self.crowd.palette_range(i));
+            let ranges = self.crowd.instances().filter_map(|i| self.crowd.palette_range(i));
             let ranges: Vec<_> = ranges.collect();
             assert_eq!(ranges.len(), places.len());
             for (range, &x) in ranges.iter().zip(places) {
@@ -109,11 +100,7 @@ fn unscheduled_instances_keep_their_rows() {
     s.crowd.set_scheduled(s.all[2], false).unwrap();
     let forward = |s: &mut Settled, time| {
         for (n, x) in [(0, s.x[0]), (2, s.x[0]), (3, s.x[1])] {
-            s.crowd
-                .player(s.all[n])
-                .unwrap()
-                .set_time(0, x, time)
-                .unwrap();
+            s.crowd.player(s.all[n]).unwrap().set_time(0, x, time).unwrap();
         }
         s.crowd.evaluate(&mut s.buffer)
     };
@@ -154,11 +141,7 @@ fn what_plays_is_in_the_next_frame() {
     s.crowd.player(i).unwrap().set_weight(0, x, 0.5).unwrap();
     s.shows(&[0.05, 0.2, 0.3, 0.4]);
     // A clip without length along x adds its weight and nothing else: the rest pose has less.
-    s.crowd
-        .player(i)
-        .unwrap()
-        .add(0, y, &held(0.0, 1.0))
-        .unwrap();
+    s.crowd.player(i).unwrap().add(0, y, &held(0.0, 1.0)).unwrap();
     s.shows(&[0.1 / 3.0, 0.2, 0.3, 0.4]);
     s.crowd.player(i).unwrap().set_weight(0, y, 0.0).unwrap();
     s.shows(&[0.05, 0.2, 0.3, 0.4]);
@@ -201,11 +184,7 @@ fn what_a_step_ends_is_in_the_next_frame() {
 fn another_layout_gets_cells_of_its_own() {
     let mut s = Settled::new();
     let mut layout = |align, compact| {
-        let layout = RowLayout {
-            align,
-            compact,
-            holds: None,
-        };
+        let layout = RowLayout { align, compact, holds: None };
         let rows = s.crowd.schedule(&layout).rows();
         let starts = s.all.map(|i| s.crowd.palette_range(i).unwrap().start);
         // Asked again, the frame before lies alike.

@@ -71,10 +71,7 @@ fn damaged_bytes_are_refused() {
     CrowdSnapshot::from_bytes(&bytes).unwrap();
     assert!(bytes.len() > 1000, "{}", bytes.len());
     for length in 0..bytes.len() {
-        assert!(
-            CrowdSnapshot::from_bytes(&bytes[..length]).is_err(),
-            "{length}"
-        );
+        assert!(CrowdSnapshot::from_bytes(&bytes[..length]).is_err(), "{length}");
     }
     let extra = CrowdSnapshot::from_bytes(&[&bytes[..], &[0]].concat()).unwrap_err();
     let (expected, have) = (bytes.len() as u64, bytes.len() as u64 + 1);
@@ -159,16 +156,10 @@ fn the_head_is_checked_first() {
     assert_eq!(fault(&newer[..10]), offset(8, version.clone()));
     assert_eq!(fault(&newer), offset(8, version));
     newer[8..10].copy_from_slice(&[0; 2]);
-    assert!(matches!(
-        fault(&newer).1,
-        SnapshotFault::Version { have: 0, .. }
-    ));
+    assert!(matches!(fault(&newer).1, SnapshotFault::Version { have: 0, .. }));
     let mixer = Mixer::new(ruler()).unwrap().snapshot().to_bytes();
     let (have, needed) = (2, 1);
-    assert_eq!(
-        fault(&mixer),
-        offset(10, SnapshotFault::Kind { have, needed })
-    );
+    assert_eq!(fault(&mixer), offset(10, SnapshotFault::Kind { have, needed }));
     assert!(MixerSnapshot::from_bytes(&bytes).is_err());
     assert!(MixerSnapshot::from_bytes(&mixer).is_ok());
 }
@@ -183,14 +174,9 @@ fn errors_name_what_differs() {
     };
     let snapshot = crowd(ruler()).snapshot().to_bytes();
     let snapshot = CrowdSnapshot::from_bytes(&snapshot).unwrap();
-    let farther = with_clips(vec![
-        line("x", 1.0, [1.0, 0.0, 0.0]),
-        line("y", 1.0, [0.0, 3.0, 0.0]),
-    ]);
-    let (there, here) = (
-        ruler().clips()[1].content_hash(),
-        farther.clips()[1].content_hash(),
-    );
+    let farther =
+        with_clips(vec![line("x", 1.0, [1.0, 0.0, 0.0]), line("y", 1.0, [0.0, 3.0, 0.0])]);
+    let (there, here) = (ruler().clips()[1].content_hash(), farther.clips()[1].content_hash());
     let error = crowd(farther).restore(&snapshot).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -215,9 +201,7 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     let mut crowd = Crowd::with_tag(5).unwrap();
     let id = crowd.add_rig(rig).unwrap();
     let clips: Vec<_> = (0..2).filter_map(|c| crowd.clip_by_index(id, c)).collect();
-    crowd
-        .add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])])
-        .unwrap();
+    crowd.add_blend_space(id, &[(0.0, clips[0]), (1.0, clips[1])]).unwrap();
     let mut all = Vec::new();
     crowd.spawn_many(id, 4, &mut all).unwrap();
     let ping_pong = PlayOptions {
@@ -226,12 +210,8 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
         ..PlayOptions::default()
     };
     crowd.play_many(&all, 0, &[clips[0]], &[ping_pong]).unwrap();
-    crowd
-        .fade_to(all[1], clips[1], 0.5, &PlayOptions::default())
-        .unwrap();
-    crowd
-        .set_override(all[2], 0, phalanx_testkit::ruler::shift(0.5))
-        .unwrap();
+    crowd.fade_to(all[1], clips[1], 0.5, &PlayOptions::default()).unwrap();
+    crowd.set_override(all[2], 0, phalanx_testkit::ruler::shift(0.5)).unwrap();
     crowd.despawn(all[3]).unwrap();
     crowd.advance(STEP).unwrap();
     (crowd, all)
@@ -251,21 +231,12 @@ fn versions_are_read_for_ever() {
     let bytes = std::fs::read(&path).unwrap();
     assert!(bytes == expected.to_bytes());
     crowd.stop_everything(&all);
-    crowd
-        .restore(&CrowdSnapshot::from_bytes(&bytes).unwrap())
-        .unwrap();
+    crowd.restore(&CrowdSnapshot::from_bytes(&bytes).unwrap()).unwrap();
     assert!(crowd.snapshot() == expected);
     let playing = crowd.playing(all[1]).unwrap();
-    let actions: Vec<_> = playing
-        .actions(0)
-        .unwrap()
-        .map(|(_, state)| state)
-        .collect();
+    let actions: Vec<_> = playing.actions(0).unwrap().map(|(_, state)| state).collect();
     let weight = (2.0 * STEP) as f32;
-    assert_eq!(
-        (actions[0].weight, actions[1].weight),
-        (1.0 - weight, weight)
-    );
+    assert_eq!((actions[0].weight, actions[1].weight), (1.0 - weight, weight));
     assert_eq!((actions[0].time, actions[1].time), (0.125 + STEP, STEP));
     assert_eq!(crowd.len(), 3);
     assert_eq!(crowd.spawn(all[3].rig()).unwrap().index(), 3);
@@ -291,18 +262,11 @@ impl StopEverything for Crowd {
 fn bytes_of_characters_that_stand_count_no_ticks() {
     const SPEED: f32 = 1.5;
     let (mut crowd, all) = stored();
-    let stands = PlayOptions {
-        speed: 0.0,
-        ..PlayOptions::default()
-    };
+    let stands = PlayOptions { speed: 0.0, ..PlayOptions::default() };
     let [walk, run] = [0, 1].map(|c| crowd.clip_by_index(all[0].rig(), c).unwrap());
     crowd.play(all[0], walk, &stands).unwrap();
     crowd.fade_to(all[0], run, 1.0, &stands).unwrap();
-    crowd
-        .player(all[0])
-        .unwrap()
-        .set_character_speed(SPEED)
-        .unwrap();
+    crowd.player(all[0]).unwrap().set_character_speed(SPEED).unwrap();
     // A visit after which it stands still, and ticks since then.
     crowd.advance(STEP).unwrap();
     crowd.advance(3.0 * STEP).unwrap();
@@ -314,12 +278,7 @@ fn bytes_of_characters_that_stand_count_no_ticks() {
     bytes[at..at + 4].fill(0);
     seal_snapshot(&mut bytes);
     let refused = CrowdSnapshot::from_bytes(&bytes).unwrap_err();
-    assert!(
-        refused
-            .to_string()
-            .ends_with("a character stands still and ages"),
-        "{refused}"
-    );
+    assert!(refused.to_string().ends_with("a character stands still and ages"), "{refused}");
 }
 
 /// Where an instance stood that is gone is neither state nor stored: who compares two sides for differences gets none.
@@ -347,12 +306,7 @@ fn snapshots_are_equal_if_their_bytes_are() {
     assert!(a.to_bytes() == b.to_bytes());
     assert!(a == b);
     // What is stored tells them apart, to the last bit.
-    other
-        .set_world(
-            stays,
-            glam::Affine3A::from_translation(glam::vec3(-0.0, 0.0, 0.0)),
-        )
-        .unwrap();
+    other.set_world(stays, glam::Affine3A::from_translation(glam::vec3(-0.0, 0.0, 0.0))).unwrap();
     assert!(one.snapshot() != other.snapshot());
     assert!(one.snapshot().to_bytes() != other.snapshot().to_bytes());
     // Many of one past, in memory and as read.

@@ -34,12 +34,7 @@ impl Held {
             crowd.play(i, x, &held(0.25, 1.0)).unwrap();
         }
         crowd.set_override(all[1], "tip", shift(5.0)).unwrap();
-        Self {
-            crowd,
-            buffer: BoneBuffer::new(),
-            rig,
-            all,
-        }
+        Self { crowd, buffer: BoneBuffer::new(), rig, all }
     }
 
     fn palettes(&mut self) -> [&[Affine3x4]; 2] {
@@ -76,16 +71,8 @@ fn overrides_outlive_a_clip_of_more_timelines() {
     // On another layer as well, and beside another of as many.
     let again = h.add(many());
     for i in h.all {
-        h.crowd
-            .player(i)
-            .unwrap()
-            .fade_to(1, again, 0.0, &held(0.75, 0.5))
-            .unwrap();
-        h.crowd
-            .player(i)
-            .unwrap()
-            .add(0, again, &held(0.25, 1.0))
-            .unwrap();
+        h.crowd.player(i).unwrap().fade_to(1, again, 0.0, &held(0.75, 0.5)).unwrap();
+        h.crowd.player(i).unwrap().add(0, again, &held(0.25, 1.0)).unwrap();
     }
     // Below 0.5 of 0.5 and 0.5 of 0.25; above 0.5 of 0.75, whose other half is the rest pose.
     for palette in h.palettes() {
@@ -205,11 +192,7 @@ fn a_clip_of_more_timelines_has_room() {
     let more = [0; 3].map(|_| h.add(many()));
     for i in h.all {
         for clip in more {
-            h.crowd
-                .player(i)
-                .unwrap()
-                .add(0, clip, &held(0.5, 1.0))
-                .unwrap();
+            h.crowd.player(i).unwrap().add(0, clip, &held(0.5, 1.0)).unwrap();
         }
     }
     for palette in h.palettes() {

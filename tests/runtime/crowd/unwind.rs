@@ -70,10 +70,7 @@ impl Stage {
             let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
             for n in 0..EACH {
                 let i = crowd.spawn(id).unwrap();
-                let options = PlayOptions {
-                    time: 0.017 * n as f64,
-                    ..PlayOptions::default()
-                };
+                let options = PlayOptions { time: 0.017 * n as f64, ..PlayOptions::default() };
                 crowd.play(i, clips[1], &options).unwrap();
                 if n % 4 == 0 {
                     crowd.fade_to(i, clips[n % 3], 1.0, &options).unwrap();
@@ -88,32 +85,17 @@ impl Stage {
                 instances.push(i);
             }
         }
-        Self {
-            crowd,
-            scene,
-            instances,
-            rows: Vec::new(),
-        }
+        Self { crowd, scene, instances, rows: Vec::new() }
     }
 
     /// A frame into rows that hold no number before; its name, and how many instances were carried.
     fn frame(&mut self, at: At, compact: bool, holds: Option<FrameId>) -> (FrameId, usize) {
         self.crowd.advance(1.0 / 30.0).unwrap();
-        let layout = RowLayout {
-            align: 1,
-            compact,
-            holds,
-        };
+        let layout = RowLayout { align: 1, compact, holds };
         let mut schedule = self.crowd.schedule(&layout);
-        let nothing = Affine3x4 {
-            rows: [[f32::NAN; 4]; 3],
-        };
+        let nothing = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
         self.rows = vec![nothing; schedule.rows()];
-        let memory = Memory {
-            rows: &mut self.rows[..],
-            first: 0,
-            at,
-        };
+        let memory = Memory { rows: &mut self.rows[..], first: 0, at };
         let (id, carried) = (schedule.id(), schedule.stats().carried);
         let unwound = catch_unwind(AssertUnwindSafe(|| schedule.write(memory)));
         assert_eq!(unwound.is_err(), at != At::Never, "{at:?}");
@@ -146,15 +128,9 @@ fn frames_after_a_panic_are_those_of_a_crowd_that_never_panicked() {
         At::Split,
     ];
     for threads in [1, 4] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         // One worker has nothing to split.
-        for at in points
-            .into_iter()
-            .filter(|at| threads > 1 || *at != At::Split)
-        {
+        for at in points.into_iter().filter(|at| threads > 1 || *at != At::Split) {
             for compact in [false, true] {
                 for overrides in [false, true] {
                     pool.install(|| after_a_panic(at, compact, overrides));

@@ -38,18 +38,12 @@ impl Stage {
         let mut crowd = Crowd::with_tag(7).unwrap();
         let id = crowd.add_rig(rig.clone()).unwrap();
         crowd.apply_root_motion(id, travels).unwrap();
-        let clips: Vec<_> = (0..rig.clips().len())
-            .map(|c| crowd.clip_by_index(id, c).unwrap())
-            .collect();
+        let clips: Vec<_> =
+            (0..rig.clips().len()).map(|c| crowd.clip_by_index(id, c).unwrap()).collect();
         let points = [(0.0, clips[0]), (1.0, clips[1])];
         let space = crowd.add_blend_space(id, &points).unwrap();
         let instances = (0..COUNT).map(|_| crowd.spawn(id).unwrap()).collect();
-        Self {
-            crowd,
-            instances,
-            clips,
-            space,
-        }
+        Self { crowd, instances, clips, space }
     }
 
     /// Some calls, by the number of the frame.
@@ -78,10 +72,7 @@ impl Stage {
             let playing = player.playing().actions(0).unwrap().next();
             match playing {
                 Some((from, _)) if random(5) > 0.8 => {
-                    let fade = CrossFade {
-                        warp: true,
-                        ..0.2.into()
-                    };
+                    let fade = CrossFade { warp: true, ..0.2.into() };
                     let _refused = player.cross_fade(0, from, motion, fade, &options);
                 }
                 _ => player.fade_to(0, motion, 0.3, &options).unwrap(),
@@ -113,10 +104,7 @@ impl Stage {
 fn steps_are_the_same_for_any_number_of_workers() {
     for (rig, travels) in [(marked(), false), (walker::rig(), true)] {
         let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut stage = Stage::new(rig.clone(), travels);
                 let mut seen = Vec::new();

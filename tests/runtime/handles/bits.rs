@@ -49,27 +49,19 @@ fn handles_survive_as_numbers() {
 fn handles_of_mixers_survive_as_numbers() {
     let mut mixer = Mixer::new(one_joint("joint")).unwrap();
     let clips = ["a", "b"].map(|name| mixer.find_clip(name).unwrap());
-    let space = mixer
-        .add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])])
-        .unwrap();
+    let space = mixer.add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])]).unwrap();
     for clip in clips {
         assert_eq!(ClipId::from_bits(clip.to_bits()), Some(clip));
     }
     assert_eq!(BlendSpaceId::from_bits(space.to_bits()), Some(space));
-    mixer
-        .player()
-        .play(0, clips[0], &PlayOptions::default())
-        .unwrap();
+    mixer.player().play(0, clips[0], &PlayOptions::default()).unwrap();
     mixer.advance(1.5).unwrap();
     let event = mixer.events().iter().next().unwrap();
     assert_eq!(event.clip, clips[0]);
     let i = event.instance;
     assert_eq!(InstanceId::from_bits(i.to_bits()), Some(i));
     assert_eq!(RigId::from_bits(i.rig().to_bits()), Some(i.rig()));
-    assert!(
-        Crowd::new().world(i).is_err(),
-        "an instance of a mixer is no crowd's"
-    );
+    assert!(Crowd::new().world(i).is_err(), "an instance of a mixer is no crowd's");
 }
 
 #[test]
@@ -83,14 +75,8 @@ fn bits_that_no_handle_has_are_rejected() {
         assert_eq!(InstanceId::from_bits(bits), None, "{bits:x}");
     }
     // No owner, an index, a generation, a rig without a tag, and bits between tag and mixers.
-    for bits in [
-        0,
-        1 << 50 | 0xFFFF_0000,
-        1 << 50 | 0xFFFF,
-        0x3_FFFF_u64 << 32,
-        1 << 60,
-        u64::MAX,
-    ] {
+    for bits in [0, 1 << 50 | 0xFFFF_0000, 1 << 50 | 0xFFFF, 0x3_FFFF_u64 << 32, 1 << 60, u64::MAX]
+    {
         assert_eq!(ClipId::from_bits(bits), None, "{bits:x}");
         assert_eq!(BlendSpaceId::from_bits(bits), None, "{bits:x}");
     }

@@ -73,16 +73,10 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
     let unknown_clip: [Refused; 6] = [
         crowd.play(own.instance, other.clip, &o),
         crowd.fade_to(own.instance, other.clip, 0.5, &o),
-        crowd
-            .playing(own.instance)
-            .unwrap()
-            .action(0, other.clip)
-            .map(|_| ()),
+        crowd.playing(own.instance).unwrap().action(0, other.clip).map(|_| ()),
         crowd.clip(other.clip).map(|_| ()),
         crowd.unload_clip(other.clip).map(|_| ()),
-        crowd
-            .add_blend_space(own.rig, &[(0.0, own.clip), (1.0, other.clip)])
-            .map(|_| ()),
+        crowd.add_blend_space(own.rig, &[(0.0, own.clip), (1.0, other.clip)]).map(|_| ()),
     ];
     for (n, refused) in unknown_clip.into_iter().enumerate() {
         let clip = Some(other.clip.into());
@@ -116,16 +110,8 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
     assert_eq!(crowd.find_clip(rig, "a"), None);
 
     let i = other.instance;
-    let channels = vec![UserChannel {
-        name: "channel".into(),
-        rest: ChannelValue::Float(0.0),
-    }];
-    let skeleton = data
-        .skeleton()
-        .as_ref()
-        .clone()
-        .with_channels(channels)
-        .unwrap();
+    let channels = vec![UserChannel { name: "channel".into(), rest: ChannelValue::Float(0.0) }];
+    let skeleton = data.skeleton().as_ref().clone().with_channels(channels).unwrap();
     let channel = skeleton.channel("channel").unwrap();
     let unknown: [Refused; 21] = [
         crowd.player(i).map(|_| ()),
@@ -161,11 +147,7 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
 
     assert!(crowd.snapshot() == before, "a refused call changes nothing");
     assert_eq!(format!("{scene:?}"), nodes);
-    crowd
-        .player(own.instance)
-        .unwrap()
-        .stop_layer(0, 0.0)
-        .unwrap();
+    crowd.player(own.instance).unwrap().stop_layer(0, 0.0).unwrap();
 }
 
 #[test]
@@ -182,14 +164,9 @@ fn handles_of_another_crowd_are_unknown() {
 fn handles_of_another_rig_are_unknown_to_its_instances() {
     let rig = one_joint("joint");
     let mut crowd = Crowd::new();
-    let (one, two) = (
-        Handles::add(&mut crowd, &rig),
-        Handles::add(&mut crowd, &rig),
-    );
+    let (one, two) = (Handles::add(&mut crowd, &rig), Handles::add(&mut crowd, &rig));
     for (own, other) in [(one, two), (two, one)] {
-        crowd
-            .play(own.instance, own.clip, &PlayOptions::default())
-            .unwrap();
+        crowd.play(own.instance, own.clip, &PlayOptions::default()).unwrap();
         let before = crowd.snapshot();
         for motion in [Playable::Clip(other.clip), Playable::Space(other.space)] {
             let player = |call: &mut dyn FnMut(&mut Player<'_>)| {
@@ -215,10 +192,7 @@ fn stale_handles_are_unknown() {
     crowd.remove_rig(gone.rig).unwrap();
     let again = Handles::add(&mut crowd, &rig);
     assert_ne!(gone, again);
-    let mut stale = Handles {
-        rig: gone.rig,
-        ..own
-    };
+    let mut stale = Handles { rig: gone.rig, ..own };
     crowd.despawn(own.instance).unwrap();
     crowd.remove_blend_space(own.space).unwrap();
     crowd.unload_clip(own.clip).unwrap();
@@ -250,12 +224,7 @@ fn tags_differ_or_are_the_hosts() {
     for tag in [0, 1024, u16::MAX] {
         assert_eq!(
             Crowd::with_tag(tag).unwrap_err(),
-            CrowdError::Value {
-                what: "tag",
-                value: tag.into(),
-                low: 1.0,
-                high: 1023.0
-            }
+            CrowdError::Value { what: "tag", value: tag.into(), low: 1.0, high: 1023.0 }
         );
     }
 }

@@ -27,11 +27,7 @@ fn handles_have_names() {
     assert_eq!(own.space.to_string(), "blend space 0 of rig 1");
     assert_eq!(Playable::from(own.clip).to_string(), own.clip.to_string());
     assert_eq!(Playable::from(own.space).to_string(), own.space.to_string());
-    let rigs = [
-        own.clip.rig(),
-        own.space.rig(),
-        Playable::Clip(own.clip).rig(),
-    ];
+    let rigs = [own.clip.rig(), own.space.rig(), Playable::Clip(own.clip).rig()];
     assert_eq!(rigs, [Some(own.rig); 3]);
     assert_eq!((other.rig(), other.index()), (own.rig, 1));
     assert_eq!(own.space.index(), 0);
@@ -59,14 +55,8 @@ fn unknown_handles_say_why() {
     let here = "belongs to rig 0, this instance is of rig 1 (\"one\")";
     let play =
         |crowd: &mut Crowd, motion: Playable| message(crowd.play(two.instance, motion, &options));
-    assert_eq!(
-        play(&mut crowd, one.clip.into()),
-        format!("clip {clip} {here}")
-    );
-    assert_eq!(
-        play(&mut crowd, one.space.into()),
-        format!("blend space 0 {here}")
-    );
+    assert_eq!(play(&mut crowd, one.clip.into()), format!("clip {clip} {here}"));
+    assert_eq!(play(&mut crowd, one.space.into()), format!("blend space 0 {here}"));
     assert_eq!(
         message(crowd.add_blend_space(two.rig, &[(0.0, one.clip)])),
         format!("clip {clip} belongs to rig 0, the blend space is of rig 1 (\"one\")")
@@ -76,14 +66,8 @@ fn unknown_handles_say_why() {
     let mut elsewhere = Crowd::new();
     let third = Handles::add(&mut elsewhere, &rig);
     let there = "belongs to another crowd";
-    assert_eq!(
-        play(&mut crowd, third.clip.into()),
-        format!("clip {clip} of rig 0 {there}")
-    );
-    assert_eq!(
-        message(crowd.clip(third.clip)),
-        format!("clip {clip} of rig 0 {there}")
-    );
+    assert_eq!(play(&mut crowd, third.clip.into()), format!("clip {clip} of rig 0 {there}"));
+    assert_eq!(message(crowd.clip(third.clip)), format!("clip {clip} of rig 0 {there}"));
     let space = format!("blend space 0 of rig 0 {there}");
     assert_eq!(message(crowd.blend_space(third.space)), space);
     assert_eq!(message(crowd.rig(third.rig)), format!("rig 0 {there}"));
@@ -101,10 +85,7 @@ fn unknown_handles_say_why() {
     assert_eq!(message(other.clip(a)), of_other);
 
     // What is used, and what is gone.
-    assert_eq!(
-        message(crowd.remove_rig(two.rig)),
-        "rig 1 (\"one\") still has 1 instance"
-    );
+    assert_eq!(message(crowd.remove_rig(two.rig)), "rig 1 (\"one\") still has 1 instance");
     crowd.play(two.instance, two.space, &options).unwrap();
     let used = "blend space 0 of rig 1 (\"one\") is still played by 1 action";
     assert_eq!(message(crowd.remove_blend_space(two.space)), used);
@@ -138,17 +119,11 @@ fn clips_joints_and_channels_say_why() {
     let mut one = Mixer::new(rig.clone()).unwrap();
     let a = one.find_clip("a").unwrap();
     one.unload_clip(a).unwrap();
-    assert_eq!(
-        message(one.clip(a)),
-        "clip 0 of a mixer (\"one\") was unloaded"
-    );
+    assert_eq!(message(one.clip(a)), "clip 0 of a mixer (\"one\") was unloaded");
     let layer = message(one.playing().layer_speed(2));
     assert_eq!(layer, "unknown layer 2: rig \"one\" has 1 layer");
 
-    assert_eq!(
-        message(one.model_matrix("hand")),
-        "there is no joint \"hand\""
-    );
+    assert_eq!(message(one.model_matrix("hand")), "there is no joint \"hand\"");
     let out = "joint 1 is out of range, the skeleton has 1 joint";
     assert_eq!(message(one.model_matrix(1)), out);
     assert_eq!(one.model_matrix("joint"), Ok(one.model_matrices()[0]));
@@ -157,16 +132,12 @@ fn clips_joints_and_channels_say_why() {
     let mut crowd = Crowd::new();
     let own = Handles::add(&mut crowd, &rig);
     assert_eq!(message(crowd.model_matrix(own.instance, 1)), out);
-    let nan = Affine3x4 {
-        rows: [[f32::NAN; 4]; 3],
-    };
+    let nan = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
     assert_eq!(
         message(crowd.set_world(own.instance, nan)),
         "the world transform of instance 0 of rig 0 (\"one\") is not finite"
     );
-    let far = Affine3x4 {
-        rows: [[2e30; 4]; 3],
-    };
+    let far = Affine3x4 { rows: [[2e30; 4]; 3] };
     assert_eq!(
         message(crowd.set_world(own.instance, far)),
         "the world transform of instance 0 of rig 0 (\"one\"): 2e30 is beyond the limit of 1e15"
@@ -226,21 +197,11 @@ fn nodes_and_mirrors_say_why() {
         message(scene.set_local(root, one)),
         "node 2 follows its instance's world transform while it has no parent"
     );
-    scene
-        .set_local(
-            node,
-            Affine3x4 {
-                rows: [[0.0; 4]; 3],
-            },
-        )
-        .unwrap();
+    scene.set_local(node, Affine3x4 { rows: [[0.0; 4]; 3] }).unwrap();
     let apart = scene.add(None, one).unwrap();
     let refused = scene.set_parent_in_place(apart, node);
     assert!(matches!(refused, Err(SceneError::Singular { .. })));
-    assert_eq!(
-        message(refused),
-        "the world transform of the parent, node 0, has no inverse"
-    );
+    assert_eq!(message(refused), "the world transform of the parent, node 0, has no inverse");
     crowd.unmirror(own.instance, &mut scene, gone).unwrap();
     assert_eq!(message(scene.root(mirror)), "mirror 0 was removed");
     assert_eq!(message(scene.local(joint)), "node 3 was removed");
@@ -258,10 +219,7 @@ fn names_that_no_clip_has_are_answered_with_others() {
     let asked = "rig \"one\" has no clip \"Wlak\"; did you mean \"Walk\"?";
     let rig = mixer.rig();
     assert_eq!(rig.clip_named("b"), Ok(1));
-    assert_eq!(
-        message(rig.clip_named("swim")),
-        "rig \"one\" has no clip \"swim\""
-    );
+    assert_eq!(message(rig.clip_named("swim")), "rig \"one\" has no clip \"swim\"");
     assert_eq!(message(mixer.clip_named("Wlak")), asked);
     let none = "rig \"one\" has no clip \"somersault\"";
     assert_eq!(message(mixer.clip_named("somersault")), none);
@@ -286,8 +244,5 @@ fn names_that_no_clip_has_are_answered_with_others() {
         Err(CrowdError::Lookup(LookupError::NoClip { .. }))
     ));
     crowd.remove_rig(rig).unwrap();
-    assert!(matches!(
-        crowd.clip_named(rig, "b"),
-        Err(CrowdError::UnknownRig { .. })
-    ));
+    assert!(matches!(crowd.clip_named(rig, "b"), Err(CrowdError::UnknownRig { .. })));
 }

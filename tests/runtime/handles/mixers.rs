@@ -15,10 +15,7 @@ fn a_blend_space_has_two_members_whatever_the_skeleton_is_called() {
         let mut mixer = Mixer::new(rig).unwrap();
         let [b, c] = ["b", "c"].map(|name| mixer.find_clip(name).unwrap());
         let space = mixer.add_blend_space(&[(0.0, b), (1.0, c)]).unwrap();
-        let options = PlayOptions {
-            parameter: 0.25,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { parameter: 0.25, ..PlayOptions::default() };
         mixer.player().play(0, space, &options).unwrap();
         // 3/4 of a half and 1/4 of one pass a second.
         mixer.advance(0.4).unwrap();
@@ -62,19 +59,12 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
         assert_eq!(stranger.player().play(0, clip, &options), unknown);
         assert_eq!(stranger.clip(clip).map(|_| ()), unknown);
     }
-    let unknown = Err(PlaybackError::UnknownClip {
-        clip: theirs,
-        why: Unknown::OfCrowd,
-        rig: "one".into(),
-    });
+    let unknown =
+        Err(PlaybackError::UnknownClip { clip: theirs, why: Unknown::OfCrowd, rig: "one".into() });
     assert_eq!(one.player().play(0, theirs, &options), unknown);
     let why = Unknown::OfMixer;
     let rig = "one".to_owned();
-    let unknown = Err(PlaybackError::UnknownClip {
-        clip: a,
-        why,
-        rig: rig.clone(),
-    });
+    let unknown = Err(PlaybackError::UnknownClip { clip: a, why, rig: rig.clone() });
     assert_eq!(crowd.play(i, a, &options), unknown);
     let space = spaces[0];
     let unknown = |why| {

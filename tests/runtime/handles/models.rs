@@ -22,29 +22,19 @@ pub fn one_joint(name: &str) -> Arc<Rig> {
             channel: RawChannel::Translation,
             interpolation: Interpolation::Linear,
             times: vec![0.0, duration],
-            values: [Vec3::ZERO, Vec3::X * way]
-                .iter()
-                .flat_map(|v| v.to_array())
-                .collect(),
+            values: [Vec3::ZERO, Vec3::X * way].iter().flat_map(|v| v.to_array()).collect(),
         }],
         ..RawClip::default()
     };
     let scene = RawScene {
         name: "one".into(),
-        nodes: vec![RawNode {
-            name: Some(name.into()),
-            ..RawNode::default()
-        }],
+        nodes: vec![RawNode { name: Some(name.into()), ..RawNode::default() }],
         skins: vec![RawSkin {
             name: None,
             joints: vec![0],
             inverse_bind: vec![Affine3x4::IDENTITY.to_cols_array()],
         }],
-        clips: vec![
-            clip("a", 1.0, 1.0),
-            clip("b", 2.0, 2.0),
-            clip("c", 1.0, 3.0),
-        ],
+        clips: vec![clip("a", 1.0, 1.0), clip("b", 2.0, 2.0), clip("c", 1.0, 3.0)],
         ..RawScene::default()
     };
     Arc::new(build_rig(scene, &Default::default()).unwrap())

@@ -24,19 +24,13 @@ fn calls(crowd: &mut Crowd, h: Handles, rig: &Arc<Rig>) -> Vec<u64> {
         let points = crowd.blend_space(space).unwrap().points();
         assert_eq!(points.map(|p| p.1).collect::<Vec<_>>(), [clip, second]);
         given.extend([clip.to_bits(), second.to_bits(), space.to_bits()]);
-        crowd
-            .play(spawned[3], space, &PlayOptions::default())
-            .unwrap();
+        crowd.play(spawned[3], space, &PlayOptions::default()).unwrap();
         let playing: Vec<_> = crowd.playing(spawned[3]).unwrap().clips().collect();
         assert_eq!(playing, [clip]);
         crowd.advance(1.25).unwrap();
         let events = crowd.events().iter();
         given.extend(events.flat_map(|e| [e.instance.to_bits(), e.clip.to_bits()]));
-        crowd
-            .player(spawned[3])
-            .unwrap()
-            .stop_layer(0, 0.0)
-            .unwrap();
+        crowd.player(spawned[3]).unwrap().stop_layer(0, 0.0).unwrap();
         crowd.remove_blend_space(space).unwrap();
         crowd.unload_clip(clip).unwrap();
         crowd.unload_clip(second).unwrap();
@@ -62,9 +56,7 @@ fn crowd(tag: u16, rig: &Arc<Rig>) -> (Crowd, Handles) {
     crowd.remove_rig(first.rig).unwrap();
     let clip = crowd.add_clip(own.rig, rig.clips()[0].clone()).unwrap();
     crowd.unload_clip(clip).unwrap();
-    crowd
-        .play(own.instance, own.space, &PlayOptions::default())
-        .unwrap();
+    crowd.play(own.instance, own.space, &PlayOptions::default()).unwrap();
     crowd.advance(0.25).unwrap();
     (crowd, own)
 }
@@ -94,11 +86,7 @@ fn a_handle_of_the_undone_time_names_what_the_replay_spawns() {
     crowd.restore(&saved).unwrap();
     assert_eq!(
         crowd.world(later),
-        Err(CrowdError::UnknownInstance {
-            instance: later,
-            why: Unknown::Gone,
-            rig: "one".into(),
-        })
+        Err(CrowdError::UnknownInstance { instance: later, why: Unknown::Gone, rig: "one".into() })
     );
     assert_eq!(crowd.spawn(own.rig).unwrap(), later);
 }
@@ -127,12 +115,8 @@ fn what_was_added_since_stays() {
     let space_again = crowd.add_blend_space(own.rig, &[(0.0, clip)]).unwrap();
     assert_eq!(space_again, space);
     assert_ne!(crowd.add_blend_space(own.rig, &[(0.0, clip)]), Ok(space));
-    crowd
-        .play(own.instance, space, &PlayOptions::default())
-        .unwrap();
-    crowd
-        .play(own.instance, clip, &PlayOptions::default())
-        .unwrap();
+    crowd.play(own.instance, space, &PlayOptions::default()).unwrap();
+    crowd.play(own.instance, clip, &PlayOptions::default()).unwrap();
 }
 
 #[test]
@@ -143,9 +127,7 @@ fn another_crowd_takes_over_the_tag() {
     one.advance(0.125).unwrap();
     // It has had more in its places than the first.
     calls(&mut other, of_other, &rig);
-    other
-        .set_override(of_other.instance, 0, glam::Affine3A::IDENTITY)
-        .unwrap();
+    other.set_override(of_other.instance, 0, glam::Affine3A::IDENTITY).unwrap();
     let mut scene = SceneGraph::new();
     other.mirror(of_other.instance, &mut scene).unwrap();
     let mut buffer = BoneBuffer::new();
@@ -167,9 +149,7 @@ fn another_crowd_takes_over_the_tag() {
     assert_eq!(other.mirror_of(of_one.instance, &scene), None);
     assert_eq!(other.update_scene(&mut scene).mirrored, 0);
     for crowd in [&mut one, &mut other] {
-        crowd
-            .set_override(of_one.instance, 0, glam::Affine3A::IDENTITY)
-            .unwrap();
+        crowd.set_override(of_one.instance, 0, glam::Affine3A::IDENTITY).unwrap();
     }
     let mut rows = |crowd: &mut Crowd| {
         crowd.evaluate(&mut buffer);
@@ -177,10 +157,7 @@ fn another_crowd_takes_over_the_tag() {
         buffer.rows()[range].to_vec()
     };
     assert_eq!(rows(&mut one), rows(&mut other));
-    assert_eq!(
-        calls(&mut other, of_one, &rig),
-        calls(&mut one, of_one, &rig)
-    );
+    assert_eq!(calls(&mut other, of_one, &rig), calls(&mut one, of_one, &rig));
     assert_eq!(other.snapshot(), one.snapshot());
 
     // One that lacks the rigs, or whose rigs have other numbers, keeps its tag and its state.
@@ -205,9 +182,7 @@ fn another_crowd_takes_over_the_tag() {
         assert!(crowd.snapshot() == before);
     }
     assert_eq!((empty.tag(), plain.tag()), (5, 6));
-    plain
-        .play(own.instance, own.space, &PlayOptions::default())
-        .unwrap();
+    plain.play(own.instance, own.space, &PlayOptions::default()).unwrap();
 }
 
 #[test]

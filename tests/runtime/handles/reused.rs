@@ -42,17 +42,10 @@ fn a_clip_never_comes_back() {
     let mut seen = HashSet::from([first]);
     for round in 0..ROUNDS {
         let clip = crowd.add_clip(id, rig.clips()[0].clone()).unwrap();
-        assert!(
-            seen.insert(clip),
-            "round {round}: {clip:?} was given before"
-        );
+        assert!(seen.insert(clip), "round {round}: {clip:?} was given before");
         assert_eq!(
             crowd.play(i, first, &options),
-            Err(CrowdError::UnknownClip {
-                clip: first,
-                why: Unknown::Gone,
-                rig: "one".into(),
-            })
+            Err(CrowdError::UnknownClip { clip: first, why: Unknown::Gone, rig: "one".into() })
         );
         crowd.unload_clip(clip).unwrap();
     }
@@ -79,11 +72,7 @@ fn a_blend_space_never_comes_back() {
     let (space, why) = (first.unwrap(), Unknown::Gone);
     assert_eq!(
         mixer.remove_blend_space(space),
-        Err(PlaybackError::UnknownSpace {
-            space,
-            why,
-            rig: "one".into()
-        })
+        Err(PlaybackError::UnknownSpace { space, why, rig: "one".into() })
     );
 }
 
@@ -103,11 +92,7 @@ fn a_rig_never_comes_back() {
         assert!(crowd.rig(first).is_err());
         assert_eq!(
             crowd.clip(clip).map(|_| ()),
-            Err(CrowdError::UnknownClip {
-                clip,
-                why: Unknown::Gone,
-                rig: String::new(),
-            })
+            Err(CrowdError::UnknownClip { clip, why: Unknown::Gone, rig: String::new() })
         );
         crowd.remove_rig(id).unwrap();
     }

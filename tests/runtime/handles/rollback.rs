@@ -131,9 +131,7 @@ fn more(rig: &Arc<Rig>) -> Vec<Arc<Clip>> {
     let scene = |n: usize| {
         let mut names = Vec::new();
         for clip in renamed.clips() {
-            names.push(Arc::new(
-                (**clip).clone().with_name(format!("{}{n}", clip.name())),
-            ));
+            names.push(Arc::new((**clip).clone().with_name(format!("{}{n}", clip.name()))));
         }
         names
     };
@@ -391,8 +389,5 @@ fn rollbacks_leave_no_trace_in_handles_or_snapshots() {
         of_crowds += random::<OfCrowd>(seed);
         of_mixers += random::<Mixer>(seed + 1000);
     }
-    assert!(
-        of_crowds > 100 && of_mixers > 100,
-        "{of_crowds} {of_mixers}"
-    );
+    assert!(of_crowds > 100 && of_mixers > 100, "{of_crowds} {of_mixers}");
 }

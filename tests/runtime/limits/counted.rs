@@ -22,10 +22,7 @@ const MAX_GIVEN_MARKERS: usize = 1 << 22;
 /// Adds a clip of differences that scales a joint to a crowd with additive layers.
 fn add(scale: f32, additive: usize) -> Result<(), CrowdError> {
     let (rig, clip) = additive_scale(scale);
-    let layer = |additive| LayerOptions {
-        additive,
-        ..LayerOptions::default()
-    };
+    let layer = |additive| LayerOptions { additive, ..LayerOptions::default() };
     let mut layers = vec![layer(false)];
     layers.extend((0..additive).map(|_| layer(true)));
     let mut crowd = Crowd::new();
@@ -63,10 +60,7 @@ fn overrides_are_counted_as_they_come_and_go() {
     let (most, little) = (stretched(MAX_OVERRIDE_SCALE * 0.999), stretched(1.5));
     let refused = |crowd: &mut Crowd, instance, joint: usize| {
         let result = crowd.set_override(instance, joint, little);
-        assert!(
-            matches!(result, Err(CrowdError::Override { joint: 2, .. })),
-            "{result:?}"
-        );
+        assert!(matches!(result, Err(CrowdError::Override { joint: 2, .. })), "{result:?}");
     };
     crowd.set_override(a, 1, most).unwrap();
     refused(&mut crowd, a, 2);
@@ -165,10 +159,7 @@ fn tables_of_clips_count_with_their_keys() {
     const JOINTS: usize = 1600;
     const CLIPS: usize = 100;
     let raw = |moved: Option<usize>| {
-        let node = |n: usize| RawNode {
-            name: Some(format!("joint{n}")),
-            ..RawNode::default()
-        };
+        let node = |n: usize| RawNode { name: Some(format!("joint{n}")), ..RawNode::default() };
         let track = |node| RawTrack {
             node,
             channel: RawChannel::Translation,
@@ -193,10 +184,8 @@ fn tables_of_clips_count_with_their_keys() {
         }
     };
     // The joint that moves stands last.
-    let mut options = BuildOptions {
-        lane_order: Some((0..JOINTS as u16).collect()),
-        ..BuildOptions::default()
-    };
+    let mut options =
+        BuildOptions { lane_order: Some((0..JOINTS as u16).collect()), ..BuildOptions::default() };
     let all = |raw, options: &BuildOptions| build_rig(raw, options).map(|rig| rig.clips().to_vec());
     let keys = |clips: Vec<Arc<Clip>>| clips.iter().map(|c| c.bytes()).sum();
     for (moved, table) in [(None, 0), (Some(JOINTS - 1), JOINTS / 16 * 2)] {
@@ -222,11 +211,8 @@ fn tables_of_clips_count_with_their_keys() {
 fn nodes_share_the_mesh_of_a_level() {
     let mut raw = small();
     raw.nodes[3].skin = Some(0);
-    raw.meshes[0].primitives[0].influences = Influences {
-        per_vertex: 1,
-        joints: vec![0, 1, 2],
-        weights: vec![1.0; 3],
-    };
+    raw.meshes[0].primitives[0].influences =
+        Influences { per_vertex: 1, joints: vec![0, 1, 2], weights: vec![1.0; 3] };
     let again = raw.nodes[3].clone();
     raw.nodes.push(RawNode { source: 5, ..again });
     let mut rig = build_rig(raw.clone(), &BuildOptions::default()).unwrap();

@@ -29,15 +29,7 @@ fn chain(joints: usize) -> Skeleton {
 }
 
 fn block(kind: BlockKind, encoding: Encoding) -> Block {
-    Block {
-        block: 0,
-        kind,
-        encoding,
-        hold: 0,
-        moving: 0,
-        timeline: 0,
-        first_row: 0,
-    }
+    Block { block: 0, kind, encoding, hold: 0, moving: 0, timeline: 0, first_row: 0 }
 }
 
 /// A clip of one block with keys at 0 and 1 s; a row has its value in every lane.
@@ -68,32 +60,19 @@ fn turn(kind: BlockKind, dot: f32, square: f32) -> Result<Clip, BuildError> {
 
 /// A clip with one timeline that no block uses.
 fn keys(times: Vec<f32>) -> Result<Clip, BuildError> {
-    let parts = ClipParts {
-        duration: 1.0,
-        timelines: vec![times],
-        ..ClipParts::default()
-    };
+    let parts = ClipParts { duration: 1.0, timelines: vec![times], ..ClipParts::default() };
     Clip::new(parts, &chain(2))
 }
 
 #[test]
 fn even_timelines_may_be_longer_than_others() {
     // Squares are not evenly spaced.
-    let squares = |keys: u32| {
-        (0..keys)
-            .map(|k| (f64::from(k) * f64::from(k)) as f32)
-            .collect()
-    };
+    let squares = |keys: u32| (0..keys).map(|k| (f64::from(k) * f64::from(k)) as f32).collect();
     assert_eq!(keys(squares(4000)).unwrap().hint_count(), 1);
     let odd = |keys: u32| (0..keys).map(|k| k as f32 + 0.4 * (k % 2) as f32).collect();
     assert_eq!(keys(odd(65_535)).unwrap().hint_count(), 1);
     let count = |keys, limit| {
-        BuildError::Clip(ClipFault::KeyCount {
-            clip: String::new(),
-            timeline: 0,
-            keys,
-            limit,
-        })
+        BuildError::Clip(ClipFault::KeyCount { clip: String::new(), timeline: 0, keys, limit })
     };
     assert_eq!(keys(odd(65_536)), Err(count(65_536, MAX_IRREGULAR_KEYS)));
     let even = |keys: u32| (0..keys).map(|k| k as f32).collect();
@@ -113,12 +92,7 @@ fn rotations_between_keys_have_a_direction() {
             assert!(turn(kind, dot, square).is_ok(), "{kind:?}, {dot}, {square}");
         }
         let cases = [
-            (
-                -0.11,
-                1.0,
-                LEAST_ROTATION_DOT,
-                "product with the key before",
-            ),
+            (-0.11, 1.0, LEAST_ROTATION_DOT, "product with the key before"),
             (0.5, low * 0.99, low, "square of the length"),
             (0.5, high * 1.01, high, "square of the length"),
         ];
@@ -128,20 +102,14 @@ fn rotations_between_keys_have_a_direction() {
                 if *limit == wanted && place.contains(what));
             assert!(named, "{error}");
             let text = error.to_string();
-            assert!(
-                text.contains("rotation of joint 0 \"joint0\", key 1"),
-                "{text}"
-            );
+            assert!(text.contains("rotation of joint 0 \"joint0\", key 1"), "{text}");
         }
     }
     // Samples of splines are guarded, so what moves may pass through anything; what stands still may not.
     assert!(turn(BlockKind::Cubic, 0.0, 0.0).is_ok());
     let still = block(BlockKind::Cubic, Encoding::Float);
     let still = parts(Channel::Rotation, still, &[0.0; 24]);
-    assert!(matches!(
-        Clip::new(still, &chain(2)),
-        Err(BuildError::Clip(ClipFault::Beyond { .. }))
-    ));
+    assert!(matches!(Clip::new(still, &chain(2)), Err(BuildError::Clip(ClipFault::Beyond { .. }))));
 }
 
 #[test]
@@ -178,11 +146,7 @@ fn scales_of_a_clip_multiply_down_the_chain() {
 #[test]
 fn blocks_may_share_rows_but_not_without_end() {
     let shared = |blocks: u16, keys: usize| {
-        let mut parts = parts(
-            Channel::Translation,
-            block(BlockKind::Linear, Encoding::Float),
-            &[],
-        );
+        let mut parts = parts(Channel::Translation, block(BlockKind::Linear, Encoding::Float), &[]);
         parts.timelines = vec![(0..keys).map(|k| k as f32 / keys as f32).collect()];
         parts.rows = vec![Row([0.0; 16]); 3 * keys].into();
         let one = parts.channels[Channel::Translation as usize][0];
@@ -224,10 +188,7 @@ fn nodes_of_a_scene_have_the_limit_of_worlds() {
     let mut scene = SceneGraph::new();
     let node = scene.add(None, moved(MAX_WORLD)).unwrap();
     let beyond = moved(-MAX_WORLD.next_up());
-    for refused in [
-        scene.add(node, beyond).map(|_| ()),
-        scene.set_local(node, beyond),
-    ] {
+    for refused in [scene.add(node, beyond).map(|_| ()), scene.set_local(node, beyond)] {
         let named = matches!(refused, Err(SceneError::Beyond { value, limit, .. })
             if value == -MAX_WORLD.next_up() && limit == MAX_WORLD);
         assert!(named, "{refused:?}");
@@ -246,20 +207,11 @@ fn poses_that_are_not_finite_are_rejected() {
         pose.check_finite(&rig)
     };
     let fault = |what, node| Err(PlaybackError::NotFinite { what, node });
-    assert_eq!(
-        checked(|p| p.locals[3].scale.y = f32::INFINITY),
-        fault("the local transform", 3)
-    );
-    assert_eq!(
-        checked(|p| p.worlds[4].rows[1][3] = f32::NAN),
-        fault("the world matrix", 4)
-    );
+    assert_eq!(checked(|p| p.locals[3].scale.y = f32::INFINITY), fault("the local transform", 3));
+    assert_eq!(checked(|p| p.worlds[4].rows[1][3] = f32::NAN), fault("the world matrix", 4));
     assert_eq!(
         checked(|p| p.palettes[0][2].rows[0][0] = f32::NEG_INFINITY),
         fault("the palette row", 2)
     );
-    assert_eq!(
-        checked(|p| p.pose.set_scalar(0, f32::NAN)),
-        fault("a morph weight", 3)
-    );
+    assert_eq!(checked(|p| p.pose.set_scalar(0, f32::NAN)), fault("a morph weight", 3));
 }

@@ -64,10 +64,7 @@ pub fn small() -> RawScene {
             duration: 1.0,
             tracks: vec![
                 track(RawChannel::Translation, &[0.0, 0.0, 0.0, 1.0, 0.0, 0.0]),
-                track(
-                    RawChannel::Rotation,
-                    &[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0],
-                ),
+                track(RawChannel::Rotation, &[0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]),
                 track(RawChannel::Scale, &[1.0, 1.0, 1.0, 2.0, 2.0, 2.0]),
                 morph,
             ],
@@ -92,9 +89,7 @@ pub fn small() -> RawScene {
 /// A rig at rest, and a clip of differences that scales one of its joints along x.
 pub fn additive_scale(scale: f32) -> (Rig, Clip) {
     let mut raw = small();
-    raw.clips[0]
-        .tracks
-        .retain(|t| t.channel == RawChannel::Scale);
+    raw.clips[0].tracks.retain(|t| t.channel == RawChannel::Scale);
     raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, scale, 1.0, 1.0];
     let mut rest = raw.clone();
     rest.clips[0].tracks[0].values = vec![1.0; 6];
@@ -123,11 +118,7 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             },
             MAX_CHAIN_SCALE as f32,
         ),
-        (
-            "slot 2 holds",
-            |s, v| s.skins[0].inverse_bind[2][5] = v,
-            MAX_LENGTH,
-        ),
+        ("slot 2 holds", |s, v| s.skins[0].inverse_bind[2][5] = v, MAX_LENGTH),
         (
             "translation of joint 1 \"joint1\", key 1",
             |s, v| s.clips[0].tracks[0].values[4] = v,
@@ -157,16 +148,8 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             MAX_SCALAR,
         ),
         ("the duration", |s, v| s.clips[0].duration = v, MAX_SECONDS),
-        (
-            "key 1: times",
-            |s, v| s.clips[0].tracks[0].times[1] = v,
-            MAX_SECONDS,
-        ),
-        (
-            "positions, vertex 2",
-            |s, v| s.meshes[0].primitives[0].positions[2][0] = v,
-            MAX_LENGTH,
-        ),
+        ("key 1: times", |s, v| s.clips[0].tracks[0].times[1] = v, MAX_SECONDS),
+        ("positions, vertex 2", |s, v| s.meshes[0].primitives[0].positions[2][0] = v, MAX_LENGTH),
         (
             "target.positions, vertex 1",
             |s, v| {
@@ -179,11 +162,7 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             |s, v| s.nodes[4].local.translation.x = v,
             MAX_LENGTH,
         ),
-        (
-            "node 4 \"tag\": a number of the scale",
-            |s, v| s.nodes[4].local.scale.x = v,
-            MAX_LENGTH,
-        ),
+        ("node 4 \"tag\": a number of the scale", |s, v| s.nodes[4].local.scale.x = v, MAX_LENGTH),
         (
             "node 4 \"tag\": a number of the matrix",
             |s, v| {
@@ -234,9 +213,7 @@ fn clips_that_multiply_too_much_together_are_refused_and_nothing_changes() {
     // Each alone scales one joint of the chain by 1e7, which is allowed; together they reach 1e14.
     let scaled = |node: usize| {
         let mut raw = small();
-        raw.clips[0]
-            .tracks
-            .retain(|t| t.channel == RawChannel::Scale);
+        raw.clips[0].tracks.retain(|t| t.channel == RawChannel::Scale);
         raw.clips[0].tracks[0].node = node;
         raw.clips[0].tracks[0].values = vec![1.0, 1.0, 1.0, 1e7, 1.0, 1.0];
         raw
@@ -251,10 +228,7 @@ fn clips_that_multiply_too_much_together_are_refused_and_nothing_changes() {
     // The same for a clip that is added when the crowd runs. Both are built in one lane order.
     let order = Some(vec![0, 1, 2]);
     let build = |raw| {
-        let options = BuildOptions {
-            lane_order: order.clone(),
-            ..BuildOptions::default()
-        };
+        let options = BuildOptions { lane_order: order.clone(), ..BuildOptions::default() };
         build_rig(raw, &options).expect("1e7 alone")
     };
     let (one, two) = (Arc::new(build(scaled(1))), build(scaled(2)));
@@ -265,10 +239,7 @@ fn clips_that_multiply_too_much_together_are_refused_and_nothing_changes() {
     crowd.play(i, clip, &PlayOptions::default()).unwrap();
     let before = crowd.snapshot();
     let refused = crowd.add_clip(id, two.clips()[0].clone());
-    assert!(
-        matches!(refused, Err(CrowdError::Scales { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(CrowdError::Scales { .. })), "{refused:?}");
     assert_eq!(crowd.snapshot(), before);
     assert!(crowd.clip_by_index(id, 1).is_none());
     // Once the first is gone, the second fits.
@@ -287,10 +258,7 @@ fn additive_layers_have_a_limit_of_their_own() {
         let (rig, clip) = with(scale);
         let mut layers = vec![LayerOptions::default()];
         for _ in 0..additive {
-            layers.push(LayerOptions {
-                additive: true,
-                ..LayerOptions::default()
-            });
+            layers.push(LayerOptions { additive: true, ..LayerOptions::default() });
         }
         let mut crowd = Crowd::new();
         let id = crowd.add_rig_with_layers(rig, layers).unwrap();
@@ -299,10 +267,7 @@ fn additive_layers_have_a_limit_of_their_own() {
     assert_eq!(add(10.0, 1), Ok(()));
     assert_eq!(add(1e6, 0), Ok(()), "no layer plays it");
     let refused = add(1e6, 1);
-    assert!(
-        matches!(refused, Err(CrowdError::Scales { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(CrowdError::Scales { .. })), "{refused:?}");
 }
 
 #[test]
@@ -323,20 +288,15 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     let half = MAX_OVERRIDE_SCALE.sqrt();
     crowd.set_override(i, 1, scaled(half * 0.999)).unwrap();
     crowd.set_override(i, 2, scaled(half * 0.999)).unwrap();
-    crowd
-        .set_override(i, 0, moved(-MAX_OVERRIDE_LENGTH))
-        .unwrap();
+    crowd.set_override(i, 0, moved(-MAX_OVERRIDE_LENGTH)).unwrap();
     crowd.set_world(i, moved(MAX_WORLD)).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     finite(buffer.rows(), "overrides at their limit");
     let before = crowd.snapshot();
     let stretched = crowd.set_override(i, 2, scaled(half * 1.01));
-    let Err(CrowdError::Override {
-        joint: 2,
-        fault: OverrideFault::Stretch { limit, .. },
-        ..
-    }) = stretched
+    let Err(CrowdError::Override { joint: 2, fault: OverrideFault::Stretch { limit, .. }, .. }) =
+        stretched
     else {
         panic!("{stretched:?}");
     };
@@ -354,17 +314,12 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     assert!(matches!(refused, Err(CrowdError::Beyond { limit, .. }) if limit == MAX_WORLD));
     assert!(matches!(
         crowd.set_override(i, 0, moved(f32::NAN)),
-        Err(CrowdError::Override {
-            fault: OverrideFault::NotFinite,
-            ..
-        })
+        Err(CrowdError::Override { fault: OverrideFault::NotFinite, .. })
     ));
     assert_eq!(crowd.snapshot(), before);
     // What was cleared counts no more.
     crowd.clear_override(i, 1).unwrap();
-    crowd
-        .set_override(i, 2, scaled(half * half * 0.999))
-        .unwrap();
+    crowd.set_override(i, 2, scaled(half * half * 0.999)).unwrap();
 }
 
 /// A node above that makes small what is too large, or two that are too large only together.
@@ -373,12 +328,8 @@ fn nodes_that_never_move_have_limits_alone_and_together() {
     let refused = |above: f32, own: fn(&mut RawNode)| {
         let mut raw = small();
         raw.nodes[4].local.scale = Vec3::splat(above);
-        let mut node = RawNode {
-            name: Some("leaf".into()),
-            parent: Some(4),
-            source: 5,
-            ..RawNode::default()
-        };
+        let mut node =
+            RawNode { name: Some("leaf".into()), parent: Some(4), source: 5, ..RawNode::default() };
         own(&mut node);
         raw.nodes.push(node);
         let rig = build_rig(raw, &BuildOptions::default());
@@ -397,18 +348,11 @@ fn nodes_that_never_move_have_limits_alone_and_together() {
         ("a number of the translation is 1e13", 1e-6, |n| {
             n.local.translation.x = 1e13;
         }),
-        (
-            "a number of the matrix relative to the joint above is",
-            1e7,
-            |n| n.local.scale.x = 1e7,
-        ),
+        ("a number of the matrix relative to the joint above is", 1e7, |n| n.local.scale.x = 1e7),
     ];
     for (words, above, own) in cases {
         let text = refused(above, own);
-        assert!(
-            text.contains("node 5 \"leaf\"") && text.contains(words),
-            "{text}"
-        );
+        assert!(text.contains("node 5 \"leaf\"") && text.contains(words), "{text}");
     }
     assert_eq!(refused(1e7, |n| n.local.scale.x = 1e4), "a rig");
 }
@@ -433,10 +377,7 @@ fn additive_clips_of_a_rig_count_when_it_is_added() {
         };
         Arc::new(Rig::new(parts).expect("no layer plays it"))
     };
-    let layers = [false, true].map(|additive| LayerOptions {
-        additive,
-        ..LayerOptions::default()
-    });
+    let layers = [false, true].map(|additive| LayerOptions { additive, ..LayerOptions::default() });
     let mut crowd = Crowd::new();
     let mut add = |scale: f32, layers: &[LayerOptions]| {
         let added = crowd.add_rig_with_layers(with(scale), layers.to_vec());
@@ -445,13 +386,7 @@ fn additive_clips_of_a_rig_count_when_it_is_added() {
     assert_eq!(add(10.0, &layers), Ok(()));
     assert_eq!(add(1e6, &layers[..1]), Ok(()));
     let refused = add(1e6, &layers);
-    assert!(
-        matches!(refused, Err(CrowdError::Scales { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(CrowdError::Scales { .. })), "{refused:?}");
     let refused = Mixer::with_layers(with(1e6), layers.to_vec()).map(|_| ());
-    assert!(
-        matches!(refused, Err(CrowdError::Scales { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(CrowdError::Scales { .. })), "{refused:?}");
 }

@@ -15,14 +15,9 @@ fn playing(options: &PlayOptions) -> (Mixer, ClipId) {
 fn warping() -> (Mixer, ClipId, ClipId) {
     let (mut mixer, x) = playing(&PlayOptions::default());
     let z = mixer.find_clip("z").unwrap();
-    let fade = CrossFade {
-        warp: true,
-        ..1.0.into()
-    };
+    let fade = CrossFade { warp: true, ..1.0.into() };
     let mut player = mixer.player();
-    player
-        .cross_fade(0, x, z, fade, &PlayOptions::default())
-        .unwrap();
+    player.cross_fade(0, x, z, fade, &PlayOptions::default()).unwrap();
     mixer.advance(0.25).unwrap();
     assert_eq!(mixer.playing().action(0, z).unwrap().speed, 1.75);
     (mixer, x, z)
@@ -48,10 +43,7 @@ fn a_fade_to_what_is_paused_has_it_go_on() {
 
 #[test]
 fn a_fade_to_what_has_finished_starts_it_again() {
-    let once = PlayOptions {
-        loop_mode: LoopMode::Once,
-        ..PlayOptions::default()
-    };
+    let once = PlayOptions { loop_mode: LoopMode::Once, ..PlayOptions::default() };
     let (mut mixer, x) = playing(&once);
     mixer.advance(2.0).unwrap();
     stands(mixer.evaluate(), [1.0, 0.0, 0.0]);
@@ -71,10 +63,7 @@ fn a_speed_that_is_set_ends_a_warp() {
     mixer.player().set_speed(0, z, 3.0).unwrap();
     assert_eq!(speed(&mut mixer, z), 3.0);
     let (mut mixer, _, z) = warping();
-    let half = PlayOptions {
-        speed: 0.5,
-        ..PlayOptions::default()
-    };
+    let half = PlayOptions { speed: 0.5, ..PlayOptions::default() };
     mixer.player().fade_to(0, z, 1.0, &half).unwrap();
     assert_eq!(speed(&mut mixer, z), 0.5);
     // To the speed that it leads to the warp goes on.
@@ -102,10 +91,8 @@ fn a_warp_goes_on_without_its_fades() {
 /// On its way back through a ping-pong, the clip goes on from where it stands.
 #[test]
 fn another_loop_goes_on_from_the_clip_time_shown() {
-    let (mut mixer, x) = playing(&PlayOptions {
-        loop_mode: LoopMode::PingPong,
-        ..PlayOptions::default()
-    });
+    let (mut mixer, x) =
+        playing(&PlayOptions { loop_mode: LoopMode::PingPong, ..PlayOptions::default() });
     mixer.advance(1.25).unwrap();
     stands(mixer.evaluate(), [0.75, 0.0, 0.0]);
     let mut player = mixer.player();

@@ -9,11 +9,8 @@ fn playing(seconds: f32) -> (Mixer, [ClipId; 3]) {
     let mut mixer = Mixer::new(rig()).unwrap();
     let clips = ["a", "b", "c"].map(|name| mixer.find_clip(name).unwrap());
     for (clip, speed) in clips.into_iter().zip([1e-4, -0.75, 1.0]) {
-        let options = PlayOptions {
-            speed,
-            loop_mode: LoopMode::PingPong,
-            ..PlayOptions::default()
-        };
+        let options =
+            PlayOptions { speed, loop_mode: LoopMode::PingPong, ..PlayOptions::default() };
         mixer.player().add(0, clip, &options).unwrap();
     }
     mixer.player().set_paused(0, clips[2], true).unwrap();
@@ -74,20 +71,13 @@ fn a_clock_may_start_at_any_time() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let b = crowd.find_clip(id, "b").unwrap();
-    let options = PlayOptions {
-        speed: 0.9,
-        ..PlayOptions::default()
-    };
+    let options = PlayOptions { speed: 0.9, ..PlayOptions::default() };
     let mut pairs = Vec::new();
     for n in 0..200 {
         let i = crowd.spawn(id).unwrap();
         let mut mixer = Mixer::new(rig()).unwrap();
         let clip = mixer.find_clip("b").unwrap();
-        crowd
-            .player(i)
-            .unwrap()
-            .fade_to(0, b, 0.7, &options)
-            .unwrap();
+        crowd.player(i).unwrap().fade_to(0, b, 0.7, &options).unwrap();
         mixer.fade_to(clip, 0.7, &options).unwrap();
         pairs.push((i, mixer, clip));
         let dt = if n % 50 == 49 { 4000.3 } else { 1.0 / 60.0 };

@@ -27,12 +27,7 @@ fn steps(times: &[f32], options: &PlayOptions, steps: &[f64]) -> Vec<Vec<(EventK
 }
 
 fn mode(loop_mode: LoopMode, speed: f32, time: f64) -> PlayOptions {
-    PlayOptions {
-        loop_mode,
-        speed,
-        time,
-        ..PlayOptions::default()
-    }
+    PlayOptions { loop_mode, speed, time, ..PlayOptions::default() }
 }
 
 #[test]
@@ -64,21 +59,10 @@ fn intervals_are_half_open_and_closed_at_the_start() {
         ]
     );
     // An empty interval fires nothing, not even what lies at the start: that comes with the first move.
-    let still = steps(
-        &times,
-        &mode(LoopMode::Repeat, 1.0, 0.5),
-        &[0.0, 0.125, 0.0],
-    );
+    let still = steps(&times, &mode(LoopMode::Repeat, 1.0, 0.5), &[0.0, 0.125, 0.0]);
     assert_eq!(still, [vec![], vec![mark(2)], vec![]]);
-    let turned = steps(
-        &times,
-        &mode(LoopMode::Repeat, 1.0, 0.125),
-        &[0.125, -0.25, 0.25],
-    );
-    assert_eq!(
-        turned,
-        [vec![mark(1)], vec![mark(0), LOOP, mark(3)], vec![mark(1)]]
-    );
+    let turned = steps(&times, &mode(LoopMode::Repeat, 1.0, 0.125), &[0.125, -0.25, 0.25]);
+    assert_eq!(turned, [vec![mark(1)], vec![mark(0), LOOP, mark(3)], vec![mark(1)]]);
 }
 
 #[test]
@@ -100,10 +84,7 @@ fn a_turn_fires_once() {
     assert_eq!(whole, [there[..5].concat()]);
     let back = steps(&times, &mode(LoopMode::PingPong, -1.0, 0.5), &[1.0, 1.0]);
     // A turn belongs to the pass that time enters by it, seen from above.
-    assert_eq!(
-        back,
-        [vec![LOOP, mark(0)], vec![mark(1), LOOP, mark(2), mark(1)]]
-    );
+    assert_eq!(back, [vec![LOOP, mark(0)], vec![mark(1), LOOP, mark(2), mark(1)]]);
 }
 
 #[test]
@@ -124,10 +105,7 @@ fn what_fades_out_fires_until_its_fade_ends() {
     let run = |steps: &[f64]| {
         let (mut mixer, clip) = marked("a", &[0.2, 0.4, 0.6]);
         let other = mixer.find_clip("c").unwrap();
-        mixer
-            .player()
-            .play(0, clip, &PlayOptions::default())
-            .unwrap();
+        mixer.player().play(0, clip, &PlayOptions::default()).unwrap();
         let to = PlayOptions::default();
         mixer.player().fade_to(0, other, 0.5, &to).unwrap();
         let mut all = Vec::new();
@@ -153,11 +131,7 @@ fn events_state_instance_layer_and_marker() {
     let step = crowd.add_clip(id, Arc::new(clip)).unwrap();
     let instances = [0; 40].map(|_| crowd.spawn(id).unwrap());
     for (n, &i) in instances.iter().enumerate() {
-        let options = PlayOptions {
-            time: 0.01 * n as f64,
-            weight: 0.5,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.01 * n as f64, weight: 0.5, ..PlayOptions::default() };
         let clip = if n % 2 == 0 { step } else { a };
         crowd.play(i, clip, &options).unwrap();
     }
@@ -167,10 +141,7 @@ fn events_state_instance_layer_and_marker() {
     let expected: Vec<_> = (16..40).step_by(2).map(|n| instances[n]).collect();
     assert_eq!(events.instances(), expected);
     for event in events.iter() {
-        assert_eq!(
-            (event.clip, event.layer, event.kind),
-            (step, 0, EventKind::Marker)
-        );
+        assert_eq!((event.clip, event.layer, event.kind), (step, 0, EventKind::Marker));
         assert_eq!((event.time, event.weight), (0.5, 0.5));
         let clip = crowd.clip(event.clip).unwrap();
         assert_eq!(clip.markers()[event.marker].name, "step");
@@ -193,21 +164,12 @@ fn markers_must_lie_in_their_clip() {
     let mixer = Mixer::new(rig()).unwrap();
     let clip = mixer.clip(mixer.find_clip("a").unwrap()).unwrap();
     for time in [-0.1, 1.01, f32::NAN, f32::INFINITY] {
-        let bad = clip
-            .as_ref()
-            .clone()
-            .with_markers(vec![Marker::new("m", time)]);
+        let bad = clip.as_ref().clone().with_markers(vec![Marker::new("m", time)]);
         assert!(
             matches!(bad, Err(BuildError::Clip(ClipFault::Marker { marker, .. })) if marker == "m")
         );
     }
     let many = vec![Marker::new("m", 0.5); 65_536];
     let bad = clip.as_ref().clone().with_markers(many);
-    assert!(matches!(
-        bad,
-        Err(BuildError::Clip(ClipFault::TooManyMarkers {
-            count: 65_536,
-            ..
-        }))
-    ));
+    assert!(matches!(bad, Err(BuildError::Clip(ClipFault::TooManyMarkers { count: 65_536, .. }))));
 }

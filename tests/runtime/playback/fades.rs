@@ -94,10 +94,7 @@ proptest! {
 #[test]
 fn a_long_fade_is_linear_at_a_high_rate() {
     let (mut mixer, clip) = marked("a", &[]);
-    mixer
-        .player()
-        .fade_to(0, clip, 100.0, &PlayOptions::default())
-        .unwrap();
+    mixer.player().fade_to(0, clip, 100.0, &PlayOptions::default()).unwrap();
     for _ in 0..50_000 {
         mixer.advance(0.001).unwrap();
     }
@@ -110,14 +107,9 @@ fn a_full_layer_loses_its_faintest() {
     let mut mixer = Mixer::new(rig()).unwrap();
     let clip = mixer.find_clip("a").unwrap();
     let data = mixer.clip(clip).unwrap().clone();
-    let clips: Vec<ClipId> = (0..5)
-        .map(|_| mixer.add_clip(data.clone()).unwrap())
-        .collect();
+    let clips: Vec<ClipId> = (0..5).map(|_| mixer.add_clip(data.clone()).unwrap()).collect();
     for (clip, weight) in clips.iter().zip([0.5, 0.1, 0.3, 0.4]) {
-        let options = PlayOptions {
-            weight,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { weight, ..PlayOptions::default() };
         mixer.player().add(0, *clip, &options).unwrap();
     }
     // A paused action of little weight keeps its slot until another needs one.
@@ -125,9 +117,7 @@ fn a_full_layer_loses_its_faintest() {
     mixer.player().set_paused(0, clips[1], true).unwrap();
     mixer.advance(0.1).unwrap();
     assert!(mixer.playing().action(0, clips[1]).is_ok());
-    mixer
-        .fade_to(clips[4], 0.5, &PlayOptions::default())
-        .unwrap();
+    mixer.fade_to(clips[4], 0.5, &PlayOptions::default()).unwrap();
     assert_eq!(mixer.evicted(), 1);
     assert!(mixer.playing().action(0, clips[1]).is_err());
     let full = mixer.player().add(0, clips[1], &PlayOptions::default());
@@ -145,10 +135,7 @@ fn pair() -> (Mixer, ClipId, ClipId) {
         mixer.add_clip(Arc::new(clip)).unwrap()
     };
     let (one, two) = (with("a", 0.0, 0.5), with("b", 0.1, 0.4));
-    let time = PlayOptions {
-        time: 0.25,
-        ..PlayOptions::default()
-    };
+    let time = PlayOptions { time: 0.25, ..PlayOptions::default() };
     mixer.player().play(0, one, &time).unwrap();
     assert!(mixer.unload_clip(a).is_ok());
     (mixer, one, two)
@@ -157,11 +144,7 @@ fn pair() -> (Mixer, ClipId, ClipId) {
 #[test]
 fn warped_speeds_keep_phases_together() {
     let (mut mixer, one, two) = pair();
-    let fade = CrossFade {
-        seconds: 0.6,
-        warp: true,
-        sync: Sync::Phase,
-    };
+    let fade = CrossFade { seconds: 0.6, warp: true, sync: Sync::Phase };
     let options = PlayOptions::default();
     let mut player = mixer.player();
     player.cross_fade(0, one, two, fade, &options).unwrap();
@@ -170,10 +153,8 @@ fn warped_speeds_keep_phases_together() {
     for dt in [0.05, 0.1, 0.2, 0.01, 0.03, 0.15] {
         mixer.advance(dt).unwrap();
         now += dt;
-        let (a, b) = (
-            mixer.playing().action(0, one).unwrap(),
-            mixer.playing().action(0, two).unwrap(),
-        );
+        let (a, b) =
+            (mixer.playing().action(0, one).unwrap(), mixer.playing().action(0, two).unwrap());
         // Passes per second run from 1 to 1 / 0.7 over 0.6 s.
         let way = now / 0.6;
         let phase = start + now * (1.0 + 0.5 * way * (1.0 / ratio - 1.0));
@@ -194,16 +175,9 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
     let (mut mixer, one, two) = pair();
     let c = mixer.find_clip("c").unwrap();
     let options = PlayOptions::default();
-    let faint = PlayOptions {
-        weight: 0.2,
-        ..options
-    };
+    let faint = PlayOptions { weight: 0.2, ..options };
     mixer.player().add(0, c, &faint).unwrap();
-    let fade = CrossFade {
-        seconds: 0.5,
-        warp: false,
-        sync: Sync::Markers(&["left", "right"]),
-    };
+    let fade = CrossFade { seconds: 0.5, warp: false, sync: Sync::Markers(&["left", "right"]) };
     let mut player = mixer.player();
     player.cross_fade(0, one, two, fade, &options).unwrap();
     // Half-way from left to right in both.
@@ -235,10 +209,7 @@ fn fades_go_on_while_time_runs_backwards() {
         let player = mixer.player();
         assert_eq!(player.playing().layer_weight(0).unwrap(), left);
         assert_eq!(player.playing().action(0, clip).unwrap().weight, left);
-        assert_eq!(
-            player.playing().action(0, other).unwrap().weight,
-            1.0 - left
-        );
+        assert_eq!(player.playing().action(0, other).unwrap().weight, 1.0 - left);
     }
     mixer.advance(-0.75).unwrap();
     let player = mixer.player();
@@ -276,17 +247,10 @@ fn strides_that_repeat_or_come_in_another_order() {
         let mut mixer = Mixer::new(rig()).unwrap();
         let one = with_markers(&mut mixer, "a", from);
         let two = with_markers(&mut mixer, "c", to);
-        let mut options = PlayOptions {
-            time: 0.25,
-            ..PlayOptions::default()
-        };
+        let mut options = PlayOptions { time: 0.25, ..PlayOptions::default() };
         mixer.player().play(0, one, &options).unwrap();
         options.time = 0.0;
-        let fade = CrossFade {
-            seconds: 0.5,
-            warp: false,
-            sync: Sync::Markers(&[]),
-        };
+        let fade = CrossFade { seconds: 0.5, warp: false, sync: Sync::Markers(&[]) };
         let mut player = mixer.player();
         player.cross_fade(0, one, two, fade, &options).unwrap();
         player.playing().action(0, two).unwrap().time
@@ -308,18 +272,11 @@ fn a_crossfade_takes_a_space_that_plays_as_it_is() {
     let c = with_markers(&mut mixer, "c", &[("left", 0.5)]);
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, c)]).unwrap();
     let options = PlayOptions::default();
-    let at_c = PlayOptions {
-        parameter: 1.0,
-        ..options
-    };
+    let at_c = PlayOptions { parameter: 1.0, ..options };
     let mut player = mixer.player();
     player.play(0, b, &options).unwrap();
     player.add(0, space, &at_c).unwrap();
-    let fade = CrossFade {
-        seconds: 1.0,
-        warp: true,
-        sync: Sync::Markers(&["left"]),
-    };
+    let fade = CrossFade { seconds: 1.0, warp: true, sync: Sync::Markers(&["left"]) };
     player.cross_fade(0, b, space, fade, &options).unwrap();
     let action = player.playing().action(0, space).unwrap();
     // The marker of "c" lies at a quarter of its 2 s, and "b" takes 0.7 s for what that takes 2 s for.

@@ -8,12 +8,7 @@ use phalanx::skeleton::JointMask;
 use std::sync::Arc;
 
 fn at(time: f64, weight: f32) -> PlayOptions {
-    PlayOptions {
-        time,
-        weight,
-        speed: 0.0,
-        ..PlayOptions::default()
-    }
+    PlayOptions { time, weight, speed: 0.0, ..PlayOptions::default() }
 }
 
 fn close(a: &[Affine3x4], b: &[Affine3x4]) {
@@ -30,11 +25,7 @@ fn close(a: &[Affine3x4], b: &[Affine3x4]) {
 fn a_layer_that_fills_from_below_comes_and_goes_without_a_pop() {
     let layers = |fill| {
         let mask = JointMask::subtree(rig().skeleton(), 5).unwrap();
-        let upper = LayerOptions {
-            mask: Some(mask),
-            fill,
-            ..LayerOptions::default()
-        };
+        let upper = LayerOptions { mask: Some(mask), fill, ..LayerOptions::default() };
         let layers = vec![LayerOptions::default(), upper];
         let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
         let [a, c] = ["a", "c"].map(|n| mixer.find_clip(n).unwrap());
@@ -75,10 +66,7 @@ fn a_layer_that_fills_from_below_comes_and_goes_without_a_pop() {
 /// Weights too small to be divided by leave what lies below, not NaN.
 #[test]
 fn denormal_weights_stay_numbers() {
-    let layer = |fill| LayerOptions {
-        fill,
-        ..LayerOptions::default()
-    };
+    let layer = |fill| LayerOptions { fill, ..LayerOptions::default() };
     let layers = vec![layer(Fill::Rest), layer(Fill::Below)];
     let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
     let [a, c] = ["a", "c"].map(|n| mixer.find_clip(n).unwrap());
@@ -102,10 +90,7 @@ fn sixteen_layers_each_over_a_joint_of_its_own() {
     for joint in 1..MAX_LAYERS {
         let path = format!("joint{}", joint % JOINTS);
         let mask = JointMask::from_joints(skeleton, &[(&path, 1.0)]).unwrap();
-        layers.push(LayerOptions {
-            mask: Some(mask),
-            ..LayerOptions::default()
-        });
+        layers.push(LayerOptions { mask: Some(mask), ..LayerOptions::default() });
     }
     let mut mixer = Mixer::with_layers(rig, layers).unwrap();
     let c = mixer.find_clip("c").unwrap();
@@ -124,10 +109,7 @@ fn additive_clips_against_frames_and_rest_add_and_subtract() {
     let (raw, rig) = (raw(), rig());
     for reference in [AdditiveReference::Rest, AdditiveReference::Frame(1, 0.2)] {
         let additive = build_additive_raw(&rig, (&raw, 1), reference).unwrap();
-        let layer = LayerOptions {
-            additive: true,
-            ..LayerOptions::default()
-        };
+        let layer = LayerOptions { additive: true, ..LayerOptions::default() };
         let layers = vec![LayerOptions::default(), layer.clone(), layer];
         let mut mixer = Mixer::with_layers(rig.clone(), layers).unwrap();
         let d = mixer.add_clip(Arc::new(additive)).unwrap();
@@ -142,10 +124,7 @@ fn additive_clips_against_frames_and_rest_add_and_subtract() {
         mixer.player().stop_layer(2, 0.0).unwrap();
         match reference {
             AdditiveReference::Frame(..) => {
-                mixer
-                    .player()
-                    .play(0, b, &at(f64::from(0.2f32), 1.0))
-                    .unwrap();
+                mixer.player().play(0, b, &at(f64::from(0.2f32), 1.0)).unwrap();
             }
             _ => mixer.player().stop_layer(0, 0.0).unwrap(),
         }

@@ -59,13 +59,7 @@ fn track(clip: usize, joint: usize, channel: RawChannel) -> RawTrack {
             values.extend(value);
         }
     }
-    RawTrack {
-        node: joint,
-        channel,
-        interpolation,
-        times,
-        values,
-    }
+    RawTrack { node: joint, channel, interpolation, times, values }
 }
 
 fn raw() -> RawScene {
@@ -127,11 +121,7 @@ fn off(rig: &Arc<Rig>, clip: Arc<Clip>, number: usize) -> f64 {
             loop_mode: phalanx::playback::LoopMode::Once,
             ..PlayOptions::default()
         };
-        crowd
-            .player(instance)
-            .unwrap()
-            .restart(0, clip, &options)
-            .unwrap();
+        crowd.player(instance).unwrap().restart(0, clip, &options).unwrap();
         crowd.evaluate(&mut rows);
         let range = crowd.palette_range(instance).unwrap();
         let layer = Layer::of(vec![Action::new(number, time, 1.0)]);

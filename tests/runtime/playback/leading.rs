@@ -43,11 +43,7 @@ fn run_for(mixer: &mut Mixer, seconds: f64, dt: f64) -> Vec<(ClipId, usize)> {
 fn assert_each_once(steps: &[(ClipId, usize)], what: &str) {
     assert!(steps.len() > 3, "{what}: {}", steps.len());
     let turns = steps.windows(2).all(|w| w[0].1 != w[1].1);
-    assert!(
-        turns,
-        "{what}: {:?}",
-        steps.iter().map(|s| s.1).collect::<Vec<_>>()
-    );
+    assert!(turns, "{what}: {:?}", steps.iter().map(|s| s.1).collect::<Vec<_>>());
 }
 
 #[test]
@@ -56,11 +52,9 @@ fn crossfades_in_step_sound_each_step_once() {
     for dt in [1.0 / 64.0, 1.0 / 30.0, 0.3, 2.0, 8.0] {
         for seconds in [0.0, 0.02, 0.1, 0.25, 0.5, 1.0, 1.3, 2.0] {
             for start in 0..16 {
-                for (sync, speed) in [
-                    (Sync::Phase, 1.0),
-                    (Sync::Phase, -1.0),
-                    (Sync::Markers(&[]), 1.0),
-                ] {
+                for (sync, speed) in
+                    [(Sync::Phase, 1.0), (Sync::Phase, -1.0), (Sync::Markers(&[]), 1.0)]
+                {
                     let (mut mixer, walk, run, _) = gaits();
                     let options = PlayOptions {
                         time: f64::from(start) / 8.0,
@@ -73,15 +67,8 @@ fn crossfades_in_step_sound_each_step_once() {
                         mixer.advance(0.75).unwrap();
                         steps.extend(heard(&mixer));
                     }
-                    let fade = CrossFade {
-                        seconds,
-                        warp: true,
-                        sync,
-                    };
-                    mixer
-                        .player()
-                        .cross_fade(0, walk, run, fade, &options)
-                        .unwrap();
+                    let fade = CrossFade { seconds, warp: true, sync };
+                    mixer.player().cross_fade(0, walk, run, fade, &options).unwrap();
                     steps.extend(run_for(&mut mixer, 8.0, dt));
                     assert_each_once(&steps, &format!("{dt} {seconds} {start} {sync:?} {speed}"));
                     crossed += usize::from(steps.iter().any(|s| s.0 == walk));
@@ -95,26 +82,16 @@ fn crossfades_in_step_sound_each_step_once() {
 #[test]
 fn of_equal_weights_the_later_action_leads() {
     let (mut mixer, walk, run, idle) = gaits();
-    let half = |speed| PlayOptions {
-        weight: 0.5,
-        speed,
-        ..PlayOptions::default()
-    };
+    let half = |speed| PlayOptions { weight: 0.5, speed, ..PlayOptions::default() };
     mixer.player().add(0, walk, &half(1.0)).unwrap();
     mixer.player().add(0, run, &half(0.5)).unwrap();
-    mixer
-        .player()
-        .add(0, idle, &PlayOptions::default())
-        .unwrap();
+    mixer.player().add(0, idle, &PlayOptions::default()).unwrap();
     let steps = run_for(&mut mixer, 20.0, 1.0 / 60.0);
     assert_each_once(&steps, "half each");
     assert!(steps.iter().all(|s| s.0 == run));
     // Started again, the walk is the younger one.
     let phase = mixer.playing().action(0, walk).unwrap().time / 2.0;
-    let again = PlayOptions {
-        time: 2.0 * phase,
-        ..half(1.0)
-    };
+    let again = PlayOptions { time: 2.0 * phase, ..half(1.0) };
     mixer.player().stop(0, walk, 0.0).unwrap();
     mixer.player().add(0, walk, &again).unwrap();
     let steps = run_for(&mut mixer, 20.0, 1.0 / 60.0);
@@ -131,10 +108,7 @@ fn a_blend_space_sounds_each_step_once() {
         let (mut steps, mut clips) = (Vec::new(), [0; 2]);
         for frame in 0..6000 {
             let parameter = 2.0 + 1.5 * (f64::from(frame) * dt * 0.7).sin();
-            mixer
-                .player()
-                .set_parameter(0, space, parameter as f32)
-                .unwrap();
+            mixer.player().set_parameter(0, space, parameter as f32).unwrap();
             mixer.advance(dt).unwrap();
             for (clip, step) in heard(&mixer) {
                 steps.push((clip, step));
@@ -166,19 +140,12 @@ fn turning_and_backwards_a_blend_space_sounds_each_step_once() {
         for dt in [1.0 / 60.0, 0.11, 0.7, 3.0] {
             let (mut mixer, walk, run, _) = gaits();
             let space = mixer.add_blend_space(&[(1.0, walk), (3.0, run)]).unwrap();
-            let options = PlayOptions {
-                loop_mode,
-                speed,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { loop_mode, speed, ..PlayOptions::default() };
             mixer.play(space, &options).unwrap();
             let mut all = [0; 2];
             for frame in 0..800 {
                 let parameter = 2.0 + 0.9 * (f64::from(frame) * dt * 0.7).sin();
-                mixer
-                    .player()
-                    .set_parameter(0, space, parameter as f32)
-                    .unwrap();
+                mixer.player().set_parameter(0, space, parameter as f32).unwrap();
                 mixer.advance(dt).unwrap();
                 for step in [0, 1] {
                     let fired = |e: &Event| e.kind == EventKind::Marker && e.marker == step;
@@ -204,10 +171,7 @@ fn the_length_of_steps_does_not_change_who_leads() {
     let mut changes = 0;
     for round in 0..300 {
         let (starts, fade) = ([2.0 * random(), random()], 0.2 + 3.0 * random());
-        let speeds = [
-            0.5 + random(),
-            if round % 3 == 0 { -1.5 } else { 0.5 + random() },
-        ];
+        let speeds = [0.5 + random(), if round % 3 == 0 { -1.5 } else { 0.5 + random() }];
         let mode = [LoopMode::Repeat, LoopMode::PingPong][round % 2];
         let play = |dt: f64| {
             let (mut mixer, walk, run, _) = gaits();
@@ -236,11 +200,7 @@ fn the_length_of_steps_does_not_change_who_leads() {
             for pass in -20..20 {
                 for phase in STEPS {
                     let mirrored = mode == LoopMode::PingPong && pass % 2 != 0;
-                    let phase = if mirrored {
-                        1.0 - f64::from(phase)
-                    } else {
-                        phase.into()
-                    };
+                    let phase = if mirrored { 1.0 - f64::from(phase) } else { phase.into() };
                     let at = (f64::from(pass) + phase) * length;
                     all += usize::from(a < at && at <= b);
                 }
@@ -260,36 +220,22 @@ fn the_length_of_steps_does_not_change_who_leads() {
 fn what_has_stopped_or_no_weight_leads_nothing() {
     let (mut mixer, walk, run, idle) = gaits();
     // The walk ends after 2 s: until then it leads, whatever the step.
-    let once = PlayOptions {
-        loop_mode: LoopMode::Once,
-        at_end: AtEnd::Stop,
-        ..PlayOptions::default()
-    };
-    let light = PlayOptions {
-        weight: 0.25,
-        speed: 0.5,
-        ..PlayOptions::default()
-    };
+    let once =
+        PlayOptions { loop_mode: LoopMode::Once, at_end: AtEnd::Stop, ..PlayOptions::default() };
+    let light = PlayOptions { weight: 0.25, speed: 0.5, ..PlayOptions::default() };
     mixer.player().add(0, run, &light).unwrap();
     mixer.player().add(0, walk, &once).unwrap();
     mixer.advance(4.0).unwrap();
     assert_eq!(heard(&mixer), [(run, 0), (run, 1), (walk, 0), (walk, 1)]);
     // An idle clip without markers, and a run of weight 0.
     mixer.player().set_weight(0, run, 0.0).unwrap();
-    mixer
-        .player()
-        .add(0, idle, &PlayOptions::default())
-        .unwrap();
+    mixer.player().add(0, idle, &PlayOptions::default()).unwrap();
     mixer.advance(4.0).unwrap();
     assert!(mixer.events().iter().any(|e| e.kind == EventKind::Marker));
     assert_eq!(heard(&mixer), []);
     // From nothing, it is heard from the beginning of its fade.
     let (mut mixer, _, run, _) = gaits();
-    let start = PlayOptions {
-        time: f64::from(STEPS[0]),
-        fade_in: 1.0,
-        ..PlayOptions::default()
-    };
+    let start = PlayOptions { time: f64::from(STEPS[0]), fade_in: 1.0, ..PlayOptions::default() };
     mixer.play(run, &start).unwrap();
     mixer.advance(0.25).unwrap();
     assert_eq!(heard(&mixer), [(run, 0)]);
@@ -307,10 +253,7 @@ fn what_stands_still_leads_nothing() {
                 at_end: AtEnd::Hold,
                 ..PlayOptions::default()
             };
-            let walking = PlayOptions {
-                weight: 0.4,
-                ..PlayOptions::default()
-            };
+            let walking = PlayOptions { weight: 0.4, ..PlayOptions::default() };
             mixer.player().add(0, walk, &walking).unwrap();
             mixer.player().add(0, run, &held).unwrap();
             if paused {
@@ -329,21 +272,15 @@ fn what_stands_still_leads_nothing() {
 fn crowds_lead_as_mixers_do_whatever_is_listened_to() {
     let (mut mixer, walk, run, _) = gaits();
     let clips = [walk, run].map(|clip| mixer.clip(clip).unwrap().clone());
-    let mut crowds = [
-        EventKinds::ALL,
-        EventKinds {
-            markers: true,
-            ..EventKinds::NONE
-        },
-    ]
-    .map(|kinds| {
-        let mut crowd = Crowd::new();
-        let rig = crowd.add_rig(rig()).unwrap();
-        crowd.set_event_filter(rig, kinds).unwrap();
-        let own = [0, 1].map(|i| crowd.add_clip(rig, clips[i].clone()).unwrap());
-        let instance = crowd.spawn(rig).unwrap();
-        (crowd, instance, own)
-    });
+    let mut crowds =
+        [EventKinds::ALL, EventKinds { markers: true, ..EventKinds::NONE }].map(|kinds| {
+            let mut crowd = Crowd::new();
+            let rig = crowd.add_rig(rig()).unwrap();
+            crowd.set_event_filter(rig, kinds).unwrap();
+            let own = [0, 1].map(|i| crowd.add_clip(rig, clips[i].clone()).unwrap());
+            let instance = crowd.spawn(rig).unwrap();
+            (crowd, instance, own)
+        });
     let options = PlayOptions::default();
     mixer.play(walk, &options).unwrap();
     for (crowd, instance, own) in &mut crowds {
@@ -365,9 +302,8 @@ fn crowds_lead_as_mixers_do_whatever_is_listened_to() {
             crowd.advance(1.0 / 30.0).unwrap();
             let steps = |e: &Event| e.kind == EventKind::Marker && e.leading;
             let have = crowd.events().iter().filter(steps);
-            let have: Vec<_> = have
-                .map(|e| ([walk, run][usize::from(e.clip == own[1])], e.marker))
-                .collect();
+            let have: Vec<_> =
+                have.map(|e| ([walk, run][usize::from(e.clip == own[1])], e.marker)).collect();
             assert_eq!(have, want, "{frame}");
             let leading = crowd.events().iter().map(|e| e.leading);
             assert!(leading.eq(crowd.events().leading().iter().copied()));

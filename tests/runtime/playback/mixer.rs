@@ -66,16 +66,8 @@ fn layers_and_blend_spaces_give_the_same_bits() {
     let upper = JointMask::subtree(rig.skeleton(), "joint5").unwrap();
     let layers = vec![
         LayerOptions::default(),
-        LayerOptions {
-            mask: Some(upper.clone()),
-            fill: Fill::Below,
-            ..LayerOptions::default()
-        },
-        LayerOptions {
-            additive: true,
-            mask: Some(upper),
-            ..LayerOptions::default()
-        },
+        LayerOptions { mask: Some(upper.clone()), fill: Fill::Below, ..LayerOptions::default() },
+        LayerOptions { additive: true, mask: Some(upper), ..LayerOptions::default() },
     ];
     let added = build_additive_raw(&rig, (&raw(), 1), AdditiveReference::Rest);
     let added = Arc::new(added.unwrap());
@@ -135,10 +127,7 @@ fn joints_of_a_mixer_are_nodes_of_a_scene() {
     scene.set_joint_locals(mirror, &mixer.locals()).unwrap();
     scene.update();
     let hand = mixer.model_matrix("RightHand").unwrap();
-    assert_eq!(
-        hand,
-        mixer.model_matrices()[rig.skeleton().joint("RightHand").unwrap()]
-    );
+    assert_eq!(hand, mixer.model_matrices()[rig.skeleton().joint("RightHand").unwrap()]);
     let want = Affine3A::from(hand) * grip;
     let have = Affine3A::from(Affine3x4::from(*scene.world(sword).unwrap()));
     assert!(have.abs_diff_eq(want, 1e-5), "{have} {want}");
@@ -156,9 +145,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     let id = crowd.add_rig(rig.clone()).unwrap();
     let instance = crowd.spawn(id).unwrap();
     let options = PlayOptions::default();
-    mixer
-        .play(mixer.find_clip("Walk").unwrap(), &options)
-        .unwrap();
+    mixer.play(mixer.find_clip("Walk").unwrap(), &options).unwrap();
     let walk = crowd.find_clip(id, "Walk").unwrap();
     crowd.play(instance, walk, &options).unwrap();
     let head = rig.skeleton().joint("Head").unwrap();
@@ -188,10 +175,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     bend(mixer.player());
     bend(crowd.player(instance).unwrap());
     assert_ne!(same(&mut mixer, &mut crowd), plain);
-    assert_eq!(
-        mixer.playing().overrides().collect::<Vec<_>>(),
-        [(head, &turned)]
-    );
+    assert_eq!(mixer.playing().overrides().collect::<Vec<_>>(), [(head, &turned)]);
     let snapshot = mixer.snapshot();
     let bytes = phalanx::playback::MixerSnapshot::from_bytes(&snapshot.to_bytes()).unwrap();
     mixer.player().clear_override(head).unwrap();
@@ -199,16 +183,11 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     assert_eq!(mixer.playing().overrides().count(), 0);
     same(&mut mixer, &mut crowd);
     mixer.restore(&bytes).unwrap();
-    assert_eq!(
-        mixer.playing().overrides().collect::<Vec<_>>(),
-        [(head, &turned)]
-    );
+    assert_eq!(mixer.playing().overrides().collect::<Vec<_>>(), [(head, &turned)]);
     assert_eq!(mixer.snapshot(), snapshot);
     mixer.player().clear_overrides();
     assert_eq!(mixer.playing().overrides().count(), 0);
-    let broken = Affine3x4 {
-        rows: [[f32::NAN; 4]; 3],
-    };
+    let broken = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
     let refused = mixer.player().set_override("Head", broken).unwrap_err();
     assert_eq!(
         refused.to_string(),
@@ -227,29 +206,17 @@ fn the_state_of_an_action_has_its_options() {
     use phalanx::playback::{AtEnd, LoopMode};
     let mut mixer = Mixer::new(Arc::new(mannequin().unwrap())).unwrap();
     let [idle, walk, run] = ["Idle", "Walk", "Run"].map(|name| mixer.find_clip(name).unwrap());
-    let space = mixer
-        .add_blend_space(&[(0.0, idle), (1.5, walk), (4.5, run)])
-        .unwrap();
+    let space = mixer.add_blend_space(&[(0.0, idle), (1.5, walk), (4.5, run)]).unwrap();
     for (loop_mode, repetitions, at_end) in [
         (LoopMode::Repeat, None, AtEnd::Hold),
         (LoopMode::Repeat, Some(3), AtEnd::Stop),
         (LoopMode::Once, None, AtEnd::Stop),
         (LoopMode::PingPong, Some(1), AtEnd::Hold),
     ] {
-        for (parameter, reads) in [
-            (-1.0, 0.0),
-            (0.75, 0.75),
-            (1.5, 1.5),
-            (3.75, 3.75),
-            (9.0, 4.5),
-        ] {
-            let options = PlayOptions {
-                loop_mode,
-                repetitions,
-                at_end,
-                parameter,
-                ..PlayOptions::default()
-            };
+        for (parameter, reads) in [(-1.0, 0.0), (0.75, 0.75), (1.5, 1.5), (3.75, 3.75), (9.0, 4.5)]
+        {
+            let options =
+                PlayOptions { loop_mode, repetitions, at_end, parameter, ..PlayOptions::default() };
             mixer.player().restart(0, space, &options).unwrap();
             let state = mixer.playing().action(0, space).unwrap();
             let have = (state.loop_mode, state.repetitions, state.at_end);

@@ -135,11 +135,7 @@ impl Model {
         }
         let mut out: Vec<_> = passed.iter().map(|c| c.what).collect();
         let end = self.passes().map(|n| n * self.duration);
-        let over = if distance > 0.0 {
-            end == Some(to)
-        } else {
-            end.is_some() && to == 0.0
-        };
+        let over = if distance > 0.0 { end == Some(to) } else { end.is_some() && to == 0.0 };
         if over && from != to {
             out.push((EventKind::Finished, 0));
         }

@@ -26,11 +26,7 @@ fn sum(turns: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut sin, mut cos) = (0.0, 0.0);
     for (degrees, weight) in turns {
         let (s, c) = (0.5 * degrees.to_radians()).sin_cos();
-        let side = if s * sin + c * cos < 0.0 {
-            -weight
-        } else {
-            weight
-        };
+        let side = if s * sin + c * cos < 0.0 { -weight } else { weight };
         (sin, cos) = (sin + side * s, cos + side * c);
     }
     let degrees = 2.0 * f64::atan2(sin, cos).to_degrees();
@@ -47,9 +43,7 @@ fn expected(order: &[usize]) -> f64 {
 /// The turn about x of the first joint in a palette.
 fn turned(palette: &[phalanx::math::Affine3x4]) -> f64 {
     let rows = palette[0].rows;
-    f64::from(rows[2][1])
-        .atan2(f64::from(rows[1][1]))
-        .to_degrees()
+    f64::from(rows[2][1]).atan2(f64::from(rows[1][1])).to_degrees()
 }
 
 #[track_caller]
@@ -64,9 +58,7 @@ fn orders(n: usize) -> Vec<Vec<usize>> {
     for _ in 0..n {
         let longer = |order: Vec<usize>| {
             let others = (0..n).filter(|x| !order.contains(x)).collect::<Vec<_>>();
-            others
-                .into_iter()
-                .map(move |x| [order.clone(), vec![x]].concat())
+            others.into_iter().map(move |x| [order.clone(), vec![x]].concat())
         };
         all = all.into_iter().flat_map(longer).collect();
     }
@@ -93,9 +85,8 @@ fn actions_count_by_age() {
         far += usize::from((want - expected(&back)).abs() > 5.0);
         for first in [0, TURNS.len()] {
             let mut mixer = Mixer::new(rig.clone()).unwrap();
-            let clips: Vec<ClipId> = (0..2 * TURNS.len())
-                .map(|c| mixer.clip_by_index(c).unwrap())
-                .collect();
+            let clips: Vec<ClipId> =
+                (0..2 * TURNS.len()).map(|c| mixer.clip_by_index(c).unwrap()).collect();
             let start = |mixer: &mut Mixer, n: usize| {
                 let options = held(0.0, WEIGHTS[n]);
                 mixer.player().add(0, clips[first + n], &options).unwrap();
@@ -132,16 +123,10 @@ fn additive_actions_count_by_age() {
         let values = track(RawChannel::Rotation, 1.0, &[&key, &key]);
         clip(name, 1.0, vec![values])
     };
-    let clips = vec![
-        about("x", [half, 0.0, 0.0, half]),
-        about("y", [0.0, half, 0.0, half]),
-    ];
+    let clips = vec![about("x", [half, 0.0, 0.0, half]), about("y", [0.0, half, 0.0, half])];
     let rig = with_clips(clips.clone());
     let full = LayerOptions::default();
-    let additive = LayerOptions {
-        additive: true,
-        ..LayerOptions::default()
-    };
+    let additive = LayerOptions { additive: true, ..LayerOptions::default() };
     let mut mixer = Mixer::with_layers(rig.clone(), vec![full, additive]).unwrap();
     let scene = scene(clips);
     let [x, y] = [0, 1].map(|n| {
@@ -181,10 +166,7 @@ fn root_motion_counts_by_age() {
         clip(&format!("{degrees}"), 1.0, vec![values])
     });
     let options = BuildOptions {
-        root_motion: Some(RootMotionOptions {
-            rotation: true,
-            ..RootMotionOptions::default()
-        }),
+        root_motion: Some(RootMotionOptions { rotation: true, ..RootMotionOptions::default() }),
         ..BuildOptions::default()
     };
     let rig = built(clips.into(), &options);
@@ -198,10 +180,7 @@ fn root_motion_counts_by_age() {
         let mut mixer = Mixer::new(rig.clone()).unwrap();
         let start = |mixer: &mut Mixer, n: usize| {
             let clip = mixer.clip_by_index(n).unwrap();
-            let options = PlayOptions {
-                weight: WEIGHTS[n],
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { weight: WEIGHTS[n], ..PlayOptions::default() };
             mixer.player().add(0, clip, &options).unwrap();
         };
         for &n in &order {

@@ -24,16 +24,7 @@ fn numbers_out_of_range() {
     let options = PlayOptions::default();
     let mut player = crowd.player(i).unwrap();
     player.play(0, a, &options).unwrap();
-    player
-        .add(
-            0,
-            b,
-            &PlayOptions {
-                fade_in: 0.5,
-                ..options
-            },
-        )
-        .unwrap();
+    player.add(0, b, &PlayOptions { fade_in: 0.5, ..options }).unwrap();
     player.add(0, space, &options).unwrap();
     crowd.advance(0.2).unwrap();
     let before = crowd.snapshot();
@@ -41,38 +32,14 @@ fn numbers_out_of_range() {
     let mut calls: Vec<Call> = Vec::new();
     for x in bad {
         let with = [
-            PlayOptions {
-                speed: x,
-                ..options
-            },
-            PlayOptions {
-                time: f64::from(x),
-                ..options
-            },
-            PlayOptions {
-                weight: x,
-                ..options
-            },
-            PlayOptions {
-                fade_in: x,
-                ..options
-            },
-            PlayOptions {
-                parameter: x,
-                ..options
-            },
-            PlayOptions {
-                weight: -0.5,
-                ..options
-            },
-            PlayOptions {
-                weight: 1.001,
-                ..options
-            },
-            PlayOptions {
-                repetitions: Some(0),
-                ..options
-            },
+            PlayOptions { speed: x, ..options },
+            PlayOptions { time: f64::from(x), ..options },
+            PlayOptions { weight: x, ..options },
+            PlayOptions { fade_in: x, ..options },
+            PlayOptions { parameter: x, ..options },
+            PlayOptions { weight: -0.5, ..options },
+            PlayOptions { weight: 1.001, ..options },
+            PlayOptions { repetitions: Some(0), ..options },
         ];
         for o in with {
             calls.push(Box::new(move |p| p.play(0, a, &o)));
@@ -99,15 +66,10 @@ fn numbers_out_of_range() {
         calls.push(Box::new(move |p| p.set_layer_speed(0, x)));
         calls.push(Box::new(move |p| p.set_character_speed(x)));
     }
-    calls.push(Box::new(move |p| {
-        p.set_loop(0, a, LoopMode::Repeat, Some(0))
-    }));
+    calls.push(Box::new(move |p| p.set_loop(0, a, LoopMode::Repeat, Some(0))));
     for (n, call) in calls.iter().enumerate() {
         let refused = call(&mut crowd.player(i).unwrap());
-        assert!(
-            matches!(refused, Err(PlaybackError::Value { .. })),
-            "{n}: {refused:?}"
-        );
+        assert!(matches!(refused, Err(PlaybackError::Value { .. })), "{n}: {refused:?}");
         assert!(crowd.snapshot() == before, "{n} changed something");
     }
     for x in bad {
@@ -144,15 +106,9 @@ fn strangers_and_stale_handles() {
         let rig = own.clone();
         Err(PlaybackError::UnknownClip { clip, why, rig })
     };
-    assert_eq!(
-        mixer.player().play(0, theirs, &options),
-        unknown(theirs, Unknown::OtherSkeleton)
-    );
+    assert_eq!(mixer.player().play(0, theirs, &options), unknown(theirs, Unknown::OtherSkeleton));
     let mask = JointMask::subtree(other.skeleton(), 1).unwrap();
-    let masked = LayerOptions {
-        mask: Some(mask),
-        ..LayerOptions::default()
-    };
+    let masked = LayerOptions { mask: Some(mask), ..LayerOptions::default() };
     // The same lane order, but a joint of another name.
     assert!(matches!(
         Mixer::with_layers(rig(), vec![masked.clone()]),
@@ -170,19 +126,12 @@ fn strangers_and_stale_handles() {
         Err(PlaybackError::Mask { layer: 0, .. })
     ));
     // Layers, clips and actions that are not there, or not any more.
-    let layer = PlaybackError::UnknownLayer {
-        layer: 1,
-        layers: 1,
-        rig: own.clone(),
-    };
+    let layer = PlaybackError::UnknownLayer { layer: 1, layers: 1, rig: own.clone() };
     assert_eq!(mixer.player().play(1, clip, &options), Err(layer.clone()));
     assert_eq!(mixer.player().set_layer_speed(1, 1.0), Err(layer.clone()));
     assert_eq!(mixer.player().fade_layer(1, 1.0, 0.0), Err(layer));
     mixer.play(clip, &options).unwrap();
-    assert!(matches!(
-        mixer.unload_clip(clip),
-        Err(PlaybackError::ClipInUse { actions: 1, .. })
-    ));
+    assert!(matches!(mixer.unload_clip(clip), Err(PlaybackError::ClipInUse { actions: 1, .. })));
     mixer.player().stop_all(0.0).unwrap();
     mixer.unload_clip(clip).unwrap();
     let why = Unknown::Gone;
@@ -202,10 +151,7 @@ fn strangers_and_stale_handles() {
 #[test]
 fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     let additive = build_additive_raw(&rig(), (&raw(), 1), AdditiveReference::Rest).unwrap();
-    let layer = LayerOptions {
-        additive: true,
-        ..LayerOptions::default()
-    };
+    let layer = LayerOptions { additive: true, ..LayerOptions::default() };
     let layers = vec![LayerOptions::default(), layer];
     let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
     let a = mixer.find_clip("a").unwrap();
@@ -217,26 +163,17 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     assert!(mixer.player().play(1, d, &options).is_ok());
     mixer.player().stop_all(0.0).unwrap();
     let space = |mixer: &mut Mixer, points: &[(f32, ClipId)]| mixer.add_blend_space(points);
-    for points in [
-        vec![],
-        vec![(0.0, a), (1.0, d)],
-        vec![(0.0, a), (0.0, a)],
-        vec![(1.0, a), (0.0, a)],
-    ] {
+    for points in
+        [vec![], vec![(0.0, a), (1.0, d)], vec![(0.0, a), (0.0, a)], vec![(1.0, a), (0.0, a)]]
+    {
         let refused = space(&mut mixer, &points);
-        assert!(
-            matches!(refused, Err(PlaybackError::BlendSpace { .. })),
-            "{points:?}"
-        );
+        assert!(matches!(refused, Err(PlaybackError::BlendSpace { .. })), "{points:?}");
     }
     assert!(space(&mut mixer, &[(f32::NAN, a)]).is_err());
     let sums = space(&mut mixer, &[(0.0, d), (1.0, d)]).unwrap();
     assert!(kind(mixer.player().play(0, sums, &options)));
     mixer.player().play(1, sums, &options).unwrap();
-    let negative = PlayOptions {
-        weight: -1.0,
-        ..options
-    };
+    let negative = PlayOptions { weight: -1.0, ..options };
     mixer.player().play(1, sums, &negative).unwrap();
     mixer.player().set_layer_weight(1, -0.5).unwrap();
     // Against an additive clip, or one that is not there, nothing can be measured.
@@ -251,16 +188,9 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
 fn a_warp_out_of_range() {
     let (mut mixer, a) = marked("a", &[]);
     let c = mixer.find_clip("c").unwrap();
-    let fast = PlayOptions {
-        speed: 0.9e6,
-        ..PlayOptions::default()
-    };
+    let fast = PlayOptions { speed: 0.9e6, ..PlayOptions::default() };
     mixer.player().play(0, a, &fast).unwrap();
-    let warp = CrossFade {
-        seconds: 1.0,
-        warp: true,
-        ..CrossFade::default()
-    };
+    let warp = CrossFade { seconds: 1.0, warp: true, ..CrossFade::default() };
     let refused = mixer.player().cross_fade(0, a, c, warp, &fast);
     assert!(matches!(refused, Err(PlaybackError::Value { .. })));
     assert!(mixer.playing().action(0, c).is_err());

@@ -24,10 +24,7 @@ impl Random {
 }
 
 fn layers() -> Vec<LayerOptions> {
-    let above = LayerOptions {
-        fill: Fill::Below,
-        ..LayerOptions::default()
-    };
+    let above = LayerOptions { fill: Fill::Below, ..LayerOptions::default() };
     vec![LayerOptions::default(), above]
 }
 
@@ -52,11 +49,8 @@ fn frame(mixer: &mut Mixer, space: BlendSpaceId, random: &mut Random) -> Shown {
     for _ in 0..2 {
         let clip: ClipId = mixer.clip_by_index(random.below(4)).unwrap();
         let other = mixer.clip_by_index(random.below(4)).unwrap();
-        let motion = if random.below(4) == 0 {
-            Playable::Space(space)
-        } else {
-            Playable::Clip(clip)
-        };
+        let motion =
+            if random.below(4) == 0 { Playable::Space(space) } else { Playable::Clip(clip) };
         let (layer, seconds) = (random.below(2), random.unit());
         let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
         let options = PlayOptions {
@@ -80,11 +74,7 @@ fn frame(mixer: &mut Mixer, space: BlendSpaceId, random: &mut Random) -> Shown {
             11 => mixer.player().set_character_speed(2.0 * seconds),
             12 => mixer.player().set_parameter(layer, space, seconds),
             _ => {
-                let fade = CrossFade {
-                    seconds,
-                    warp: true,
-                    sync: Sync::Phase,
-                };
+                let fade = CrossFade { seconds, warp: true, sync: Sync::Phase };
                 let mut player = mixer.player();
                 player.cross_fade(layer, motion, other, fade, &options)
             }
@@ -107,9 +97,7 @@ fn a_replay_gives_the_same_bits_and_events() {
         }
         let snapshot = mixer.snapshot();
         let then = Random(random.0);
-        let first: Vec<Shown> = (0..40)
-            .map(|_| frame(&mut mixer, space, &mut random))
-            .collect();
+        let first: Vec<Shown> = (0..40).map(|_| frame(&mut mixer, space, &mut random)).collect();
         fired += first.iter().map(|shown| shown.1.len()).sum::<usize>();
         mixer.restore(&snapshot).unwrap();
         assert!(mixer.snapshot() == snapshot);

@@ -5,10 +5,7 @@ use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::playback::{EventKind, LoopMode, Mixer, PlayOptions, PlaybackError, Unknown};
 
 fn options(parameter: f32) -> PlayOptions {
-    PlayOptions {
-        parameter,
-        ..PlayOptions::default()
-    }
+    PlayOptions { parameter, ..PlayOptions::default() }
 }
 
 /// Against two actions at the weights and times that the rule gives, in f64.
@@ -71,10 +68,7 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
     let [b, c] = ["b", "c"].map(|n| mixer.find_clip(n).unwrap());
     let space = mixer.add_blend_space(&[(0.0, marked), (1.0, b)]).unwrap();
     mixer.player().play(0, c, &options(0.0)).unwrap();
-    mixer
-        .player()
-        .fade_to(0, space, 0.5, &options(0.25))
-        .unwrap();
+    mixer.player().fade_to(0, space, 0.5, &options(0.25)).unwrap();
     mixer.advance(0.25).unwrap();
     assert!((mixer.playing().action(0, space).unwrap().weight - 0.5).abs() < 1e-6);
     let mut all = Vec::new();
@@ -83,10 +77,7 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
         all.extend(mixer.events().iter().map(|e| (e.kind, e.clip, e.weight)));
     }
     let (kinds, weights): (Vec<_>, Vec<_>) = all.iter().map(|e| ((e.0, e.1), e.2)).unzip();
-    assert_eq!(
-        kinds,
-        [(EventKind::Marker, marked), (EventKind::Looped, marked)]
-    );
+    assert_eq!(kinds, [(EventKind::Marker, marked), (EventKind::Looped, marked)]);
     assert!((weights[0] - 0.75 * 0.9).abs() < 0.11, "{weights:?}");
     assert!(mixer.unload_clip(b).is_err(), "a blend space holds it");
     assert!(matches!(
@@ -117,11 +108,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
     }
     let space = crowd.add_blend_space(id, &points).unwrap();
     assert_eq!(crowd.blend_space(space).unwrap().points().count(), 3);
-    let slow = PlayOptions {
-        loop_mode: LoopMode::PingPong,
-        speed: 0.5,
-        ..options(0.5)
-    };
+    let slow = PlayOptions { loop_mode: LoopMode::PingPong, speed: 0.5, ..options(0.5) };
     mixer.player().play(0, mixed, &slow).unwrap();
     for &i in &instances {
         crowd.play(i, space, &slow).unwrap();
@@ -132,11 +119,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
         let value = frame as f32 * 0.04;
         mixer.player().set_parameter(0, mixed, value).unwrap();
         for &i in &instances {
-            crowd
-                .player(i)
-                .unwrap()
-                .set_parameter(0, space, value)
-                .unwrap();
+            crowd.player(i).unwrap().set_parameter(0, space, value).unwrap();
         }
         mixer.advance(0.02).unwrap();
         crowd.advance(0.02).unwrap();
@@ -152,11 +135,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
     for (frame, hash) in hashes.into_iter().enumerate().skip(21) {
         for &i in &instances {
             let value = frame as f32 * 0.04;
-            crowd
-                .player(i)
-                .unwrap()
-                .set_parameter(0, space, value)
-                .unwrap();
+            crowd.player(i).unwrap().set_parameter(0, space, value).unwrap();
         }
         crowd.advance(0.02).unwrap();
         crowd.evaluate(&mut buffer);

@@ -19,10 +19,7 @@ pub fn raw() -> RawScene {
     let nodes = (0..JOINTS).map(|i| RawNode {
         name: Some(format!("joint{i}")),
         parent: i.checked_sub(1),
-        local: Trs {
-            translation: Vec3::new(0.0, 0.1, 0.0),
-            ..Trs::IDENTITY
-        },
+        local: Trs { translation: Vec3::new(0.0, 0.1, 0.0), ..Trs::IDENTITY },
         ..RawNode::default()
     });
     let clip = |name: &str, duration: f32, turn: f32| RawClip {
@@ -66,8 +63,7 @@ pub fn raw() -> RawScene {
 
 pub fn rig() -> Arc<Rig> {
     static RIG: OnceLock<Arc<Rig>> = OnceLock::new();
-    RIG.get_or_init(|| Arc::new(build_rig(raw(), &Default::default()).unwrap()))
-        .clone()
+    RIG.get_or_init(|| Arc::new(build_rig(raw(), &Default::default()).unwrap())).clone()
 }
 
 /// A mixer, and the named clip with markers at these times ("0", "1", …).

@@ -12,11 +12,7 @@ fn fading() -> Mixer {
     let options = PlayOptions::default();
     let mut player = mixer.player();
     player.play(0, a, &options).unwrap();
-    let fade = CrossFade {
-        seconds: 1.0,
-        warp: true,
-        sync: Sync::Phase,
-    };
+    let fade = CrossFade { seconds: 1.0, warp: true, sync: Sync::Phase };
     player.cross_fade(0, a, c, fade, &options).unwrap();
     player.play(1, b, &options).unwrap();
     player.set_layer_weight(1, 0.0).unwrap();
@@ -48,9 +44,7 @@ fn a_character_of_speed_0_keeps_its_pose() {
     let still = states(&mixer);
     assert_eq!(bits(&mut mixer), before);
     // Frames, steps back, hours and a leap of time.
-    let steps = [
-        0.01, 0.3, 2.0, -0.5, -3.0, 0.0, 0.2, 4000.0, 4000.0, 4000.0, 1e6, 0.1,
-    ];
+    let steps = [0.01, 0.3, 2.0, -0.5, -3.0, 0.0, 0.2, 4000.0, 4000.0, 4000.0, 1e6, 0.1];
     for dt in steps {
         mixer.advance(dt).unwrap();
         assert!(mixer.events().is_empty());
@@ -60,10 +54,7 @@ fn a_character_of_speed_0_keeps_its_pose() {
     // A snapshot holds it, in memory and as bytes.
     let snapshot = mixer.snapshot();
     let bytes = snapshot.to_bytes();
-    for snapshot in [
-        snapshot,
-        phalanx::playback::MixerSnapshot::from_bytes(&bytes).unwrap(),
-    ] {
+    for snapshot in [snapshot, phalanx::playback::MixerSnapshot::from_bytes(&bytes).unwrap()] {
         let mut other = fading();
         other.restore(&snapshot).unwrap();
         other.advance(5.0).unwrap();
@@ -127,11 +118,7 @@ fn an_instance_of_a_crowd_stands_alone() {
             crowd.set_tiers(Some(Tiers::default())).unwrap();
             let unit =
                 std::array::from_fn(|c| std::array::from_fn(|r| f32::from(u8::from(c == r))));
-            let view = View {
-                clip_from_world: unit,
-                height: 1080.0,
-                shadows: false,
-            };
+            let view = View { clip_from_world: unit, height: 1080.0, shadows: false };
             crowd.set_views(&[view]).unwrap();
         }
         let all: Vec<_> = (0..70).map(|_| crowd.spawn(id).unwrap()).collect();
@@ -142,11 +129,7 @@ fn an_instance_of_a_crowd_stands_alone() {
         }
         crowd.advance(0.5).unwrap();
         let (still, moves) = (all[66], all[67]);
-        crowd
-            .player(still)
-            .unwrap()
-            .set_character_speed(0.0)
-            .unwrap();
+        crowd.player(still).unwrap().set_character_speed(0.0).unwrap();
         let pose = |crowd: &Crowd, i| crowd.model_matrices(i).unwrap();
         let before = [still, moves].map(|i| pose(&crowd, i));
         let mut bones = BoneBuffer::new();
@@ -157,9 +140,7 @@ fn an_instance_of_a_crowd_stands_alone() {
                 let bytes = snapshot.to_bytes();
                 let read = CrowdSnapshot::from_bytes(&bytes).unwrap();
                 assert!(read == snapshot && read.to_bytes() == bytes);
-                crowd
-                    .restore(&CrowdSnapshot::from_bytes(&bytes).unwrap())
-                    .unwrap();
+                crowd.restore(&CrowdSnapshot::from_bytes(&bytes).unwrap()).unwrap();
             }
             crowd.advance(1.0 / 60.0).unwrap();
             crowd.evaluate(&mut bones);
@@ -169,10 +150,7 @@ fn an_instance_of_a_crowd_stands_alone() {
             assert_eq!(now, *first, "{frame}");
         }
         assert_ne!(pose(&crowd, moves), before[1]);
-        assert_eq!(
-            crowd.playing(still).unwrap().action(0, c).unwrap().weight,
-            0.25
-        );
+        assert_eq!(crowd.playing(still).unwrap().action(0, c).unwrap().weight, 0.25);
     }
 }
 
@@ -195,16 +173,8 @@ fn rows_of_tiers_stand_with_their_characters() {
             let time = n as f64 / 24.0;
             crowd.play(i, a, &PlayOptions { time, ..options }).unwrap();
         }
-        let tier = Tier {
-            rate,
-            interpolate,
-            sharing,
-            ..Tier::default()
-        };
-        let tiers = Tiers {
-            tiers: vec![tier],
-            ..Tiers::default()
-        };
+        let tier = Tier { rate, interpolate, sharing, ..Tier::default() };
+        let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
         crowd.set_tiers(Some(tiers)).unwrap();
         // Half of them are in the middle of a fade.
         for &i in &all[..12] {

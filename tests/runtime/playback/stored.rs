@@ -81,10 +81,7 @@ fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
             changed[at] ^= 1 << bit;
             assert!(matches!(
                 MixerSnapshot::from_bytes(&changed).unwrap_err(),
-                PlaybackError::SnapshotBytes {
-                    fault: SnapshotFault::Checksum { .. },
-                    ..
-                }
+                PlaybackError::SnapshotBytes { fault: SnapshotFault::Checksum { .. }, .. }
             ));
             seal_snapshot(&mut changed);
             if let Ok(read) = MixerSnapshot::from_bytes(&changed) {

@@ -83,10 +83,7 @@ proptest! {
 fn ten_days_at_60_hz_keep_the_phase() {
     let mut mixer = Mixer::new(rig()).unwrap();
     let clip = mixer.find_clip("b").unwrap();
-    let options = PlayOptions {
-        speed: 0.9,
-        ..PlayOptions::default()
-    };
+    let options = PlayOptions { speed: 0.9, ..PlayOptions::default() };
     mixer.player().play(0, clip, &options).unwrap();
     let frames = 10 * 86_400 * 60;
     for _ in 0..frames {
@@ -109,11 +106,8 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
         (LoopMode::PingPong, 3, d),
         (LoopMode::Once, 9, d),
     ] {
-        let options = PlayOptions {
-            loop_mode: mode,
-            repetitions: Some(n),
-            ..PlayOptions::default()
-        };
+        let options =
+            PlayOptions { loop_mode: mode, repetitions: Some(n), ..PlayOptions::default() };
         mixer.player().restart(0, clip, &options).unwrap();
         mixer.advance(0.1).unwrap();
         assert!(!mixer.playing().action(0, clip).unwrap().finished);
@@ -130,11 +124,8 @@ fn repetitions_end_on_the_last_pose_and_stop_if_asked() {
         let time = mixer.playing().action(0, clip).unwrap().time;
         assert!((time - (end - 0.1).abs()).abs() < 1e-9, "{mode:?} {time}");
     }
-    let options = PlayOptions {
-        loop_mode: LoopMode::Once,
-        at_end: AtEnd::Stop,
-        ..PlayOptions::default()
-    };
+    let options =
+        PlayOptions { loop_mode: LoopMode::Once, at_end: AtEnd::Stop, ..PlayOptions::default() };
     mixer.player().restart(0, clip, &options).unwrap();
     mixer.advance(0.6).unwrap();
     assert!(mixer.playing().action(0, clip).is_ok());
@@ -151,12 +142,8 @@ fn a_clip_without_length_is_its_only_pose() {
     for mode in MODES {
         for speed in [-1.0, 0.0, 1.0] {
             let (mut mixer, clip) = marked("pose", &[0.0]);
-            let options = PlayOptions {
-                loop_mode: mode,
-                speed,
-                time: 5.0,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { loop_mode: mode, speed, time: 5.0, ..PlayOptions::default() };
             mixer.player().play(0, clip, &options).unwrap();
             let mut all = Vec::new();
             for dt in [0.0, 0.25, 1e9] {
@@ -182,12 +169,8 @@ fn huge_steps_stay_bounded_and_are_counted() {
     let (mut mixer, clip) = marked("b", &[0.1, 0.5]);
     for mode in [LoopMode::Repeat, LoopMode::PingPong] {
         for speed in [1.0, -1.0, 1e6] {
-            let options = PlayOptions {
-                loop_mode: mode,
-                speed,
-                time: 0.3,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { loop_mode: mode, speed, time: 0.3, ..PlayOptions::default() };
             mixer.player().restart(0, clip, &options).unwrap();
             mixer.advance(7000.0).unwrap();
             let events = mixer.events();

@@ -33,13 +33,7 @@ enum Verb {
     Stop,
 }
 
-const VERBS: [Verb; 5] = [
-    Verb::Play,
-    Verb::FadeTo,
-    Verb::Add,
-    Verb::Restart,
-    Verb::Stop,
-];
+const VERBS: [Verb; 5] = [Verb::Play, Verb::FadeTo, Verb::Add, Verb::Restart, Verb::Stop];
 
 /// What "x" does when it is called.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,13 +45,8 @@ enum Before {
     Finished,
 }
 
-const ALL_BEFORE: [Before; 5] = [
-    Before::Absent,
-    Before::Plays,
-    Before::Paused,
-    Before::FadesOut,
-    Before::Finished,
-];
+const ALL_BEFORE: [Before; 5] =
+    [Before::Absent, Before::Plays, Before::Paused, Before::FadesOut, Before::Finished];
 
 /// A crowd and a mixer; one of them plays.
 struct Stage {
@@ -81,12 +70,7 @@ impl Stage {
         crowd.spawn(id).unwrap();
         let instance = crowd.spawn(id).unwrap();
         let mixer = Mixer::new(rig()).unwrap();
-        Self {
-            on,
-            crowd,
-            instance,
-            mixer,
-        }
+        Self { on, crowd, instance, mixer }
     }
 
     fn player(&mut self) -> Player<'_> {
@@ -118,10 +102,8 @@ impl Stage {
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
         let clip = self.clip(name);
-        let options = PlayOptions {
-            fade_in: if verb == Verb::FadeTo { 9.0 } else { s },
-            ..*options
-        };
+        let options =
+            PlayOptions { fade_in: if verb == Verb::FadeTo { 9.0 } else { s }, ..*options };
         match (self.on, verb) {
             (On::Crowd, Verb::Play) => self.crowd.play(self.instance, clip, &options),
             (On::Crowd, Verb::FadeTo) => self.crowd.fade_to(self.instance, clip, s, &options),
@@ -143,14 +125,8 @@ impl Stage {
         let own = match before {
             Before::Absent => None,
             Before::FadesOut => Some(plain),
-            Before::Plays | Before::Paused => Some(PlayOptions {
-                fade_in: 1.0,
-                ..plain
-            }),
-            Before::Finished => Some(PlayOptions {
-                loop_mode: LoopMode::Once,
-                ..plain
-            }),
+            Before::Plays | Before::Paused => Some(PlayOptions { fade_in: 1.0, ..plain }),
+            Before::Finished => Some(PlayOptions { loop_mode: LoopMode::Once, ..plain }),
         };
         if before == Before::Finished {
             stage.player().add(0, x, &own.unwrap()).unwrap();
@@ -235,11 +211,7 @@ fn row(before: Before, verb: Verb) -> Option<Row> {
             Before::FadesOut => (0.25, line(0.75, 0.0, S)),
             Before::Finished => (1.0, line(1.0, 0.0, S)),
         };
-        return Some(Row {
-            time,
-            weight,
-            markers: 0,
-        });
+        return Some(Row { time, weight, markers: 0 });
     }
     let weight = match before {
         Before::Absent => line(0.0, 0.5, S),
@@ -291,10 +263,7 @@ fn every_row_of_the_table() {
                     (true, _) => 1.0,
                 };
                 let x = stage.state("x").unwrap();
-                assert!(
-                    (x.time - row.time - moves * STEP).abs() < 1e-9,
-                    "{place}: {x:?}"
-                );
+                assert!((x.time - row.time - moves * STEP).abs() < 1e-9, "{place}: {x:?}");
                 near(Some(x.weight), Some(row.weight[1]), &place);
                 // The others.
                 let alone = !matches!(verb, Verb::Add | Verb::Stop);
@@ -321,11 +290,7 @@ fn fades_of_others_with_fewer_seconds() {
                 let goes_on =
                     verb != Verb::Restart && matches!(before, Before::Plays | Before::Paused);
                 let weight = |name| stage.state(name).map(|state| state.weight);
-                near(
-                    weight("z"),
-                    Some(if goes_on { 0.375 } else { 0.25 }),
-                    &place,
-                );
+                near(weight("z"), Some(if goes_on { 0.375 } else { 0.25 }), &place);
                 near(weight("y"), Some(0.5), &place);
                 stage.advance(0.0625);
                 let left = stage.state("z").map(|state| state.weight);
@@ -370,11 +335,7 @@ fn repeated_calls_change_nothing() {
                     let passed = [&mut once, &mut again].map(|stage| stage.advance(1.0 / 32.0));
                     assert_eq!(passed[0], passed[1], "{place}, frame {frame}");
                     for name in ["x", "y", "z"] {
-                        assert_eq!(
-                            once.state(name),
-                            again.state(name),
-                            "{place} {name} {frame}"
-                        );
+                        assert_eq!(once.state(name), again.state(name), "{place} {name} {frame}");
                     }
                     if frame == 15 && verb == Verb::FadeTo {
                         // Half a second: the fade has ended.
@@ -408,11 +369,7 @@ fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
         }
         let before = stage.playing().clips().collect::<Vec<_>>();
         assert_eq!(before.len(), 4);
-        let full = PlaybackError::Limit {
-            what: "actions of one layer",
-            count: 5,
-            limit: 4,
-        };
+        let full = PlaybackError::Limit { what: "actions of one layer", count: 5, limit: 4 };
         assert_eq!(stage.call(Verb::Add, "x", S, &options()), Err(full));
         assert!(stage.playing().clips().eq(before.iter().copied()));
         stage.call(Verb::Play, "x", S, &options()).unwrap();
@@ -427,10 +384,7 @@ fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
 fn loops_and_warps_of_what_goes_on() {
     let mut mixer = Mixer::new(rig()).unwrap();
     let [x, z] = ["x", "z"].map(|name| mixer.find_clip(name).unwrap());
-    let mut options = PlayOptions {
-        loop_mode: LoopMode::PingPong,
-        ..PlayOptions::default()
-    };
+    let mut options = PlayOptions { loop_mode: LoopMode::PingPong, ..PlayOptions::default() };
     mixer.play(x, &options).unwrap();
     mixer.advance(1.25).unwrap();
     let at = |mixer: &Mixer| {
@@ -450,10 +404,7 @@ fn loops_and_warps_of_what_goes_on() {
     let plain = PlayOptions::default();
     let mut mixer = Mixer::new(rig()).unwrap();
     mixer.play(x, &plain).unwrap();
-    let fade = CrossFade {
-        warp: true,
-        ..1.0.into()
-    };
+    let fade = CrossFade { warp: true, ..1.0.into() };
     for frame in 0..4 {
         let called = mixer.player().cross_fade(0, x, z, fade, &plain);
         assert_eq!(called, Ok(()), "frame {frame}");
@@ -512,14 +463,7 @@ fn playing_reads_everything_without_a_change() {
         playing.actions(1).map(|_| ()).unwrap_err(),
     ];
     for error in unknown {
-        let one = matches!(
-            error,
-            PlaybackError::UnknownLayer {
-                layer: 1,
-                layers: 1,
-                ..
-            }
-        );
+        let one = matches!(error, PlaybackError::UnknownLayer { layer: 1, layers: 1, .. });
         assert!(one, "{error}");
     }
 }

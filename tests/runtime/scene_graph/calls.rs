@@ -36,14 +36,7 @@ impl Local {
 
 fn local() -> impl Strategy<Value = Local> {
     let number = || -2.0f32..2.0;
-    (
-        number(),
-        number(),
-        number(),
-        number(),
-        number(),
-        0.0f32..1.0,
-    )
+    (number(), number(), number(), number(), number(), 0.0f32..1.0)
         .prop_map(|(x, y, z, a, b, s)| Local([x, y, z, a, b, s]))
 }
 
@@ -68,10 +61,7 @@ pub fn skeleton(long: bool) -> Arc<Skeleton> {
         .map(|j: usize| Joint {
             name: format!("joint{j}"),
             parent: j.checked_sub(1).map(|p| p.min(2)),
-            rest: Trs {
-                translation: Vec3::new(0.0, 0.3, 0.1 * j as f32),
-                ..Trs::IDENTITY
-            },
+            rest: Trs { translation: Vec3::new(0.0, 0.3, 0.1 * j as f32), ..Trs::IDENTITY },
         })
         .collect();
     Arc::new(Skeleton::new(&joints, None, vec![]).unwrap())

@@ -6,11 +6,7 @@ use std::collections::BTreeMap;
 
 pub type Matrix = [[f64; 4]; 3];
 
-pub const IDENTITY: Matrix = [
-    [1.0, 0.0, 0.0, 0.0],
-    [0.0, 1.0, 0.0, 0.0],
-    [0.0, 0.0, 1.0, 0.0],
-];
+pub const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
 
 pub fn wide(m: &Affine3x4) -> Matrix {
     m.rows.map(|row| row.map(f64::from))
@@ -54,9 +50,6 @@ impl Model {
     }
 
     pub fn at_or_below(&self, node: NodeId, top: NodeId) -> bool {
-        node == top
-            || self.0[&node]
-                .parent
-                .is_some_and(|p| self.at_or_below(p, top))
+        node == top || self.0[&node].parent.is_some_and(|p| self.at_or_below(p, top))
     }
 }

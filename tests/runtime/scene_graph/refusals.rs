@@ -16,84 +16,42 @@ fn refused_calls_say_why() {
     let joint = graph.joint(mirror, "joint1").unwrap();
     let root = graph.root(mirror).unwrap();
     graph.set_parent(a, joint).unwrap();
-    let nan = Affine3x4 {
-        rows: [[f32::NAN; 4]; 3],
-    };
-    let flat = Trs {
-        scale: Vec3::new(1.0, 0.0, 1.0),
-        ..Trs::IDENTITY
-    };
+    let nan = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
+    let flat = Trs { scale: Vec3::new(1.0, 0.0, 1.0), ..Trs::IDENTITY };
     let squashed = graph.add(None, flat).unwrap();
     graph.update();
     let before = format!("{graph:?}");
     let cycle = |node, parent| Err(SceneError::Cycle { node, parent });
     assert_eq!(graph.set_parent(a, a), cycle(a, a));
     assert_eq!(graph.set_parent(a, b), cycle(a, b));
-    assert_eq!(
-        graph.set_parent(root, b),
-        cycle(root, b),
-        "round through the skeleton"
-    );
-    assert_eq!(
-        graph.attach(root, mirror, 3, one),
-        cycle(root, graph.joint(mirror, 3).unwrap())
-    );
-    let placed = Err(SceneError::Joint {
-        node: joint,
-        joint: 1,
-    });
+    assert_eq!(graph.set_parent(root, b), cycle(root, b), "round through the skeleton");
+    assert_eq!(graph.attach(root, mirror, 3, one), cycle(root, graph.joint(mirror, 3).unwrap()));
+    let placed = Err(SceneError::Joint { node: joint, joint: 1 });
     assert_eq!(graph.set_parent(joint, b), placed);
     assert_eq!(graph.set_local(joint, one), placed);
     assert_eq!(graph.remove(joint, OnRemove::Remove), placed);
     assert_eq!(graph.detach(joint), placed);
-    assert!(matches!(
-        graph.set_local(b, nan),
-        Err(SceneError::Transform { .. })
-    ));
-    assert!(matches!(
-        graph.add(b, nan),
-        Err(SceneError::Transform { .. })
-    ));
-    assert!(matches!(
-        graph.attach(b, mirror, 0, nan),
-        Err(SceneError::Transform { .. })
-    ));
-    assert!(matches!(
-        graph.attach(b, mirror, "hand", one),
-        Err(SceneError::JointRef(_))
-    ));
-    assert!(matches!(
-        graph.attach(b, mirror, 5, one),
-        Err(SceneError::JointRef(_))
-    ));
+    assert!(matches!(graph.set_local(b, nan), Err(SceneError::Transform { .. })));
+    assert!(matches!(graph.add(b, nan), Err(SceneError::Transform { .. })));
+    assert!(matches!(graph.attach(b, mirror, 0, nan), Err(SceneError::Transform { .. })));
+    assert!(matches!(graph.attach(b, mirror, "hand", one), Err(SceneError::JointRef(_))));
+    assert!(matches!(graph.attach(b, mirror, 5, one), Err(SceneError::JointRef(_))));
     assert_eq!(
         graph.set_joint_locals(mirror, &[one; 4]),
         Err(SceneError::Locals { have: 4, joints: 5 })
     );
     let mut five = [one; 5];
     five[4] = nan;
-    assert!(matches!(
-        graph.set_joint_locals(mirror, &five),
-        Err(SceneError::Transform { .. })
-    ));
+    assert!(matches!(graph.set_joint_locals(mirror, &five), Err(SceneError::Transform { .. })));
     let singular = Err(SceneError::Singular { node: squashed });
     assert_eq!(graph.set_parent_in_place(b, squashed), singular);
-    assert_eq!(
-        graph.remove_mirror(mirror, OnRemove::Reparent(Some(squashed))),
-        singular
-    );
-    assert_eq!(
-        graph.remove_mirror(mirror, OnRemove::Reparent(Some(b))),
-        cycle(root, b)
-    );
+    assert_eq!(graph.remove_mirror(mirror, OnRemove::Reparent(Some(squashed))), singular);
+    assert_eq!(graph.remove_mirror(mirror, OnRemove::Reparent(Some(b))), cycle(root, b));
     // Handles of another scene, though its arrays have the same places.
     let mut other = SceneGraph::new();
     let foreign = other.add(None, one).unwrap();
     let foreign_mirror = other.add_mirror(&skeleton(true)).unwrap();
-    let unknown = Err(SceneError::UnknownNode {
-        node: foreign,
-        foreign: true,
-    });
+    let unknown = Err(SceneError::UnknownNode { node: foreign, foreign: true });
     assert_eq!(graph.set_parent(b, foreign), unknown);
     assert_eq!(graph.set_local(foreign, one), unknown);
     assert!(matches!(
@@ -102,22 +60,11 @@ fn refused_calls_say_why() {
     ));
     assert_eq!(before, format!("{graph:?}"));
 
-    graph
-        .remove_mirror(mirror, OnRemove::Reparent(None))
-        .unwrap();
-    assert_eq!(
-        graph.root(mirror),
-        Err(SceneError::UnknownMirror {
-            mirror,
-            foreign: false
-        })
-    );
+    graph.remove_mirror(mirror, OnRemove::Reparent(None)).unwrap();
+    assert_eq!(graph.root(mirror), Err(SceneError::UnknownMirror { mirror, foreign: false }));
     assert_eq!(graph.parent(a), Ok(None));
     assert_eq!(
         graph.set_parent(b, joint),
-        Err(SceneError::UnknownNode {
-            node: joint,
-            foreign: false
-        })
+        Err(SceneError::UnknownNode { node: joint, foreign: false })
     );
 }

@@ -31,10 +31,7 @@ impl Run {
     }
 
     fn add(&mut self, node: NodeId, naive: Naive) {
-        assert!(
-            self.model.0.insert(node, naive).is_none(),
-            "a handle came twice"
-        );
+        assert!(self.model.0.insert(node, naive).is_none(), "a handle came twice");
         self.handles.push(node);
     }
 
@@ -48,12 +45,7 @@ impl Run {
                 assert_eq!(added.is_ok(), good);
                 if let Ok(node) = added {
                     let local = wide(&local.matrix());
-                    let naive = Naive {
-                        parent,
-                        local,
-                        mirror: None,
-                        joint: None,
-                    };
+                    let naive = Naive { parent, local, mirror: None, joint: None };
                     self.add(node, naive);
                 }
                 !good
@@ -63,12 +55,8 @@ impl Run {
                 let mirror = self.graph.add_mirror(&skeleton).unwrap();
                 self.mirrors.push(mirror);
                 let root = self.graph.root(mirror).unwrap();
-                let naive = |parent, local, joint| Naive {
-                    parent,
-                    local,
-                    mirror: Some(mirror),
-                    joint,
-                };
+                let naive =
+                    |parent, local, joint| Naive { parent, local, mirror: Some(mirror), joint };
                 self.add(root, naive(None, IDENTITY, None));
                 for j in 0..skeleton.len() {
                     let node = self.graph.joint(mirror, j).unwrap();
@@ -147,10 +135,7 @@ impl Run {
                 let joint = format!("joint{}", joint % 5);
                 let target = self.graph.joint(mirror, &joint).ok();
                 let good = target.is_some_and(|t| self.allowed(node, Some(t)));
-                let offset = Trs {
-                    translation: Vec3::X,
-                    ..Trs::IDENTITY
-                };
+                let offset = Trs { translation: Vec3::X, ..Trs::IDENTITY };
                 let done = self.graph.attach(node, mirror, &joint, offset);
                 assert_eq!(done.is_ok(), good, "{done:?}");
                 if good {
@@ -171,11 +156,7 @@ impl Run {
             }
         };
         if refused {
-            assert_eq!(
-                before,
-                format!("{:?}", self.graph),
-                "{call:?} changed something"
-            );
+            assert_eq!(before, format!("{:?}", self.graph), "{call:?} changed something");
         }
     }
 
@@ -194,13 +175,9 @@ impl Run {
         let own = self.allowed(node, None);
         let gone: Vec<NodeId> = match self.model.0.get(&node) {
             Some(n) if own => match n.mirror {
-                Some(_) => self
-                    .model
-                    .0
-                    .iter()
-                    .filter(|e| e.1.mirror == n.mirror)
-                    .map(|e| *e.0)
-                    .collect(),
+                Some(_) => {
+                    self.model.0.iter().filter(|e| e.1.mirror == n.mirror).map(|e| *e.0).collect()
+                }
                 None => vec![node],
             },
             _ => vec![],
@@ -254,10 +231,7 @@ impl Run {
             let t = world.translation;
             let have = [0, 1, 2].map(|r| [m[0][r], m[1][r], m[2][r], [t.x, t.y, t.z][r]]);
             let want = self.model.world(node);
-            assert!(
-                difference(&have, &want) < 1e-9,
-                "{node:?}: {have:?} {want:?}"
-            );
+            assert!(difference(&have, &want) < 1e-9, "{node:?}: {have:?} {want:?}");
         }
     }
 }

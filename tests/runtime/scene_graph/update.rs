@@ -14,10 +14,7 @@ fn only_what_moved_is_computed_and_reported() {
     graph.set_parent(nodes[3], nodes[2]).unwrap();
     assert_eq!(graph.update(), std::slice::from_ref(&(0..10)));
     assert!(graph.update().is_empty());
-    let up = Trs {
-        translation: Vec3::Y,
-        ..Trs::IDENTITY
-    };
+    let up = Trs { translation: Vec3::Y, ..Trs::IDENTITY };
     graph.set_local(nodes[7], up).unwrap();
     assert_eq!(graph.update(), [2..4, 7..8]);
     assert_eq!(graph.changed(), [2..4, 7..8]);
@@ -36,34 +33,18 @@ fn only_what_moved_is_computed_and_reported() {
 #[test]
 fn precise_far_from_the_origin() {
     let mut graph = SceneGraph::new();
-    let at = |x: f32, y: f32| Trs {
-        translation: Vec3::new(x, y, 0.0),
-        ..Trs::IDENTITY
-    };
+    let at = |x: f32, y: f32| Trs { translation: Vec3::new(x, y, 0.0), ..Trs::IDENTITY };
     let town = graph.add(None, at(1.0e6, 0.0)).unwrap();
     let house = graph.add(town, at(0.1, 2.3)).unwrap();
     graph.update();
-    let near = graph
-        .world_from(house, graph.world(town).unwrap().translation)
-        .unwrap();
+    let near = graph.world_from(house, graph.world(town).unwrap().translation).unwrap();
     assert!((near.translation() - Vec3::new(0.1, 2.3, 0.0)).length() < 1e-6);
     assert_eq!(graph.world_from(house, [1.0e6, 0.0, 0.0]), Ok(near));
     let turn = Quat::from_rotation_z(0.5);
-    let sign = graph.add(
-        None,
-        Trs {
-            rotation: turn,
-            ..at(7.0, 8.0)
-        },
-    );
+    let sign = graph.add(None, Trs { rotation: turn, ..at(7.0, 8.0) });
     graph.update();
     let columns = graph.world_arrays()[sign.unwrap().index()];
     let (sin, cos) = 0.5f64.sin_cos();
     let expected = [cos, sin, 0.0, -sin, cos, 0.0, 0.0, 0.0, 1.0, 7.0, 8.0, 0.0];
-    assert!(
-        columns
-            .iter()
-            .zip(expected)
-            .all(|(a, b)| (a - b).abs() < 1e-6)
-    );
+    assert!(columns.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-6));
 }

@@ -17,10 +17,7 @@ fn inputs_of_clips_that_nothing_plays_are_written_again() {
                 let [first, second] = [0, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
                 let i = crowd.spawn(id).unwrap();
                 crowd.set_tiers(Some(every(rate, interpolate))).unwrap();
-                let options = PlayOptions {
-                    time: 0.4,
-                    ..PlayOptions::default()
-                };
+                let options = PlayOptions { time: 0.4, ..PlayOptions::default() };
                 crowd.play(i, first, &options).unwrap();
                 (crowd, i, second)
             };
@@ -43,10 +40,7 @@ fn inputs_of_clips_that_nothing_plays_are_written_again() {
                 }
                 let a = frame(&mut one, &mut bones[0], i);
                 let b = frame(&mut two, &mut bones[1], i);
-                assert!(
-                    a == b,
-                    "rate {rate} {interpolate}, fade after {at}, frame {k}"
-                );
+                assert!(a == b, "rate {rate} {interpolate}, fade after {at}, frame {k}");
             }
         }
     }
@@ -145,8 +139,7 @@ fn rest_pose_after_an_action_that_stops_is_in_the_picture() {
     use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
     let mut raw = phalanx_testkit::chain::raw();
     for clip in &mut raw.clips {
-        clip.tracks
-            .retain(|t| t.node != 0 || t.channel != RawChannel::Translation);
+        clip.tracks.retain(|t| t.node != 0 || t.channel != RawChannel::Translation);
         clip.tracks.push(RawTrack {
             node: 0,
             channel: RawChannel::Translation,
@@ -179,10 +172,7 @@ fn rest_pose_after_an_action_that_stops_is_in_the_picture() {
         crowd.evaluate(&mut bones);
     }
     assert_eq!(crowd.playing(i).unwrap().clips().count(), 0);
-    assert!(
-        crowd.palette_range(i).is_some(),
-        "the rest pose is in the picture and has no rows"
-    );
+    assert!(crowd.palette_range(i).is_some(), "the rest pose is in the picture and has no rows");
 }
 
 /// Both mean no padding: cells stay.
@@ -194,11 +184,7 @@ fn align_zero_is_one() {
     crowd.evaluate(&mut bones);
     let mut rows = Vec::new();
     let mut go = |crowd: &mut Crowd, align| {
-        let mut s = crowd.schedule(&RowLayout {
-            align,
-            compact: false,
-            holds: None,
-        });
+        let mut s = crowd.schedule(&RowLayout { align, compact: false, holds: None });
         rows.resize(s.rows(), Affine3x4::IDENTITY);
         s.write(&mut rows[..]).instances
     };
@@ -244,10 +230,7 @@ fn frames_are_written_after_some_of_their_parts() {
             let before = bones.rows().to_vec();
             let (mut schedule, rows) = crowd.schedule_into(bones);
             let mut first = before.clone();
-            schedule
-                .parts(4, &mut first[..])
-                .take(run)
-                .for_each(|part| part.run());
+            schedule.parts(4, &mut first[..]).take(run).for_each(|part| part.run());
             schedule.write(rows);
             palettes(crowd, bones, &all)
         };

@@ -17,10 +17,7 @@ fn rigs_without_meshes_are_ranked_by_their_joints() {
     let bare = Arc::new(phalanx::build::build_rig(raw, &Default::default()).unwrap());
     let file = Library::from_bytes(&phalanx_testkit::made::library(&bare)).unwrap();
     let read = Arc::new(file.rig(&Default::default()).unwrap());
-    let tier = |height| Tier {
-        height,
-        ..Tier::default()
-    };
+    let tier = |height| Tier { height, ..Tier::default() };
     let tiers = |rig: &Arc<Rig>| {
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig.clone()).unwrap();
@@ -37,12 +34,7 @@ fn rigs_without_meshes_are_ranked_by_their_joints() {
             crowd.set_world(i, super::at(place)).unwrap();
         }
         let all_tiers = vec![tier(400.0), tier(100.0), tier(30.0)];
-        crowd
-            .set_tiers(Some(Tiers {
-                tiers: all_tiers,
-                ..Tiers::default()
-            }))
-            .unwrap();
+        crowd.set_tiers(Some(Tiers { tiers: all_tiers, ..Tiers::default() })).unwrap();
         crowd.set_views(&[camera(0.0)]).unwrap();
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut BoneBuffer::new());
@@ -134,17 +126,11 @@ fn joints_in_the_picture_are_in_a_tier() {
                 };
                 let clip = dice.among(&clips);
                 match dice.below(6) {
-                    0..3 => crowd
-                        .player(i)
-                        .unwrap()
-                        .play(dice.below(2), clip, &options)
-                        .unwrap(),
+                    0..3 => crowd.player(i).unwrap().play(dice.below(2), clip, &options).unwrap(),
                     3 => crowd.player(i).unwrap().stop_all(0.1).unwrap(),
                     4 => {
                         let to = [0.0, dice.below(5) as f32, 0.0];
-                        crowd
-                            .set_override(i, dice.below(20), super::at(to))
-                            .unwrap();
+                        crowd.set_override(i, dice.below(20), super::at(to)).unwrap();
                     }
                     _ => crowd.clear_overrides(i).unwrap(),
                 }
@@ -179,11 +165,7 @@ fn joints_in_the_picture_are_in_a_tier() {
 #[test]
 fn what_is_drawn_around_joints_is_in_a_tier() {
     let full = phalanx::import::mannequin().unwrap();
-    let bare = Rig::new(RigParts {
-        meshes: Vec::new(),
-        morphs: Vec::new(),
-        ..full.parts()
-    });
+    let bare = Rig::new(RigParts { meshes: Vec::new(), morphs: Vec::new(), ..full.parts() });
     let (full, bare) = (Arc::new(full), Arc::new(bare.unwrap()));
     let mut crowds = [&full, &bare].map(|rig| {
         let mut crowd = Crowd::new();
@@ -194,10 +176,7 @@ fn what_is_drawn_around_joints_is_in_a_tier() {
         crowd.spawn_many(id, 24 * clips.len(), &mut all).unwrap();
         for (n, &i) in all.iter().enumerate() {
             let clip = clips[n % clips.len()];
-            let options = PlayOptions {
-                time: 0.07 * n as f64,
-                ..PlayOptions::default()
-            };
+            let options = PlayOptions { time: 0.07 * n as f64, ..PlayOptions::default() };
             crowd.play(i, clip, &options).unwrap();
             // Around the sides of the picture.
             let angle = 0.3 + 0.9 * phalanx_workload::hash01(n as u64) as f32;
@@ -229,10 +208,7 @@ fn what_is_drawn_around_joints_is_in_a_tier() {
         let world = *meshed.world(i).unwrap();
         let corner = |k: usize| {
             let side = |axis: usize| [bounds.min[axis], bounds.max[axis]][k >> axis & 1];
-            let p = view
-                * world
-                    .transform_point3([side(0), side(1), side(2)].into())
-                    .extend(1.0);
+            let p = view * world.transform_point3([side(0), side(1), side(2)].into()).extend(1.0);
             p.x > p.w
         };
         assert!((0..8).all(corner), "an instance at {world:?}");
@@ -264,18 +240,10 @@ fn a_rig_of_one_still_joint_is_a_point() {
         for (&i, z) in all.iter().zip([-10.0, 10.0, -1e4]) {
             crowd.set_world(i, super::at([0.0, 0.0, z])).unwrap();
         }
-        let tier = |height| Tier {
-            height,
-            ..Tier::default()
-        };
+        let tier = |height| Tier { height, ..Tier::default() };
         // 1 m at 10 m, less a quarter, fills a tenth of a picture of 1 rad.
         let tiers = vec![tier(100.0), tier(85.0), tier(1.0)];
-        crowd
-            .set_tiers(Some(Tiers {
-                tiers,
-                ..Tiers::default()
-            }))
-            .unwrap();
+        crowd.set_tiers(Some(Tiers { tiers, ..Tiers::default() })).unwrap();
         crowd.set_views(&[camera(0.0)]).unwrap();
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut BoneBuffer::new());

@@ -6,16 +6,9 @@ use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers, View};
 #[test]
 fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
     let (mut crowd, all, id, _) = chains(600);
-    crowd
-        .set_tiers(Some(Tiers {
-            max_age: 12,
-            ..every(2, false)
-        }))
-        .unwrap();
+    crowd.set_tiers(Some(Tiers { max_age: 12, ..every(2, false) })).unwrap();
     // Some are important, most are not.
-    let importance: Vec<f32> = (0..600)
-        .map(|n| 1.0 + 1000.0 * f32::from(n % 10 == 0))
-        .collect();
+    let importance: Vec<f32> = (0..600).map(|n| 1.0 + 1000.0 * f32::from(n % 10 == 0)).collect();
     crowd.set_importances(id, &importance).unwrap();
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
@@ -29,10 +22,7 @@ fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
         let tiers = crowd.tier_stats().unwrap();
         assert_eq!(stats.instances, 80 + tiers.beyond_budget, "frame {frame}");
         assert!(tiers.tiers[0].oldest <= 12, "{tiers:?}");
-        important += (0..600)
-            .step_by(10)
-            .filter(|&n| before[n] != after[n])
-            .count();
+        important += (0..600).step_by(10).filter(|&n| before[n] != after[n]).count();
     }
     // Of 60 important ones half are due in every frame.
     assert!(important >= 2900, "{important}");
@@ -55,11 +45,7 @@ fn who_comes_or_is_changed_by_a_call_does_not_wait() {
     }
     let new = crowd.spawn(id).unwrap();
     crowd.play(new, clip, &PlayOptions::default()).unwrap();
-    crowd
-        .player(all[5])
-        .unwrap()
-        .set_time(0, clip, 0.3)
-        .unwrap();
+    crowd.player(all[5]).unwrap().set_time(0, clip, 0.3).unwrap();
     crowd.advance(DT).unwrap();
     assert_eq!(crowd.evaluate(&mut bones).instances, 2);
     assert_eq!(crowd.tier_stats().unwrap().beyond_budget, 2);
@@ -109,10 +95,7 @@ fn shadows_do_not_change_the_order_of_those_in_the_picture() {
         let z = if n % 2 == 0 { -3.0 } else { 1e4 };
         crowd.set_world(i, super::at([0.0, 0.0, z])).unwrap();
     }
-    let shadow = View {
-        shadows: true,
-        ..camera(0.0)
-    };
+    let shadow = View { shadows: true, ..camera(0.0) };
     crowd.set_views(&[shadow]).unwrap();
     crowd.set_importances(id, &[10.0; 40]).unwrap();
     crowd.set_budget(Some(10)).unwrap();

@@ -31,13 +31,7 @@ impl Course {
         let space = space.unwrap();
         let mut all = Vec::new();
         crowd.spawn_many(id, 40, &mut all).unwrap();
-        let mut course = Self {
-            crowd,
-            id,
-            all,
-            clips,
-            space,
-        };
+        let mut course = Self { crowd, id, all, clips, space };
         for n in 0..course.all.len() {
             let (i, options) = (course.all[n], course.options(n));
             let [a, b] = course.clips;
@@ -58,12 +52,7 @@ impl Course {
     }
 
     fn options(&self, n: usize) -> PlayOptions {
-        PlayOptions {
-            time: 0.037 * n as f64,
-            speed: 0.9,
-            weight: 0.5,
-            ..PlayOptions::default()
-        }
+        PlayOptions { time: 0.037 * n as f64, speed: 0.9, weight: 0.5, ..PlayOptions::default() }
     }
 
     /// The call of a kind on all instances, with what is set.
@@ -181,10 +170,7 @@ impl Course {
 fn calls_that_change_nothing_evaluate_nothing() {
     for interpolate in [false, true] {
         let mut course = Course::new();
-        course
-            .crowd
-            .set_tiers(Some(every(16, interpolate)))
-            .unwrap();
+        course.crowd.set_tiers(Some(every(16, interpolate))).unwrap();
         let mut bones = BoneBuffer::new();
         course.crowd.evaluate(&mut bones);
         let round = |course: &mut Course, bones: &mut BoneBuffer, kind: Option<usize>| {

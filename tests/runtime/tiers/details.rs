@@ -19,20 +19,14 @@ fn people(count: usize) -> (Crowd, Vec<InstanceId>, RigId) {
     let clips = crowd.rig(id).unwrap().clips().len();
     for (n, &i) in all.iter().enumerate() {
         let clip = crowd.clip_by_index(id, n % clips).unwrap();
-        let options = PlayOptions {
-            time: 0.037 * n as f64,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.037 * n as f64, ..PlayOptions::default() };
         crowd.play(i, clip, &options).unwrap();
     }
     (crowd, all, id)
 }
 
 fn detail(level: usize, leave_out: &[&str]) -> Option<TierDetail> {
-    Some(TierDetail {
-        level,
-        leave_out: leave_out.iter().map(|&name| name.to_owned()).collect(),
-    })
+    Some(TierDetail { level, leave_out: leave_out.iter().map(|&name| name.to_owned()).collect() })
 }
 
 /// A crowd of a rig in the state of another, under the same handles.
@@ -56,9 +50,7 @@ fn call(crowd: &mut Crowd, all: &[InstanceId], frame: usize) {
     let clips = crowd.rig(id).unwrap().clips().len();
     let clip = crowd.clip_by_index(id, frame * 5 % clips).unwrap();
     let who = all[frame * 13 % all.len()];
-    crowd
-        .fade_to(who, clip, 0.15, &PlayOptions::default())
-        .unwrap();
+    crowd.fade_to(who, clip, 0.15, &PlayOptions::default()).unwrap();
 }
 
 /// Updated in every frame, held, interpolated, and shared.
@@ -81,10 +73,7 @@ fn kinds(detail: &Option<TierDetail>) -> Vec<Tier> {
 /// A tier with a detail writes the rows that a crowd of the detail's rig has in that tier.
 #[test]
 fn rows_are_those_of_a_crowd_of_the_detail() {
-    for detail in [
-        detail(2, &[]),
-        detail(1, &["LeftHand", "RightUpLeg", "Head"]),
-    ] {
+    for detail in [detail(2, &[]), detail(1, &["LeftHand", "RightUpLeg", "Head"])] {
         let plain = kinds(&None);
         for (tier, plain) in kinds(&detail).into_iter().zip(plain) {
             let (mut crowd, all, id) = people(90);
@@ -152,17 +141,13 @@ fn who_needs_all_joints_has_the_full_palette() {
         let mut bones = BoneBuffer::new();
         for frame in 0..40 {
             match frame {
-                5 => crowd
-                    .set_override(all[3], hand, at([0.0, 0.2, 0.0]))
-                    .unwrap(),
+                5 => crowd.set_override(all[3], hand, at([0.0, 0.2, 0.0])).unwrap(),
                 7 => {
                     crowd.mirror_joints(all[4], &mut scene, &[hand]).unwrap();
                 }
                 15 => crowd.clear_overrides(all[3]).unwrap(),
                 20 => {
-                    crowd
-                        .unmirror(all[4], &mut scene, OnRemove::Remove)
-                        .unwrap();
+                    crowd.unmirror(all[4], &mut scene, OnRemove::Remove).unwrap();
                 }
                 _ => {}
             }
@@ -177,10 +162,7 @@ fn who_needs_all_joints_has_the_full_palette() {
             assert_eq!(full_ones, wanted, "frame {frame}");
             for &i in &all {
                 let rows = crowd.palette_range(i).unwrap().len();
-                assert_eq!(
-                    rows == full.palette_len(),
-                    crowd.palette_detail(i).is_none()
-                );
+                assert_eq!(rows == full.palette_len(), crowd.palette_detail(i).is_none());
             }
             if tier.rate == 1 && tier.sharing == Sharing::None && !wanted.is_empty() {
                 let mut exact = twin(&crowd, &full, None);
@@ -204,10 +186,7 @@ fn watched_joints_are_not_left_out() {
         let [arm, hand, other] = ["LeftArm", "LeftHand", "RightForeArm"].map(joint);
         crowd.set_tiers(Some(one(tier.clone()))).unwrap();
         let mut bones = BoneBuffer::new();
-        let plain = Tier {
-            detail: None,
-            ..tier
-        };
+        let plain = Tier { detail: None, ..tier };
         for frame in 0..24 {
             match frame {
                 6 => crowd.watch(id, &[hand]).unwrap(),
@@ -219,10 +198,7 @@ fn watched_joints_are_not_left_out() {
             crowd.evaluate(&mut bones);
             let rig = details(&crowd, id).remove(0);
             let watched = (6..16).contains(&frame);
-            assert_eq!(
-                [arm, hand, other].map(|j| rig.is_evaluated(j)),
-                [watched, watched, false]
-            );
+            assert_eq!([arm, hand, other].map(|j| rig.is_evaluated(j)), [watched, watched, false]);
             if [6, 16].contains(&frame) {
                 // All palettes are of the new detail.
                 let mut twin = twin(&crowd, &rig, Some(one(plain.clone())));
@@ -297,11 +273,7 @@ fn tiers_may_change_in_every_frame() {
             detail: detail.clone(),
             ..Tier::default()
         });
-        let tiers = Tiers {
-            tiers: tiers.collect(),
-            hysteresis: 0.0,
-            ..Tiers::default()
-        };
+        let tiers = Tiers { tiers: tiers.collect(), hysteresis: 0.0, ..Tiers::default() };
         crowd.set_tiers(Some(tiers)).unwrap();
         let rigs = details(&crowd, id);
         assert_eq!(rigs.len(), 3);
@@ -346,9 +318,7 @@ fn lost_memory_has_the_same_bits() {
             let (mut crowd, all, id) = people(70);
             let hand = crowd.rig(id).unwrap().skeleton().joint("RightHand");
             crowd.set_tiers(Some(one(tier.clone()))).unwrap();
-            crowd
-                .set_override(all[9], hand.unwrap(), at([0.0, 0.1, 0.0]))
-                .unwrap();
+            crowd.set_override(all[9], hand.unwrap(), at([0.0, 0.1, 0.0])).unwrap();
             crowd
         };
         let run = |crowd: &mut Crowd, bones: &mut BoneBuffer, frames: std::ops::Range<usize>| {
@@ -378,11 +348,7 @@ fn shared_palettes_of_clips_that_nothing_plays_are_written_again() {
         let [walk, other] = ["Walk", "Wave"].map(|name| crowd.find_clip(id, name).unwrap());
         let tier = kinds(&detail).remove(3);
         crowd.set_tiers(Some(one(tier))).unwrap();
-        let held = PlayOptions {
-            speed: 0.0,
-            time: 0.5,
-            ..PlayOptions::default()
-        };
+        let held = PlayOptions { speed: 0.0, time: 0.5, ..PlayOptions::default() };
         let mut bones = BoneBuffer::new();
         let show = |crowd: &mut Crowd, bones: &mut BoneBuffer, clip| {
             crowd.play(all[0], clip, &held).unwrap();
@@ -448,19 +414,11 @@ fn model_matrices_of_rows_are_those_of_the_detail() {
     crowd.advance(0.3).unwrap();
     crowd.evaluate(&mut bones);
     let rig = details(&crowd, id).remove(0);
-    let kept: Vec<u16> = rig
-        .skins()
-        .iter()
-        .flat_map(|s| s.joints().to_vec())
-        .collect();
+    let kept: Vec<u16> = rig.skins().iter().flat_map(|s| s.joints().to_vec()).collect();
     for &i in &all {
         for joint in 0..rig.skeleton().len() {
             let found = bones.model_matrix(&crowd, i, joint);
-            assert_eq!(
-                found.is_some(),
-                kept.contains(&(joint as u16)),
-                "joint {joint}"
-            );
+            assert_eq!(found.is_some(), kept.contains(&(joint as u16)), "joint {joint}");
             if let Some(found) = found {
                 let exact = crowd.model_matrix(i, joint).unwrap();
                 assert!(apart(&[found], &[exact]) < 1e-4, "joint {joint}");
@@ -474,15 +432,8 @@ fn model_matrices_of_rows_are_those_of_the_detail() {
 fn details_are_made_for_whatever_comes() {
     let tiers = Tiers {
         tiers: vec![
-            Tier {
-                height: 10.0,
-                detail: detail(99, &["Tail", "", "LeftHand"]),
-                ..Tier::default()
-            },
-            Tier {
-                detail: detail(2, &["LeftHand"]),
-                ..Tier::default()
-            },
+            Tier { height: 10.0, detail: detail(99, &["Tail", "", "LeftHand"]), ..Tier::default() },
+            Tier { detail: detail(2, &["LeftHand"]), ..Tier::default() },
         ],
         ..Tiers::default()
     };
@@ -510,18 +461,10 @@ fn details_are_made_for_whatever_comes() {
     exact.advance(0.4).unwrap();
     let mut rows = BoneBuffer::new();
     exact.evaluate(&mut rows);
-    assert_eq!(
-        palettes(&crowd, &bones, &[i]),
-        palettes(&exact, &rows, &[other])
-    );
+    assert_eq!(palettes(&crowd, &bones, &[i]), palettes(&exact, &rows, &[other]));
     // A chain has one level, and all its slots are used.
     let (mut chain, all, of_chain, _) = chains(3);
-    chain
-        .set_tiers(Some(one(Tier {
-            detail: detail(1, &[]),
-            ..Tier::default()
-        })))
-        .unwrap();
+    chain.set_tiers(Some(one(Tier { detail: detail(1, &[]), ..Tier::default() }))).unwrap();
     chain.evaluate(&mut bones);
     assert_eq!(details(&chain, of_chain).len(), 0);
     assert_eq!(chain.palette_detail(all[0]), None);

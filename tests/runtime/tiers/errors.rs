@@ -15,9 +15,7 @@ use std::sync::Arc;
 fn bind_places(rig: &Rig) -> Vec<Vec3> {
     let place = |inverse: &Affine3x4| Affine3A::from(*inverse).inverse().translation.into();
     let skins = rig.skins().iter();
-    skins
-        .flat_map(|s| s.inverse_bind().iter().map(place))
-        .collect()
+    skins.flat_map(|s| s.inverse_bind().iter().map(place)).collect()
 }
 
 /// The joints of palettes, in metres of model space.
@@ -57,11 +55,7 @@ impl Stage {
             }
         }
         crowd.set_tiers(tiers).unwrap();
-        Self {
-            crowd,
-            all,
-            bones: BoneBuffer::new(),
-        }
+        Self { crowd, all, bones: BoneBuffer::new() }
     }
 
     fn frame(&mut self) {
@@ -142,10 +136,8 @@ fn interpolated_poses_lie_between_updates() {
     let full = full_rate(&rig, FRAMES + 16);
     let places: Vec<_> = full.iter().map(|f| joints(f, &bind)).collect();
     for rate in &RATES[1..] {
-        let (mut stage, rate) = (
-            Stage::new(&rig, &TABLE, PHASES, Some(every(*rate, true))),
-            usize::from(*rate),
-        );
+        let (mut stage, rate) =
+            (Stage::new(&rig, &TABLE, PHASES, Some(every(*rate, true))), usize::from(*rate));
         let mut worst = Worst::default();
         let mut phases = vec![0; rate];
         for (frame, places) in places.iter().enumerate().take(FRAMES) {
@@ -256,12 +248,7 @@ impl Fading {
         fading(&mut plain, Self::FRAMES + 1, |_, stage| {
             palettes.push(stage.palettes());
         });
-        Self {
-            joints: palettes.iter().map(|p| joints(p, &bind)).collect(),
-            rig,
-            bind,
-            palettes,
-        }
+        Self { joints: palettes.iter().map(|p| joints(p, &bind)).collect(), rig, bind, palettes }
     }
 
     /// All clips.

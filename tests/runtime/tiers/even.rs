@@ -69,10 +69,7 @@ fn updates_of_mixed_rates_are_even_over_the_frames() {
         rate,
         ..Tier::default()
     });
-    let tiers = Tiers {
-        tiers: tiers.collect(),
-        ..Tiers::default()
-    };
+    let tiers = Tiers { tiers: tiers.collect(), ..Tiers::default() };
     for count in [1000, 5000] {
         let by_turns = |n: usize| n % RATES.len();
         let by_blocks = |n: usize| n * RATES.len() / count;
@@ -148,10 +145,7 @@ fn updates_are_even_after_many_have_left() {
                     // Nobody waits longer for it: the first round has everybody.
                     let first: usize = after[..step].iter().sum();
                     assert!(first >= left, "{what}: {first} of {left}");
-                    assert_eq!(
-                        after[after.len() - 2 * step..].iter().sum::<usize>(),
-                        2 * left
-                    );
+                    assert_eq!(after[after.len() - 2 * step..].iter().sum::<usize>(), 2 * left);
                 }
             }
         }
@@ -172,11 +166,8 @@ fn updates_are_even_while_a_camera_zooms_in() {
     for half in [100.0f32, 60.0, 40.0, 25.0] {
         let projection =
             glam::camera::rh::proj::directx::orthographic(-half, half, -20.0, 20.0, 0.0, 1000.0);
-        let view = View {
-            clip_from_world: projection.to_cols_array_2d(),
-            height: 1000.0,
-            shadows: false,
-        };
+        let view =
+            View { clip_from_world: projection.to_cols_array_2d(), height: 1000.0, shadows: false };
         crowd.set_views(&[view]).unwrap();
         let after = frames(&mut crowd, &mut bones, 80);
         let seen = crowd.tier_stats().unwrap().tiers[0].instances;
@@ -246,12 +237,7 @@ fn small_rigs_share_their_banks() {
             all.push(i);
         }
     }
-    crowd
-        .set_tiers(Some(one(Tier {
-            rate: 16,
-            ..Tier::default()
-        })))
-        .unwrap();
+    crowd.set_tiers(Some(one(Tier { rate: 16, ..Tier::default() }))).unwrap();
     let mut bones = BoneBuffer::new();
     let after = frames(&mut crowd, &mut bones, 64);
     assert_even("small rigs", &after[16..]);

@@ -14,9 +14,7 @@ fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
     let mut bones = [BoneBuffer::new(), BoneBuffer::new()];
     for frame in 0..30 {
         if frame == 10 {
-            crowd
-                .fade_to(all[7], other, 0.2, &PlayOptions::default())
-                .unwrap();
+            crowd.fade_to(all[7], other, 0.2, &PlayOptions::default()).unwrap();
             crowd.despawn(all[3]).unwrap();
             crowd.set_visible(all[4], false).unwrap();
         }
@@ -58,18 +56,14 @@ fn full_rate_goes_on_whatever_comes_between() {
             9 | 52 => held.clear(),
             12 => held.extend(&all[16..32]),
             // It is held whatever calls change.
-            15 => crowd
-                .fade_to(all[20], other, 0.1, &PlayOptions::default())
-                .unwrap(),
+            15 => crowd.fade_to(all[20], other, 0.1, &PlayOptions::default()).unwrap(),
             20 => held.clear(),
             24 | 36 => crowd.despawn(all.swap_remove(5)).unwrap(),
             27 => {
                 for n in 0..40 {
                     let i = crowd.spawn(id).unwrap();
-                    let options = PlayOptions {
-                        time: 0.021 * f64::from(n),
-                        ..PlayOptions::default()
-                    };
+                    let options =
+                        PlayOptions { time: 0.021 * f64::from(n), ..PlayOptions::default() };
                     crowd.play(i, clip, &options).unwrap();
                     all.push(i);
                 }
@@ -107,11 +101,8 @@ fn full_rate_goes_on_whatever_comes_between() {
         });
         holds = Some(schedule.id());
         let exact = exact(&crowd, &rig, &all);
-        let shown: Vec<InstanceId> = all
-            .iter()
-            .copied()
-            .filter(|&i| crowd.palette_range(i).is_some())
-            .collect();
+        let shown: Vec<InstanceId> =
+            all.iter().copied().filter(|&i| crowd.palette_range(i).is_some()).collect();
         assert_eq!(exact.len(), shown.len());
         let (mut evaluated, mut oldest) = (0, 0);
         for (&i, exact) in shown.iter().zip(&exact) {
@@ -201,11 +192,7 @@ fn a_long_step_is_forgotten_after_one_round() {
                 crowd.evaluate(&mut bones);
                 let shown = palettes(&crowd, &bones, &all);
                 let exact = exact(&crowd, &rig, &all);
-                sum += shown
-                    .iter()
-                    .zip(&exact)
-                    .map(|(a, b)| apart(a, b))
-                    .sum::<f32>();
+                sum += shown.iter().zip(&exact).map(|(a, b)| apart(a, b)).sum::<f32>();
             }
             sum / frames as f32
         };
@@ -273,9 +260,7 @@ fn lost_memory_has_the_same_bits() {
             let mut hashes = Vec::new();
             for frame in frames {
                 let i = all[frame * 13 % 70];
-                crowd
-                    .fade_to(i, other, 0.15, &PlayOptions::default())
-                    .unwrap();
+                crowd.fade_to(i, other, 0.15, &PlayOptions::default()).unwrap();
                 crowd.advance(DT).unwrap();
                 crowd.evaluate(bones);
                 hashes.push(palettes(crowd, bones, &all));
@@ -381,9 +366,7 @@ fn times_do_not_depend_on_tiers() {
         let clip = crowd.clip_by_index(id, frame % 3).unwrap();
         for crowd in [&mut crowd, &mut other] {
             let i = all[frame % 30];
-            crowd
-                .fade_to(i, clip, 0.1, &PlayOptions::default())
-                .unwrap();
+            crowd.fade_to(i, clip, 0.1, &PlayOptions::default()).unwrap();
             crowd.advance(DT * (1.0 + (frame % 7) as f64)).unwrap();
         }
         crowd.evaluate(&mut bones[0]);

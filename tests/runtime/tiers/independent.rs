@@ -22,11 +22,7 @@ type Done = Result<(), CrowdError>;
 
 impl Host {
     fn new() -> Self {
-        Self {
-            lively: Lively::new(),
-            scene: SceneGraph::new(),
-            bones: BoneBuffer::new(),
-        }
+        Self { lively: Lively::new(), scene: SceneGraph::new(), bones: BoneBuffer::new() }
     }
 
     fn crowd(&mut self) -> &mut Crowd {
@@ -119,11 +115,7 @@ impl Host {
             self.settings(dice);
         }
         self.lively.step(dice);
-        let Self {
-            lively,
-            scene,
-            bones,
-        } = self;
+        let Self { lively, scene, bones } = self;
         lively.crowd.evaluate(bones);
         lively.crowd.update_scene(scene);
         done
@@ -134,10 +126,7 @@ impl Host {
         let roots = self.lively.crowd.root_motion(rig).unwrap();
         let places = roots.translation_arrays().as_flattened().iter();
         let numbers = places.chain(roots.rotation_arrays().as_flattened());
-        (
-            roots.instances.to_vec(),
-            numbers.map(|v| v.to_bits()).collect(),
-        )
+        (roots.instances.to_vec(), numbers.map(|v| v.to_bits()).collect())
     }
 
     fn actions(&self, rig: RigId) -> Vec<PlayingAction> {
@@ -186,9 +175,8 @@ fn decide(crowd: &mut Crowd, rigs: &[RigId], dice: &mut Dice) {
     crowd.set_views(&views).unwrap();
     for &rig in rigs {
         let places = crowd.view(rig).unwrap().len();
-        let heights: Vec<f32> = (0..places)
-            .map(|_| dice.among(&[0.0, 50.0, 150.0, 250.0, f32::INFINITY]))
-            .collect();
+        let heights: Vec<f32> =
+            (0..places).map(|_| dice.among(&[0.0, 50.0, 150.0, 250.0, f32::INFINITY])).collect();
         let given = if dice.below(3) == 0 { 0 } else { places };
         crowd.set_importances(rig, &heights[..given]).unwrap();
     }
@@ -260,12 +248,7 @@ fn run(seed: u32, every: usize, rounds: usize) -> Seen {
             assert_eq!(tiered.actions(rig), plain.actions(rig), "{}", at());
             seen.roots += roots.0.len();
         }
-        assert_eq!(
-            plain.scene.world_arrays(),
-            tiered.scene.world_arrays(),
-            "{}",
-            at()
-        );
+        assert_eq!(plain.scene.world_arrays(), tiered.scene.world_arrays(), "{}", at());
         if let Some(i) = a.instances().nth(round % 7) {
             assert_eq!(a.model_matrices(i), b.model_matrices(i), "{}", at());
             assert_eq!(a.bounds(i), b.bounds(i), "{}", at());
@@ -286,17 +269,8 @@ fn what_plays_does_not_depend_on_tiers() {
         let seen = run(seed, every, 1000);
         // Tiers that are new in every frame have nothing to hold.
         let kept = [seen.held, seen.waiting, seen.between];
-        let new = [
-            seen.shared,
-            seen.out,
-            seen.events,
-            seen.roots,
-            seen.mirrored,
-        ];
+        let new = [seen.shared, seen.out, seen.events, seen.roots, seen.mirrored];
         assert!(new.iter().all(|&n| n > 1000), "seed {seed}: {seen:?}");
-        assert!(
-            every == 1 || kept.iter().all(|&n| n > 1000),
-            "seed {seed}: {seen:?}"
-        );
+        assert!(every == 1 || kept.iter().all(|&n| n > 1000), "seed {seed}: {seen:?}");
     }
 }

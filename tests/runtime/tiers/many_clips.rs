@@ -33,10 +33,7 @@ fn crowd(rig: &Arc<Rig>, tiers: Option<Tiers>) -> (Crowd, Vec<InstanceId>) {
         let clips = crowd.rig(rig).unwrap().clips().len();
         let clip = |n: usize| crowd.clip_by_index(rig, n * 67 % clips).unwrap();
         let (first, second) = (clip(n), clip(n + 7));
-        let options = PlayOptions {
-            time: 0.037 * n as f64,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.037 * n as f64, ..PlayOptions::default() };
         crowd.play(instance, first, &options).unwrap();
         if n % 3 == 0 {
             crowd.fade_to(instance, second, 0.4, &options).unwrap();

@@ -49,26 +49,16 @@ pub fn camera(angle: f32) -> View {
 
 /// One tier for all.
 pub fn one(tier: Tier) -> Tiers {
-    Tiers {
-        tiers: vec![tier],
-        ..Tiers::default()
-    }
+    Tiers { tiers: vec![tier], ..Tiers::default() }
 }
 
 /// A tier of a rate, without sharing.
 pub fn every(rate: u8, interpolate: bool) -> Tiers {
-    one(Tier {
-        rate,
-        interpolate,
-        ..Tier::default()
-    })
+    one(Tier { rate, interpolate, ..Tier::default() })
 }
 
 pub fn shared(phases: u16) -> Tiers {
-    one(Tier {
-        sharing: Sharing::Phases(phases),
-        ..Tier::default()
-    })
+    one(Tier { sharing: Sharing::Phases(phases), ..Tier::default() })
 }
 
 /// A crowd of chains that play their first clip from different times on.
@@ -79,10 +69,7 @@ pub fn chains(count: usize) -> (Crowd, Vec<InstanceId>, RigId, ClipId) {
     let mut all = Vec::new();
     crowd.spawn_many(id, count, &mut all).unwrap();
     for (n, &i) in all.iter().enumerate() {
-        let options = PlayOptions {
-            time: 0.037 * n as f64,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.037 * n as f64, ..PlayOptions::default() };
         crowd.play(i, clip, &options).unwrap();
     }
     (crowd, all, id, clip)
@@ -95,12 +82,7 @@ pub fn palettes(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Ve
         let (from, to) = (&bones.rows()[pair.from], &bones.rows()[pair.to]);
         let lerp = |(a, b): (&Affine3x4, &Affine3x4)| {
             let mut row = *a;
-            for (a, b) in row
-                .rows
-                .as_flattened_mut()
-                .iter_mut()
-                .zip(b.rows.as_flattened())
-            {
+            for (a, b) in row.rows.as_flattened_mut().iter_mut().zip(b.rows.as_flattened()) {
                 *a += (b - *a) * pair.factor;
             }
             row

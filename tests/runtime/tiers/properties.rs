@@ -60,18 +60,10 @@ fn of((rates, max_age): &(Vec<(u8, bool)>, u32)) -> Tiers {
     let tiers = rates.iter().enumerate().map(|(n, &(rate, shares))| Tier {
         height: (count - 1 - n) as f32 * 100.0,
         rate,
-        sharing: if shares {
-            Sharing::Phases(8)
-        } else {
-            Sharing::None
-        },
+        sharing: if shares { Sharing::Phases(8) } else { Sharing::None },
         ..Tier::default()
     });
-    Tiers {
-        tiers: tiers.collect(),
-        max_age: *max_age,
-        ..Tiers::default()
-    }
+    Tiers { tiers: tiers.collect(), max_age: *max_age, ..Tiers::default() }
 }
 
 /// A crowd, what a host knows of it, and what its frames showed.
@@ -95,9 +87,7 @@ impl Host {
         let (mut crowd, all, id, _) = chains(count);
         for (n, &i) in all.iter().enumerate() {
             let n = n as f32;
-            crowd
-                .set_world(i, at([10.0 * n.sin(), 0.0, -4.0 - n]))
-                .unwrap();
+            crowd.set_world(i, at([10.0 * n.sin(), 0.0, -4.0 - n])).unwrap();
         }
         crowd.set_tiers(Some(of(first))).unwrap();
         Self {
@@ -205,9 +195,7 @@ impl Host {
                 self.crowd.set_importances(self.id, &given).unwrap();
             }
             Call::Tiers(ref rates, age) => {
-                self.crowd
-                    .set_tiers(Some(of(&(rates.clone(), age))))
-                    .unwrap();
+                self.crowd.set_tiers(Some(of(&(rates.clone(), age)))).unwrap();
                 self.shown.clear();
             }
             Call::Budget(budget) => {
@@ -221,19 +209,14 @@ impl Host {
     fn frame(&mut self) -> Result<(), TestCaseError> {
         self.crowd.advance(DT * 1.618).unwrap();
         let evaluated = self.crowd.evaluate(&mut self.bones).instances;
-        let Self {
-            crowd, rig, all, ..
-        } = self;
+        let Self { crowd, rig, all, .. } = self;
         let visible: Vec<InstanceId> = {
             let flags = crowd.view(self.id).unwrap().visible();
             let shown = all.iter().copied().filter(|i| flags[i.index()]);
             shown.collect()
         };
-        let now: BTreeMap<_, _> = visible
-            .iter()
-            .copied()
-            .zip(exact(crowd, rig, &visible))
-            .collect();
+        let now: BTreeMap<_, _> =
+            visible.iter().copied().zip(exact(crowd, rig, &visible)).collect();
         self.history.push_front(now);
         self.history.truncate(64);
         let tiers = crowd.tiers().unwrap().clone();
@@ -250,15 +233,8 @@ impl Host {
             let frames = self.shown.entry(i).or_insert(0);
             let new = *frames == 0 || self.changed.contains(&i);
             let rate = usize::from(tiers.tiers[tier].rate);
-            let most = if new {
-                0
-            } else {
-                (tiers.max_age as usize).max(rate) - 1
-            };
-            prop_assert!(
-                age <= most,
-                "{i:?}, tier {tier}, {frames} frames: {age} of {most}"
-            );
+            let most = if new { 0 } else { (tiers.max_age as usize).max(rate) - 1 };
+            prop_assert!(age <= most, "{i:?}, tier {tier}, {frames} frames: {age} of {most}");
             *frames += 1;
         }
         self.shown.retain(|i, _| visible.contains(i));
@@ -303,10 +279,7 @@ fn sums(
             prop_assert!(all <= budget + stats.beyond_budget);
             prop_assert!(stats.beyond_budget == 0 || all == budget + stats.beyond_budget);
             // Nobody waits while there is room.
-            prop_assert!(
-                waiting == 0 || all >= budget,
-                "{waiting} wait, {all} of {budget}"
-            );
+            prop_assert!(waiting == 0 || all >= budget, "{waiting} wait, {all} of {budget}");
         }
     }
     Ok(())

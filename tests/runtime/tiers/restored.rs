@@ -16,12 +16,7 @@ use std::sync::Arc;
 
 /// Updated in every frame, interpolated, held, and shared in two ways; some by details.
 fn tiers() -> Tiers {
-    let detail = |level, joint: &str| {
-        Some(TierDetail {
-            level,
-            leave_out: vec![joint.into()],
-        })
-    };
+    let detail = |level, joint: &str| Some(TierDetail { level, leave_out: vec![joint.into()] });
     let tier = |height, rate, interpolate, sharing, detail| Tier {
         height,
         rate,
@@ -87,10 +82,7 @@ impl Shown {
             let state = playing.actions(0).unwrap().map(|(_, state)| state);
             playback += &format!("{instance:?} {:?}", state.collect::<Vec<_>>());
         }
-        Self {
-            own: own.map(|i| (i.to_bits(), rows(i))).collect(),
-            playback,
-        }
+        Self { own: own.map(|i| (i.to_bits(), rows(i))).collect(), playback }
     }
 
     /// Whether the same plays, and palettes that are an instance's own here and there are the same. Returns their number.
@@ -114,11 +106,7 @@ fn camera(frame: usize) -> View {
     let eye = glam::Vec3::new(4.0 * angle.sin(), 1.0, 3.0);
     let to = glam::Vec3::new(angle.sin() * 0.3, 0.0, -1.0);
     let view = glam::camera::rh::view::look_to_mat4(eye, to, glam::Vec3::Y);
-    View {
-        clip_from_world: (projection * view).to_cols_array_2d(),
-        height: 1080.0,
-        shadows: false,
-    }
+    View { clip_from_world: (projection * view).to_cols_array_2d(), height: 1080.0, shadows: false }
 }
 
 /// Whether a clip is unloaded and comes back before a frame.
@@ -129,10 +117,7 @@ fn unloads(frame: usize) -> bool {
 /// What a host does in a frame: the same for the same frame and crowd.
 fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
     let mut dice = Dice(frame as u32 * 7919 + 3);
-    let shadows = View {
-        shadows: true,
-        ..camera(frame + 40)
-    };
+    let shadows = View { shadows: true, ..camera(frame + 40) };
     match frame / 30 % 3 {
         0 => crowd.set_views(&[camera(frame)]).unwrap(),
         1 => crowd.set_views(&[camera(frame), shadows]).unwrap(),
@@ -177,9 +162,7 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
             (1, _) => crowd.set_visible(i, dice.below(2) == 0).unwrap(),
             (2, _) => crowd.set_override(i, 1, at([0.0, 0.1, 0.0])).unwrap(),
             (3, _) => crowd.clear_overrides(i).unwrap(),
-            (4, _) => crowd
-                .set_world(i, at([dice.below(20) as f32 - 9.0, 0.0, -5.0]))
-                .unwrap(),
+            (4, _) => crowd.set_world(i, at([dice.below(20) as f32 - 9.0, 0.0, -5.0])).unwrap(),
             (6, _) => crowd.player(i).unwrap().stop_all(0.1).unwrap(),
             (7, Some(clip)) => crowd.play(i, clip, &options).unwrap(),
             (_, Some(clip)) => crowd.fade_to(i, clip, 0.15, &options).unwrap(),
@@ -297,9 +280,7 @@ fn the_number_of_workers_does_not_change_a_bit() {
             let mut bones = BoneBuffer::new();
             run(&mut crowd, rigs, &mut bones, 0..70);
             let bytes = stored(&crowd);
-            crowd
-                .restore(&CrowdSnapshot::from_bytes(&bytes).unwrap())
-                .unwrap();
+            crowd.restore(&CrowdSnapshot::from_bytes(&bytes).unwrap()).unwrap();
             run(&mut crowd, rigs, &mut bones, 70..120);
             (bytes, bones.hash())
         });
@@ -331,11 +312,8 @@ fn rolled_back(tier: Tier) -> (Crowd, Vec<InstanceId>, BoneBuffer, CrowdSnapshot
 #[test]
 fn rollback_by_a_few_frames_evaluates_few() {
     for interpolate in [false, true] {
-        let (mut crowd, all, mut bones, snapshot) = rolled_back(Tier {
-            rate: 16,
-            interpolate,
-            ..Tier::default()
-        });
+        let (mut crowd, all, mut bones, snapshot) =
+            rolled_back(Tier { rate: 16, interpolate, ..Tier::default() });
         crowd.restore(&snapshot).unwrap();
         crowd.advance(DT).unwrap();
         let evaluated = crowd.evaluate(&mut bones).instances;
@@ -389,10 +367,7 @@ fn rollback_by_a_few_frames_evaluates_few() {
 /// A saved game, from farther away than a rollback, shows nothing of what was there.
 #[test]
 fn snapshots_from_farther_away_change_everything() {
-    let (mut crowd, all, mut bones, snapshot) = rolled_back(Tier {
-        rate: 16,
-        ..Tier::default()
-    });
+    let (mut crowd, all, mut bones, snapshot) = rolled_back(Tier { rate: 16, ..Tier::default() });
     for _ in 0..100 {
         crowd.advance(DT).unwrap();
     }
@@ -406,11 +381,8 @@ fn snapshots_from_farther_away_change_everything() {
 fn rollback_over_spawns_and_despawns() {
     for sharing in [Sharing::None, Sharing::Phases(1024)] {
         let (mut crowd, all, id, clip) = chains(100);
-        let tier = Tier {
-            rate: if sharing == Sharing::None { 4 } else { 1 },
-            sharing,
-            ..Tier::default()
-        };
+        let tier =
+            Tier { rate: if sharing == Sharing::None { 4 } else { 1 }, sharing, ..Tier::default() };
         crowd.set_tiers(Some(one(tier))).unwrap();
         let mut bones = BoneBuffer::new();
         let frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
@@ -463,11 +435,7 @@ fn rest_pose() -> Vec<Affine3x4> {
 fn unloaded_clips_leave_no_palettes() {
     for sharing in [Sharing::None, Sharing::Phases(16)] {
         let (mut crowd, all, id, clip) = chains(40);
-        let tier = Tier {
-            rate: 16,
-            sharing,
-            ..Tier::default()
-        };
+        let tier = Tier { rate: 16, sharing, ..Tier::default() };
         crowd.set_tiers(Some(one(tier))).unwrap();
         let once = PlayOptions {
             loop_mode: LoopMode::Once,

@@ -42,10 +42,7 @@ fn the_error_of_sharing_is_within_its_bound() {
         let (mut crowd, all, id, _) = chains(60);
         let rig = crowd.rig(id).unwrap().clone();
         crowd
-            .set_tiers(Some(one(Tier {
-                sharing: Sharing::Error(error),
-                ..Tier::default()
-            })))
+            .set_tiers(Some(one(Tier { sharing: Sharing::Error(error), ..Tier::default() })))
             .unwrap();
         let primitive = &rig.meshes()[0].mesh.primitives[0];
         let positions = |rows: &[Affine3x4]| {
@@ -122,12 +119,8 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     crowd.set_tiers(Some(shared(4096))).unwrap();
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
-    crowd
-        .fade_to(all[1], other, 0.1, &PlayOptions::default())
-        .unwrap();
-    crowd
-        .set_override(all[2], 0, super::at([0.0, 1.0, 0.0]))
-        .unwrap();
+    crowd.fade_to(all[1], other, 0.1, &PlayOptions::default()).unwrap();
+    crowd.set_override(all[2], 0, super::at([0.0, 1.0, 0.0])).unwrap();
     crowd.despawn(all[3]).unwrap();
     for frame in 0..12 {
         crowd.advance(DT).unwrap();
@@ -177,25 +170,14 @@ fn what_has_no_weight_does_not_keep_from_sharing() {
         }
     };
     go(&mut crowd, 5, true, "one clip");
-    let none = PlayOptions {
-        weight: 0.0,
-        ..PlayOptions::default()
-    };
+    let none = PlayOptions { weight: 0.0, ..PlayOptions::default() };
     // Older and younger than the one that has a weight.
     crowd.player(i).unwrap().add(0, b, &none).unwrap();
     go(&mut crowd, 30, true, "a younger clip of weight 0");
-    crowd
-        .player(i)
-        .unwrap()
-        .restart(0, a, &PlayOptions::default())
-        .unwrap();
+    crowd.player(i).unwrap().restart(0, a, &PlayOptions::default()).unwrap();
     crowd.player(i).unwrap().add(0, b, &none).unwrap();
     crowd.play(other, b, &PlayOptions::default()).unwrap();
-    crowd
-        .player(other)
-        .unwrap()
-        .restart(0, a, &PlayOptions::default())
-        .unwrap();
+    crowd.player(other).unwrap().restart(0, a, &PlayOptions::default()).unwrap();
     go(&mut crowd, 30, true, "an older clip of weight 0");
     crowd.player(i).unwrap().set_weight(0, b, 0.25).unwrap();
     go(&mut crowd, 5, false, "the other has a weight");
@@ -218,12 +200,7 @@ fn what_has_no_weight_does_not_keep_from_sharing() {
     go(&mut crowd, 30, true, "the layer has faded to 0");
     // What fades on a layer without a weight is not seen.
     crowd.player(i).unwrap().fade(1, b, 0.5, 0.1).unwrap();
-    go(
-        &mut crowd,
-        20,
-        true,
-        "an action fades on a layer of weight 0",
-    );
+    go(&mut crowd, 20, true, "an action fades on a layer of weight 0");
     crowd.player(i).unwrap().set_layer_weight(1, 0.5).unwrap();
     go(&mut crowd, 3, false, "the layer has a weight");
     crowd.player(i).unwrap().set_weight(1, b, 0.0).unwrap();
@@ -244,9 +221,7 @@ fn random_weights_show_the_right_poses() {
     let rig = rig();
     let mut crowd = Crowd::new();
     let layers = vec![LayerOptions::default(); 2];
-    let id = crowd
-        .add_rig_with_layers(rig.clone(), layers.clone())
-        .unwrap();
+    let id = crowd.add_rig_with_layers(rig.clone(), layers.clone()).unwrap();
     let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
     let mut all: Vec<InstanceId> = Vec::new();
     crowd.spawn_many(id, 30, &mut all).unwrap();
@@ -283,8 +258,7 @@ fn random_weights_show_the_right_poses() {
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut bones);
         let mut copy = Crowd::new();
-        copy.add_rig_with_layers(rig.clone(), layers.clone())
-            .unwrap();
+        copy.add_rig_with_layers(rig.clone(), layers.clone()).unwrap();
         copy.restore(&crowd.snapshot()).unwrap();
         let mut full = BoneBuffer::new();
         copy.evaluate(&mut full);
@@ -309,28 +283,17 @@ fn random_weights_show_the_right_poses() {
                 for (_, action) in playing.actions(layer).unwrap() {
                     actions += 1;
                     assert_eq!(action.fade_left, 0.0);
-                    let weight = if action.weight == 1.0 {
-                        over
-                    } else {
-                        action.weight * 0.5
-                    };
+                    let weight = if action.weight == 1.0 { over } else { action.weight * 0.5 };
                     weights.extend([weight].into_iter().filter(|_| over * action.weight != 0.0));
                 }
             }
-            assert_eq!(
-                shares,
-                weights.is_empty() || weights == [1.0],
-                "{weights:?}"
-            );
+            assert_eq!(shares, weights.is_empty() || weights == [1.0], "{weights:?}");
             sharing += usize::from(shares);
             own += usize::from(!shares);
             beside += usize::from(shares && actions > 1);
         }
     }
-    assert!(
-        sharing > 50 && own > 50 && beside > 20,
-        "{sharing} {own} {beside}"
-    );
+    assert!(sharing > 50 && own > 50 && beside > 20, "{sharing} {own} {beside}");
 }
 
 /// Instances that play nothing share the rest pose.
@@ -343,10 +306,7 @@ fn the_rest_pose_is_one_palette() {
     let mut bones = BoneBuffer::new();
     assert_eq!(crowd.evaluate(&mut bones).instances, 2);
     let first = crowd.palette_range(idle[0]).unwrap();
-    assert!(
-        idle.iter()
-            .all(|&i| crowd.palette_range(i) == Some(first.clone()))
-    );
+    assert!(idle.iter().all(|&i| crowd.palette_range(i) == Some(first.clone())));
 }
 
 /// Cells that nobody looks for are used again: memory stays flat while clips come and go.
@@ -386,12 +346,9 @@ fn unused_phases_are_freed_and_clips_can_be_unloaded() {
 /// memory in the middle.
 #[test]
 fn lost_memory_has_the_same_bits() {
-    for (rate, watch, budget) in [
-        (4, false, None),
-        (4, true, None),
-        (1, true, Some(20)),
-        (2, false, Some(7)),
-    ] {
+    for (rate, watch, budget) in
+        [(4, false, None), (4, true, None), (1, true, Some(20)), (2, false, Some(7))]
+    {
         let make = || {
             let (mut crowd, _, id, _) = chains(60);
             if watch {
@@ -410,13 +367,9 @@ fn lost_memory_has_the_same_bits() {
                 }
                 let clip = crowd.clip_by_index(all[0].rig(), frame / 20 % 3).unwrap();
                 let i = all[frame * 7 % 60];
-                crowd
-                    .fade_to(i, clip, 0.1, &PlayOptions::default())
-                    .unwrap();
+                crowd.fade_to(i, clip, 0.1, &PlayOptions::default()).unwrap();
                 // Clocks get old, and time turns around between two frames.
-                crowd
-                    .advance(if frame % 50 == 3 { 100.0 } else { DT })
-                    .unwrap();
+                crowd.advance(if frame % 50 == 3 { 100.0 } else { DT }).unwrap();
                 if frame % 30 == 11 {
                     crowd.advance(-0.3).unwrap();
                     crowd.advance(0.1).unwrap();
@@ -444,10 +397,7 @@ fn a_new_instance_does_not_show_the_one_before_it() {
     assert_eq!(new.index(), all[1].index());
     crowd.play(new, clip, &PlayOptions::default()).unwrap();
     assert_eq!((crowd.palette_range(new), crowd.tier(new)), (None, None));
-    assert_eq!(
-        (crowd.palette_pair(new), crowd.shares_palette(new)),
-        (None, false)
-    );
+    assert_eq!((crowd.palette_pair(new), crowd.shares_palette(new)), (None, false));
     crowd.evaluate(&mut bones);
     assert!(crowd.palette_range(new).is_some());
     assert_eq!(crowd.tier(new), Some(0));

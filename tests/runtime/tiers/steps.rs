@@ -17,12 +17,7 @@ fn errors(tier: Tier, frames: usize, steps: &dyn Fn(usize) -> Vec<f64>) -> Vec<f
         crowd.evaluate(&mut bones);
         let shown = palettes(&crowd, &bones, &all);
         let exact = exact(&crowd, &rig, &all);
-        shown
-            .iter()
-            .zip(&exact)
-            .map(|(a, b)| apart(a, b))
-            .sum::<f32>()
-            / 64.0
+        shown.iter().zip(&exact).map(|(a, b)| apart(a, b)).sum::<f32>() / 64.0
     };
     (0..frames).map(frame).collect()
 }
@@ -43,10 +38,7 @@ fn frames_of_several_steps_are_predicted_as_one() {
             |steps: &dyn Fn(usize) -> Vec<f64>| mean(&errors(interpolated(rate), 120, steps)[32..]);
         let plain = run(&|_| vec![DT]);
         for (what, steps) in [
-            (
-                "two",
-                &(|_| vec![DT / 2.0; 2]) as &dyn Fn(usize) -> Vec<f64>,
-            ),
+            ("two", &(|_| vec![DT / 2.0; 2]) as &dyn Fn(usize) -> Vec<f64>),
             ("four", &|_| vec![DT / 4.0; 4]),
             ("one of no length", &|_| vec![DT, 0.0]),
             ("one of no length first", &|_| vec![0.0, DT]),
@@ -75,10 +67,7 @@ fn uneven_frames_are_predicted_by_their_mean() {
             ("any", &|f| vec![0.008 + 0.017 * hash01(f as u64)]),
         ] {
             let (error, held) = (run(steps), held(steps));
-            assert!(
-                error < 0.6 * held,
-                "rate {rate}, {what}: {error}, held {held}"
-            );
+            assert!(error < 0.6 * held, "rate {rate}, {what}: {error}, held {held}");
         }
     }
 }
@@ -98,11 +87,7 @@ fn interpolation_goes_on_after_a_pause() {
 /// One long frame does not mislead the next ones: those that were due in it, and those that look for their phase.
 #[test]
 fn a_long_frame_misleads_nobody() {
-    let shared = |rate| Tier {
-        rate,
-        sharing: Sharing::Phases(1024),
-        ..Tier::default()
-    };
+    let shared = |rate| Tier { rate, sharing: Sharing::Phases(1024), ..Tier::default() };
     for rate in [4u8, 8] {
         for tier in [interpolated(rate), shared(rate)] {
             let held = every(rate, false).tiers.remove(0);

@@ -15,9 +15,7 @@ impl PaletteMemory for Takes<'_> {
     }
 
     fn write(&mut self, _: usize, _: &[Affine3x4]) {
-        let left = self
-            .0
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
+        let left = self.0.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |n| n.checked_sub(1));
         if left.is_err() {
             // Not by `panic!`, which prints a message that looks like a failure.
             resume_unwind(Box::new("as meant"));
@@ -26,11 +24,7 @@ impl PaletteMemory for Takes<'_> {
 }
 
 fn layout() -> RowLayout {
-    RowLayout {
-        align: 1,
-        compact: false,
-        holds: None,
-    }
+    RowLayout { align: 1, compact: false, holds: None }
 }
 
 /// A crowd after some frames, and then one that is cut short after so many palettes, by threads of the host or not.
@@ -49,9 +43,7 @@ fn cut(tiers: &Tiers, taken: usize, parts: Option<usize>) -> Crowd {
         None => {
             schedule.write(Takes(&left));
         }
-        Some(parts) => schedule
-            .parts(parts, Takes(&left))
-            .for_each(|part| part.run()),
+        Some(parts) => schedule.parts(parts, Takes(&left)).for_each(|part| part.run()),
     }));
     assert!(unwound.is_err());
     crowd
@@ -71,10 +63,7 @@ fn later(crowd: &mut Crowd) -> Vec<u64> {
 
 #[test]
 fn after_a_panic_nothing_depends_on_which_cells_were_done() {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(1)
-        .build()
-        .unwrap();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         for tiers in [every(4, true), every(2, false), shared(8)] {
             // As after `set_tiers`.

@@ -87,12 +87,7 @@ fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
             assert_eq!(stats.beyond_budget, new.len());
         }
         let now: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
-        assert!(
-            before
-                .iter()
-                .zip(&now)
-                .all(|(a, b)| a.is_none() || b.is_none())
-        );
+        assert!(before.iter().zip(&now).all(|(a, b)| a.is_none() || b.is_none()));
     }
 }
 
@@ -101,10 +96,7 @@ fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
 fn teleports_are_seen_in_that_frame() {
     let (mut crowd, all) = ring(40, 20.0);
     let rig = crowd.rig(all[0].rig()).unwrap().clone();
-    let patient = Tiers {
-        max_age: 1000,
-        ..every(16, false)
-    };
+    let patient = Tiers { max_age: 1000, ..every(16, false) };
     crowd.set_tiers(Some(patient)).unwrap();
     crowd.set_views(&[camera(0.0)]).unwrap();
     let mut bones = BoneBuffer::new();
@@ -163,19 +155,10 @@ fn tiers_that_change_every_frame() {
     for &i in &all {
         crowd.set_world(i, super::at([0.0, 0.0, 30.0])).unwrap();
     }
-    let tier = |height, rate, interpolate| Tier {
-        height,
-        rate,
-        interpolate,
-        ..Tier::default()
-    };
+    let tier = |height, rate, interpolate| Tier { height, rate, interpolate, ..Tier::default() };
     crowd
         .set_tiers(Some(Tiers {
-            tiers: vec![
-                tier(100.0, 8, true),
-                tier(10.0, 4, false),
-                tier(0.0, 16, true),
-            ],
+            tiers: vec![tier(100.0, 8, true), tier(10.0, 4, false), tier(0.0, 16, true)],
             ..Tiers::default()
         }))
         .unwrap();
@@ -204,11 +187,7 @@ fn two_views_show_what_either_shows_and_none_shows_nothing_else() {
     let (mut crowd, all) = ring(90, 20.0);
     crowd.set_tiers(Some(every(1, false))).unwrap();
     let mut bones = BoneBuffer::new();
-    let tiers = |crowd: &Crowd| {
-        all.iter()
-            .map(|&i| crowd.tier(i).is_some())
-            .collect::<Vec<_>>()
-    };
+    let tiers = |crowd: &Crowd| all.iter().map(|&i| crowd.tier(i).is_some()).collect::<Vec<_>>();
     let shown: Vec<Vec<bool>> = [vec![0.0f32], vec![2.0], vec![0.0, 2.0]]
         .into_iter()
         .map(|angles| {
@@ -233,11 +212,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
         let place = [0.0, 0.0, -3.0 * (n + 1) as f32];
         crowd.set_world(i, super::at(place)).unwrap();
     }
-    let tier = |height, rate| Tier {
-        height,
-        rate,
-        ..Tier::default()
-    };
+    let tier = |height, rate| Tier { height, rate, ..Tier::default() };
     crowd
         .set_tiers(Some(Tiers {
             tiers: vec![tier(400.0, 1), tier(100.0, 2), tier(30.0, 4)],
@@ -250,10 +225,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
     let tiers: Vec<_> = all.iter().map(|&i| crowd.tier(i)).collect();
     // Nearer ones are in finer tiers; the last ones are too small.
     let order = |t: &Option<usize>| t.unwrap_or(3);
-    assert!(
-        tiers.windows(2).all(|t| order(&t[0]) <= order(&t[1])),
-        "{tiers:?}"
-    );
+    assert!(tiers.windows(2).all(|t| order(&t[0]) <= order(&t[1])), "{tiers:?}");
     assert_eq!((tiers[0], tiers[49]), (Some(0), None));
     assert!(tiers.contains(&Some(1)) && tiers.contains(&Some(2)));
     let mut importance = vec![0.0; 50];
@@ -263,9 +235,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
     assert_eq!(crowd.tier(all[49]), Some(0));
     assert_eq!(crowd.tier(all[48]), tiers[48]);
     // Somebody who is teleported is ranked where it is.
-    crowd
-        .set_world(all[48], super::at([0.0, 0.0, -3.0]))
-        .unwrap();
+    crowd.set_world(all[48], super::at([0.0, 0.0, -3.0])).unwrap();
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.tier(all[48]), Some(0));
 }
@@ -273,10 +243,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
 #[test]
 fn views_of_shadows_give_the_tier_of_shadows() {
     let (mut crowd, all) = ring(90, 20.0);
-    let tier = |height| Tier {
-        height,
-        ..Tier::default()
-    };
+    let tier = |height| Tier { height, ..Tier::default() };
     crowd
         .set_tiers(Some(Tiers {
             tiers: vec![tier(10.0), tier(1.0)],
@@ -284,10 +251,7 @@ fn views_of_shadows_give_the_tier_of_shadows() {
             ..Tiers::default()
         }))
         .unwrap();
-    let shadow = View {
-        shadows: true,
-        ..camera(std::f32::consts::PI)
-    };
+    let shadow = View { shadows: true, ..camera(std::f32::consts::PI) };
     crowd.set_views(&[camera(0.0), shadow]).unwrap();
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
@@ -303,44 +267,26 @@ fn nonsense_is_refused_and_changes_nothing() {
     let mut view = camera(0.0);
     view.clip_from_world[2][1] = f32::NAN;
     let refused = crowd.set_views(&[camera(0.0), view]).unwrap_err();
-    assert!(
-        matches!(refused, TierError::View { view: 1, .. }),
-        "{refused}"
-    );
-    view = View {
-        height: 0.0,
-        ..camera(0.0)
-    };
+    assert!(matches!(refused, TierError::View { view: 1, .. }), "{refused}");
+    view = View { height: 0.0, ..camera(0.0) };
     assert!(crowd.set_views(&[view]).is_err());
     assert_eq!(
-        crowd
-            .set_importances(id, &[1.0, f32::NAN, 2.0])
-            .unwrap_err()
-            .to_string(),
+        crowd.set_importances(id, &[1.0, f32::NAN, 2.0]).unwrap_err().to_string(),
         "importance 1 is NaN; importances are at least 0"
     );
     assert_eq!(
         crowd.set_importances(id, &[1.0]).unwrap_err(),
-        TierError::Importances {
-            found: 1,
-            needed: 3
-        }
+        TierError::Importances { found: 1, needed: 3 }
     );
     assert!(crowd.set_importances(id, &[-1.0, 0.0, 0.0]).is_err());
     let mut bones = BoneBuffer::new();
     assert_eq!(crowd.evaluate(&mut bones).instances, 3);
-    let tiers = Tiers {
-        tiers: Vec::new(),
-        ..Tiers::default()
-    };
+    let tiers = Tiers { tiers: Vec::new(), ..Tiers::default() };
     assert!(crowd.set_tiers(Some(tiers)).is_err());
     assert_eq!(crowd.tiers(), Some(&every(1, false)));
     // A handle of another crowd.
     let (other, ..) = (chains(1).2, ());
-    assert!(matches!(
-        crowd.set_importances(other, &[]),
-        Err(TierError::Crowd(_))
-    ));
+    assert!(matches!(crowd.set_importances(other, &[]), Err(TierError::Crowd(_))));
     let _ = PlayOptions::default();
 }
 
@@ -352,16 +298,12 @@ fn refused_numbers_change_no_frame() {
         change(&mut view);
         view
     };
-    let views = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY].map(|bad| {
-        [
-            bad_view(&|v| v.clip_from_world[3][2] = bad),
-            bad_view(&|v| v.height = bad),
-        ]
-    });
-    let views = views.into_iter().flatten().chain([
-        bad_view(&|v| v.height = 0.0),
-        bad_view(&|v| v.height = -1.0),
-    ]);
+    let views = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY]
+        .map(|bad| [bad_view(&|v| v.clip_from_world[3][2] = bad), bad_view(&|v| v.height = bad)]);
+    let views = views
+        .into_iter()
+        .flatten()
+        .chain([bad_view(&|v| v.height = 0.0), bad_view(&|v| v.height = -1.0)]);
     let views: Vec<View> = views.collect();
     let importances = [f32::NAN, -f32::NAN, -1e-30, f32::NEG_INFINITY];
     let frames = |refused: bool| {
@@ -371,11 +313,7 @@ fn refused_numbers_change_no_frame() {
         crowd.set_views(&[camera(0.5)]).unwrap();
         // An infinite one is as large as can be.
         let height = |n: usize| {
-            if n.is_multiple_of(7) {
-                f32::INFINITY
-            } else {
-                0.0
-            }
+            if n.is_multiple_of(7) { f32::INFINITY } else { 0.0 }
         };
         let given: Vec<f32> = (0..60).map(height).collect();
         crowd.set_importances(id, &given).unwrap();
@@ -507,10 +445,7 @@ fn another_alignment_keeps_tiers() {
         tiers.iter().map(|t| t.instances).collect::<Vec<_>>()
     };
     let counted = counts(&crowd);
-    let layout = RowLayout {
-        align: 16,
-        ..RowLayout::default()
-    };
+    let layout = RowLayout { align: 16, ..RowLayout::default() };
     let _ = crowd.schedule(&layout);
     assert_eq!((tiers(&crowd), counts(&crowd)), (before, counted));
     for &i in all.iter().filter(|&&i| crowd.tier(i).is_some()) {
@@ -523,15 +458,9 @@ fn another_alignment_keeps_tiers() {
 fn shadows_of_instances_that_are_too_small_are_kept() {
     let (mut crowd, all, ..) = chains(1);
     let i = all[0];
-    let tier = |height| Tier {
-        height,
-        ..Tier::default()
-    };
+    let tier = |height| Tier { height, ..Tier::default() };
     crowd
-        .set_tiers(Some(Tiers {
-            tiers: vec![tier(200.0), tier(5.0)],
-            ..Tiers::default()
-        }))
+        .set_tiers(Some(Tiers { tiers: vec![tier(200.0), tier(5.0)], ..Tiers::default() }))
         .unwrap();
     let mut bones = BoneBuffer::new();
     // A view from so many metres nearer.

@@ -36,17 +36,11 @@ fn shared_within(rig: &Arc<Rig>, error: f32) -> (bool, f32) {
     let mut all: Vec<InstanceId> = Vec::new();
     crowd.spawn_many(id, 50, &mut all).unwrap();
     for (n, &i) in all.iter().enumerate() {
-        let options = PlayOptions {
-            time: 0.02 * n as f64,
-            ..PlayOptions::default()
-        };
+        let options = PlayOptions { time: 0.02 * n as f64, ..PlayOptions::default() };
         crowd.play(i, clip, &options).unwrap();
     }
     let sharing = Sharing::Error(error);
-    let tiers = one(Tier {
-        sharing,
-        ..Tier::default()
-    });
+    let tiers = one(Tier { sharing, ..Tier::default() });
     crowd.set_tiers(Some(tiers)).unwrap();
     let mut bones = BoneBuffer::new();
     let (mut shares, mut worst) = (false, 0.0f32);
@@ -80,9 +74,7 @@ fn jumps_of_step_keys_are_within_the_bound() {
         assert!(shares == expected && worst <= error, "{what}");
     }
     // Many small ones: several of them in half of a phase.
-    let stairs: Vec<(f32, f32)> = (0..=30)
-        .map(|k| (k as f32 / 30.0, 0.01 * k as f32))
-        .collect();
+    let stairs: Vec<(f32, f32)> = (0..=30).map(|k| (k as f32 / 30.0, 0.01 * k as f32)).collect();
     let (shares, worst) = shared_within(&moved(Interpolation::Step, &stairs), 0.05);
     assert!(shares && worst > 0.01 && worst <= 0.05, "{worst}");
 }
@@ -126,10 +118,7 @@ fn splines_are_within_the_bound() {
         }]);
         for error in [0.003, 0.01] {
             let (shares, worst) = shared_within(&rig, error);
-            assert!(
-                shares && worst > 0.2 * error && worst <= error,
-                "{hz} Hz, {error} m: {worst}"
-            );
+            assert!(shares && worst > 0.2 * error && worst <= error, "{hz} Hz, {error} m: {worst}");
         }
     }
 }

@@ -61,11 +61,7 @@ pub struct Life {
 impl fmt::Display for Life {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let calls: u64 = self.done.values().sum();
-        write!(
-            f,
-            "{calls} calls, {} refused, {} rows: {:?}",
-            self.refused, self.rows, self.done
-        )
+        write!(f, "{calls} calls, {} refused, {} rows: {:?}", self.refused, self.rows, self.done)
     }
 }
 
@@ -139,10 +135,7 @@ impl Life {
         let mut layers = vec![LayerOptions::default()];
         if self.below(2) == 0 {
             let fill = Fill::Below;
-            layers.push(LayerOptions {
-                fill,
-                ..LayerOptions::default()
-            });
+            layers.push(LayerOptions { fill, ..LayerOptions::default() });
         }
         let added = self.crowd.add_rig_with_layers(rig.clone(), layers);
         if let Some(id) = self.note("add_rig", added) {
@@ -317,10 +310,7 @@ impl Life {
             ..PlayOptions::default()
         };
         let seconds = self.unit() * 0.5;
-        let warp = CrossFade {
-            warp: true,
-            ..seconds.into()
-        };
+        let warp = CrossFade { warp: true, ..seconds.into() };
         let which = self.below(5);
         let mut player = self.crowd.player(i).unwrap();
         let (what, result) = match which {
@@ -442,11 +432,8 @@ impl Life {
         self.crowd.advance(dt).unwrap();
         let shown = match self.below(3) {
             0 => {
-                let layout = RowLayout {
-                    align: [1, 16][self.below(2)],
-                    compact: true,
-                    holds: None,
-                };
+                let layout =
+                    RowLayout { align: [1, 16][self.below(2)], compact: true, holds: None };
                 let mut schedule = self.crowd.schedule(&layout);
                 let mut rows = vec![NOTHING; schedule.rows()];
                 let mut fresh = vec![NOTHING; schedule.written_rows()];
@@ -549,9 +536,7 @@ impl Life {
 }
 
 /// The content of rows that are not written.
-const NOTHING: Affine3x4 = Affine3x4 {
-    rows: [[f32::NAN; 4]; 3],
-};
+const NOTHING: Affine3x4 = Affine3x4 { rows: [[f32::NAN; 4]; 3] };
 
 /// Every instance that has rows has as many as its rig's palette, its own, and finite; how many in all.
 fn look(crowd: &Crowd, cast: &[Cast], rows: &[Affine3x4]) -> usize {

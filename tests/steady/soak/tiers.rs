@@ -102,9 +102,7 @@ impl Soak {
             character_seconds: 0.0,
         };
         // Nobody listens to the events of one rig.
-        soak.crowd
-            .set_event_filter(soak.rigs[0].0, EventKinds::NONE)
-            .unwrap();
+        soak.crowd.set_event_filter(soak.rigs[0].0, EventKinds::NONE).unwrap();
         (0..count).for_each(|_| soak.spawn());
         soak
     }
@@ -175,11 +173,7 @@ impl Soak {
         let projection =
             glam::camera::rh::proj::directx::perspective_infinite_reverse(fov, aspect, 0.1);
         let eye = glam::camera::rh::view::look_to_mat4(eye, to, Vec3::Y);
-        View {
-            clip_from_world: (projection * eye).to_cols_array_2d(),
-            height: 1080.0,
-            shadows,
-        }
+        View { clip_from_world: (projection * eye).to_cols_array_2d(), height: 1080.0, shadows }
     }
 
     fn rate(&mut self) -> u8 {
@@ -199,17 +193,11 @@ impl Soak {
                 1 => Sharing::Phases(1 << self.below(8)),
                 _ => Sharing::Error(0.01 + 0.05 * self.unit() as f32),
             },
-            detail: (self.below(3) == 0).then(|| TierDetail {
-                level: self.below(3),
-                leave_out: Vec::new(),
-            }),
+            detail: (self.below(3) == 0)
+                .then(|| TierDetail { level: self.below(3), leave_out: Vec::new() }),
         });
         let tiers = tiers.collect();
-        Tiers {
-            tiers,
-            max_age: 1 + self.below(64) as u32,
-            ..Tiers::default()
-        }
+        Tiers { tiers, max_age: 1 + self.below(64) as u32, ..Tiers::default() }
     }
 
     /// What changes now and then.
@@ -329,10 +317,7 @@ fn run(count: usize, seconds: f64) {
         "{:.0} s: {soak}; peaks of the live bytes by tenths: {peaks:?}",
         started.elapsed().as_secs_f64()
     );
-    assert!(
-        soak.tiers > 3 && soak.shared > 0 && soak.beyond > 0,
-        "{soak}"
-    );
+    assert!(soak.tiers > 3 && soak.shared > 0 && soak.beyond > 0, "{soak}");
     let [warm, later] = [&peaks[..WARM], &peaks[WARM..]].map(|p| p.iter().max().copied());
     let (warm, later) = (warm.unwrap_or(0), later.unwrap_or(0));
     assert!(

@@ -28,10 +28,7 @@ impl Swords {
     pub fn new(mut playing: Playing, full: bool) -> Result<Self, LiveError> {
         let mut scene = SceneGraph::new();
         let mut swords = Vec::with_capacity(playing.instances.len());
-        let offset = Trs {
-            translation: OFFSET,
-            ..Trs::IDENTITY
-        };
+        let offset = Trs { translation: OFFSET, ..Trs::IDENTITY };
         for &instance in &playing.instances {
             let skeleton = playing.crowd.rig(instance.rig())?.skeleton().clone();
             let hand = find_joint(&skeleton, &["righthand", "hand"]);
@@ -46,11 +43,7 @@ impl Swords {
             scene.attach(sword, mirror, hand, offset.to_affine())?;
             swords.push(sword);
         }
-        Ok(Self {
-            playing,
-            scene,
-            swords,
-        })
+        Ok(Self { playing, scene, swords })
     }
 }
 

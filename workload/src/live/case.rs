@@ -62,13 +62,7 @@ pub struct Case {
 impl Case {
     /// A case of one rig and three clips on one thread.
     pub const fn new(kind: Kind, count: usize) -> Self {
-        Self {
-            kind,
-            count,
-            clips: 3,
-            rigs: 1,
-            threads: 1,
-        }
+        Self { kind, count, clips: 3, rigs: 1, threads: 1 }
     }
 
     /// The case's name in rows; with numbers of characters, clips, rigs and threads it is unique.
@@ -109,10 +103,7 @@ impl Case {
 
     /// Whether the host has calls of its own in each frame.
     pub fn requests(&self) -> bool {
-        matches!(
-            self.kind,
-            Kind::Churn | Kind::Overrides | Kind::OverrideBatch
-        )
+        matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch)
     }
 
     /// Makes the scene.
@@ -126,11 +117,7 @@ impl Case {
             Playing::workload(Workload::C1, rig, models.clips(), count)
         };
         // Rigs of three clips, in order.
-        let own = WorkloadClips {
-            clips: [0, 1, 2],
-            additive: None,
-            mask: None,
-        };
+        let own = WorkloadClips { clips: [0, 1, 2], additive: None, mask: None };
         Ok(match self.kind {
             Kind::Workload(workload) => {
                 let rig = models.rig().clone();

@@ -77,10 +77,8 @@ impl Around for Churn {
             else {
                 return Ok(());
             };
-            let options = PlayOptions {
-                time: hash01(seed + 2) * duration,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { time: hash01(seed + 2) * duration, ..PlayOptions::default() };
             let crowd = &mut self.playing.crowd;
             crowd.fade_to(instance, clip, FADE_SECONDS, &options)?;
         }

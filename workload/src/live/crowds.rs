@@ -34,11 +34,7 @@ impl Playing {
         }
         let mut buffer = BoneBuffer::new();
         buffer.try_reserve(rows)?;
-        Ok(Self {
-            crowd,
-            buffer,
-            instances,
-        })
+        Ok(Self { crowd, buffer, instances })
     }
 
     /// The crowd of [`Workload::crowd`].
@@ -252,19 +248,10 @@ impl Overridden {
         };
         let turns = (0..TURNS).map(|i| {
             let angle = 0.4 * (i as f32 / TURNS as f32 * std::f32::consts::TAU).sin();
-            let turned = Trs {
-                rotation: Quat::from_rotation_y(angle) * rest.rotation,
-                ..rest
-            };
+            let turned = Trs { rotation: Quat::from_rotation_y(angle) * rest.rotation, ..rest };
             turned.to_affine()
         });
-        Ok(Self {
-            playing,
-            joint,
-            turns: turns.collect(),
-            frame: 0,
-            batch: batch.then(Vec::new),
-        })
+        Ok(Self { playing, joint, turns: turns.collect(), frame: 0, batch: batch.then(Vec::new) })
     }
 }
 
@@ -280,9 +267,7 @@ impl Around for Overridden {
     fn requests(&mut self) -> Result<(), LiveError> {
         let first = self.frame;
         self.frame += 1;
-        let Playing {
-            crowd, instances, ..
-        } = &mut self.playing;
+        let Playing { crowd, instances, .. } = &mut self.playing;
         let turn = |i: usize| self.turns[(first + i) % TURNS];
         if let Some(locals) = &mut self.batch {
             locals.clear();

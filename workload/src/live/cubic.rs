@@ -42,11 +42,7 @@ pub fn cubic_clips(source: &ClipSource, clips: &[usize], noise: bool) -> Result<
                 }
             }
             align(&mut keyed);
-            for channel in [
-                RawChannel::Translation,
-                RawChannel::Rotation,
-                RawChannel::Scale,
-            ] {
+            for channel in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale] {
                 let width = components(&Trs::IDENTITY, channel).1;
                 let values: Vec<[f32; 4]> =
                     keyed.iter().map(|k| components(k, channel).0).collect();

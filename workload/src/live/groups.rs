@@ -15,10 +15,7 @@ pub struct Sizes {
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self {
-            count: 10_000,
-            clips: 3_000,
-        }
+        Self { count: 10_000, clips: 3_000 }
     }
 }
 
@@ -121,14 +118,8 @@ fn difference(case: Option<&Case>, other: Option<&Case>) -> String {
 /// All groups. At other sizes than the default numbers are read, but there are no aims.
 pub fn groups(sizes: &Sizes) -> Vec<Group> {
     let aims = *sizes == Sizes::default();
-    let at_most = |measured, limit: f64| Aim {
-        measured,
-        limit: aims.then_some(limit),
-    };
-    let without_aim = |measured| Aim {
-        measured,
-        limit: None,
-    };
+    let at_most = |measured, limit: f64| Aim { measured, limit: aims.then_some(limit) };
+    let without_aim = |measured| Aim { measured, limit: None };
     let few = sizes.count / 10;
     let c1 = Case::new(Kind::Workload(Workload::C1), few);
     let simple = |name, of: Case, case: Case, limit| Group {
@@ -139,9 +130,7 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
     vec![
         Group {
             name: "workloads",
-            cases: Workload::ALL
-                .map(|w| Case::new(Kind::Workload(w), few))
-                .into(),
+            cases: Workload::ALL.map(|w| Case::new(Kind::Workload(w), few)).into(),
             aims: Vec::new(),
         },
         variety(sizes, &at_most),
@@ -151,50 +140,28 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
             cases: [Kind::Evaluate, Kind::Swords, Kind::FullMirrors]
                 .map(|kind| Case::new(kind, few))
                 .into(),
-            aims: vec![
-                at_most(Measured::Ratio(1, 0), 1.35),
-                without_aim(Measured::Ratio(2, 0)),
-            ],
+            aims: vec![at_most(Measured::Ratio(1, 0), 1.35), without_aim(Measured::Ratio(2, 0))],
         },
         Group {
             name: "joints",
             cases: [Kind::JointMatrix, Kind::Evaluate, Kind::Watched]
                 .map(|kind| Case::new(kind, few))
                 .into(),
-            aims: vec![
-                at_most(Measured::Nanoseconds(0), 15.0),
-                without_aim(Measured::Ratio(2, 1)),
-            ],
+            aims: vec![at_most(Measured::Nanoseconds(0), 15.0), without_aim(Measured::Ratio(2, 1))],
         },
         Group {
             name: "overrides",
-            cases: vec![
-                c1,
-                Case::new(Kind::Overrides, few),
-                Case::new(Kind::OverrideBatch, few),
-            ],
-            aims: [1, 2]
-                .map(|case| at_most(Measured::Ratio(case, 0), 1.2))
-                .into(),
+            cases: vec![c1, Case::new(Kind::Overrides, few), Case::new(Kind::OverrideBatch, few)],
+            aims: [1, 2].map(|case| at_most(Measured::Ratio(case, 0), 1.2)).into(),
         },
         rigs(sizes, &at_most),
         simple("mixers", c1, Case::new(Kind::Mixers, few), 1.3),
         Group {
             name: "long-clips",
-            cases: [2, 60, 600]
-                .map(|s| Case::new(Kind::AllJoints(s), few))
-                .into(),
-            aims: vec![
-                at_most(Measured::Ratio(1, 0), 1.2),
-                at_most(Measured::Ratio(2, 0), 1.35),
-            ],
+            cases: [2, 60, 600].map(|s| Case::new(Kind::AllJoints(s), few)).into(),
+            aims: vec![at_most(Measured::Ratio(1, 0), 1.2), at_most(Measured::Ratio(2, 0), 1.35)],
         },
-        simple(
-            "cubic",
-            Case::new(Kind::Cubic(false), few),
-            Case::new(Kind::Cubic(true), few),
-            1.1,
-        ),
+        simple("cubic", Case::new(Kind::Cubic(false), few), Case::new(Kind::Cubic(true), few), 1.1),
     ]
 }
 
@@ -207,19 +174,12 @@ fn ladder(sizes: &Sizes) -> Vec<usize> {
 }
 
 fn variety(sizes: &Sizes, at_most: &dyn Fn(Measured, f64) -> Aim) -> Group {
-    let mut group = Group {
-        name: "variety",
-        cases: Vec::new(),
-        aims: Vec::new(),
-    };
+    let mut group = Group { name: "variety", cases: Vec::new(), aims: Vec::new() };
     for kind in [Kind::OneClip, Kind::TwoClips] {
         let first = group.cases.len();
         for clips in ladder(sizes) {
             let case = group.cases.len();
-            group.cases.push(Case {
-                clips,
-                ..Case::new(kind, sizes.count * 2 / 5)
-            });
+            group.cases.push(Case { clips, ..Case::new(kind, sizes.count * 2 / 5) });
             let ratio = Measured::Ratio(case, first);
             // A hundredth of the clips shows where the curve begins to rise; it has no aim.
             if clips >= sizes.clips {
@@ -241,24 +201,14 @@ fn churn(sizes: &Sizes, c1: Case, at_most: &dyn Fn(Measured, f64) -> Aim) -> Gro
     }
     for (&clips, limit) in steps.iter().zip([2.0, 2.3, 3.4]) {
         aims.push(at_most(Measured::Ratio(cases.len(), 0), limit));
-        cases.push(Case {
-            clips,
-            ..Case::new(Kind::Churn, sizes.count)
-        });
+        cases.push(Case { clips, ..Case::new(Kind::Churn, sizes.count) });
     }
     aims.extend((1..cases.len()).map(|case| at_most(Measured::WorstFrame(case), 1.5)));
     // The library of middle size.
     let middle = cases.len() / 2;
     aims.push(at_most(Measured::SerialShare(middle, cases.len()), 0.02));
-    cases.push(Case {
-        threads: 2,
-        ..cases[middle]
-    });
-    Group {
-        name: "churn",
-        cases,
-        aims,
-    }
+    cases.push(Case { threads: 2, ..cases[middle] });
+    Group { name: "churn", cases, aims }
 }
 
 fn rigs(sizes: &Sizes, at_most: &dyn Fn(Measured, f64) -> Aim) -> Group {
@@ -266,20 +216,12 @@ fn rigs(sizes: &Sizes, at_most: &dyn Fn(Measured, f64) -> Aim) -> Group {
     let mut cases = Vec::new();
     for threads in [1, 2] {
         for rigs in [1, count / 100, count / 10] {
-            cases.push(Case {
-                rigs,
-                threads,
-                ..Case::new(Kind::Rigs, count / rigs * rigs)
-            });
+            cases.push(Case { rigs, threads, ..Case::new(Kind::Rigs, count / rigs * rigs) });
         }
     }
     let of = |case: usize| case / 3 * 3;
     let ratio = |(case, limit): (usize, f64)| at_most(Measured::Ratio(case, of(case)), limit);
     let mut aims: Vec<Aim> = [(2, 1.5), (1, 1.15), (5, 1.5), (4, 1.15)].map(ratio).into();
     aims.extend([2, 1].map(|case| at_most(Measured::Speed(case, case + 3), 1.6)));
-    Group {
-        name: "rigs",
-        cases,
-        aims,
-    }
+    Group { name: "rigs", cases, aims }
 }

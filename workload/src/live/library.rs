@@ -46,10 +46,7 @@ impl Base {
     fn new(source: &ClipSource, clip: usize) -> Result<Self, LiveError> {
         let poses = source.poses(clip, None)?;
         let joints = 0..source.rig().skeleton().len();
-        Ok(Self {
-            joints: joints.map(|j| (poses.mean(j), poses.rotates(j))).collect(),
-            poses,
-        })
+        Ok(Self { joints: joints.map(|j| (poses.mean(j), poses.rotates(j))).collect(), poses })
     }
 
     fn variant(&self, source: &ClipSource, variant: usize, posed: &[bool]) -> RawClip {
@@ -93,11 +90,7 @@ impl Base {
 
 /// A rotation about the same axis by a multiple of the angle.
 fn scaled(rotation: Quat, factor: f32) -> Quat {
-    let rotation = if rotation.w < 0.0 {
-        -rotation
-    } else {
-        rotation
-    };
+    let rotation = if rotation.w < 0.0 { -rotation } else { rotation };
     Quat::from_scaled_axis(rotation.to_scaled_axis() * factor)
 }
 

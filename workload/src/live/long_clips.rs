@@ -34,10 +34,7 @@ pub fn long_clips(source: &ClipSource, clips: &[usize], seconds: f64) -> Result<
                 let turns = hertz * k as f64 / LONG_RATE + hash01(seed ^ 4);
                 let angle = SWAY * (turns * std::f64::consts::TAU).sin() as f32;
                 let key = poses.reflected(k)[joint];
-                Trs {
-                    rotation: key.rotation * Quat::from_axis_angle(axis, angle),
-                    ..key
-                }
+                Trs { rotation: key.rotation * Quat::from_axis_angle(axis, angle), ..key }
             });
             keys.collect()
         });

@@ -65,15 +65,12 @@ impl Mixers {
         for i in 0..count {
             let mut mixer = Mixer::new(rig.clone())?;
             let clip = clips[i % 3];
-            let clip = mixer.clip_by_index(clip).ok_or(LiveError::Clip {
-                clip,
-                clips: rig.clips().len(),
-            })?;
+            let clip = mixer
+                .clip_by_index(clip)
+                .ok_or(LiveError::Clip { clip, clips: rig.clips().len() })?;
             let duration = f64::from(mixer.clip(clip)?.duration());
-            let options = PlayOptions {
-                time: hash01(i as u64 * 4) * duration,
-                ..PlayOptions::default()
-            };
+            let options =
+                PlayOptions { time: hash01(i as u64 * 4) * duration, ..PlayOptions::default() };
             mixer.play(clip, &options)?;
             mixers.push(mixer);
         }

@@ -52,11 +52,7 @@ impl Figure {
 impl Group {
     /// How often [`measure()`] calls `step`.
     pub fn steps(&self) -> usize {
-        let times = if self.replayed() {
-            REPLAYS
-        } else {
-            ROUNDS as usize
-        };
+        let times = if self.replayed() { REPLAYS } else { ROUNDS as usize };
         self.cases.len() * times
     }
 
@@ -88,9 +84,8 @@ impl Taken {
         if case.kind == Kind::Churn {
             // Frames differ by what they do, so that their deviations are no noise. Replays are alike.
             let medians = self.counted.0.iter().filter_map(|replay| median(replay));
-            let (low, high) = medians.fold((f64::INFINITY, 0.0f64), |(low, high), m| {
-                (low.min(m), high.max(m))
-            });
+            let (low, high) =
+                medians.fold((f64::INFINITY, 0.0f64), |(low, high), m| (low.min(m), high.max(m)));
             summary.noise = (high - low).max(0.0) / 2.0;
         }
         Figure {

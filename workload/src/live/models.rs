@@ -30,11 +30,7 @@ pub struct Models {
 impl Models {
     /// Takes over a rig and the clips of its workloads.
     pub fn new(rig: &Arc<Rig>, clips: &WorkloadClips) -> Self {
-        Self {
-            source: ClipSource::new(rig),
-            clips: clips.clone(),
-            made: HashMap::new(),
-        }
+        Self { source: ClipSource::new(rig), clips: clips.clone(), made: HashMap::new() }
     }
 
     /// The rig itself.
@@ -53,9 +49,7 @@ impl Models {
     /// If it cannot be built.
     pub fn library(&mut self, clips: usize) -> Result<Arc<Rig>, LiveError> {
         let bases = self.clips.clips;
-        self.get(Made::Library(clips), |source| {
-            library(source, &bases, clips)
-        })
+        self.get(Made::Library(clips), |source| library(source, &bases, clips))
     }
 
     /// Rigs of the same joints and the three clips, each built by itself: they share no memory.
@@ -67,16 +61,11 @@ impl Models {
         let build = |source: &ClipSource| {
             let raw = source.raw_clips();
             let clips = clips.iter().map(|&clip| {
-                raw.get(clip).cloned().ok_or(LiveError::Clip {
-                    clip,
-                    clips: raw.len(),
-                })
+                raw.get(clip).cloned().ok_or(LiveError::Clip { clip, clips: raw.len() })
             });
             source.build(clips.collect::<Result<_, _>>()?)
         };
-        (0..count)
-            .map(|copy| self.get(Made::Copy(copy), build))
-            .collect()
+        (0..count).map(|copy| self.get(Made::Copy(copy), build)).collect()
     }
 
     /// A rig of three clips of so many seconds: see [`long_clips`](super::long_clips()).
@@ -85,9 +74,7 @@ impl Models {
     /// If it cannot be built.
     pub fn long(&mut self, seconds: u32) -> Result<Arc<Rig>, LiveError> {
         let bases = self.clips.clips;
-        self.get(Made::Long(seconds), |source| {
-            long_clips(source, &bases, seconds.into())
-        })
+        self.get(Made::Long(seconds), |source| long_clips(source, &bases, seconds.into()))
     }
 
     /// A rig of three cubic splines: see [`cubic_clips`](super::cubic_clips()).
@@ -96,9 +83,7 @@ impl Models {
     /// If it cannot be built.
     pub fn cubic(&mut self, noise: bool) -> Result<Arc<Rig>, LiveError> {
         let bases = self.clips.clips;
-        self.get(Made::Cubic(noise), |source| {
-            cubic_clips(source, &bases, noise)
-        })
+        self.get(Made::Cubic(noise), |source| cubic_clips(source, &bases, noise))
     }
 
     /// Drops the rigs that were made.

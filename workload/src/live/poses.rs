@@ -51,11 +51,7 @@ impl ClipSource {
                 node_of[usize::from(joint)] = node;
             }
         }
-        Self {
-            rig: rig.clone(),
-            raw,
-            node_of,
-        }
+        Self { rig: rig.clone(), raw, node_of }
     }
 
     /// The rig that it was made from.
@@ -92,10 +88,7 @@ impl ClipSource {
     /// If the rig has no such clip.
     pub(super) fn poses(&self, clip: usize, rate: Option<f64>) -> Result<Poses, LiveError> {
         let clips = self.rig.clips();
-        let clip = clips.get(clip).ok_or(LiveError::Clip {
-            clip,
-            clips: clips.len(),
-        })?;
+        let clip = clips.get(clip).ok_or(LiveError::Clip { clip, clips: clips.len() })?;
         let duration = f64::from(clip.duration());
         let keys = clip.timelines().iter().map(|t| clip.times(t).len()).max();
         let own = match keys {
@@ -121,18 +114,11 @@ impl ClipSource {
             let lanes = skeleton.lane_of().iter();
             let joints = lanes.map(|&lane| {
                 let trs = output.lane(usize::from(lane));
-                Trs {
-                    rotation: trs.rotation.normalize(),
-                    ..trs
-                }
+                Trs { rotation: trs.rotation.normalize(), ..trs }
             });
             frames.push(joints.collect());
         }
-        Ok(Poses {
-            name: clip.name().to_owned(),
-            rate,
-            frames,
-        })
+        Ok(Poses { name: clip.name().to_owned(), rate, frames })
     }
 
     /// A clip of transforms at evenly spaced times, one vector per joint. A joint whose transforms are equal gets
@@ -142,11 +128,7 @@ impl ClipSource {
         let times: Vec<f32> = (0..keys).map(|k| (k as f64 / rate) as f32).collect();
         let mut tracks = Vec::new();
         for (&node, keys) in self.node_of.iter().zip(joints) {
-            for channel in [
-                RawChannel::Translation,
-                RawChannel::Rotation,
-                RawChannel::Scale,
-            ] {
+            for channel in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale] {
                 let width = components(&Trs::IDENTITY, channel).1;
                 let values = keys.iter().map(|k| components(k, channel).0);
                 let mut values: Vec<[f32; 4]> = values.collect();

@@ -121,12 +121,7 @@ pub trait Scene: Send {
         self.evaluate()?;
         let evaluate = lap();
         self.update()?;
-        Ok(FrameTimes {
-            requests,
-            advance,
-            evaluate,
-            update: lap(),
-        })
+        Ok(FrameTimes { requests, advance, evaluate, update: lap() })
     }
 }
 

@@ -11,10 +11,7 @@ fn models() -> Models {
     Models::new(&subject.rig, &subject.clips)
 }
 
-const SMALL: Sizes = Sizes {
-    count: 200,
-    clips: 30,
-};
+const SMALL: Sizes = Sizes { count: 200, clips: 30 };
 
 fn pool(threads: usize) -> rayon::ThreadPool {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -57,10 +54,7 @@ fn variants_are_all_different() {
     }
     let again = self::models().library(30).unwrap();
     assert!(
-        rig.clips()
-            .iter()
-            .zip(again.clips())
-            .all(|(a, b)| a.content_hash() == b.content_hash())
+        rig.clips().iter().zip(again.clips()).all(|(a, b)| a.content_hash() == b.content_hash())
     );
 }
 
@@ -99,10 +93,7 @@ fn cases_are_named_once_in_a_group() {
 fn a_group_is_measured() {
     let mut models = models();
     let pools = [pool(1), pool(2)];
-    let options = MeasureOptions {
-        budget: std::time::Duration::from_micros(10),
-        frames: 5,
-    };
+    let options = MeasureOptions { budget: std::time::Duration::from_micros(10), frames: 5 };
     for group in groups(&SMALL) {
         if !["churn", "attachments", "joints"].contains(&group.name) {
             continue;
@@ -112,11 +103,7 @@ fn a_group_is_measured() {
         assert_eq!(steps, group.steps());
         assert_eq!(figures.len(), group.cases.len());
         for figure in &figures {
-            let frames = if figure.case.kind == Kind::Churn {
-                5
-            } else {
-                0
-            };
+            let frames = if figure.case.kind == Kind::Churn { 5 } else { 0 };
             assert_eq!(figure.frames.len(), frames, "{}", figure.case);
         }
         for aim in &group.aims {
@@ -125,12 +112,6 @@ fn a_group_is_measured() {
             assert_eq!(aim.kept(value), None);
         }
     }
-    let one = measure(
-        &groups(&SMALL)[2],
-        &mut models,
-        &pools[..1],
-        &options,
-        &mut |_| (),
-    );
+    let one = measure(&groups(&SMALL)[2], &mut models, &pools[..1], &options, &mut |_| ());
     assert!(matches!(one, Err(LiveError::Threads { threads: 2 })));
 }

@@ -95,16 +95,8 @@ pub struct SharedRow {
 }
 
 /// Columns of the table of tiers that are left out if the terminal is narrow, most important first.
-const OPTIONAL: [&str; 8] = [
-    "rate",
-    "sharing",
-    "from pixels",
-    "detail",
-    "shared",
-    "waiting",
-    "oldest",
-    "held",
-];
+const OPTIONAL: [&str; 8] =
+    ["rate", "sharing", "from pixels", "detail", "shared", "waiting", "oldest", "held"];
 
 /// A mean number of things.
 fn mean(n: f64) -> String {

@@ -33,10 +33,7 @@ const LEAST_ERROR: f32 = 0.001;
 const LARGEST: f64 = 3.0;
 
 /// The events that are listened to: steps and whatever else has markers, and ends. Few hosts ask for loops.
-const LISTENED: EventKinds = EventKinds {
-    loops: false,
-    ..EventKinds::ALL
-};
+const LISTENED: EventKinds = EventKinds { loops: false, ..EventKinds::ALL };
 
 impl From<PlazaError> for CliError {
     fn from(error: PlazaError) -> Self {
@@ -127,9 +124,7 @@ pub fn run(
         }
         Ok(scene)
     };
-    let threads = args
-        .threads
-        .map_or_else(super::available_threads, usize::from);
+    let threads = args.threads.map_or_else(super::available_threads, usize::from);
     // One thread first, so that the picture is of the crowd of all threads.
     let list: &[usize] = match threads {
         1 => &[1],
@@ -166,10 +161,7 @@ pub fn run(
     let drawn = renderer.and_then(|r| picture::draw(model, &mut scene, args.size, r));
     let written = drawn.and_then(|(bytes, picture)| {
         picture_file.write(&bytes)?;
-        figures.picture = Some(PictureFigures {
-            file: args.out.display().to_string(),
-            ..picture
-        });
+        figures.picture = Some(PictureFigures { file: args.out.display().to_string(), ..picture });
         Ok(())
     });
     // The measurements are printed even if the picture failed.
@@ -186,19 +178,12 @@ mod tests {
     const ROWS: u64 = 47 * 48;
 
     fn each(tiers: &[Tier], count: u64) -> f64 {
-        let tiers = Tiers {
-            tiers: tiers.to_vec(),
-            ..Tiers::default()
-        };
+        let tiers = Tiers { tiers: tiers.to_vec(), ..Tiers::default() };
         (bytes_with_tiers(&tiers, count, ROWS, 0) - STATE_BYTES) as f64 / ROWS as f64
     }
 
     fn tier(height: f32, sharing: Sharing) -> Tier {
-        Tier {
-            height,
-            sharing,
-            ..Tier::default()
-        }
+        Tier { height, sharing, ..Tier::default() }
     }
 
     /// Palettes per character: in the bone buffer, and in the picture's.

@@ -44,12 +44,7 @@ pub fn draw(
     let level = |rig: &Rig| rig.as_detail().map_or(0, Detail::level);
     let far = of_tiers.iter().zip(&shapes);
     let far: Vec<_> = far.map(|(rig, shape)| shape.meshes(level(rig))).collect();
-    let far = far.iter().map(|meshes| {
-        [DrawDetail {
-            meshes,
-            min_pixels: 0.0,
-        }]
-    });
+    let far = far.iter().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]);
     let far: Vec<_> = far.collect();
     let mut models = vec![DrawModel { details: &levels }];
     models.extend(far.iter().map(|details| DrawModel { details }));
@@ -58,13 +53,7 @@ pub fn draw(
     let eye = Vec3::Y * height;
     let reach = plaza::radius(scene.crowd().len()) as f32;
     let side = Vec3::new(reach, 0.0, reach);
-    let camera = Camera {
-        eye,
-        target: eye + Vec3::NEG_Z,
-        up: Vec3::Y,
-        fov_y,
-        near: 0.1,
-    };
+    let camera = Camera { eye, target: eye + Vec3::NEG_Z, up: Vec3::Y, fov_y, near: 0.1 };
     let look = Look::over(-side, side + Vec3::Y * 1.8, eye);
     if scene.crowd().tiers().is_some() {
         CrowdView::set_views(scene.crowd_mut(), &camera, &look, size).map_err(refused)?;
@@ -88,13 +77,8 @@ pub fn draw(
             lerp: None,
         });
     }
-    let shot = Shot {
-        models: &models,
-        instances: &instances,
-        morph_weights: &weights,
-        camera,
-        look,
-    };
+    let shot =
+        Shot { models: &models, instances: &instances, morph_weights: &weights, camera, look };
     let (image, counts) = renderer.draw(scene.crowd_mut(), &ids, shot, size)?;
     let milliseconds = start.elapsed().as_secs_f64() * 1e3;
     Ok((

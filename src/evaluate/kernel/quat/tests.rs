@@ -177,9 +177,7 @@ function!(InverseRoot(d), 1 to 1, simd => [inverse_root(simd, d)]);
 #[test]
 fn the_inverse_root_is_one() {
     let points: Vec<[f32; 1]> = grid(0.0, 0.067, 50_000).map(|d| [d as f32]).collect();
-    sweep(InverseRoot, &points, 1.8e-7, |[d], [found]| {
-        (found * (1.0 - d).sqrt() - 1.0).abs()
-    });
+    sweep(InverseRoot, &points, 1.8e-7, |[d], [found]| (found * (1.0 - d).sqrt() - 1.0).abs());
 }
 
 function!(WeightOfSquare(n, w), 2 to 1, simd => [weight_of_square(simd, n, w)]);
@@ -190,9 +188,7 @@ fn the_weight_of_a_square_is_the_inverse_root() {
     let squares = grid(0.95, 1.002, 20_000).map(|n| n as f32);
     let weights = [1.0, 1.0f32 / 3.0, 0.003];
     let points: Vec<_> = squares.flat_map(|n| weights.map(|w| [n, w])).collect();
-    sweep(WeightOfSquare, &points, 1.8e-6, |[n, w], [found]| {
-        (found * n.sqrt() / w - 1.0).abs()
-    });
+    sweep(WeightOfSquare, &points, 1.8e-6, |[n, w], [found]| (found * n.sqrt() / w - 1.0).abs());
 }
 
 function!(Rotation(ax, ay, az, aw, bx, by, bz, bw, t), 9 to 4, simd => {
@@ -312,19 +308,12 @@ fn exact_product([ax, ay, az, aw]: Quat, [bx, by, bz, bw]: Quat) -> Quat {
 
 #[test]
 fn products_and_turns_are_those_of_quaternions() {
-    let eight: Vec<[f32; 8]> = numbers()
-        .iter()
-        .map(|p: &[f32; 9]| std::array::from_fn(|i| p[i]))
-        .collect();
-    sweep(
-        Product,
-        &eight,
-        1.6e-7,
-        |[ax, ay, az, aw, bx, by, bz, bw], found| {
-            let (a, b) = ([ax, ay, az, aw], [bx, by, bz, bw]);
-            apart(found, exact_product(a, b)) / (length(&a) * length(&b))
-        },
-    );
+    let eight: Vec<[f32; 8]> =
+        numbers().iter().map(|p: &[f32; 9]| std::array::from_fn(|i| p[i])).collect();
+    sweep(Product, &eight, 1.6e-7, |[ax, ay, az, aw, bx, by, bz, bw], found| {
+        let (a, b) = ([ax, ay, az, aw], [bx, by, bz, bw]);
+        apart(found, exact_product(a, b)) / (length(&a) * length(&b))
+    });
     // Differences of unit length, and weights of either sign.
     let turns = numbers().into_iter().map(|[x, y, z, w, t]: [f32; 5]| {
         let [x, y, z, w] = unit([x, y, z, w].map(f64::from)).map(|c| c as f32);
