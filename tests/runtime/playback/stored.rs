@@ -1,5 +1,6 @@
 //! Snapshots of mixers as bytes.
 
+use phalanx::crowd::Crowd;
 use phalanx::playback::{
     AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, PlaybackError, SnapshotFault,
 };
@@ -95,4 +96,31 @@ fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
         }
     }
     assert!(accepted > 500, "{accepted}");
+}
+
+/// The stored form of a crowd's only rig is that of a mixer, but for the number of its instances.
+#[test]
+fn stored_mixers_have_one_instance() {
+    // Before the rig in a crowd: the head, tag, rigs added, rigs, and whether the first is there.
+    const BEFORE: usize = 32 + 2 + 4 + 4 + 1;
+    let head = mixer().snapshot().to_bytes()[..32].to_vec();
+    let read = |instances: usize| {
+        let mut crowd = Crowd::new();
+        let rig = crowd.add_rig(travelling()).unwrap();
+        crowd.spawn_many(rig, instances, &mut Vec::new()).unwrap();
+        let mut bytes = head.clone();
+        bytes.extend_from_slice(&crowd.snapshot().to_bytes()[BEFORE..]);
+        seal_snapshot(&mut bytes);
+        MixerSnapshot::from_bytes(&bytes)
+    };
+    assert!(read(1).is_ok());
+    for instances in [0, 2] {
+        assert!(matches!(
+            read(instances).unwrap_err(),
+            PlaybackError::SnapshotBytes {
+                fault: SnapshotFault::Contradiction("a mixer has one instance"),
+                ..
+            }
+        ));
+    }
 }
