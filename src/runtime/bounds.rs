@@ -22,7 +22,7 @@ impl BoundsJob<'_> {
     const NAME: &'static str = "BoundsJob";
 
     /// Checks sizes.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "palette", self.palette.len(), self.slots.boxes().len())
     }
 

@@ -6,7 +6,7 @@ use crate::evaluate::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
-use crate::runtime::{ClipBoundsJob, ClipBoundsScratch, joint_bounds};
+use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::JointMask;
 use std::sync::{Arc, Weak};
 
@@ -74,8 +74,8 @@ impl PoolBounds {
             let clip = clip.map(|c| &**c);
             match draws {
                 // Additive clips give `None`: they have no bounds.
-                true => ClipBoundsJob { rig, clip, scratch }.run().ok().flatten(),
-                false => joint_bounds(rig, clip, reach.anchor, scratch),
+                true => scratch.measure(rig, clip).ok().flatten(),
+                false => scratch.measure_joints(rig, clip, reach.anchor),
             }
         };
         let known = |index: u16, clip: &Arc<Clip>| {
