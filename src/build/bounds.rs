@@ -10,7 +10,7 @@ const MATRICES: usize = 1 << 26;
 /// Measures the bounds of the clips that have none. Clips that are too long for the limit are left out: a crowd
 /// measures them if it needs them.
 pub(super) fn measure_bounds(rig: &mut Rig) {
-    let boxes = rig.slot_bounds.boxes();
+    let boxes = &rig.slot_bounds;
     if boxes.iter().all(|b| b.is_empty()) {
         return;
     }

@@ -142,7 +142,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
             let image = entry(Section::Image);
             self.put(Entry { form, ..image }, &bytes)?;
         }
-        let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        let drawn = rig.slot_bounds().iter().any(|b| !b.is_empty());
         self.measuring = drawn.then(|| (rig.without_images(), ClipBoundsScratch::new(rig)));
         Ok(())
     }

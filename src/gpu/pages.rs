@@ -19,7 +19,7 @@ impl RowPages {
         Self { backend, pages: Vec::new(), used: 0 }
     }
 
-    /// The most rows of a page.
+    /// The most rows of a page, unless a single palette has more.
     pub fn max_rows(&self, gpu: &Gpu) -> usize {
         usize::try_from(gpu.palette_limits().page(self.backend)).unwrap_or(usize::MAX)
     }
@@ -27,14 +27,8 @@ impl RowPages {
     /// Uploads the rows of each page. There is always a page to bind. Call inside [`Gpu::checked`].
     ///
     /// # Errors
-    /// If a page has more rows than [`max_rows`](Self::max_rows), or the device fails.
+    /// If a page is above the device's limit, or the device fails.
     pub fn upload(&mut self, gpu: &Gpu, pages: &[Vec<Affine3x4>]) -> Result<(), GpuError> {
-        let limit = self.max_rows(gpu);
-        let longest = pages.iter().map(Vec::len).max().unwrap_or(0);
-        if longest > limit {
-            let (needed, limit) = (longest as u64, limit as u64);
-            return Err(GpuError::Limit { what: "a page of palette rows", needed, limit });
-        }
         self.used = pages.len().max(1);
         let rows = |page: usize| pages.get(page).map_or(1, |rows| rows.len().max(1));
         fit(&mut self.pages, (0..self.used).map(rows), gpu, self.backend)?;

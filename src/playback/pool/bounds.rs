@@ -65,7 +65,7 @@ impl PoolBounds {
     /// Other clips are measured once per rig.
     fn new(pool: &Pool, last: Option<&Self>) -> Self {
         let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
-        let draws = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        let draws = rig.slot_bounds().iter().any(|b| !b.is_empty());
         let joints = (!draws).then(|| Reach::of_joints(skeleton));
         let reach = joints.as_ref().unwrap_or(&rig.reach);
         let mut scratch = None;

@@ -5,7 +5,7 @@ fn skeleton(joints: usize) -> Skeleton {
     let joint = |i: usize| Joint {
         name: i.to_string(),
         parent: i.checked_sub(1),
-        rest: Trs { scale: glam::Vec3::splat(1.0 + i as f32), ..Trs::IDENTITY },
+        rest: Trs { translation: glam::Vec3::splat(i as f32), ..Trs::IDENTITY },
     };
     let joints: Vec<Joint> = (0..joints).map(joint).collect();
     Skeleton::new(&joints, None, Vec::new()).unwrap()
