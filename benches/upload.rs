@@ -10,9 +10,7 @@ mod common;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use phalanx::crowd::{BoneBuffer, Crowd};
-use phalanx::gpu::{
-    Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, ROW_BYTES, Stamps,
-};
+use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, Stamps};
 use phalanx_testkit::device;
 use phalanx_workload::Workload;
 use std::time::{Duration, Instant};
@@ -30,7 +28,7 @@ fn upload(c: &mut Criterion) {
     };
     let joints = subject.rig.palette_len();
     let backend = device::backend(&gpu, joints);
-    println!("{}, {backend} backend", gpu.adapter());
+    println!("{}, {backend} backend", gpu.adapter_name());
     let mut group = c.benchmark_group(format!("upload/{backend}"));
     group
         .sample_size(20)
@@ -41,7 +39,7 @@ fn upload(c: &mut Criterion) {
             let crowd = Workload::C1.crowd(subject.rig.clone(), &subject.clips, count);
             crowd.expect("the crowd accepts its rig").0
         };
-        let bytes = (count * joints) as u64 * ROW_BYTES;
+        let bytes = (count * joints * 48) as u64;
         println!("{count} characters: {bytes} bytes per frame");
         group.throughput(Throughput::Bytes(bytes));
         group.bench_function(BenchmarkId::new("evaluate alone", count), |b| {

@@ -57,7 +57,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let (mut crowd, instances) = standard_crowd(Arc::new(rig.clone()), &[], SIDE * SIDE)?;
     let gpu = Gpu::open(&GpuOptions::default())?;
     let backend = match backend {
-        None => PaletteBackend::choose(&gpu, rig.palette_len())?,
+        None => PaletteBackend::choose(&gpu, rig.palette_len(), false)?,
         Some(name) => (PaletteBackend::ALL.into_iter().find(|b| b.to_string() == name))
             .ok_or_else(|| {
                 format!("unknown backend {name}: expected uniform, texture or storage")
@@ -70,12 +70,12 @@ fn run() -> Result<(), Box<dyn Error>> {
     }
     // The bone buffer locates a frame's rows.
     let place = |id: &InstanceId| bones.locate(&crowd.palette_range(*id)?);
-    let places: Vec<BonePlace> = instances.iter().filter_map(place).collect();
+    let places: Vec<BoneRow> = instances.iter().filter_map(place).collect();
     let picture = gpu.checked(|| paint(&gpu, &bones, &rig, &places))?;
     let out = out.unwrap_or_else(|| "own_renderer.png".into());
     let (pixels, [width, height]) = (gpu.read(&picture)?, SIZE);
     image::save_buffer(&out, &pixels, width, height, image::ColorType::Rgba8)?;
-    let (count, on) = (places.len(), gpu.adapter());
+    let (count, on) = (places.len(), gpu.adapter_name());
     println!("{count} characters through the {backend} backend on {on}: {out}");
     Ok(())
 }
@@ -85,7 +85,7 @@ fn paint(
     gpu: &Gpu,
     bones: &GpuBoneBuffer,
     rig: &Rig,
-    places: &[BonePlace],
+    places: &[BoneRow],
 ) -> Result<wgpu::Buffer, GpuError> {
     let (device, backend) = (&gpu.device, bones.backend());
     let windows = backend == PaletteBackend::Uniform;
@@ -93,10 +93,10 @@ fn paint(
     let camera = perspective(0.7, ratio, 0.1, 200.0) * look_at_mat4(eye, Vec3::Y, Vec3::Y);
     let camera = gpu.buffer("camera", bytemuck::bytes_of(&camera), Usage::UNIFORM)?;
     let (camera_layout, camera) = uniform(device, &camera);
-    let layout = layout(device, bones.layout_entry(0, ShaderStages::VERTEX));
+    let layout = layout(device, backend.layout_entry(0, ShaderStages::VERTEX));
     let pages = (0..bones.page_count()).filter_map(|page| bones.page(gpu, page));
-    let pages: Vec<_> = pages.map(|page| bind(device, &layout, page.binding)).collect();
-    let palette = shaders::palette(backend, gpu.palette_limits().window);
+    let pages: Vec<_> = pages.map(|page| bind(device, &layout, page)).collect();
+    let palette = shaders::palette(backend, gpu.window_rows());
     let source = [&palette, shaders::SKINNING, SHADER].join("\n");
     let (canvas, mut encoder) =
         (Canvas::new(device, SIZE), device.create_command_encoder(&Default::default()));

@@ -325,12 +325,12 @@ struct Report {
 
 impl Report {
     fn check(&mut self, model: &Model, full: &Shown, detail: &Arc<Rig>, play: &Play, plain: bool) {
-        let of = detail.as_detail().unwrap();
-        let shown = show(model, detail, of.level(), play);
-        let place = format!("{}, level {}: {}", model.name, of.level(), play.what);
-        assert_eq!(shown.rows.len(), of.full_rows().len());
+        let (level, full_rows) = (detail.detail_level(), detail.full_rows().unwrap());
+        let shown = show(model, detail, level, play);
+        let place = format!("{}, level {}: {}", model.name, level, play.what);
+        assert_eq!(shown.rows.len(), full_rows.len());
         if plain {
-            for (row, &of_full) in shown.rows.iter().zip(of.full_rows()) {
+            for (row, &of_full) in shown.rows.iter().zip(full_rows) {
                 let full = &full.rows[of_full as usize];
                 self.rows += 1;
                 self.equal += usize::from(row == full);
@@ -349,7 +349,7 @@ impl Report {
         assert_eq!(shown.vertices.len(), full.vertices.len(), "{place}");
         let expected = expected(model, detail, play);
         let palette = expected.palettes.concat();
-        for (row, &full) in shown.rows.iter().zip(of.full_rows()) {
+        for (row, &full) in shown.rows.iter().zip(full_rows) {
             // The rows of rigid meshes follow; the oracle has none for them.
             let Some(wanted) = palette.get(full as usize) else {
                 continue;
@@ -402,8 +402,8 @@ fn details_of_the_built_in_character() {
         .map(|level| {
             let detail = model.rig.detail(&DetailOptions { level, ..DetailOptions::default() });
             let detail = detail.unwrap();
-            let evaluated = detail.as_detail().unwrap().evaluated();
-            [detail.palette_len(), evaluated.iter().filter(|e| **e).count()]
+            let joints = 0..detail.skeleton().len();
+            [detail.palette_len(), joints.filter(|&joint| detail.is_evaluated(joint)).count()]
         })
         .collect();
     println!("rows and evaluated joints by level: {counts:?}");
@@ -461,7 +461,7 @@ fn random_joints_are_kept_and_left_out() {
                 for (a, b) in again.meshes().iter().zip(detail.meshes()) {
                     assert!(Arc::ptr_eq(&a.mesh, &b.mesh), "meshes are shared");
                 }
-                let [a, b] = [&again, &detail].map(|d| d.as_detail().unwrap().full_rows());
+                let [a, b] = [&again, &detail].map(|d| d.full_rows().unwrap());
                 assert_eq!(a, b);
                 report.check(model, &full, &again, play, false);
             }
@@ -507,7 +507,7 @@ fn influences_refer_to_the_same_joints() {
     for level in 0..rig.lod_count() {
         let detail = rig.detail(&DetailOptions { level, ..DetailOptions::default() });
         let detail = detail.unwrap();
-        let rows = detail.as_detail().unwrap().full_rows();
+        let rows = detail.full_rows().unwrap();
         assert!(rows.is_sorted());
         let full = rig.meshes().iter().filter(|m| m.lod == level);
         let mut used = vec![false; detail.palette_len()];
@@ -528,8 +528,8 @@ fn influences_refer_to_the_same_joints() {
             }
         }
         assert!(used.into_iter().all(|u| u), "level {level}");
-        let boxes = detail.slot_bounds().boxes();
-        let all = rig.slot_bounds().boxes();
+        let boxes = detail.slot_bounds();
+        let all = rig.slot_bounds();
         for (b, &row) in boxes.iter().zip(rows) {
             let of_full = all[row as usize];
             assert!(

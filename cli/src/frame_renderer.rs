@@ -5,7 +5,8 @@ use super::{memory, quiet};
 use ::phalanx_render;
 use image::RgbaImage;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
-use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend, ROW_BYTES};
+use phalanx::gpu::{GpuBoneBuffer, GpuBoneOptions, GpuOptions, PaletteBackend};
+use phalanx::math::Affine3x4;
 use phalanx_render::{
     Backend, Camera, Canvas, DrawCounts, DrawInstance, DrawModel, DrawnBy, GpuModels, GpuRenderer,
     Look, Palette, PaletteLerp, PictureSize, RenderError, Scene,
@@ -118,7 +119,7 @@ impl FrameRenderer {
         match device {
             None => {}
             Some(Ok(device)) => {
-                renderer.drawn_by = DrawnBy::Gpu(device.renderer.gpu().adapter().clone());
+                renderer.drawn_by = DrawnBy::Gpu(device.renderer.gpu().adapter_name());
                 renderer.device = Some(device);
             }
             Some(Err(error)) => renderer.give_up(error)?,
@@ -195,7 +196,7 @@ fn room(bytes: u64) -> Result<(), CliError> {
 /// by half, and in the heap for the fallback; and the picture's pixels with all their samples.
 fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
     let pixels = u64::from(size.width) * u64::from(size.height);
-    4 * ROW_BYTES * most_rows(crowd) as u64 + PIXEL_BYTES * pixels
+    4 * (size_of::<Affine3x4>() * most_rows(crowd)) as u64 + PIXEL_BYTES * pixels
 }
 
 /// Palette rows of a crowd if every instance is evaluated; with tiers, twice those of its last frame, since a wider

@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let backend = device::backend(&gpu, rig.palette_len());
     let mut renderer = GpuRenderer::on(gpu, rig.palette_len(), Some(backend))?;
-    let (adapter, level) = (renderer.gpu().adapter(), SimdLevel::current());
+    let (adapter, level) = (renderer.gpu().adapter_name(), SimdLevel::current());
     let threads = rayon::current_num_threads();
     println!("{adapter}, {backend} backend; processor: {level}, {threads} threads");
     if !renderer.time_passes() {

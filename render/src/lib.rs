@@ -39,7 +39,7 @@ pub use shape::RigShape;
 pub use skeleton_mesh::with_skeleton_mesh;
 pub use winding::Winding;
 
-use phalanx::gpu::{AdapterName, GpuOptions};
+use phalanx::gpu::GpuOptions;
 
 /// What draws a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,8 +70,8 @@ impl std::str::FromStr for Backend {
 /// What drew a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DrawnBy {
-    /// wgpu on this adapter.
-    Gpu(AdapterName),
+    /// wgpu on the adapter with this name.
+    Gpu(String),
     /// The software rasteriser.
     Software {
         /// The reason why wgpu failed, if it was tried first.

@@ -2,7 +2,7 @@
 
 use crate::clip::ClipKind;
 use crate::rig::Rig;
-use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use crate::runtime::{ClipBoundsScratch, clip_cost};
 
 /// Limit on the matrices that measuring all clips of a rig computes: about half a second.
 const MATRICES: usize = 1 << 26;
@@ -10,7 +10,7 @@ const MATRICES: usize = 1 << 26;
 /// Measures the bounds of the clips that have none. Clips that are too long for the limit are left out: a crowd
 /// measures them if it needs them.
 pub(super) fn measure_bounds(rig: &mut Rig) {
-    let boxes = rig.slot_bounds.boxes();
+    let boxes = &rig.slot_bounds;
     if boxes.iter().all(|b| b.is_empty()) {
         return;
     }
@@ -18,11 +18,10 @@ pub(super) fn measure_bounds(rig: &mut Rig) {
     let mut scratch = ClipBoundsScratch::new(rig);
     let mut all = Vec::with_capacity(rig.clips.len());
     for clip in &rig.clips {
-        let job = ClipBoundsJob { rig, clip: Some(clip), scratch: &mut scratch };
-        let room = left.checked_sub(job.matrices());
+        let room = left.checked_sub(clip_cost(rig, clip));
         let measured = room.filter(|_| clip.kind() == ClipKind::Full).map(|room| {
             left = room;
-            job.run().ok().flatten()
+            scratch.measure(rig, Some(clip)).ok().flatten()
         });
         all.push(measured.flatten());
     }

@@ -4,7 +4,7 @@ use super::bounds::measure_bounds;
 use crate::error::BuildError;
 use crate::mesh::Mesh;
 use crate::raw::RawScene;
-use crate::rig::{Rig, RigFault, RigMesh, SlotBounds};
+use crate::rig::{Rig, RigFault, RigMesh, measure_slots};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     }
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
-    let slot_bounds = SlotBounds::measure(&rig.skins, &rig.palette_offsets, &meshes)?;
+    let slot_bounds = measure_slots(&rig.skins, &rig.palette_offsets, &meshes)?;
     for (material, m) in scene.materials.iter().enumerate() {
         m.check()
             .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
@@ -126,7 +126,7 @@ fn match_skin(
         let node = scene.nodes.get(skin.joints[slot]);
         node.and_then(|n| n.name.as_deref()).unwrap_or_default()
     };
-    let boxes = rig.slot_bounds().boxes().iter().filter(|b| !b.is_empty());
+    let boxes = rig.slot_bounds().iter().filter(|b| !b.is_empty());
     let size = boxes.fold(0.0f32, |size, b| size.max(b.min.abs().max(b.max.abs()).max_element()));
     // Without vertices there is nothing to measure.
     let size = if size > 0.0 { size } else { 1.0 };

@@ -12,7 +12,7 @@ use super::provenance::{self, Provenance};
 use super::{bounds, clip, humanoid, images, materials, meshes, nodes, skeleton, skins};
 use crate::clip::Clip;
 use crate::rig::{ClipBounds, Rig, distinct};
-use crate::runtime::{ClipBoundsJob, ClipBoundsScratch};
+use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
 use crate::words::shorten;
 use bytemuck::Zeroable;
@@ -142,7 +142,7 @@ impl<W: Write + Seek> LibraryWriter<W> {
             let image = entry(Section::Image);
             self.put(Entry { form, ..image }, &bytes)?;
         }
-        let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        let drawn = rig.slot_bounds().iter().any(|b| !b.is_empty());
         self.measuring = drawn.then(|| (rig.without_images(), ClipBoundsScratch::new(rig)));
         Ok(())
     }
@@ -165,9 +165,8 @@ impl<W: Write + Seek> LibraryWriter<W> {
         events::add(&mut self.events, self.clips, clip.markers(), &mut self.names);
         self.clips += 1;
         let measured = self.measuring.as_mut().and_then(|(rig, scratch)| {
-            let clip = Some(clip);
             // Additive clips are refused: they have no bounds of their own.
-            ClipBoundsJob { rig, clip, scratch }.run().ok().flatten()
+            scratch.measure(rig, Some(clip)).ok().flatten()
         });
         self.bounds.push(measured);
         Ok(())

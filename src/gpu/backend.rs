@@ -4,11 +4,11 @@ use super::{Gpu, GpuError};
 use crate::math::Affine3x4;
 
 /// Bytes of a palette row on every backend.
-pub const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
+pub(super) const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
 
 /// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the smallest multiple
 /// of both the 48-byte row and the 256-byte offset alignment that every device accepts.
-pub const WINDOW_ALIGN: usize = 16;
+const WINDOW_ALIGN: usize = 16;
 
 /// The most bytes of a window. Some drivers allow gigabytes, but the shaders declare arrays of this size.
 const MAX_WINDOW_BYTES: u64 = 64 << 10;
@@ -16,7 +16,7 @@ const MAX_WINDOW_BYTES: u64 = 64 << 10;
 /// The most bytes of a page, since dynamic offsets and shader indices are 32 bits wide.
 const MAX_PAGE_BYTES: u64 = u32::MAX as u64;
 
-/// How shaders read palette rows. The bytes are the same for all: 48 per row.
+/// How shaders read palette rows. The bytes of a row are the same for all: 48.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PaletteBackend {
     /// Windows of a uniform buffer at dynamic offsets: the fewest requirements, but a draw per window.
@@ -34,76 +34,46 @@ impl PaletteBackend {
 
     /// The best backend of a device for palettes of up to `joints` rows: storage, else texture, else uniform.
     ///
-    /// # Errors
-    /// If no backend of the device holds such a palette; the error states both numbers.
-    pub fn choose(gpu: &Gpu, joints: usize) -> Result<Self, GpuError> {
-        Self::first_that(|backend| backend.check(gpu, joints), |b| b.max_joints(gpu))
-    }
-
-    /// The best backend of a device for interpolated instances, whose two palettes of up to `joints` rows lie side by
-    /// side: storage, else texture, else uniform.
+    /// `pair` is true for interpolated instances, whose two palettes of up to `joints` rows lie side by side.
     ///
     /// # Errors
-    /// If no backend of the device holds such a pair; the error states both numbers.
-    pub fn choose_pair(gpu: &Gpu, joints: usize) -> Result<Self, GpuError> {
-        let check = |backend: Self| backend.check_pair(gpu, joints);
-        Self::first_that(check, |b| b.max_pair_joints(gpu))
-    }
-
-    /// The first backend that passes `check`; if none does, the error of the backend that holds the most.
-    fn first_that(
-        check: impl Fn(Self) -> Result<(), GpuError>,
-        holds: impl Fn(Self) -> u64,
-    ) -> Result<Self, GpuError> {
+    /// If no backend of the device holds such palettes; the error states both numbers.
+    pub fn choose(gpu: &Gpu, joints: usize, pair: bool) -> Result<Self, GpuError> {
         let order = [Self::Storage, Self::Texture, Self::Uniform];
-        if let Some(fits) = order.into_iter().find(|b| check(*b).is_ok()) {
+        if let Some(fits) = order.into_iter().find(|b| b.check(gpu, joints, pair).is_ok()) {
             return Ok(fits);
         }
         // `rev`, so that the first of equal backends is chosen: `max_by_key` returns the last.
-        let most = order.into_iter().rev().max_by_key(|b| holds(*b));
+        let most = order.into_iter().rev().max_by_key(|b| b.max_joints(gpu, pair));
         let most = most.unwrap_or(Self::Storage);
-        check(most).map(|()| most)
+        most.check(gpu, joints, pair).map(|()| most)
     }
 
-    /// The most rows of one instance that the device holds; 0 if it lacks the backend.
-    pub fn max_joints(self, gpu: &Gpu) -> u64 {
-        let rows = gpu.palette_limits();
-        match self {
-            Self::Uniform => rows.window,
-            Self::Texture => rows.texture,
-            Self::Storage => rows.storage,
+    /// The most rows of one palette that the device holds; 0 if it lacks the backend.
+    ///
+    /// Of a `pair`, the second palette begins at the next multiple of [`align`](Self::align) behind the first. Both lie
+    /// in one page, and with the uniform backend in one window: 165 rows each in 16 KiB, 677 in 64 KiB.
+    pub fn max_joints(self, gpu: &Gpu, pair: bool) -> u64 {
+        let limits = gpu.palette_limits();
+        let rows = match self {
+            Self::Uniform => limits.window,
+            Self::Texture => limits.texture,
+            Self::Storage => limits.storage,
+        };
+        match pair {
+            true => most_of_pair(rows.min(limits.page(self)), self.align() as u64),
+            false => rows,
         }
     }
 
-    /// Checks that a device can hold palettes of `joints` rows.
+    /// Checks that a device can hold palettes of `joints` rows, or pairs of them side by side.
     ///
     /// # Errors
     /// If a palette has more rows than [`max_joints`](Self::max_joints); the error states both numbers.
-    pub fn check(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
-        let (needed, limit) = (joints as u64, self.max_joints(gpu));
+    pub fn check(self, gpu: &Gpu, joints: usize, pair: bool) -> Result<(), GpuError> {
+        let (needed, limit) = (joints as u64, self.max_joints(gpu, pair));
         if limit == 0 || needed > limit {
-            return Err(GpuError::Joints { backend: self, needed, limit });
-        }
-        Ok(())
-    }
-
-    /// The most rows of each palette of an interpolated instance that the device holds; 0 if it lacks the backend.
-    ///
-    /// The second palette begins at the next multiple of [`align`](Self::align) behind the first. Both lie in one
-    /// page, and with the uniform backend in one window: 165 rows each in 16 KiB, 677 in 64 KiB.
-    pub fn max_pair_joints(self, gpu: &Gpu) -> u64 {
-        let page = gpu.palette_limits().page(self);
-        most_of_pair(self.max_joints(gpu).min(page), self.align() as u64)
-    }
-
-    /// Checks that a device can hold pairs of palettes of `joints` rows each, side by side.
-    ///
-    /// # Errors
-    /// If a palette has more rows than [`max_pair_joints`](Self::max_pair_joints); the error states both numbers.
-    pub fn check_pair(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
-        let (needed, limit) = (joints as u64, self.max_pair_joints(gpu));
-        if limit == 0 || needed > limit {
-            return Err(GpuError::PairJoints { backend: self, needed, limit });
+            return Err(GpuError::Joints { backend: self, needed, limit, pair });
         }
         Ok(())
     }
@@ -165,8 +135,8 @@ impl std::fmt::Display for PaletteBackend {
 }
 
 /// The most palette rows that each backend of a device holds; 0 if it lacks the backend.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PaletteLimits {
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PaletteLimits {
     /// Rows of a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
     pub window: u64,
     /// Rows of a page of the uniform backend: a buffer minus the window that pads its end.
@@ -181,12 +151,7 @@ pub struct PaletteLimits {
 
 impl PaletteLimits {
     /// The limits that follow from a device's. `page_bytes` caps the size of a page.
-    pub(super) fn new(
-        limits: &wgpu::Limits,
-        page_bytes: u64,
-        storage: bool,
-        texture: bool,
-    ) -> Self {
+    pub fn new(limits: &wgpu::Limits, page_bytes: u64, storage: bool, texture: bool) -> Self {
         let page_bytes = page_bytes.min(MAX_PAGE_BYTES);
         let buffer = limits.max_buffer_size.min(page_bytes.max(ROW_BYTES));
         let window = limits.max_uniform_buffer_binding_size.min(MAX_WINDOW_BYTES) / ROW_BYTES;
@@ -259,12 +224,12 @@ mod tests {
             let rows = l.page(backend);
             assert_eq!(rows, 89_478_485, "{backend}: 4 GiB hold {rows} rows");
             // The last row of a page has a distinct offset.
-            let place = |row: u64| crate::gpu::BonePlace {
+            let at = |row: u64| crate::gpu::BoneRow {
                 page: 0,
                 row: u32::try_from(row).expect("rows are counted in 32 bits"),
             };
-            assert_eq!(u64::from(place(rows - 1).offset()), (rows - 1) * ROW_BYTES);
-            assert!(place(rows - 2).offset() < place(rows - 1).offset());
+            assert_eq!(u64::from(at(rows - 1).offset()), (rows - 1) * ROW_BYTES);
+            assert!(at(rows - 2).offset() < at(rows - 1).offset());
         }
     }
 }

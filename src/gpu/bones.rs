@@ -27,23 +27,14 @@ impl Default for GpuBoneOptions {
     }
 }
 
-/// The path by which a frame's rows reached the device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UploadWay {
-    /// Workers wrote into mapped memory, from which the device copies.
-    Mapped,
-    /// Rows were sent from heap memory: the ring was not requested, the device was too far behind, or no memory could
-    /// be mapped.
-    Written,
-}
-
 /// Statistics of one frame's upload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoneUpload {
     /// Counts of the evaluation.
     pub frame: FrameStats,
-    /// The path by which the rows reached the device.
-    pub way: UploadWay,
+    /// True if workers wrote into mapped memory, from which the device copies. False if rows were sent from heap
+    /// memory: the ring was not requested, the device was too far behind, or no memory could be mapped.
+    pub mapped: bool,
     /// Bytes sent to the device, including the padding between aligned instances.
     pub bytes: u64,
     /// Bytes that the device copied from page to page: contents of pages that were replaced by larger ones and, if the
@@ -56,51 +47,21 @@ pub struct BoneUpload {
     pub pages: usize,
 }
 
-/// The position of an instance's rows on the device.
+/// The position of a palette's first row on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BonePlace {
+pub struct BoneRow {
     /// Index of the page.
     pub page: usize,
     /// The first row in the page: the row index for shaders of the texture and storage backends.
     pub row: u32,
 }
 
-impl BonePlace {
+impl BoneRow {
     /// The dynamic offset, in bytes, of a window that starts at this row, for the uniform backend. It fits 32 bits,
     /// since pages end below 4 GiB.
     pub fn offset(&self) -> u32 {
         self.row.saturating_mul(ROW_BYTES as u32)
     }
-}
-
-/// The positions of the two palettes of an interpolated instance on the device, in one page.
-///
-/// Shaders blend `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the
-/// uniform backend, rows count from the start of the window, which is [`first`](Self::first).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BonePair {
-    /// Index of the page that holds both palettes.
-    pub page: usize,
-    /// The first row at factor 0, in the page.
-    pub row: u32,
-    /// The first row at factor 1, in the page.
-    pub to_row: u32,
-}
-
-impl BonePair {
-    /// The palette that comes first in the page. A window for both palettes starts there.
-    pub fn first(&self) -> BonePlace {
-        BonePlace { page: self.page, row: self.row.min(self.to_row) }
-    }
-}
-
-/// One page as shaders bind it.
-#[derive(Debug)]
-pub struct BonePage<'a> {
-    /// The resource to bind, for the layout of [`GpuBoneBuffer::layout_entry`].
-    pub binding: wgpu::BindingResource<'a>,
-    /// Range of the frame's rows that the page holds.
-    pub rows: Range<usize>,
 }
 
 /// The palettes of a crowd in device memory.
@@ -124,8 +85,8 @@ pub struct BonePage<'a> {
 /// crowd.advance(1.0 / 60.0)?;
 /// bones.evaluate(&mut crowd, &gpu)?;
 /// let range = crowd.palette_range(character).ok_or("hidden")?;
-/// let place = bones.locate(&range).ok_or("no rows")?;
-/// println!("page {}, row {}", place.page, place.row);
+/// let first = bones.locate(&range).ok_or("no rows")?;
+/// println!("page {}, row {}", first.page, first.row);
 /// # Ok(())
 /// # }
 /// ```
@@ -163,7 +124,7 @@ impl GpuBoneBuffer {
         backend: PaletteBackend,
         options: &GpuBoneOptions,
     ) -> Result<Self, GpuError> {
-        backend.check(gpu, 1)?;
+        backend.check(gpu, 1, false)?;
         Ok(Self {
             backend,
             options: *options,
@@ -259,7 +220,7 @@ impl GpuBoneBuffer {
     }
 
     /// The device time of the last frame's copies; waits for them. `None` if it is not [measured](Self::time_copies).
-    /// Rows sent [from heap memory](UploadWay::Written) are not included.
+    /// Rows sent from heap memory are not included.
     ///
     /// # Errors
     /// If the device fails.
@@ -325,60 +286,46 @@ impl GpuBoneBuffer {
         self.current.paging.len()
     }
 
-    /// A page of the frame.
-    pub fn page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+    /// A page of the frame as shaders bind it, for the layout of [`PaletteBackend::layout_entry`].
+    pub fn page(&self, gpu: &Gpu, page: usize) -> Option<wgpu::BindingResource<'_>> {
         self.page_of(&self.current, gpu, page)
     }
 
     /// A page of the previous frame, if it is kept and that frame reached the device.
-    pub fn previous_page(&self, gpu: &Gpu, page: usize) -> Option<BonePage<'_>> {
+    pub fn previous_page(&self, gpu: &Gpu, page: usize) -> Option<wgpu::BindingResource<'_>> {
         self.page_of(self.previous()?, gpu, page)
     }
 
     /// The page and row at which the palette with this [`Crowd::palette_range`] lies.
-    pub fn locate(&self, rows: &Range<usize>) -> Option<BonePlace> {
-        place(&self.current, rows)
-    }
-
-    /// The page and rows of an interpolated instance's two palettes, `from` at factor 0 and `to` at factor 1.
     ///
-    /// `None` if the frame lacks one of them, or they lie in different pages.
-    pub fn locate_pair(&self, from: &Range<usize>, to: &Range<usize>) -> Option<BonePair> {
-        let (from, to) = (self.locate(from)?, self.locate(to)?);
-        (from.page == to.page).then_some(BonePair {
-            page: from.page,
-            row: from.row,
-            to_row: to.row,
-        })
+    /// The two palettes of an interpolated instance lie in one page, in either order. Shaders blend
+    /// `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the uniform backend,
+    /// rows count from the start of the window, which is the first of both.
+    pub fn locate(&self, rows: &Range<usize>) -> Option<BoneRow> {
+        locate(&self.current, rows)
     }
 
     /// The page and row at which the previous frame has the palette with this [`Crowd::previous_range`], if it is kept.
-    pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BonePlace> {
-        place(self.previous()?, rows)
-    }
-
-    /// The layout of a page's binding. With the uniform backend the binding has a dynamic offset.
-    pub fn layout_entry(
-        &self,
-        binding: u32,
-        visibility: wgpu::ShaderStages,
-    ) -> wgpu::BindGroupLayoutEntry {
-        self.backend.layout_entry(binding, visibility)
+    pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BoneRow> {
+        locate(self.previous()?, rows)
     }
 
     fn previous(&self) -> Option<&Target> {
         self.follows.then_some(&self.previous)
     }
 
-    fn page_of<'a>(&self, target: &'a Target, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
-        let rows = target.paging.rows(page);
-        (page < target.paging.len()).then_some(())?;
-        let binding = target.pages.get(page)?.binding(self.backend, gpu.palette_limits());
-        Some(BonePage { binding, rows })
+    fn page_of<'a>(
+        &self,
+        target: &'a Target,
+        gpu: &Gpu,
+        page: usize,
+    ) -> Option<wgpu::BindingResource<'a>> {
+        let pages = target.pages.get(..target.paging.len())?;
+        Some(pages.get(page)?.binding(self.backend, gpu.palette_limits()))
     }
 }
 
-fn place(target: &Target, rows: &Range<usize>) -> Option<BonePlace> {
+fn locate(target: &Target, rows: &Range<usize>) -> Option<BoneRow> {
     let (page, row) = target.paging.locate(rows.start)?;
-    Some(BonePlace { page, row: u32::try_from(row).ok()? })
+    Some(BoneRow { page, row: u32::try_from(row).ok()? })
 }

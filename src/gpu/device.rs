@@ -1,7 +1,8 @@
 //! `Gpu`: opening a device; its limits and buffers.
 
+use super::GpuError;
+use super::backend::PaletteLimits;
 use super::faults::Faults;
-use super::{GpuError, PaletteLimits};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How to open a device.
@@ -13,9 +14,6 @@ pub struct GpuOptions {
     pub page_bytes: u64,
     /// Upper bounds for the device's limits, to reproduce a less capable device. Default: unlimited.
     pub limits: wgpu::Limits,
-    /// Storage buffers that the vertex stage must be able to bind. Adapters with fewer are rejected.
-    /// Default: 0.
-    pub vertex_storage_buffers: u32,
 }
 
 impl Default for GpuOptions {
@@ -24,61 +22,14 @@ impl Default for GpuOptions {
             backends: wgpu::Backends::all().with_env(),
             page_bytes: u64::MAX,
             limits: wgpu::Limits::unlimited(),
-            vertex_storage_buffers: 0,
         }
-    }
-}
-
-/// How to wrap the device of an engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AdoptOptions {
-    /// The most bytes of palette rows in one page; capped by the device's limits. Default: `u64::MAX`.
-    pub page_bytes: u64,
-    /// Whether to replace the device's uncaptured-error handler and device-lost callback. Default: no.
-    ///
-    /// The calls of [`GpuBoneBuffer`](super::GpuBoneBuffer) and those within [`Gpu::checked`] return their errors in
-    /// both cases. If the handlers are replaced, the next of these calls also returns errors of other calls, which
-    /// would otherwise go to the engine's handler, and the reason of a loss is known.
-    pub take_handlers: bool,
-}
-
-impl Default for AdoptOptions {
-    fn default() -> Self {
-        Self { page_bytes: u64::MAX, take_handlers: false }
-    }
-}
-
-/// The adapter that a device was opened on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AdapterName {
-    /// The adapter's name, such as `llvmpipe (LLVM 15.0.6, 256 bits)`.
-    pub name: String,
-    /// The graphics API that drives it, such as `vulkan`.
-    pub api: String,
-    /// Whether the adapter computes on the CPU.
-    pub software: bool,
-}
-
-impl AdapterName {
-    fn of(info: &wgpu::AdapterInfo) -> Self {
-        Self {
-            name: info.name.clone(),
-            api: info.backend.to_string(),
-            software: info.device_type == wgpu::DeviceType::Cpu,
-        }
-    }
-}
-
-impl std::fmt::Display for AdapterName {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.name, self.api)
     }
 }
 
 /// An open device with its queue, limits and error state.
 ///
 /// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. The library sets the
-/// uncaptured-error handler and device-lost callback of a device that it opens; a device of an engine keeps the
+/// uncaptured-error handler and device-lost callback of a device that it opens; a device of an engine may keep the
 /// engine's ([`Gpu::adopt`]). A loss during a wait ([`Gpu::wait`]) needs unwinding to become an error: with `panic =
 /// "abort"` it aborts the process.
 #[derive(Debug)]
@@ -87,20 +38,13 @@ pub struct Gpu {
     pub device: wgpu::Device,
     /// The device's queue.
     pub queue: wgpu::Queue,
-    adapter: AdapterName,
-    samples: u32,
+    /// The adapter that the device was opened on.
+    pub adapter: wgpu::Adapter,
     palette: PaletteLimits,
     vertex_storage_buffers: u32,
     serial: u64,
     pub(super) faults: Faults,
 }
-
-/// Formats of images, shadow masks and depth. A sample count is used only if all three support it.
-const TARGET_FORMATS: [wgpu::TextureFormat; 3] = [
-    wgpu::TextureFormat::Rgba8UnormSrgb,
-    wgpu::TextureFormat::R8Unorm,
-    wgpu::TextureFormat::Depth32Float,
-];
 
 /// Features that a device gets if its adapter has them.
 const WELCOME: wgpu::Features =
@@ -110,8 +54,7 @@ impl Gpu {
     /// Opens the first adapter that responds, hardware before software.
     ///
     /// # Errors
-    /// If there is no adapter, it has fewer storage buffers in the vertex stage than `options` need, or the device
-    /// cannot be opened.
+    /// If there is no adapter, or the device cannot be opened.
     pub fn open(options: &GpuOptions) -> Result<Self, GpuError> {
         Self::first_of(options, |backends| {
             let mut desc = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
@@ -176,70 +119,64 @@ impl Gpu {
         open(false).or_else(|first| open(true).map_err(|_| first))
     }
 
-    /// Opens a device on a given adapter, for example one that presents to a window.
-    ///
-    /// The device gets the adapter's limits, capped by `options`.
+    /// Opens a device on a given adapter, with the adapter's limits, capped by `options`.
     ///
     /// # Errors
-    /// If the adapter has fewer storage buffers in the vertex stage than `options` need, or the device
-    /// cannot be opened.
-    pub(crate) fn on_adapter(
+    /// If the device cannot be opened.
+    pub(super) fn on_adapter(
         adapter: &wgpu::Adapter,
         options: &GpuOptions,
     ) -> Result<Self, GpuError> {
-        let name = AdapterName::of(&adapter.get_info());
-        let limits = adapter.limits().or_worse_values_from(&options.limits);
-        let storage = vertex_storage(adapter, &limits);
-        if storage < options.vertex_storage_buffers {
-            return Err(GpuError::Unsupported {
-                adapter: name.to_string(),
-                what: "the number of storage buffers in the vertex stage",
-                found: storage.into(),
-                needed: options.vertex_storage_buffers.into(),
-            });
-        }
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("phalanx"),
             required_features: adapter.features() & WELCOME,
-            required_limits: limits,
+            required_limits: adapter.limits().or_worse_values_from(&options.limits),
             ..Default::default()
         }))
-        .map_err(|e| GpuError::NoDevice { adapter: name.to_string(), reason: e.to_string() })?;
-        let options = AdoptOptions { page_bytes: options.page_bytes, take_handlers: true };
-        Ok(Self::adopt(adapter, device, queue, &options))
+        .map_err(|e| GpuError::NoDevice { adapter: name(adapter), reason: e.to_string() })?;
+        Ok(Self::of(adapter, device, queue, options.page_bytes, true))
     }
 
-    /// Wraps a device that an engine has opened. The device keeps its uncaptured-error handler and device-lost
-    /// callback, unless the [options](AdoptOptions::take_handlers) replace them.
+    /// Wraps a device that an engine has opened.
     ///
-    /// Errors are returned from the calls that caused them: wgpu's error scopes catch those of [`Gpu::checked`] on the
-    /// calling thread. Outside of it, errors of [`Gpu::buffer`], [`Gpu::bind`], uploads of meshes and the like go to
-    /// the engine's handler.
+    /// Errors are returned from the calls that caused them: wgpu's error scopes catch those of
+    /// [`GpuBoneBuffer`](super::GpuBoneBuffer) and of [`Gpu::checked`] on the calling thread. Outside of it, errors of
+    /// [`Gpu::buffer`], [`Gpu::bind`], uploads of meshes and the like go to the device's uncaptured-error handler.
+    ///
+    /// `take_handlers` replaces that handler and the device-lost callback. The next call then also returns errors of
+    /// other calls, and the reason of a loss is known. Otherwise both stay the engine's.
     pub fn adopt(
         adapter: &wgpu::Adapter,
         device: wgpu::Device,
         queue: wgpu::Queue,
-        options: &AdoptOptions,
+        take_handlers: bool,
+    ) -> Self {
+        Self::of(adapter, device, queue, u64::MAX, take_handlers)
+    }
+
+    fn of(
+        adapter: &wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        page_bytes: u64,
+        take_handlers: bool,
     ) -> Self {
         static DEVICES: AtomicU64 = AtomicU64::new(0);
         let limits = device.limits();
-        let formats = |format| adapter.get_texture_format_features(format);
-        let four = TARGET_FORMATS.iter().all(|&f| formats(f).flags.sample_count_supported(4));
-        let storage = vertex_storage(adapter, &limits);
+        let flags = adapter.get_downlevel_capabilities().flags;
+        let vertex_storage_buffers = match flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
+            true => limits.max_storage_buffers_per_shader_stage,
+            false => 0,
+        };
         let wanted = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
-        let rows = formats(wgpu::TextureFormat::Rgba32Float).allowed_usages;
+        let rows = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);
+        let texture = rows.allowed_usages.contains(wanted);
         Self {
-            adapter: AdapterName::of(&adapter.get_info()),
-            samples: if four { 4 } else { 1 },
-            palette: PaletteLimits::new(
-                &limits,
-                options.page_bytes,
-                storage > 0,
-                rows.contains(wanted),
-            ),
-            vertex_storage_buffers: storage,
+            palette: PaletteLimits::new(&limits, page_bytes, vertex_storage_buffers > 0, texture),
+            vertex_storage_buffers,
             serial: DEVICES.fetch_add(1, Ordering::Relaxed),
-            faults: Faults::of(&device, options.take_handlers),
+            faults: Faults::of(&device, take_handlers),
+            adapter: adapter.clone(),
             device,
             queue,
         }
@@ -250,14 +187,9 @@ impl Gpu {
         self.serial
     }
 
-    /// The adapter that the device was opened on.
-    pub fn adapter(&self) -> &AdapterName {
-        &self.adapter
-    }
-
-    /// Samples per pixel that all render targets support: 4 or 1.
-    pub fn samples(&self) -> u32 {
-        self.samples
+    /// The adapter's name and the graphics API that drives it, such as `llvmpipe (LLVM 15.0.6, 256 bits) (vulkan)`.
+    pub fn adapter_name(&self) -> String {
+        name(&self.adapter)
     }
 
     /// Storage buffers that the vertex stage can bind.
@@ -265,8 +197,12 @@ impl Gpu {
         self.vertex_storage_buffers
     }
 
-    /// The most palette rows that the device holds, by backend.
-    pub fn palette_limits(&self) -> &PaletteLimits {
+    /// Palette rows in a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
+    pub fn window_rows(&self) -> u64 {
+        self.palette.window
+    }
+
+    pub(super) fn palette_limits(&self) -> &PaletteLimits {
         &self.palette
     }
 
@@ -363,12 +299,7 @@ impl Gpu {
     }
 }
 
-/// Storage buffers that the vertex stage can bind within `limits`; 0 without the capability.
-fn vertex_storage(adapter: &wgpu::Adapter, limits: &wgpu::Limits) -> u32 {
-    let flags = adapter.get_downlevel_capabilities().flags;
-    if flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
-        limits.max_storage_buffers_per_shader_stage
-    } else {
-        0
-    }
+fn name(adapter: &wgpu::Adapter) -> String {
+    let info = adapter.get_info();
+    format!("{} ({})", info.name, info.backend)
 }

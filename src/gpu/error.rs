@@ -50,10 +50,7 @@ pub enum GpuError {
         limit: u64,
     },
     /// A palette has more rows than a backend of this device holds.
-    #[error(
-        "the palette of one instance has {needed} joints, the {backend} backend of this device \
-         holds {limit}"
-    )]
+    #[error("{}", too_many_joints(*backend, *needed, *limit, *pair))]
     Joints {
         /// The backend.
         backend: PaletteBackend,
@@ -61,19 +58,8 @@ pub enum GpuError {
         needed: u64,
         /// The most rows that the backend holds; 0 if the device lacks it.
         limit: u64,
-    },
-    /// The two palettes of an interpolated instance have more rows than a backend of this device holds side by side.
-    #[error(
-        "the two palettes of an interpolated instance have {needed} joints each, the {backend} backend \
-         of this device holds pairs of {limit}"
-    )]
-    PairJoints {
-        /// The backend.
-        backend: PaletteBackend,
-        /// Number of rows of one palette.
-        needed: u64,
-        /// The most rows of each palette that the backend holds; 0 if the device lacks it.
-        limit: u64,
+        /// True for the two palettes of an interpolated instance; the numbers are then those of one of them.
+        pair: bool,
     },
     /// An instance reads rows that do not lie in the window of the uniform backend that is bound for it.
     #[error(
@@ -112,4 +98,15 @@ pub enum GpuError {
         /// The message of wgpu.
         reason: String,
     },
+}
+
+fn too_many_joints(backend: PaletteBackend, needed: u64, limit: u64, pair: bool) -> String {
+    let (who, holds) = match pair {
+        false => (format!("the palette of one instance has {needed} joints"), "holds"),
+        true => (
+            format!("the two palettes of an interpolated instance have {needed} joints each"),
+            "holds pairs of",
+        ),
+    };
+    format!("{who}, the {backend} backend of this device {holds} {limit}")
 }

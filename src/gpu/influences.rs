@@ -2,51 +2,20 @@
 
 use crate::mesh::{Influences, Primitive};
 
-/// The number of influences per vertex that the vertex shader blends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum InfluenceCount {
-    /// None: the mesh moves as a whole.
-    Rigid,
-    /// Four per vertex.
-    Four,
-    /// Eight per vertex; of more, the eight largest.
-    Eight,
-}
-
-/// The storage format of a joint index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum JointFormat {
-    /// One byte.
-    U8,
-    /// Two bytes.
-    U16,
-}
-
-/// The storage format of a weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WeightFormat {
-    /// One byte, in units of 1/255.
-    Unorm8,
-    /// Two bytes, in units of 1/65,535.
-    Unorm16,
-    /// Four bytes: an f32.
-    F32,
-}
-
 /// The format of an influence stream: per vertex 4 or 8 joints, then as many weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InfluenceFormat {
     /// Eight influences per vertex instead of four.
     pub eight: bool,
-    /// The format of joint indices.
-    pub joints: JointFormat,
-    /// The format of weights.
-    pub weights: WeightFormat,
+    /// The format of four joint indices: `Uint8x4` or `Uint16x4`.
+    pub joints: wgpu::VertexFormat,
+    /// The format of four weights: `Unorm8x4`, `Unorm16x4` or `Float32x4`.
+    pub weights: wgpu::VertexFormat,
 }
 
 impl InfluenceFormat {
     /// The narrowest format that holds influences, 4 or 8 per vertex, without loss. It is never wider than the file's.
-    pub fn of(influences: &Influences) -> Self {
+    fn of(influences: &Influences) -> Self {
         let fractions = |of: f32| {
             let mut weights = influences.weights.iter();
             weights.all(|&w| (0.0..=1.0).contains(&w) && (w * of).round() / of == w)
@@ -54,69 +23,43 @@ impl InfluenceFormat {
         Self {
             eight: influences.per_vertex > 4,
             joints: match influences.joints.iter().all(|&j| j <= u16::from(u8::MAX)) {
-                true => JointFormat::U8,
-                false => JointFormat::U16,
+                true => wgpu::VertexFormat::Uint8x4,
+                false => wgpu::VertexFormat::Uint16x4,
             },
             weights: match (fractions(255.0), fractions(65_535.0)) {
-                (true, _) => WeightFormat::Unorm8,
-                (false, true) => WeightFormat::Unorm16,
-                (false, false) => WeightFormat::F32,
+                (true, _) => wgpu::VertexFormat::Unorm8x4,
+                (false, true) => wgpu::VertexFormat::Unorm16x4,
+                (false, false) => wgpu::VertexFormat::Float32x4,
             },
         }
     }
 
-    /// Groups of four influences per vertex: 1 or 2.
-    pub(crate) fn fours(self) -> u64 {
+    /// Number of vectors of four influences per vertex: 1 or 2.
+    pub(super) fn fours(self) -> u64 {
         1 + u64::from(self.eight)
     }
 
-    /// Bytes of a joint index.
-    pub(crate) fn joint_bytes(self) -> u64 {
-        match self.joints {
-            JointFormat::U8 => 1,
-            JointFormat::U16 => 2,
-        }
-    }
-
-    /// Bytes of a weight.
-    pub(crate) fn weight_bytes(self) -> u64 {
-        match self.weights {
-            WeightFormat::Unorm8 => 1,
-            WeightFormat::Unorm16 => 2,
-            WeightFormat::F32 => 4,
-        }
-    }
-
     /// Bytes of a vertex.
-    pub(crate) fn stride(self) -> u64 {
-        self.fours() * 4 * (self.joint_bytes() + self.weight_bytes())
+    fn stride(self) -> u64 {
+        self.fours() * (self.joints.size() + self.weights.size())
     }
 
-    /// The stream's attributes: joints at location 4, weights at 5; the second group of four at 6 and 7. With four
+    /// The stream's attributes: joints at location 4, weights at 5; the second four of each at 6 and 7. With four
     /// influences per vertex, the last two attributes repeat the first two and are unused.
     pub fn attributes(self) -> [wgpu::VertexAttribute; 4] {
-        let joints = match self.joints {
-            JointFormat::U8 => wgpu::VertexFormat::Uint8x4,
-            JointFormat::U16 => wgpu::VertexFormat::Uint16x4,
-        };
-        let weights = match self.weights {
-            WeightFormat::Unorm8 => wgpu::VertexFormat::Unorm8x4,
-            WeightFormat::Unorm16 => wgpu::VertexFormat::Unorm16x4,
-            WeightFormat::F32 => wgpu::VertexFormat::Float32x4,
-        };
         let attribute = |format, offset, shader_location| wgpu::VertexAttribute {
             format,
             offset,
             shader_location,
         };
-        let (joint, weight) = (self.joint_bytes() * 4, self.weight_bytes() * 4);
+        let (joint, weight) = (self.joints.size(), self.weights.size());
         let first = joint * self.fours();
         let second = self.fours() - 1;
         [
-            attribute(joints, 0, 4),
-            attribute(weights, first, 5),
-            attribute(joints, joint * second, 6),
-            attribute(weights, first + weight * second, 7),
+            attribute(self.joints, 0, 4),
+            attribute(self.weights, first, 5),
+            attribute(self.joints, joint * second, 6),
+            attribute(self.weights, first + weight * second, 7),
         ]
     }
 
@@ -130,24 +73,24 @@ impl InfluenceFormat {
     }
 
     /// Encodes a stream. The influences must be 4 or 8 per vertex, as in the format.
-    pub(crate) fn encode(self, influences: &Influences) -> Vec<u8> {
+    fn encode(self, influences: &Influences) -> Vec<u8> {
         let each = influences.per_vertex.max(1);
         let mut bytes = Vec::with_capacity(influences.vertex_count() * self.stride() as usize);
         let vertices = influences.joints.chunks(each).zip(influences.weights.chunks(each));
         for (joints, weights) in vertices {
             for &joint in joints {
                 match self.joints {
-                    JointFormat::U8 => bytes.push(joint.min(255) as u8),
-                    JointFormat::U16 => bytes.extend(joint.to_le_bytes()),
+                    wgpu::VertexFormat::Uint8x4 => bytes.push(joint.min(255) as u8),
+                    _ => bytes.extend(joint.to_le_bytes()),
                 }
             }
             for &weight in weights {
                 match self.weights {
-                    WeightFormat::Unorm8 => bytes.push((weight * 255.0).round() as u8),
-                    WeightFormat::Unorm16 => {
+                    wgpu::VertexFormat::Unorm8x4 => bytes.push((weight * 255.0).round() as u8),
+                    wgpu::VertexFormat::Unorm16x4 => {
                         bytes.extend(((weight * 65_535.0).round() as u16).to_le_bytes());
                     }
-                    WeightFormat::F32 => bytes.extend(weight.to_le_bytes()),
+                    _ => bytes.extend(weight.to_le_bytes()),
                 }
             }
         }
@@ -186,16 +129,22 @@ mod tests {
     fn streams_are_as_narrow_as_their_values_allow() {
         let bytes = influences(4, 0, &[1.0, 51.0 / 255.0, 0.0, 254.0 / 255.0]);
         let f = InfluenceFormat::of(&bytes);
-        assert_eq!((f.joints, f.weights), (JointFormat::U8, WeightFormat::Unorm8));
+        assert_eq!(
+            (f.joints, f.weights),
+            (wgpu::VertexFormat::Uint8x4, wgpu::VertexFormat::Unorm8x4)
+        );
         assert_eq!(f.encode(&bytes), [0, 1, 2, 3, 255, 51, 0, 254]);
         let shorts = influences(4, 254, &[1.0, 1.0 / 65_535.0, 0.0, 300.0 / 65_535.0]);
         let f = InfluenceFormat::of(&shorts);
-        assert_eq!((f.joints, f.weights), (JointFormat::U16, WeightFormat::Unorm16));
+        assert_eq!(
+            (f.joints, f.weights),
+            (wgpu::VertexFormat::Uint16x4, wgpu::VertexFormat::Unorm16x4)
+        );
         let expected = [254, 0, 255, 0, 0, 1, 1, 1, 255, 255, 1, 0, 0, 0, 44, 1];
         assert_eq!(f.encode(&shorts), expected);
         let floats = influences(8, 7, &[0.1, 0.2, 0.3, 0.4, 0.0, 0.0, 0.0, 1.5]);
         let f = InfluenceFormat::of(&floats);
-        assert_eq!((f.weights, f.stride()), (WeightFormat::F32, 40));
+        assert_eq!((f.weights, f.stride()), (wgpu::VertexFormat::Float32x4, 40));
         let encoded = f.encode(&floats);
         assert_eq!((encoded.len(), &encoded[..3]), (40, &[7, 8, 9][..]));
         assert_eq!(encoded[36..], 1.5f32.to_le_bytes());

@@ -2,25 +2,21 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::influences::{self, InfluenceCount, InfluenceFormat};
+use super::influences::{self, InfluenceFormat};
 use super::{Gpu, GpuError, PaletteBackend, Table};
 use crate::mesh::Primitive;
 
-/// One vertex of the first stream: the surface without skinning.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
-pub struct SurfaceVertex {
-    /// Position in mesh space.
-    pub position: [f32; 3],
-    /// Unit normal; zero if the primitive has none.
-    pub normal: [f32; 3],
-    /// Texture coordinates.
-    pub uv: [f32; 2],
-    /// Linear vertex colour; white if the primitive has none.
-    pub color: [f32; 4],
+struct SurfaceVertex {
+    position: [f32; 3],
+    normal: [f32; 3],
+    uv: [f32; 2],
+    color: [f32; 4],
 }
 
-/// The first stream's layout: locations 0 to 3.
+/// The layout of the surface stream: position in mesh space, unit normal (zero if the primitive has none), texture
+/// coordinates and linear vertex colour (white if it has none), at locations 0 to 3.
 pub const SURFACE_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBufferLayout {
     array_stride: size_of::<SurfaceVertex>() as u64,
     step_mode: wgpu::VertexStepMode::Vertex,
@@ -28,18 +24,6 @@ pub const SURFACE_LAYOUT: wgpu::VertexBufferLayout<'static> = wgpu::VertexBuffer
         0 => Float32x3, 1 => Float32x3, 2 => Float32x2, 3 => Float32x4
     ],
 };
-
-/// A morph target's displacement of one vertex; each vector is padded to four floats on the device.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
-#[repr(C)]
-pub struct Deltas {
-    /// Added to the position, multiplied by the weight; w is unused.
-    pub position: [f32; 4],
-    /// Added to the normal, multiplied by the weight; w is unused.
-    pub normal: [f32; 4],
-    /// Added to the tangent, multiplied by the weight; w is unused.
-    pub tangent: [f32; 4],
-}
 
 /// A primitive's buffers.
 #[derive(Debug)]
@@ -122,15 +106,6 @@ impl GpuMesh {
             dropped_weight,
         })
     }
-
-    /// The number of influences that the vertex shader blends.
-    pub fn count(&self) -> InfluenceCount {
-        match self.stored {
-            None => InfluenceCount::Rigid,
-            Some(format) if format.eight => InfluenceCount::Eight,
-            Some(_) => InfluenceCount::Four,
-        }
-    }
 }
 
 /// The morph displacements of a primitive as a table; one zero entry if there are none.
@@ -139,24 +114,19 @@ pub(super) fn displacements(
     backend: PaletteBackend,
     primitive: &Primitive,
 ) -> Result<Table, GpuError> {
-    let deltas = deltas(primitive);
     let what = "the morph displacements of one mesh, in bytes,";
-    Table::vectors(gpu, backend, what, bytemuck::cast_slice(&deltas))
+    Table::vectors(gpu, backend, what, &deltas(primitive))
 }
 
-fn deltas(primitive: &Primitive) -> Vec<Deltas> {
+/// Displacements of position, normal and tangent, each padded to four floats, of every vertex of every target.
+fn deltas(primitive: &Primitive) -> Vec<[f32; 4]> {
     let pad = |v: Option<&[f32; 3]>| v.map_or([0.0; 4], |&[x, y, z]| [x, y, z, 0.0]);
-    primitive
-        .targets
-        .iter()
-        .flat_map(|target| {
-            (0..primitive.positions.len()).map(move |v| Deltas {
-                position: pad(target.positions.get(v)),
-                normal: pad(target.normals.get(v)),
-                tangent: pad(target.tangents.get(v)),
-            })
+    let deltas = primitive.targets.iter().flat_map(|target| {
+        (0..primitive.positions.len()).flat_map(move |v| {
+            [target.positions.get(v), target.normals.get(v), target.tangents.get(v)].map(pad)
         })
-        .collect()
+    });
+    deltas.collect()
 }
 
 #[cfg(test)]
@@ -175,9 +145,8 @@ mod tests {
             ..Default::default()
         };
         let deltas = deltas(&primitive);
-        assert_eq!(deltas.len(), 4);
-        assert_eq!(deltas[1].position, [1.0, 2.0, 3.0, 0.0]);
-        assert_eq!(deltas[2].position, [0.0; 4]);
-        assert_eq!(deltas[3].normal, [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!(deltas.len(), 4 * 3);
+        assert_eq!(deltas[3..5], [[1.0, 2.0, 3.0, 0.0], [0.0; 4]]);
+        assert_eq!(deltas[9..11], [[0.0; 4], [0.0, 1.0, 0.0, 0.0]]);
     }
 }

@@ -25,18 +25,15 @@ mod target;
 mod upload;
 mod window;
 
-pub use backend::{PaletteBackend, PaletteLimits, ROW_BYTES, WINDOW_ALIGN};
-pub use bones::{
-    BonePage, BonePair, BonePlace, BoneUpload, GpuBoneBuffer, GpuBoneOptions, UploadWay,
-};
-pub use device::{AdapterName, AdoptOptions, Gpu, GpuOptions};
+pub use backend::PaletteBackend;
+pub use bones::{BoneRow, BoneUpload, GpuBoneBuffer, GpuBoneOptions};
+pub use device::{Gpu, GpuOptions};
 pub use error::GpuError;
-pub use influences::{InfluenceCount, InfluenceFormat, JointFormat, WeightFormat};
-pub use mesh::{Deltas, GpuMesh, SURFACE_LAYOUT, SurfaceVertex};
+pub use influences::InfluenceFormat;
+pub use mesh::{GpuMesh, SURFACE_LAYOUT};
 pub use pages::RowPages;
 pub use skin::{
     ComputeSkinner, SKINNED_LAYOUT, SkinInstance, SkinRun, SkinnedVertex, SkinningMesh,
 };
 pub use stamps::Stamps;
 pub use table::Table;
-pub use window::{WindowHandle, WindowSurface};

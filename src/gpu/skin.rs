@@ -134,7 +134,7 @@ struct JobUniform {
 pub struct SkinRun<'a> {
     /// The mesh.
     pub mesh: &'a SkinningMesh,
-    /// The page of palette rows: `BonePage::binding`.
+    /// The page of palette rows: [`GpuBoneBuffer::page`](super::GpuBoneBuffer::page).
     pub palette: wgpu::BindingResource<'a>,
     /// Start of the window in the page, bytes: uniform backend only.
     pub offset: u32,
@@ -184,7 +184,7 @@ impl ComputeSkinner {
         };
         if found < needed {
             return Err(GpuError::Unsupported {
-                adapter: gpu.adapter().to_string(),
+                adapter: gpu.adapter_name(),
                 what: "the number of storage buffers in the compute stage",
                 found: found.into(),
                 needed: needed.into(),
@@ -218,7 +218,7 @@ impl ComputeSkinner {
             buffer(4, storage(true)),
             buffer(5, storage(false)),
         ]);
-        let window = gpu.palette_limits().window;
+        let window = gpu.window_rows();
         let source = [&shaders::pieces(backend, window), shaders::SKIN_COMPUTE].join("\n");
         Self {
             backend,
@@ -325,7 +325,7 @@ impl ComputeSkinner {
     /// Checks the factors, and that windows hold the rows that instances read.
     fn check_rows(&self, gpu: &Gpu, run: &SkinRun<'_>) -> Result<(), GpuError> {
         let limit = match self.backend {
-            PaletteBackend::Uniform => gpu.palette_limits().window,
+            PaletteBackend::Uniform => gpu.window_rows(),
             PaletteBackend::Texture | PaletteBackend::Storage => u64::MAX,
         };
         let slots = u64::from(run.first_slot) + u64::from(run.mesh.slots);
@@ -350,8 +350,8 @@ impl ComputeSkinner {
                 None => [("FOURS", 0.0), ("JOINT_BYTES", 1.0), ("WEIGHT_BYTES", 1.0)],
                 Some(f) => [
                     ("FOURS", f.fours() as f64),
-                    ("JOINT_BYTES", f.joint_bytes() as f64),
-                    ("WEIGHT_BYTES", f.weight_bytes() as f64),
+                    ("JOINT_BYTES", (f.joints.size() / 4) as f64),
+                    ("WEIGHT_BYTES", (f.weights.size() / 4) as f64),
                 ],
             };
             gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {

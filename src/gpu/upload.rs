@@ -9,7 +9,7 @@
 //! ```
 
 use super::backend::ROW_BYTES;
-use super::bones::{BoneUpload, GpuBoneBuffer, UploadWay};
+use super::bones::{BoneUpload, GpuBoneBuffer};
 use super::paging::Paging;
 use super::staging::{HeapRows, MappedRows, Ring, Staging};
 use super::target::{Fitted, Target};
@@ -33,7 +33,7 @@ impl GpuBoneBuffer {
             holds: self.current.frame.take(),
         });
         for group in schedule.groups() {
-            backend.check(gpu, group.palette)?;
+            backend.check(gpu, group.palette, false)?;
         }
         let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
         let (id, follows) = (schedule.id(), schedule.follows());
@@ -104,7 +104,7 @@ impl GpuBoneBuffer {
         }
         Ok(BoneUpload {
             frame: schedule.stats(),
-            way: if staged { UploadWay::Mapped } else { UploadWay::Written },
+            mapped: staged,
             bytes: bytes(written),
             carried: 0,
             copies: 0,

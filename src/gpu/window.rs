@@ -3,38 +3,21 @@
 use super::{Gpu, GpuError, GpuOptions};
 use wgpu::rwh::{HasDisplayHandle, HasWindowHandle};
 
-/// A window of any windowing crate: a cheap handle that keeps it alive, such as an `Arc`.
-pub trait WindowHandle:
-    HasWindowHandle + HasDisplayHandle + std::fmt::Debug + Clone + Send + Sync + 'static
-{
-}
-
-impl<T> WindowHandle for T where
-    T: HasWindowHandle + HasDisplayHandle + std::fmt::Debug + Clone + Send + Sync + 'static
-{
-}
-
-/// A window's surface, and the surface's capabilities on the adapter of the device.
-#[derive(Debug)]
-pub struct WindowSurface {
-    /// The surface.
-    pub surface: wgpu::Surface<'static>,
-    /// Formats, present modes and alpha modes that the surface supports.
-    pub capabilities: wgpu::SurfaceCapabilities,
-}
-
 impl Gpu {
     /// Opens a device for a window, and the window's surface: as [`Gpu::open`], among the adapters that can present to
-    /// the window.
+    /// the window. `window` is a cheap handle of any windowing crate that keeps the window alive, such as an `Arc`.
     ///
-    /// Call it again for a surface that was lost.
+    /// Call it again for a surface that was lost. [`Gpu::adapter`] knows the surface's formats and modes.
     ///
     /// # Errors
     /// If the window has no surface, or for a reason that [`Gpu::open`] lists.
-    pub fn open_for_window(
+    pub fn open_for_window<W>(
         options: &GpuOptions,
-        window: &impl WindowHandle,
-    ) -> Result<(Self, WindowSurface), GpuError> {
+        window: &W,
+    ) -> Result<(Self, wgpu::Surface<'static>), GpuError>
+    where
+        W: HasWindowHandle + HasDisplayHandle + std::fmt::Debug + Clone + Send + Sync + 'static,
+    {
         Self::first_of(options, |backends| {
             let display = Box::new(window.clone());
             let mut desc = wgpu::InstanceDescriptor::new_with_display_handle_from_env(display);
@@ -47,19 +30,15 @@ impl Gpu {
                     Err(error @ GpuError::NoAdapter { .. }) => error,
                     _ => GpuError::Surface { reason: e.to_string() },
                 })?;
-            Self::request(&instance, Some(&surface), |adapter| {
-                let capabilities = surface.get_capabilities(adapter);
-                if capabilities.formats.is_empty() {
+            let gpu = Self::request(&instance, Some(&surface), |adapter| {
+                if surface.get_capabilities(adapter).formats.is_empty() {
                     return Err(GpuError::Surface {
                         reason: "this adapter cannot present to the window".into(),
                     });
                 }
-                Ok((Self::on_adapter(adapter, options)?, capabilities))
-            })
-            .map(|(gpu, capabilities)| {
-                let surface = WindowSurface { surface, capabilities };
-                (gpu, surface)
-            })
+                Self::on_adapter(adapter, options)
+            })?;
+            Ok((gpu, surface))
         })
     }
 }

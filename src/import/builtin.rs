@@ -55,7 +55,7 @@ mod tests {
             meshes.flat_map(|m| &m.mesh.primitives).map(|p| p.indices.len() / 3).sum()
         };
         assert_eq!([triangles(0), triangles(1), triangles(2)], [3062, 894, 262]);
-        let bounds = rig.slot_bounds().boxes();
+        let bounds = rig.slot_bounds();
         assert!(bounds.iter().any(|b| !b.is_empty()));
     }
 }

@@ -2,7 +2,7 @@
 
 /// A running FNV-1a hash (Fowler, Noll and Vo; offset basis and prime of the 64-bit variant).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fnv1a(u64);
+pub(crate) struct Fnv1a(u64);
 
 impl Default for Fnv1a {
     fn default() -> Self {

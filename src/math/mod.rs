@@ -9,7 +9,7 @@ mod row;
 mod slerp;
 
 pub use affine::Affine3x4;
-pub use hash::Fnv1a;
+pub(crate) use hash::Fnv1a;
 pub(crate) use hermite::hermite;
 pub use rigid::Rigid;
 #[cfg(feature = "phx")]

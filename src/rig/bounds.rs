@@ -1,4 +1,4 @@
-//! Bounding boxes, and the boxes of a rig's slots.
+//! Bounding boxes, and the boxes of a rig's palette rows.
 
 use super::limits::{MAX_SHARED_SLOTS, distinct};
 use super::{RigFault, RigMesh};
@@ -66,16 +66,6 @@ impl Aabb {
     }
 }
 
-/// For each palette row of a rig, the bounding box of the vertices that it moves, in mesh space.
-///
-/// A skinned vertex is a weighted mean of its positions under each of its slots. The union of the
-/// transformed boxes therefore contains the deformed mesh, for weights that sum to 1 and morph weights in
-/// [0, 1].
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SlotBounds {
-    boxes: Vec<Aabb>,
-}
-
 /// The boxes of a mesh, measured once however many nodes draw it.
 #[derive(Clone, Debug, Default)]
 struct Measured {
@@ -111,67 +101,60 @@ impl Measured {
     }
 }
 
-impl SlotBounds {
-    /// Measures the boxes of all slots.
-    ///
-    /// # Errors
-    /// If more slots than [`MAX_SHARED_SLOTS`] have to be visited.
-    pub(crate) fn measure(
-        skins: &[Skin],
-        offsets: &[usize],
-        meshes: &[RigMesh],
-    ) -> Result<Self, BuildError> {
-        let measured = Self::measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS);
-        measured.map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))
-    }
+/// Measures the box of every palette row: see [`Rig::slot_bounds`](super::Rig::slot_bounds).
+///
+/// # Errors
+/// If more slots than [`MAX_SHARED_SLOTS`] have to be visited.
+pub(crate) fn measure_slots(
+    skins: &[Skin],
+    offsets: &[usize],
+    meshes: &[RigMesh],
+) -> Result<Vec<Aabb>, BuildError> {
+    let measured = measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS);
+    measured.map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))
+}
 
-    fn measure_within(
-        skins: &[Skin],
-        offsets: &[usize],
-        meshes: &[RigMesh],
-        limit: u64,
-    ) -> Result<Self, u64> {
-        let (distinct, which) = distinct(meshes);
-        let measured: Vec<Measured> = distinct.iter().map(|m| Measured::new(m)).collect();
-        let mut drawn: HashSet<(usize, usize)> = HashSet::new();
-        let skinned = |m: &RigMesh, mesh: usize, drawn: &mut HashSet<(usize, usize)>| {
-            m.rigid_slot.is_none() && drawn.insert((mesh, m.skin))
+fn measure_within(
+    skins: &[Skin],
+    offsets: &[usize],
+    meshes: &[RigMesh],
+    limit: u64,
+) -> Result<Vec<Aabb>, u64> {
+    let (distinct, which) = distinct(meshes);
+    let measured: Vec<Measured> = distinct.iter().map(|m| Measured::new(m)).collect();
+    let mut drawn: HashSet<(usize, usize)> = HashSet::new();
+    let skinned = |m: &RigMesh, mesh: usize, drawn: &mut HashSet<(usize, usize)>| {
+        m.rigid_slot.is_none() && drawn.insert((mesh, m.skin))
+    };
+    let mut work = 0u64;
+    for (m, &mesh) in meshes.iter().zip(&which) {
+        if skinned(m, mesh, &mut drawn) {
+            work = work.saturating_add(measured[mesh].slots.len() as u64);
+        }
+    }
+    if work > limit {
+        return Err(work);
+    }
+    drawn.clear();
+    let rows = skins.iter().map(Skin::len).sum();
+    let mut boxes = vec![Aabb::EMPTY; rows];
+    for (m, &mesh) in meshes.iter().zip(&which) {
+        let first = offsets[m.skin];
+        let boxes = &mut boxes[first..first + skins[m.skin].len()];
+        let mut grow = |slot: u16, by: &Aabb| {
+            if let Some(b) = boxes.get_mut(usize::from(slot)) {
+                b.union(by);
+            }
         };
-        let mut work = 0u64;
-        for (m, &mesh) in meshes.iter().zip(&which) {
-            if skinned(m, mesh, &mut drawn) {
-                work = work.saturating_add(measured[mesh].slots.len() as u64);
+        if let Some(slot) = m.rigid_slot {
+            grow(slot, &measured[mesh].whole);
+        } else if skinned(m, mesh, &mut drawn) {
+            for (slot, by) in &measured[mesh].slots {
+                grow(*slot, by);
             }
         }
-        if work > limit {
-            return Err(work);
-        }
-        drawn.clear();
-        let rows = skins.iter().map(Skin::len).sum();
-        let mut boxes = vec![Aabb::EMPTY; rows];
-        for (m, &mesh) in meshes.iter().zip(&which) {
-            let first = offsets[m.skin];
-            let boxes = &mut boxes[first..first + skins[m.skin].len()];
-            let mut grow = |slot: u16, by: &Aabb| {
-                if let Some(b) = boxes.get_mut(usize::from(slot)) {
-                    b.union(by);
-                }
-            };
-            if let Some(slot) = m.rigid_slot {
-                grow(slot, &measured[mesh].whole);
-            } else if skinned(m, mesh, &mut drawn) {
-                for (slot, by) in &measured[mesh].slots {
-                    grow(*slot, by);
-                }
-            }
-        }
-        Ok(Self { boxes })
     }
-
-    /// One box per palette row; empty for slots that move no vertex.
-    pub fn boxes(&self) -> &[Aabb] {
-        &self.boxes
-    }
+    Ok(boxes)
 }
 
 /// The box of a vertex over all morph weights in [0, 1].
@@ -236,12 +219,12 @@ mod tests {
             meshes.push(on(&b, 2, Some((i % 8) as u16)));
         }
         LOOKED_AT.set(0);
-        let bounds = SlotBounds::measure(&skins, &[0, 8, 16], &meshes).unwrap();
+        let bounds = measure_slots(&skins, &[0, 8, 16], &meshes).unwrap();
         assert_eq!(LOOKED_AT.get(), 2 * VERTICES);
         // Slots 0 to 4 move every fifth vertex each; the other slots have no weights.
         for skin in 0..2 {
             for slot in 0..8 {
-                let found = bounds.boxes()[skin * 8 + slot];
+                let found = bounds[skin * 8 + slot];
                 let (x, last) = (slot as f32, (VERTICES - 5 + slot) as f32);
                 let wanted = Aabb { min: Vec3::new(x, -1.0, 0.5), max: Vec3::new(last, -1.0, 0.5) };
                 assert_eq!(found, if slot < 5 { wanted } else { Aabb::EMPTY });
@@ -251,11 +234,11 @@ mod tests {
             min: Vec3::new(0.0, -1.0, 0.5),
             max: Vec3::new(VERTICES as f32 - 1.0, -1.0, 0.5),
         };
-        assert!(bounds.boxes()[16..].iter().all(|b| *b == whole));
+        assert!(bounds[16..].iter().all(|b| *b == whole));
     }
 
     #[test]
-    fn slots_of_all_pairs_are_counted_before_they_are_looked_at() {
+    fn slots_of_all_pairs_are_counted_before_they_are_visited() {
         let skin = || Skin::new(None, vec![0; 8], vec![Affine3x4::IDENTITY; 8], 1).unwrap();
         let skins: Vec<Skin> = (0..10).map(|_| skin()).collect();
         let offsets: Vec<usize> = (0..10).map(|s| 8 * s).collect();
@@ -263,9 +246,9 @@ mod tests {
         let pairs = (0..10).flat_map(|s| [on(&a, s, None), on(&b, s, None), on(&a, s, None)]);
         let pairs: Vec<RigMesh> = pairs.collect();
         // Two meshes × ten skins × five slots with a weight.
-        let within = SlotBounds::measure_within(&skins, &offsets, &pairs, 100);
+        let within = measure_within(&skins, &offsets, &pairs, 100);
         assert!(within.is_ok());
-        let refused = SlotBounds::measure_within(&skins, &offsets, &pairs, 99);
+        let refused = measure_within(&skins, &offsets, &pairs, 99);
         assert_eq!(refused, Err(100));
     }
 }

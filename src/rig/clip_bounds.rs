@@ -36,7 +36,7 @@ pub struct ClipBounds {
 
 impl ClipBounds {
     /// Empty bounds.
-    pub const EMPTY: Self = Self { mesh: Aabb::EMPTY, anchor: Aabb::EMPTY, morph: 0.0 };
+    pub(crate) const EMPTY: Self = Self { mesh: Aabb::EMPTY, anchor: Aabb::EMPTY, morph: 0.0 };
 
     /// Whether all numbers are finite, and none is negative that must not be.
     pub(crate) fn is_sound(&self) -> bool {

@@ -1,7 +1,7 @@
 //! Details: rigs with the meshes, the palette and the joints of one level of detail.
 
 use super::limits::MAX_DETAIL_VERTICES;
-use super::{Reach, Rig, RigMesh, SlotBounds};
+use super::{Reach, Rig, RigMesh, measure_slots};
 use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
@@ -43,29 +43,13 @@ pub struct DetailOptions<'a> {
     pub leave_out: &'a [JointRef<'a>],
 }
 
-/// The relation of a rig that [`Rig::detail`] has made to the full rig; see [`Rig::as_detail`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Detail {
+/// The relation of a rig that [`Rig::detail`] has made to the full rig.
+#[derive(Clone, Debug)]
+pub(crate) struct Detail {
     level: usize,
     full_rows: Vec<u32>,
-    evaluated: Vec<bool>,
-}
-
-impl Detail {
-    /// The level of detail whose meshes the rig has.
-    pub fn level(&self) -> usize {
-        self.level
-    }
-
-    /// For every palette row of the detail, the row of the full rig's palette, ascending.
-    pub fn full_rows(&self) -> &[u32] {
-        &self.full_rows
-    }
-
     /// For each joint, whether it is evaluated. The others are at rest below their parents.
-    pub fn evaluated(&self) -> &[bool] {
-        &self.evaluated
-    }
+    evaluated: Vec<bool>,
 }
 
 impl Rig {
@@ -86,7 +70,8 @@ impl Rig {
     ///
     /// # Errors
     /// If the rig has no such level, a joint is not found, or the copies of meshes that several skins share have more
-    /// than [`MAX_DETAIL_VERTICES`] vertices.
+    /// than 2^26 vertices. Each pair of a mesh and a skin that is drawn together counts with the vertices of the mesh,
+    /// and again for each morph target and for every four influences.
     pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, BuildError> {
         let (level, levels) = (options.level, self.lod_count());
         if level >= levels {
@@ -116,7 +101,7 @@ impl Rig {
         for (joint, evaluated) in evaluated.iter_mut().enumerate() {
             *evaluated &= keep[joint] || !left_out[joint];
         }
-        let slot_bounds = SlotBounds::measure(&skins, &palette_offsets, &meshes)?;
+        let slot_bounds = measure_slots(&skins, &palette_offsets, &meshes)?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
         Ok(Arc::new(Self {
@@ -146,9 +131,15 @@ impl Rig {
         }))
     }
 
-    /// The relation to the full rig, if the rig is a detail: see [`Rig::detail`].
-    pub fn as_detail(&self) -> Option<&Detail> {
-        self.detail.as_ref()
+    /// The level of detail whose meshes a [detail](Rig::detail) has; 0 for a full rig.
+    pub fn detail_level(&self) -> usize {
+        self.detail.as_ref().map_or(0, |detail| detail.level)
+    }
+
+    /// For every palette row of a [detail](Rig::detail), the row of the full rig's palette, ascending; `None` for a full
+    /// rig.
+    pub fn full_rows(&self) -> Option<&[u32]> {
+        self.detail.as_ref().map(|detail| &detail.full_rows[..])
     }
 
     /// Whether a joint is evaluated; if not, it is at rest below its parent. True for all joints but those that a
@@ -201,7 +192,7 @@ fn needed(skeleton: &Skeleton, skins: &[Skin], keep: Vec<bool>) -> Vec<bool> {
 /// The slots of a rig that the meshes of a level use.
 struct KeptSlots {
     /// Per skin the new slot of every old one; `None` if it is dropped.
-    places: Vec<Vec<Option<u16>>>,
+    new_slots: Vec<Vec<Option<u16>>>,
 }
 
 impl KeptSlots {
@@ -226,30 +217,30 @@ impl KeptSlots {
                 }
             }
         }
-        let places = used.iter().map(|used| {
+        let new_slots = used.iter().map(|used| {
             let mut next = 0;
-            let place = |&used: &bool| {
+            let new_slot = |&used: &bool| {
                 next += u16::from(used);
                 used.then(|| next - 1)
             };
-            used.iter().map(place).collect()
+            used.iter().map(new_slot).collect()
         });
-        Self { places: places.collect() }
+        Self { new_slots: new_slots.collect() }
     }
 
     fn is_whole(&self, skin: usize) -> bool {
-        self.places[skin].iter().all(Option::is_some)
+        self.new_slots[skin].iter().all(Option::is_some)
     }
 
     fn skins(&self, rig: &Rig) -> Vec<Skin> {
-        let skins = rig.skins.iter().zip(&self.places);
-        let kept = skins.map(|(skin, places)| skin.with_slots(|slot| places[slot].is_some()));
+        let skins = rig.skins.iter().zip(&self.new_slots);
+        let kept = skins.map(|(skin, new)| skin.with_slots(|slot| new[slot].is_some()));
         kept.collect()
     }
 
     /// For every kept row, the row of the full rig.
     fn full_rows(&self, rig: &Rig) -> Vec<u32> {
-        let kept = self.places.iter().flatten().enumerate();
+        let kept = self.new_slots.iter().flatten().enumerate();
         let rows = kept.filter(|k| k.1.is_some()).map(|(row, _)| {
             let full = rig.detail.as_ref().map(|d| d.full_rows[row]);
             full.unwrap_or(row as u32)
@@ -274,10 +265,10 @@ impl KeptSlots {
         let made = meshes.iter().map(|&m| {
             let mut made = m.clone();
             if let Some(slot) = m.rigid_slot {
-                made.rigid_slot = self.places[m.skin][usize::from(slot)];
+                made.rigid_slot = self.new_slots[m.skin][usize::from(slot)];
             } else if let Some(copy) = moved.get_mut(&(Arc::as_ptr(&m.mesh), m.skin)) {
-                let places = &self.places[m.skin];
-                let copy = copy.get_or_insert_with(|| Arc::new(on_slots(&m.mesh, places)));
+                let new_slots = &self.new_slots[m.skin];
+                let copy = copy.get_or_insert_with(|| Arc::new(on_slots(&m.mesh, new_slots)));
                 made.mesh = copy.clone();
             }
             made
@@ -316,12 +307,12 @@ fn used_slots(mesh: &Mesh) -> Vec<u16> {
 }
 
 /// A mesh whose influences refer to new slots. Influences without a weight refer to slot 0.
-fn on_slots(mesh: &Mesh, places: &[Option<u16>]) -> Mesh {
+fn on_slots(mesh: &Mesh, new_slots: &[Option<u16>]) -> Mesh {
     let mut moved = mesh.clone();
     for influences in moved.primitives.iter_mut().map(|p| &mut p.influences) {
         for (slot, &weight) in influences.joints.iter_mut().zip(&influences.weights) {
-            let place = places.get(usize::from(*slot)).copied().flatten();
-            *slot = place.filter(|_| weight != 0.0).unwrap_or(0);
+            let new = new_slots.get(usize::from(*slot)).copied().flatten();
+            *slot = new.filter(|_| weight != 0.0).unwrap_or(0);
         }
     }
     moved

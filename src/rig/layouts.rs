@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn clips_of_one_hash_are_told_apart() {
+    fn clips_whose_hashes_collide_get_distinct_layouts() {
         let here = rig([0, 1], 1.0);
         let [a, b] = [2.0, 3.0].map(|far| rig([1, 0], far).clips()[0].clone());
         let laid_b = here.lay_out(&b).unwrap();

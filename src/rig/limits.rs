@@ -11,13 +11,13 @@ use std::sync::Arc;
 ///
 /// Each pair of a mesh and a skin that is drawn together counts with the slots that the mesh uses. A rig of
 /// 500 meshes with 200 slots each has 100,000.
-pub const MAX_SHARED_SLOTS: u64 = 1 << 28;
+pub(super) const MAX_SHARED_SLOTS: u64 = 1 << 28;
 
 /// Limit on the vertices of the meshes that a detail copies: about one second of work and 5 GiB.
 ///
 /// Each pair of a mesh and a skin that is drawn together counts with the vertices of the mesh, and again for each morph
 /// target and for every four influences. A character of 100,000 vertices with 52 targets has 5 million.
-pub const MAX_DETAIL_VERTICES: u64 = 1 << 26;
+pub(super) const MAX_DETAIL_VERTICES: u64 = 1 << 26;
 
 /// Checks the numbers of all nodes. Returns the first node with a number beyond its limit.
 ///
@@ -66,9 +66,9 @@ fn local(node: &RigNode) -> DAffine3 {
 /// The distinct meshes of a rig, in the order of their first use, and for each entry its index among them.
 pub(crate) fn distinct(meshes: &[RigMesh]) -> (Vec<&Arc<Mesh>>, Vec<usize>) {
     let mut all = Vec::new();
-    let mut places: HashMap<*const Mesh, usize> = HashMap::new();
+    let mut indices: HashMap<*const Mesh, usize> = HashMap::new();
     let which = meshes.iter().map(|m| {
-        *places.entry(Arc::as_ptr(&m.mesh)).or_insert_with(|| {
+        *indices.entry(Arc::as_ptr(&m.mesh)).or_insert_with(|| {
             all.push(&m.mesh);
             all.len() - 1
         })

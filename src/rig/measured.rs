@@ -28,7 +28,8 @@ pub(crate) struct Measured {
     pub speed: OnceLock<ClipSpeed>,
 }
 
-type Place = (Weak<Clip>, Arc<Measured>);
+/// A clip, and what was measured of it.
+type Entry = (Weak<Clip>, Arc<Measured>);
 
 /// Measurements of the clips of a rig. An entry holds its clip weakly, so no other clip gets its address while the entry
 /// exists.
@@ -36,7 +37,7 @@ type Place = (Weak<Clip>, Arc<Measured>);
 pub(crate) struct Measures {
     rest: OnceLock<Option<ClipBounds>>,
     /// Entries by the address of the clip.
-    clips: Mutex<HashMap<usize, Place>>,
+    clips: Mutex<HashMap<usize, Entry>>,
 }
 
 impl Clone for Measures {
@@ -84,15 +85,15 @@ mod tests {
     }
 
     #[test]
-    fn a_clip_has_one_place_and_clips_that_are_gone_have_none() {
+    fn a_clip_is_measured_once_and_dropped_clips_leave_no_entries() {
         let rig = rig();
         let held = rig.clips()[0].clone();
-        let place = rig.measured(&held);
+        let measured = rig.measured(&held);
         for _ in 0..1000 {
             let passing = Arc::new(held.as_ref().clone());
-            assert!(!Arc::ptr_eq(&rig.measured(&passing), &place));
+            assert!(!Arc::ptr_eq(&rig.measured(&passing), &measured));
         }
-        assert!(Arc::ptr_eq(&rig.measured(&held), &place));
+        assert!(Arc::ptr_eq(&rig.measured(&held), &measured));
         let all = rig.measures.clips.lock().unwrap();
         assert!(all.capacity() < 100, "{}", all.capacity());
     }

@@ -20,12 +20,13 @@ pub use crate::error::RigFault;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
-pub use bounds::{Aabb, SlotBounds};
+pub use bounds::Aabb;
+pub(crate) use bounds::measure_slots;
 pub use clip_bounds::{ClipBounds, Sphere};
-pub use detail::{Detail, DetailOptions};
+use detail::Detail;
+pub use detail::DetailOptions;
 #[cfg(feature = "phx")]
 pub(crate) use limits::distinct;
-pub use limits::{MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS};
 pub(crate) use measured::ClipSpeed;
 pub use parts::RigParts;
 pub(crate) use parts::is_forest;
@@ -71,7 +72,7 @@ pub struct Rig {
     /// Images, shared with details of the rig.
     pub(crate) images: Arc<Vec<Option<ImageData>>>,
     pub(crate) morphs: Vec<MorphRange>,
-    pub(crate) slot_bounds: SlotBounds,
+    pub(crate) slot_bounds: Vec<Aabb>,
     pub(crate) reach: Reach,
     /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
     pub(crate) displacements: Vec<f32>,
@@ -114,7 +115,7 @@ pub struct RigMesh {
     pub source: usize,
     /// Vertices, triangles and influences, shared by all nodes that draw the mesh.
     pub mesh: Arc<Mesh>,
-    /// The skin that influences refer to, as an index into [`Rig::skins`]; [`Rig::rigid_skin`] for rigid meshes.
+    /// The skin that influences refer to, as an index into [`Rig::skins`]; of rigid meshes the last.
     pub skin: usize,
     /// The slot that moves a rigid mesh; `None` if the mesh is skinned.
     pub rigid_slot: Option<u16>,
@@ -142,7 +143,7 @@ impl Rig {
         &self.skeleton
     }
 
-    /// All skins: the file's skins in file order, then one for rigid meshes if there are any.
+    /// All skins: the file's skins in file order, then one with a slot per node of a rigid mesh, if there are any.
     pub fn skins(&self) -> &[Skin] {
         &self.skins
     }
@@ -150,11 +151,6 @@ impl Rig {
     /// The skins of the file, in file order.
     pub fn file_skins(&self) -> &[Skin] {
         &self.skins[..self.file_skins]
-    }
-
-    /// Index of the skin for meshes without one, with a slot per rigid mesh node; `None` if there are none.
-    pub fn rigid_skin(&self) -> Option<usize> {
-        (self.skins.len() > self.file_skins).then_some(self.file_skins)
     }
 
     /// Rows of an instance's palette: the slots of all skins, one after another.
@@ -179,9 +175,9 @@ impl Rig {
     /// 65,535. The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
         let clips = self.clips.len();
-        let place = self.clips.get_mut(clip);
-        let place = place.ok_or(BuildError::Clip(ClipFault::Unknown { clip, clips }))?;
-        *place = Arc::new(place.as_ref().clone().with_markers(markers)?);
+        let own = self.clips.get_mut(clip);
+        let own = own.ok_or(BuildError::Clip(ClipFault::Unknown { clip, clips }))?;
+        *own = Arc::new(own.as_ref().clone().with_markers(markers)?);
         Ok(())
     }
 
@@ -242,8 +238,11 @@ impl Rig {
         &self.humanoid
     }
 
-    /// Bounding boxes of the vertices that each palette row moves.
-    pub fn slot_bounds(&self) -> &SlotBounds {
+    /// For each palette row, the bounding box of the vertices that it moves, in mesh space; empty if it moves none.
+    ///
+    /// A skinned vertex is a weighted mean of its positions under each of its slots. The union of the transformed boxes
+    /// therefore contains the deformed mesh, for weights that sum to 1 and morph weights in [0, 1].
+    pub fn slot_bounds(&self) -> &[Aabb] {
         &self.slot_bounds
     }
 

@@ -2,7 +2,7 @@
 
 use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
 use super::scales::check_scales;
-use super::{MorphRange, Reach, Rig, RigMesh, RigNode, SlotBounds};
+use super::{Aabb, MorphRange, Reach, Rig, RigMesh, RigNode, measure_slots};
 use crate::clip::Clip;
 use crate::error::{BuildError, RigFault};
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
@@ -101,7 +101,7 @@ impl Rig {
             palette_offsets.push(next);
             next += skin.len();
         }
-        let slot_bounds = SlotBounds::measure(&parts.skins, &palette_offsets, &parts.meshes)?;
+        let slot_bounds = measure_slots(&parts.skins, &palette_offsets, &parts.meshes)?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
         let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
@@ -134,7 +134,7 @@ impl Rig {
 
     /// Replaces the meshes and the bounds of their slots. Measures the reach of the rig; drops the bounds of clips, which
     /// the old meshes determined.
-    pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: SlotBounds) {
+    pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: Vec<Aabb>) {
         let clips = self.clips.iter().map(|c| &**c);
         self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);
         self.displacements = displacements(&self.skeleton, &meshes, &self.morphs);
@@ -161,31 +161,9 @@ impl Rig {
     /// The rig without images.
     #[cfg(feature = "phx")]
     pub(crate) fn without_images(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            skeleton: self.skeleton.clone(),
-            skins: self.skins.clone(),
-            file_skins: self.file_skins,
-            palette_offsets: self.palette_offsets.clone(),
-            palette_len: self.palette_len,
-            clips: self.clips.clone(),
-            nodes: self.nodes.clone(),
-            roots: self.roots.clone(),
-            meshes: self.meshes.clone(),
-            materials: self.materials.clone(),
-            images: Arc::default(),
-            morphs: self.morphs.clone(),
-            slot_bounds: self.slot_bounds.clone(),
-            reach: self.reach.clone(),
-            displacements: self.displacements.clone(),
-            clip_bounds: Vec::new(),
-            bounds_file: None,
-            derived: Default::default(),
-            layouts: Default::default(),
-            measures: Default::default(),
-            humanoid: Vec::new(),
-            detail: self.detail.clone(),
-        }
+        let mut rig = self.clone();
+        rig.images = Arc::default();
+        rig
     }
 
     /// The parts of the rig. Clips, meshes and the skeleton are shared; images are copied.

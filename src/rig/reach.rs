@@ -1,6 +1,6 @@
 //! `Reach`: the largest distance of vertices from a joint, whatever the rotations of the joints are.
 
-use super::SlotBounds;
+use super::Aabb;
 use crate::clip::{Channel, Clip, ClipKind};
 use crate::math::LANES;
 use crate::skeleton::{NO_JOINT, Skeleton, Skin, Trs};
@@ -103,13 +103,13 @@ impl Reach {
     pub fn new<'c>(
         skeleton: &Skeleton,
         skins: &[Skin],
-        slots: &SlotBounds,
+        slots: &[Aabb],
         clips: impl Iterator<Item = &'c Clip>,
     ) -> Self {
         let mut radii = vec![-1.0f32; skeleton.len()];
         let (mut fixed, mut most_bind) = (-1.0f32, 0.0f32);
         let all = skins.iter().flat_map(|s| s.joints().iter().zip(s.inverse_bind()));
-        for ((&joint, bind), slot) in all.zip(slots.boxes()).filter(|(_, b)| !b.is_empty()) {
+        for ((&joint, bind), slot) in all.zip(slots).filter(|(_, b)| !b.is_empty()) {
             let squares = bind.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
             most_bind = most_bind.max(squares.sum::<f32>().sqrt());
             let far = |corner| bind.transform_point3(corner).length();

@@ -33,7 +33,7 @@ impl BlendJob<'_> {
     const NAME: &'static str = "BlendJob";
 
     /// Checks shapes and weights.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         let needed = self.rest.shape();
         for (pose, weight) in self.actions {
             same_shape(Self::NAME, ACTION_NAMES, pose.shape(), needed)?;
@@ -48,7 +48,7 @@ impl BlendJob<'_> {
     /// If a pose has another shape than `rest`, or a weight is negative or not finite.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(SimdLevel::current(), BlendKernel(self));
+        dispatch(SimdLevel::current(), self);
         Ok(())
     }
 }
@@ -70,7 +70,7 @@ impl LayerJob<'_> {
     const NAME: &'static str = "LayerJob";
 
     /// Checks shapes, weight and mask.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         same_shape(Self::NAME, ABOVE_NAMES, self.above.shape(), self.pose.shape())?;
         in_range(Self::NAME, "weight", self.weight, 0.0, 1.0)?;
         check_mask(Self::NAME, self.mask, self.pose)
@@ -82,7 +82,7 @@ impl LayerJob<'_> {
     /// If the poses or the mask differ in shape, or the weight is outside [0, 1].
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(SimdLevel::current(), LayerKernel(self));
+        dispatch(SimdLevel::current(), self);
         Ok(())
     }
 }
@@ -105,7 +105,7 @@ impl AdditiveJob<'_> {
     const NAME: &'static str = "AdditiveJob";
 
     /// Checks shapes, weight and mask.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         same_shape(Self::NAME, DELTA_NAMES, self.delta.shape(), self.pose.shape())?;
         in_range(Self::NAME, "weight", self.weight, -1.0, 1.0)?;
         check_mask(Self::NAME, self.mask, self.pose)
@@ -117,7 +117,7 @@ impl AdditiveJob<'_> {
     /// If the poses or the mask differ in shape, or the weight is outside [−1, 1].
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(SimdLevel::current(), AdditiveKernel(self));
+        dispatch(SimdLevel::current(), self);
         Ok(())
     }
 }
@@ -135,14 +135,12 @@ fn check_mask(job: &'static str, mask: Option<&JointMask>, pose: &Pose) -> Resul
     mask.map_or(Ok(()), |m| exact(job, "mask", m.rows().len(), pose.blocks()))
 }
 
-struct BlendKernel<'a>(BlendJob<'a>);
-
-impl Kernel for BlendKernel<'_> {
+impl Kernel for BlendJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BlendJob { actions, rest, output } = self.0;
+        let Self { actions, rest, output } = self;
         let shares = shares(actions.iter().map(|a| a.1).sum());
         let mut first = true;
         for &(pose, weight) in actions {
@@ -173,7 +171,7 @@ fn write<S: Lanes, const C: usize>(_: S, v: &[S::f32s; C], rows: &mut [Row; C], 
     }
 }
 
-/// Combines each group of rows with that of another pose. It is a macro, as closures are not always inlined into the
+/// Combines each register of rows with that of another pose. It is a macro, as closures are not always inlined into the
 /// function that enables the instruction set.
 macro_rules! change {
     ($simd:expr, $rows:expr, $by:expr, |$a:ident, $b:ident, $lane:ident| $value:expr) => {{
@@ -233,19 +231,16 @@ pub(super) fn finish_layer<S: Lanes>(simd: S, sum: &mut Pose, rest: &Pose, share
     channels::normalize(sum);
 }
 
-struct LayerKernel<'a>(LayerJob<'a>);
-
-impl Kernel for LayerKernel<'_> {
+impl Kernel for LayerJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let LayerJob { pose, above, weight, mask } = self.0;
-        cover_pose(simd, pose, above, weight, mask);
+        cover_pose(simd, self.pose, self.above, self.weight, self.mask);
     }
 }
 
-/// Weight × mask of a group.
+/// Weight × mask of a register.
 #[inline(always)]
 fn lane_weights<S: Lanes>(
     simd: S,
@@ -299,15 +294,12 @@ pub(super) fn cover_pose<S: Lanes>(
     channels::normalize(pose);
 }
 
-struct AdditiveKernel<'a>(AdditiveJob<'a>);
-
-impl Kernel for AdditiveKernel<'_> {
+impl Kernel for AdditiveJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let AdditiveJob { pose, delta, weight, mask } = self.0;
-        add_pose(simd, pose, delta, weight, mask);
+        add_pose(simd, self.pose, self.delta, self.weight, self.mask);
     }
 }
 

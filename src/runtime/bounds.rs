@@ -2,7 +2,7 @@
 
 use super::check::{JobError, exact};
 use crate::math::Affine3x4;
-use crate::rig::{Aabb, SlotBounds};
+use crate::rig::Aabb;
 use glam::Vec3;
 use ultraviolet::{Vec3x8, f32x8};
 
@@ -12,8 +12,8 @@ use ultraviolet::{Vec3x8, f32x8};
 /// Each slot's box is transformed by its centre and half size (Arvo, Graphics Gems, 1990).
 #[derive(Debug)]
 pub struct BoundsJob<'a> {
-    /// The rig's slot boxes.
-    pub slots: &'a SlotBounds,
+    /// [`Rig::slot_bounds`](crate::rig::Rig::slot_bounds).
+    pub slots: &'a [Aabb],
     /// The instance's palette: one matrix per slot box.
     pub palette: &'a [Affine3x4],
 }
@@ -22,8 +22,8 @@ impl BoundsJob<'_> {
     const NAME: &'static str = "BoundsJob";
 
     /// Checks sizes.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
-        exact(Self::NAME, "palette", self.palette.len(), self.slots.boxes().len())
+    fn validate(&self) -> Result<(), JobError> {
+        exact(Self::NAME, "palette", self.palette.len(), self.slots.len())
     }
 
     /// Validates, then measures. Empty if no slot moves a vertex.
@@ -34,7 +34,7 @@ impl BoundsJob<'_> {
         self.validate()?;
         let mut low = Vec3x8::broadcast(f32x8::splat(f32::INFINITY));
         let mut high = Vec3x8::broadcast(f32x8::splat(f32::NEG_INFINITY));
-        let boxes = self.slots.boxes().chunks(8);
+        let boxes = self.slots.chunks(8);
         for (boxes, rows) in boxes.zip(self.palette.chunks(8)) {
             // Lanes without vertices repeat one that has some, so that they add nothing.
             let Some(filled) = boxes.iter().position(|b| !b.is_empty()) else {

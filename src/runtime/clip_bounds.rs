@@ -25,24 +25,12 @@ pub(super) const MATRICES: usize = 1 << 27;
 /// # Errors
 /// If the clip is additive or was built for another skeleton.
 pub fn clip_bounds(rig: &Rig, clip: Option<&Clip>) -> Result<Option<ClipBounds>, JobError> {
-    let scratch = &mut ClipBoundsScratch::new(rig);
-    ClipBoundsJob { rig, clip, scratch }.run()
+    ClipBoundsScratch::new(rig).measure(rig, clip)
 }
 
-/// The measurement of [`clip_bounds`], with buffers that several clips share.
+/// The buffers of [`clip_bounds`], shared by the clips of one rig; they grow to the needs of a clip.
 #[derive(Debug)]
-pub struct ClipBoundsJob<'a> {
-    /// The rig.
-    pub rig: &'a Rig,
-    /// A full clip of the rig's skeleton; `None` for the rest pose.
-    pub clip: Option<&'a Clip>,
-    /// Buffers; they grow to the clip's needs.
-    pub scratch: &'a mut ClipBoundsScratch,
-}
-
-/// The buffers of a [`ClipBoundsJob`].
-#[derive(Debug)]
-pub struct ClipBoundsScratch {
+pub(crate) struct ClipBoundsScratch {
     pose: Pose,
     locals: Vec<[Row; 12]>,
     models: Vec<Affine3x4>,
@@ -64,6 +52,107 @@ impl ClipBoundsScratch {
             cursors: Vec::new(),
         }
     }
+
+    /// Measures a clip, by the rules of [`clip_bounds`].
+    pub fn measure(
+        &mut self,
+        rig: &Rig,
+        clip: Option<&Clip>,
+    ) -> Result<Option<ClipBounds>, JobError> {
+        if let Some(clip) = clip.filter(|c| c.kind() == ClipKind::Additive) {
+            return Err(JobError::Kind {
+                job: "clip_bounds",
+                clip: clip.name().to_owned(),
+                have: "additive",
+                needed: "full",
+            });
+        }
+        measure(rig, clip, |time| self.pose(rig, clip, time))
+    }
+
+    /// Measures the positions of the joints in place of meshes, for a rig that draws nothing. The anchor is a joint, or
+    /// the origin of the model. `None` also for a clip that is additive or of another skeleton.
+    pub fn measure_joints(
+        &mut self,
+        rig: &Rig,
+        clip: Option<&Clip>,
+        anchor: Option<u16>,
+    ) -> Option<ClipBounds> {
+        if clip.is_some_and(|clip| clip.kind() == ClipKind::Additive) {
+            return None;
+        }
+        let pose = |time: f32| {
+            self.models(rig, clip, time)?;
+            let mut mesh = Aabb::EMPTY;
+            // Without joints the origin of the model counts.
+            let origin = self.models.is_empty().then_some(Vec3::ZERO);
+            let joints = self.models.iter().map(Affine3x4::translation);
+            joints.chain(origin).for_each(|joint| mesh.add(joint));
+            Ok(Moment { mesh, anchor: self.translation(anchor), scale: 0.0 })
+        };
+        measure(rig, clip, pose).ok().flatten()
+    }
+
+    /// The position of a joint; the origin of the model for `None`.
+    fn translation(&self, joint: Option<u16>) -> Vec3 {
+        let model = joint.and_then(|joint| self.models.get(usize::from(joint)));
+        model.map_or(Vec3::ZERO, Affine3x4::translation)
+    }
+
+    /// The model matrices and the palette of the last pose.
+    pub(super) fn matrices(&self) -> (&[Affine3x4], &[Affine3x4]) {
+        (&self.models, &self.rows)
+    }
+
+    /// Computes the model matrices at a time.
+    fn models(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<(), JobError> {
+        let skeleton = rig.skeleton();
+        let pose = match clip {
+            Some(clip) => {
+                self.hints.resize(clip.hint_count().max(self.hints.len()), 0);
+                let cursors = clip.timelines().len().max(self.cursors.len());
+                self.cursors.resize(cursors, Cursor::default());
+                SampleJob {
+                    skeleton,
+                    clip,
+                    time,
+                    hints: &mut self.hints,
+                    cursors: &mut self.cursors,
+                    output: &mut self.pose,
+                }
+                .run()?;
+                rig.rest_left_out(&mut self.pose);
+                &self.pose
+            }
+            None => skeleton.rest_pose(),
+        };
+        LocalToModelJob { skeleton, pose, locals: &mut self.locals, output: &mut self.models }.run()
+    }
+
+    pub(super) fn pose(
+        &mut self,
+        rig: &Rig,
+        clip: Option<&Clip>,
+        time: f32,
+    ) -> Result<Moment, JobError> {
+        self.models(rig, clip, time)?;
+        let mut rest = &mut self.rows[..];
+        for skin in rig.skins() {
+            let (output, later) = rest.split_at_mut(skin.len().min(rest.len()));
+            rest = later;
+            PaletteJob { skin, models: &self.models, output }.run()?;
+        }
+        let mesh = BoundsJob { slots: rig.slot_bounds(), palette: &self.rows }.run()?;
+        let norm = |row: &Affine3x4| {
+            let squares = row.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
+            squares.sum::<f32>().sqrt()
+        };
+        Ok(Moment {
+            mesh,
+            anchor: self.translation(rig.anchor()),
+            scale: self.rows.iter().map(norm).fold(0.0, f32::max),
+        })
+    }
 }
 
 /// The box of the meshes and the position of the anchor in one pose.
@@ -72,54 +161,6 @@ pub(super) struct Moment {
     anchor: Vec3,
     /// The largest factor by which a palette row scales.
     scale: f32,
-}
-
-impl ClipBoundsJob<'_> {
-    const NAME: &'static str = "ClipBoundsJob";
-
-    /// The number of matrices that the measurement computes, with the fixed cost of its samples.
-    pub(crate) fn matrices(&self) -> usize {
-        cost(self.rig, intervals(self.clip))
-    }
-
-    /// Measures, by the rules of [`clip_bounds`]; fails too if the scratch is of another rig.
-    pub fn run(self) -> Result<Option<ClipBounds>, JobError> {
-        let Self { rig, clip, scratch } = self;
-        if let Some(clip) = clip.filter(|c| c.kind() == ClipKind::Additive) {
-            return Err(JobError::Kind {
-                job: Self::NAME,
-                clip: clip.name().to_owned(),
-                have: "additive",
-                needed: "full",
-            });
-        }
-        measure(rig, clip, |time| scratch.pose(rig, clip, time))
-    }
-}
-
-/// The bounds of a rig that draws nothing: as a [`ClipBoundsJob`] measures them, with the positions of the joints in
-/// place of meshes. The anchor is a joint, or the origin of the model. `None` also for a clip that is additive or of
-/// another skeleton.
-pub(crate) fn joint_bounds(
-    rig: &Rig,
-    clip: Option<&Clip>,
-    anchor: Option<u16>,
-    scratch: &mut ClipBoundsScratch,
-) -> Option<ClipBounds> {
-    if clip.is_some_and(|clip| clip.kind() == ClipKind::Additive) {
-        return None;
-    }
-    let pose = |time: f32| {
-        scratch.models(rig, clip, time)?;
-        let mut mesh = Aabb::EMPTY;
-        // Without joints the origin of the model counts.
-        let origin = scratch.models.is_empty().then_some(Vec3::ZERO);
-        let places = scratch.models.iter().map(Affine3x4::translation);
-        places.chain(origin).for_each(|place| mesh.add(place));
-        let anchor = anchor.and_then(|a| scratch.models.get(usize::from(a)));
-        Ok(Moment { mesh, anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation), scale: 0.0 })
-    };
-    measure(rig, clip, pose).ok().flatten()
 }
 
 /// The bounds over the samples of a clip. `None` if a sample is not finite, or there are too many.
@@ -166,68 +207,15 @@ fn intervals(clip: Option<&Clip>) -> usize {
     (clip.map_or(0.0, Clip::duration) * RATE).ceil() as usize
 }
 
+/// The number of matrices that measuring a clip computes, with the fixed cost of its samples.
+pub(crate) fn clip_cost(rig: &Rig, clip: &Clip) -> usize {
+    cost(rig, intervals(Some(clip)))
+}
+
 pub(super) fn cost(rig: &Rig, intervals: usize) -> usize {
     // The fixed cost of a sample is about that of 64 matrices.
     let matrices = 64 + rig.skeleton().len() + rig.palette_len();
     intervals.saturating_add(1).saturating_mul(matrices)
-}
-
-impl ClipBoundsScratch {
-    /// The model matrices and the palette of the last pose.
-    pub(super) fn matrices(&self) -> (&[Affine3x4], &[Affine3x4]) {
-        (&self.models, &self.rows)
-    }
-
-    /// Computes the model matrices at a time.
-    fn models(&mut self, rig: &Rig, clip: Option<&Clip>, time: f32) -> Result<(), JobError> {
-        let skeleton = rig.skeleton();
-        let pose = match clip {
-            Some(clip) => {
-                self.hints.resize(clip.hint_count().max(self.hints.len()), 0);
-                let cursors = clip.timelines().len().max(self.cursors.len());
-                self.cursors.resize(cursors, Cursor::default());
-                SampleJob {
-                    skeleton,
-                    clip,
-                    time,
-                    hints: &mut self.hints,
-                    cursors: &mut self.cursors,
-                    output: &mut self.pose,
-                }
-                .run()?;
-                rig.rest_left_out(&mut self.pose);
-                &self.pose
-            }
-            None => skeleton.rest_pose(),
-        };
-        LocalToModelJob { skeleton, pose, locals: &mut self.locals, output: &mut self.models }.run()
-    }
-
-    pub(super) fn pose(
-        &mut self,
-        rig: &Rig,
-        clip: Option<&Clip>,
-        time: f32,
-    ) -> Result<Moment, JobError> {
-        self.models(rig, clip, time)?;
-        let mut rest = &mut self.rows[..];
-        for skin in rig.skins() {
-            let (output, later) = rest.split_at_mut(skin.len().min(rest.len()));
-            rest = later;
-            PaletteJob { skin, models: &self.models, output }.run()?;
-        }
-        let mesh = BoundsJob { slots: rig.slot_bounds(), palette: &self.rows }.run()?;
-        let anchor = rig.anchor().and_then(|a| self.models.get(usize::from(a)));
-        let norm = |row: &Affine3x4| {
-            let squares = row.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
-            squares.sum::<f32>().sqrt()
-        };
-        Ok(Moment {
-            mesh,
-            anchor: anchor.map_or(Vec3::ZERO, Affine3x4::translation),
-            scale: self.rows.iter().map(norm).fold(0.0, f32::max),
-        })
-    }
 }
 
 /// The distance by which a clip's or the rest pose's morph weights outside [0, 1] move a vertex, in mesh space; a bound.

@@ -233,7 +233,7 @@ impl<'a> Course<'a> {
         let Sample { time: at, points, farthest } = &mut self.now;
         *at = time;
         points.clear();
-        let boxes = self.rig.slot_bounds().boxes();
+        let boxes = self.rig.slot_bounds();
         let drawn = rows.iter().zip(boxes).filter(|(_, b)| !b.is_empty());
         for (row, b) in drawn {
             points.extend(b.corners().map(|corner| row.transform_point3(corner)));

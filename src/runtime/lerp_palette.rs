@@ -44,7 +44,7 @@ impl LerpPaletteJob<'_> {
     const NAME: &'static str = "LerpPaletteJob";
 
     /// Checks sizes and the factor.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         exact(Self::NAME, "to", self.to.len(), self.from.len())?;
         exact(Self::NAME, "output", self.output.len(), self.from.len())?;
         in_range(Self::NAME, "factor", self.factor, 0.0, 1.0)
@@ -67,19 +67,17 @@ impl LerpPaletteJob<'_> {
         } else if self.factor == 1.0 {
             self.output.copy_from_slice(self.to);
         } else {
-            dispatch(level, LerpKernel(self));
+            dispatch(level, self);
         }
     }
 }
 
-struct LerpKernel<'a>(LerpPaletteJob<'a>);
-
-impl Kernel for LerpKernel<'_> {
+impl Kernel for LerpPaletteJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let LerpPaletteJob { from, to, factor, output } = self.0;
+        let Self { from, to, factor, output } = self;
         // A row has twelve floats; they are taken sixteen at a time, then four at a time.
         let (from, from_rest) = bytemuck::cast_slice::<_, f32>(from).as_chunks::<16>();
         let (to, to_rest) = bytemuck::cast_slice::<_, f32>(to).as_chunks::<16>();
@@ -122,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn job_validity() {
+    fn sizes_that_differ_and_factors_outside_0_to_1_are_refused() {
         let run = |from: usize, to: usize, output: usize, factor: f32| {
             let mut output = rows(output, 3);
             LerpPaletteJob { from: &rows(from, 1), to: &rows(to, 2), factor, output: &mut output }
@@ -149,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_lie_between_at_every_level() {
+    fn rows_are_interpolated_at_every_level() {
         // These counts leave every remainder of 16 floats; 0 has no rows.
         for (count, level) in (0..9).flat_map(|n| SimdLevel::supported().map(move |l| (n, l))) {
             let (from, to) = (rows(count, 1), rows(count, 2));

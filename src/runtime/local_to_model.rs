@@ -2,8 +2,7 @@
 
 use super::check::{JobError, exact, same_shape};
 use crate::evaluate::track::load;
-use crate::evaluate::{compose, multiply};
-use crate::evaluate::{group_floats, scratch_row};
+use crate::evaluate::{compose, group_floats, multiply, scratch_row};
 use crate::math::{Affine3x4, LANES, Row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
 use crate::skeleton::{NO_JOINT, Pose, Skeleton};
@@ -31,7 +30,7 @@ impl LocalToModelJob<'_> {
     const NAME: &'static str = "LocalToModelJob";
 
     /// Checks sizes.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         let mut needed = self.skeleton.rest_pose().shape();
         needed[3] = self.pose.scalar_blocks();
         same_shape(
@@ -50,21 +49,18 @@ impl LocalToModelJob<'_> {
     /// If the pose, the scratch or the output do not fit the skeleton.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(SimdLevel::current(), LocalToModelKernel(self));
+        dispatch(SimdLevel::current(), self);
         Ok(())
     }
 }
 
-struct LocalToModelKernel<'a>(LocalToModelJob<'a>);
-
-impl Kernel for LocalToModelKernel<'_> {
+impl Kernel for LocalToModelJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let job = self.0;
-        compose_pose(simd, job.pose, job.locals);
-        walk(simd, job.skeleton, job.locals, job.output);
+        compose_pose(simd, self.pose, self.locals);
+        walk(simd, self.skeleton, self.locals, self.output);
     }
 }
 

@@ -37,7 +37,7 @@ impl SampleJob<'_> {
     const NAME: &'static str = "SampleJob";
 
     /// Checks buffers and skeleton.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
             return Err(JobError::Skeleton {
                 job: Self::NAME,
@@ -66,21 +66,18 @@ impl SampleJob<'_> {
     /// [`run`](Self::run) at a given level.
     pub(crate) fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
         self.validate()?;
-        dispatch(level, SampleKernel(self));
+        dispatch(level, self);
         Ok(())
     }
 }
 
-struct SampleKernel<'a>(SampleJob<'a>);
-
-impl Kernel for SampleKernel<'_> {
+impl Kernel for SampleJob<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let job = self.0;
-        locate_all(job.clip, job.time, job.hints, job.cursors);
-        sample_pose(simd, job.skeleton, job.clip, job.cursors, job.output);
+        locate_all(self.clip, self.time, self.hints, self.cursors);
+        sample_pose(simd, self.skeleton, self.clip, self.cursors, self.output);
     }
 }
 
@@ -162,7 +159,7 @@ pub(super) fn sample_scalars<S: Lanes>(
     channels::finish_sample(clip, output);
 }
 
-/// Samples a group of a block that holds no rotations.
+/// Samples a register of lanes of a block that holds no rotations.
 #[inline(always)]
 fn vector<S: Lanes, const C: usize>(
     simd: S,
@@ -183,7 +180,7 @@ fn keys<'a>(clip: &'a Clip, cursors: &'a [Cursor]) -> Keys<'a> {
     Keys { rows: clip.rows(), packed: clip.packed(), constants: &[], cursors }
 }
 
-/// Stores the components of a group of lanes.
+/// Stores the components of a register of lanes.
 #[inline(always)]
 fn store<S: Simd, V: Floats<S>, const C: usize>(v: &[V; C], rows: &mut [Row; C], lane: usize) {
     for (v, row) in v.iter().zip(rows) {

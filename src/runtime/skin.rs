@@ -32,7 +32,7 @@ impl SkinningJob<'_> {
     const NAME: &'static str = "SkinningJob";
 
     /// Checks sizes and joint indices.
-    pub(crate) fn validate(&self) -> Result<(), JobError> {
+    fn validate(&self) -> Result<(), JobError> {
         let p = self.primitive;
         let vertices = p.positions.len();
         exact(Self::NAME, "positions", self.positions.len(), vertices)?;

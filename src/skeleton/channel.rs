@@ -34,7 +34,7 @@ impl ChannelValue {
     }
 
     /// The number of components.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.as_slice().len()
     }
 
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_doubled_names_and_values_that_are_none() {
+    fn names_that_are_taken_and_invalid_rest_values_are_refused() {
         let with = |channels| plain(vec![]).with_channels(channels);
         let float = |name: &str| channel(name, ChannelValue::Float(0.0));
         let refused = with(vec![float("a"), float("a")]);

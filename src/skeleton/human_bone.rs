@@ -19,116 +19,63 @@ pub const HUMAN_BONES: usize = 55;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
+// The variants have the names of VRM 1.0.
+#[allow(missing_docs)]
 pub enum HumanBone {
-    /// The hips.
     Hips,
-    /// The spine.
     Spine,
-    /// The chest.
     Chest,
-    /// The upper chest.
     UpperChest,
-    /// The neck.
     Neck,
-    /// The head.
     Head,
-    /// The left eye.
     LeftEye,
-    /// The right eye.
     RightEye,
-    /// The jaw.
     Jaw,
-    /// The left upper leg.
     LeftUpperLeg,
-    /// The left lower leg.
     LeftLowerLeg,
-    /// The left foot.
     LeftFoot,
-    /// The left toes.
     LeftToes,
-    /// The right upper leg.
     RightUpperLeg,
-    /// The right lower leg.
     RightLowerLeg,
-    /// The right foot.
     RightFoot,
-    /// The right toes.
     RightToes,
-    /// The left shoulder.
     LeftShoulder,
-    /// The left upper arm.
     LeftUpperArm,
-    /// The left lower arm.
     LeftLowerArm,
-    /// The left hand.
     LeftHand,
-    /// The right shoulder.
     RightShoulder,
-    /// The right upper arm.
     RightUpperArm,
-    /// The right lower arm.
     RightLowerArm,
-    /// The right hand.
     RightHand,
-    /// The left thumb metacarpal.
     LeftThumbMetacarpal,
-    /// The left thumb proximal.
     LeftThumbProximal,
-    /// The left thumb distal.
     LeftThumbDistal,
-    /// The left index proximal.
     LeftIndexProximal,
-    /// The left index intermediate.
     LeftIndexIntermediate,
-    /// The left index distal.
     LeftIndexDistal,
-    /// The left middle proximal.
     LeftMiddleProximal,
-    /// The left middle intermediate.
     LeftMiddleIntermediate,
-    /// The left middle distal.
     LeftMiddleDistal,
-    /// The left ring proximal.
     LeftRingProximal,
-    /// The left ring intermediate.
     LeftRingIntermediate,
-    /// The left ring distal.
     LeftRingDistal,
-    /// The left little proximal.
     LeftLittleProximal,
-    /// The left little intermediate.
     LeftLittleIntermediate,
-    /// The left little distal.
     LeftLittleDistal,
-    /// The right thumb metacarpal.
     RightThumbMetacarpal,
-    /// The right thumb proximal.
     RightThumbProximal,
-    /// The right thumb distal.
     RightThumbDistal,
-    /// The right index proximal.
     RightIndexProximal,
-    /// The right index intermediate.
     RightIndexIntermediate,
-    /// The right index distal.
     RightIndexDistal,
-    /// The right middle proximal.
     RightMiddleProximal,
-    /// The right middle intermediate.
     RightMiddleIntermediate,
-    /// The right middle distal.
     RightMiddleDistal,
-    /// The right ring proximal.
     RightRingProximal,
-    /// The right ring intermediate.
     RightRingIntermediate,
-    /// The right ring distal.
     RightRingDistal,
-    /// The right little proximal.
     RightLittleProximal,
-    /// The right little intermediate.
     RightLittleIntermediate,
-    /// The right little distal.
     RightLittleDistal,
 }
 

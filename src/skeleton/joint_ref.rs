@@ -179,7 +179,7 @@ mod tests {
     use crate::skeleton::{Joint, Trs};
 
     #[test]
-    fn names_paths_and_indices() {
+    fn joints_are_found_by_name_path_and_index() {
         let names = [
             ("hips", None),
             ("left", Some(0)),
@@ -232,6 +232,10 @@ mod tests {
         }
         let out = LookupError::JointIndex { joint: 7, joints: 7 };
         assert_eq!(s.joint(7), Err(out));
+        // The whole path of a root is its name.
+        let root = Joint { name: "hand".into(), parent: None, rest: Trs::IDENTITY };
+        let s = Skeleton::new(&[&joints[..], &[root]].concat(), None, vec![]).unwrap();
+        assert_eq!(s.joint("hand"), Ok(7));
     }
 
     /// Checks `path_match` against string comparison with the whole path.

@@ -101,7 +101,7 @@ impl Pose {
     }
 
     /// Sets the scalar at an index.
-    pub fn set_scalar(&mut self, index: usize, value: f32) {
+    pub(crate) fn set_scalar(&mut self, index: usize, value: f32) {
         self.scalars[index / LANES].0[index % LANES] = value;
     }
 

@@ -6,13 +6,14 @@ use phalanx::clip::Marker;
 use phalanx::crowd::{
     BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Sharing, Tier, TierDetail, Tiers,
 };
-use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::math::Affine3x4;
 use phalanx::playback::{
     AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, PlayOptions, Playable, PlaybackError,
     Player, Sync,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
+use phalanx_workload::Fnv1a;
 use std::sync::Arc;
 
 /// Numbers that look random.

@@ -118,9 +118,9 @@ impl Seen {
             Some(bones.rows()[range].to_vec())
         };
         // Of meshes that hang on nodes the vertices are in the other unit.
-        let palettes = match rig.rigid_skin() {
-            None => all.iter().filter_map(palette).collect(),
-            Some(_) => Vec::new(),
+        let palettes = match rig.skins().len() == rig.file_skins().len() {
+            true => all.iter().filter_map(palette).collect(),
+            false => Vec::new(),
         };
         let spheres = all.iter().map(|&i| crowd.bounding_sphere(i));
         let spheres: Vec<Option<Sphere>> = spheres.collect::<Result<_, _>>()?;

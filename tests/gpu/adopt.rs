@@ -3,7 +3,7 @@
 use crate::models::chain;
 use crate::robust::impossible_texture;
 use crate::support::{bones, crowd_of};
-use phalanx::gpu::{AdoptOptions, Gpu, GpuError, PaletteBackend};
+use phalanx::gpu::{Gpu, GpuError, PaletteBackend};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ struct Host {
 }
 
 /// A device that an engine has opened, with handlers of its own, and then lent.
-fn adopted(options: &AdoptOptions) -> (Gpu, Arc<Host>) {
+fn adopted(take_handlers: bool) -> (Gpu, Arc<Host>) {
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
@@ -29,12 +29,12 @@ fn adopted(options: &AdoptOptions) -> (Gpu, Arc<Host>) {
     }));
     let told = Arc::clone(&host);
     device.set_device_lost_callback(move |reason, _| told.losses.lock().unwrap().push(reason));
-    (Gpu::adopt(&adapter, device, queue, options), host)
+    (Gpu::adopt(&adapter, device, queue, take_handlers), host)
 }
 
 /// A device of an engine, whose handlers stay.
 pub fn lent() -> Gpu {
-    adopted(&AdoptOptions::default()).0
+    adopted(false).0
 }
 
 fn own_error(gpu: &Gpu) -> GpuError {
@@ -46,7 +46,7 @@ fn own_error(gpu: &Gpu) -> GpuError {
 }
 
 pub fn handlers_stay_the_hosts() {
-    let (gpu, host) = adopted(&AdoptOptions::default());
+    let (gpu, host) = adopted(false);
     let errors = || host.errors.load(Ordering::Relaxed);
     impossible_texture(&gpu);
     assert_eq!(errors(), 1, "the host's error is the host's");
@@ -77,8 +77,7 @@ pub fn handlers_stay_the_hosts() {
 }
 
 pub fn handlers_are_taken_on_request() {
-    let options = AdoptOptions { take_handlers: true, ..AdoptOptions::default() };
-    let (gpu, host) = adopted(&options);
+    let (gpu, host) = adopted(true);
     impossible_texture(&gpu);
     let error = gpu.checked(|| Ok(())).unwrap_err();
     assert!(matches!(error, GpuError::Refused { .. }), "{error}");

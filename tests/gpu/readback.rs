@@ -2,7 +2,7 @@
 //! Nothing waits for the device until the rows are read.
 
 use crate::test_renderer::{group, layout};
-use phalanx::gpu::{BonePage, BonePlace, Gpu, GpuBoneBuffer, PaletteBackend, shaders};
+use phalanx::gpu::{BoneRow, Gpu, GpuBoneBuffer, PaletteBackend, shaders};
 use phalanx::math::Affine3x4;
 
 /// The frame of the rows.
@@ -28,7 +28,12 @@ impl FrameRows {
         }
     }
 
-    fn page<'a>(self, bones: &'a GpuBoneBuffer, gpu: &Gpu, page: usize) -> Option<BonePage<'a>> {
+    fn page<'a>(
+        self,
+        bones: &'a GpuBoneBuffer,
+        gpu: &Gpu,
+        page: usize,
+    ) -> Option<wgpu::BindingResource<'a>> {
         match self {
             Self::Current => bones.page(gpu, page),
             Self::Previous => bones.previous_page(gpu, page),
@@ -64,7 +69,7 @@ pub struct RowReader {
 
 impl RowReader {
     pub fn new(gpu: &Gpu, backend: PaletteBackend, frame: FrameRows) -> Self {
-        let window = gpu.palette_limits().window;
+        let window = gpu.window_rows();
         let source = [
             &shaders::palette(backend, window),
             &shaders::previous_palette(backend),
@@ -114,7 +119,7 @@ impl RowReader {
         &self,
         gpu: &Gpu,
         bones: &GpuBoneBuffer,
-        palettes: &[(BonePlace, usize)],
+        palettes: &[(BoneRow, usize)],
     ) -> Readback {
         let windows = self.backend == PaletteBackend::Uniform;
         let mut jobs = Vec::new();
@@ -149,7 +154,7 @@ impl RowReader {
             pass.set_pipeline(&self.pipeline);
             for (i, (place, _)) in palettes.iter().enumerate() {
                 let page = self.frame.page(bones, gpu, place.page).expect("the page");
-                let page = group(gpu, &self.groups[1], &[(self.frame.binding(), page.binding)]);
+                let page = group(gpu, &self.groups[1], &[(self.frame.binding(), page)]);
                 let offset = [place.offset()];
                 pass.set_bind_group(0, &own, &[(i * JOB_STRIDE) as u32]);
                 pass.set_bind_group(1, &page, if windows { &offset } else { &[] });

@@ -4,10 +4,11 @@ use crate::models::{Weights, chain, file, mirrored_chain, tube};
 use crate::subject::{INSTANCES, STRANGERS, Skinned, Staged, Subject};
 use crate::support::open;
 use phalanx::gpu::{
-    BonePair, ComputeSkinner, Gpu, GpuError, InfluenceFormat, JointFormat, PaletteBackend,
-    ROW_BYTES, SkinInstance, SkinRun, SkinnedVertex, SkinningMesh, Table, WeightFormat,
+    ComputeSkinner, Gpu, GpuError, GpuMesh, PaletteBackend, SkinInstance, SkinRun, SkinnedVertex,
+    SkinningMesh, Table,
 };
 use std::ops::Range;
+use wgpu::VertexFormat;
 
 /// Of positions, relative to the model's size: what rounding in another order may cost.
 const POSITION: f32 = 1e-5;
@@ -29,13 +30,14 @@ pub fn every_kind() {
     let gpu = open();
     for (per_vertex, weights, targets, joints) in KINDS {
         let primitive = tube(joints, per_vertex, weights, targets);
-        let format = InfluenceFormat::of(&primitive.influences);
+        let mesh = GpuMesh::upload(&gpu, PaletteBackend::Texture, &primitive, true);
+        let format = mesh.unwrap().stored.expect("the mesh is skinned");
         let expected = match weights {
-            Weights::Bytes => WeightFormat::Unorm8,
-            Weights::Shorts => WeightFormat::Unorm16,
-            Weights::Floats => WeightFormat::F32,
+            Weights::Bytes => VertexFormat::Unorm8x4,
+            Weights::Shorts => VertexFormat::Unorm16x4,
+            Weights::Floats => VertexFormat::Float32x4,
         };
-        let wide = [JointFormat::U8, JointFormat::U16][usize::from(joints > 256)];
+        let wide = [VertexFormat::Uint8x4, VertexFormat::Uint16x4][usize::from(joints > 256)];
         assert_eq!((format.weights, format.joints), (expected, wide));
         let subject = Subject::new(chain(joints), primitive, 0..joints);
         for backend in PaletteBackend::ALL {
@@ -107,7 +109,7 @@ pub fn refusals() {
     }
     let wide = Subject::new(chain(677), tube(677, 4, Weights::Floats, 0), 0..677);
     let staged = Staged::new(&gpu, PaletteBackend::Uniform, &wide);
-    assert_eq!(PaletteBackend::Uniform.check_pair(&gpu, 677), Ok(()));
+    assert_eq!(PaletteBackend::Uniform.check(&gpu, 677, true), Ok(()));
     let neighbours = skin(&gpu, &staged, |i| (i ^ usize::from(i < 4), 0.5));
     assert!(neighbours.is_ok(), "{neighbours:?}");
     // The one after the next: 2 · 688 + 677 rows.
@@ -126,7 +128,7 @@ pub fn many_joints() {
     for backend in [PaletteBackend::Texture, PaletteBackend::Storage] {
         check(&gpu, backend, &subject);
     }
-    assert!(PaletteBackend::Uniform.check(&gpu, 1500).is_err());
+    assert!(PaletteBackend::Uniform.check(&gpu, 1500, false).is_err());
 }
 
 pub fn file_of_201_joints() {
@@ -171,16 +173,13 @@ fn skin(
 ) -> Result<Vec<SkinnedVertex>, GpuError> {
     let backend = staged.bones.backend();
     let mut skinner = ComputeSkinner::new(gpu, backend).expect("the device has compute shaders");
-    let pair = |i: usize| -> BonePair {
-        let [from, to] = [i, to(i).0].map(|i| &staged.ranges[i]);
-        let pair = staged.bones.locate_pair(from, to);
-        pair.expect("both are in the only page")
-    };
+    let row =
+        |i: usize| staged.bones.locate(&staged.ranges[i]).expect("it is in the only page").row;
     // Rows count from `start`. The second palette, if it is not read, may lie before it.
     let instance = |i: usize, start: u32| SkinInstance {
-        row: pair(i).row - start,
+        row: row(i) - start,
         first_weight: i as u32 * staged.stride(),
-        to_row: pair(i).to_row.wrapping_sub(start),
+        to_row: row(to(i).0).wrapping_sub(start),
         factor: to(i).1,
     };
     let bytes = staged.subject.primitive.positions.len() * size_of::<SkinnedVertex>();
@@ -200,7 +199,7 @@ fn skin(
             let page = staged.bones.page(gpu, 0).expect("there are rows");
             let run = SkinRun {
                 mesh: &mesh,
-                palette: page.binding,
+                palette: page,
                 offset,
                 weights: &weights,
                 instances,
@@ -218,8 +217,12 @@ fn skin(
         if backend == PaletteBackend::Uniform {
             // A window per instance; its rows count from the window's start.
             for i in 0..INSTANCES {
-                let place = if to(i).1 == 0.0 { staged.places[i] } else { pair(i).first() };
-                assert_eq!(u64::from(place.offset()), u64::from(place.row) * ROW_BYTES);
+                // A window for two palettes starts at the first of them.
+                let mut place = staged.places[i];
+                if to(i).1 != 0.0 {
+                    place.row = place.row.min(row(to(i).0));
+                }
+                assert_eq!(u64::from(place.offset()), u64::from(place.row) * 48);
                 run(&[instance(i, place.row)], place.offset(), i..i + 1)?;
             }
         } else {

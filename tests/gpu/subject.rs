@@ -2,7 +2,7 @@
 
 use crate::support::{bones, crowd_of};
 use phalanx::crowd::BoneBuffer;
-use phalanx::gpu::{BonePlace, Gpu, GpuBoneBuffer, PaletteBackend};
+use phalanx::gpu::{BoneRow, Gpu, GpuBoneBuffer, PaletteBackend};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::Primitive;
 use phalanx::rig::Rig;
@@ -64,7 +64,7 @@ pub struct Skinned {
 pub struct Staged<'a> {
     pub subject: &'a Subject,
     pub bones: GpuBoneBuffer,
-    pub places: Vec<BonePlace>,
+    pub places: Vec<BoneRow>,
     /// The instances' ranges in the frame.
     pub ranges: Vec<Range<usize>>,
     /// Morph weights of all instances, each after its strangers.

@@ -4,8 +4,8 @@
 use crate::subject::{INSTANCES, STRANGERS, Staged, Subject};
 use glam::{EulerRot, Mat4, Quat, Vec3};
 use phalanx::gpu::{
-    Gpu, GpuError, GpuMesh, InfluenceCount, PaletteBackend, SKINNED_LAYOUT, SURFACE_LAYOUT,
-    SkinnedVertex, Table, shaders,
+    Gpu, GpuError, GpuMesh, PaletteBackend, SKINNED_LAYOUT, SURFACE_LAYOUT, SkinnedVertex, Table,
+    shaders,
 };
 
 pub const SIDE: u32 = 256;
@@ -80,12 +80,9 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
         let stored = mesh.stored.expect("the mesh is skinned");
         let attributes = stored.attributes();
         let buffers = [SURFACE_LAYOUT, stored.layout(&attributes), PLACE_LAYOUT];
-        let window = gpu.palette_limits().window;
+        let window = gpu.window_rows();
         let source = [COMMON, &shaders::pieces(backend, window), BY_THE_SHADER].join("\n");
-        let entry = match mesh.count() {
-            InfluenceCount::Eight => "skin8",
-            _ => "skin4",
-        };
+        let entry = if stored.eight { "skin8" } else { "skin4" };
         let vertex = wgpu::ShaderStages::VERTEX;
         let layouts = [
             layout(
@@ -96,7 +93,7 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
         ];
         let page = staged.bones.page(gpu, 0).expect("there are rows");
         let groups = [
-            group(gpu, &layouts[0], &[(0, page.binding), (1, weights.binding())]),
+            group(gpu, &layouts[0], &[(0, page), (1, weights.binding())]),
             group(gpu, &layouts[1], &[(3, mesh.deltas.binding())]),
         ];
         let uniform = backend == PaletteBackend::Uniform;

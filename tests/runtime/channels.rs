@@ -51,7 +51,7 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
         _ => 1,
     };
     let times = (0..keys).map(|k| SECONDS * (k as f32 / (keys - 1) as f32).powf(1.3));
-    let width = channel.rest.width();
+    let width = channel.rest.as_slice().len();
     let count = keys * per_key * width;
     let number = |i: usize| {
         let seed = ((clip * 16 + c) * 256 + i) as u64;
@@ -133,7 +133,7 @@ impl Expected {
             },
             times: wide(&t.times),
             keys: wide(&t.values),
-            width: channel.rest.width(),
+            width: channel.rest.as_slice().len(),
         };
         Self {
             curves: (0..CLIPS).map(|i| track(channel, c, i).map(curve)).collect(),
@@ -303,7 +303,7 @@ fn without_clips_there_is_the_rest_value_and_scalars_hold_the_same() {
         let handle = rig.skeleton().channel(&channel.name).unwrap();
         let value = crowd.channel(instance, handle).unwrap();
         assert_eq!(value, channel.rest);
-        let width = channel.rest.width();
+        let width = channel.rest.as_slice().len();
         assert_eq!(scalars[next..next + width], *value.as_slice());
         next += width;
     }

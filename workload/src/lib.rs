@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
+mod hash;
 pub mod live;
 pub mod plaza;
 pub mod sampling;
@@ -20,5 +21,6 @@ pub mod textbook;
 pub mod tutorial;
 mod workload;
 
+pub use hash::Fnv1a;
 pub use standard::{PARADE, hash01, standard_crowd};
 pub use workload::{Workload, WorkloadClips};

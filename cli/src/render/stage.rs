@@ -210,7 +210,7 @@ fn points(actor: &Actor, frame: &SampledFrame, index: usize) -> Vec<Vec3> {
     let Some(posed) = frame.actors.get(index) else {
         return Vec::new();
     };
-    let boxes = actor.rig.slot_bounds().boxes().iter().enumerate();
+    let boxes = actor.rig.slot_bounds().iter().enumerate();
     let boxes = boxes.filter(|(_, bounds)| !bounds.is_empty());
     let corners = boxes.flat_map(|(slot, bounds)| {
         let row = frame.palette.get(posed.first_row + slot);

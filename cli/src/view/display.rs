@@ -86,14 +86,14 @@ impl Display {
     /// Name of the adapter, and how shaders read palettes.
     pub fn drawn_by(&self) -> [String; 2] {
         let renderer = &self.device.renderer;
-        let adapter = renderer.gpu().adapter().to_string();
+        let adapter = renderer.gpu().adapter_name();
         [adapter, format!("{} palettes", renderer.backend())]
     }
 
     /// The largest palette, in rows, of which the device holds pairs.
     pub fn most_pair_rows(&self) -> u64 {
         let renderer = &self.device.renderer;
-        renderer.backend().max_pair_joints(renderer.gpu())
+        renderer.backend().max_joints(renderer.gpu(), true)
     }
 
     /// Destroys the device, to simulate its loss.

@@ -3,7 +3,7 @@
 
 use super::table::Table;
 use phalanx::gpu::{
-    BonePlace, ComputeSkinner, Gpu, GpuBoneBuffer, GpuError, PaletteBackend, SkinInstance, SkinRun,
+    BoneRow, ComputeSkinner, Gpu, GpuBoneBuffer, GpuError, PaletteBackend, SkinInstance, SkinRun,
     SkinnedVertex, SkinningMesh, Stamps, Table as Weights,
 };
 use phalanx::rig::Rig;
@@ -19,7 +19,7 @@ pub fn measure(
     gpu: &Gpu,
     rig: &Rig,
     bones: &GpuBoneBuffer,
-    places: &[BonePlace],
+    places: &[BoneRow],
 ) -> Result<(), GpuError> {
     let backend = bones.backend();
     if backend == PaletteBackend::Uniform {
@@ -98,7 +98,7 @@ impl Stage<'_> {
         &self,
         skinner: &mut ComputeSkinner,
         stamps: &mut Option<Stamps>,
-        places: &[BonePlace],
+        places: &[BoneRow],
     ) -> Result<(), GpuError> {
         let gpu = self.gpu;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
@@ -112,11 +112,11 @@ impl Stage<'_> {
                     continue;
                 };
                 let instance =
-                    |place: &BonePlace| SkinInstance { row: place.row, ..SkinInstance::default() };
+                    |place: &BoneRow| SkinInstance { row: place.row, ..SkinInstance::default() };
                 let instances: Vec<_> = run.iter().map(instance).collect();
                 let run = SkinRun {
                     mesh: &skinned.mesh,
-                    palette: page.binding,
+                    palette: page,
                     offset: 0,
                     weights: self.weights,
                     instances: &instances,

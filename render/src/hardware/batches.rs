@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use super::super::Scene;
 use super::super::draw_list::{DrawList, Lists, Visible, largest_scale, relative};
 use super::pipelines::Pass;
-use phalanx::gpu::BonePlace;
+use phalanx::gpu::BoneRow;
 
 /// `Instance` of `shaders/character.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -53,7 +53,7 @@ pub(super) struct Batch {
 
 impl Batch {
     /// A batch of one instance, whose record is the next one.
-    fn new(visible: &Visible, place: &BonePlace, window: u32, records: usize) -> Self {
+    fn new(visible: &Visible, place: &BoneRow, window: u32, records: usize) -> Self {
         Self {
             model: visible.model,
             detail: visible.detail,
@@ -74,7 +74,7 @@ impl Batch {
     /// The dynamic offset of the batch's window.
     pub fn offset(&self) -> u32 {
         let (page, row) = (self.page, self.window);
-        BonePlace { page, row }.offset()
+        BoneRow { page, row }.offset()
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) struct Batching<'a> {
     pub scene: &'a Scene<'a>,
     pub draws: &'a DrawList,
     /// The positions of the ranges that [`readers`] returns, in the same order.
-    pub places: &'a [BonePlace],
+    pub places: &'a [BoneRow],
     /// Rows per window of the uniform backend; `None` for the others, which bind whole pages.
     pub window: Option<usize>,
 }
@@ -135,13 +135,12 @@ impl Batching<'_> {
     fn batch(
         &self,
         list: &[Visible],
-        places: &[BonePlace],
+        places: &[BoneRow],
         records: &mut Vec<InstanceRecord>,
     ) -> Vec<Batch> {
-        let mut order: Vec<(&Visible, BonePlace)> =
-            list.iter().zip(places.iter().copied()).collect();
+        let mut order: Vec<(&Visible, BoneRow)> = list.iter().zip(places.iter().copied()).collect();
         // The sort is stable: batches stay front to back. With windows they are in memory order instead.
-        let row = |place: &BonePlace| self.window.map(|_| place.row);
+        let row = |place: &BoneRow| self.window.map(|_| place.row);
         order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
         let mut batches: Vec<Batch> = Vec::new();
         for (visible, place) in order {
@@ -164,7 +163,7 @@ impl Batching<'_> {
     }
 
     /// Whether an instance can be drawn together with those of a batch, which it follows.
-    fn joins(&self, b: &Batch, visible: &Visible, place: &BonePlace) -> bool {
+    fn joins(&self, b: &Batch, visible: &Visible, place: &BoneRow) -> bool {
         let (_, rows) = self.draws.lists.shown(self.scene, visible);
         let end = place.row as usize + rows.len();
         let windowed = |rows| place.row >= b.window && end <= b.window as usize + rows;
@@ -176,7 +175,7 @@ impl Batching<'_> {
     /// The draws of blended meshes, in their order. Neighbours of one mesh share a draw.
     fn blended(
         &self,
-        places: &[BonePlace],
+        places: &[BoneRow],
         records: &mut Vec<InstanceRecord>,
     ) -> Vec<(usize, Batch)> {
         let mut batches: Vec<(usize, Batch)> = Vec::new();

@@ -3,6 +3,14 @@
 use super::super::PictureSize;
 use phalanx::gpu::{Gpu, GpuError};
 
+/// Samples per pixel that all render targets of a device support: 4 or 1.
+pub(super) fn samples(gpu: &Gpu) -> u32 {
+    let four = [PICTURE_FORMAT, MASK_FORMAT, DEPTH_FORMAT].iter().all(|&format| {
+        gpu.adapter.get_texture_format_features(format).flags.sample_count_supported(4)
+    });
+    if four { 4 } else { 1 }
+}
+
 /// Format of pictures: written as linear colours, stored and resolved as sRGB.
 pub(super) const PICTURE_FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8UnormSrgb;
 /// Format of shadow masks: the share of a pixel that is in shadow.
@@ -78,11 +86,11 @@ impl Canvas {
         };
         let view = |t: &wgpu::Texture| t.create_view(&Default::default());
         let attachment = wgpu::TextureUsages::RENDER_ATTACHMENT;
+        let count = samples(gpu);
         let resolved = |format, usage| {
             let last = texture(format, 1, attachment | usage);
             Resolved {
-                samples: (gpu.samples() > 1)
-                    .then(|| view(&texture(format, gpu.samples(), attachment))),
+                samples: (count > 1).then(|| view(&texture(format, count, attachment))),
                 view: view(&last),
                 texture: last,
             }
@@ -95,7 +103,7 @@ impl Canvas {
                 wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::TEXTURE_BINDING,
             ),
             mask: resolved(MASK_FORMAT, wgpu::TextureUsages::TEXTURE_BINDING),
-            depth: view(&texture(DEPTH_FORMAT, gpu.samples(), attachment)),
+            depth: view(&texture(DEPTH_FORMAT, count, attachment)),
         })
     }
 

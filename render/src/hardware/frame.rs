@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::super::draw_list::DrawList;
 use super::super::{Palette, Scene};
 use super::batches::InstanceRecord;
+use super::heap_pages::HeapPages;
 use super::pipelines::Pipelines;
-use phalanx::gpu::{BonePlace, Gpu, GpuError, PaletteBackend, RowPages, Table};
+use phalanx::gpu::{BoneRow, Gpu, GpuError, PaletteBackend, Table};
 
 /// A buffer that is rewritten for every picture and replaced only when it is too small.
 #[derive(Debug)]
@@ -42,7 +43,7 @@ impl Growing {
 pub(super) struct FrameResources {
     view: Growing,
     records: Growing,
-    rows: RowPages,
+    rows: HeapPages,
     /// A table of one zero, kept while the scene has no morph weights.
     weights: Option<Table>,
 }
@@ -62,7 +63,7 @@ impl FrameResources {
         Self {
             view: Growing::new("view uniform", wgpu::BufferUsages::UNIFORM),
             records: Growing::new("instance records, in bytes,", wgpu::BufferUsages::VERTEX),
-            rows: RowPages::new(backend),
+            rows: HeapPages::new(backend),
             weights: None,
         }
     }
@@ -74,8 +75,8 @@ impl FrameResources {
         gpu: &Gpu,
         palette: Palette,
         readers: &[Range<usize>],
-    ) -> Result<Vec<BonePlace>, GpuError> {
-        let nowhere = BonePlace { page: 0, row: 0 };
+    ) -> Result<Vec<BoneRow>, GpuError> {
+        let nowhere = BoneRow { page: 0, row: 0 };
         match palette.bound() {
             Palette::Heap(rows) => self.rows.upload(gpu, readers, rows),
             // The list has rejected rows that do not exist.
@@ -107,10 +108,10 @@ impl FrameResources {
         };
         let page = |rows| gpu.bind(&layouts.rows, &[rows, weights.binding()]);
         let pages = match scene.palette.bound() {
-            Palette::Heap(_) => self.rows.bindings(gpu).map(page).collect(),
+            Palette::Heap(_) => self.rows.pages.bindings(gpu).map(page).collect(),
             Palette::Device(bones) => (0..bones.page_count())
                 .filter_map(|index| bones.page(gpu, index))
-                .map(|rows| page(rows.binding))
+                .map(page)
                 .collect(),
         };
         self.weights = scene.morph_weights.is_empty().then_some(weights);

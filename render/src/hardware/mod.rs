@@ -5,6 +5,7 @@
 mod batches;
 mod canvas;
 mod frame;
+mod heap_pages;
 mod layouts;
 mod models;
 mod pipelines;
@@ -62,7 +63,7 @@ impl GpuRenderer {
     ///
     /// Without a `backend`, it chooses the best one that holds such palettes. For interpolated instances `joints` is
     /// the number of rows from the first of one palette to the last of the other, or the backend that of
-    /// [`PaletteBackend::choose_pair`].
+    /// [`PaletteBackend::choose`] for pairs.
     ///
     /// # Errors
     /// If the device lacks the backend, the backend does not hold so many joints, or the driver rejects the
@@ -114,7 +115,7 @@ impl GpuRenderer {
         self.paint_listed(&models, scene, &canvas, draws)?;
         Ok(Picture {
             image: self.read(&canvas)?,
-            drawn_by: DrawnBy::Gpu(self.gpu.adapter().clone()),
+            drawn_by: DrawnBy::Gpu(self.gpu.adapter_name()),
             counts: draws.counts,
         })
     }
@@ -232,7 +233,7 @@ impl GpuRenderer {
             }
         }
         check_pairs(gpu, backend, scene, draws)?;
-        let window = usize::try_from(gpu.palette_limits().window).unwrap_or(usize::MAX);
+        let window = usize::try_from(gpu.window_rows()).unwrap_or(usize::MAX);
         let readers = readers(scene, draws);
         gpu.checked(|| {
             let places = frame.place(gpu, scene.palette, &readers)?;
@@ -276,7 +277,7 @@ fn check_pairs(
     draws: &DrawList,
 ) -> Result<(), RenderError> {
     let Lists { bodies, shadows, .. } = &draws.lists;
-    let limit = backend.max_joints(gpu);
+    let limit = backend.max_joints(gpu, false);
     for visible in bodies.iter().chain(shadows) {
         let (shown, rows) = draws.lists.shown(scene, visible);
         let needed = rows.len() as u64;
@@ -305,23 +306,23 @@ fn timed(
 
 /// The best backend that holds palettes of `joints` rows.
 fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
-    let best = PaletteBackend::choose(gpu, joints)?;
+    let best = PaletteBackend::choose(gpu, joints, false)?;
     if check(gpu, best, joints).is_ok() {
         return Ok(best);
     }
     // The palette fits, but not the other storage buffers of the vertex stage.
     let others = [PaletteBackend::Texture, PaletteBackend::Uniform];
-    let other = others.into_iter().find(|b| b.check(gpu, joints).is_ok());
+    let other = others.into_iter().find(|b| b.check(gpu, joints, false).is_ok());
     other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
 }
 
 /// Checks that the device has the backend and that it holds so many joints.
 fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
-    backend.check(gpu, joints.max(1))?;
+    backend.check(gpu, joints.max(1), false)?;
     let found = gpu.vertex_storage_buffers();
     if backend == PaletteBackend::Storage && found < VERTEX_STORAGE_BUFFERS {
         return Err(GpuError::Unsupported {
-            adapter: gpu.adapter().to_string(),
+            adapter: gpu.adapter_name(),
             what: "the number of storage buffers in the vertex stage",
             found: found.into(),
             needed: VERTEX_STORAGE_BUFFERS.into(),

@@ -3,21 +3,28 @@
 use std::collections::HashMap;
 
 use super::batches::{Batch, InstanceRecord};
-use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT};
+use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT, samples};
 use super::layouts::Layouts;
 use super::models::LoadedMesh;
 use crate::Winding;
-use phalanx::gpu::{Gpu, InfluenceCount, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
+use phalanx::gpu::{Gpu, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
 use phalanx::mesh::{AlphaMode, Sampler, Wrap};
+
+/// The camera, lights and shadows of a picture, in group 0.
+const VIEW: &str = include_str!("../../shaders/view.wgsl");
+
+/// The stages that show a finished image in a window.
+pub(super) const SHOW: &str = include_str!("../../shaders/show.wgsl");
 
 /// The source of the module that draws characters.
 pub(super) fn character_source(backend: PaletteBackend, window: u64) -> String {
-    [shaders::VIEW, &shaders::pieces(backend, window), shaders::CHARACTER].join("\n")
+    [VIEW, &shaders::pieces(backend, window), include_str!("../../shaders/character.wgsl")]
+        .join("\n")
 }
 
 /// The source of the module that draws ground and sky.
 pub(super) fn background_source() -> String {
-    [shaders::VIEW, shaders::BACKGROUND].join("\n")
+    [VIEW, include_str!("../../shaders/background.wgsl")].join("\n")
 }
 
 /// The pass that a draw belongs to.
@@ -30,8 +37,7 @@ pub(super) enum Pass {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     pass: Pass,
-    count: InfluenceCount,
-    /// How influences are stored.
+    /// How influences are stored; `None` for rigid meshes.
     stored: Option<InfluenceFormat>,
     /// No faces are culled before the fragment stage.
     both_sides: bool,
@@ -46,11 +52,10 @@ struct Key {
 
 impl Key {
     fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
-        let (count, stored) = (mesh.mesh.count(), mesh.mesh.stored);
+        let stored = mesh.mesh.stored;
         match pass {
             Pass::Body if mesh.edges.is_none() => Self {
                 pass,
-                count,
                 stored,
                 both_sides: mesh.double_sided || mesh.winding == Winding::ByRows,
                 mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
@@ -61,7 +66,6 @@ impl Key {
             // An edge has no front, and both sides cast shadows.
             Pass::Body | Pass::Shadow => Self {
                 pass,
-                count,
                 stored,
                 both_sides: true,
                 mirrored: false,
@@ -144,7 +148,7 @@ impl Pipelines {
                 (wgpu::CompareFunction::GreaterEqual, false),
             ),
             samplers: wraps.map(|(u, v)| sampler(gpu, u, v)).collect(),
-            module: module("characters", character_source(backend, gpu.palette_limits().window)),
+            module: module("characters", character_source(backend, gpu.window_rows())),
             backend,
             layouts,
             layout,
@@ -166,16 +170,16 @@ impl Pipelines {
             return;
         }
         let cut = key.alpha_mode != AlphaMode::Opaque;
-        let vertex = match (pass, key.count) {
-            (Pass::Body, InfluenceCount::Rigid) => "body_rigid",
-            (Pass::Body, InfluenceCount::Four) => "body_skin4",
-            (Pass::Body, InfluenceCount::Eight) => "body_skin8",
-            (Pass::Shadow, InfluenceCount::Rigid) if cut => "cut_shadow_rigid",
-            (Pass::Shadow, InfluenceCount::Four) if cut => "cut_shadow_skin4",
-            (Pass::Shadow, InfluenceCount::Eight) if cut => "cut_shadow_skin8",
-            (Pass::Shadow, InfluenceCount::Rigid) => "shadow_rigid",
-            (Pass::Shadow, InfluenceCount::Four) => "shadow_skin4",
-            (Pass::Shadow, InfluenceCount::Eight) => "shadow_skin8",
+        let vertex = match (pass, key.stored.map(|format| format.eight)) {
+            (Pass::Body, None) => "body_rigid",
+            (Pass::Body, Some(false)) => "body_skin4",
+            (Pass::Body, Some(true)) => "body_skin8",
+            (Pass::Shadow, None) if cut => "cut_shadow_rigid",
+            (Pass::Shadow, Some(false)) if cut => "cut_shadow_skin4",
+            (Pass::Shadow, Some(true)) if cut => "cut_shadow_skin8",
+            (Pass::Shadow, None) => "shadow_rigid",
+            (Pass::Shadow, Some(false)) => "shadow_skin4",
+            (Pass::Shadow, Some(true)) => "shadow_skin8",
         };
         let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
         let attributes = key.stored.map(|f| (f, f.attributes()));
@@ -288,7 +292,7 @@ fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
             stencil: Default::default(),
             bias: Default::default(),
         }),
-        multisample: wgpu::MultisampleState { count: gpu.samples(), ..Default::default() },
+        multisample: wgpu::MultisampleState { count: samples(gpu), ..Default::default() },
         fragment: Some(wgpu::FragmentState {
             module: parts.module,
             entry_point: Some(parts.fragment),
@@ -333,7 +337,7 @@ mod tests {
 
     #[test]
     fn the_shader_of_screens_is_valid() {
-        let show = validate(shaders::SHOW);
+        let show = validate(SHOW);
         let names: Vec<_> = show.entry_points.iter().map(|e| e.name.as_str()).collect();
         assert_eq!(names, ["show_corner", "show_linear", "show_encoded"]);
     }

@@ -1,8 +1,9 @@
 //! `Screen`: a window's surface, which shows canvases.
 
 use super::canvas::Canvas;
+use super::pipelines::SHOW;
 use crate::PictureSize;
-use phalanx::gpu::{Gpu, GpuError, WindowSurface};
+use phalanx::gpu::{Gpu, GpuError};
 
 /// The most frames in flight on the surface: one more than the frame that is shown.
 const LATENCY: u32 = 2;
@@ -10,7 +11,8 @@ const LATENCY: u32 = 2;
 /// A window's surface, configured for the window's size.
 #[derive(Debug)]
 pub struct Screen {
-    window: WindowSurface,
+    surface: wgpu::Surface<'static>,
+    alpha_mode: wgpu::CompositeAlphaMode,
     format: wgpu::TextureFormat,
     size: Option<PictureSize>,
     stale: bool,
@@ -30,17 +32,18 @@ pub enum NextFrame {
 }
 
 impl Screen {
-    /// Makes a screen for a window of this width and height in pixels.
+    /// Makes a screen for the surface of a window, from [`Gpu::open_for_window`], of this width and height in pixels.
     ///
     /// # Errors
     /// If the surface has no format, or the device fails.
     pub fn new(
         gpu: &Gpu,
-        window: WindowSurface,
+        surface: wgpu::Surface<'static>,
         width: u32,
         height: u32,
     ) -> Result<Self, GpuError> {
-        let formats = &window.capabilities.formats;
+        let capabilities = surface.get_capabilities(&gpu.adapter);
+        let formats = &capabilities.formats;
         // User interfaces are designed for blending on surfaces that do not convert to sRGB.
         let plain = formats.iter().find(|f| {
             matches!(f, wgpu::TextureFormat::Bgra8Unorm | wgpu::TextureFormat::Rgba8Unorm)
@@ -48,8 +51,10 @@ impl Screen {
         let Some(&format) = plain.or(formats.first()) else {
             return Err(GpuError::Surface { reason: "its surface has no format".into() });
         };
+        let alpha_mode = capabilities.alpha_modes.first().copied().unwrap_or_default();
         let (layout, pipeline) = gpu.checked(|| Ok(pipeline(gpu, format)))?;
-        let mut screen = Self { window, format, size: None, stale: false, layout, pipeline };
+        let mut screen =
+            Self { surface, alpha_mode, format, size: None, stale: false, layout, pipeline };
         screen.resize(gpu, width, height)?;
         Ok(screen)
     }
@@ -81,7 +86,6 @@ impl Screen {
         let Some(PictureSize { width, height }) = self.size else {
             return Ok(());
         };
-        let alpha = self.window.capabilities.alpha_modes.first();
         let config = wgpu::SurfaceConfiguration {
             usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
             format: self.format,
@@ -90,11 +94,11 @@ impl Screen {
             height,
             present_mode: wgpu::PresentMode::AutoVsync,
             desired_maximum_frame_latency: LATENCY,
-            alpha_mode: alpha.copied().unwrap_or_default(),
+            alpha_mode: self.alpha_mode,
             view_formats: Vec::new(),
         };
         gpu.checked(|| {
-            self.window.surface.configure(&gpu.device, &config);
+            self.surface.configure(&gpu.device, &config);
             Ok(())
         })
     }
@@ -110,7 +114,7 @@ impl Screen {
         if self.stale {
             self.configure(gpu)?;
         }
-        let surface = &self.window.surface;
+        let surface = &self.surface;
         let next = gpu.checked(|| Ok(surface.get_current_texture()))?;
         Ok(match next {
             wgpu::CurrentSurfaceTexture::Success(texture) => NextFrame::Ready(texture),
@@ -194,7 +198,7 @@ fn pipeline(
     let device = &gpu.device;
     let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
         label: Some("show"),
-        source: wgpu::ShaderSource::Wgsl(phalanx::gpu::shaders::SHOW.into()),
+        source: wgpu::ShaderSource::Wgsl(SHOW.into()),
     });
     let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
         label: Some("show"),

@@ -190,12 +190,13 @@ pub fn rows_on_a_device() {
                 let first = instance.palette_offset as usize;
                 let next = first + joints.next_multiple_of(backend.align());
                 let [here, there] = [first, next].map(|r| r..r + joints);
-                let Some(pair) = bones.locate_pair(&here, &there) else {
+                let places = bones.locate(&here).zip(bones.locate(&there));
+                let Some((from, to)) = places.filter(|(from, to)| from.page == to.page) else {
                     // Of the last one of a page.
                     apart += 1;
                     return *instance;
                 };
-                assert_eq!(pair.to_row - pair.row, (next - first) as u32);
+                assert_eq!(to.row - from.row, (next - first) as u32);
                 let factor = (i % 4) as f32 / 3.0;
                 heap[here.clone()].copy_from_slice(&lerped(&rows[here], &rows[there], factor));
                 DrawInstance {

@@ -136,7 +136,7 @@ fn without_memory() {
     renderer.gpu().wait().expect("the device works");
     let refused = with_memory(200 << 20, || renderer.canvas(large));
     // wgpu does not ask GL whether a texture has got its memory.
-    let gl = renderer.gpu().adapter().to_string().ends_with("(gl)");
+    let gl = renderer.gpu().adapter_name().ends_with("(gl)");
     match refused {
         Ok(_) => assert!(gl, "a canvas without memory"),
         Err(error) => assert_eq!(error, RenderError::Gpu(GpuError::OutOfMemory)),

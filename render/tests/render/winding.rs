@@ -259,7 +259,7 @@ pub fn corners_look_alike() -> Result<(), Failed> {
         let rig = rig()?;
         let duration = f64::from(rig.clips()[clip].duration());
         let times = [0.1, 0.35, 0.6, 0.85].map(|share| share * duration);
-        let bounds = rig.slot_bounds().boxes().iter();
+        let bounds = rig.slot_bounds().iter();
         let size = bounds.filter(|b| !b.is_empty()).map(Aabb::half_size);
         let size = size.fold(1.0f32, |all, half| all.max(half.length()));
         let half = Vec3::new(2.4, 0.6, 0.6) * size;

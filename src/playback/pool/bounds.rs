@@ -6,7 +6,7 @@ use crate::evaluate::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
-use crate::runtime::{ClipBoundsJob, ClipBoundsScratch, joint_bounds};
+use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::JointMask;
 use std::sync::{Arc, Weak};
 
@@ -65,7 +65,7 @@ impl PoolBounds {
     /// Other clips are measured once per rig.
     fn new(pool: &Pool, last: Option<&Self>) -> Self {
         let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
-        let draws = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+        let draws = rig.slot_bounds().iter().any(|b| !b.is_empty());
         let joints = (!draws).then(|| Reach::of_joints(skeleton));
         let reach = joints.as_ref().unwrap_or(&rig.reach);
         let mut scratch = None;
@@ -74,8 +74,8 @@ impl PoolBounds {
             let clip = clip.map(|c| &**c);
             match draws {
                 // Additive clips give `None`: they have no bounds.
-                true => ClipBoundsJob { rig, clip, scratch }.run().ok().flatten(),
-                false => joint_bounds(rig, clip, reach.anchor, scratch),
+                true => scratch.measure(rig, clip).ok().flatten(),
+                false => scratch.measure_joints(rig, clip, reach.anchor),
             }
         };
         let known = |index: u16, clip: &Arc<Clip>| {

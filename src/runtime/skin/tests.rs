@@ -70,7 +70,7 @@ fn all_influences_and_morph_targets_count() {
 }
 
 #[test]
-fn normals_stay_across_surfaces_under_mirroring_and_uneven_scale() {
+fn normals_stay_perpendicular_under_mirroring_and_uneven_scale() {
     let (p, palette) = (primitive(), palette());
     let (_, normals, tangents) = run(&p, &palette, &[]);
     let bent = Affine3A::from(palette[1]);
@@ -106,7 +106,7 @@ fn rigid_primitives_follow_their_node() {
 }
 
 #[test]
-fn job_validity() {
+fn buffers_that_do_not_fit_are_refused() {
     let run = |p: &Primitive, palette: usize, sizes: [usize; 3], weights: &[f32]| {
         SkinningJob {
             primitive: p,

@@ -39,7 +39,7 @@ fn rigs_without_meshes_are_ranked_by_their_joints() {
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut BoneBuffer::new());
         assert!(all.iter().all(|&i| {
-            let drawn = rig.slot_bounds().boxes().iter().any(|b| !b.is_empty());
+            let drawn = rig.slot_bounds().iter().any(|b| !b.is_empty());
             crowd.bounding_sphere(i).unwrap().is_some() == drawn
         }));
         all.iter().map(|&i| crowd.tier(i)).collect::<Vec<_>>()

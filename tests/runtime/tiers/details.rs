@@ -107,7 +107,7 @@ fn slots_that_stay_have_the_pose_of_the_full_rig() {
     let tier = kinds(&detail(2, &[])).remove(0);
     crowd.set_tiers(Some(one(tier))).unwrap();
     let rig = details(&crowd, id).remove(0);
-    let rows = rig.as_detail().unwrap().full_rows();
+    let rows = rig.full_rows().unwrap();
     let (mut equal, mut count) = (0, 0);
     let mut bones = BoneBuffer::new();
     for _ in 0..20 {
@@ -444,7 +444,7 @@ fn details_are_made_for_whatever_comes() {
     // Both tiers ask for the same.
     let rig = details(&crowd, id);
     assert_eq!(rig.len(), 1);
-    assert_eq!(rig[0].as_detail().unwrap().level(), 2);
+    assert_eq!(rig[0].detail_level(), 2);
     assert!(!rig[0].is_evaluated(full.skeleton().joint("LeftHand").unwrap()));
     let i = crowd.spawn(id).unwrap();
     let mut bones = BoneBuffer::new();

@@ -2,8 +2,9 @@
 
 use super::crowds::Playing;
 use super::scene::{Around, LiveError, find_joint};
+use crate::Fnv1a;
 use glam::Vec3;
-use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::math::Affine3x4;
 use phalanx::scene::{NodeId, SceneGraph};
 use phalanx::skeleton::Trs;
 use std::hint::black_box;

@@ -1,10 +1,11 @@
 //! Crowds of one rig: characters that play clips of a library, are read joint by joint, or have overrides.
 
 use super::scene::{Around, LiveError, find_joint};
+use crate::Fnv1a;
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
-use phalanx::math::{Affine3x4, Fnv1a};
+use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use std::hint::black_box;

@@ -2,9 +2,9 @@
 
 use super::crowds::Playing;
 use super::scene::{Around, FRAME, LiveError, Scene};
+use crate::Fnv1a;
 use crate::hash01;
 use phalanx::crowd::{Crowd, PlayOptions};
-use phalanx::math::Fnv1a;
 use phalanx::playback::Mixer;
 use phalanx::rig::Rig;
 use std::hint::black_box;

@@ -7,7 +7,7 @@ use super::super::super::png;
 use super::super::figures::PictureFigures;
 use super::super::picture::{levels, tint};
 use glam::Vec3;
-use phalanx::rig::{Detail, Rig};
+use phalanx::rig::Rig;
 use phalanx_render::{
     Camera, CrowdView, DrawDetail, DrawInstance, DrawModel, Look, PictureSize, RigShape, ViewError,
 };
@@ -41,9 +41,8 @@ pub fn draw(
     let of_tiers = id.map(|id| scene.crowd().tier_details(id)).transpose()?;
     let of_tiers: Vec<Arc<Rig>> = of_tiers.into_iter().flatten().cloned().collect();
     let shapes: Vec<RigShape> = of_tiers.iter().map(|rig| RigShape::new(rig)).collect();
-    let level = |rig: &Rig| rig.as_detail().map_or(0, Detail::level);
     let far = of_tiers.iter().zip(&shapes);
-    let far: Vec<_> = far.map(|(rig, shape)| shape.meshes(level(rig))).collect();
+    let far: Vec<_> = far.map(|(rig, shape)| shape.meshes(rig.detail_level())).collect();
     let far = far.iter().map(|meshes| [DrawDetail { meshes, min_pixels: 0.0 }]);
     let far: Vec<_> = far.collect();
     let mut models = vec![DrawModel { details: &levels }];
