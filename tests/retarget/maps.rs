@@ -1,7 +1,10 @@
 //! Humanoid maps: found by names, read from JSON, refused.
 
 use crate::support::*;
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::import::raw::{RawNode, RawScene, RawSkin};
 use phalanx::retarget::{HumanBone, HumanoidMap, MapOrigin, RetargetError};
+use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
@@ -272,7 +275,7 @@ fn models_of_files_are_known() {
         ] {
             assert!(refused.contains(part), "{refused}");
         }
-        let text = HumanoidMap::known(rig.skeleton()).to_json(rig.skeleton());
+        let text = HumanoidMap::draft(&rig).to_json(rig.skeleton());
         for part in [r#""leftUpperLeg": "leg_L""#, r#""leftLowerLeg": null"#] {
             assert!(text.contains(part), "{text}");
         }
@@ -358,6 +361,28 @@ fn json_goes_out_and_in() {
     assert_eq!(read.joint(B::RightUpperLeg), Some(5));
 }
 
+/// A rig whose skin has all joints of a skeleton, in their order.
+fn rig(skeleton: &Skeleton) -> Rig {
+    let node = |j: usize| RawNode {
+        name: Some(skeleton.names()[j].clone()),
+        parent: Some(usize::from(skeleton.parents()[j])).filter(|p| *p < skeleton.len()),
+        ..RawNode::default()
+    };
+    let skin = RawSkin {
+        joints: (0..skeleton.len()).collect(),
+        inverse_bind: vec![glam::Mat4::IDENTITY.to_cols_array(); skeleton.len()],
+        ..RawSkin::default()
+    };
+    let raw = RawScene {
+        nodes: (0..skeleton.len()).map(node).collect(),
+        skins: vec![skin],
+        ..RawScene::default()
+    };
+    let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+    assert_eq!(rig.skeleton().names(), skeleton.names());
+    rig
+}
+
 #[test]
 fn drafts_are_completed_by_hand() {
     // Hips and spine have names of their own: no humanoid, and the rest is found.
@@ -372,7 +397,7 @@ fn drafts_are_completed_by_hand() {
         ("RightLeg", Some(6)),
     ]);
     assert!(HumanoidMap::find(&s).is_err());
-    let draft = HumanoidMap::known(&s);
+    let draft = HumanoidMap::draft(&rig(&s));
     assert_eq!(draft.origin(), MapOrigin::Names("Mixamo, CMU and LAFAN1"));
     let found = [
         (B::Head, 2),
@@ -408,7 +433,7 @@ fn drafts_are_completed_by_hand() {
     assert!(map.bones().eq([(B::Hips, 0)].into_iter().chain(found)));
     // Of nothing, all 15 bones that VRM requires.
     let none = skeleton(&[("x", None)]);
-    let text = HumanoidMap::known(&none).to_json(&none);
+    let text = HumanoidMap::draft(&rig(&none)).to_json(&none);
     assert_eq!(text.matches(": null").count(), 15, "{text}");
     // Editors of Windows write a mark first.
     let marked = HumanoidMap::from_json(&format!("\u{feff}{edited}"), &s);

@@ -9,30 +9,13 @@ use crate::skeleton::Skeleton;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// The rule by which the names of two joints are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The rule by which the names of two joints are the same, see [`BindReport`](super::BindReport).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindMatch {
-    /// The names are equal.
     Exact,
-    /// The names are equal without the part before the last `:` or `|`, without `mixamorig`, and without a final number such
-    /// as `.001`. The number is kept if a skeleton has several joints that differ only in it, such as `spine` and
-    /// `spine.001`.
     WithoutPrefix,
-    /// The names are equal without prefix and without case.
     WithoutCase,
-    /// At least one of the joints has no name, and the hierarchies are equal, joint by joint.
     Index,
-}
-
-impl std::fmt::Display for BindMatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "same name",
-            Self::WithoutPrefix => "same name without prefix",
-            Self::WithoutCase => "same name without prefix and case",
-            Self::Index => "index, without names",
-        })
-    }
 }
 
 /// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`) and without the rest that exporters leave of them.

@@ -39,7 +39,7 @@ impl fmt::Display for MapOrigin {
 /// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A map holds indices, so it belongs
 /// to skeletons with the same joints.
 ///
-/// All functions check a map, except [`HumanoidMap::known`] and [`HumanoidMap::known_of_rig`], whose maps may lack hips or be
+/// All functions check a map, except [`HumanoidMap::draft`], whose map may lack hips or be
 /// empty: `to_json` writes them with `null` for missing bones, and with joints in their place `from_json` reads the text.
 ///
 /// ```
