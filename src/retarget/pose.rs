@@ -57,10 +57,10 @@ pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {
     (0..skeleton.len()).map(|j| skeleton.rest(j).into()).collect()
 }
 
-/// The joint above a joint.
+/// The joint above a joint; `None` also for joints that the skeleton does not have.
 pub(super) fn parent(skeleton: &Skeleton, joint: usize) -> Option<usize> {
-    let parent = skeleton.parents()[joint];
-    (parent != NO_JOINT).then_some(usize::from(parent))
+    let parent = skeleton.parents().get(joint).copied();
+    parent.filter(|p| *p != NO_JOINT).map(usize::from)
 }
 
 /// The joints above a joint, from its parent up.

@@ -61,13 +61,11 @@ impl Reference {
     /// If the clip is additive or of another skeleton, or the time is not finite or beyond the clip.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
         RetargetError::check(clip, skeleton)?;
-        if !time.is_finite() {
-            return Err(RetargetError::Time { time });
-        }
         let duration = clip.duration();
+        // Not a number is in no range.
         if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
             let clip = clip.name().to_owned();
-            return Err(RetargetError::Beyond { clip, time, duration });
+            return Err(RetargetError::Time { clip, time, duration });
         }
         let time = time.clamp(0.0, duration);
         let (motion, _) = Motion::of_clip(clip, skeleton);

@@ -297,8 +297,8 @@ fn prefixes_and_an_armature_above_are_folded() {
         assert_eq!((report.hips.as_deref(), report.hips_by_lengths), (Some("Hips"), false));
         let words = "\"Hips\" is 0.9500 m above the lowest bound joint in the clips' rest pose, 1.1400 m here";
         assert!(report.to_string().contains(words), "{report}");
-        let [source, target] = report.hip_heights;
-        assert!((source - 0.95).abs() < 1e-6 && (target - 1.14).abs() < 1e-6);
+        let [below, here] = report.hip_heights;
+        assert!((below - 0.95).abs() < 1e-6 && (here - 1.14).abs() < 1e-6);
         assert!((report.root_scale - 1.2).abs() < 1e-6);
         // The armature does not move: keys are multiplied, not sampled.
         assert_eq!(bound.sampled, 0);
@@ -607,7 +607,7 @@ fn what_cannot_be_bound_is_named() {
     }
     let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
     let refused = binding.unwrap().clip(clip);
-    assert!(matches!(refused, Err(RetargetError::Unbound { .. })));
+    assert!(matches!(refused, Err(RetargetError::Skeleton { .. })));
 }
 
 /// Morph weights are bound as joints are: without the prefixes of their nodes, and without case.

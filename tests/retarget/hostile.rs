@@ -76,7 +76,7 @@ fn times_beyond_a_clip_are_refused() {
     let at = |time: f32| Reference::of_clip(dance, rig.skeleton(), time);
     for time in [1e9, 1.001, -0.001, f32::MAX] {
         let error = at(time).unwrap_err();
-        assert!(matches!(error, RetargetError::Beyond { .. }), "{error}");
+        assert!(matches!(error, RetargetError::Time { .. }), "{error}");
         let text = format!(
             "the time of the reference pose is {time} s, clip \"dance\" goes from 0 to 1.000 s"
         );

@@ -15,6 +15,7 @@ use crate::retarget::error::RetargetError;
 use crate::retarget::pose::{compose, rest, unit};
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
+use crate::words::{plural, shorten};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashSet;
 
@@ -376,7 +377,11 @@ impl<'a> Shown<'a> {
 fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), RetargetError> {
     match clip.skeleton().mismatch(skeleton) {
         None | Some(SkeletonMismatch::LaneOrder) => Ok(()),
-        Some(mismatch) => Err(RetargetError::Unbound { clip: clip.name().to_owned(), mismatch }),
+        Some(mismatch) => Err(RetargetError::Skeleton {
+            clip: clip.name().to_owned(),
+            skeleton: "the skeleton that was bound",
+            mismatch,
+        }),
     }
 }
 
@@ -412,39 +417,46 @@ fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -
 
 /// The reason why nothing of two skeletons can be bound.
 fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> RetargetError {
-    let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
+    let first = |s: &Skeleton| shorten(s.names().first().map_or("", String::as_str));
+    let joints = |s: &Skeleton| plural(s.len() as u64, "joint");
     let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
-    let mut parents = source.parents().iter().zip(target.parents());
     if let Some(name) = ambiguous.first() {
-        RetargetError::Ambiguous { name: name.clone(), names: ambiguous.len() }
-    } else if source.is_empty() || target.is_empty() {
-        let scalars = source.scalars();
-        RetargetError::NoWeights {
-            source_weights: scalars.len(),
-            first_source: scalars.first().map_or_else(String::new, |s| s.name.clone()),
-            target_weights: target.scalars().len(),
-        }
-    } else if nameless(source) || nameless(target) {
-        RetargetError::Nameless {
-            of: match nameless(source) {
-                true => "the clips' skeleton",
-                false => "the target",
-            },
-            source_joints: source.len(),
-            target_joints: target.len(),
-            differs: match source.len() == target.len() {
-                true => parents.position(|(a, b)| a != b),
-                false => None,
-            },
-        }
-    } else {
-        RetargetError::NothingInCommon {
-            source_joints: source.len(),
-            first_source: first(source),
-            target_joints: target.len(),
-            first_target: first(target),
-        }
+        return RetargetError::Ambiguous { name: name.clone(), names: ambiguous.len() };
     }
+    let reason = if source.is_empty() || target.is_empty() {
+        let weights = |s: &Skeleton| plural(s.scalars().len() as u64, "weight");
+        format!(
+            "nothing can be bound: no joint and no morph weight of the clips' skeleton ({}, the first \"{}\") has the \
+             name of one of the target's ({}), and by index they are bound where each has one node with morph weights, of \
+             as many",
+            weights(source),
+            shorten(source.scalars().first().map_or("", |s| s.name.as_str())),
+            weights(target)
+        )
+    } else if nameless(source) || nameless(target) {
+        let of = if nameless(source) { "the clips' skeleton" } else { "the target" };
+        let mut parents = source.parents().iter().zip(target.parents());
+        let differs = parents.position(|(a, b)| a != b);
+        let differs = differs.filter(|_| source.len() == target.len());
+        let differs = differs.map(|joint| format!(": joint {joint} has another joint above it"));
+        format!(
+            "no joint can be bound: {of} has no names ({} in the clips' skeleton, {} in the target), and without names \
+             joints are bound by index, which needs equal hierarchies{}",
+            joints(source),
+            joints(target),
+            differs.unwrap_or_default()
+        )
+    } else {
+        format!(
+            "no joint of the clips' skeleton ({}, the first \"{}\") has the name of a joint of the target ({}, the first \
+             \"{}\")",
+            joints(source),
+            first(source),
+            joints(target),
+            first(target)
+        )
+    };
+    RetargetError::NothingInCommon { reason }
 }
 
 /// The ratio of the distances to the joint above, target to source; the `unit` if there is no ratio.

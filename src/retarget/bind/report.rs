@@ -147,7 +147,13 @@ fn list(f: &mut fmt::Formatter<'_>, of: [&str; 2], what: &str, names: &[String])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retarget::RetargetError;
+    use crate::retarget::{BindOptions, Binding, RetargetError};
+    use crate::skeleton::{Joint, Skeleton, Trs};
+
+    fn named(name: &str) -> Skeleton {
+        let joint = Joint { name: name.into(), parent: None, rest: Trs::IDENTITY };
+        Skeleton::new(&[joint], None, Vec::new()).unwrap()
+    }
 
     #[test]
     fn long_names_are_cut_and_one_is_singular() {
@@ -179,12 +185,8 @@ mod tests {
         assert_eq!(text.matches(&cut).count(), 6, "{text}");
         assert!(!text.contains(&long), "{text}");
         let errors = [
-            RetargetError::NothingInCommon {
-                source_joints: 1,
-                first_source: long.clone(),
-                target_joints: 2,
-                first_target: long.clone(),
-            },
+            Binding::new(&named(&long), &named(&"x".repeat(42)), &BindOptions::default())
+                .unwrap_err(),
             RetargetError::FoldingWork { clip: long.clone(), joint: long.clone(), limit: 3 },
         ];
         for error in errors {

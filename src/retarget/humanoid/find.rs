@@ -311,10 +311,10 @@ impl<'a> Joints<'a> {
         let left = bone.name().starts_with("left");
         let right = bone.name().starts_with("right");
         let side = table.sides[usize::from(right)];
-        for (row, names) in table.rows {
-            for name in *names {
+        for (row, names) in table.rows() {
+            for name in names.filter(|name| !name.is_empty()) {
                 let sided = name.contains('~');
-                let applies = *row == bone || (sided && right && row.mirrored() == bone);
+                let applies = row == bone || (sided && right && row.mirrored() == bone);
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
@@ -336,7 +336,7 @@ impl<'a> Joints<'a> {
     /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread over the three
     /// bones.
     fn spine(&self, table: &Table) -> [Option<usize>; 3] {
-        let named = table.spine.iter().filter_map(|name| self.by_name.get(*name));
+        let named = table.spine.split(' ').filter_map(|name| self.by_name.get(name));
         let mut joints: Vec<usize> = named.flatten().copied().collect();
         joints.sort_unstable();
         joints.dedup();

@@ -220,7 +220,7 @@ fn rest_poses_that_lie_are_refused() {
                 Err(error) => panic!("{name}: {error}"),
                 Ok(done) => {
                     let map = map(&to);
-                    let hips = Posed::at(to.skeleton(), &done.clip, 0.0).place(&map, B::Hips);
+                    let hips = Posed::at(to.skeleton(), &done.0, 0.0).place(&map, B::Hips);
                     assert!(hips.length() < 3.0, "{name}: {hips}");
                 }
             },
