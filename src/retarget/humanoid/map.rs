@@ -145,7 +145,7 @@ impl HumanoidMap {
     }
 
     /// The bone of a joint, if it has one.
-    pub fn bone(&self, joint: usize) -> Option<HumanBone> {
+    pub(crate) fn bone(&self, joint: usize) -> Option<HumanBone> {
         self.bones().find(|b| b.1 == joint).map(|b| b.0)
     }
 
