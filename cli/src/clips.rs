@@ -419,14 +419,14 @@ impl BoundFile {
     /// What was bound how, and what was left, in words.
     pub fn findings(&self) -> Vec<String> {
         let report = self.binding.as_ref().map(Binding::report);
-        let turned = report.and_then(|r| r.rotation.as_ref());
+        let turned = report.filter(|r| r.rotation_angle > OTHER_AXES);
         let report = report.map(BindReport::to_string).unwrap_or_default();
-        let advice = turned.filter(|d| d.apart > OTHER_AXES).map(|d| {
+        let advice = turned.map(|r| {
             format!(
                 "the axes of joints differ, \"{}\" by {:.0} degrees, and binding keeps those of the clips; \
                  `phalanx retarget` is for such skeletons",
-                shorten(&d.joint, SHOWN),
-                d.apart.to_degrees()
+                shorten(&r.rotation_joint, SHOWN),
+                r.rotation_angle.to_degrees()
             )
         });
         let lines = report.lines().map(str::to_owned).chain(advice);

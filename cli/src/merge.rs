@@ -10,7 +10,7 @@ use super::output;
 use super::text;
 use clap::Args;
 use clap::error::ErrorKind;
-use phalanx::bake::{BakeError, BakeOptions, measure_error_across};
+use phalanx::bake::{BakeError, BakeOptions, measure_error};
 use phalanx::clip::Clip;
 use phalanx::format::{
     ClipOrigin, Library, LibraryWriter, Provenance, ReadError, RigOptions, Section, Source,
@@ -221,7 +221,7 @@ fn distance(
     if part.skeleton().mismatch(moved.1) == Some(SkeletonMismatch::JointOrder) {
         return order_distance(&file, &was, moved.0, settings.shell);
     }
-    match measure_error_across((&was, part.skeleton()), moved, &settings) {
+    match measure_error(&was, moved.0, part.skeleton(), &settings) {
         Ok(report) => Ok(report.max),
         // A clip too long to be measured was not measured by the bake either.
         Err(BakeError::TooLarge { .. }) => Ok(f32::NAN),

@@ -203,7 +203,7 @@ fuzz_target!(|bytes: &[u8]| {
         };
         if let Ok(retargeting) = Retargeting::new(sides.0, sides.1, options) {
             for clip in from.clips() {
-                clips.extend(retargeting.retarget(clip).map(|made| made.clip));
+                clips.extend(retargeting.retarget(clip).map(|made| made.0));
             }
         }
         for clip in from.clips() {

@@ -1,6 +1,6 @@
 //! The error metric: displacement of points around the joints between two clips.
 
-use super::report::{ErrorReport, TrackBytes};
+use super::report::ErrorReport;
 use super::shells::{Shell, rounding, shells};
 use super::transforms::{Live, Local, Model, TIMES, V, apart, load, unit};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
@@ -34,40 +34,28 @@ const RAW_BYTES: usize = 40;
 /// levels round differently, by about 1e-7 of the model's size.
 ///
 /// # Errors
-/// If a setting is out of range, a clip does not fit the skeleton, the raw clip is larger than
-/// [`MAX_BAKED_KEYS`], or the clips differ in kind or duration.
+/// If a setting is out of range, the raw clip does not fit the skeleton or is larger than [`MAX_BAKED_KEYS`], the built one
+/// is of another skeleton, lane orders apart, or the clips differ in kind or duration.
 pub fn measure_error(
     raw: &Clip,
     built: &Clip,
     skeleton: &Skeleton,
     settings: &BakeOptions,
 ) -> Result<ErrorReport, BakeError> {
-    measure_error_across((raw, skeleton), (built, skeleton), settings)
-}
-
-/// The same as [`measure_error`], for clips of one skeleton in two lane orders.
-///
-/// # Errors
-/// Those of [`measure_error`], and if the skeletons differ in more than their lane order.
-pub fn measure_error_across(
-    raw: (&Clip, &Skeleton),
-    built: (&Clip, &Skeleton),
-    settings: &BakeOptions,
-) -> Result<ErrorReport, BakeError> {
-    settings.check(raw.1)?;
-    check(raw.0, raw.1)?;
-    let mismatch = built.1.mismatch(raw.1);
+    settings.check(skeleton)?;
+    check(raw, skeleton)?;
+    let mismatch = built.skeleton().mismatch(skeleton);
     if let Some(mismatch) = mismatch.filter(|m| *m != SkeletonMismatch::LaneOrder) {
-        let clip = built.0.name().to_owned();
+        let clip = built.name().to_owned();
         return Err(BakeError::Skeleton { clip, mismatch });
     }
-    Ok(measure(raw, built, settings)?.0)
+    Ok(measure((raw, skeleton), built, settings)?.0)
 }
 
 /// The report, and the largest error weighted by the joints' settings, which can be compared with the clip's bound.
 pub(super) fn measure(
     (raw, skeleton): (&Clip, &Skeleton),
-    (built, other): (&Clip, &Skeleton),
+    built: &Clip,
     settings: &BakeOptions,
 ) -> Result<(ErrorReport, f32), BakeError> {
     let different = |what, have, needed| BakeError::Different {
@@ -89,7 +77,7 @@ pub(super) fn measure(
     let rounding = rounding(raw, skeleton, &shells);
     let joints = skeleton.len();
     let mut measuring = Measuring {
-        samplers: [Sampler::new(raw, skeleton), Sampler::new(built, other)],
+        samplers: [Sampler::new(raw, skeleton), Sampler::new(built, built.skeleton())],
         ranges: scalar_ranges(raw, skeleton),
         parents: skeleton.parents(),
         shells: &shells,
@@ -111,8 +99,8 @@ pub(super) fn measure(
         let at = (errors.len() * 99 / 100).min(errors.len() - 1);
         report.p99 = *errors.select_nth_unstable_by(at, f32::total_cmp).1;
     }
-    report.bytes = TrackBytes::of(built);
-    report.raw_bytes = RAW_BYTES * joints * frames(raw);
+    let frames = raw.timelines().iter().map(|t| t.len as usize).max().unwrap_or(1);
+    report.measure_size(built, RAW_BYTES * joints * frames);
     Ok((report, weighted))
 }
 
@@ -205,12 +193,6 @@ pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
         return Err(BakeError::TooLarge { clip: clip.name().to_owned(), times, joints });
     }
     Sampler::new(clip, skeleton).sample(0.0)
-}
-
-/// Number of frames of a clip: keys of its longest timeline.
-pub(super) fn frames(clip: &Clip) -> usize {
-    let keys = clip.timelines().iter().map(|t| t.len as usize);
-    keys.max().unwrap_or(1)
 }
 
 /// All distinct key times of a clip, sorted.

@@ -17,8 +17,8 @@ mod tests;
 mod tracks;
 mod transforms;
 
-pub use metric::{measure_error, measure_error_across};
-pub use report::{ErrorReport, TrackBytes};
+pub use metric::measure_error;
+pub use report::ErrorReport;
 pub use source::measure_source;
 
 use crate::clip::{Clip, ClipFault, ClipKind};
@@ -240,7 +240,7 @@ pub fn bake(
         before = Some(forms);
     }
     // 16-bit keys do not reach the bound, so the clip is kept.
-    let (report, _) = metric::measure((raw, skeleton), (raw, skeleton), settings)?;
+    let (report, _) = metric::measure((raw, skeleton), raw, settings)?;
     Ok((raw.clone(), report))
 }
 
@@ -265,7 +265,7 @@ fn attempt(
             Err(BuildError::Clip(ClipFault::Beyond { .. } | ClipFault::Scale { .. })) => break,
             packed => packed?,
         };
-        let (report, weighted) = metric::measure((raw, skeleton), (&clip, skeleton), settings)?;
+        let (report, weighted) = metric::measure((raw, skeleton), &clip, settings)?;
         if weighted <= settings.max_error {
             return Ok(Some((clip, report)));
         }

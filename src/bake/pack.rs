@@ -75,7 +75,7 @@ struct Packer<'a> {
     parts: ClipParts,
 }
 
-/// See [`Packer::joint`].
+/// The joint of a lane, the index of the channel in [`CHANNELS`], and its first component in a transform.
 fn joint(
     skeleton: &Skeleton,
     channel: Channel,
@@ -116,7 +116,7 @@ impl Packer<'_> {
 
     /// The lanes that still move after optimisation.
     fn moving(&self, channel: Channel, b: &Block) -> u16 {
-        let still = (0..LANES).filter(|&l| match self.joint(channel, b, l) {
+        let still = (0..LANES).filter(|&l| match joint(self.skeleton, channel, b, l) {
             Some((joint, which, _)) => {
                 self.tracks.joints[joint].forms[which] == ChannelForm::Constant
             }
@@ -165,15 +165,10 @@ impl Packer<'_> {
         }
     }
 
-    /// The joint of a lane, the index of the channel in [`CHANNELS`], and its first component in a transform.
-    fn joint(&self, channel: Channel, b: &Block, l: usize) -> Option<(usize, usize, usize)> {
-        joint(self.skeleton, channel, b, l)
-    }
-
     /// The value of a lane that no longer moves.
     fn constant(&self, channel: Channel, b: &Block, l: usize) -> [f32; 4] {
         let raw = self.raw.constant(channel, b, l);
-        let Some((joint, which, at)) = self.joint(channel, b, l) else {
+        let Some((joint, which, at)) = joint(self.skeleton, channel, b, l) else {
             return raw;
         };
         if self.tracks.joints[joint].forms[which] != ChannelForm::Constant {
@@ -193,7 +188,7 @@ impl Packer<'_> {
         let keys = self.raw.timelines()[b.timeline as usize].len as usize;
         let mut out = PackedKeys::new(&self.still(channel, b), keys, lanes);
         for l in (0..LANES).filter(|l| moving >> l & 1 == 1) {
-            let lane = match self.joint(channel, b, l) {
+            let lane = match joint(self.skeleton, channel, b, l) {
                 Some(place) => self.joint_keys(b, place, width)?,
                 None => self.scalar_keys(b, l)?,
             };
@@ -254,11 +249,12 @@ impl Packer<'_> {
         if channel != Channel::Rotation || b.kind != BlockKind::Slerp {
             return BlockKind::Linear;
         }
-        let needs = (0..LANES).filter_map(|l| self.joint(channel, b, l)).any(|(joint, _, _)| {
-            let track = &self.tracks.joints[joint];
-            matches!(track.forms[1], ChannelForm::Moving { hold: false, .. })
-                && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
-        });
+        let needs =
+            (0..LANES).filter_map(|l| joint(self.skeleton, channel, b, l)).any(|(joint, _, _)| {
+                let track = &self.tracks.joints[joint];
+                matches!(track.forms[1], ChannelForm::Moving { hold: false, .. })
+                    && track.lerp_error(self.tracks) > LERP_SHARE * self.tracks.max_error
+            });
         if needs { BlockKind::Slerp } else { BlockKind::Linear }
     }
 }

@@ -33,62 +33,33 @@ pub struct ErrorReport {
     /// subtracted. Quaternions count before they are normalised.
     /// [`BakeOptions::scalar_error`](super::BakeOptions::scalar_error) bounds this number.
     pub scalar_relative: f32,
-    /// Size of the baked clip, bytes.
-    pub bytes: TrackBytes,
+    /// Size of the baked clip in memory, bytes.
+    pub bytes: usize,
+    /// Bytes of the blocks of animated translations, rotations, scales and scalars: a part of `bytes`.
+    pub channel_bytes: [usize; 4],
+    /// Bytes of constant blocks: a part of `bytes`. The rest are key times, tables and root motion.
+    pub constant_bytes: usize,
     /// Size of the raw data, bytes: 40 per joint and frame.
     pub raw_bytes: usize,
 }
 
-/// Size of a clip in memory, in bytes by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrackBytes {
-    /// Blocks of animated translations.
-    pub translation: usize,
-    /// Blocks of animated rotations.
-    pub rotation: usize,
-    /// Blocks of animated scales.
-    pub scale: usize,
-    /// Blocks of animated scalars.
-    pub scalar: usize,
-    /// Constant blocks.
-    pub constant: usize,
-    /// Key times, tables and root motion.
-    pub tables: usize,
-}
-
-impl TrackBytes {
-    /// Measures a clip.
-    pub(crate) fn of(clip: &Clip) -> Self {
-        let mut out = Self::default();
+impl ErrorReport {
+    /// Sets the sizes of a clip and of its raw data.
+    pub(super) fn measure_size(&mut self, clip: &Clip, raw_bytes: usize) {
         for channel in Channel::ALL {
             for b in clip.blocks(channel) {
-                let keys = clip.keys_of(b);
-                *match (b.kind, channel) {
-                    (BlockKind::Constant, _) => &mut out.constant,
-                    (_, Channel::Translation) => &mut out.translation,
-                    (_, Channel::Rotation) => &mut out.rotation,
-                    (_, Channel::Scale) => &mut out.scale,
-                    (_, Channel::Scalar) => &mut out.scalar,
-                } += b.encoding.extent(channel, b.kind, keys).bytes();
+                let bytes = b.encoding.extent(channel, b.kind, clip.keys_of(b)).bytes();
+                match b.kind {
+                    BlockKind::Constant => self.constant_bytes += bytes,
+                    _ => self.channel_bytes[channel as usize] += bytes,
+                }
             }
         }
-        out.tables = clip.bytes().saturating_sub(out.keys());
-        out
+        (self.bytes, self.raw_bytes) = (clip.bytes(), raw_bytes);
     }
 
-    fn keys(&self) -> usize {
-        self.translation + self.rotation + self.scale + self.scalar + self.constant
-    }
-
-    /// Total bytes.
-    pub fn total(&self) -> usize {
-        self.keys() + self.tables
-    }
-}
-
-impl ErrorReport {
     /// Compression ratio: raw bytes per byte of the baked clip.
     pub fn ratio(&self) -> f32 {
-        self.raw_bytes as f32 / self.bytes.total().max(1) as f32
+        self.raw_bytes as f32 / self.bytes.max(1) as f32
     }
 }

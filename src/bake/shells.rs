@@ -94,17 +94,28 @@ pub(super) fn shells(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions) -
 fn scales(clip: &Clip, skeleton: &Skeleton, joint: usize) -> [[f64; 2]; 3] {
     let rest = skeleton.rest(joint).scale.to_array().map(f64::from);
     let base = if is_additive(clip) { rest } else { [1.0; 3] };
+    match range(clip, skeleton, Channel::Scale, joint) {
+        Some(ranges) => {
+            std::array::from_fn(|axis| magnitudes(ranges[axis]).map(|v| v * base[axis].abs()))
+        }
+        None => rest.map(|v| [v.abs(); 2]),
+    }
+}
+
+/// The least and the greatest value of each component of a joint's channel, if the clip stores it.
+fn range(
+    clip: &Clip,
+    skeleton: &Skeleton,
+    channel: Channel,
+    joint: usize,
+) -> Option<[[f64; 2]; 4]> {
     let (block, lane) = split_lane(usize::from(skeleton.lane_of()[joint]));
-    let Some(b) = clip.block_at(Channel::Scale, block) else {
-        return rest.map(|v| [v.abs(); 2]);
-    };
+    let b = clip.block_at(channel, block)?;
     let ranges = match b.moves(lane) {
-        true => clip.reach(Channel::Scale, b, lane),
-        false => clip.constant(Channel::Scale, b, lane).map(|v| [v; 2]),
+        true => clip.reach(channel, b, lane),
+        false => clip.constant(channel, b, lane).map(|v| [v; 2]),
     };
-    std::array::from_fn(|axis| {
-        magnitudes(ranges[axis].map(f64::from)).map(|v| v * base[axis].abs())
-    })
+    Some(ranges.map(|range| range.map(f64::from)))
 }
 
 /// The least and the greatest magnitude of the numbers in a range.
@@ -141,15 +152,10 @@ fn extent(clip: &Clip, skeleton: &Skeleton, shells: &[Shell]) -> f64 {
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         let parent = usize::from(parent);
         let rest = skeleton.rest(joint).translation.to_array().map(f64::from);
-        let (block, lane) = split_lane(usize::from(skeleton.lane_of()[joint]));
         let mut far = rest.map(f64::abs);
-        if let Some(b) = clip.block_at(Channel::Translation, block) {
-            let ranges = match b.moves(lane) {
-                true => clip.reach(Channel::Translation, b, lane),
-                false => clip.constant(Channel::Translation, b, lane).map(|v| [v; 2]),
-            };
+        if let Some(ranges) = range(clip, skeleton, Channel::Translation, joint) {
             for (far, range) in far.iter_mut().zip(ranges) {
-                let [_, most] = magnitudes(range.map(f64::from));
+                let [_, most] = magnitudes(range);
                 *far = if is_additive(clip) { *far + most } else { most };
             }
         }

@@ -105,7 +105,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
     };
     builder
         .build((0, &raw), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })
+        .map_err(|source| source.in_animation(clip))
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
@@ -127,7 +127,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     };
     builder
         .build((clip, found), Reference::Pose(reference), None)
-        .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })
+        .map_err(|source| source.in_animation(clip))
 }
 
 /// The pose of a clip of a rig at a time.
@@ -160,8 +160,7 @@ fn sample(rig: &Rig, clip: usize, time: f32) -> Result<Pose, BuildError> {
 fn full_clip<'r>(rig: &'r Rig, clip: usize, place: &str) -> Result<&'r Clip, BuildError> {
     let clips = rig.clips();
     let found = clips.get(clip).filter(|c| c.kind() == ClipKind::Full);
-    let found = found.ok_or_else(|| index(place, "full clip", clip, clips.len()))?;
-    Ok(found)
+    found.map(|clip| &**clip).ok_or_else(|| index(place, "full clip", clip, clips.len()))
 }
 
 fn max_bytes() -> usize {

@@ -69,18 +69,21 @@ pub fn skeleton_of(raw: &RawScene) -> Result<Skeleton, BuildError> {
 
 /// The use of a skeleton's joints by the clips of one or more files; the lane order follows from it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LaneUses {
-    /// Per joint, whether a clip animates its translation or scale.
-    slides: Vec<bool>,
-    /// Per joint, the number of clips that animate it.
-    clips: Vec<usize>,
-    /// Per joint, whether it has a constant track in a clip.
-    tracks: Vec<bool>,
+pub(super) struct LaneUses(Vec<JointUse>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct JointUse {
+    /// Whether a clip animates its translation or scale.
+    slides: bool,
+    /// Number of clips that animate it.
+    clips: usize,
+    /// Whether it has a constant track in a clip.
+    tracks: bool,
 }
 
 impl LaneUses {
     pub fn new(joints: usize) -> Self {
-        Self { slides: vec![false; joints], clips: vec![0; joints], tracks: vec![false; joints] }
+        Self(vec![JointUse::default(); joints])
     }
 
     pub fn add(
@@ -97,24 +100,26 @@ impl LaneUses {
                     continue;
                 }
                 let name = c.name.as_deref().unwrap_or_default();
-                check_track(name, index, t, 1)
-                    .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })?;
+                check_track(name, index, t, 1).map_err(|source| source.in_animation(clip))?;
                 let joint = usize::from(joint_of_node[t.node]);
-                match classify(&Curve::new(t, 0), t.channel, lengths.local(t.node)) {
+                match classify(&Curve::new(t, 0), t.channel.to_channel(), lengths.local(t.node)) {
                     Variation::Animated => {
                         moved.push(joint);
-                        self.slides[joint] |= t.channel != RawChannel::Rotation;
+                        self.0[joint].slides |= t.channel != RawChannel::Rotation;
                     }
-                    Variation::Constant(_) => self.tracks[joint] = true,
+                    Variation::Constant(_) => self.0[joint].tracks = true,
                 }
             }
-            moved.sort_unstable();
-            moved.dedup();
-            for joint in moved {
-                self.clips[joint] += 1;
-            }
+            self.count(moved);
         }
         Ok(())
+    }
+
+    /// Counts a clip that animates these joints, each of which may be listed several times.
+    fn count(&mut self, mut moved: Vec<usize>) {
+        moved.sort_unstable();
+        moved.dedup();
+        moved.into_iter().for_each(|joint| self.0[joint].clips += 1);
     }
 
     /// Adds a clip of the skeleton, in any lane order.
@@ -132,31 +137,26 @@ impl LaneUses {
                     let joint = usize::from(joint);
                     if b.moves(lane % LANES) {
                         moved.push(joint);
-                        self.slides[joint] |= channel != Channel::Rotation;
+                        self.0[joint].slides |= channel != Channel::Rotation;
                         continue;
                     }
                     let width = channel.components();
                     let value = clip.constant(channel, b, lane % LANES);
                     let default = defaults.value(channel, lane);
-                    self.tracks[joint] |= value[..width] != default[..width];
+                    self.0[joint].tracks |= value[..width] != default[..width];
                 }
             }
         }
-        moved.sort_unstable();
-        moved.dedup();
-        for joint in moved {
-            self.clips[joint] += 1;
-        }
+        self.count(moved);
     }
 
     /// The joint of every lane: joints with animated translation or scale; then those that most clips
     /// animate; then those with a constant track in some clip; then the others; ties by joint.
     pub fn order(&self) -> Vec<u16> {
-        let mut order: Vec<u16> = (0..self.clips.len()).map(|j| j as u16).collect();
+        let mut order: Vec<u16> = (0..self.0.len()).map(|j| j as u16).collect();
         order.sort_by_key(|&j| {
-            let j = usize::from(j);
-            let clips = std::cmp::Reverse(self.clips[j]);
-            (!self.slides[j], clips, !self.tracks[j], j)
+            let own = &self.0[usize::from(j)];
+            (!own.slides, std::cmp::Reverse(own.clips), !own.tracks, j)
         });
         order
     }
@@ -178,11 +178,7 @@ impl LaneScan {
     pub fn add(&mut self, raw: &RawScene) -> Result<u64, BuildError> {
         let found = Joints::new(raw)?;
         let structure = found.skeleton.structure_hash();
-        if self.structure.is_none() {
-            self.structure = Some(structure);
-            self.uses = LaneUses::new(found.joints.len());
-        }
-        if self.structure == Some(structure) {
+        if self.counts(&found.skeleton, structure) {
             let lengths = found.lengths(raw);
             self.uses.add(raw, &found.joint_of_node, &lengths)?;
         }
@@ -193,14 +189,19 @@ impl LaneScan {
     /// the first file's is ignored.
     pub fn add_clip(&mut self, clip: &Clip) -> u64 {
         let structure = clip.structure_hash();
-        if self.structure.is_none() {
-            self.structure = Some(structure);
-            self.uses = LaneUses::new(clip.skeleton().len());
-        }
-        if self.structure == Some(structure) {
+        if self.counts(clip.skeleton(), structure) {
             self.uses.add_clip(clip);
         }
         structure
+    }
+
+    /// Whether a skeleton is the first one, or has its structure.
+    fn counts(&mut self, skeleton: &Skeleton, structure: u64) -> bool {
+        if self.structure.is_none() {
+            self.structure = Some(structure);
+            self.uses = LaneUses::new(skeleton.len());
+        }
+        self.structure == Some(structure)
     }
 
     /// The joint of every lane, for [`BuildOptions::lane_order`](super::BuildOptions::lane_order); empty before a file was

@@ -1,6 +1,6 @@
 //! Levels of detail: meshes of other files on a rig's skeleton, matched by joint name.
 
-use super::bounds::measure_bounds;
+use super::rig::measure_bounds;
 use crate::error::BuildError;
 use crate::mesh::Mesh;
 use crate::raw::RawScene;

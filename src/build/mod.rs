@@ -4,11 +4,9 @@
 
 mod additive;
 mod anchors;
-mod bounds;
 mod check;
 pub(crate) mod clip_builder;
 pub(crate) mod curve;
-mod humanoid;
 mod joint_order;
 mod lanes;
 pub(crate) mod lengths;

@@ -1,19 +1,17 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
-use super::bounds::measure_bounds;
 use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target};
-use super::humanoid::humanoid;
 use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
-use crate::clip::{Channel, Clip, ClipFault, RootMotionParts};
+use crate::clip::{Channel, Clip, ClipFault, ClipKind, RootMotionParts};
 use crate::error::BuildError;
 use crate::mesh::Mesh;
-use crate::raw::{ImportReport, Severity};
-use crate::raw::{RawClip, RawScene};
+use crate::raw::{ImportReport, RawClip, RawScene, Severity};
 use crate::rig::{MorphRange, Rig, RigNode, RigParts};
-use crate::skeleton::{NO_JOINT, Scalar, Skeleton};
+use crate::runtime::{ClipBoundsScratch, clip_cost};
+use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton};
 use crate::words::shorten;
 use glam::Vec3;
 use std::sync::Arc;
@@ -215,7 +213,7 @@ fn build_clips(
         let rate = options.resample_rate;
         let (built, resampled) = builder
             .build_reporting((clip, c), Reference::None, motion, rate)
-            .map_err(|source| BuildError::Animation { clip, source: Box::new(source) })?;
+            .map_err(|source| source.in_animation(clip))?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
@@ -225,7 +223,7 @@ fn build_clips(
                 needed,
                 limit: left,
             });
-            return Err(BuildError::Animation { clip, source: Box::new(source) });
+            return Err(source.in_animation(clip));
         }
         left -= needed;
         clips.push(Arc::new(built));
@@ -279,4 +277,55 @@ fn default_roots(raw: &RawScene) -> Vec<usize> {
         Some(roots) => roots.clone(),
         None => (0..raw.nodes.len()).filter(|&n| raw.nodes[n].parent.is_none()).collect(),
     }
+}
+
+/// The bones with their joints, in the order of the bones, no bone and no joint twice. The first statement counts; others
+/// are reported and left out.
+fn humanoid(
+    stated: &[(HumanBone, usize)],
+    joint_of_node: &[u16],
+    report: &mut ImportReport,
+) -> Vec<(HumanBone, u16)> {
+    let mut bones: Vec<(HumanBone, u16)> = Vec::new();
+    for &(bone, node) in stated {
+        let joint = joint_of_node.get(node).copied().unwrap_or(NO_JOINT);
+        let message = if joint == NO_JOINT {
+            format!("its node {node} is no joint")
+        } else if bones.iter().any(|b| b.0 == bone) {
+            "it is stated twice".into()
+        } else if let Some((first, _)) = bones.iter().find(|b| b.1 == joint) {
+            format!("its node {node} is that of the bone \"{first}\"")
+        } else {
+            bones.push((bone, joint));
+            continue;
+        };
+        let place = format!("humanoid, bone \"{bone}\"");
+        report.push(Severity::Dropped, place, message);
+    }
+    bones.sort_unstable_by_key(|b| b.0);
+    bones
+}
+
+/// Limit on the matrices that measuring all clips of a rig computes: about half a second.
+const MATRICES: usize = 1 << 26;
+
+/// Measures the bounds of the clips that have none. Clips that are too long for the limit are left out: a crowd
+/// measures them if it needs them.
+pub(super) fn measure_bounds(rig: &mut Rig) {
+    let boxes = &rig.slot_bounds;
+    if boxes.iter().all(|b| b.is_empty()) {
+        return;
+    }
+    let mut left = MATRICES;
+    let mut scratch = ClipBoundsScratch::new(rig);
+    let mut all = Vec::with_capacity(rig.clips.len());
+    for clip in &rig.clips {
+        let room = left.checked_sub(clip_cost(rig, clip));
+        let measured = room.filter(|_| clip.kind() == ClipKind::Full).map(|room| {
+            left = room;
+            scratch.measure(rig, Some(clip)).ok().flatten()
+        });
+        all.push(measured.flatten());
+    }
+    rig.clip_bounds = all;
 }

@@ -158,8 +158,8 @@ fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>
     for (index, track) in clip.tracks.iter().enumerate() {
         if track.channel != RawChannel::Weights {
             check_track(name, index, track, 1)?;
-            let variation =
-                classify(&Curve::new(track, 0), track.channel, lengths.local(track.node));
+            let (channel, size) = (track.channel.to_channel(), lengths.local(track.node));
+            let variation = classify(&Curve::new(track, 0), channel, size);
             moving[track.node] |= variation == Variation::Animated;
         }
     }

@@ -19,7 +19,15 @@ pub fn raw_joints(rig: &Rig) -> RawScene {
             *slot = place;
         }
     }
-    let mut nodes: Vec<RawNode> = rig.nodes().iter().map(raw_node).collect();
+    let nodes = rig.nodes().iter().map(|n| RawNode {
+        source: n.source,
+        name: n.name.clone(),
+        parent: n.parent,
+        local: n.local,
+        matrix: n.matrix,
+        ..RawNode::default()
+    });
+    let mut nodes: Vec<RawNode> = nodes.collect();
     for m in rig.meshes().iter().filter(|m| m.lod == 0) {
         nodes[m.node].mesh = Some(m.source);
         nodes[m.node].skin = m.rigid_slot.is_none().then_some(m.skin);
@@ -48,17 +56,6 @@ pub fn raw_joints(rig: &Rig) -> RawScene {
         default_scene: Some(0),
         nodes,
         ..RawScene::default()
-    }
-}
-
-fn raw_node(n: &crate::rig::RigNode) -> RawNode {
-    RawNode {
-        source: n.source,
-        name: n.name.clone(),
-        parent: n.parent,
-        local: n.local,
-        matrix: n.matrix,
-        ..RawNode::default()
     }
 }
 
@@ -193,12 +190,7 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
     }
     RawTrack {
         node,
-        channel: match channel {
-            Channel::Translation => RawChannel::Translation,
-            Channel::Rotation => RawChannel::Rotation,
-            Channel::Scale => RawChannel::Scale,
-            Channel::Scalar => RawChannel::Weights,
-        },
+        channel: RawChannel::from_channel(channel),
         interpolation: match (spline, held) {
             (true, _) => Interpolation::CubicSpline,
             (_, true) => Interpolation::Step,

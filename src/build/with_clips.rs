@@ -1,7 +1,7 @@
 //! A rig with more clips, in a lane order that follows from all of them.
 
-use super::bounds::measure_bounds;
 use super::lanes::LaneScan;
+use super::rig::measure_bounds;
 use crate::clip::{Clip, reorder_lanes};
 use crate::error::BuildError;
 use crate::rig::{Rig, RigParts};

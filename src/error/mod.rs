@@ -121,3 +121,10 @@ pub enum BuildError {
         source: Box<BuildError>,
     },
 }
+
+impl BuildError {
+    /// The error as that of an animation of a scene.
+    pub(crate) fn in_animation(self, clip: usize) -> Self {
+        Self::Animation { clip, source: Box::new(self) }
+    }
+}

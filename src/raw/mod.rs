@@ -6,7 +6,7 @@
 mod report;
 mod up_axis;
 
-use crate::clip::Marker;
+use crate::clip::{Channel, Marker};
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Trs, UserChannel};
 pub use report::{ImportReport, ReportEntry, Severity};
@@ -105,6 +105,28 @@ pub enum RawChannel {
     Scale,
     /// Morph weights, one float per target and key.
     Weights,
+}
+
+impl RawChannel {
+    /// The channel of clips in which the property is stored.
+    pub(crate) fn to_channel(self) -> Channel {
+        match self {
+            Self::Translation => Channel::Translation,
+            Self::Rotation => Channel::Rotation,
+            Self::Scale => Channel::Scale,
+            Self::Weights => Channel::Scalar,
+        }
+    }
+
+    /// The property that a channel of clips stores.
+    pub(crate) fn from_channel(channel: Channel) -> Self {
+        match channel {
+            Channel::Translation => Self::Translation,
+            Channel::Rotation => Self::Rotation,
+            Channel::Scale => Self::Scale,
+            Channel::Scalar => Self::Weights,
+        }
+    }
 }
 
 /// The channel's name in glTF.

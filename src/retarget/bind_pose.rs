@@ -1,10 +1,9 @@
 //! The pose in which a rig's skins were bound, from their inverse bind matrices.
 
-use super::body::rest;
-use super::motion::Local;
-use super::stance::{axes, compose};
+use super::pose::{Local, models, parent, rest, unit};
+use super::stance::axes;
 use crate::rig::Rig;
-use crate::skeleton::{NO_JOINT, Skin};
+use crate::skeleton::Skin;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Scales of one space differ by at most this share.
@@ -14,7 +13,7 @@ const SAME: f64 = 0.01;
 /// of the body's skin whose pose does not are excluded.
 pub(super) fn bind_pose(rig: &Rig, stands: impl Fn(&[Local]) -> bool) -> Option<Vec<Local>> {
     let own = rest(rig.skeleton());
-    let models = compose(rig.skeleton(), &own);
+    let models = models(rig.skeleton(), &own);
     let mut skins: Vec<Bound> = rig
         .file_skins()
         .iter()
@@ -83,14 +82,11 @@ fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
     let mut locals = rest(skeleton);
     let mut models: Vec<DAffine3> = Vec::with_capacity(locals.len());
     for (joint, local) in locals.iter_mut().enumerate() {
-        let above = match skeleton.parents()[joint] {
-            NO_JOINT => DAffine3::IDENTITY,
-            parent => models[usize::from(parent)],
-        };
+        let above = parent(skeleton, joint).map_or(DAffine3::IDENTITY, |p| models[p]);
         let there = bound[joint].map(|model| above.inverse() * model);
         if let Some(there) = there.filter(|t| t.is_finite() && size(*t) > 0.0) {
             let (scale, rotation, translation) = there.to_scale_rotation_translation();
-            *local = Local { translation, rotation: super::motion::unit(rotation), scale };
+            *local = Local { translation, rotation: unit(rotation), scale };
         }
         models.push(above * local.to_affine());
     }
@@ -108,10 +104,7 @@ fn spaces(rig: &Rig, skin: &Bound, models: &[DAffine3], exact: DAffine3) -> Vec<
         let locals = up.map(|node| Local::from(nodes[node].local).to_affine());
         locals.fold(DAffine3::IDENTITY, |below, local| local * below)
     });
-    let above = match rig.skeleton().parents()[skin.top.0] {
-        NO_JOINT => None,
-        parent => Some(models[usize::from(parent)]),
-    };
+    let above = parent(rig.skeleton(), skin.top.0).map(|p| models[p]);
     let alike = |space: &DAffine3| {
         let scale = (size(*space) / size(exact)).cbrt();
         (scale - 1.0).abs() <= SAME
@@ -143,7 +136,7 @@ fn size(space: DAffine3) -> f64 {
 
 fn rotation(space: DAffine3) -> DQuat {
     match size(space) > 0.0 {
-        true => super::motion::unit(space.to_scale_rotation_translation().1),
+        true => unit(space.to_scale_rotation_translation().1),
         false => DQuat::IDENTITY,
     }
 }

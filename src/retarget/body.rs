@@ -3,13 +3,13 @@
 use super::error::RetargetError;
 use super::facing::facing;
 use super::humanoid::{HumanBone as B, HumanoidMap, is_below};
-use super::motion::{Local, unit};
+use super::loose::Loose;
 use super::options::Alignment;
+use super::pose::{Local, ancestors, compose, models, parent, rest, unit};
 use super::reference::Reference;
-use super::sole::Tilts;
 use super::space::Space;
-use super::stance::{LEGS, Stance, compose};
-use crate::skeleton::{NO_JOINT, Skeleton};
+use super::stance::{LEGS, Stance};
+use crate::skeleton::Skeleton;
 use glam::{DAffine3, DQuat, DVec3};
 use std::sync::Arc;
 
@@ -19,6 +19,9 @@ const SOLES: [f64; 2] = [0.1, 0.25];
 const SUNK: f64 = 0.03;
 
 const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
+/// Rotations from level soles to those of the reference pose, for both feet.
+pub(super) type Tilts = [DQuat; 2];
+
 const TOES: [B; 2] = [B::LeftToes, B::RightToes];
 
 /// Smallest difference of directions of bones that is aligned, radians: less is rounding of rest poses.
@@ -27,15 +30,6 @@ const ALIGNED: f64 = 1e-6;
 /// Largest difference of directions of bones that is aligned, radians. Arms that hang down are 90° from a T-pose; beyond
 /// it the poses differ in kind, or the map is wrong.
 const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
-
-/// Bones whose directions differ in the reference poses, with the angles in radians.
-#[derive(Default)]
-pub(super) struct Aligned {
-    /// Bones turned into the direction of the source's.
-    pub turned: Vec<(B, f64)>,
-    /// Bones too far from it.
-    pub refused: Vec<(B, f64)>,
-}
 
 /// A skeleton in its reference pose.
 #[derive(Clone)]
@@ -54,8 +48,7 @@ pub(super) struct Body {
     pub feet: [Vec<usize>; 2],
     /// Whether `feet` contains toes.
     pub on_toes: bool,
-    /// Rotations from level soles to those of the reference pose.
-    tilts: Tilts,
+    pub tilts: Tilts,
     /// Whether the body stands on the origin.
     pub stands: bool,
     /// The least height of feet and toes along `up`, and the least height if the legs were straight.
@@ -77,9 +70,9 @@ impl Body {
             return Err(RetargetError::Foreign { side, joint, joints: needed });
         }
         map.check(skeleton)?;
-        let locals: Vec<Local> = match reference {
-            Reference::Rest => rest(skeleton),
-            Reference::Pose(pose) => {
+        let locals: Vec<Local> = match reference.pose() {
+            None => rest(skeleton),
+            Some(pose) => {
                 let have = pose.iter().filter(|t| t.is_finite()).count();
                 if have != needed || pose.len() != needed {
                     return Err(RetargetError::Reference { side, have, needed });
@@ -90,8 +83,8 @@ impl Body {
         let mut body = Self {
             skeleton: skeleton.clone(),
             map: map.clone(),
-            models: vec![DAffine3::IDENTITY; needed],
-            worlds: vec![DQuat::IDENTITY; needed],
+            models: Vec::new(),
+            worlds: Vec::new(),
             locals,
             facing: DQuat::IDENTITY,
             feet: Default::default(),
@@ -104,10 +97,10 @@ impl Body {
         };
         body.pose();
         body.loose = body.find_loose();
-        body.facing = match reference {
-            Reference::Rest => facing(body.stance(&body.models), None),
-            Reference::Pose(_) => {
-                let models = compose(skeleton, &rest(skeleton));
+        body.facing = match reference.pose() {
+            None => facing(body.stance(&body.models), None),
+            Some(_) => {
+                let models = models(skeleton, &rest(skeleton));
                 facing(body.stance(&models), Some(body.stance(&body.models)))
             }
         };
@@ -147,11 +140,7 @@ impl Body {
         self.compose();
         for Loose { joint, carrier, offset } in self.loose.clone() {
             let place = self.models[carrier].transform_point3(offset);
-            let above = match self.skeleton.parents()[joint] {
-                NO_JOINT => DAffine3::IDENTITY,
-                p => self.models[usize::from(p)],
-            };
-            let local = above.inverse().transform_point3(place);
+            let local = self.model_above(joint).inverse().transform_point3(place);
             if local.is_finite() {
                 self.locals[joint].translation = local;
                 self.compose();
@@ -160,14 +149,19 @@ impl Body {
     }
 
     fn compose(&mut self) {
-        self.models = compose(&self.skeleton, &self.locals);
-        for (joint, &parent) in self.skeleton.parents().iter().enumerate() {
-            let own = self.locals[joint].rotation;
-            self.worlds[joint] = match parent {
-                NO_JOINT => own,
-                parent => unit(self.worlds[usize::from(parent)] * own),
-            };
-        }
+        self.models = models(&self.skeleton, &self.locals);
+        self.worlds = compose(&self.skeleton, |joint| self.locals[joint].rotation);
+        self.worlds.iter_mut().for_each(|world| *world = unit(*world));
+    }
+
+    /// The model transform of the joint above a joint.
+    pub fn model_above(&self, joint: usize) -> DAffine3 {
+        parent(&self.skeleton, joint).map_or(DAffine3::IDENTITY, |p| self.models[p])
+    }
+
+    /// The rotation in model space of the joint above a joint.
+    pub fn world_above(&self, joint: usize) -> DQuat {
+        parent(&self.skeleton, joint).map_or(DQuat::IDENTITY, |p| self.worlds[p])
     }
 
     pub fn position(&self, joint: usize) -> DVec3 {
@@ -272,25 +266,34 @@ impl Body {
         side: &'static str,
     ) -> Result<(), RetargetError> {
         let mut seen = vec![false; self.skeleton.len()];
-        let parents = self.skeleton.parents();
-        let above = |joint: usize| Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
         for joint in joints {
-            let mut at = above(joint);
-            while let Some(j) = at.filter(|&j| !std::mem::replace(&mut seen[j], true)) {
-                let scale = self.locals[j].scale;
-                if scale.min_element() < 0.0 {
-                    return Err(RetargetError::JointScale {
-                        side,
-                        joint: j,
-                        name: self.skeleton.names()[j].clone(),
-                        scale: scale.to_array(),
-                        fault: ", which mirrors or turns the bones below; export it with that scale applied",
-                    });
+            for j in ancestors(&self.skeleton, joint) {
+                if std::mem::replace(&mut seen[j], true) {
+                    break;
                 }
-                at = above(j);
+                if self.locals[j].scale.min_element() < 0.0 {
+                    let fault = ", which mirrors or turns the bones below; export it with that scale applied";
+                    return Err(self.scale_error(j, side, fault));
+                }
             }
         }
         Ok(())
+    }
+
+    /// The error of a joint whose scale allows no transfer.
+    pub fn scale_error(
+        &self,
+        joint: usize,
+        side: &'static str,
+        fault: &'static str,
+    ) -> RetargetError {
+        RetargetError::JointScale {
+            side,
+            joint,
+            name: self.skeleton.names()[joint].clone(),
+            scale: self.locals[joint].scale.to_array(),
+            fault,
+        }
     }
 
     /// Measures the heights of the hips of two bodies in the same way: above the origin if both stand on it, otherwise above
@@ -311,14 +314,15 @@ impl Body {
         }
     }
 
-    /// Sets the tilt of the soles in the reference pose.
-    pub fn tilt(&mut self, tilts: Tilts) {
-        self.tilts = tilts;
-    }
-
-    /// Turns bones of the reference pose into the directions of the source's.
-    pub fn align(&mut self, source: &Body, space: &Space, alignment: Alignment) -> Aligned {
-        let mut aligned = Aligned::default();
+    /// Turns bones of the reference pose into the directions of the source's. Returns the bones that were turned, and those
+    /// that are too far from it, with the angles in radians.
+    pub fn align(
+        &mut self,
+        source: &Body,
+        space: &Space,
+        alignment: Alignment,
+    ) -> [Vec<(B, f64)>; 2] {
+        let (mut turned, mut refused) = (Vec::new(), Vec::new());
         let foot = |(side, bone): (usize, B)| {
             let joint = self.map.joint(bone)?;
             source.map.joint(twin(bone, space))?;
@@ -348,45 +352,23 @@ impl Body {
                 continue;
             }
             if angle > MOST_ALIGNED {
-                aligned.refused.push((bone, angle));
+                refused.push((bone, angle));
                 continue;
             }
             self.turn(joint, turn * self.worlds[joint]);
-            aligned.turned.push((bone, angle));
+            turned.push((bone, angle));
         }
         for (joint, world) in feet {
             self.turn(joint, world);
         }
-        aligned
+        [turned, refused]
     }
 
     /// Sets a joint's rotation in model space.
     fn turn(&mut self, joint: usize, world: DQuat) {
-        let parent = self.skeleton.parents()[joint];
-        let above = match parent {
-            NO_JOINT => DQuat::IDENTITY,
-            p => self.worlds[usize::from(p)],
-        };
-        self.locals[joint].rotation = unit(above.conjugate() * world);
+        self.locals[joint].rotation = unit(self.world_above(joint).conjugate() * world);
         self.pose();
     }
-}
-
-/// The rest pose.
-pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {
-    let rest = (0..skeleton.len()).map(|j| Local::from(skeleton.rest(j)));
-    rest.collect()
-}
-
-/// A bone whose joint does not lie below that of the bone above it, as in rigs driven by inverse kinematics: it moves
-/// along with that bone.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Loose {
-    pub joint: usize,
-    /// Joint of the bone above.
-    pub carrier: usize,
-    /// Position relative to the carrier.
-    pub offset: DVec3,
 }
 
 /// The bone of the source that a bone of the target follows.

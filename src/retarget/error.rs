@@ -11,56 +11,12 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum RetargetError {
-    /// No joint of one skeleton has the name of a joint of the other.
-    #[error(
-        "no joint of the clips' skeleton ({}, the first \"{}\") has the name of a joint of the target ({}, the first \
-         \"{}\")",
-        plural(*.source_joints as u64, "joint"), shorten(.first_source),
-        plural(*.target_joints as u64, "joint"), shorten(.first_target)
-    )]
+    /// Nothing of two skeletons can be bound: no name of a joint or a morph weight is common, or names are missing and the
+    /// hierarchies differ.
+    #[error("{reason}")]
     NothingInCommon {
-        /// Joints of the clips' skeleton.
-        source_joints: usize,
-        /// Name of the first of them.
-        first_source: String,
-        /// Joints of the target.
-        target_joints: usize,
-        /// Name of the first of them.
-        first_target: String,
-    },
-    /// Joints without names, whose hierarchies differ.
-    #[error(
-        "no joint can be bound: {of} has no names ({} in the clips' skeleton, {} in the target), and without names \
-         joints are bound by index, which needs equal hierarchies{}",
-        plural(*.source_joints as u64, "joint"), plural(*.target_joints as u64, "joint"),
-        match .differs {
-            Some(joint) => format!(": joint {joint} has another joint above it"),
-            None => String::new(),
-        }
-    )]
-    Nameless {
-        /// Which skeleton has no names.
-        of: &'static str,
-        /// Joints of the clips' skeleton.
-        source_joints: usize,
-        /// Joints of the target.
-        target_joints: usize,
-        /// The first joint that is below another in the other skeleton, if their numbers are equal.
-        differs: Option<usize>,
-    },
-    /// No joint can be bound, and of morph weights, which the clips have, none either.
-    #[error(
-        "nothing can be bound: no joint and no morph weight of the clips' skeleton ({}, the first \"{}\") has the name \
-         of one of the target's ({}), and by index they are bound where each has one node with morph weights, of as many",
-        plural(*.source_weights as u64, "weight"), shorten(.first_source), plural(*.target_weights as u64, "weight")
-    )]
-    NoWeights {
-        /// Scalars of the clips' skeleton.
-        source_weights: usize,
-        /// Name of the first of them.
-        first_source: String,
-        /// Scalars of the target.
-        target_weights: usize,
+        /// The whole message.
+        reason: String,
     },
     /// The names that both skeletons have are those of several joints each.
     #[error(
@@ -73,14 +29,6 @@ pub enum RetargetError {
         name: String,
         /// How many such names there are.
         names: usize,
-    },
-    /// A clip is not of the skeleton that the binding was made for.
-    #[error("clip \"{}\" is not of the skeleton that was bound: {mismatch}", shorten(.clip))]
-    Unbound {
-        /// The clip.
-        clip: String,
-        /// The first difference: in the clip's skeleton, and in the bound one.
-        mismatch: SkeletonMismatch,
     },
     /// An option is out of range.
     #[error("the option `{option}` is {value}, allowed are {low:e} to {high:e}")]
@@ -155,33 +103,26 @@ pub enum RetargetError {
         /// How many bones it has.
         bones: usize,
     },
-    /// A bone's joint lies above the joint of a bone that is above it: the two orders form a cycle.
-    #[error("bone \"{bone}\" is below \"{above}\", but its joint {joint} lies above {above_joint}")]
-    BoneCycle {
+    /// A bone's joint does not lie below that of the bone above it: it lies above it, or elsewhere. Only feet and hands may
+    /// hang elsewhere, as in rigs that are driven by inverse kinematics.
+    #[error(
+        "bone \"{bone}\" is below \"{above}\", but its joint {joint} {}",
+        match .cycle {
+            true => format!("lies above {above_joint}"),
+            false => format!("does not lie below {above_joint}; only feet and hands may hang elsewhere"),
+        }
+    )]
+    BoneOrder {
         /// The bone.
         bone: HumanBone,
         /// A bone above it.
-        above: HumanBone,
-        /// The bone's joint.
-        joint: String,
-        /// The joint of the bone above.
-        above_joint: String,
-    },
-    /// A bone's joint does not lie below that of the bone above it. Only feet and hands may hang elsewhere, as in rigs
-    /// that are driven by inverse kinematics.
-    #[error(
-        "bone \"{bone}\" is below \"{above}\", but its joint {joint} does not lie below {above_joint}; \
-         only feet and hands may hang elsewhere"
-    )]
-    BoneElsewhere {
-        /// The bone.
-        bone: HumanBone,
-        /// The nearest bone above it that has a joint.
         above: HumanBone,
         /// The bone's joint, by index and name.
         joint: String,
         /// The joint of the bone above.
         above_joint: String,
+        /// Whether the joint lies above that of the bone above: the two orders form a cycle.
+        cycle: bool,
     },
     /// The joints have neither the names nor the shape of a humanoid with legs and arms.
     #[error(
@@ -235,11 +176,13 @@ pub enum RetargetError {
         /// The clip.
         clip: String,
     },
-    /// The clip belongs to another skeleton than the source, or is in another lane order.
-    #[error("clip \"{clip}\" is not of the source's skeleton: {mismatch}", clip = shorten(.clip))]
+    /// The clip is not of the skeleton that was prepared, or is in another lane order.
+    #[error("clip \"{clip}\" is not of {skeleton}: {mismatch}", clip = shorten(.clip))]
     Skeleton {
         /// The clip.
         clip: String,
+        /// The skeleton in words.
+        skeleton: &'static str,
         /// What differs: the clip's value first.
         mismatch: SkeletonMismatch,
     },
@@ -257,17 +200,15 @@ pub enum RetargetError {
         /// Joints of the skeleton.
         needed: usize,
     },
-    /// The time of a reference pose is not finite.
-    #[error("the time of the reference pose is {time}")]
-    Time {
-        /// The time.
-        time: f32,
-    },
-    /// The time of a reference pose is not within its clip.
+    /// The time of a reference pose is not finite, or not within its clip.
     #[error(
-        "the time of the reference pose is {time} s, clip \"{clip}\" goes from 0 to {duration:.3} s", clip = shorten(.clip)
+        "the time of the reference pose is {time}{}",
+        match .time.is_finite() {
+            true => format!(" s, clip \"{}\" goes from 0 to {duration:.3} s", shorten(.clip)),
+            false => String::new(),
+        }
     )]
-    Beyond {
+    Time {
         /// The clip.
         clip: String,
         /// The time, seconds.
@@ -387,7 +328,10 @@ impl RetargetError {
             return Err(Self::Additive { clip: name() });
         }
         match clip.skeleton().mismatch(skeleton) {
-            Some(mismatch) => Err(Self::Skeleton { clip: name(), mismatch }),
+            Some(mismatch) => {
+                let skeleton = "the source's skeleton";
+                Err(Self::Skeleton { clip: name(), skeleton, mismatch })
+            }
             None => Ok(()),
         }
     }

@@ -1,22 +1,21 @@
 //! The motion of the hips, scaled by the ratio of heights.
 
 use super::body::Body;
-use super::closeness::BETWEEN;
 use super::error::RetargetError;
 use super::looks::Looks;
-use super::motion::{Motion, Property, path};
+use super::motion::{CHANNELS, Motion};
 use super::options::Ground;
+use super::pose::{Chain, parent, path, steps, unit};
 use super::sampler::evaluations;
 use super::space::Space;
-use super::track::{Keys, constant, mapped_with};
-use super::work::Work;
+use super::track::{Keys, constant, mapped};
+use super::work::{BETWEEN, Work};
 use crate::build::curve::Curve;
-use crate::clip::{RootMotion, RootMotionParts};
-use crate::skeleton::NO_JOINT;
+use crate::clip::{Channel, RootMotion, RootMotionParts};
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// Bounds of the ratio of heights: a model in millimetres on one in kilometres.
-pub(super) const RATIOS: [f64; 2] = [1e-6, 1e6];
+const RATIOS: [f64; 2] = [1e-6, 1e6];
 
 /// Largest difference of the soles' height between a rest pose on the origin and the clip, as a share of the hips' height:
 /// of toes, and of ankles, which rise with the heel.
@@ -36,34 +35,14 @@ pub(super) struct Hips<'a> {
     pub heights: [f64; 2],
     /// Height of the target's hips divided by that of the source's.
     pub ratio: f64,
-    joint: usize,
+    /// Joints of the hips of source and target.
+    pub joint: usize,
     pub target_joint: usize,
     /// Model transform of the joint above the target's hips.
     above: DAffine3,
     below: DAffine3,
     /// Heights of the ground in source and target, along their up directions.
     grounds: [f64; 2],
-}
-
-/// The joints that move the source's hips.
-#[derive(Default)]
-pub(super) struct Way {
-    moving: Vec<(usize, Property)>,
-    /// Joints that move, and constant products of those between; from the root down.
-    factors: Vec<(Option<usize>, DAffine3)>,
-}
-
-impl Way {
-    fn curves<'m>(&self, motion: &'m Motion<'_>) -> Vec<&'m Curve> {
-        let curves = self.moving.iter().map(|&(j, p)| motion.curve(j, p));
-        curves.flatten().collect()
-    }
-
-    /// Counts the steps of [`Hips::keys`].
-    pub fn take(&self, motion: &Motion<'_>, work: &mut Work) -> Result<(), RetargetError> {
-        let count = evaluations(&self.curves(motion));
-        work.take(count, self.moving.len())
-    }
 }
 
 impl<'a> Hips<'a> {
@@ -77,10 +56,7 @@ impl<'a> Hips<'a> {
         let ratio = target.height / source.height;
         let [least, most] = RATIOS;
         let sound = source.height > 0.0 && (least..=most).contains(&ratio);
-        let above = match target.skeleton.parents()[target_joint] {
-            NO_JOINT => DAffine3::IDENTITY,
-            p => target.models[usize::from(p)],
-        };
+        let above = target.model_above(target_joint);
         let below = above.inverse();
         if !below.is_finite() || !sound {
             flat(target, target_joint, "target")?;
@@ -110,11 +86,6 @@ impl<'a> Hips<'a> {
             below,
             grounds: [0.0; 2],
         })
-    }
-
-    /// The joint of the source's hips.
-    pub fn joint(&self) -> usize {
-        self.joint
     }
 
     /// The map of distances from the source's model space to the target's.
@@ -195,54 +166,39 @@ impl<'a> Hips<'a> {
         Ok(())
     }
 
-    /// The joints that move the hips.
-    pub fn way(&self, motion: &Motion<'_>) -> Way {
-        let mut way = Way::default();
-        for joint in motion.path(self.joint) {
-            let first = way.moving.len();
-            // The hips' own rotation and scale do not move them.
-            let all = Property::ALL.into_iter();
-            let all = all.filter(|p| joint != self.joint || *p == Property::Translation);
-            let moving = all.filter(|&p| motion.curve(joint, p).is_some());
-            way.moving.extend(moving.map(|p| (joint, p)));
-            let own = motion.local(joint, 0.0).to_affine();
-            match way.factors.last_mut() {
-                _ if way.moving.len() > first => way.factors.push((Some(joint), own)),
-                // Neighbours that do not move are one factor.
-                Some((None, product)) => *product *= own,
-                _ => way.factors.push((None, own)),
-            }
-        }
-        way
-    }
-
     /// The keys of the target's hips, and their largest deviation between keys, in the target's model space.
-    pub fn keys(&self, motion: &Motion<'_>, way: &Way, work: &mut Work) -> (Keys, f64) {
-        let at = |time: f32| {
-            let product = |all: DAffine3, (joint, still): &(Option<usize>, DAffine3)| match joint {
-                Some(joint) => all * motion.local(*joint, time).to_affine(),
-                None => all * *still,
-            };
-            let model = way.factors.iter().fold(DAffine3::IDENTITY, product);
-            self.place(model.translation)
+    pub fn keys(&self, motion: &Motion<'_>, work: &mut Work) -> Result<(Keys, f64), RetargetError> {
+        // The hips' own rotation and scale do not move them.
+        let counts = |&(j, c): &(usize, Channel)| {
+            (j != self.joint || c == Channel::Translation) && motion.curve(j, c).is_some()
         };
-        let curves = way.curves(motion);
-        if curves.is_empty() {
-            return (constant(at(0.0).to_array()), 0.0);
-        }
-        if let ([curve], [(joint, Property::Translation)]) = (&curves[..], &way.moving[..]) {
-            return (self.moved(motion, *joint, curve), 0.0);
-        }
-        // A length in the frame of the joint above is this much longer in model space.
-        let size = self.above.matrix3.determinant().abs().cbrt();
-        let tolerance = BETWEEN * self.target.height / size;
-        let (keys, left) = work.sample(&curves, way.moving.len(), tolerance, at);
-        (keys, left * size)
+        let all = path(motion.skeleton, self.joint);
+        let all = all.into_iter().flat_map(|j| CHANNELS.map(|c| (j, c)));
+        let moving: Vec<(usize, Channel)> = all.filter(counts).collect();
+        let curves = moving.iter().filter_map(|&(j, c)| motion.curve(j, c));
+        let curves: Vec<&Curve> = curves.collect();
+        work.take(evaluations(&curves), moving.len())?;
+        let local = |joint: u16, time: f32| motion.local(joint.into(), time).to_affine();
+        let way = steps(motion.skeleton, None, self.joint as u16, usize::MAX).unwrap_or_default();
+        let moves = |joint: u16| CHANNELS.iter().any(|&c| counts(&(joint.into(), c)));
+        let chain = Chain::new(&way, moves, |joint| local(joint, 0.0));
+        let at = |time: f32| self.place(chain.at(|joint| local(joint, time)).translation);
+        Ok(match (&curves[..], &moving[..]) {
+            ([], _) => (constant(at(0.0).to_array()), 0.0),
+            ([curve], [(joint, Channel::Translation)]) => (self.moved(motion, *joint, curve), 0.0),
+            _ => {
+                // A length in the frame of the joint above is this much longer in model space.
+                let size = self.above.matrix3.determinant().abs().cbrt();
+                let tolerance = BETWEEN * self.target.height / size;
+                let (keys, left) = work.sample(&curves, moving.len(), tolerance, at);
+                (keys, left * size)
+            }
+        })
     }
 
     /// The keys if only the translation of one joint moves the hips.
     fn moved(&self, motion: &Motion<'_>, joint: usize, curve: &Curve) -> Keys {
-        let over = motion.parent(joint);
+        let over = parent(motion.skeleton, joint);
         let over = over.map_or(DAffine3::IDENTITY, |j| motion.model(j, 0.0));
         // The constant transform between the moving joint and the hips.
         let own = motion.model(joint, 0.0).inverse() * motion.model(self.joint, 0.0);
@@ -254,7 +210,7 @@ impl<'a> Hips<'a> {
         };
         let linear = self.below.matrix3 * self.scaled() * over.matrix3;
         let tangent = |v: &[f64]| (linear * vector(v)).to_array().to_vec();
-        mapped_with(curve, value, tangent)
+        mapped(curve, value, tangent)
     }
 
     /// Root motion of the source, scaled, for the target's hips.
@@ -265,7 +221,7 @@ impl<'a> Hips<'a> {
             (self.scaled() * t).to_array().map(|v| v as f32)
         });
         let turns = parts.rotations.iter().map(|q| {
-            let q = super::motion::unit(DQuat::from_array(q.map(f64::from)));
+            let q = unit(DQuat::from_array(q.map(f64::from)));
             self.space.rotation(q).to_array().map(|v| v as f32)
         });
         RootMotionParts {
@@ -280,27 +236,17 @@ impl<'a> Hips<'a> {
 /// Fails if a joint down to the hips has a scale of zero.
 fn flat(body: &Body, hips: usize, side: &'static str) -> Result<(), RetargetError> {
     let zero = path(&body.skeleton, hips).into_iter().any(|j| size(body, j) == 0.0);
-    if zero {
-        return Err(singular(body, hips, side));
-    }
-    Ok(())
+    if zero { Err(singular(body, hips, side)) } else { Ok(()) }
 }
 
 /// The product of a joint's scales.
 fn size(body: &Body, joint: usize) -> f64 {
-    let scale = body.locals[joint].scale;
-    (scale.x * scale.y * scale.z).abs()
+    body.locals[joint].scale.element_product().abs()
 }
 
 /// The error of the joint down to the hips whose scales have the least product.
 fn singular(body: &Body, hips: usize, side: &'static str) -> RetargetError {
     let least = |a: &usize, b: &usize| size(body, *a).total_cmp(&size(body, *b));
     let joint = path(&body.skeleton, hips).into_iter().min_by(least).unwrap_or(hips);
-    RetargetError::JointScale {
-        side,
-        joint,
-        name: body.skeleton.names()[joint].clone(),
-        scale: body.locals[joint].scale.to_array(),
-        fault: "; the hips and what is below them have no place",
-    }
+    body.scale_error(joint, side, "; the hips and what is below them have no place")
 }

@@ -1,12 +1,14 @@
-//! `Link`: the transfer of one bone's rotation to the target.
+//! `Link`: the transfer of one bone's rotation to the target; and the pairs of joints that rotate alike, by their bones,
+//! and below bones by their names.
 
-use super::body::Body;
-use super::humanoid::HumanBone;
-use super::motion::{Motion, Property, path, unit};
-use super::pairs::{Pair, pairs};
+use super::body::{Body, twin};
+use super::humanoid::{HumanBone, sides};
+use super::motion::Motion;
+use super::pose::{Step, ancestors, parent, steps, unit};
 use super::space::Space;
-use crate::skeleton::NO_JOINT;
+use crate::clip::Channel;
 use glam::DQuat;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A bone, or a joint paired by name below one, that both characters have.
 ///
@@ -22,10 +24,8 @@ pub(super) struct Link {
     pub source: usize,
     /// Index of the target's joint.
     pub target: usize,
-    /// Joints of the source whose rotations are undone: from the common joint to the bone above.
-    pub up: Vec<usize>,
-    /// Joints whose rotations are applied: from the common joint to the bone.
-    pub down: Vec<usize>,
+    /// Joints of the source from the bone above to the bone; the rotations on the way up are undone.
+    pub steps: Vec<Step>,
     pub left: DQuat,
     pub right: DQuat,
 }
@@ -36,28 +36,20 @@ impl Link {
         let pairs = pairs(source, target, space);
         let link = |(&joint, pair): (&usize, &Pair)| {
             let from = pair.source;
-            let parents = target.skeleton.parents();
-            let parent = Some(parents[joint]).filter(|&p| p != NO_JOINT).map(usize::from);
             // The nearest joint above that follows a bone; the human order may differ from the rig's.
-            let over = std::iter::successors(parent, |&j| {
-                Some(parents[j]).filter(|&p| p != NO_JOINT).map(usize::from)
-            });
-            let above = over.filter_map(|j| pairs.get(&j)).next().map(|p| p.source);
-            let mut down = path(&source.skeleton, from);
-            let mut up = above.map_or_else(Vec::new, |j| path(&source.skeleton, j));
-            let common = up.iter().zip(&down).take_while(|(a, b)| a == b).count();
-            let (up, down) = (up.split_off(common), down.split_off(common));
+            let mut over = ancestors(&target.skeleton, joint).filter_map(|j| pairs.get(&j));
+            let above = over.next().map(|p| p.source);
+            let top = above.map(|j| j as u16);
+            let steps = steps(&source.skeleton, top, from as u16, usize::MAX);
             // Rotations in the space of the joint above, in the source and in the target.
             let before = above.map_or(DQuat::IDENTITY, |j| source.worlds[j]);
             let (left, right) = space.ends(before, source.worlds[from].conjugate());
-            let over = parent.map_or(DQuat::IDENTITY, |p| target.worlds[p]);
             Self {
                 bone: pair.bone,
                 source: from,
                 target: joint,
-                up,
-                down,
-                left: unit(over.conjugate() * left),
+                steps: steps.unwrap_or_default(),
+                left: unit(target.world_above(joint).conjugate() * left),
                 right: unit(right * target.worlds[joint]),
             }
         };
@@ -66,47 +58,105 @@ impl Link {
 
     /// The joints on the link whose rotation moves.
     pub fn moving(&self, motion: &Motion<'_>) -> Vec<usize> {
-        let all = self.up.iter().chain(&self.down).copied();
-        all.filter(|&j| motion.curve(j, Property::Rotation).is_some()).collect()
+        let joints = self.steps.iter().map(|s| usize::from(s.joint));
+        joints.filter(|&j| motion.curve(j, Channel::Rotation).is_some()).collect()
+    }
+
+    /// Whether the joint's rotation is applied.
+    pub fn applies(&self, joint: usize) -> bool {
+        self.steps.iter().any(|s| usize::from(s.joint) == joint && !s.inverse)
+    }
+
+    /// Whether the target's rotation follows one curve of the source, and needs no inserted keys.
+    pub fn is_exact(&self, motion: &Motion<'_>) -> bool {
+        match self.moving(motion).as_slice() {
+            [] => true,
+            [joint] => self.applies(*joint),
+            _ => false,
+        }
     }
 }
 
-/// The product of the source's rotations that a link follows, as a function of time. Neighbours that do not move are one
-/// factor.
-pub(super) struct Chain<'a> {
-    motion: &'a Motion<'a>,
-    up: Vec<Factor>,
-    down: Vec<Factor>,
+/// For every link the nearest link above its joint on the target.
+pub(super) fn links_above(links: &[Link], target: &Body) -> Vec<Option<usize>> {
+    // This becomes the nearest link at or above every joint; parents come first.
+    let mut near: Vec<Option<usize>> = vec![None; target.skeleton.len()];
+    for (at, link) in links.iter().enumerate() {
+        near[link.target] = Some(at);
+    }
+    let mut above = vec![None; links.len()];
+    for joint in 0..near.len() {
+        let over = parent(&target.skeleton, joint).and_then(|p| near[p]);
+        match near[joint] {
+            Some(at) => above[at] = over,
+            None => near[joint] = over,
+        }
+    }
+    above
 }
 
-enum Factor {
-    Still(DQuat),
-    Moving(usize),
+/// Limit on the pairs by name. Each walks up its skeleton, which may be a chain of 65,535 joints; rigs with twist
+/// joints, hair and clothes have some 200.
+const MAX_NAMED: usize = 1024;
+
+/// Limit on the joints between one that is paired by name and the pair above it.
+const MAX_BETWEEN: usize = 256;
+
+/// The joint of the source that a joint of the target follows.
+struct Pair {
+    /// The bone of both; `None` for a pair by name.
+    bone: Option<HumanBone>,
+    source: usize,
 }
 
-impl<'a> Chain<'a> {
-    pub fn new(link: &Link, motion: &'a Motion<'a>) -> Self {
-        let factors = |joints: &[usize]| {
-            let mut factors: Vec<Factor> = Vec::new();
-            for &joint in joints {
-                match (motion.curve(joint, Property::Rotation), factors.last_mut()) {
-                    (Some(_), _) => factors.push(Factor::Moving(joint)),
-                    (None, Some(Factor::Still(product))) => *product *= motion.rotation(joint, 0.0),
-                    (None, _) => factors.push(Factor::Still(motion.rotation(joint, 0.0))),
-                }
-            }
-            factors
+/// The pairs by the target's joints.
+///
+/// Joints without a bone, such as twist joints, tails and hair, are paired if their names are equal and unique in the
+/// source, and the nearest pairs above them are the same. When mirroring, the name of the other side counts.
+fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usize, Pair> {
+    let bones = target.map.bones().filter_map(|(bone, to)| {
+        let source = source.map.joint(twin(bone, space))?;
+        Some((to, Pair { bone: Some(bone), source }))
+    });
+    let mut pairs: BTreeMap<usize, Pair> = bones.collect();
+    let mut taken: HashSet<usize> = pairs.values().map(|p| p.source).collect();
+    let mut by_name: HashMap<&str, Option<usize>> = HashMap::new();
+    for (joint, name) in source.skeleton.names().iter().enumerate() {
+        let place = by_name.entry(name).or_insert(Some(joint));
+        // `None` marks a name that several joints have.
+        *place = place.filter(|first| *first == joint);
+    }
+    let mut named = 0;
+    // This becomes the nearest pair at or above every joint; parents come first.
+    let mut near: Vec<Option<usize>> = vec![None; target.skeleton.len()];
+    for joint in 0..near.len() {
+        if let Some(parent) = parent(&target.skeleton, joint) {
+            near[joint] = if pairs.contains_key(&parent) { Some(parent) } else { near[parent] };
+        }
+        let name = target.skeleton.names()[joint].as_str();
+        // A name without another side belongs to the middle.
+        let twin = |name| {
+            let mut others = sides(name).into_iter().map(|side| side.other());
+            others.find(|other| by_name.contains_key(other.as_str()))
         };
-        Self { motion, up: factors(&link.up), down: factors(&link.down) }
-    }
-
-    pub fn at(&self, time: f32) -> DQuat {
-        let product = |factors: &[Factor]| {
-            factors.iter().fold(DQuat::IDENTITY, |all, factor| match factor {
-                Factor::Still(q) => all * *q,
-                Factor::Moving(joint) => all * self.motion.rotation(*joint, time),
-            })
+        let other = if space.mirror { twin(name) } else { None };
+        let name = other.as_deref().unwrap_or(name);
+        let (Some(above), false) = (near[joint], name.is_empty()) else {
+            continue;
         };
-        product(&self.up).conjugate() * product(&self.down)
+        let free = !pairs.contains_key(&joint) && target.map.bone(joint).is_none();
+        let found = by_name.get(name).copied().flatten();
+        let found = found.filter(|f| !taken.contains(f) && source.map.bone(*f).is_none());
+        let (Some(found), true, true) = (found, free, named < MAX_NAMED) else {
+            continue;
+        };
+        let mut over = ancestors(&source.skeleton, found).take(MAX_BETWEEN);
+        let over = over.find(|j| taken.contains(j));
+        if over.is_some() && over == pairs.get(&above).map(|p| p.source) {
+            pairs.insert(joint, Pair { bone: None, source: found });
+            taken.insert(found);
+            named += 1;
+        }
     }
+    pairs
 }

@@ -1,17 +1,32 @@
-//! Bones whose joint is not below the bone above them move along with that bone.
+//! Bones whose joint is not below the bone above them, as in rigs driven by inverse kinematics: they move along with that
+//! bone.
 
-use super::body::{Body, Loose};
-use super::closeness::BETWEEN;
+use super::body::Body;
 use super::error::RetargetError;
 use super::link::Link;
-use super::motion::{Motion, Property};
+use super::motion::Motion;
+use super::pose::parent;
 use super::sampler::evaluations;
-use super::track::track;
-use super::work::Work;
-use crate::build::curve::Curve;
+use super::work::{BETWEEN, Work};
+use crate::clip::Channel;
 use crate::raw::RawTrack;
-use crate::skeleton::NO_JOINT;
 use glam::{DAffine3, DQuat, DVec3};
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Loose {
+    pub joint: usize,
+    /// Joint of the bone above.
+    pub carrier: usize,
+    /// Position relative to the carrier.
+    pub offset: DVec3,
+}
+
+impl Loose {
+    /// The bone's position at a time.
+    pub fn place(&self, result: &Motion<'_>, time: f32) -> DVec3 {
+        result.model(self.carrier, time).transform_point3(self.offset)
+    }
+}
 
 /// The tracks of a loose bone, and their largest deviation between keys as an angle of the limb that ends there;
 /// `result` holds the target's other tracks.
@@ -22,33 +37,24 @@ pub(super) fn carried(
     result: &Motion<'_>,
     work: &mut Work,
 ) -> Result<(Vec<RawTrack>, f64), RetargetError> {
-    let parent = target.skeleton.parents()[loose.joint];
-    let above = (parent != NO_JOINT).then_some(usize::from(parent));
-    let mut path = result.path(loose.carrier);
-    path.extend(above.map(|j| result.path(j)).unwrap_or_default());
-    path.sort_unstable();
-    path.dedup();
-    let all = || path.iter().flat_map(|&j| Property::ALL.map(|p| (j, p)));
-    let curves: Vec<&Curve> = all().filter_map(|(j, p)| result.curve(j, p)).collect();
+    let above = parent(&target.skeleton, loose.joint);
+    let path = result.with_above([loose.carrier].into_iter().chain(above));
+    let curves = result.curves(&path);
     // The position and the rotation are evaluated.
     work.take(evaluations(&curves).saturating_mul(2), path.len())?;
     let model = |time: f32| above.map_or(DAffine3::IDENTITY, |j| result.model(j, time));
     let at = |time: f32| {
-        let place = result.model(loose.carrier, time).transform_point3(loose.offset);
-        let local = model(time).inverse().transform_point3(place);
+        let local = model(time).inverse().transform_point3(loose.place(result, time));
         // Below a scale of zero the bone keeps its position.
         let rest = target.locals[loose.joint].translation;
         if local.is_finite() { local } else { rest }
     };
-    let limb = target.position(loose.joint) - target.position(loose.carrier);
-    let limb = match limb.length() {
-        length if length > 0.0 => length,
-        _ => target.height,
-    };
-    let size = above.map_or(1.0, |j| target.models[j].matrix3.determinant().abs().cbrt());
+    let limb = target.position(loose.joint).distance(target.position(loose.carrier));
+    let limb = if limb > 0.0 { limb } else { target.height };
+    let size = target.model_above(loose.joint).matrix3.determinant().abs().cbrt();
     let (keys, left) = work.sample(&curves, path.len(), BETWEEN * limb / size, at);
     let mut between = left * size / limb;
-    let mut tracks = vec![track(loose.joint, Property::Translation, keys)];
+    let mut tracks = vec![keys.track(loose.joint, Channel::Translation)];
     if links.iter().all(|l| l.target != loose.joint) {
         let turn = target.worlds[loose.carrier].conjugate() * target.worlds[loose.joint];
         let at = |time: f32| {
@@ -57,12 +63,7 @@ pub(super) fn carried(
         };
         let (keys, left) = work.sample(&curves, path.len(), BETWEEN, at);
         between = between.max(left);
-        tracks.push(track(loose.joint, Property::Rotation, keys));
+        tracks.push(keys.track(loose.joint, Channel::Rotation));
     }
     Ok((tracks, between))
-}
-
-/// The position of a loose bone at a time.
-pub(super) fn place(loose: &Loose, result: &Motion<'_>, time: f32) -> DVec3 {
-    result.model(loose.carrier, time).transform_point3(loose.offset)
 }

@@ -1,6 +1,6 @@
 //! `RetargetOptions`: the settings of a retargeting, and how poses are compared.
 
-use super::feet::FootPlanting;
+use super::error::RetargetError;
 use super::reference::Reference;
 
 /// The bones of the target's reference pose that are turned into the directions of the source's.
@@ -49,8 +49,16 @@ pub struct RetargetOptions {
     pub ground: Ground,
     /// Whether left and right are swapped. Default: no.
     pub mirror: bool,
-    /// Planting of feet. Default: `None`.
-    pub feet: Option<FootPlanting>,
+    /// Whether feet that stand in the source are kept from sliding in the target, by bending the legs. Default: no.
+    pub plant_feet: bool,
+    /// With `plant_feet`: largest height of a foot in contact above its lowest position, as a share of the height of the
+    /// source's hips. Default: 0.05.
+    pub plant_height: f64,
+    /// With `plant_feet`: largest speed of a foot in contact relative to the ground, heights of the source's hips per second.
+    /// Default: 0.35.
+    pub plant_speed: f64,
+    /// With `plant_feet`: time over which a correction fades in and out, seconds. Default: 0.1.
+    pub plant_fade: f64,
     /// Limit on the rows of a resulting clip, bytes. Default: 1 GiB.
     pub max_clip_bytes: usize,
 }
@@ -64,9 +72,24 @@ impl Default for RetargetOptions {
             keep_scales: true,
             ground: Ground::default(),
             mirror: false,
-            feet: None,
+            plant_feet: false,
+            plant_height: 0.05,
+            plant_speed: 0.35,
+            plant_fade: 0.1,
             // An hour of 60 joints at 60 Hz takes 220 MB.
             max_clip_bytes: 1 << 30,
+        }
+    }
+}
+
+impl RetargetOptions {
+    /// Fails if a threshold of the planting of feet is out of range.
+    pub(super) fn check(&self) -> Result<(), RetargetError> {
+        let all =
+            [("height", self.plant_height), ("speed", self.plant_speed), ("fade", self.plant_fade)];
+        match all.into_iter().find(|(_, v)| self.plant_feet && !(*v > 0.0 && v.is_finite())) {
+            Some((what, value)) => Err(RetargetError::Feet { what, value }),
+            None => Ok(()),
         }
     }
 }

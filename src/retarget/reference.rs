@@ -1,16 +1,16 @@
 //! `Reference`: the pose of a character that retargeting compares with another character's.
 
 use super::bind_pose::bind_pose;
-use super::body::rest;
 use super::error::RetargetError;
 use super::humanoid::HumanoidMap;
-use super::motion::{Local, Motion};
-use super::stance::{Stance, compose};
+use super::motion::Motion;
+use super::pose::{Local, models, rest};
+use super::stance::Stance;
 use crate::clip::{Clip, ClipKind};
 use crate::math::angle;
 use crate::rig::Rig;
 use crate::skeleton::{Skeleton, Trs};
-use glam::{DVec3, Quat, Vec3};
+use glam::DVec3;
 use std::cell::OnceCell;
 
 /// Time beyond a clip up to which its end is taken, seconds: the rounding of printed durations.
@@ -23,17 +23,37 @@ const STRAIGHT: f64 = 40.0 * std::f64::consts::PI / 180.0;
 /// Limit on the joints of frames that are examined, unless there are more clips.
 const MOST_JOINTS: usize = 1 << 22;
 
-/// The pose in which two characters stand alike; rotations are transferred as differences to it.
+/// The pose in which two characters stand alike; rotations are transferred as differences to it. Poses are local
+/// transforms in joint order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Reference {
-    /// The rest pose.
+    /// The rest pose, which must stand.
     #[default]
     Rest,
-    /// Local transforms in joint order.
+    /// The bind pose of a rig's skins.
+    Bind(Vec<Trs>),
+    /// A frame of a clip.
+    Frame {
+        /// Name of the clip.
+        clip: String,
+        /// Time of the frame, seconds.
+        time: f32,
+        /// The frame.
+        pose: Vec<Trs>,
+    },
+    /// Another pose.
     Pose(Vec<Trs>),
 }
 
 impl Reference {
+    /// The pose; `None` for the rest pose.
+    pub(super) fn pose(&self) -> Option<&[Trs]> {
+        match self {
+            Self::Rest => None,
+            Self::Bind(pose) | Self::Frame { pose, .. } | Self::Pose(pose) => Some(pose),
+        }
+    }
+
     /// A clip's pose at a time in seconds, from 0 to its duration. Up to half a millisecond beyond counts as the end, as
     /// durations are printed in milliseconds.
     ///
@@ -41,18 +61,16 @@ impl Reference {
     /// If the clip is additive or of another skeleton, or the time is not finite or beyond the clip.
     pub fn of_clip(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Self, RetargetError> {
         RetargetError::check(clip, skeleton)?;
-        if !time.is_finite() {
-            return Err(RetargetError::Time { time });
-        }
         let duration = clip.duration();
+        // Not a number is in no range.
         if !(-ROUNDED..=duration + ROUNDED).contains(&time) {
             let clip = clip.name().to_owned();
-            return Err(RetargetError::Beyond { clip, time, duration });
+            return Err(RetargetError::Time { clip, time, duration });
         }
         let time = time.clamp(0.0, duration);
         let (motion, _) = Motion::of_clip(clip, skeleton);
-        let locals = (0..skeleton.len()).map(|joint| motion.local(joint, time));
-        Ok(Self::of_locals(locals))
+        let pose = narrow(&motion.pose(time));
+        Ok(Self::Frame { clip: clip.name().to_owned(), time, pose })
     }
 
     /// The pose in which the skins of a rig were bound, from their inverse bind matrices. Joints without one have their rest
@@ -63,8 +81,7 @@ impl Reference {
     pub fn bind(rig: &Rig, map: &HumanoidMap) -> Result<Self, RetargetError> {
         let up = Frames::new(rig, map).up();
         let locals = bind_pose(rig, |pose| up.is_none() || axis(rig, map, pose) == up);
-        let locals = locals.ok_or(RetargetError::NoBind)?;
-        Ok(Self::of_locals(locals.into_iter()))
+        Ok(Self::Bind(narrow(&locals.ok_or(RetargetError::NoBind)?)))
     }
 
     /// The pose of a rig to compare with another rig's: its rest pose, if that stands.
@@ -76,18 +93,20 @@ impl Reference {
     /// A rest pose along x or z counts as lying, unless its hips, or those of frames along that axis, are at the height of
     /// legs above the origin. One along y counts as lying if all frames stand along another axis.
     ///
+    /// Returns the pose, and the largest angle between the rotations of a bone in the rest pose and in a bind pose that was
+    /// not chosen, radians; 0 without one.
+    ///
     /// # Errors
     /// [`RetargetError::Lies`] if no pose stands. [`Reference::Pose`] with the rest pose accepts it nevertheless.
     pub fn find(
         rig: &Rig,
         map: &HumanoidMap,
         side: &'static str,
-    ) -> Result<(Self, ReferenceOrigin), RetargetError> {
+    ) -> Result<(Self, f64), RetargetError> {
         let skeleton = rig.skeleton();
         map.check(skeleton)?;
         let own = rest(skeleton);
-        let models = &compose(skeleton, &own)[..];
-        let stance = Stance { map, models };
+        let stance = Stance { map, models: &models(skeleton, &own) };
         let frames = Frames::new(rig, map);
         // A bind pose that lies too is of no use.
         let bound = |up: DVec3| {
@@ -101,21 +120,19 @@ impl Reference {
             None => !stance.is_up(up.unwrap_or(DVec3::Y)),
         };
         if let Some(bind) = up.and_then(bound) {
-            let models = &compose(skeleton, &bind)[..];
+            let models = &models(skeleton, &bind)[..];
             if lies || shows(Stance { map, models }) && !shows(stance) {
-                let reference = Self::of_locals(bind.into_iter());
-                return Ok((reference, ReferenceOrigin::Bind));
+                return Ok((Self::Bind(narrow(&bind)), 0.0));
             }
             let joints = map.bones().map(|(_, joint)| joint);
             let angles = joints.map(|j| {
                 let [a, b] = [own[j].rotation, bind[j].rotation];
                 angle(&a.to_array(), &b.to_array())
             });
-            let bind_angle = angles.fold(0.0, f64::max);
-            return Ok((Self::Rest, ReferenceOrigin::Rest { bind_angle }));
+            return Ok((Self::Rest, angles.fold(0.0, f64::max)));
         }
         if !lies {
-            return Ok((Self::Rest, ReferenceOrigin::Rest { bind_angle: 0.0 }));
+            return Ok((Self::Rest, 0.0));
         }
         let frame = up.and_then(|up| frames.best(up));
         let frame = frame.ok_or_else(|| RetargetError::Lies {
@@ -124,53 +141,22 @@ impl Reference {
             height: stance.height(DVec3::Y).unwrap_or(0.0),
             leg: stance.leg().unwrap_or(0.0),
         })?;
-        let clip = &rig.clips()[frame.clip];
-        let origin = ReferenceOrigin::Frame { clip: clip.name().to_owned(), time: frame.time };
-        let reference = Self::of_clip(clip, skeleton, frame.time)?;
-        Ok((reference, origin))
-    }
-
-    /// The bind pose of a rig without a humanoid map.
-    pub(super) fn bound(rig: &Rig) -> Result<Self, RetargetError> {
-        let locals = bind_pose(rig, |_| true).ok_or(RetargetError::NoBind)?;
-        Ok(Self::of_locals(locals.into_iter()))
-    }
-
-    fn of_locals(locals: impl Iterator<Item = Local>) -> Self {
-        let narrow = |v: DVec3| Vec3::from_array(v.to_array().map(|v| v as f32));
-        let pose = locals.map(|local| Trs {
-            translation: narrow(local.translation),
-            rotation: Quat::from_array(local.rotation.to_array().map(|v| v as f32)),
-            scale: narrow(local.scale),
-        });
-        Self::Pose(pose.collect())
+        Ok((Self::of_clip(&rig.clips()[frame.clip], skeleton, frame.time)?, 0.0))
     }
 }
 
-/// The source of a reference pose.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReferenceOrigin {
-    /// The rest pose.
-    Rest {
-        /// The largest angle between the rotations of a bone in the rest pose and in a bind pose that was not chosen, radians.
-        /// 0 without one.
-        bind_angle: f64,
-    },
-    /// The bind pose of the skins.
-    Bind,
-    /// A frame of a clip.
-    Frame {
-        /// Name of the clip.
-        clip: String,
-        /// Time of the frame, seconds.
-        time: f32,
-    },
+/// The bind pose of a rig without a humanoid map.
+pub(super) fn bound(rig: &Rig) -> Option<Vec<Trs>> {
+    bind_pose(rig, |_| true).map(|pose| narrow(&pose))
+}
+
+fn narrow(pose: &[Local]) -> Vec<Trs> {
+    pose.iter().map(|local| local.to_trs()).collect()
 }
 
 /// The axis along which a rig stands in a pose.
 fn axis(rig: &Rig, map: &HumanoidMap, pose: &[Local]) -> Option<DVec3> {
-    let models = &compose(rig.skeleton(), pose)[..];
-    Stance { map, models }.axis()
+    Stance { map, models: &models(rig.skeleton(), pose) }.axis()
 }
 
 /// Frames of a rig's clips, evaluated on first use.
@@ -195,8 +181,7 @@ struct Frame {
 
 impl<'a> Frames<'a> {
     fn new(rig: &'a Rig, map: &'a HumanoidMap) -> Self {
-        let seen = OnceCell::new();
-        Self { rig, map, seen }
+        Self { rig, map, seen: OnceCell::new() }
     }
 
     fn seen(&self) -> &[Frame] {
@@ -236,9 +221,7 @@ impl<'a> Frames<'a> {
     /// stand along it.
     fn up(&self) -> Option<DVec3> {
         let skeleton = self.rig.skeleton();
-        let models = &compose(skeleton, &rest(skeleton))[..];
-        let map = self.map;
-        let own = Stance { map, models };
+        let own = Stance { map: self.map, models: &models(skeleton, &rest(skeleton)) };
         let high = || self.seen().iter().filter(|frame| frame.high);
         let other = |up: DVec3| high().filter_map(|frame| frame.axis).find(|axis| *axis != up);
         match own.axis() {

@@ -1,11 +1,10 @@
-//! `RetargetReport`: figures and names of a retargeting.
+//! `RetargetReport` and `FeetReport`: figures and names of a retargeting.
 
-use super::feet::FeetReport;
 use super::humanoid::{HumanBone, MapOrigin};
 use super::options::Ground;
 
 /// The transfer of each part of a clip, and the parts that were left.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetargetReport {
     /// Name of the clip.
     pub clip: String,
@@ -73,4 +72,30 @@ pub struct RetargetReport {
     pub root_motion: bool,
     /// The planting of feet, if it was requested.
     pub feet: Option<FeetReport>,
+}
+
+/// The contacts and corrections of the planting of feet. Speeds are along the ground, in the target's units per second,
+/// over the samples in contact; slide is the speed relative to the ground. Root motion is included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FeetReport {
+    /// Missing bones without which a foot is not planted, at most one per leg, with the side that lacks them, `source` or
+    /// `target`. Without both legs [`Retargeting::new`](super::Retargeting::new) fails.
+    pub missing: Vec<(&'static str, HumanBone)>,
+    /// Number of contacts of both feet. One that spans the seam of a loop counts once.
+    pub contacts: usize,
+    /// Time in contact, seconds, summed over both feet.
+    pub seconds: f64,
+    /// The velocity of the source's ground in its model space, units per second. It is zero unless the clip walks in place:
+    /// its hips stay, and contacts last longer with a ground that moves faster than [`RetargetOptions::plant_speed`](super::RetargetOptions::plant_speed).
+    pub ground_velocity: [f64; 3],
+    /// Mean slide before and after the correction.
+    pub slide: [f64; 2],
+    /// Mean speeds in the world before and after the correction; equal to `slide` if the ground stands.
+    pub world: [f64; 2],
+    /// Largest slides before and after the correction.
+    pub worst: [f64; 2],
+    /// Largest distance by which a foot was moved.
+    pub correction: f64,
+    /// Number of samples at which a leg was too short for its correction; the foot then slides.
+    pub out_of_reach: usize,
 }

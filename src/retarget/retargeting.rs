@@ -1,27 +1,25 @@
 //! `Retargeting`: two characters, prepared; and the transfer of clips between them.
 
-use super::body::Body;
-use super::closeness::{Room, above, tolerances};
+use super::body::Tilts;
 use super::error::RetargetError;
 use super::feet::{least_work, plant};
 use super::hips::Hips;
 use super::humanoid::HumanoidMap;
-use super::looks::Looks;
+use super::kept::{scaled, scales, translations};
+use super::link::links_above;
+use super::looks::{Looks, are_tilted};
 use super::loose::carried;
-use super::motion::{Motion, Property, path};
+use super::motion::Motion;
 use super::options::RetargetOptions;
+use super::pose::path;
 use super::report::RetargetReport;
 use super::scalars;
 use super::setup::Setup;
-use super::shift::shifts;
-use super::sole::{Tilts, are_tilted};
-use super::stretch::{ScaleNames, scaled, scales};
-use super::track::{rotations, track};
-use super::tracks::Tracks;
-use super::work::Work;
+use super::track::{Tracks, rotations};
+use super::work::{Room, Work, tolerances};
 use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::lengths::Lengths;
-use crate::clip::{Clip, ClipFault};
+use crate::clip::{Channel, Clip, ClipFault};
 use crate::error::BuildError;
 use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
@@ -45,9 +43,9 @@ use std::sync::Arc;
 ///     RetargetOptions::default(),
 /// )?;
 /// let walk = from.find_clip("Walk").ok_or("no clip Walk")?;
-/// let result = retargeting.retarget(&from.clips()[walk])?;
-/// assert!(result.clip.fits(to.skeleton()));
-/// println!("{} bones, hips scaled by {}", result.report.bones.len(), result.report.ratio);
+/// let (clip, report) = retargeting.retarget(&from.clips()[walk])?;
+/// assert!(clip.fits(to.skeleton()));
+/// println!("{} bones, hips scaled by {}", report.bones.len(), report.ratio);
 /// # Ok(())
 /// # }
 /// # #[cfg(not(feature = "gltf"))]
@@ -64,25 +62,6 @@ pub struct Retargeting {
     targets: Vec<Target>,
 }
 
-/// The outcome of a clip's tracks. Joints are the source's.
-#[derive(Default)]
-struct Done {
-    between: f64,
-    scaled: ScaleNames,
-    shifted: Vec<usize>,
-    dropped: Vec<String>,
-    left: Vec<String>,
-}
-
-/// A retargeted clip, and the report.
-#[derive(Clone, Debug)]
-pub struct Retargeted {
-    /// A clip of the target.
-    pub clip: Clip,
-    /// Transferred and remaining parts.
-    pub report: RetargetReport,
-}
-
 /// Swaps left and right of a clip, on its own skeleton.
 ///
 /// The same as a retargeting onto itself with [`RetargetOptions::mirror`]. Markers keep their names.
@@ -93,7 +72,7 @@ pub fn mirror(
     clip: &Clip,
     skeleton: &Arc<Skeleton>,
     map: &HumanoidMap,
-) -> Result<Retargeted, RetargetError> {
+) -> Result<(Clip, RetargetReport), RetargetError> {
     let options = RetargetOptions { mirror: true, ..RetargetOptions::default() };
     Retargeting::new((skeleton, map), (skeleton, map), options)?.retarget(clip)
 }
@@ -109,26 +88,16 @@ impl Retargeting {
         target: (&Arc<Skeleton>, &HumanoidMap),
         options: RetargetOptions,
     ) -> Result<Self, RetargetError> {
-        if let Some(feet) = &options.feet {
-            feet.check()?;
-        }
+        options.check()?;
         let (level, tilted) = Setup::all((source, target), &options)?;
         Ok(Self { targets: Target::of_joints(&level.target.skeleton), level, tilted, options })
     }
 
-    /// The setup of a clip, chosen by its feet while they stand.
-    fn setup(&self, motion: &Motion<'_>, looks: &Looks) -> &Setup {
-        match &self.tilted {
-            Some((setup, tilts)) if are_tilted(&self.level.source, tilts, motion, looks) => setup,
-            _ => &self.level,
-        }
-    }
-
-    /// Transfers a clip of the source.
+    /// Transfers a clip of the source, and reports what was transferred and what was left.
     ///
     /// # Errors
     /// If the clip is additive or of another skeleton, or the result exceeds a limit of clips.
-    pub fn retarget(&self, clip: &Clip) -> Result<Retargeted, RetargetError> {
+    pub fn retarget(&self, clip: &Clip) -> Result<(Clip, RetargetReport), RetargetError> {
         RetargetError::check(clip, &self.level.source.skeleton)?;
         // The 16 joints of a block may have keys inserted at different times, which add up.
         for room in [Room::Half, Room::Block] {
@@ -144,55 +113,62 @@ impl Retargeting {
 
     /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a timeline
     /// and evenly spaced keys replaced them.
-    fn transfer(&self, clip: &Clip, room: Room) -> Result<(Retargeted, bool), RetargetError> {
+    fn transfer(
+        &self,
+        clip: &Clip,
+        room: Room,
+    ) -> Result<((Clip, RetargetReport), bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.level.source.skeleton);
         let looks = Looks::new(&self.level.source, &motion, clip.duration());
-        let setup = self.setup(&motion, &looks);
+        let setup = match &self.tilted {
+            Some((setup, tilts)) if are_tilted(&self.level.source, tilts, &motion, &looks) => setup,
+            _ => &self.level,
+        };
         let (source, target) = (&setup.source, &setup.target);
         let mut hips = Hips::new(source, target, &setup.space, setup.one_body)?;
-        let ground = hips.stand(&looks, self.options.ground);
+        let mut report = RetargetReport {
+            clip: clip.name().to_owned(),
+            ground: hips.stand(&looks, self.options.ground),
+            heights: hips.heights,
+            ratio: hips.ratio,
+            root_motion: clip.root_motion().is_some(),
+            ..setup.report()
+        };
         if setup.same.is_none() {
             hips.check(&looks, clip.name())?;
         }
         let mut work = Work::new(room);
-        if self.options.feet.is_some() {
+        if self.options.plant_feet {
             work.check(least_work((source, target), &motion, clip.duration()))?;
         }
-        let (mut tracks, mut done) = match &setup.same {
-            Some(joints) => setup.copy(joints, &motion, &raw, &hips),
-            None => setup.follow(&motion, &hips, self.options.keep_scales, &mut work)?,
-        };
-        let feet = match &self.options.feet {
-            None => None,
-            Some(options) => {
-                let scale = setup.space.matrix() * hips.ratio;
-                let space = (&setup.space, scale);
-                let sides = (&motion, &mut tracks);
-                Some(plant(options, (source, target), space, sides, clip, &mut work)?)
+        let mut tracks = match &setup.same {
+            Some(joints) => setup.copy(joints, &motion, &raw, hips.joint, &mut report),
+            None => {
+                setup.follow(&motion, &hips, self.options.keep_scales, &mut work, &mut report)?
             }
         };
+        if self.options.plant_feet {
+            let space = (&setup.space, setup.space.matrix() * hips.ratio);
+            let sides = (&motion, &mut tracks);
+            report.feet =
+                Some(plant(&self.options, (source, target), space, sides, clip, &mut work)?);
+        }
         // On the same body the hips are where the clip has them, unless legs were bent.
-        let moved = setup.same.is_none() || feet.as_ref().is_some_and(|f| f.contacts > 0);
+        let moved = setup.same.is_none() || report.feet.as_ref().is_some_and(|f| f.contacts > 0);
         for loose in target.loose.iter().filter(|_| moved) {
             let (carried, gap) = carried(loose, target, &setup.links, &tracks.motion, &mut work)?;
-            done.between = done.between.max(gap);
+            report.between_keys = report.between_keys.max(gap);
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let skeletons: [&Skeleton; 2] = [&source.skeleton, &target.skeleton];
-        let (weights, scalars_dropped) = scalars::tracks(&raw, skeletons, || {
+        let (weights, dropped) = scalars::tracks(&raw, skeletons, || {
             scalars::by_name_or_index(skeletons[0], skeletons[1]).0
         });
-        let scalars_kept = weights.len();
+        (report.scalars_kept, report.scalars_dropped) = (weights.len(), dropped);
         let mut tracks = tracks.list();
-        let keys = tracks.iter().map(|t| t.times.len()).sum();
+        report.keys = tracks.iter().map(|t| t.times.len()).sum();
         tracks.extend(weights);
-        let result = RawClip {
-            name: Some(clip.name().to_owned()),
-            duration: clip.duration(),
-            tracks,
-            markers: clip.markers().to_vec(),
-            ..RawClip::default()
-        };
+        let result = RawClip { tracks, ..raw };
         let builder = ClipBuilder {
             skeleton: &target.skeleton,
             targets: &self.targets,
@@ -210,37 +186,7 @@ impl Retargeting {
         });
         let (built, resampled) =
             builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
-        let report = RetargetReport {
-            clip: clip.name().to_owned(),
-            maps: [source.map.origin(), target.map.origin()],
-            bones: setup.bones(),
-            by_name: setup.by_name(),
-            passed_on: setup.passed_on(),
-            kept: setup.kept(),
-            aligned: setup.aligned.turned.clone(),
-            not_aligned: setup.aligned.refused.clone(),
-            carried: (target.loose.iter()).filter_map(|l| target.map.bone(l.joint)).collect(),
-            tilted: setup.tilted,
-            swapped: [source, target].map(Body::is_swapped),
-            lying: [source, target].map(Body::is_lying),
-            heights: hips.heights,
-            ratio: hips.ratio,
-            ground,
-            keys,
-            between_keys: done.between,
-            left: done.left,
-            translations_kept: setup.names(&done.shifted),
-            translations_dropped: done.dropped,
-            scales_kept: done.scaled.kept,
-            scales_approximated: done.scaled.approximated,
-            scales_dropped: done.scaled.dropped,
-            scalars_kept,
-            scalars_dropped,
-            root_motion: clip.root_motion().is_some(),
-            feet,
-        };
-        let done = Retargeted { clip: built, report };
-        Ok((done, resampled.is_empty()))
+        Ok(((built, report), resampled.is_empty()))
     }
 }
 
@@ -252,15 +198,14 @@ impl Setup {
         hips: &Hips<'_>,
         keeps: bool,
         work: &mut Work,
-    ) -> Result<(Tracks<'_>, Done), RetargetError> {
+        report: &mut RetargetReport,
+    ) -> Result<Tracks<'_>, RetargetError> {
         work.take_links(&self.links, motion)?;
-        let way = hips.way(motion);
-        way.take(motion, work)?;
         let mut tracks = Tracks::new(&self.target);
-        let (keys, gap) = hips.keys(motion, &way, work);
+        let (keys, gap) = hips.keys(motion, work)?;
         let mut between = gap / self.target.height;
-        tracks.set(track(hips.target_joint, Property::Translation, keys));
-        let above = above(&self.links, &self.target.skeleton);
+        tracks.set(keys.track(hips.target_joint, Channel::Translation));
+        let above = links_above(&self.links, &self.target);
         let tolerances = tolerances(&self.links, &above, motion);
         // In model space deviations add up.
         let mut gaps = vec![0.0; self.links.len()];
@@ -270,45 +215,35 @@ impl Setup {
             between = between.max(gaps[at]);
             tracks.set(track);
         }
-        let (bodies, links) = ((&self.source, &self.target), (&self.links[..], &self.space));
-        let scaled = scales(bodies, links, motion, keeps);
-        let shifted = shifts(bodies, links, motion, hips.target_joint);
-        let (dropped, left) = self.unused(motion, hips, &shifted.kept);
-        let all = scaled.tracks.into_iter().chain(shifted.tracks);
-        all.for_each(|t| tracks.set(t));
-        let done = Done { between, scaled: scaled.names, shifted: shifted.kept, dropped, left };
-        Ok((tracks, done))
+        report.between_keys = between;
+        scales(self, motion, keeps, &mut tracks, report);
+        let kept = translations(self, motion, hips.target_joint, &mut tracks);
+        [report.translations_dropped, report.left] = self.unused(motion, hips.joint, &kept);
+        report.translations_kept = self.names(kept.into_iter());
+        Ok(tracks)
     }
 
-    /// The unchanged tracks of all joints of the same body. `joints` holds the target's joints.
+    /// The unchanged tracks of all joints of the same body. `joints` holds the target's joints, `hips` is the source's.
     fn copy(
         &self,
         joints: &[u16],
         motion: &Motion<'_>,
         raw: &RawClip,
-        hips: &Hips<'_>,
-    ) -> (Tracks<'_>, Done) {
+        hips: usize,
+        report: &mut RetargetReport,
+    ) -> Tracks<'_> {
         let mut tracks = Tracks::at_rest(&self.target);
-        let own = raw.tracks.iter().filter(|t| t.channel != RawChannel::Weights);
-        own.for_each(|t| {
-            let mut track = t.clone();
-            track.node = joints[t.node].into();
+        for track in raw.tracks.iter().filter(|t| t.channel != RawChannel::Weights) {
+            let mut track = track.clone();
+            track.node = joints[track.node].into();
             tracks.set(track);
+        }
+        let above = path(&self.source.skeleton, hips);
+        let moving = (0..self.source.skeleton.len()).filter(|joint| {
+            motion.curve(*joint, Channel::Translation).is_some() && !above.contains(joint)
         });
-        let above = path(&self.source.skeleton, hips.joint());
-        let shifted = (0..self.source.skeleton.len()).filter(|joint| {
-            motion.curve(*joint, Property::Translation).is_some() && !above.contains(joint)
-        });
-        let done = Done {
-            scaled: ScaleNames {
-                kept: scaled(&self.source, motion)
-                    .map(|j| self.source.skeleton.names()[j].clone())
-                    .collect(),
-                ..ScaleNames::default()
-            },
-            shifted: shifted.collect(),
-            ..Done::default()
-        };
-        (tracks, done)
+        report.translations_kept = self.names(moving);
+        report.scales_kept = self.names(scaled(&self.source, motion));
+        tracks
     }
 }

@@ -2,8 +2,6 @@
 //! shows a T or an A.
 
 use super::humanoid::{HumanBone as B, HumanoidMap};
-use super::motion::Local;
-use crate::skeleton::{NO_JOINT, Skeleton};
 use glam::{DAffine3, DVec3};
 use std::f64::consts::PI;
 
@@ -223,17 +221,4 @@ pub(super) fn wrapped(angle: f64) -> f64 {
 pub(super) fn axes() -> impl Iterator<Item = DVec3> {
     let axes = [DVec3::X, DVec3::Y, DVec3::Z];
     axes.into_iter().flat_map(|axis| [axis, -axis])
-}
-
-/// The transforms of all joints in model space.
-pub(super) fn compose(skeleton: &Skeleton, locals: &[Local]) -> Vec<DAffine3> {
-    let mut models: Vec<DAffine3> = Vec::with_capacity(locals.len());
-    for (local, &parent) in locals.iter().zip(skeleton.parents()) {
-        let local = local.to_affine();
-        models.push(match parent {
-            NO_JOINT => local,
-            parent => models[usize::from(parent)] * local,
-        });
-    }
-    models
 }

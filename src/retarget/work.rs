@@ -1,12 +1,13 @@
-//! `Work`: steps of a retargeting, counted before they are made.
+//! `Work`: limits of a retargeting: the steps of one clip, counted before they are made; the keys that may be inserted;
+//! and the error that tracks may have between their keys, so that directions in model space stay within a bound.
 
-use super::closeness::Room;
 use super::error::RetargetError;
 use super::link::Link;
 use super::motion::Motion;
 use super::sampler::{Closeness, PER_KEY, Sampling, Value, evaluations};
 use super::track::Keys;
 use crate::build::curve::Curve;
+use crate::clip::MAX_IRREGULAR_KEYS;
 use std::convert::Infallible;
 
 /// Limit on the steps of one clip: evaluations times joints down a chain. A take of ten minutes at 120 Hz with 60 bones of
@@ -16,10 +17,58 @@ const MAX_STEPS: u64 = 1 << 30;
 /// Limit on the steps of inserted keys. 60 tracks that follow three joints each, filled to the last key, take 2e7.
 const MAX_INSERTING: u64 = 1 << 26;
 
-/// The remaining steps.
+/// The largest deviation from the source between two keys, radians, before a key is inserted.
+pub(super) const BETWEEN: f64 = 2e-5;
+
+/// The largest deviation in model space: the sum of the deviations of a joint and those above it. Directions are to stay
+/// within 1e-4; the rest is for f32 and for times between those that are compared.
+const IN_SPACE: f64 = 5e-5;
+
+/// The number of keys that may be inserted into a track: a share of the room of an irregular timeline beside the source's.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Room {
+    /// Half of the room.
+    Half,
+    /// A sixteenth: the tracks of the 16 joints of a block then fit into one timeline, if they share the source's keys.
+    Block,
+    /// No key.
+    Nothing,
+}
+
+impl Room {
+    /// The room beside `keys` of the source.
+    fn of(self, keys: usize) -> usize {
+        let free = MAX_IRREGULAR_KEYS.saturating_sub(keys);
+        match self {
+            Self::Half => free / 2,
+            Self::Block => free / 16,
+            Self::Nothing => 0,
+        }
+    }
+}
+
+/// The tolerance of every link, radians: the bound in model space, divided by the number of links on a path through it
+/// that need inserted keys. `above` holds the links above; these come first.
+pub(super) fn tolerances(links: &[Link], above: &[Option<usize>], motion: &Motion<'_>) -> Vec<f64> {
+    let own: Vec<usize> = links.iter().map(|l| usize::from(!l.is_exact(motion))).collect();
+    let mut up = own.clone();
+    for at in 0..links.len() {
+        up[at] += above[at].map_or(0, |over| up[over]);
+    }
+    let mut down = vec![0; links.len()];
+    for at in (0..links.len()).rev() {
+        if let Some(over) = above[at] {
+            down[over] = down[over].max(down[at] + own[at]);
+        }
+    }
+    let counts = up.into_iter().zip(down).map(|(up, down)| (up + down).max(1) as f64);
+    counts.map(|n| BETWEEN.min(IN_SPACE / n)).collect()
+}
+
+/// The steps of one clip so far.
 pub(super) struct Work {
     used: u64,
-    /// Remaining steps of inserted keys.
+    /// Steps of inserted keys so far.
     inserting: u64,
     room: Room,
 }
@@ -61,23 +110,17 @@ impl Work {
 
     /// Counts the steps of all links.
     pub fn take_links(&mut self, links: &[Link], motion: &Motion<'_>) -> Result<(), RetargetError> {
-        let curves = |link: &Link| motion.rotations(&link.moving(motion));
+        let sum = |count: fn(&[&Curve]) -> usize| {
+            let each = links.iter().map(|link| {
+                let curves = motion.rotations(&link.moving(motion));
+                steps(count(&curves), curves.len())
+            });
+            each.fold(0, u64::saturating_add)
+        };
         // This lower bound compares no key times: if it exceeds the limit, they are too many to compare as well.
-        let least = links.iter().map(|link| {
-            let curves = curves(link);
-            let keys = curves.iter().map(|c| c.times.len()).max().unwrap_or(0);
-            steps(keys, curves.len())
-        });
-        let least = least.fold(0, u64::saturating_add);
-        if self.used.saturating_add(least) > MAX_STEPS {
-            return self.add(least);
-        }
-        let all = links.iter().map(|link| {
-            let curves = curves(link);
-            let count = evaluations(&curves);
-            steps(count, curves.len())
-        });
-        self.add(all.fold(0, u64::saturating_add))
+        let least = sum(|curves| curves.iter().map(|c| c.times.len()).max().unwrap_or(0));
+        Self { ..*self }.add(least)?;
+        self.add(sum(evaluations))
     }
 
     fn add(&mut self, steps: u64) -> Result<(), RetargetError> {

@@ -9,7 +9,7 @@ use phalanx::import::ImportOptions;
 use phalanx::import::gltf::read_path;
 use phalanx::import::raw::RawScene;
 use phalanx::math::Affine3x4;
-use phalanx::retarget::{FootPlanting, HumanoidMap, RetargetOptions, Retargeting};
+use phalanx::retarget::{HumanoidMap, RetargetOptions, Retargeting};
 use phalanx::rig::{ClipBounds, Rig, Sphere};
 use phalanx_testkit::raw_pose::evaluate;
 use phalanx_testkit::sample::sample;
@@ -293,15 +293,14 @@ fn bounds_apart(a: &ClipBounds, b: &ClipBounds) -> f32 {
 
 /// Retargeting from and onto bodies below an armature of another scale.
 fn retargeted_in_all_units(source: &RawScene, target: &RawScene) -> Result<(), Failed> {
-    let options =
-        || RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() };
+    let options = || RetargetOptions { plant_feet: true, ..RetargetOptions::default() };
     let onto = |source: &Rig, target: &Rig, clip: &str| -> Result<Clip, Failed> {
         let maps = [source, target].map(|rig| HumanoidMap::find(rig.skeleton()));
         let [a, b] = maps;
         let (a, b) = (a?, b?);
         let both = Retargeting::new((source.skeleton(), &a), (target.skeleton(), &b), options())?;
         let clip = source.find_clip(clip).ok_or("no such clip")?;
-        Ok(both.retarget(&source.clips()[clip])?.clip)
+        Ok(both.retarget(&source.clips()[clip])?.0)
     };
     for (from, to, clip) in [(source, target, "Walk"), (target, source, "Robot_Walking")] {
         let (a, b) = (built(from, 1.0)?, built(to, 1.0)?);

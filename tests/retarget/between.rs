@@ -5,7 +5,7 @@ use crate::transfer::unaligned;
 use glam::DQuat;
 use phalanx::clip::Clip;
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
-use phalanx::retarget::{HumanoidMap, MapOrigin, Retargeted, Retargeting};
+use phalanx::retarget::{HumanoidMap, MapOrigin, Retargeting};
 use phalanx::rig::Rig;
 use std::collections::HashSet;
 
@@ -74,7 +74,7 @@ fn worst(
 fn transfer(a: (&Rig, &HumanoidMap), b: (&Rig, &HumanoidMap), clip: &Clip) -> Retargeted {
     let sides = ((a.0.skeleton(), a.1), (b.0.skeleton(), b.1));
     let ready = Retargeting::new(sides.0, sides.1, unaligned()).unwrap();
-    ready.retarget(clip).unwrap()
+    ready.retarget(clip).unwrap().into()
 }
 
 #[test]

@@ -5,11 +5,11 @@ use glam::DVec3;
 use phalanx::build::RootMotionOptions;
 use phalanx::clip::Clip;
 use phalanx::import::{ImportOptions, import_path};
-use phalanx::retarget::{FootPlanting, HumanoidMap, MapOrigin, RetargetOptions, Retargeting};
+use phalanx::retarget::{HumanoidMap, MapOrigin, RetargetOptions, Retargeting};
 use phalanx::rig::Rig;
 
 fn planted() -> RetargetOptions {
-    RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() }
+    RetargetOptions { plant_feet: true, ..RetargetOptions::default() }
 }
 
 /// The mannequin's walk on other bodies: slide by the report, and measured here from poses.
@@ -25,8 +25,8 @@ fn feet_that_stand_slide_less() {
             let feet = done.report.feet.unwrap();
             println!("{} on {name}: {feet:?}", walk.name());
             assert!(feet.contacts >= 2, "{feet:?}");
-            assert!(feet.slide_after <= 0.5 * feet.slide_before + 1e-4, "{feet:?}");
-            assert!(feet.worst_after <= feet.worst_before + 1e-4, "{feet:?}");
+            assert!(feet.slide[1] <= 0.5 * feet.slide[0] + 1e-4, "{feet:?}");
+            assert!(feet.worst[1] <= feet.worst[0] + 1e-4, "{feet:?}");
             // Nothing but the legs changes.
             let map = map(&to);
             for time in times(walk) {
@@ -94,7 +94,7 @@ fn resting_feet_do_not_drift() {
     let done = retarget(&from, &to, attack, planted());
     let feet = done.report.feet.unwrap();
     assert_eq!(feet.ground_velocity, [0.0; 3], "{feet:?}");
-    assert_eq!(feet.world_after, feet.slide_after);
+    assert_eq!(feet.world[1], feet.slide[1]);
     let source = drift(&from, attack, B::RightToes, [0.95, 1.15]) * done.report.ratio;
     let target = drift(&to, &done.clip, B::RightToes, [0.95, 1.15]);
     println!("{source} {target} {feet:?}");
@@ -116,8 +116,8 @@ fn the_ground_moves_only_below_clips_in_place() {
         let speed = DVec3::from_array(feet.ground_velocity).length();
         assert!(speed > 0.5 && feet.contacts > 0, "{feet:?}");
         // What stands on ground that moves, moves in the world.
-        assert!(feet.slide_after < 0.1 * speed, "{feet:?}");
-        assert!((feet.world_after - speed).abs() < 0.1 * speed, "{feet:?}");
+        assert!(feet.slide[1] < 0.1 * speed, "{feet:?}");
+        assert!((feet.world[1] - speed).abs() < 0.1 * speed, "{feet:?}");
     }
     for name in ["Idle", "Attack", "Wave"] {
         assert_eq!(ground(&mannequin, name).ground_velocity, [0.0; 3], "{name}");
@@ -152,8 +152,8 @@ fn feet_stand_in_the_world_with_root_motion() {
     assert_eq!(here.ground_velocity, [0.0; 3]);
     assert_eq!(here.contacts, there.contacts);
     assert!(here.contacts >= 2 && (here.seconds - there.seconds).abs() < 0.05);
-    assert!((here.slide_before - there.slide_before).abs() < 0.02);
-    assert!(here.slide_after < 0.5 * here.slide_before + 1e-4);
+    assert!((here.slide[0] - there.slide[0]).abs() < 0.02);
+    assert!(here.slide[1] < 0.5 * here.slide[0] + 1e-4);
 }
 
 /// The last pose of a loop is its first: the foot does not jump at the seam.
@@ -200,7 +200,7 @@ fn missing_legs_are_named() {
         Retargeting::new((from.skeleton(), &own), (rig.skeleton(), &map), planted())
     };
     let one = ready(&without(&[B::LeftLowerLeg])).unwrap_or_else(|e| panic!("{e}"));
-    let done = one.retarget(clip(&from, "Walk")).unwrap();
+    let done = Retargeted::from(one.retarget(clip(&from, "Walk")).unwrap());
     assert_eq!(done.report.feet.unwrap().missing, [("target", B::LeftLowerLeg)]);
     let both = ready(&without(&[B::LeftLowerLeg, B::RightUpperLeg])).err().unwrap();
     assert_eq!(both.to_string(), "no foot can be planted: the target has no leftLowerLeg");
@@ -217,13 +217,12 @@ fn missing_legs_are_named() {
 #[test]
 fn thresholds_are_checked() {
     let rig = Made::default().rig();
-    for (feet, what) in [
-        (FootPlanting { height: 0.0, ..FootPlanting::default() }, "height is 0"),
-        (FootPlanting { speed: -1.0, ..FootPlanting::default() }, "speed is -1"),
-        (FootPlanting { fade: f64::NAN, ..FootPlanting::default() }, "fade is NaN"),
-        (FootPlanting { fade: f64::INFINITY, ..FootPlanting::default() }, "fade is inf"),
+    for (options, what) in [
+        (RetargetOptions { plant_height: 0.0, ..planted() }, "height is 0"),
+        (RetargetOptions { plant_speed: -1.0, ..planted() }, "speed is -1"),
+        (RetargetOptions { plant_fade: f64::NAN, ..planted() }, "fade is NaN"),
+        (RetargetOptions { plant_fade: f64::INFINITY, ..planted() }, "fade is inf"),
     ] {
-        let options = RetargetOptions { feet: Some(feet), ..RetargetOptions::default() };
         let map = map(&rig);
         let side = (rig.skeleton(), &map);
         let refused = phalanx::retarget::Retargeting::new(side, side, options).err().unwrap();

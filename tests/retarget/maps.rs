@@ -1,7 +1,10 @@
 //! Humanoid maps: found by names, read from JSON, refused.
 
 use crate::support::*;
+use phalanx::build::{BuildOptions, build_rig};
+use phalanx::import::raw::{RawNode, RawScene, RawSkin};
 use phalanx::retarget::{HumanBone, HumanoidMap, MapOrigin, RetargetError};
+use phalanx::rig::Rig;
 use phalanx::skeleton::{Joint, NO_JOINT, Skeleton, Trs};
 
 fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
@@ -272,7 +275,7 @@ fn models_of_files_are_known() {
         ] {
             assert!(refused.contains(part), "{refused}");
         }
-        let text = HumanoidMap::known(rig.skeleton()).to_json(rig.skeleton());
+        let text = HumanoidMap::draft(&rig).to_json(rig.skeleton());
         for part in [r#""leftUpperLeg": "leg_L""#, r#""leftLowerLeg": null"#] {
             assert!(text.contains(part), "{text}");
         }
@@ -358,6 +361,28 @@ fn json_goes_out_and_in() {
     assert_eq!(read.joint(B::RightUpperLeg), Some(5));
 }
 
+/// A rig whose skin has all joints of a skeleton, in their order.
+fn rig(skeleton: &Skeleton) -> Rig {
+    let node = |j: usize| RawNode {
+        name: Some(skeleton.names()[j].clone()),
+        parent: Some(usize::from(skeleton.parents()[j])).filter(|p| *p < skeleton.len()),
+        ..RawNode::default()
+    };
+    let skin = RawSkin {
+        joints: (0..skeleton.len()).collect(),
+        inverse_bind: vec![glam::Mat4::IDENTITY.to_cols_array(); skeleton.len()],
+        ..RawSkin::default()
+    };
+    let raw = RawScene {
+        nodes: (0..skeleton.len()).map(node).collect(),
+        skins: vec![skin],
+        ..RawScene::default()
+    };
+    let rig = build_rig(raw, &BuildOptions::default()).unwrap();
+    assert_eq!(rig.skeleton().names(), skeleton.names());
+    rig
+}
+
 #[test]
 fn drafts_are_completed_by_hand() {
     // Hips and spine have names of their own: no humanoid, and the rest is found.
@@ -372,7 +397,7 @@ fn drafts_are_completed_by_hand() {
         ("RightLeg", Some(6)),
     ]);
     assert!(HumanoidMap::find(&s).is_err());
-    let draft = HumanoidMap::known(&s);
+    let draft = HumanoidMap::draft(&rig(&s));
     assert_eq!(draft.origin(), MapOrigin::Names("Mixamo, CMU and LAFAN1"));
     let found = [
         (B::Head, 2),
@@ -408,7 +433,7 @@ fn drafts_are_completed_by_hand() {
     assert!(map.bones().eq([(B::Hips, 0)].into_iter().chain(found)));
     // Of nothing, all 15 bones that VRM requires.
     let none = skeleton(&[("x", None)]);
-    let text = HumanoidMap::known(&none).to_json(&none);
+    let text = HumanoidMap::draft(&rig(&none)).to_json(&none);
     assert_eq!(text.matches(": null").count(), 15, "{text}");
     // Editors of Windows write a mark first.
     let marked = HumanoidMap::from_json(&format!("\u{feff}{edited}"), &s);
@@ -433,13 +458,18 @@ fn maps_that_are_none_are_refused() {
     says(new(&[(B::Hips, 9)]), &["joint 9", "4 joints"]);
     // The knee above the thigh: the order of bones and that of joints form a cycle.
     let cycle = new(&[(B::Hips, 0), (B::LeftLowerLeg, 1), (B::LeftUpperLeg, 2)]);
-    assert!(matches!(cycle, RetargetError::BoneCycle { bone: B::LeftLowerLeg, .. }));
+    assert!(matches!(cycle, RetargetError::BoneOrder { bone: B::LeftLowerLeg, cycle: true, .. }));
     says(cycle, &["leftLowerLeg", "leftUpperLeg", "1 \"thigh\"", "2 \"shin\""]);
     // The knee beside the thigh, and the thigh beside the hips.
     let beside = new(&[(B::Hips, 0), (B::LeftUpperLeg, 2), (B::LeftLowerLeg, 3)]);
     assert!(matches!(
         beside,
-        RetargetError::BoneElsewhere { bone: B::LeftLowerLeg, above: B::LeftUpperLeg, .. }
+        RetargetError::BoneOrder {
+            bone: B::LeftLowerLeg,
+            above: B::LeftUpperLeg,
+            cycle: false,
+            ..
+        }
     ));
     says(beside, &["leftLowerLeg", "leftUpperLeg", "2 \"shin\"", "3 \"shin\""]);
     let beside = new(&[(B::Hips, 2), (B::LeftUpperLeg, 3)]);
@@ -448,7 +478,7 @@ fn maps_that_are_none_are_refused() {
     let feet = [(B::Hips, 2), (B::LeftFoot, 3)];
     assert!(HumanoidMap::new(&s, &feet, MapOrigin::Given).is_ok());
     let hips_below = new(&[(B::Hips, 2), (B::LeftFoot, 0)]);
-    assert!(matches!(hips_below, RetargetError::BoneCycle { above: B::Hips, .. }));
+    assert!(matches!(hips_below, RetargetError::BoneOrder { above: B::Hips, cycle: true, .. }));
     let read = |text: &str| HumanoidMap::from_json(text, &s).unwrap_err();
     says(read("{\"hips\": \"hips\",\n \"spine\": }"), &["line 2"]);
     says(read("[1]"), &["line 1", "an object of bones and joints"]);
@@ -541,9 +571,12 @@ fn extensions_of_files_are_read() {
     let cycle = file(
         json!({ "VRMC_vrm": { "humanoid": { "humanBones": { "hips": { "node": 2 }, "spine": { "node": 1 } } } } }),
     );
-    assert!(matches!(HumanoidMap::of_rig(&cycle.rigs[0]), Err(RetargetError::BoneCycle { .. })));
+    assert!(matches!(
+        HumanoidMap::of_rig(&cycle.rigs[0]),
+        Err(RetargetError::BoneOrder { cycle: true, .. })
+    ));
     // A draft has what the file states, for editing.
-    let draft = HumanoidMap::known_of_rig(&cycle.rigs[0]);
+    let draft = HumanoidMap::draft(&cycle.rigs[0]);
     assert_eq!(draft.origin(), MapOrigin::Extension);
     let joint = |name: &str| cycle.rigs[0].skeleton().joint(name).unwrap();
     assert!(draft.bones().eq([(B::Hips, joint("c")), (B::Spine, joint("b"))]));

@@ -17,8 +17,8 @@ fn sides_are_swapped() {
         let rig = made.rig();
         let map = map(&rig);
         let dance = clip(&rig, "dance");
-        let done = mirror(dance, rig.skeleton(), &map).unwrap();
-        let back = mirror(&done.clip, rig.skeleton(), &map).unwrap();
+        let done = Retargeted::from(mirror(dance, rig.skeleton(), &map).unwrap());
+        let back = Retargeted::from(mirror(&done.clip, rig.skeleton(), &map).unwrap());
         let rest = Posed::rest(rig.skeleton());
         let flip = |v: DVec3| DVec3::new(-v.x, v.y, v.z);
         for time in times(dance) {
@@ -53,7 +53,7 @@ fn pab_walks_with_the_other_foot_first() {
     let Some(rig) = model("pab.glb") else { return };
     let map = map(&rig);
     let walk = clip(&rig, "walk");
-    let done = mirror(walk, rig.skeleton(), &map).unwrap();
+    let done = Retargeted::from(mirror(walk, rig.skeleton(), &map).unwrap());
     for time in times(walk) {
         let source = Posed::at(rig.skeleton(), walk, time);
         let result = Posed::at(rig.skeleton(), &done.clip, time);
@@ -119,7 +119,7 @@ fn extra_joints_swap_by_their_names() {
         ..RawScene::default()
     };
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
-    let done = mirror(&rig.clips()[0], rig.skeleton(), &map(&rig)).unwrap();
+    let done = Retargeted::from(mirror(&rig.clips()[0], rig.skeleton(), &map(&rig)).unwrap());
     let [source, result] = [&rig.clips()[0], &done.clip].map(|c| Posed::at(rig.skeleton(), c, 1.0));
     let turn = |pose: &Posed, name: &str| {
         let joint = rig.skeleton().joint(name).unwrap();

@@ -119,7 +119,7 @@ fn far_limbs_are_not_aligned() {
     let (rest_a, rest_b) = (Posed::rest(a.skeleton()), Posed::rest(b.skeleton()));
     let sides = ((a.skeleton(), &map_a), (b.skeleton(), &map_b));
     let ready = Retargeting::new(sides.0, sides.1, RetargetOptions::default()).unwrap();
-    let done = ready.retarget(&a.clips()[0]).unwrap();
+    let done = Retargeted::from(ready.retarget(&a.clips()[0]).unwrap());
     let (aligned, left) = (&done.report.aligned, &done.report.not_aligned);
     let mut far = 0;
     for (bone, end) in LIMBS {

@@ -5,7 +5,10 @@ use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::import::{ImportOptions, import_path};
-use phalanx::retarget::{HumanBone, HumanoidMap, RetargetOptions, Retargeted, Retargeting};
+use phalanx::retarget::{
+    BindOptions, BindReport, Binding, BoundClip, HumanBone, HumanoidMap, RetargetError,
+    RetargetOptions, RetargetReport, Retargeting,
+};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{NO_JOINT, Skeleton, Trs};
 use phalanx_testkit::sample::sample;
@@ -33,7 +36,30 @@ pub fn prepared(from: &Rig, to: &Rig, options: RetargetOptions) -> Retargeting {
 }
 
 pub fn retarget(from: &Rig, to: &Rig, clip: &Clip, options: RetargetOptions) -> Retargeted {
-    prepared(from, to, options).retarget(clip).unwrap()
+    prepared(from, to, options).retarget(clip).unwrap().into()
+}
+
+/// A retargeted clip, and the report.
+#[derive(Clone)]
+pub struct Retargeted {
+    pub clip: Clip,
+    pub report: RetargetReport,
+}
+
+impl From<(Clip, RetargetReport)> for Retargeted {
+    fn from((clip, report): (Clip, RetargetReport)) -> Self {
+        Self { clip, report }
+    }
+}
+
+/// Binds one clip.
+pub fn bind(
+    clip: &Clip,
+    target: &Skeleton,
+    options: &BindOptions,
+) -> Result<(BoundClip, BindReport), RetargetError> {
+    let binding = Binding::new(clip.skeleton(), target, options)?;
+    Ok((binding.clip(clip)?, binding.report().clone()))
 }
 
 /// A pose in model space, in f64: places of joints, and rotations as products of rotations.

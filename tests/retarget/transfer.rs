@@ -83,7 +83,7 @@ fn onto_a_copy_is_the_identity() {
             // All joints: those without a bone, too, but the one above the hips, which does not turn.
             for joint in 0..rig.skeleton().len() {
                 let error = angle(source.turns[joint], result.turns[joint]);
-                assert!(error < 1e-6, "{joint} of {:?}: {error:e}", map.bone(joint));
+                assert!(error < 1e-6, "{joint}: {error:e}");
             }
             let hips = map.joint(B::Hips).unwrap();
             assert!((source.places[hips] - result.places[hips]).length() < 1e-6);
@@ -363,7 +363,7 @@ fn captures_stand_on_the_ground() {
     let take = clip(&rig, "take");
     let done = retarget(&rig, &to, take, options.clone());
     assert_eq!(done.report.ground, Ground::Origin);
-    let hips = |done: &phalanx::retarget::Retargeted, time| {
+    let hips = |done: &Retargeted, time| {
         Posed::at(to.skeleton(), &done.clip, time).place(&map(&to), B::Hips)
     };
     // The source's hips are 0.54 above the lowest toe when they stand 0.55 high; the target's 1.10 above ground.
@@ -430,7 +430,7 @@ fn one_body_in_two_heights_keeps_its_height() {
         };
         retarget(&rig, &rig, dance, options)
     };
-    let apart = |done: &phalanx::retarget::Retargeted, up: f64| {
+    let apart = |done: &Retargeted, up: f64| {
         let apart = times(dance).into_iter().map(|time| {
             let source = Posed::at(rig.skeleton(), dance, time);
             let result = Posed::at(rig.skeleton(), &done.clip, time);

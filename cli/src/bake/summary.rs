@@ -4,7 +4,7 @@ use super::super::findings::FileReport;
 use super::super::text::{self, line, plural};
 use super::Faults;
 use super::progress::Progress;
-use phalanx::bake::{ErrorReport, TrackBytes};
+use phalanx::bake::ErrorReport;
 use phalanx::format::Library;
 use serde::Serialize;
 use std::path::Path;
@@ -77,7 +77,10 @@ pub struct Kinds {
 
 impl Report {
     fn new(r: &ErrorReport) -> Self {
-        let TrackBytes { translation, rotation, scale, scalar, constant, tables } = r.bytes;
+        let [translation, rotation, scale, scalar] = r.channel_bytes;
+        let constant = r.constant_bytes;
+        let stored = r.channel_bytes.iter().sum::<usize>() + constant;
+        let tables = r.bytes.saturating_sub(stored);
         Self {
             raw_bytes: r.raw_bytes,
             mean_error: r.mean,
@@ -85,7 +88,7 @@ impl Report {
             worst_joint: r.worst_joint,
             worst_time: r.worst_time,
             scalar_error: r.scalar_max,
-            runtime_bytes: r.bytes.total(),
+            runtime_bytes: r.bytes,
             bytes_by_kind: Kinds { translation, rotation, scale, scalar, constant, tables },
             ratio: r.ratio(),
         }

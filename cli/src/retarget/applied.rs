@@ -4,7 +4,7 @@ use super::super::text::one_line;
 use super::RetargetArgs;
 use super::character::{Character, Chosen};
 use clap::Args;
-use phalanx::retarget::{Alignment, FootPlanting, Ground, HumanoidMap, MapOrigin, RetargetOptions};
+use phalanx::retarget::{Alignment, Ground, HumanoidMap, MapOrigin, RetargetOptions};
 use serde::Serialize;
 use std::path::Path;
 
@@ -28,13 +28,14 @@ pub struct PlantArgs {
 }
 
 impl PlantArgs {
-    pub fn planting(&self) -> Option<FootPlanting> {
-        let default = FootPlanting::default();
-        self.plant_feet.then(|| FootPlanting {
-            height: self.plant_height.unwrap_or(default.height),
-            speed: self.plant_speed.unwrap_or(default.speed),
-            fade: self.plant_fade.unwrap_or(default.fade),
-        })
+    pub fn apply(&self, options: RetargetOptions) -> RetargetOptions {
+        RetargetOptions {
+            plant_feet: self.plant_feet,
+            plant_height: self.plant_height.unwrap_or(options.plant_height),
+            plant_speed: self.plant_speed.unwrap_or(options.plant_speed),
+            plant_fade: self.plant_fade.unwrap_or(options.plant_fade),
+            ..options
+        }
     }
 }
 
@@ -116,10 +117,10 @@ impl Applied {
             },
             ground: ground(options.ground),
             mirror: options.mirror,
-            plant_feet: options.feet.as_ref().map(|feet| Planting {
-                height: feet.height,
-                speed: feet.speed,
-                fade: feet.fade,
+            plant_feet: options.plant_feet.then_some(Planting {
+                height: options.plant_height,
+                speed: options.plant_speed,
+                fade: options.plant_fade,
             }),
         }
     }

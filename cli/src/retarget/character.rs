@@ -8,7 +8,7 @@ use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::map_file::MapFile;
 use phalanx::import::UpAxis;
-use phalanx::retarget::{HumanoidMap, Reference, ReferenceOrigin};
+use phalanx::retarget::{HumanoidMap, Reference};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -67,18 +67,15 @@ impl Character {
             bind_angle: 0.0,
         };
         let chosen = match pose {
-            None => Reference::find(rig, &self.map, side).map(|(reference, origin)| Chosen {
-                bind_angle: match origin {
-                    ReferenceOrigin::Rest { bind_angle } => bind_angle,
-                    _ => 0.0,
-                },
-                name: match origin {
-                    ReferenceOrigin::Rest { .. } => "rest".to_owned(),
-                    ReferenceOrigin::Bind => "bind".to_owned(),
-                    ReferenceOrigin::Frame { clip, time } => format!("{clip}:{time}"),
+            None => Reference::find(rig, &self.map, side).map(|(reference, bind_angle)| Chosen {
+                name: match &reference {
+                    Reference::Bind(_) => "bind".to_owned(),
+                    Reference::Frame { clip, time, .. } => format!("{clip}:{time}"),
+                    Reference::Rest | Reference::Pose(_) => "rest".to_owned(),
                 },
                 reference,
                 given: false,
+                bind_angle,
             }),
             Some(Pose::Rest) => {
                 let skeleton = rig.skeleton();

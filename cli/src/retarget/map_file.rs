@@ -58,7 +58,7 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     let skeleton = model.rig.skeleton();
     let (draft, fault) = match map {
         Some(map) => (map.of(skeleton)?, None),
-        None => (HumanoidMap::known_of_rig(&model.rig), HumanoidMap::of_rig(&model.rig).err()),
+        None => (HumanoidMap::draft(&model.rig), HumanoidMap::of_rig(&model.rig).err()),
     };
     output::print_json(&Members::new(&draft, skeleton), true)?;
     let lacking: Vec<&str> = draft.lacking().map(|bone| bone.name()).collect();

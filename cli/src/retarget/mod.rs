@@ -212,14 +212,13 @@ fn is_file(out: &Path) -> bool {
 }
 
 fn options(args: &RetargetArgs) -> RetargetOptions {
-    RetargetOptions {
+    args.plant.apply(RetargetOptions {
         alignment: args.align.into(),
         keep_scales: !args.drop_scale,
         ground: args.ground.into(),
         mirror: args.mirror,
-        feet: args.plant.planting(),
         ..RetargetOptions::default()
-    }
+    })
 }
 
 fn print_map(args: &RetargetArgs, found: &[Found]) -> Result<(), CliError> {

@@ -78,8 +78,8 @@ impl Job<'_> {
         let sides = ((source.skeleton(), &from.map), (target.skeleton(), &onto.map));
         let ready = Retargeting::new(sides.0, sides.1, options).map_err(refused)?;
         let clip = |clip: usize| {
-            let done = ready.retarget(&source.clips()[clip]).map_err(refused)?;
-            Ok((done.clip.name().to_owned(), done.clip, done.report))
+            let (clip, report) = ready.retarget(&source.clips()[clip]).map_err(refused)?;
+            Ok((clip.name().to_owned(), clip, report))
         };
         let made = wanted.into_iter().map(clip).collect::<Result<Vec<_>, CliError>>()?;
         let mut origin = Input::new(found.path.clone()).source(self.args.import)?;

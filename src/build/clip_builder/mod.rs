@@ -159,12 +159,7 @@ impl ClipBuilder<'_> {
                 what,
             })
         };
-        let channel = match track.channel {
-            RawChannel::Translation => Channel::Translation,
-            RawChannel::Rotation => Channel::Rotation,
-            RawChannel::Scale => Channel::Scale,
-            RawChannel::Weights => Channel::Scalar,
-        };
+        let channel = track.channel.to_channel();
         let (first, parts) = if channel == Channel::Scalar {
             target.scalars.ok_or_else(|| missing("morph targets"))?
         } else {
@@ -177,7 +172,7 @@ impl ClipBuilder<'_> {
             if let Reference::Pose(pose) = reference {
                 make_additive(&mut curve, channel, lane, pose);
             }
-            let variation = classify(&curve, track.channel, self.lengths.local(track.node));
+            let variation = classify(&curve, channel, self.lengths.local(track.node));
             lanes[channel as usize].push(Lane {
                 lane,
                 frame: match channel {
@@ -273,7 +268,7 @@ impl ClipBuilder<'_> {
                     curve
                 }
             };
-            let variation = classify(&curve, RawChannel::Weights, self.lengths.model);
+            let variation = classify(&curve, Channel::Scalar, self.lengths.model);
             lanes.push(Lane { lane, frame: 1.0, size: self.lengths.model, curve, variation });
         }
         Ok(())
@@ -421,17 +416,11 @@ impl ClipBuilder<'_> {
         default: &[f64; 4],
         value: &mut [f64; 4],
     ) -> bool {
-        let raw = match channel {
-            Channel::Translation => RawChannel::Translation,
-            Channel::Rotation => RawChannel::Rotation,
-            Channel::Scale => RawChannel::Scale,
-            Channel::Scalar => RawChannel::Weights,
-        };
         let dot: f64 = value.iter().zip(default).map(|(a, b)| a * b).sum();
         if channel == Channel::Rotation && dot < 0.0 {
             value.iter_mut().for_each(|v| *v = -*v);
         }
-        let tolerance = tolerance(raw, size, || default.map(f64::abs));
+        let tolerance = tolerance(channel, size, || default.map(f64::abs));
         let mut all = value.iter().zip(default).zip(tolerance);
         all.all(|((a, b), tolerance)| (a - b).abs() <= tolerance)
     }

@@ -1,7 +1,7 @@
 //! Classification of tracks as constant or animated, and the check of their lengths.
 
 use crate::build::curve::Curve;
-use crate::clip::ClipFault;
+use crate::clip::{Channel, ClipFault};
 use crate::error::BuildError;
 use crate::raw::{Interpolation, RawChannel, RawTrack};
 
@@ -27,25 +27,21 @@ pub(crate) enum Variation {
 
 /// The variation up to which the components of a channel count as constant. `size` is the model's size in the frame of
 /// the translation, see [`Lengths::local`](crate::build::lengths::Lengths::local); `largest` is the size of a scale.
-pub(crate) fn tolerance(
-    channel: RawChannel,
-    size: f64,
-    largest: impl Fn() -> [f64; 4],
-) -> [f64; 4] {
+pub(crate) fn tolerance(channel: Channel, size: f64, largest: impl Fn() -> [f64; 4]) -> [f64; 4] {
     match channel {
-        RawChannel::Translation => [TRANSLATION_TOLERANCE * size; 4],
-        RawChannel::Rotation => [ROTATION_TOLERANCE; 4],
-        RawChannel::Scale => largest().map(|v| SCALE_TOLERANCE * v),
-        RawChannel::Weights => [SCALAR_TOLERANCE; 4],
+        Channel::Translation => [TRANSLATION_TOLERANCE * size; 4],
+        Channel::Rotation => [ROTATION_TOLERANCE; 4],
+        Channel::Scale => largest().map(|v| SCALE_TOLERANCE * v),
+        Channel::Scalar => [SCALAR_TOLERANCE; 4],
     }
 }
 
 /// Classifies a curve, snapping constant scales to 1. `size` is the model's size in the frame of the translation.
-pub(crate) fn classify(curve: &Curve, channel: RawChannel, size: f64) -> Variation {
+pub(crate) fn classify(curve: &Curve, channel: Channel, size: f64) -> Variation {
     match curve.constant(tolerance(channel, size, || curve.largest())) {
         None => Variation::Animated,
         Some(mut v) => {
-            if channel == RawChannel::Scale {
+            if channel == Channel::Scale {
                 for s in &mut v[..3] {
                     if (*s - 1.0).abs() <= SCALE_TOLERANCE {
                         *s = 1.0;

@@ -75,7 +75,8 @@ impl Root {
                     continue;
                 }
                 check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
-                match classify(&Curve::new(track, 0), track.channel, lengths.local(track.node)) {
+                let (channel, size) = (track.channel.to_channel(), lengths.local(track.node));
+                match classify(&Curve::new(track, 0), channel, size) {
                     Variation::Constant(v) => match track.channel {
                         RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
                         RawChannel::Rotation => r = DQuat::from_array(v),

@@ -1,20 +1,21 @@
 //! `Binding`: two skeletons and the routes between their joints; made once for all clips.
 
 use super::measured;
-use super::names::{is_hips, pairs};
-use super::path::{Route, affine, rotation, routes};
-use super::report::{BindReport, BoundJoint, HipHeights, RestDifference};
+use super::names::{BindMatch, is_hips, pairs};
+use super::path::{Route, routes};
+use super::report::BindReport;
 use super::tracks::{self, Locals};
 use crate::build::clip_builder::{ClipBuilder, Reference, Target};
 use crate::build::lengths::Lengths;
 use crate::build::rig::model_size;
-use crate::build::{BuildOptions, RESAMPLE_RATE};
-use crate::build::{raw_clip, take_quaternions};
+use crate::build::{BuildOptions, RESAMPLE_RATE, raw_clip, take_quaternions};
 use crate::clip::{Clip, ClipKind};
 use crate::raw::RawClip;
 use crate::retarget::error::RetargetError;
+use crate::retarget::pose::{compose, rest, unit};
 use crate::retarget::scalars;
 use crate::skeleton::{MAX_LENGTH, Pose, Skeleton, SkeletonMismatch};
+use crate::words::{plural, shorten};
 use glam::{DAffine3, DQuat, DVec3};
 use std::collections::HashSet;
 
@@ -117,31 +118,17 @@ pub struct BoundClip {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Binding {
-    source: Skeleton,
-    target: Skeleton,
-    routes: Vec<(Route, Carry)>,
+    pub(super) source: Skeleton,
+    pub(super) target: Skeleton,
+    pub(super) routes: Vec<(Route, Carry)>,
     /// For each scalar of the source, the scalars of the target.
     scalars: Vec<Vec<usize>>,
     /// For each joint of the source and of the target, the scale of its frame in model space, at rest.
-    scales: [Vec<f64>; 2],
+    pub(super) scales: [Vec<f64>; 2],
     /// Size of the target in model space; 1 if all of its joints are in one place.
-    size: f64,
+    pub(super) size: f64,
     root_scale: f64,
     report: BindReport,
-}
-
-/// Binds one clip to a skeleton with joints of the same names. For several clips, make a [`Binding`].
-///
-/// # Errors
-/// Those of [`Binding::new`] and [`Binding::clip`].
-pub fn bind(
-    clip: &Clip,
-    target: &Skeleton,
-    options: &BindOptions,
-) -> Result<(BoundClip, BindReport), RetargetError> {
-    let binding = Binding::new(clip.skeleton(), target, options)?;
-    let bound = binding.clip(clip)?;
-    Ok((bound, binding.report))
 }
 
 impl Binding {
@@ -178,7 +165,13 @@ impl Binding {
             match *pair {
                 Some((source, how)) => {
                     used[usize::from(source)] = true;
-                    report.bound.push(BoundJoint { source, target: joint as u16, how });
+                    report.bound.push((source, joint as u16));
+                    match how {
+                        BindMatch::Exact => {}
+                        BindMatch::WithoutPrefix => report.without_prefix += 1,
+                        BindMatch::WithoutCase => report.without_case += 1,
+                        BindMatch::Index => report.by_index += 1,
+                    }
                 }
                 None => report.target_left.push(target.names()[joint].clone()),
             }
@@ -186,8 +179,14 @@ impl Binding {
         let left = source.names().iter().zip(&used).filter(|(_, used)| !**used);
         report.source_left = left.map(|(name, _)| name.clone()).collect();
         let (roots, hips) = roots(source, target, &routes);
-        report.hips = heights(source, target, &routes, hips);
-        let ratio = report.hips.as_ref().map_or(1.0, |h| h.target / h.source);
+        let ratio = match heights(source, target, &routes, hips) {
+            Some((heights, by_lengths)) => {
+                report.hips = Some(target.names()[usize::from(routes[hips].target)].clone());
+                (report.hip_heights, report.hips_by_lengths) = (heights, by_lengths);
+                heights[1] / heights[0]
+            }
+            None => 1.0,
+        };
         let root_scale = options.root_scale.map_or(ratio, f64::from);
         report.root_scale = root_scale;
         let scales = [scales(source), scales(target)];
@@ -226,16 +225,6 @@ impl Binding {
         &self.report
     }
 
-    /// The skeleton of the clips.
-    pub(crate) fn source(&self) -> &Skeleton {
-        &self.source
-    }
-
-    /// The skeleton that clips are bound to.
-    pub(crate) fn target(&self) -> &Skeleton {
-        &self.target
-    }
-
     /// Binds a clip of the source's skeleton, in any order of lanes and joints. Name, duration, kind and markers are kept. If
     /// nothing is folded into a joint, its keys and their interpolation are kept, unless the key times of joints in one block
     /// are too many for an irregular timeline: they are then resampled, and the result says so.
@@ -257,11 +246,11 @@ impl Binding {
         let (scalar_tracks, more) = scalars::tracks(&raw, [source, target], pairs);
         scalars_left.extend(more);
         let locals = Locals::new(source, &shown, &raw);
-        let made = tracks::tracks(self, &locals)?;
+        let mut made = tracks::tracks(self, &locals)?;
         let mut out = RawClip {
             name: raw.name.clone(),
             duration: raw.duration,
-            tracks: made.tracks,
+            tracks: std::mem::take(&mut made.tracks),
             markers: raw.markers.clone(),
             ..RawClip::default()
         };
@@ -329,18 +318,6 @@ impl Binding {
         let locals = Locals::new(&self.source, &shown, &raw);
         Ok(measured::distance(self, &locals, (from, to), shell.into()))
     }
-
-    pub(super) fn scales(&self) -> &[Vec<f64>; 2] {
-        &self.scales
-    }
-
-    pub(super) fn size(&self) -> f64 {
-        self.size
-    }
-
-    pub(super) fn routes(&self) -> &[(Route, Carry)] {
-        &self.routes
-    }
 }
 
 /// A clip of the source, whose joints may have another order.
@@ -400,7 +377,11 @@ impl<'a> Shown<'a> {
 fn is_of(clip: &Clip, skeleton: &Skeleton) -> Result<(), RetargetError> {
     match clip.skeleton().mismatch(skeleton) {
         None | Some(SkeletonMismatch::LaneOrder) => Ok(()),
-        Some(mismatch) => Err(RetargetError::Unbound { clip: clip.name().to_owned(), mismatch }),
+        Some(mismatch) => Err(RetargetError::Skeleton {
+            clip: clip.name().to_owned(),
+            skeleton: "the skeleton that was bound",
+            mismatch,
+        }),
     }
 }
 
@@ -414,11 +395,6 @@ fn neutral_pose(skeleton: &Skeleton) -> Pose {
     let mut pose = Pose::identity(skeleton.len(), skeleton.scalars().len());
     pose.quaternions.clone_from(&rest.quaternions);
     pose
-}
-
-/// The transform of a route in the source's rest pose.
-fn at_rest(source: &Skeleton, route: &Route) -> DAffine3 {
-    route.transform(|joint| affine(&source.rest(joint.into())))
 }
 
 /// The position of a route's joint in the target's rest pose, relative to the bound joint above it.
@@ -435,50 +411,57 @@ const SAME: f64 = 1e-4;
 fn same_offset(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> bool {
     let direct = route.between == DAffine3::IDENTITY
         && matches!(route.steps.as_slice(), [step] if !step.inverse);
-    let (a, b) = (at_rest(source, route).translation * unit, target_rest(target, route));
+    let (a, b) = (route.at_rest(source).translation * unit, target_rest(target, route));
     direct && a.distance(b) <= SAME * a.length().max(b.length())
 }
 
 /// The reason why nothing of two skeletons can be bound.
 fn nothing((source, target): (&Skeleton, &Skeleton), ambiguous: &[String]) -> RetargetError {
-    let first = |s: &Skeleton| s.names().first().cloned().unwrap_or_default();
+    let first = |s: &Skeleton| shorten(s.names().first().map_or("", String::as_str));
+    let joints = |s: &Skeleton| plural(s.len() as u64, "joint");
     let nameless = |s: &Skeleton| !s.is_empty() && s.names().iter().all(String::is_empty);
-    let mut parents = source.parents().iter().zip(target.parents());
     if let Some(name) = ambiguous.first() {
-        RetargetError::Ambiguous { name: name.clone(), names: ambiguous.len() }
-    } else if source.is_empty() || target.is_empty() {
-        let scalars = source.scalars();
-        RetargetError::NoWeights {
-            source_weights: scalars.len(),
-            first_source: scalars.first().map_or_else(String::new, |s| s.name.clone()),
-            target_weights: target.scalars().len(),
-        }
-    } else if nameless(source) || nameless(target) {
-        RetargetError::Nameless {
-            of: match nameless(source) {
-                true => "the clips' skeleton",
-                false => "the target",
-            },
-            source_joints: source.len(),
-            target_joints: target.len(),
-            differs: match source.len() == target.len() {
-                true => parents.position(|(a, b)| a != b),
-                false => None,
-            },
-        }
-    } else {
-        RetargetError::NothingInCommon {
-            source_joints: source.len(),
-            first_source: first(source),
-            target_joints: target.len(),
-            first_target: first(target),
-        }
+        return RetargetError::Ambiguous { name: name.clone(), names: ambiguous.len() };
     }
+    let reason = if source.is_empty() || target.is_empty() {
+        let weights = |s: &Skeleton| plural(s.scalars().len() as u64, "weight");
+        format!(
+            "nothing can be bound: no joint and no morph weight of the clips' skeleton ({}, the first \"{}\") has the \
+             name of one of the target's ({}), and by index they are bound where each has one node with morph weights, of \
+             as many",
+            weights(source),
+            shorten(source.scalars().first().map_or("", |s| s.name.as_str())),
+            weights(target)
+        )
+    } else if nameless(source) || nameless(target) {
+        let of = if nameless(source) { "the clips' skeleton" } else { "the target" };
+        let mut parents = source.parents().iter().zip(target.parents());
+        let differs = parents.position(|(a, b)| a != b);
+        let differs = differs.filter(|_| source.len() == target.len());
+        let differs = differs.map(|joint| format!(": joint {joint} has another joint above it"));
+        format!(
+            "no joint can be bound: {of} has no names ({} in the clips' skeleton, {} in the target), and without names \
+             joints are bound by index, which needs equal hierarchies{}",
+            joints(source),
+            joints(target),
+            differs.unwrap_or_default()
+        )
+    } else {
+        format!(
+            "no joint of the clips' skeleton ({}, the first \"{}\") has the name of a joint of the target ({}, the first \
+             \"{}\")",
+            joints(source),
+            first(source),
+            joints(target),
+            first(target)
+        )
+    };
+    RetargetError::NothingInCommon { reason }
 }
 
 /// The ratio of the distances to the joint above, target to source; the `unit` if there is no ratio.
 fn lengths(source: &Skeleton, target: &Skeleton, route: &Route, unit: f64) -> f64 {
-    let from = at_rest(source, route).translation.length() * unit;
+    let from = route.at_rest(source).translation.length() * unit;
     ratio(target_rest(target, route).length(), from) * unit
 }
 
@@ -553,52 +536,40 @@ fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
     routes.iter().map(unit).collect()
 }
 
-/// The heights of the hips above the lowest bound joint, in the rest poses: along y, or along the axis in which the
-/// hips are highest if that is four times as much (Z-up files).
+/// The heights of the hips of source and target above the lowest bound joint, in the rest poses: along y, or along the
+/// axis in which the hips are highest if that is four times as much (Z-up files).
 ///
 /// A rest pose need not stand: in motion captures all bones may lie along one axis. If the ratio of the heights differs
-/// from that of the bone lengths by a factor of two or more, the source's height follows from the target's by the latter.
+/// from that of the bone lengths by a factor of two or more, the source's height follows from the target's by the latter;
+/// the second result is then true.
 fn heights(
     source: &Skeleton,
     target: &Skeleton,
     routes: &[Route],
     hips: usize,
-) -> Option<HipHeights> {
+) -> Option<([f64; 2], bool)> {
     routes.get(hips)?;
-    let height = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> DVec3 {
+    // The hips above the lowest joint, and the lengths of the bones below them together.
+    let measure = |skeleton: &Skeleton, joint: fn(&Route) -> u16| -> (DVec3, f64) {
         let models = skeleton.rest_models();
         let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();
         let lowest = routes.iter().map(place).fold(DVec3::INFINITY, DVec3::min);
-        place(&routes[hips]) - lowest
+        let bone = |r: &Route| Some(place(r).distance(place(&routes[r.above?])));
+        let below = routes.iter().filter(|r| r.above >= Some(hips));
+        (place(&routes[hips]) - lowest, below.filter_map(bone).sum())
     };
-    let here = height(target, &|r| r.target);
-    let there = height(source, &|r| r.source);
+    let (there, size) = measure(source, |r| r.source);
+    let (here, own_size) = measure(target, |r| r.target);
     let highest = (0..3).max_by(|&a, &b| here[a].total_cmp(&here[b]))?;
     let axis = if here.y * 4.0 >= here[highest] { 1 } else { highest };
     let usable = |h: f64| h > f64::from(LEAST_SCALE) && h < f64::from(MAX_LENGTH);
-    let length = |skeleton: &Skeleton, joint: &dyn Fn(&Route) -> u16| -> f64 {
-        let models = skeleton.rest_models();
-        let place = |r: &Route| models[usize::from(joint(r))].translation.as_dvec3();
-        let bone = |r: &Route| Some(place(r).distance(place(&routes[r.above?])));
-        // Only the bones below the hips count.
-        let below = routes.iter().filter(|r| r.above >= Some(hips));
-        below.filter_map(bone).sum()
-    };
-    let size = length(target, &|r| r.target) / length(source, &|r| r.source);
-    let (source_height, by_lengths) = match size * there[axis] / here[axis] {
-        off if !size.is_finite() || size <= 0.0 || (0.5..2.0).contains(&off) => {
-            (there[axis], false)
-        }
-        _ => (here[axis] / size, true),
-    };
-    (usable(here[axis]) && usable(source_height))
-        .then(|| HipHeights {
-            joint: target.names()[usize::from(routes[hips].target)].clone(),
-            source: source_height,
-            target: here[axis],
-            by_lengths,
-        })
-        .filter(|h| ratio(h.target, h.source) == h.target / h.source)
+    let size = own_size / size;
+    let off = size * there[axis] / here[axis];
+    let by_lengths = size.is_finite() && size > 0.0 && !(0.5..2.0).contains(&off);
+    let height = if by_lengths { here[axis] / size } else { there[axis] };
+    let sound = usable(here[axis]) && usable(height);
+    let found = ([height, here[axis]], by_lengths);
+    (sound && ratio(here[axis], height) == here[axis] / height).then_some(found)
 }
 
 /// Finds the largest differences of the rest poses.
@@ -608,47 +579,41 @@ fn compare(
     scales: &[Vec<f64>; 2],
     report: &mut BindReport,
 ) {
-    let name = |r: &Route| target.names()[usize::from(r.target)].clone();
     let (from, to) = (model_rotations(source), model_rotations(target));
+    let mut worst = [f64::NEG_INFINITY; 2];
     for route in routes {
+        let name = &target.names()[usize::from(route.target)];
         // Lengths are compared in metres: the frames of both joints above may have other units.
-        let unit = match route.above.map(|above| &routes[above]) {
+        let units = match route.above.map(|above| &routes[above]) {
             Some(above) => {
-                (scales[0][usize::from(above.source)], scales[1][usize::from(above.target)])
+                [scales[0][usize::from(above.source)], scales[1][usize::from(above.target)]]
             }
-            None => (1.0, 1.0),
+            None => [1.0; 2],
         };
-        let (a, b) =
-            (at_rest(source, route).translation * unit.0, target_rest(target, route) * unit.1);
-        let apart = a.distance(b);
-        if report.translation.as_ref().is_none_or(|d| apart > d.apart) {
-            report.translation = Some(RestDifference {
-                joint: name(route),
-                source: a.as_vec3().to_array().to_vec(),
-                target: b.as_vec3().to_array().to_vec(),
-                apart,
-            });
+        let a = route.at_rest(source).translation * units[0];
+        let b = target_rest(target, route) * units[1];
+        let distance = a.distance(b);
+        if distance > worst[0] {
+            worst[0] = distance;
+            report.translation_joint.clone_from(name);
+            report.translations = [a, b].map(|v| v.as_vec3().to_array());
+            report.translation_distance = distance;
         }
         let (a, b) = (from[usize::from(route.source)], to[usize::from(route.target)]);
-        let apart = a.angle_between(b).min(a.angle_between(-b));
-        if report.rotation.as_ref().is_none_or(|d| apart > d.apart) {
-            report.rotation = Some(RestDifference {
-                joint: name(route),
-                source: a.as_quat().to_array().to_vec(),
-                target: b.as_quat().to_array().to_vec(),
-                apart,
-            });
+        let angle = a.angle_between(b).min(a.angle_between(-b));
+        if angle > worst[1] {
+            worst[1] = angle;
+            report.rotation_joint.clone_from(name);
+            report.rotations = [a, b].map(|q| q.as_quat().to_array());
+            report.rotation_angle = angle;
         }
     }
 }
 
 /// The rotations of the rest pose in model space.
 fn model_rotations(skeleton: &Skeleton) -> Vec<DQuat> {
-    let mut all: Vec<DQuat> = Vec::with_capacity(skeleton.len());
-    for (joint, &parent) in skeleton.parents().iter().enumerate() {
-        let above = all.get(usize::from(parent)).copied();
-        let own = rotation(&skeleton.rest(joint));
-        all.push((above.unwrap_or(DQuat::IDENTITY) * own).normalize());
-    }
+    let rest = rest(skeleton);
+    let mut all = compose(skeleton, |joint| rest[joint].rotation);
+    all.iter_mut().for_each(|q| *q = unit(*q));
     all
 }

@@ -2,14 +2,13 @@
 //! them.
 
 use super::binding::Binding;
-use super::sampled::MAX_WORK;
-use super::tracks::{Locals, Maker, on_rest, shown};
+use super::tracks::{Locals, MAX_WORK, Maker, on_rest, shown};
 use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
 use crate::math::angle;
-use crate::raw::{RawChannel, RawTrack};
-use crate::retarget::motion::{Local, unit};
-use crate::skeleton::Skeleton;
-use glam::{DAffine3, DQuat, DVec3};
+use crate::raw::RawTrack;
+use crate::retarget::motion::CHANNELS;
+use crate::retarget::pose::{Local, models, rest, three, unit};
+use glam::{DQuat, DVec3};
 use std::iter::once;
 
 /// Fractions of an interval between keys at which curves are compared: at a key, near a quarter and past the middle, since
@@ -24,25 +23,19 @@ pub fn error(
     tracks: &[RawTrack],
     built: &Clip,
 ) -> [f64; 3] {
-    let channels = [
-        (RawChannel::Rotation, Channel::Rotation),
-        (RawChannel::Translation, Channel::Translation),
-        (RawChannel::Scale, Channel::Scale),
-    ];
-    let mut has = vec![[false; 3]; binding.target().len()];
+    let mut has = vec![[false; 4]; binding.target.len()];
     for track in tracks {
-        let at = channels.iter().position(|c| c.0 == track.channel);
-        if let (Some(of), Some(at)) = (has.get_mut(track.node), at) {
-            of[at] = true;
+        if let Some(of) = has.get_mut(track.node) {
+            of[track.channel.to_channel() as usize] = true;
         }
     }
-    let lanes = binding.routes().iter().flat_map(|(route, way)| {
+    let mut lanes = Vec::new();
+    for (route, way) in &binding.routes {
         let joint = usize::from(route.target);
-        let own = (0..3).filter(|at| has[joint][*at]);
-        let own = own.filter_map(move |at| Some((at, shown(built, channels[at].1, joint)?)));
-        own.map(move |(at, curve)| (route, *way, at, curve)).collect::<Vec<_>>()
-    });
-    let lanes: Vec<_> = lanes.collect();
+        for channel in CHANNELS.into_iter().filter(|&c| has[joint][c as usize]) {
+            lanes.extend(shown(built, channel, joint).map(|curve| (route, *way, channel, curve)));
+        }
+    }
     let work = lanes.iter().map(|(route, _, _, curve)| {
         let times = curve.times.len().saturating_mul(PROBES.len());
         times.saturating_mul(route.steps.len().max(1))
@@ -50,37 +43,32 @@ pub fn error(
     let work = work.fold(0usize, usize::saturating_add);
     let stride = work.div_ceil(MAX_WORK).max(1);
     let mut worst = [0.0f64; 3];
-    for (route, way, at, curve) in &lanes {
-        let maker = Maker::new(binding, locals, route);
+    for (route, way, channel, curve) in &lanes {
+        let maker = Maker { binding, locals, route };
         let mut near = 0;
-        for time in times(curve, stride) {
-            let [x, y, z, w] = curve.value(time, &mut near);
-            let three = DVec3::new(x, y, z);
-            let apart = match at {
-                0 => {
-                    let is = unit(DQuat::from_xyzw(x, y, z, w));
-                    angle(&is.to_array(), &maker.rotation_at(time).to_array())
+        for time in probes(curve.times, stride) {
+            let value = curve.value(time, &mut near);
+            let (at, apart) = match channel {
+                Channel::Rotation => {
+                    let is = unit(DQuat::from_array(value));
+                    (0, Some(angle(&is.to_array(), &maker.rotation_at(time).to_array())))
                 }
-                1 => match maker.translation_at(*way, time) {
-                    Some(place) => three.distance(place) * maker.unit(),
-                    None => continue,
-                },
-                _ => match maker.scale_at(time) {
-                    Some(scale) => (three - scale).abs().max_element(),
-                    None => continue,
-                },
+                Channel::Translation => {
+                    let place = maker.translation_at(*way, time);
+                    (1, place.map(|place| three(value).distance(place) * maker.unit()))
+                }
+                _ => {
+                    let scale = maker.scale_at(time);
+                    (2, scale.map(|scale| (three(value) - scale).abs().max_element()))
+                }
             };
-            worst[*at] = worst[*at].max(apart);
+            worst[at] = worst[at].max(apart.unwrap_or(0.0));
         }
     }
     worst
 }
 
-/// The times at which a curve is compared: in one of every `stride` intervals, and at its last key.
-fn times(curve: &LaneCurve<'_>, stride: usize) -> impl Iterator<Item = f32> {
-    probes(curve.times, stride)
-}
-
+/// The times at which keys are compared: in one of every `stride` intervals, and at the last key.
 fn probes(times: &[f32], stride: usize) -> impl Iterator<Item = f32> {
     let pairs = times.windows(2).step_by(stride);
     let inside = pairs.flat_map(|pair| {
@@ -100,25 +88,18 @@ pub fn distance(
     (from, to): (&Clip, &Clip),
     shell: f64,
 ) -> f64 {
-    let target = binding.target();
+    let target = &binding.target;
     let mut times: Vec<f32> = once(0.0).chain(key_times(from)).chain(key_times(to)).collect();
     times.sort_by(f32::total_cmp);
     times.dedup();
-    let steps = binding.routes().iter().map(|(route, _)| route.steps.len());
+    let steps = binding.routes.iter().map(|(route, _)| route.steps.len());
     let per_time = steps.sum::<usize>().saturating_add(2 * target.len());
     let work = times.len().saturating_mul(PROBES.len() * per_time.max(1));
     let stride = work.div_ceil(MAX_WORK).max(1);
-    let rests: Vec<Local> = (0..target.len()).map(|j| target.rest(j).into()).collect();
-    let makers = binding.routes().iter();
-    let makers: Vec<_> = makers
-        .map(|(route, way)| (Maker::new(binding, locals, route), *way, route.target))
-        .collect();
-    let mut curves: Vec<[Option<(LaneCurve<'_>, usize)>; 3]> = (0..target.len())
-        .map(|joint| {
-            let channels = [Channel::Translation, Channel::Rotation, Channel::Scale];
-            channels.map(|channel| Some((shown(to, channel, joint)?, 0)))
-        })
-        .collect();
+    let rests: Vec<Local> = rest(target);
+    let curves = |joint: usize| CHANNELS.map(|channel| Some((shown(to, channel, joint)?, 0)));
+    let mut curves: Vec<[Option<(LaneCurve<'_>, usize)>; 3]> =
+        (0..target.len()).map(curves).collect();
     // The distance of a shell is in metres, whatever the scale of the joint is.
     let shells = models(target, &rests).into_iter().map(|rest| {
         let matrix = rest.matrix3;
@@ -132,8 +113,9 @@ pub fn distance(
     let (mut expected, mut shows) = (rests.clone(), rests.clone());
     let mut worst = 0.0f64;
     for time in probes(&times, stride) {
-        for (maker, way, joint) in &makers {
-            expected[usize::from(*joint)] = maker.local(*way, time);
+        for (route, way) in &binding.routes {
+            let maker = Maker { binding, locals, route };
+            expected[usize::from(route.target)] = maker.local(*way, time);
         }
         let additive = to.kind() == ClipKind::Additive;
         for ((own, of), rest) in shows.iter_mut().zip(&mut curves).zip(&rests) {
@@ -141,7 +123,6 @@ pub fn distance(
                 let (curve, near) = curve.as_mut()?;
                 Some(curve.value(time, near))
             });
-            let three = |v: [f64; 4]| DVec3::new(v[0], v[1], v[2]);
             let rotation = r.map(|q| unit(DQuat::from_array(q)));
             *own = on_rest(*rest, additive, [t.map(three), s.map(three)], rotation);
         }
@@ -158,14 +139,4 @@ pub fn distance(
 fn key_times(clip: &Clip) -> impl Iterator<Item = f32> {
     let timelines = clip.timelines().iter();
     timelines.flat_map(|timeline| clip.times(timeline).iter().copied())
-}
-
-/// The transforms of all joints in model space.
-fn models(skeleton: &Skeleton, locals: &[Local]) -> Vec<DAffine3> {
-    let mut all: Vec<DAffine3> = Vec::with_capacity(locals.len());
-    for (local, &parent) in locals.iter().zip(skeleton.parents()) {
-        let above = all.get(usize::from(parent)).copied();
-        all.push(above.unwrap_or(DAffine3::IDENTITY) * local.to_affine());
-    }
-    all
 }

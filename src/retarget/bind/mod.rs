@@ -7,10 +7,8 @@ mod measured;
 mod names;
 mod path;
 mod report;
-mod sampled;
 mod tracks;
 
-pub use binding::{BindOptions, Binding, BoundClip, TranslationMode, bind};
-pub use names::BindMatch;
+pub use binding::{BindOptions, Binding, BoundClip, TranslationMode};
 pub(super) use names::{Numbered, scalar_pairs, scalars_by_index};
-pub use report::{BindReport, BoundJoint, HipHeights, RestDifference};
+pub use report::BindReport;

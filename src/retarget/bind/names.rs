@@ -9,30 +9,13 @@ use crate::skeleton::Skeleton;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-/// The rule by which the names of two joints are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The rule by which the names of two joints are the same, see [`BindReport`](super::BindReport).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindMatch {
-    /// The names are equal.
     Exact,
-    /// The names are equal without the part before the last `:` or `|`, without `mixamorig`, and without a final number such
-    /// as `.001`. The number is kept if a skeleton has several joints that differ only in it, such as `spine` and
-    /// `spine.001`.
     WithoutPrefix,
-    /// The names are equal without prefix and without case.
     WithoutCase,
-    /// At least one of the joints has no name, and the hierarchies are equal, joint by joint.
     Index,
-}
-
-impl std::fmt::Display for BindMatch {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Exact => "same name",
-            Self::WithoutPrefix => "same name without prefix",
-            Self::WithoutCase => "same name without prefix and case",
-            Self::Index => "index, without names",
-        })
-    }
 }
 
 /// A name without namespaces (`mixamorig:`, `Armature|`, `rig.ns:`) and without the rest that exporters leave of them.
@@ -49,12 +32,12 @@ fn unprefixed(name: &str) -> &str {
     rest
 }
 
-/// A name without the number that Blender gives to copies (`.001`).
-fn unnumbered(name: &str) -> &str {
-    match name.rsplit_once('.') {
+/// A name without the number behind its last separator, if the number has one of these lengths.
+fn without_number(name: &str, separator: char, lengths: std::ops::RangeInclusive<usize>) -> &str {
+    match name.rsplit_once(separator) {
         Some((stem, number))
-            if number.len() == 3
-                && !stem.is_empty()
+            if !stem.is_empty()
+                && lengths.contains(&number.len())
                 && number.bytes().all(|b| b.is_ascii_digit()) =>
         {
             stem
@@ -63,19 +46,16 @@ fn unnumbered(name: &str) -> &str {
     }
 }
 
+/// A name without the number that Blender gives to copies (`.001`).
+fn unnumbered(name: &str) -> &str {
+    without_number(name, '.', 3..=3)
+}
+
 /// A name without the number that exporters give to copies: Blender's, or `_1`.
 fn uncopied(name: &str) -> &str {
-    let stem = unnumbered(name);
-    match stem.rsplit_once('_') {
-        Some((before, number))
-            if stem.len() == name.len()
-                && !before.is_empty()
-                && matches!(number.len(), 1 | 2)
-                && number.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            before
-        }
-        _ => stem,
+    match unnumbered(name) {
+        stem if stem.len() == name.len() => without_number(name, '_', 1..=2),
+        stem => stem,
     }
 }
 
@@ -422,14 +402,8 @@ fn by_key(
 ) -> HashMap<String, Vec<u16>> {
     let mut all: HashMap<String, Vec<u16>> = HashMap::new();
     for (joint, name) in skeleton.names().iter().enumerate() {
-        if taken[joint] || name.is_empty() {
-            continue;
-        }
-        match all.entry(key(name)) {
-            Entry::Occupied(mut e) => e.get_mut().push(joint as u16),
-            Entry::Vacant(e) => {
-                e.insert(vec![joint as u16]);
-            }
+        if !taken[joint] && !name.is_empty() {
+            all.entry(key(name)).or_default().push(joint as u16);
         }
     }
     all

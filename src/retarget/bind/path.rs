@@ -3,20 +3,13 @@
 
 use super::names::Pairs;
 use crate::retarget::error::RetargetError;
-use crate::retarget::motion::Local;
-use crate::skeleton::{NO_JOINT, Skeleton, Trs};
+use crate::retarget::pose::{Local, Step, product, steps};
+use crate::skeleton::Skeleton;
 use glam::{DAffine3, DQuat};
 
 /// Limit on the steps of all routes of a binding together. A character has one to three per joint; two hostile skeletons
 /// can need the square of their joints.
 pub const MAX_STEPS: usize = 1 << 20;
-
-/// A joint on a route, with its local transform or the inverse of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    pub joint: u16,
-    pub inverse: bool,
-}
 
 /// The source of a target joint's motion.
 #[derive(Clone, Debug)]
@@ -32,42 +25,11 @@ pub struct Route {
     pub between_rotation: DQuat,
 }
 
-/// A local transform as a matrix in f64.
-pub fn affine(trs: &Trs) -> DAffine3 {
-    Local::from(*trs).to_affine()
-}
-
-/// The rotation of a local transform, normalised in f64.
-pub fn rotation(trs: &Trs) -> DQuat {
-    Local::from(*trs).rotation
-}
-
 impl Route {
-    /// The rotation along the steps, for given local rotations.
-    pub fn rotation(&self, local: impl Fn(u16) -> DQuat) -> DQuat {
-        turn(&self.steps, local)
+    /// The transform along the steps in the source's rest pose.
+    pub fn at_rest(&self, source: &Skeleton) -> DAffine3 {
+        product(&self.steps, |joint| Local::from(source.rest(joint.into())).to_affine())
     }
-
-    /// The transform along the steps, for given local transforms.
-    pub fn transform(&self, local: impl Fn(u16) -> DAffine3) -> DAffine3 {
-        carry(&self.steps, local)
-    }
-}
-
-/// The product of the rotations of some steps.
-pub fn turn(steps: &[Step], local: impl Fn(u16) -> DQuat) -> DQuat {
-    steps.iter().fold(DQuat::IDENTITY, |q, step| {
-        let own = local(step.joint);
-        q * if step.inverse { own.inverse() } else { own }
-    })
-}
-
-/// The product of the transforms of some steps.
-pub fn carry(steps: &[Step], local: impl Fn(u16) -> DAffine3) -> DAffine3 {
-    steps.iter().fold(DAffine3::IDENTITY, |m, step| {
-        let own = local(step.joint);
-        m * if step.inverse { own.inverse() } else { own }
-    })
 }
 
 /// The routes of all bound joints, parents first.
@@ -87,15 +49,15 @@ pub fn routes(
         let start = (DAffine3::IDENTITY, DQuat::IDENTITY);
         let (between, between_rotation) = below.get(parent).copied().unwrap_or(start);
         let Some((from, _)) = pairs[joint] else {
-            let rest = target.rest(joint);
+            let rest = Local::from(target.rest(joint));
             nearest.push(above);
-            below.push((between * affine(&rest), between_rotation * rotation(&rest)));
+            below.push((between * rest.to_affine(), between_rotation * rest.rotation));
             continue;
         };
         let room = MAX_STEPS - total;
         let top = above.map(|a| routes[a].source);
         let steps =
-            way(source, top, from, room).ok_or(RetargetError::BindSteps { limit: MAX_STEPS })?;
+            steps(source, top, from, room).ok_or(RetargetError::BindSteps { limit: MAX_STEPS })?;
         total += steps.len();
         nearest.push(Some(routes.len()));
         below.push(start);
@@ -109,23 +71,4 @@ pub fn routes(
         });
     }
     Ok(routes)
-}
-
-/// The steps from one joint to another, or from model space if there is none; `None` if there are more than `room`.
-fn way(skeleton: &Skeleton, from: Option<u16>, to: u16, room: usize) -> Option<Vec<Step>> {
-    let parent = |joint: u16| skeleton.parents().get(usize::from(joint)).copied();
-    let (mut up, mut down) = (Vec::new(), Vec::new());
-    let (mut a, mut b) = (from.unwrap_or(NO_JOINT), to);
-    // Parents have smaller indices, so the larger of two joints is not above the other.
-    while a != b {
-        if up.len() + down.len() >= room {
-            return None;
-        }
-        let climb = b == NO_JOINT || (a != NO_JOINT && a > b);
-        let (joint, list) = if climb { (&mut a, &mut up) } else { (&mut b, &mut down) };
-        list.push(Step { joint: *joint, inverse: climb });
-        *joint = parent(*joint).unwrap_or(NO_JOINT);
-    }
-    up.extend(down.into_iter().rev());
-    Some(up)
 }

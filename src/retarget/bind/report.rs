@@ -1,53 +1,22 @@
 //! `BindReport`: the bound joints, what was left, and the differences of the rest poses.
 
-use super::names::BindMatch;
 use crate::words::{plural, shorten};
 use std::collections::HashSet;
 use std::fmt;
 
-/// A joint of the target that takes its motion from a joint of the source.
-#[derive(Clone, Debug, PartialEq)]
-pub struct BoundJoint {
-    /// Index of the joint in the source's skeleton.
-    pub source: u16,
-    /// Index of the joint in the target's skeleton.
-    pub target: u16,
-    /// The rule by which their names are the same.
-    pub how: BindMatch,
-}
-
-/// The largest difference of two rest poses in one quantity.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RestDifference {
-    /// Name of the joint in the target.
-    pub joint: String,
-    /// Value in the source: translation in metres of model space, or rotation xyzw.
-    pub source: Vec<f32>,
-    /// Value in the target.
-    pub target: Vec<f32>,
-    /// Distance of both values: metres, or radians.
-    pub apart: f64,
-}
-
-/// The heights that scale the translations of the root.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HipHeights {
-    /// Name of the joint in the target.
-    pub joint: String,
-    /// Height above the lowest bound joint in the source's rest pose, metres. Joints that are not bound do not count, as the
-    /// other skeleton has none like them.
-    pub source: f64,
-    /// Height above the lowest bound joint in the target's rest pose, metres.
-    pub target: f64,
-    /// Whether the source's height follows from the lengths of its bones, because its rest pose does not stand.
-    pub by_lengths: bool,
-}
-
 /// The result of binding two skeletons.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BindReport {
-    /// The bound joints, in the order of the target.
-    pub bound: Vec<BoundJoint>,
+    /// The bound joints, in the order of the target: indices of the joint of the source and of the target that follows it.
+    pub bound: Vec<(u16, u16)>,
+    /// Number of them whose names are equal without the part before the last `:` or `|`, without `mixamorig`, and without a
+    /// final number such as `.001`. The number is kept if a skeleton has several joints that differ only in it, such as
+    /// `spine` and `spine.001`.
+    pub without_prefix: usize,
+    /// Number of them whose names are equal without prefix and without case.
+    pub without_case: usize,
+    /// Number of them of which one has no name; the hierarchies are equal, joint by joint.
+    pub by_index: usize,
     /// Names of the source's joints that no joint of the target has; the motion of those above bound joints is folded into
     /// the bound ones.
     pub source_left: Vec<String>,
@@ -57,35 +26,44 @@ pub struct BindReport {
     pub scalars_by_index: bool,
     /// Names that several joints share and that paths do not distinguish. These joints are not bound.
     pub ambiguous: Vec<String>,
-    /// The heights of the hips; `None` if they have no usable height, and translations are not scaled.
-    pub hips: Option<HipHeights>,
+    /// Name of the joint of the hips in the target; `None` if they have no usable height, and translations are not scaled.
+    pub hips: Option<String>,
+    /// Heights of the hips above the lowest bound joint in the rest poses of source and target, metres. Joints that are not
+    /// bound do not count, as the other skeleton has none like them.
+    pub hip_heights: [f64; 2],
+    /// Whether the source's height follows from the lengths of its bones, because its rest pose does not stand.
+    pub hips_by_lengths: bool,
     /// The scale of the root's translations.
     pub root_scale: f64,
-    /// The largest difference of rest translations between bound joints, relative to the bound joints above and along their
-    /// axes. Lengths are in model space: an armature may be scaled by 0.01.
-    pub translation: Option<RestDifference>,
-    /// The largest difference of rest rotations between bound joints, in model space.
-    pub rotation: Option<RestDifference>,
-}
-
-impl BindReport {
-    /// The numbers of joints bound in each way.
-    pub fn count(&self, how: BindMatch) -> usize {
-        self.bound.iter().filter(|b| b.how == how).count()
-    }
+    /// Name of the joint of the target whose rest translation differs most, relative to the bound joint above and along its
+    /// axes.
+    pub translation_joint: String,
+    /// These translations in source and target, metres of model space: an armature may be scaled by 0.01.
+    pub translations: [[f32; 3]; 2],
+    /// Their distance, metres.
+    pub translation_distance: f64,
+    /// Name of the joint of the target whose rest rotation in model space differs most.
+    pub rotation_joint: String,
+    /// These rotations in source and target, xyzw.
+    pub rotations: [[f32; 4]; 2],
+    /// The angle between them, radians.
+    pub rotation_angle: f64,
 }
 
 /// A line per finding. Names are cut after 40 characters.
 impl fmt::Display for BindReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bound", plural(self.bound.len() as u64, "joint"))?;
-        for how in [BindMatch::WithoutPrefix, BindMatch::WithoutCase, BindMatch::Index] {
-            let count = self.count(how);
+        for (count, how) in [
+            (self.without_prefix, "same name without prefix"),
+            (self.without_case, "same name without prefix and case"),
+            (self.by_index, "index, without names"),
+        ] {
             if count > 0 {
                 write!(f, ", {count} by the {how}")?;
             }
         }
-        let sources: HashSet<u16> = self.bound.iter().map(|b| b.source).collect();
+        let sources: HashSet<u16> = self.bound.iter().map(|b| b.0).collect();
         match self.bound.len() - sources.len() {
             0 => {}
             copies => write!(f, ", {copies} of them in copies of the clips' skeleton")?,
@@ -107,15 +85,15 @@ impl fmt::Display for BindReport {
             f.write_str("\nmorph weights are bound by index: no name of theirs is the same")?;
         }
         match &self.hips {
-            Some(h) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
+            Some(hips) if (self.root_scale - 1.0).abs() > 1e-6 => write!(
                 f,
                 "\nroot translations are scaled by {:.4}: \"{}\" is {:.4} m above the lowest bound joint in the clips' \
                  rest pose{}, {:.4} m here",
                 self.root_scale,
-                shorten(&h.joint),
-                h.source,
-                if h.by_lengths { " by the lengths of its bones" } else { "" },
-                h.target
+                shorten(hips),
+                self.hip_heights[0],
+                if self.hips_by_lengths { " by the lengths of its bones" } else { "" },
+                self.hip_heights[1]
             )?,
             Some(_) => {}
             None if self.bound.is_empty() => {}
@@ -123,25 +101,25 @@ impl fmt::Display for BindReport {
                 write!(f, "\nno height of the hips was found: root translations are not scaled")?
             }
         }
-        if let Some(d) = self.translation.as_ref().filter(|d| d.apart > 1e-6) {
+        if self.translation_distance > 1e-6 {
             write!(
                 f,
                 "\nrest poses differ most in the translation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.4} m apart",
-                shorten(&d.joint),
-                d.source,
-                d.target,
-                d.apart
+                shorten(&self.translation_joint),
+                self.translations[0],
+                self.translations[1],
+                self.translation_distance
             )?;
         }
-        if let Some(d) = self.rotation.as_ref().filter(|d| d.apart > 1e-6) {
+        if self.rotation_angle > 1e-6 {
             write!(
                 f,
                 "\nrest poses differ most in the model rotation of \"{}\": {:.4?} in the clips, {:.4?} here, {:.2} degrees \
                  apart",
-                shorten(&d.joint),
-                d.source,
-                d.target,
-                d.apart.to_degrees()
+                shorten(&self.rotation_joint),
+                self.rotations[0],
+                self.rotations[1],
+                self.rotation_angle.to_degrees()
             )?;
         }
         Ok(())
@@ -169,32 +147,29 @@ fn list(f: &mut fmt::Formatter<'_>, of: [&str; 2], what: &str, names: &[String])
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::retarget::RetargetError;
+    use crate::retarget::{BindOptions, Binding, RetargetError};
+    use crate::skeleton::{Joint, Skeleton, Trs};
+
+    fn named(name: &str) -> Skeleton {
+        let joint = Joint { name: name.into(), parent: None, rest: Trs::IDENTITY };
+        Skeleton::new(&[joint], None, Vec::new()).unwrap()
+    }
 
     #[test]
     fn long_names_are_cut_and_one_is_singular() {
         let (long, cut) = ("x".repeat(41), format!("\"{}…\"", "x".repeat(40)));
-        let difference = || RestDifference {
-            joint: long.clone(),
-            source: vec![0.0],
-            target: vec![1.0],
-            apart: 1.0,
-        };
         let report = BindReport {
-            bound: vec![BoundJoint { source: 0, target: 0, how: BindMatch::Exact }],
+            bound: vec![(0, 0)],
             source_left: vec![long.clone()],
             target_left: vec![long.clone()],
-            scalars_by_index: false,
             ambiguous: vec![long.clone()],
-            hips: Some(HipHeights {
-                joint: long.clone(),
-                source: 1.0,
-                target: 2.0,
-                by_lengths: false,
-            }),
+            hips: Some(long.clone()),
             root_scale: 2.0,
-            translation: Some(difference()),
-            rotation: Some(difference()),
+            translation_joint: long.clone(),
+            translation_distance: 1.0,
+            rotation_joint: long.clone(),
+            rotation_angle: 1.0,
+            ..BindReport::default()
         };
         let text = report.to_string();
         let lines: Vec<&str> = text.lines().collect();
@@ -210,12 +185,8 @@ mod tests {
         assert_eq!(text.matches(&cut).count(), 6, "{text}");
         assert!(!text.contains(&long), "{text}");
         let errors = [
-            RetargetError::NothingInCommon {
-                source_joints: 1,
-                first_source: long.clone(),
-                target_joints: 2,
-                first_target: long.clone(),
-            },
+            Binding::new(&named(&long), &named(&"x".repeat(42)), &BindOptions::default())
+                .unwrap_err(),
             RetargetError::FoldingWork { clip: long.clone(), joint: long.clone(), limit: 3 },
         ];
         for error in errors {

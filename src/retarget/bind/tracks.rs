@@ -2,20 +2,31 @@
 //! which is exact for every interpolation; if several do, they are sampled (`sampled.rs`).
 
 use super::binding::{Binding, Carry, Shown, frame_scale};
-use super::path::{Route, Step, affine, carry, rotation, turn};
-use super::sampled::{MAX_WORK, Work, sample_rotation, sample_translation};
+use super::path::Route;
 use crate::build::curve::Curve;
-use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
+use crate::clip::{Channel, Clip, ClipKind, LaneCurve, MAX_IRREGULAR_KEYS};
 use crate::math::LANES;
-use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::raw::{Interpolation, RawClip, RawTrack};
 use crate::retarget::error::RetargetError;
-use crate::retarget::motion::{Local, unit};
-use crate::retarget::track::Keys;
+use crate::retarget::motion::CHANNELS;
+use crate::retarget::pose::{Chain, Local, Step, product, three, unit};
+use crate::retarget::sampler::{Closeness, Sampling, Value};
+use crate::retarget::track::{Keys, constant};
 use crate::skeleton::{Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 use std::cell::Cell;
 
-/// The tracks of a bound clip, and figures of what they leave out.
+/// Largest error of an interval of sampled rotations, radians (0.002 degrees).
+const ROTATION: f64 = 4e-5;
+
+/// Largest error of an interval of sampled translations, as a share of the target's size: 0.02 mm of a character of 2 m.
+const TRANSLATION: f64 = 1e-5;
+
+/// Limit on the local transforms that binding one clip evaluates. A take of ten minutes at 120 Hz with ten folded joints
+/// needs 2^24.
+pub const MAX_WORK: usize = 1 << 26;
+
+/// The tracks of a bound clip, and figures of what they leave out, as in [`BoundClip`](super::BoundClip).
 #[derive(Default)]
 pub struct Made {
     pub tracks: Vec<RawTrack>,
@@ -46,9 +57,9 @@ struct Track<'a> {
     near: Cell<usize>,
 }
 
-const T: usize = 0;
-const R: usize = 1;
-const S: usize = 2;
+const T: Channel = Channel::Translation;
+const R: Channel = Channel::Rotation;
+const S: Channel = Channel::Scale;
 
 impl<'a> Locals<'a> {
     /// The values of a clip of the skeleton, given with its tracks.
@@ -57,33 +68,35 @@ impl<'a> Locals<'a> {
         let mut tracks: Vec<[Option<Track<'a>>; 3]> = Vec::new();
         tracks.resize_with(skeleton.len(), Default::default);
         for (index, track) in raw.tracks.iter().enumerate() {
-            let (Some(own), Some((place, channel))) =
-                (tracks.get_mut(track.node), place_of(track.channel))
-            else {
-                continue;
-            };
-            own[place] = shown(clip, channel, of.joint_of_clip(track.node)).map(|shown| Track {
-                index,
-                curve: Curve::new(track, 0),
-                shown,
-                near: Cell::new(0),
-            });
+            let channel = track.channel.to_channel();
+            let own = tracks.get_mut(track.node).filter(|_| channel != Channel::Scalar);
+            if let Some(own) = own {
+                let shown = shown(clip, channel, of.joint_of_clip(track.node));
+                own[channel as usize] = shown.map(|shown| Track {
+                    index,
+                    curve: Curve::new(track, 0),
+                    shown,
+                    near: Cell::new(0),
+                });
+            }
         }
         Self { skeleton, raw, additive: clip.kind() == ClipKind::Additive, tracks }
     }
 
-    fn curve(&self, joint: u16, channel: usize) -> Option<&Curve> {
-        let found = self.tracks[usize::from(joint)][channel].as_ref();
-        found.map(|t| &t.curve)
+    fn own(&self, joint: u16, channel: Channel) -> Option<&Track<'a>> {
+        self.tracks[usize::from(joint)][channel as usize].as_ref()
     }
 
-    fn track(&self, joint: u16, channel: usize) -> Option<&RawTrack> {
-        let found = self.tracks[usize::from(joint)][channel].as_ref();
-        found.map(|t| &self.raw.tracks[t.index])
+    fn curve(&self, joint: u16, channel: Channel) -> Option<&Curve> {
+        self.own(joint, channel).map(|t| &t.curve)
+    }
+
+    fn track(&self, joint: u16, channel: Channel) -> Option<&RawTrack> {
+        self.own(joint, channel).map(|t| &self.raw.tracks[t.index])
     }
 
     /// Whether a channel of a joint has more than one key.
-    fn moves(&self, joint: u16, channel: usize) -> bool {
+    fn moves(&self, joint: u16, channel: Channel) -> bool {
         self.curve(joint, channel).is_some_and(|c| c.times.len() > 1)
     }
 
@@ -92,11 +105,11 @@ impl<'a> Locals<'a> {
     }
 
     fn rest_rotation(&self, joint: u16) -> DQuat {
-        rotation(&self.rest(joint))
+        Local::from(self.rest(joint)).rotation
     }
 
-    fn value(&self, joint: u16, channel: usize, time: f32) -> Option<[f64; 4]> {
-        let track = self.tracks[usize::from(joint)][channel].as_ref()?;
+    fn value(&self, joint: u16, channel: Channel, time: f32) -> Option<[f64; 4]> {
+        let track = self.own(joint, channel)?;
         let mut near = track.near.get();
         let value = track.shown.value(time, &mut near);
         track.near.set(near);
@@ -115,16 +128,9 @@ impl<'a> Locals<'a> {
 
     /// The local transform at a time.
     pub fn transform(&self, joint: u16, time: f32) -> DAffine3 {
-        let rest = self.rest(joint);
-        let three = |v: [f64; 4]| DVec3::new(v[0], v[1], v[2]);
-        let translation = self.value(joint, T, time).map(three);
-        let scale = self.value(joint, S, time).map(three);
-        let (t, s) = (rest.translation.as_dvec3(), rest.scale.as_dvec3());
-        DAffine3::from_scale_rotation_translation(
-            scale.map_or(s, |v| if self.additive { s * v } else { v }),
-            self.rotation(joint, time),
-            translation.map_or(t, |v| if self.additive { t + v } else { v }),
-        )
+        let vectors = [T, S].map(|channel| self.value(joint, channel, time).map(three));
+        let rotation = self.value(joint, R, time).map(|q| unit(DQuat::from_array(q)));
+        on_rest(self.rest(joint).into(), self.additive, vectors, rotation).to_affine()
     }
 }
 
@@ -150,16 +156,6 @@ pub fn on_rest(
     }
 }
 
-/// The index of a joint's channel among its tracks.
-fn place_of(channel: RawChannel) -> Option<(usize, Channel)> {
-    match channel {
-        RawChannel::Translation => Some((T, Channel::Translation)),
-        RawChannel::Rotation => Some((R, Channel::Rotation)),
-        RawChannel::Scale => Some((S, Channel::Scale)),
-        RawChannel::Weights => None,
-    }
-}
-
 /// The curve of a joint in a clip of its skeleton; `None` if the clip stores none.
 pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_>> {
     let lane = usize::from(*clip.skeleton().lane_of().get(joint)?);
@@ -170,11 +166,11 @@ pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_
 /// The tracks of a clip for the target.
 pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetError> {
     let mut made = Made::default();
-    let work = Work::new();
-    let mut used = vec![false; binding.source().len()];
-    for (route, way) in binding.routes() {
+    let work = Cell::new(MAX_WORK);
+    let mut used = vec![false; binding.source.len()];
+    for (route, way) in &binding.routes {
         used[usize::from(route.source)] = true;
-        let maker = Maker::new(binding, locals, route);
+        let maker = Maker { binding, locals, route };
         maker.rotation(&work, &mut made)?;
         match way {
             Carry::Rest => {
@@ -191,37 +187,24 @@ pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetEr
     Ok(made)
 }
 
+/// Makes the tracks of one joint of the target.
 pub struct Maker<'a> {
-    locals: &'a Locals<'a>,
-    target: &'a Skeleton,
-    /// For each joint of the source and of the target, the scale of its frame.
-    scales: &'a [Vec<f64>; 2],
-    /// Size of the target in model space.
-    size: f64,
-    route: &'a Route,
+    pub binding: &'a Binding,
+    pub locals: &'a Locals<'a>,
+    pub route: &'a Route,
 }
 
-impl<'a> Maker<'a> {
-    pub fn new(binding: &'a Binding, locals: &'a Locals<'a>, route: &'a Route) -> Self {
-        Self {
-            locals,
-            target: binding.target(),
-            scales: binding.scales(),
-            size: binding.size(),
-            route,
-        }
-    }
-
+impl Maker<'_> {
     /// The rotation that the joint has at a time, or its difference in an additive clip.
     pub fn rotation_at(&self, time: f32) -> DQuat {
-        unit(self.undo() * self.route.rotation(|joint| self.locals.rotation(joint, time)))
+        unit(self.undo() * product(&self.route.steps, |joint| self.locals.rotation(joint, time)))
     }
 
     /// The inverse of the rotation above the joint.
     fn undo(&self) -> DQuat {
         match self.locals.additive {
             // A difference is relative to the rest along the whole route.
-            true => self.route.rotation(|joint| self.locals.rest_rotation(joint)).inverse(),
+            true => product(&self.route.steps, |j| self.locals.rest_rotation(j)).inverse(),
             false => self.route.between_rotation.inverse(),
         }
     }
@@ -229,13 +212,18 @@ impl<'a> Maker<'a> {
     /// The joint's translation at a time; `None` if a scale of 0 is in between.
     pub fn translation_at(&self, way: Carry, time: f32) -> Option<DVec3> {
         let place = self.place(way)?;
-        let whole = self.route.transform(|j| self.locals.transform(j, time));
+        let whole = product(&self.route.steps, |j| self.locals.transform(j, time));
         Some(place(whole.translation))
+    }
+
+    /// The rest transform of the target's joint.
+    fn rest(&self) -> Local {
+        self.binding.target.rest(self.route.target.into()).into()
     }
 
     /// The joint's local transform at a time, of an additive clip on top of its rest pose.
     pub fn local(&self, way: Carry, time: f32) -> Local {
-        let rest = Local::from(self.target.rest(self.route.target.into()));
+        let rest = self.rest();
         let (rotation, scale) = (self.rotation_at(time), self.scale_at(time));
         let placed = way != Carry::Rest && self.is_placed();
         let place = placed.then(|| self.translation_at(way, time)).flatten();
@@ -244,23 +232,13 @@ impl<'a> Maker<'a> {
 
     /// The joint's scale at a time, if the clip stores it.
     pub fn scale_at(&self, time: f32) -> Option<DVec3> {
-        let [x, y, z, _] = self.locals.value(self.route.source, S, time)?;
-        Some(self.scale_factor() * DVec3::new(x, y, z))
+        let scale = self.locals.value(self.route.source, S, time)?;
+        Some(self.scale_factor() * three(scale))
     }
 
     /// Metres of model space in a unit of the joint's translation.
     pub fn unit(&self) -> f64 {
-        frame_scale(self.target, &self.scales[1], self.route.target)
-    }
-
-    fn track(&self, channel: RawChannel, of: Option<&RawTrack>) -> RawTrack {
-        RawTrack {
-            node: self.route.target.into(),
-            channel,
-            interpolation: of.map_or(Interpolation::Linear, |t| t.interpolation),
-            times: of.map_or(vec![0.0], |t| t.times.clone()),
-            values: Vec::new(),
-        }
+        frame_scale(&self.binding.target, &self.binding.scales[1], self.route.target)
     }
 
     /// The index and the step of the only joint that moves; otherwise `Err` with the number of joints that move.
@@ -274,24 +252,26 @@ impl<'a> Maker<'a> {
         }
     }
 
-    fn rotation(&self, work: &Work, made: &mut Made) -> Result<(), RetargetError> {
+    /// Adds a track of the joint to those that were made.
+    fn put(&self, channel: Channel, keys: Keys, made: &mut Made) {
+        made.tracks.push(keys.track(self.route.target.into(), channel));
+    }
+
+    fn rotation(&self, work: &Cell<usize>, made: &mut Made) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
         let undo = self.undo();
+        let now = |joint: u16| locals.rotation(joint, 0.0);
         match self.one(|joint| locals.moves(joint, R)) {
             Err(0) => {
                 let says = |step: &Step| locals.curve(step.joint, R).is_some();
-                if locals.additive && !route.steps.iter().any(says) {
-                    return Ok(());
+                if !locals.additive || route.steps.iter().any(says) {
+                    self.put(R, constant(self.rotation_at(0.0).to_array()), made);
                 }
-                let mut track = self.track(RawChannel::Rotation, None);
-                track.values = narrow(self.rotation_at(0.0).to_array());
-                made.tracks.push(track);
             }
             Ok((place, step)) => {
-                let now = |joint: u16| locals.rotation(joint, 0.0);
                 let (before, after) = (&route.steps[..place], &route.steps[place + 1..]);
-                let mut left = undo * turn(before, now);
-                let mut right = turn(after, now);
+                let mut left = undo * product(before, now);
+                let mut right = product(after, now);
                 if locals.additive {
                     let own = locals.rest_rotation(step.joint);
                     match step.inverse {
@@ -299,36 +279,28 @@ impl<'a> Maker<'a> {
                         false => left *= own,
                     }
                 }
-                let Some(from) = locals.track(step.joint, R) else {
-                    return Ok(());
-                };
-                let mut track = self.track(RawChannel::Rotation, Some(from));
-                track.values = turned(from, unit(left), unit(right), step.inverse);
-                made.tracks.push(track);
+                if let Some(from) = locals.track(step.joint, R) {
+                    self.put(R, turned(from, unit(left), unit(right), step.inverse), made);
+                }
             }
             Err(_) => {
-                let curves: Vec<&Curve> = self.curves(R);
-                let now = |joint: u16| locals.rotation(joint, 0.0);
-                let still = |steps: &[Step]| turn(steps, now);
-                let parts = parts(&route.steps, |j| locals.moves(j, R), still);
+                let chain = Chain::new(&route.steps, |j| locals.moves(j, R), now);
                 let at = |time: f32| {
-                    work.take(parts.len())?;
-                    let q = parts.iter().fold(undo, |q, part| match part {
-                        Part::Still(constant) => q * *constant,
-                        Part::Moving(step) => {
-                            q * turn(std::slice::from_ref(step), |j| locals.rotation(j, time))
-                        }
-                    });
-                    Some(unit(q))
+                    take(work, chain.len())?;
+                    Some(unit(undo * chain.at(|j| locals.rotation(j, time))))
                 };
-                let sampled = sample_rotation(&curves, at).ok_or_else(|| self.too_much())?;
-                self.add(RawChannel::Rotation, sampled, made);
+                self.sample(R, &self.curves(&[R]), ROTATION, at, made)?;
             }
         }
         Ok(())
     }
 
-    fn translation(&self, way: Carry, work: &Work, made: &mut Made) -> Result<(), RetargetError> {
+    fn translation(
+        &self,
+        way: Carry,
+        work: &Cell<usize>,
+        made: &mut Made,
+    ) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
         let Some((last, before)) = route.steps.split_last() else {
             return Ok(());
@@ -336,53 +308,38 @@ impl<'a> Maker<'a> {
         let Some(place) = self.place(way).filter(|_| self.is_placed()) else {
             return Ok(());
         };
-        let moves = |step: &Step| {
-            [T, R, S].iter().any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
+        let moves = |step: &&Step| {
+            CHANNELS.iter().any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
         };
-        let count = route.steps.iter().filter(|s| moves(s)).count();
+        let count = route.steps.iter().filter(moves).count();
         let one = count == 1 && !last.inverse && locals.moves(last.joint, T);
+        let now = |joint: u16| locals.transform(joint, 0.0);
         if count == 0 {
-            let p = route.transform(|j| locals.transform(j, 0.0)).translation;
-            let mut track = self.track(RawChannel::Translation, None);
-            track.values = narrow(place(p).to_array());
-            made.tracks.push(track);
+            let p = product(&route.steps, now).translation;
+            self.put(T, constant(place(p).to_array()), made);
         } else if one && let Some(from) = locals.track(last.joint, T) {
-            let above = carry(before, |j| locals.transform(j, 0.0));
+            let above = product(before, now);
             let rest = locals.rest(last.joint).translation.as_dvec3();
             let base = if locals.additive { rest } else { DVec3::ZERO };
             let value = |v: DVec3| place(above.transform_point3(base + v));
             // The map is affine: a tangent is mapped by its linear part.
             let zero = value(DVec3::ZERO);
-            let mut track = self.track(RawChannel::Translation, Some(from));
-            track.values = mapped(from, value, |v| value(v) - zero);
-            made.tracks.push(track);
+            self.put(T, mapped(from, value, |v| value(v) - zero), made);
         } else {
-            let mut curves = self.curves(T);
-            curves.extend(self.curves(R));
-            curves.extend(self.curves(S));
-            let any = |j: u16| [T, R, S].iter().any(|&c| locals.moves(j, c));
-            let still = |steps: &[Step]| carry(steps, |j| locals.transform(j, 0.0));
-            let parts = parts(&route.steps, any, still);
+            let any = |j: u16| CHANNELS.iter().any(|&c| locals.moves(j, c));
+            let chain = Chain::new(&route.steps, any, now);
             let at = |time: f32| {
-                work.take(parts.len())?;
-                let m = parts.iter().fold(DAffine3::IDENTITY, |m, part| match part {
-                    Part::Still(constant) => m * *constant,
-                    Part::Moving(step) => {
-                        m * carry(std::slice::from_ref(step), |j| locals.transform(j, time))
-                    }
-                });
-                Some(place(m.translation))
+                take(work, chain.len())?;
+                Some(place(chain.at(|j| locals.transform(j, time)).translation))
             };
-            let unit = frame_scale(self.target, &self.scales[1], route.target);
-            let size = self.size / unit;
-            let sampled = sample_translation(&curves, size, at).ok_or_else(|| self.too_much())?;
-            self.add(RawChannel::Translation, sampled, made);
+            let tolerance = TRANSLATION * self.binding.size / self.unit();
+            self.sample(T, &self.curves(&[T, R, S]), tolerance, at, made)?;
         }
         Ok(())
     }
 
     /// Whether a channel of a step moves the joint: rotation and scale of the last one do not, unless it is undone.
-    fn matters(&self, step: &Step, channel: usize) -> bool {
+    fn matters(&self, step: &Step, channel: Channel) -> bool {
         let last = self.route.steps.last();
         let only_place = last.is_some_and(|last| step.joint == last.joint && !last.inverse);
         channel == T || !only_place
@@ -391,8 +348,8 @@ impl<'a> Maker<'a> {
     /// Whether the clip determines the joint's position.
     fn is_placed(&self) -> bool {
         let says = |step: &Step| {
-            let mut channels = [T, R, S].into_iter();
-            channels.any(|c| self.matters(step, c) && self.locals.curve(step.joint, c).is_some())
+            let says = |&c: &Channel| self.locals.curve(step.joint, c).is_some();
+            CHANNELS.iter().any(|c| self.matters(step, *c) && says(c))
         };
         self.route.steps.iter().any(says)
     }
@@ -403,8 +360,8 @@ impl<'a> Maker<'a> {
         let (locals, route) = (self.locals, self.route);
         let undo = route.between.inverse();
         let additive = locals.additive;
-        let at_rest = route.transform(|j| affine(&locals.rest(j))).translation;
-        let own = self.target.rest(route.target.into()).translation.as_dvec3();
+        let at_rest = route.at_rest(locals.skeleton).translation;
+        let own = self.rest().translation;
         let place = move |p: DVec3| match way {
             Carry::Scaled(scale) | Carry::Relative(scale) if additive => {
                 undo.transform_vector3((p - at_rest) * scale)
@@ -428,7 +385,7 @@ impl<'a> Maker<'a> {
             };
             let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
             let most = (0..curve.times.len()).map(key).fold(0.0, f64::max);
-            let unit = frame_scale(self.locals.skeleton, &self.scales[0], step.joint);
+            let unit = frame_scale(self.locals.skeleton, &self.binding.scales[0], step.joint);
             (most > 0.0).then_some(most * unit)
         };
         let all = self.route.steps.iter().filter_map(moved);
@@ -442,15 +399,13 @@ impl<'a> Maker<'a> {
             return;
         };
         let factor = self.scale_factor();
-        let mut track = self.track(RawChannel::Scale, Some(from));
-        track.values = mapped(from, |v| v * factor, |v| v * factor);
         made.scales_kept += usize::from(self.locals.moves(joint, S));
-        made.tracks.push(track);
+        self.put(S, mapped(from, |v| v * factor, |v| v * factor), made);
     }
 
     fn scale_factor(&self) -> DVec3 {
         let source = self.locals.rest(self.route.source).scale.as_dvec3();
-        let target = self.target.rest(self.route.target.into()).scale.as_dvec3();
+        let target = self.rest().scale;
         let ratio = |a: f64, b: f64| if a == b || b == 0.0 { 1.0 } else { a / b };
         match self.locals.additive {
             true => DVec3::ONE,
@@ -462,88 +417,69 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The curves of the joints on the route that move.
-    fn curves(&self, channel: usize) -> Vec<&Curve> {
-        let steps = self.route.steps.iter();
-        let curves = steps.filter_map(|step| self.locals.curve(step.joint, channel));
-        curves.filter(|c| c.times.len() > 1).collect()
+    /// The curves of channels of the joints on the route that move.
+    fn curves(&self, channels: &[Channel]) -> Vec<&Curve> {
+        let of = |&channel: &Channel| {
+            let steps = self.route.steps.iter();
+            steps.filter_map(move |step| self.locals.curve(step.joint, channel))
+        };
+        channels.iter().flat_map(of).filter(|c| c.times.len() > 1).collect()
     }
 
-    fn too_much(&self) -> RetargetError {
-        RetargetError::FoldingWork {
+    /// Adds the keys of a function of curves; `at` gives none if the work is used up.
+    fn sample<V: Value>(
+        &self,
+        channel: Channel,
+        curves: &[&Curve],
+        tolerance: f64,
+        at: impl Fn(f32) -> Option<V>,
+        made: &mut Made,
+    ) -> Result<(), RetargetError> {
+        let close = Closeness { tolerance, most: MAX_IRREGULAR_KEYS };
+        let too_much = || RetargetError::FoldingWork {
             clip: self.locals.raw.name.clone().unwrap_or_default(),
-            joint: self.target.names()[usize::from(self.route.target)].clone(),
+            joint: self.binding.target.names()[usize::from(self.route.target)].clone(),
             limit: MAX_WORK,
-        }
-    }
-
-    fn add(&self, channel: RawChannel, (keys, difference): (Keys, f64), made: &mut Made) {
-        let track = self.track(channel, None);
-        made.tracks.push(RawTrack {
-            interpolation: keys.interpolation,
-            times: keys.times,
-            values: keys.values,
-            ..track
-        });
+        };
+        let sampled = Sampling::new(curves).sample(close, |time| at(time).ok_or_else(too_much))?;
+        self.put(channel, sampled.keys, made);
         // The joint's translation may be sampled as well as its rotation.
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
         made.last_sampled = joint;
         let (worst, difference) = match channel {
-            RawChannel::Rotation => (&mut made.sampled_rotation, difference),
-            _ => (&mut made.sampled_translation, difference * self.unit()),
+            R => (&mut made.sampled_rotation, sampled.worst),
+            _ => (&mut made.sampled_translation, sampled.worst * self.unit()),
         };
         *worst = worst.max(difference);
+        Ok(())
     }
 }
 
-/// A constant product between two joints that move, or one of these joints.
-enum Part<C> {
-    Still(C),
-    Moving(Step),
+/// Counts evaluated transforms; `None` if there are too many.
+fn take(work: &Cell<usize>, count: usize) -> Option<()> {
+    work.set(work.get().checked_sub(count)?);
+    Some(())
 }
 
-/// Multiplies neighbouring steps that do not move to constants.
-fn parts<C: Copy>(
-    steps: &[Step],
-    moves: impl Fn(u16) -> bool,
-    still: impl Fn(&[Step]) -> C,
-) -> Vec<Part<C>> {
-    let mut all = Vec::new();
-    let mut from = 0;
-    for (at, step) in steps.iter().enumerate() {
-        if moves(step.joint) {
-            if from < at {
-                all.push(Part::Still(still(&steps[from..at])));
-            }
-            all.push(Part::Moving(*step));
-            from = at + 1;
-        }
-    }
-    if from < steps.len() {
-        all.push(Part::Still(still(&steps[from..])));
-    }
-    all
-}
-
-fn narrow<const N: usize>(values: [f64; N]) -> Vec<f32> {
-    values.iter().map(|&v| v as f32).collect()
+/// The keys of a track, with other values.
+fn like(from: &RawTrack, values: Vec<f32>) -> Keys {
+    Keys { times: from.times.clone(), interpolation: from.interpolation, values }
 }
 
 /// The keys of a rotation between two constants, unchanged if both are the identity.
-fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Vec<f32> {
+fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Keys {
     let still = |q: DQuat| q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
     if still(left) && still(right) && !inverse {
-        return from.values.clone();
+        return like(from, from.values.clone());
     }
-    let keys = from.values.chunks_exact(4);
-    keys.flat_map(|v| {
-        let q = DQuat::from_array([0, 1, 2, 3].map(|c: usize| f64::from(v[c])));
+    let values = from.values.as_chunks().0.iter().flat_map(|v: &[f32; 4]| {
+        let q = DQuat::from_array(v.map(f64::from));
         // Tangents are not unit quaternions, but the products are linear, and so is the conjugate.
         let q = if inverse { q.conjugate() } else { q };
-        narrow((left * q * right).to_array())
-    })
-    .collect()
+        (left * q * right).to_array().map(|v| v as f32)
+    });
+    like(from, values.collect())
 }
 
 /// The keys of vectors, mapped; tangents by the linear part.
@@ -551,14 +487,13 @@ fn mapped(
     from: &RawTrack,
     value: impl Fn(DVec3) -> DVec3,
     tangent: impl Fn(DVec3) -> DVec3,
-) -> Vec<f32> {
+) -> Keys {
     let cubic = from.interpolation == Interpolation::CubicSpline;
-    let keys = from.values.chunks_exact(3).enumerate();
-    keys.flat_map(|(k, v)| {
-        let v = DVec3::new(v[0].into(), v[1].into(), v[2].into());
+    let keys = from.values.as_chunks().0.iter().enumerate();
+    let values = keys.flat_map(|(k, v): (usize, &[f32; 3])| {
+        let v = DVec3::from_array(v.map(f64::from));
         let is_value = !cubic || k % 3 == 1;
-        let new = if is_value { value(v) } else { tangent(v) };
-        narrow(new.to_array())
-    })
-    .collect()
+        (if is_value { value(v) } else { tangent(v) }).to_array().map(|v| v as f32)
+    });
+    like(from, values.collect())
 }

@@ -1,12 +1,16 @@
-//! Contacts of the source's feet with the ground.
+//! Contacts of the source's feet with the ground. Feet stand in the world, not in a pose from which root motion was
+//! extracted.
 
-use super::FootPlanting;
 use super::ring::Ring;
-use super::roots::{Roots, in_world};
+use crate::clip::RootMotion;
+use crate::math::Rigid;
 use crate::retarget::body::Body;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::motion::Motion;
-use glam::{DQuat, DVec3};
+use crate::retarget::options::RetargetOptions;
+use crate::retarget::pose::unit;
+use crate::retarget::space::Space;
+use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
 
 /// Shortest contact, seconds: shorter ones are passages, not steps.
@@ -14,6 +18,36 @@ const SHORTEST: f64 = 0.05;
 
 /// Largest distance of hips and feet at the end of a loop from its beginning, as a share of the hips' height.
 const CLOSED: f64 = 1e-3;
+
+pub(super) const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
+
+/// The root motion of a clip, if it has some, on both bodies.
+pub(super) struct Roots<'a> {
+    pub motion: Option<&'a RootMotion>,
+    pub space: &'a Space,
+    /// Map from the source's distances to the target's.
+    pub scale: DMat3,
+}
+
+impl Roots<'_> {
+    pub fn source(&self, time: f32) -> Rigid {
+        let motion = self.motion.map(|m| m.at(time.into()));
+        motion.unwrap_or(Rigid::IDENTITY)
+    }
+
+    pub fn target(&self, time: f32) -> Rigid {
+        let motion = self.motion.map(|m| m.at(time.into()));
+        motion.map_or(Rigid::IDENTITY, |m| Rigid {
+            rotation: unit(self.space.rotation(m.rotation)),
+            translation: self.scale * m.translation,
+        })
+    }
+}
+
+/// The world position of a point of a pose's model space.
+pub(super) fn in_world(root: &Rigid, place: DVec3) -> DVec3 {
+    root.rotation * place + root.translation
+}
 
 /// A foot of the source over time.
 pub(super) struct Foot {
@@ -34,7 +68,7 @@ pub(super) fn feet(
         source.map.joint(foot)?;
         let tip = if source.map.joint(toes).is_some() { toes } else { foot };
         let joint = source.map.joint(tip)?;
-        let place = |&t: &f32| in_world(&roots.source(t), motion.model(joint, t).translation);
+        let place = |&t: &f32| in_world(&roots.source(t), motion.place(joint, t));
         let places = times.iter().map(place).collect();
         Some((foot, Foot { tip, places }))
     };
@@ -60,10 +94,10 @@ pub(super) fn ground(
     ring: &Ring<'_>,
     up: DVec3,
     (size, travels): (f64, bool),
-    options: &FootPlanting,
+    options: &RetargetOptions,
 ) -> DVec3 {
-    let moving = median_velocity(feet, ring, up, options.height * size);
-    if travels || moving.length() <= options.speed * size {
+    let moving = median_velocity(feet, ring, up, options.plant_height * size);
+    if travels || moving.length() <= options.plant_speed * size {
         return DVec3::ZERO;
     }
     let seconds = |ground: DVec3| -> f64 {
@@ -100,11 +134,11 @@ pub(super) fn contacts(
     ring: &Ring<'_>,
     (up, ground): (DVec3, DVec3),
     size: f64,
-    options: &FootPlanting,
+    options: &RetargetOptions,
 ) -> Vec<Range<usize>> {
-    let low = low(foot, up, options.height * size);
+    let low = low(foot, up, options.plant_height * size);
     let moves = ring.velocities(&foot.places);
-    let slow = moves.iter().map(|v| level(*v - ground, up).length() <= options.speed * size);
+    let slow = moves.iter().map(|v| level(*v - ground, up).length() <= options.plant_speed * size);
     let stands: Vec<bool> = slow.zip(low).map(|(slow, low)| slow && low).collect();
     ring.ranges(&stands, SHORTEST)
 }
@@ -114,14 +148,14 @@ pub(super) fn travels(
     source: &Body,
     motion: &Motion<'_>,
     duration: f32,
-    options: &FootPlanting,
+    options: &RetargetOptions,
 ) -> bool {
     let Some(hips) = source.map.joint(B::Hips) else {
         return false;
     };
-    let place = |time: f32| motion.model(hips, time).translation;
-    let way = level(place(duration) - place(0.0), source.up()).length();
-    way > options.speed * source.height * f64::from(duration)
+    let way = motion.place(hips, duration) - motion.place(hips, 0.0);
+    let way = level(way, source.up()).length();
+    way > options.plant_speed * source.height * f64::from(duration)
 }
 
 /// Whether the last pose of hips and feet equals the first one, except for a common motion along the ground.
@@ -133,10 +167,9 @@ pub(super) fn is_loop(
 ) -> bool {
     let bones = [B::Hips, B::LeftFoot, B::RightFoot, B::LeftToes, B::RightToes];
     let joints = bones.into_iter().filter_map(|b| source.map.joint(b));
-    let place = |joint: usize, time: f32| motion.model(joint, time).translation;
-    let mut ways = joints.map(|j| place(j, duration) - place(j, 0.0));
+    let mut ways = joints.map(|j| motion.place(j, duration) - motion.place(j, 0.0));
     let most = CLOSED * source.height;
-    let turned_or_risen = roots.whole().is_some_and(|whole| {
+    let turned_or_risen = roots.motion.map(RootMotion::whole).is_some_and(|whole| {
         let turn = whole.rotation.angle_between(DQuat::IDENTITY);
         turn > CLOSED || whole.translation.dot(source.up()).abs() > most
     });

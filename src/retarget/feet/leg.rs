@@ -1,6 +1,6 @@
 //! The two-bone correction of a leg.
 
-use crate::retarget::motion::unit;
+use crate::retarget::pose::unit;
 use glam::{DQuat, DVec3};
 
 /// The longest reach of a leg as a share of its length: a straight knee has no direction of bending.

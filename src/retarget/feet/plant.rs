@@ -1,21 +1,21 @@
 //! Corrects the legs of the target's tracks while feet are in contact.
 
-use super::contact::{contacts, feet, ground, is_loop, level, travels};
+use super::contact::{FEET, Roots, contacts, feet, ground, in_world, is_loop, level, travels};
 use super::leg::{Leg, reach};
 use super::ring::Ring;
-use super::roots::{Roots, in_world};
-use super::{FeetReport, FootPlanting};
-use crate::clip::Clip;
+use crate::clip::{Channel, Clip};
 use crate::raw::Interpolation;
-use crate::retarget::body::{Body, Loose, twin};
+use crate::retarget::body::{Body, twin};
 use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;
-use crate::retarget::loose;
-use crate::retarget::motion::{Motion, Property, path};
+use crate::retarget::loose::Loose;
+use crate::retarget::motion::Motion;
+use crate::retarget::options::RetargetOptions;
+use crate::retarget::pose::{parent, path};
+use crate::retarget::report::FeetReport;
 use crate::retarget::sampler::key_times;
 use crate::retarget::space::Space;
-use crate::retarget::track::{Keys, track};
-use crate::retarget::tracks::Tracks;
+use crate::retarget::track::{Keys, Tracks};
 use crate::retarget::work::Work;
 use glam::{DMat3, DQuat, DVec3};
 use std::ops::Range;
@@ -31,8 +31,6 @@ const BESIDE: f64 = 1e-4;
 
 /// Number of products down to a joint per sample: positions and rotations of the leg, before, during and after.
 const LOOKS: usize = 24;
-
-const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 
 /// A leg of the target: joints of thigh, shin and foot, and the foot's tip.
 struct Limb {
@@ -58,26 +56,18 @@ impl Limb {
         })
     }
 
-    fn ankle(&self, motion: &Motion<'_>, time: f32) -> DVec3 {
+    /// The position of a joint at the end of the leg. The toes of a loose foot are moved along later, so the foot counts.
+    fn end(&self, joint: usize, motion: &Motion<'_>, time: f32) -> DVec3 {
         match &self.loose {
-            Some(loose) => loose::place(loose, motion, time),
-            None => motion.model(self.foot, time).translation,
-        }
-    }
-
-    /// The position that stands on the ground.
-    fn tip(&self, motion: &Motion<'_>, time: f32) -> DVec3 {
-        match &self.loose {
-            // The toes of a loose foot are moved along later, so its own joint counts.
-            Some(loose) => loose::place(loose, motion, time),
-            None => motion.model(self.tip, time).translation,
+            Some(loose) => loose.place(motion, time),
+            None => motion.place(joint, time),
         }
     }
 }
 
 /// Moves feet in contact along with the ground. `scale` maps the source's distances to the target's.
 pub(in crate::retarget) fn plant(
-    options: &FootPlanting,
+    options: &RetargetOptions,
     (source, target): (&Body, &Body),
     (space, scale): (&Space, DMat3),
     (motion, tracks): (&Motion<'_>, &mut Tracks<'_>),
@@ -109,12 +99,13 @@ pub(in crate::retarget) fn plant(
         };
         let floor = Floor { ring: &ring, up: target.up(), velocity: scale * ground };
         let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
-            let place = |&t: &f32| in_world(&roots.target(t), limb.tip(&tracks.motion, t));
+            let tip = |t: f32| limb.end(limb.tip, &tracks.motion, t);
+            let place = |&t: &f32| in_world(&roots.target(t), tip(t));
             times.iter().map(place).collect()
         };
         let before = places(tracks);
         slides[0].add(&before, &contacts, &floor);
-        let mut shifts = shifts(&before, &contacts, &floor, options.fade);
+        let mut shifts = shifts(&before, &contacts, &floor, options.plant_fade);
         for (shift, &time) in shifts.iter_mut().zip(&times) {
             *shift = roots.target(time).rotation.conjugate() * *shift;
         }
@@ -125,10 +116,12 @@ pub(in crate::retarget) fn plant(
         let longest = shifts.iter().map(|s| s.length()).fold(0.0, f64::max);
         report.correction = report.correction.max(longest);
     }
-    let [before, after] = &slides;
-    (report.slide_before, report.slide_after) = (before.mean(), after.mean());
-    (report.world_before, report.world_after) = (before.mean_in_world(), after.mean_in_world());
-    (report.worst_before, report.worst_after) = (before.worst, after.worst);
+    for (at, slides) in slides.iter().enumerate() {
+        let mean = |sum: f64| sum / slides.count.max(1) as f64;
+        report.slide[at] = mean(slides.sum);
+        report.world[at] = mean(slides.sum_in_world);
+        report.worst[at] = slides.worst;
+    }
     Ok(report)
 }
 
@@ -146,7 +139,7 @@ pub(in crate::retarget) fn least_work(
     duration: f32,
 ) -> (usize, usize) {
     let joints = FEET.into_iter().filter_map(|b| source.map.joint(b));
-    let curves = joints.map(|j| motion.rotations(&motion.path(j)));
+    let curves = joints.map(|j| motion.rotations(&path(motion.skeleton, j)));
     let keys = curves.flatten().map(|c| c.times.len()).max().unwrap_or(0);
     let samples = (f64::from(duration) / SAMPLE) as usize;
     let samples = samples.min(MAX_SAMPLES).max(keys);
@@ -179,13 +172,8 @@ fn sample_times(
     duration: f32,
 ) -> Vec<f32> {
     let curves = |body: &Body, motion: &Motion<'_>| {
-        let joints: Vec<usize> = FEET.into_iter().filter_map(|b| body.map.joint(b)).collect();
-        let mut all: Vec<usize> = joints.iter().flat_map(|&j| motion.path(j)).collect();
-        all.sort_unstable();
-        all.dedup();
-        let moving = all.iter().flat_map(|&j| Property::ALL.map(|p| motion.curve(j, p)));
-        let moving: Vec<_> = moving.flatten().collect();
-        key_times(&moving, false)
+        let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
+        key_times(&motion.curves(&motion.with_above(joints)), false)
     };
     let mut times = curves(source, motion);
     times.extend(curves(target, &tracks.motion));
@@ -275,9 +263,11 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
     let mut out_of_reach = 0;
     for (&time, shift) in times.iter().zip(shifts) {
         let motion = &tracks.motion;
-        let place = |joint: usize| motion.model(joint, time).translation;
-        let leg =
-            Leg { hip: place(limb.thigh), knee: place(limb.shin), ankle: limb.ankle(motion, time) };
+        let leg = Leg {
+            hip: motion.place(limb.thigh, time),
+            knee: motion.place(limb.shin, time),
+            ankle: limb.end(limb.foot, motion, time),
+        };
         let (mut bend, mut turn) = (DQuat::IDENTITY, DQuat::IDENTITY);
         if *shift != DVec3::ZERO {
             let reached;
@@ -287,14 +277,13 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
         let world = |joint: usize| motion.model_rotation(joint, time);
         let thigh = turn * world(limb.thigh);
         let shin = turn * bend * world(limb.shin);
+        let over = |joint| parent(motion.skeleton, joint).map_or(DQuat::IDENTITY, world);
+        // The rotation of the joint above, which turns with the ancestor's correction.
         let above = |joint: usize, ancestor: usize, turned: DQuat| {
-            // The rotation of the joint above, which turns with the ancestor's correction.
-            let parent = motion.parent(joint).map_or(DQuat::IDENTITY, world);
-            turned * world(ancestor).conjugate() * parent
+            turned * world(ancestor).conjugate() * over(joint)
         };
-        let over = motion.parent(limb.thigh).map_or(DQuat::IDENTITY, world);
         let locals = [
-            over.conjugate() * thigh,
+            over(limb.thigh).conjugate() * thigh,
             above(limb.shin, limb.thigh, thigh).conjugate() * shin,
             above(limb.foot, limb.shin, shin).conjugate() * world(limb.foot),
         ];
@@ -309,7 +298,7 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
             continue;
         }
         let keys = Keys { times: times.to_vec(), interpolation: Interpolation::Linear, values };
-        tracks.set(track(joint, Property::Rotation, keys));
+        tracks.set(keys.track(joint, Channel::Rotation));
     }
     out_of_reach
 }
@@ -344,13 +333,5 @@ impl Slides {
                 self.worst = self.worst.max(speed);
             }
         }
-    }
-
-    fn mean(&self) -> f64 {
-        self.sum / self.count.max(1) as f64
-    }
-
-    fn mean_in_world(&self) -> f64 {
-        self.sum_in_world / self.count.max(1) as f64
     }
 }

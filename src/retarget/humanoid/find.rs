@@ -1,4 +1,5 @@
-//! `HumanoidMap::find` and `HumanoidMap::known`: by tables of names, checked against the hierarchy.
+//! `HumanoidMap::find`, `of_rig` and `draft`: by the file's extension, by tables of names, checked against the hierarchy, or
+//! by shape.
 
 use super::map::{HumanoidMap, MapOrigin, is_below, is_loose};
 use super::names::{are_indexed, cut_affixes, plain, sides, unindexed, without_middle};
@@ -6,8 +7,9 @@ use super::shape::{Shape, by_shape, spread};
 use super::tables::{SIDES, TABLES, Table};
 use crate::retarget::bind::Numbered;
 use crate::retarget::error::RetargetError;
-use crate::skeleton::HumanBone;
-use crate::skeleton::{NO_JOINT, Skeleton, Trs};
+use crate::retarget::reference::{Reference, bound};
+use crate::rig::Rig;
+use crate::skeleton::{HumanBone, NO_JOINT, Skeleton, Trs};
 use std::collections::HashMap;
 
 /// The bones that joints with known names must at least have: a body that walks and swings its arms.
@@ -39,6 +41,10 @@ const MOST_PREFIXES: usize = 4;
 
 /// Limit on the joints of one name that are examined: a hostile file may have 65,535, each with as many above it.
 const MOST_ALIKE: usize = 64;
+
+/// Limits on the clips, and on the frames of each, that are examined for the shape of a humanoid.
+const CLIPS: usize = 8;
+const FRAMES: usize = 8;
 
 /// A skeleton, prepared for a search.
 struct Joints<'a> {
@@ -91,21 +97,50 @@ impl HumanoidMap {
         })
     }
 
-    /// The humanoid of the first pose that has the shape of one.
-    pub(in crate::retarget) fn of_shapes(
-        skeleton: &Skeleton,
-        poses: impl Iterator<Item = Vec<Trs>>,
-    ) -> Option<Self> {
-        let mut found = poses.filter_map(|pose| shape_match(skeleton, &pose));
-        found.find_map(|found| Self::new(skeleton, &found.pairs, found.origin).ok())
+    /// The humanoid of a rig: from its file's extension (`VRMC_vrm`, `VRM`, `VRMC_vrm_animation`) if it has one, or else by
+    /// [`HumanoidMap::find`] from names or the shape of the rest pose. As rest poses may lie, the shapes of the bind pose and
+    /// of some frames of its clips come last.
+    ///
+    /// # Errors
+    /// If [`HumanoidMap::new`] refuses the extension's table, no table of names fits, and no pose has the shape.
+    pub fn of_rig(rig: &Rig) -> Result<Self, RetargetError> {
+        if !rig.humanoid().is_empty() {
+            return Self::new(rig.skeleton(), &stated(rig), MapOrigin::Extension);
+        }
+        Self::find(rig.skeleton()).or_else(|refused| {
+            let mut found = poses(rig).filter_map(|pose| shape_match(rig.skeleton(), &pose));
+            let found = found.find_map(|m| Self::new(rig.skeleton(), &m.pairs, m.origin).ok());
+            found.ok_or(refused)
+        })
     }
 
-    /// The bones that [`HumanoidMap::find`] finds, or those of the best table of names: unchecked, a start for a map that is
-    /// completed by hand. They may be too few for retargeting; there may be none.
-    pub fn known(skeleton: &Skeleton) -> Self {
-        let best = best_match(skeleton, &rest(skeleton));
-        Self::unchecked(&best.pairs, best.origin)
+    /// A map to complete by hand: the bones of the file's extension if it has one, or those of [`HumanoidMap::of_rig`], or
+    /// those of the best table of names. It is unchecked: the bones may be too few for retargeting; there may be none.
+    pub fn draft(rig: &Rig) -> Self {
+        if !rig.humanoid().is_empty() {
+            return Self::unchecked(&stated(rig), MapOrigin::Extension);
+        }
+        Self::of_rig(rig).unwrap_or_else(|_| {
+            let best = best_match(rig.skeleton(), &rest(rig.skeleton()));
+            Self::unchecked(&best.pairs, best.origin)
+        })
     }
+}
+
+/// The bind pose, and frames of clips.
+fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
+    let clips = rig.clips().iter().take(CLIPS);
+    let frames = clips.flat_map(move |clip| {
+        let time = move |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
+        (0..FRAMES).map(move |k| Reference::of_clip(clip, rig.skeleton(), time(k)))
+    });
+    let frames = frames.filter_map(|frame| Some(frame.ok()?.pose()?.to_vec()));
+    std::iter::once_with(move || bound(rig)).flatten().chain(frames)
+}
+
+fn stated(rig: &Rig) -> Vec<(HumanBone, usize)> {
+    let pairs = rig.humanoid().iter();
+    pairs.map(|&(b, joint)| (b, usize::from(joint))).collect()
 }
 
 fn rest(skeleton: &Skeleton) -> Vec<Trs> {
@@ -276,10 +311,10 @@ impl<'a> Joints<'a> {
         let left = bone.name().starts_with("left");
         let right = bone.name().starts_with("right");
         let side = table.sides[usize::from(right)];
-        for (row, names) in table.rows {
-            for name in *names {
+        for (row, names) in table.rows() {
+            for name in names.filter(|name| !name.is_empty()) {
                 let sided = name.contains('~');
-                let applies = *row == bone || (sided && right && row.mirrored() == bone);
+                let applies = row == bone || (sided && right && row.mirrored() == bone);
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
@@ -301,7 +336,7 @@ impl<'a> Joints<'a> {
     /// The joints of spine, chest and upper chest: the longest chain of joints with names of the spine, spread over the three
     /// bones.
     fn spine(&self, table: &Table) -> [Option<usize>; 3] {
-        let named = table.spine.iter().filter_map(|name| self.by_name.get(*name));
+        let named = table.spine.split(' ').filter_map(|name| self.by_name.get(name));
         let mut joints: Vec<usize> = named.flatten().copied().collect();
         joints.sort_unstable();
         joints.dedup();

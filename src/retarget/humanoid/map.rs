@@ -1,6 +1,7 @@
 //! `HumanoidMap`: the joint of every human bone of a skeleton.
 
 use crate::retarget::error::RetargetError;
+use crate::retarget::pose::ancestors;
 use crate::skeleton::{HUMAN_BONES, HumanBone};
 use crate::skeleton::{LookupError, NO_JOINT, Skeleton};
 use std::fmt;
@@ -39,7 +40,7 @@ impl fmt::Display for MapOrigin {
 /// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A map holds indices, so it belongs
 /// to skeletons with the same joints.
 ///
-/// All functions check a map, except [`HumanoidMap::known`] and [`HumanoidMap::known_of_rig`], whose maps may lack hips or be
+/// All functions check a map, except [`HumanoidMap::draft`], whose map may lack hips or be
 /// empty: `to_json` writes them with `null` for missing bones, and with joints in their place `from_json` reads the text.
 ///
 /// ```
@@ -116,31 +117,22 @@ impl HumanoidMap {
             let bones = self.bones().count();
             return Err(RetargetError::NoHips { bones });
         }
+        let order = |bone, above, cycle| RetargetError::BoneOrder {
+            bone,
+            above,
+            joint: label(skeleton, self.joint(bone).unwrap_or(0)),
+            above_joint: label(skeleton, self.joint(above).unwrap_or(0)),
+            cycle,
+        };
         for (bone, joint) in self.bones() {
-            let mut above = bone.parent();
-            while let Some(b) = above {
-                if let Some(j) = self.joint(b)
-                    && is_below(skeleton, j, joint)
-                {
-                    return Err(RetargetError::BoneCycle {
-                        bone,
-                        above: b,
-                        joint: label(skeleton, joint),
-                        above_joint: label(skeleton, j),
-                    });
-                }
-                above = b.parent();
+            let above = std::iter::successors(bone.parent(), |b| b.parent());
+            let above = above.filter_map(|b| Some((b, self.joint(b)?)));
+            if let Some((b, _)) = above.clone().find(|b| is_below(skeleton, b.1, joint)) {
+                return Err(order(bone, b, true));
             }
-            if let Some(above) = self.parent(bone).filter(|_| !is_loose(bone))
-                && let Some(j) = self.joint(above)
-                && !is_below(skeleton, joint, j)
-            {
-                return Err(RetargetError::BoneElsewhere {
-                    bone,
-                    above,
-                    joint: label(skeleton, joint),
-                    above_joint: label(skeleton, j),
-                });
+            let mut nearest = above.filter(|_| !is_loose(bone));
+            if let Some((b, _)) = nearest.next().filter(|b| !is_below(skeleton, joint, b.1)) {
+                return Err(order(bone, b, false));
             }
         }
         Ok(())
@@ -153,7 +145,7 @@ impl HumanoidMap {
     }
 
     /// The bone of a joint, if it has one.
-    pub fn bone(&self, joint: usize) -> Option<HumanBone> {
+    pub(crate) fn bone(&self, joint: usize) -> Option<HumanBone> {
         self.bones().find(|b| b.1 == joint).map(|b| b.0)
     }
 
@@ -192,14 +184,6 @@ pub(super) fn label(skeleton: &Skeleton, joint: usize) -> String {
 
 /// Whether a joint lies below another one.
 pub(crate) fn is_below(skeleton: &Skeleton, joint: usize, above: usize) -> bool {
-    let parents = skeleton.parents();
-    // Parents come first, so the walk ends.
-    let mut at = joint;
-    while at > above {
-        at = match parents.get(at) {
-            Some(&parent) if parent != NO_JOINT => usize::from(parent),
-            _ => return false,
-        };
-    }
-    at == above && joint != above
+    // Parents come first, so the joint is not above those with smaller indices.
+    ancestors(skeleton, joint).take_while(|&j| j >= above).any(|j| j == above)
 }

@@ -6,9 +6,9 @@
 
 use super::map::is_below;
 use super::names::sides;
-use crate::skeleton::HumanBone as B;
-use crate::skeleton::{NO_JOINT, Skeleton, Trs};
-use glam::{DAffine3, DVec3};
+use crate::retarget::pose::{Local, models, parent, path};
+use crate::skeleton::{HumanBone as B, Skeleton, Trs};
+use glam::DVec3;
 
 /// Limit on the pairs of joints that are compared: a hostile file has 65,535 joints. A body of 500 needs some 10,000.
 const MOST_COMPARED: usize = 1 << 18;
@@ -76,22 +76,18 @@ struct Limb {
 
 impl<'a> Tree<'a> {
     fn new(skeleton: &'a Skeleton, pose: &[Trs]) -> Option<Self> {
-        let mut models: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
+        if pose.len() != skeleton.len() {
+            return None;
+        }
+        let models = models(skeleton, &pose.iter().map(|t| Local::from(*t)).collect::<Vec<_>>());
         let mut children = vec![Vec::new(); skeleton.len()];
-        for (joint, (&parent, local)) in skeleton.parents().iter().zip(pose).enumerate() {
-            let mut model = DAffine3::from_scale_rotation_translation(
-                local.scale.as_dvec3(),
-                local.rotation.as_dquat(),
-                local.translation.as_dvec3(),
-            );
-            if parent != NO_JOINT {
-                model = models[usize::from(parent)] * model;
-                children[usize::from(parent)].push(joint);
+        for joint in 0..skeleton.len() {
+            if let Some(parent) = parent(skeleton, joint) {
+                children[parent].push(joint);
             }
-            models.push(model);
         }
         let places: Vec<DVec3> = models.iter().map(|m| m.translation).collect();
-        let sound = places.len() == skeleton.len() && places.iter().all(|p| p.is_finite());
+        let sound = pose.iter().all(Trs::is_finite) && places.iter().all(|p| p.is_finite());
         sound.then_some(Self { skeleton, places, children })
     }
 
@@ -378,15 +374,10 @@ impl Parts<'_> {
         let chest = arms.from;
         let skeleton = tree.skeleton;
         let within = |joint: usize, root: usize| joint == root || is_below(skeleton, joint, root);
-        let above = |&joint: &usize| {
-            let parent = skeleton.parents()[joint];
-            (parent != NO_JOINT).then_some(usize::from(parent))
-        };
-        let mut trunk: Vec<usize> = std::iter::successors(Some(chest), above)
-            .take_while(|&j| !within(legs.from, j))
-            .collect();
-        trunk.reverse();
-        let hips = above(trunk.first()?)?;
+        let mut trunk = path(skeleton, chest);
+        let first = trunk.iter().position(|&j| !within(legs.from, j))?;
+        let hips = trunk[first.checked_sub(1)?];
+        trunk.drain(..first);
         if legs.chain[0].iter().any(|&top| within(chest, top)) {
             return None;
         }

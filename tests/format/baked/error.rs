@@ -68,7 +68,7 @@ fn check(
     }
     let frames = raw.timelines().iter().map(|t| t.len as usize).max().unwrap_or(1);
     assert_eq!(report.raw_bytes, 40 * skeleton.len() * frames, "{name}");
-    assert_eq!(report.bytes.total(), built.bytes(), "{name}");
+    assert_eq!(report.bytes, built.bytes(), "{name}");
     Ok(())
 }
 

@@ -121,7 +121,7 @@ pub fn refusals() -> Result<(), Failed> {
         measure_error(raw, &stranger.clips()[0], skeleton, &settings).map(drop),
         bake(raw, stranger.skeleton(), &settings).map(drop),
     ] {
-        let typed = matches!(error, Err(BakeError::Sample(_) | BakeError::Different { .. }));
+        let typed = matches!(error, Err(BakeError::Sample(_) | BakeError::Skeleton { .. }));
         assert!(typed, "{error:?}");
     }
     Ok(())

@@ -186,7 +186,7 @@ fn mirrored_bodies_stay_on_the_ground() {
     let actor = Actor::new(rest, dance(5));
     let rig = actor.rig();
     let own = map(&rig);
-    let done = mirror(&rig.clips()[0], rig.skeleton(), &own).unwrap();
+    let done = Retargeted::from(mirror(&rig.clips()[0], rig.skeleton(), &own).unwrap());
     for (k, pose) in actor.frames.iter().enumerate() {
         let hips = Posed::at(rig.skeleton(), &done.clip, k as f32 / 30.0).place(&own, B::Hips);
         let wanted = pose.hips * DVec3::new(-1.0, 1.0, 1.0) * actor.size;

@@ -4,8 +4,7 @@ use super::actor::*;
 use crate::support::*;
 use glam::{DMat4, DQuat, DVec3};
 use phalanx::retarget::{
-    Alignment, Reference, ReferenceOrigin, RetargetError, RetargetOptions, RetargetReport,
-    Retargeting,
+    Alignment, Reference, RetargetError, RetargetOptions, RetargetReport, Retargeting,
 };
 use phalanx::rig::Rig;
 use std::f64::consts::FRAC_PI_2;
@@ -169,7 +168,7 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
         let map = map(&from);
         let found =
             Reference::find(&from, &map, "source").unwrap_or_else(|e| panic!("{name}: {e}"));
-        let ReferenceOrigin::Frame { clip, time } = &found.1 else {
+        let Reference::Frame { clip, time, .. } = &found.0 else {
             panic!("{name}: {:?}", found.1);
         };
         // Within the steps of frames that are looked at.
@@ -198,7 +197,7 @@ fn rest_poses_that_lie_are_refused() {
         // A body that lies along an axis may be one whose up is that axis: clips tell.
         if name == "back" || name == "side" {
             let found = Reference::find(&from, &own, "source").unwrap();
-            assert!(matches!(found.1, ReferenceOrigin::Frame { .. }), "{name}");
+            assert!(matches!(found.0, Reference::Frame { .. }), "{name}");
             continue;
         }
         let Err(RetargetError::Lies { side: "source", height, leg, .. }) = refused.map(|_| ())
@@ -221,7 +220,7 @@ fn rest_poses_that_lie_are_refused() {
                 Err(error) => panic!("{name}: {error}"),
                 Ok(done) => {
                     let map = map(&to);
-                    let hips = Posed::at(to.skeleton(), &done.clip, 0.0).place(&map, B::Hips);
+                    let hips = Posed::at(to.skeleton(), &done.0, 0.0).place(&map, B::Hips);
                     assert!(hips.length() < 3.0, "{name}: {hips}");
                 }
             },
@@ -242,7 +241,7 @@ fn hips_beyond_all_legs_are_refused() {
     let (own, map_to) = (map(&from), map(&to));
     let sides = ((from.skeleton(), &own), (to.skeleton(), &map_to));
     let ready = Retargeting::new(sides.0, sides.1, as_they_are).unwrap();
-    match ready.retarget(&from.clips()[0]).map(|done| done.report) {
+    match ready.retarget(&from.clips()[0]).map(|done| done.1) {
         Err(RetargetError::Far { source_height, target_height, .. }) => {
             assert!(source_height.abs() <= 3.0 && target_height.abs() > 3.0)
         }
@@ -262,7 +261,7 @@ fn other_ups_stand() {
     let actor = Actor::new(Pose::stands().turned(up), all(frames, up));
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
-    assert!(matches!(found.1, ReferenceOrigin::Rest { .. }));
+    assert_eq!(found.0, Reference::Rest);
     follows(&actor, &target().rig(), options(found.0), up.inverse());
 }
 
@@ -292,7 +291,7 @@ fn bind_poses_are_references() {
         actor.bind = Some((Pose::stands(), space));
         let from = actor.rig();
         let found = Reference::find(&from, &map(&from), "source").unwrap();
-        assert_eq!(found.1, ReferenceOrigin::Bind, "{space}");
+        assert!(matches!(found.0, Reference::Bind(_)), "{space}");
         let report = follows(&actor, &to, options(found.0), DQuat::IDENTITY);
         assert!((report.ratio - 0.5).abs() < 5e-3, "{}", report.ratio);
         let asked = Reference::bind(&from, &map(&from)).unwrap();
@@ -304,7 +303,7 @@ fn bind_poses_are_references() {
         actor.bind = Some((Pose::stands(), DMat4::IDENTITY));
         let from = actor.rig();
         let found = Reference::find(&from, &map(&from), "source").unwrap();
-        assert_eq!(found.1, ReferenceOrigin::Bind);
+        assert!(matches!(found.0, Reference::Bind(_)));
         follows(&actor, &to, options(found.0), DQuat::IDENTITY);
     }
     // Of two poses of that kind the rest pose is taken, and the other offered.
@@ -313,10 +312,8 @@ fn bind_poses_are_references() {
     actor.bind = Some((lowered, DMat4::IDENTITY));
     let from = actor.rig();
     let found = Reference::find(&from, &map(&from), "source").unwrap();
-    let ReferenceOrigin::Rest { bind_angle } = found.1 else {
-        panic!("{:?}", found.1);
-    };
-    assert!((bind_angle - 0.2).abs() < 1e-4, "{}", bind_angle);
+    assert_eq!(found.0, Reference::Rest);
+    assert!((found.1 - 0.2).abs() < 1e-4, "{}", found.1);
     // Without skins there is none.
     actor.bind = None;
     let plain = actor.rig();

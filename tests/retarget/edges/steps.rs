@@ -5,7 +5,7 @@ use crate::support::*;
 use glam::{DQuat, DVec3};
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::import::raw::RawNode;
-use phalanx::retarget::{FootPlanting, RetargetOptions};
+use phalanx::retarget::RetargetOptions;
 use phalanx::rig::Rig;
 use std::f64::consts::PI;
 
@@ -102,8 +102,7 @@ fn treadmill(seconds: f64, drift: f64) -> Actor {
 }
 
 fn planting(from: &Rig) -> phalanx::retarget::FeetReport {
-    let options =
-        RetargetOptions { feet: Some(FootPlanting::default()), ..RetargetOptions::default() };
+    let options = RetargetOptions { plant_feet: true, ..RetargetOptions::default() };
     let done = retarget(from, &target().rig(), clip(from, "take"), options);
     done.report.feet.unwrap()
 }

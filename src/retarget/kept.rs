@@ -1,17 +1,26 @@
-//! Animated scales: kept, approximated, or dropped.
+//! Translations of joints other than the hips: kept if both characters have the same bone. Scales: kept, approximated, or
+//! dropped.
 //!
 //! A scale is a factor per axis of its joint. Relative to axes that are turned by R it is the tensor R·diag(f)·Rᵀ, whose
 //! diagonal is all that a joint can have. If R is a signed permutation, or all factors are equal, that is exact.
 
 use super::body::Body;
 use super::link::Link;
-use super::motion::{Motion, Property};
-use super::space::Space;
-use super::track::{constant, mapped_with, track};
+use super::motion::Motion;
+use super::pose::{parent, path};
+use super::report::RetargetReport;
+use super::setup::Setup;
+use super::track::{Tracks, constant, mapped};
 use crate::build::curve::Curve;
-use crate::raw::RawTrack;
-use glam::DVec3;
+use crate::clip::Channel;
+use glam::{DMat3, DVec3};
 use std::collections::HashMap;
+
+/// Offsets of reference poses that differ by less than this share of their length count as equal: rounding of files.
+const SAME_OFFSET: f64 = 1e-4;
+
+/// A translation that differs from the reference by less than this share of its length counts as equal to it.
+const STILL: f64 = 1e-6;
 
 /// A scale that differs from the reference by less counts as equal to it.
 const SAME: f64 = 1e-6;
@@ -20,71 +29,112 @@ const SAME: f64 = 1e-6;
 /// not quite straight.
 const AXES: f64 = 1.0 * std::f64::consts::PI / 180.0;
 
-/// Names of the source's joints by the treatment of their scale.
-#[derive(Default)]
-pub(super) struct ScaleNames {
-    pub kept: Vec<String>,
-    /// Joints whose scale is approximated, with the angle between the axes of both joints, radians.
-    pub approximated: Vec<(String, f64)>,
-    pub dropped: Vec<String>,
+/// Transfers the translation of a joint if source and target have it below the same bone, at the same offset in the
+/// reference pose, in model space: they then have one unit of length. `hips` is the target's joint, whose translation is
+/// scaled elsewhere. Returns the joints of the source whose translations are kept.
+pub(super) fn translations(
+    setup: &Setup,
+    motion: &Motion<'_>,
+    hips: usize,
+    tracks: &mut Tracks<'_>,
+) -> Vec<usize> {
+    let (source, target) = (&setup.source, &setup.target);
+    let followed: HashMap<usize, usize> =
+        setup.links.iter().map(|l| (l.target, l.source)).collect();
+    let mut kept = Vec::new();
+    for link in &setup.links {
+        let loose = target.loose.iter().any(|l| l.joint == link.target);
+        let over = parent(&source.skeleton, link.source).zip(parent(&target.skeleton, link.target));
+        let Some((from, to)) = over.filter(|(from, to)| followed.get(to) == Some(from)) else {
+            continue;
+        };
+        if loose || link.target == hips {
+            continue;
+        }
+        let (own, base) =
+            (source.locals[link.source].translation, target.locals[link.target].translation);
+        // The frames of both bones above may have other units.
+        let unit = frame_scale(source, from) / frame_scale(target, to);
+        let there = DMat3::from_quat(target.worlds[to].conjugate())
+            * (setup.space.matrix() * unit)
+            * DMat3::from_quat(source.worlds[from]);
+        let size = (there * own).length().max(base.length());
+        let sound = unit > 0.0 && unit.is_finite();
+        if !sound || (there * own - base).length() > SAME_OFFSET * size {
+            continue;
+        }
+        let still = motion.local(link.source, 0.0).translation;
+        let place = |v: DVec3| (base + there * (v - own)).to_array();
+        let keys = match motion.curve(link.source, Channel::Translation) {
+            Some(curve) => mapped(
+                curve,
+                |v| place(DVec3::from_slice(v)).to_vec(),
+                |v| (there * DVec3::from_slice(v)).to_array().to_vec(),
+            ),
+            None if (still - own).length() > STILL * own.length().max(base.length() / unit) => {
+                constant(place(still))
+            }
+            None => continue,
+        };
+        tracks.set(keys.track(link.target, Channel::Translation));
+        kept.push(link.source);
+    }
+    kept
 }
 
-#[derive(Default)]
-pub(super) struct Scales {
-    pub tracks: Vec<RawTrack>,
-    pub names: ScaleNames,
+/// The length in model space of a length of 1 below a joint: the mean of the axes' scales, multiplied down to it. Exactly
+/// 1 if nothing is scaled.
+fn frame_scale(body: &Body, joint: usize) -> f64 {
+    let scale = |j: usize| body.locals[j].scale.element_product().abs().cbrt();
+    path(&body.skeleton, joint).into_iter().map(scale).product()
 }
 
 /// The joints whose scale moves or differs from the reference.
 pub(super) fn scaled(source: &Body, motion: &Motion<'_>) -> impl Iterator<Item = usize> {
     (0..source.skeleton.len()).filter(|&joint| {
         let apart = motion.local(joint, 0.0).scale - source.locals[joint].scale;
-        motion.curve(joint, Property::Scale).is_some() || apart.abs().max_element() > SAME
+        motion.curve(joint, Channel::Scale).is_some() || apart.abs().max_element() > SAME
     })
 }
 
+/// Transfers scales if they are to be kept; the report says how.
 pub(super) fn scales(
-    (source, target): (&Body, &Body),
-    (links, space): (&[Link], &Space),
+    setup: &Setup,
     motion: &Motion<'_>,
     keeps: bool,
-) -> Scales {
-    let mut out = Scales::default();
-    let links: HashMap<usize, &Link> = links.iter().map(|l| (l.source, l)).collect();
+    tracks: &mut Tracks<'_>,
+    report: &mut RetargetReport,
+) {
+    let (source, target) = (&setup.source, &setup.target);
+    let links: HashMap<usize, &Link> = setup.links.iter().map(|l| (l.source, l)).collect();
     for joint in scaled(source, motion) {
         let reference = source.locals[joint].scale;
-        let curve = motion.curve(joint, Property::Scale);
-        let still = motion.local(joint, 0.0).scale;
         let name = source.skeleton.names()[joint].clone();
         let sound = reference.to_array().iter().all(|v| *v != 0.0);
-        let (Some(link), true, true) = (links.get(&joint), sound, keeps) else {
-            out.names.dropped.push(name);
+        let Some(link) = links.get(&joint).filter(|_| sound && keeps) else {
+            report.scales_dropped.push(name);
             continue;
         };
         let own = target.worlds[link.target].conjugate();
         let axes = [DVec3::X, DVec3::Y, DVec3::Z];
-        let axes = Axes::new(axes.map(|a| own * space.direction(source.worlds[joint] * a)));
+        let axes = Axes::new(axes.map(|a| own * setup.space.direction(source.worlds[joint] * a)));
         let base = target.locals[link.target].scale;
+        let curve = motion.curve(joint, Channel::Scale);
+        let still = motion.local(joint, 0.0).scale;
         let even = match curve {
             Some(curve) => is_even(curve, reference),
             None => is_uniform(still / reference),
         };
         let exact = even || axes.angle <= AXES;
-        let map = |v: &[f64]| {
-            let factors = DVec3::from_slice(v) / reference;
-            (base * axes.turned(factors, exact)).to_array().to_vec()
-        };
-        let keys = match curve {
-            Some(curve) => mapped_with(curve, map, map),
-            None => constant::<3>(std::array::from_fn(|c| map(&still.to_array())[c])),
-        };
-        out.tracks.push(track(link.target, Property::Scale, keys));
+        let scale = |v: DVec3| (base * axes.turned(v / reference, exact)).to_array();
+        let map = |v: &[f64]| scale(DVec3::from_slice(v)).to_vec();
+        let keys = curve.map_or_else(|| constant(scale(still)), |curve| mapped(curve, map, map));
+        tracks.set(keys.track(link.target, Channel::Scale));
         match exact {
-            true => out.names.kept.push(name),
-            false => out.names.approximated.push((name, axes.angle)),
+            true => report.scales_kept.push(name),
+            false => report.scales_approximated.push((name, axes.angle)),
         }
     }
-    out
 }
 
 /// The axes of a joint of the source, relative to those of the target's joint.
