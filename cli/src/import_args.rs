@@ -4,9 +4,10 @@ use super::error::CliError;
 use super::model::Model;
 use super::output;
 use super::unit;
+use crate::unit::METRES;
 use clap::Args;
-use phalanx::import::bvh::{METRES, is_bvh_file};
-use phalanx::import::gltf::MEMORY;
+use phalanx::import::MEMORY;
+use phalanx::import::bvh::is_bvh_file;
 use phalanx::import::{ImportError, ImportFault, ImportOptions};
 use std::path::Path;
 
@@ -108,7 +109,7 @@ fn size(text: &str) -> Result<u64, String> {
 pub fn advise(error: ImportError) -> CliError {
     let advice = match &error {
         ImportError::ClipBytes { .. } => RAISES,
-        ImportError::Gltf { kind, .. } => match kind {
+        ImportError::Fault { fault, .. } => match fault {
             ImportFault::Extension { .. } => "--lenient reads the file without it",
             ImportFault::ParentFolder { .. } => "--allow-parent-folders follows it",
             ImportFault::Limit { what, .. } if MEMORY.contains(what) => RAISES,

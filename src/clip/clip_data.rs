@@ -239,7 +239,7 @@ impl Clip {
     }
 
     /// Structure hash of the skeleton: joints, rest pose, scalars.
-    pub fn structure_hash(&self) -> u64 {
+    pub(crate) fn structure_hash(&self) -> u64 {
         self.skeleton.structure_hash()
     }
 

@@ -83,9 +83,7 @@ impl Source {
             return Err(entry.fault(Fault::Checksum { stated, found }));
         }
         if let Some(stray) = padding.iter().position(|&b| b != 0) {
-            let found = u64::from(padding[stray]);
-            let (what, limit) = ("a byte behind the section", 0);
-            let fault = Fault::Limit { what, found, limit };
+            let fault = Fault::limit("a byte behind the section", padding[stray], 0u32);
             return Err(entry.section().fault(end + stray as u64, fault));
         }
         Ok(bytes)
@@ -279,7 +277,7 @@ mod tests {
         let all = library.byte_len() as u64;
         assert!(clips > 0);
         assert_eq!(read_so_far(&library), all - clips);
-        let one = library.clip_bytes(0).unwrap();
+        let one = library.clip_info(0).unwrap().bytes;
         library.clip(0).unwrap();
         let read = read_so_far(&library) - (all - clips);
         assert_eq!(read, one.next_multiple_of(ALIGNMENT as u64));

@@ -85,14 +85,20 @@ impl Material {
 
     /// The textures in use, each with the name of its use.
     pub fn textures(&self) -> impl Iterator<Item = (&'static str, &Texture)> {
-        let all = [
-            ("base colour", &self.base_color_texture),
-            ("metallic and roughness", &self.metallic_roughness_texture),
-            ("normal", &self.normal_texture),
-            ("occlusion", &self.occlusion_texture),
-            ("emissive", &self.emissive_texture),
-        ];
-        all.into_iter().filter_map(|(name, t)| Some((name, t.as_ref()?)))
+        let names = ["base colour", "metallic and roughness", "normal", "occlusion", "emissive"];
+        let all = names.into_iter().zip(self.texture_slots());
+        all.filter_map(|(name, t)| Some((name, t.as_ref()?)))
+    }
+
+    /// The textures by their use, in the order of their bits in files.
+    pub(crate) fn texture_slots(&self) -> [&Option<Texture>; 5] {
+        [
+            &self.base_color_texture,
+            &self.metallic_roughness_texture,
+            &self.normal_texture,
+            &self.occlusion_texture,
+            &self.emissive_texture,
+        ]
     }
 
     /// The textures in use, in the order of [`textures`](Self::textures), to change them.
@@ -169,7 +175,8 @@ pub enum AlphaMode {
 
 impl AlphaMode {
     /// All values, in the order of their numbers in files.
-    pub const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
+    #[cfg(any(feature = "gltf", feature = "phx"))]
+    pub(crate) const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
 
     /// Name in glTF files.
     pub const fn name(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! Import of BVH (Biovision hierarchy), the text format of motion capture, into raw data.
 //!
-//! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). The reader has no
+//! Start with [`read_slice`] or, for files and finished rigs, with [`import_path`](super::import_path). The reader has no
 //! dependencies. Files are not trusted: counts are compared with limits and with the text, nothing recurses, and
 //! memory grows with the bytes that were read, not with the numbers in them.
 //!
@@ -38,18 +38,21 @@ mod motion;
 mod scene;
 mod text;
 
+#[cfg(feature = "gltf")]
 use super::read_file::read_file;
-use super::{ImportFault, ImportOptions, ImportReport};
+use super::{ImportOptions, ImportReport};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
 use crate::raw::RawScene;
 use crate::skeleton::MAX_JOINTS;
-use error::Fault;
+use crate::words::number;
+use error::{Fault, invalid};
 use std::io::Read;
 use std::path::Path;
 use text::Text;
 
 /// Limit on the size of a file, bytes. Ten minutes at 120 Hz of 31 joints take 60 MB.
+#[cfg(feature = "gltf")]
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// Limit on the joints of a file: that of a skeleton. It also bounds the nesting.
@@ -60,30 +63,22 @@ const MAX_CHANNELS: usize = 6;
 
 /// Limit on the frames of a file: the keys of a regular timeline.
 ///
-/// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`]). This holds for
+/// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`](super::ImportFault::FramesMeet)). This holds for
 /// any take of 2^23 frames, 19.4 hours at 120 Hz; at 120 Hz it holds up to 131,072 s, 36.4 hours.
-pub const MAX_FRAMES: usize = MAX_KEYS;
+const MAX_FRAMES: usize = MAX_KEYS;
 
 /// The shortest and the longest frame time in seconds. Between them key times in f32 are normal and finite.
 pub(super) const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
 
-/// [`ImportOptions::unit`] of files in metres.
-pub const METRES: f64 = 1.0;
-
-/// [`ImportOptions::unit`] of files in centimetres.
-pub const CENTIMETRES: f64 = 0.01;
-
 /// Reads a `.bvh` file.
-///
-/// # Errors
-/// If the file cannot be read, or its text has an error: see [`ImportFault`].
-pub fn read_path(
+#[cfg(feature = "gltf")]
+pub(super) fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
-    let bytes =
-        read_file(path, MAX_FILE_BYTES).map_err(|fault| Fault::from(fault).in_file(&name))?;
+    let read = read_file(path, MAX_FILE_BYTES);
+    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
     read_slice(&bytes, &name, options)
 }
 
@@ -93,12 +88,12 @@ pub fn read_path(
 /// ```
 /// use phalanx::build::{BuildOptions, build_rig};
 /// use phalanx::import::ImportOptions;
-/// use phalanx::import::bvh::{CENTIMETRES, read_slice};
+/// use phalanx::import::bvh::read_slice;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = "HIERARCHY\nROOT Hips\n{\n OFFSET 0 90 0\n CHANNELS 1 Yrotation\n End Site\n {\n  OFFSET 0 80 0\n }\n}\n\
 ///     MOTION\nFrames: 2\nFrame Time: 0.5\n0\n90\n";
-/// let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
+/// let options = ImportOptions { unit: 0.01, ..ImportOptions::default() };
 /// let (raw, _report) = read_slice(text.as_bytes(), "captured/turn.bvh", &options)?;
 /// let rig = build_rig(raw, &BuildOptions::default())?;
 /// assert_eq!(rig.skeleton().rest(0).translation.y, 0.9);
@@ -109,7 +104,7 @@ pub fn read_path(
 /// ```
 ///
 /// # Errors
-/// Those of [`read_path`].
+/// If the text has an error: see [`ImportFault`](super::ImportFault).
 pub fn read_slice(
     bytes: &[u8],
     name: &str,
@@ -151,18 +146,20 @@ fn read(
     options: &ImportOptions,
     report: &mut ImportReport,
 ) -> Result<RawScene, Fault> {
-    use ImportFault as Kind;
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {
-        return Err(Kind::Unit(unit).into());
+        let unit = number(unit);
+        let words = format!("the unit is {unit} m, expected a finite number above 0");
+        return Err(invalid(words).into());
     }
     let mut text = Text::new(bytes);
     let first = text.word();
     if first.bytes.is_empty() {
-        return Err(Kind::Invalid("the file is empty").into());
+        return Err(invalid("the file is empty").into());
     }
     if !first.is("HIERARCHY") {
-        return Err(first.fault(Kind::NotBvh(first.quoted())));
+        let words = format!("a BVH file begins with HIERARCHY, this one with {}", first.quoted());
+        return Err(first.fault(invalid(words)));
     }
     let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
     let motion = motion::motion(&mut text, &hierarchy, options)?;

@@ -4,7 +4,7 @@ use super::ImportOptions;
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
 use super::document::{Animation, Channel, Sampler};
-use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Lead, Within, count, invalid, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
 use super::scenes::Scenes;
@@ -35,7 +35,7 @@ struct Times {
 struct Span {
     /// Time of the first key; 0 for a clip without keys.
     begin: f32,
-    /// Time subtracted from those of the file: `begin` if that is below 0, otherwise 0.
+    /// Time subtracted from the file's times: `begin` if it is below 0, otherwise 0.
     shift: f32,
     /// Time of the last key, shifted.
     end: f32,
@@ -116,13 +116,9 @@ fn of_pointer(pointer: &str) -> Option<(RawChannel, usize)> {
 
 /// The property of a node that a path names.
 fn property(path: &str) -> Option<RawChannel> {
-    Some(match path {
-        "translation" => RawChannel::Translation,
-        "rotation" => RawChannel::Rotation,
-        "scale" => RawChannel::Scale,
-        "weights" => RawChannel::Weights,
-        _ => return None,
-    })
+    use RawChannel::{Rotation, Scale, Translation, Weights};
+    let all = [Translation, Rotation, Scale, Weights];
+    all.into_iter().find(|property| property.to_string() == path)
 }
 
 impl Clips<'_, '_> {
@@ -188,8 +184,8 @@ impl Clips<'_, '_> {
             let here = || format!("sampler {index}");
             at(&self.buffers.accessors, sampler.output, "output accessor").within(here)?;
             let times = match self.times(sampler.input).within(here) {
-                Err(fault) if fault.is_of_times() => {
-                    let message = format!("is left out: {}", fault.text());
+                Err(fault) if is_of_times(&fault.kind) => {
+                    let message = format!("is left out: {}{}", Lead(&fault.place), fault.kind);
                     self.notes.dropped(place, message);
                     return Ok(None);
                 }
@@ -375,7 +371,7 @@ impl Clips<'_, '_> {
             Some("CUBICSPLINE") => Interpolation::CubicSpline,
             Some(_) => {
                 let fault = "interpolation of the sampler has a value that glTF does not define";
-                return Err(Kind::Invalid(fault).into());
+                return Err(invalid(fault).into());
             }
         };
         let times = self.times(sampler.input)?;
@@ -399,12 +395,8 @@ impl Clips<'_, '_> {
         let per_key = parts * width / info.components();
         let wanted = times.times.len().saturating_mul(per_key);
         if info.count != wanted {
-            return Err(Kind::Count {
-                what: "values of the sampler's output",
-                expected: wanted as u64,
-                found: info.count as u64,
-            })
-            .within(|| format!("accessor {}", sampler.output));
+            return Err(count("values of the sampler's output", wanted as u64, info.count as u64))
+                .within(|| format!("accessor {}", sampler.output));
         }
         // A quaternion of integers is meaningful only as fractions.
         let integers = match property {
@@ -473,17 +465,18 @@ impl Clips<'_, '_> {
         if let Some(times) = self.times.get(&accessor) {
             return Ok(times.clone());
         }
-        let times = self.read_times(accessor)?;
+        self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
+        let times = self.buffers.floats(accessor, Integers::AsDeclared)?;
         let place = || format!("accessor {accessor}");
         let times = Rc::new(check_times(times).within(place)?);
         self.times.insert(accessor, times.clone());
         Ok(times)
     }
+}
 
-    fn read_times(&mut self, accessor: usize) -> Result<Vec<f32>, Fault> {
-        self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
-        self.buffers.floats(accessor, Integers::AsDeclared)
-    }
+/// True if key times are at fault.
+fn is_of_times(kind: &Kind) -> bool {
+    matches!(kind, Kind::TimeOrder { .. } | Kind::NotFinite { what: "time", .. })
 }
 
 /// The last part of a place: `channel 3` of `animation 0, channel 3`.

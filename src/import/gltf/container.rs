@@ -1,7 +1,7 @@
-//! From bytes to JSON text and binary chunk, with the checks that precede parsing.
+//! Splits a file into JSON text and binary chunk, and checks the container.
 
-use super::error::{Fault, ImportFault as Kind};
-use super::limits::MAX_JSON_DEPTH;
+use super::error::{Fault, invalid};
+use crate::words::{are, plural};
 
 /// The two parts of a file.
 pub(super) struct Container<'a> {
@@ -11,22 +11,13 @@ pub(super) struct Container<'a> {
     pub bin: Option<&'a [u8]>,
 }
 
-/// Counts from which the memory of the parsed JSON is estimated.
-#[derive(Default)]
-pub(super) struct JsonCounts {
-    /// Number of opening braces.
-    pub objects: u64,
-    /// Number of commas and opening brackets: an upper bound of the number of values.
-    pub values: u64,
-}
-
 const GLB_HEADER: usize = 12;
 const CHUNK_HEADER: usize = 8;
 
 /// Splits a file: `.glb` by its magic number; anything else must be a JSON object.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
-        return Err(Kind::Invalid("the file is empty").into());
+        return Err(invalid("the file is empty").into());
     }
     if bytes.starts_with(b"glTF") {
         return split_glb(bytes);
@@ -34,7 +25,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let json = without_mark(bytes);
     match json.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'{') => Ok(Container { json, bin: None }),
-        _ => Err(Kind::Invalid("is neither binary glTF nor JSON").into()),
+        _ => Err(invalid("is neither binary glTF nor JSON").into()),
     }
 }
 
@@ -49,42 +40,40 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let found = bytes.len() as u64;
-    let short = || Kind::GlbLength { declared: GLB_HEADER as u64, found };
+    let length = |declared: u64| {
+        let declared = plural(declared, "byte");
+        invalid(format!("the GLB header claims {declared}, the file has {found}"))
+    };
+    let short = || length(GLB_HEADER as u64);
     let version = word(bytes, 4).ok_or_else(short)?;
     let declared = word(bytes, 8).ok_or_else(short)?;
     if version != 2 {
-        return Err(Kind::GlbVersion(version).into());
+        return Err(invalid(format!("GLB version {version}, expected 2")).into());
     }
     let declared = u64::from(declared);
     let whole = usize::try_from(declared)
         .ok()
         .filter(|&n| n >= GLB_HEADER)
         .and_then(|n| bytes.get(..n))
-        .ok_or(Kind::GlbLength { declared, found })?;
+        .ok_or_else(|| length(declared))?;
     let (mut json, mut bin) = (None, None);
     let mut at = GLB_HEADER;
     let mut chunk = 0;
     while at < whole.len() {
         let left = (whole.len() - at) as u64;
-        let header = |offset| {
-            word(whole, at + offset).ok_or(Kind::GlbChunk {
-                chunk,
-                declared: CHUNK_HEADER as u64,
-                left,
-            })
+        let claims = |declared: usize, left: u64| {
+            let (declared, are) = (plural(declared as u64, "byte"), are(left));
+            invalid(format!("GLB chunk {chunk} claims {declared}, {left} {are} left"))
         };
+        let header = |offset| word(whole, at + offset).ok_or_else(|| claims(CHUNK_HEADER, left));
         let (length, tag) = (header(0)? as usize, header(4)?);
         let data = (at + CHUNK_HEADER)
             .checked_add(length)
             .and_then(|end| whole.get(at + CHUNK_HEADER..end))
-            .ok_or(Kind::GlbChunk {
-                chunk,
-                declared: length as u64,
-                left: left.saturating_sub(CHUNK_HEADER as u64),
-            })?;
+            .ok_or_else(|| claims(length, left.saturating_sub(CHUNK_HEADER as u64)))?;
         match (&tag.to_le_bytes(), chunk) {
             (b"JSON", 0) => json = Some(data),
-            (_, 0) => return Err(Kind::Invalid("the first GLB chunk is not JSON").into()),
+            (_, 0) => return Err(invalid("the first GLB chunk is not JSON").into()),
             (b"BIN\0", 1) => bin = Some(data),
             _ => {} // By the specification, unknown chunks are skipped.
         }
@@ -92,56 +81,9 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         at += CHUNK_HEADER + length;
         chunk += 1;
     }
-    let json = json.ok_or(Kind::Invalid("the first GLB chunk is not JSON"))?;
+    let json = json.ok_or_else(|| invalid("the first GLB chunk is not JSON"))?;
     // Some writers pad the text with zeros instead of spaces.
     let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
     let json = without_mark(&json[..json.len() - padding]);
     Ok(Container { json, bin })
-}
-
-/// Scans the JSON text outside strings once: rejects deep nesting, and counts objects and values.
-pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
-    let mut counts = JsonCounts::default();
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for &byte in json {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => {
-                depth += 1;
-                counts.objects += u64::from(byte == b'{');
-                counts.values += 1;
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' => counts.values += 1,
-            _ => {}
-        }
-        if depth > MAX_JSON_DEPTH {
-            let limit = MAX_JSON_DEPTH;
-            return Err(Kind::JsonDepth { depth, limit }.into());
-        }
-    }
-    Ok(counts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn survey_counts_outside_of_strings() {
-        let counts = survey(br#"{"a":[1,2,{"b":"{[,\"{"}]}"#).unwrap();
-        assert_eq!((counts.objects, counts.values), (2, 5));
-        let deep = "[".repeat(MAX_JSON_DEPTH + 1);
-        assert!(survey(deep.as_bytes()).is_err());
-        assert!(survey(&deep.as_bytes()[1..]).is_ok());
-    }
 }

@@ -2,9 +2,10 @@
 
 mod part;
 
-use super::ImportFault;
-use super::error::ImportError;
-use crate::raw::{RawScene, RawSkin};
+use super::error::{Fault, ImportError};
+use super::fault::{ImportFault, invalid};
+use crate::raw::{RawScene, RawSkin, below_checked};
+use crate::words::plural;
 use part::Part;
 
 /// The two parts of a scene that was split.
@@ -39,6 +40,10 @@ enum Side {
     Branch,
 }
 
+fn malformed(what: &str, index: usize) -> ImportFault {
+    invalid(format!("{what} {index} does not exist or is its own ancestor"))
+}
+
 impl RawScene {
     /// Splits off the subtree of `node` as a separate scene.
     ///
@@ -49,13 +54,13 @@ impl RawScene {
     /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
     pub fn split_at(self, node: usize) -> Result<SplitScene, ImportError> {
         let split = self.halves(node);
-        split.map_err(|fault| ImportError::Split { file: self.name, fault })
+        split.map_err(|fault| Fault::from(fault).in_file(&self.name))
     }
 
     fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
         let count = self.nodes.len();
         let Some(asked) = self.nodes.get(node) else {
-            return Err(ImportFault::NoSuchNode { node, count });
+            return Err(ImportFault::Index { what: "node", index: node, count });
         };
         let Some(parent) = asked.parent else {
             return Err(ImportFault::Root(node));
@@ -64,8 +69,8 @@ impl RawScene {
         let mut sides = self.subtree(node)?;
         let skin_sides = self.skin_sides(node, &sides)?;
         let twins = self.follow_skins(&mut sides, &skin_sides);
-        let base = self.part(Side::Base, &sides, &skin_sides, &twins);
-        let mut branch = self.part(Side::Branch, &sides, &skin_sides, &twins);
+        let part = |side| Part::new(self, side, &sides, &skin_sides, &twins);
+        let (base, mut branch) = (part(Side::Base), part(Side::Branch));
         let place = |side: Side, node: usize| {
             let before = sides.iter().take(node).filter(|&&s| s == side);
             before.count()
@@ -89,7 +94,7 @@ impl RawScene {
     /// Checks the indices, since a raw scene may come from any source.
     fn check_links(&self) -> Result<(), ImportFault> {
         let check = |what, index: Option<usize>, count| match index {
-            Some(index) if index >= count => Err(ImportFault::Malformed { what, index }),
+            Some(index) if index >= count => Err(malformed(what, index)),
             _ => Ok(()),
         };
         let count = self.nodes.len();
@@ -112,30 +117,10 @@ impl RawScene {
 
     /// The side of every node by the hierarchy alone.
     fn subtree(&self, node: usize) -> Result<Vec<Side>, ImportFault> {
-        let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
-        let mut trail = Vec::new();
-        for start in 0..self.nodes.len() {
-            let (mut at, mut side) = (Some(start), Side::Base);
-            while let Some(i) = at {
-                if let Some(known) = sides[i] {
-                    side = known;
-                    break;
-                }
-                if trail.len() > self.nodes.len() {
-                    return Err(ImportFault::Malformed { what: "node", index: i });
-                }
-                trail.push(i);
-                if i == node {
-                    side = Side::Branch;
-                    break;
-                }
-                at = self.nodes[i].parent;
-            }
-            for i in trail.drain(..) {
-                sides[i] = Some(side);
-            }
-        }
-        Ok(sides.into_iter().map(|s| s.unwrap_or(Side::Base)).collect())
+        let inside = below_checked(&self.nodes, &[node]);
+        let inside = inside.map_err(|node| malformed("node", node))?;
+        let side = |inside| if inside { Side::Branch } else { Side::Base };
+        Ok(inside.into_iter().map(side).collect())
     }
 
     fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, ImportFault> {
@@ -145,7 +130,10 @@ impl RawScene {
                 (0, _) => Ok(Side::Base),
                 (_, 0) => Ok(Side::Branch),
                 (inside, outside) => {
-                    Err(ImportFault::SkinStraddles { skin: index, node, inside, outside })
+                    let inside = plural(inside as u64, "joint");
+                    Err(invalid(format!(
+                        "skin {index} has {inside} below node {node} and {outside} elsewhere"
+                    )))
                 }
             }
         };
@@ -177,9 +165,5 @@ impl RawScene {
             }
         }
         twins
-    }
-
-    fn part(&self, side: Side, sides: &[Side], skin_sides: &[Side], twins: &[bool]) -> Part {
-        Part::new(self, side, sides, skin_sides, twins).fill(self, side, sides, twins)
     }
 }
