@@ -75,7 +75,7 @@ fn another_crowd_of_the_same_rig_takes_it() {
     let (none, _) = crowd_of(ruler(), one_layer());
     for mut other in [more, none] {
         other.restore(&snapshot).unwrap();
-        assert_eq!(other.len(), 2);
+        assert_eq!(other.instance_count(), 2);
         assert!(other.palette_range(third).is_none());
         let all: Vec<InstanceId> = other.instances().collect();
         for _ in 0..3 {
