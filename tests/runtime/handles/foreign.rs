@@ -215,9 +215,11 @@ fn tags_differ_or_are_the_hosts() {
     rigs.dedup();
     assert_eq!(rigs.len(), 8);
     for tag in [1, 512, phalanx::crowd::MAX_TAG] {
-        let named = first(Crowd::with_tag(tag).unwrap());
+        let mut crowd = Crowd::with_tag(tag).unwrap();
+        let named = crowd.add_rig(rig.clone()).unwrap();
         assert_eq!(named, first(Crowd::with_tag(tag).unwrap()));
-        assert!(named.to_string().contains(&format!("crowd {tag}")), "{named}");
+        let instance = format!("{:?}", crowd.spawn(named).unwrap());
+        assert!(instance.contains(&format!("crowd {tag} ")), "{instance}");
     }
     for tag in [0, 1024, u16::MAX] {
         assert_eq!(
