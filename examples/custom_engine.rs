@@ -88,8 +88,7 @@ impl Renderer {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(Arc::new(eel()?))?;
-    let [glide, dart] = ["Glide", "Dart"].map(|name| crowd.find_clip(rig, name));
-    let (glide, dart) = (glide.ok_or("no Glide")?, dart.ok_or("no Dart")?);
+    let (glide, dart) = (crowd.clip_named(rig, "Glide")?, crowd.clip_named(rig, "Dart")?);
     let mut eels: Vec<InstanceId> = Vec::new();
     for i in 0..1_000 {
         let eel = crowd.spawn(rig)?;
@@ -101,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     // One of the engine's objects is attached to the first eel's head.
     let mut scene = SceneGraph::new();
-    let mirror = crowd.mirror(eels[0], &mut scene)?;
+    let mirror = crowd.mirror(eels[0], &mut scene, None)?;
     let lamp = scene.add(None, Affine3x4::IDENTITY)?;
     scene.attach(lamp, mirror, "vertebra0", Affine3A::from_translation(Vec3::Y))?;
 

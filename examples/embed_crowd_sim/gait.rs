@@ -26,7 +26,7 @@ impl Gait {
     pub fn new(crowd: &Crowd, rig: RigId) -> Result<Self, String> {
         let mut clips = Vec::new();
         for name in NAMES {
-            clips.push(crowd.find_clip(rig, name).ok_or(format!("no clip {name}"))?);
+            clips.push(crowd.clip_named(rig, name).map_err(|e| e.to_string())?);
         }
         let clips: [ClipId; 4] = clips.try_into().map_err(|_| "expected four clips")?;
         let mut durations = [0.0; 4];

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for (i, time) in [0.14, 0.3, 0.42, 0.62].into_iter().enumerate() {
         let place = Affine3A::from_translation(Vec3::X * (i as f32 - 1.5) * 1.35);
         let one = stand(&mut crowd, fighters, "Attack", time, place)?;
-        let mirror = crowd.mirror(one, &mut scene)?;
+        let mirror = crowd.mirror(one, &mut scene, None)?;
         let sword = scene.add(None, Affine3x4::IDENTITY)?;
         scene.attach(sword, mirror, "RightHand", grip())?;
         swords.push(sword);
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             Vec3::new(0.0, 0.0, 1.0),
         );
         let one = stand(&mut crowd, id, "3_attack", 0.4, small)?;
-        let mirror = crowd.mirror(one, &mut scene)?;
+        let mirror = crowd.mirror(one, &mut scene, None)?;
         cast.push((rigs.len(), one));
         rigs.push(man);
         for (file, socket) in [
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let thing = Arc::new(import(&assets.join(file))?);
             let id = crowd.add_rig(thing.clone())?;
             let held = crowd.spawn(id)?;
-            let root = crowd.mirror(held, &mut scene)?;
+            let root = crowd.mirror(held, &mut scene, None)?;
             scene.attach(scene.root(root)?, mirror, socket, Affine3x4::IDENTITY)?;
             cast.push((rigs.len(), held));
             rigs.push(thing);
@@ -144,7 +144,7 @@ fn stand(
     time: f64,
     place: Affine3A,
 ) -> Result<InstanceId, Box<dyn Error>> {
-    let clip = crowd.find_clip(rig, clip).ok_or("the clip is missing")?;
+    let clip = crowd.clip_named(rig, clip)?;
     let one = crowd.spawn(rig)?;
     crowd.set_world(one, place)?;
     let options = PlayOptions { time, loop_mode: LoopMode::Once, ..PlayOptions::default() };

@@ -1,31 +1,12 @@
 //! `BoneBuffer`: the palettes of a crowd, one after another, in heap memory.
 
-use super::crowd_data::Crowd;
 use super::schedule::{FrameId, Schedule};
 use crate::math::{Affine3x4, Fnv1a};
-use crate::playback::{InstanceId, PlaybackError as CrowdError};
+use crate::playback::PlaybackError as CrowdError;
 
 /// The palette rows of all instances of a frame: 48 bytes each, in the layout that the GPU reads.
 ///
 /// [`Crowd::palette_range`](super::Crowd::palette_range) returns the rows of an instance, after each frame.
-///
-/// ```
-/// use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
-/// use std::sync::Arc;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let mut crowd = Crowd::new();
-/// let rig = crowd.add_rig(Arc::new(phalanx::import::mannequin()?))?;
-/// let character = crowd.spawn(rig)?;
-/// let mut bones = BoneBuffer::new();
-/// crowd.evaluate(&mut bones);
-/// let range = crowd.palette_range(character).ok_or("hidden")?;
-/// let palette = &bones.rows()[range];
-/// assert_eq!(palette.len(), crowd.rig(rig)?.palette_len());
-/// assert_eq!(bones.bytes().len(), palette.len() * 48);
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoneBuffer {
     rows: Vec<Affine3x4>,
@@ -61,46 +42,6 @@ impl BoneBuffer {
         let mut h = Fnv1a::default();
         h.write(self.bytes());
         h.finish()
-    }
-
-    /// The model matrix of a joint in the buffer's frame: joint space to model space. Palette row × bind matrix; cost
-    /// of one product.
-    /// Returns `None` if the buffer does not hold the crowd's last frame, the instance has no rows in it, the rig has
-    /// no such joint, or no row gives the joint back: no skin has a slot for it, or its inverse bind matrix cannot be
-    /// inverted. If such a joint is [watched](Crowd::watch), its matrix is found too, from the next frame on.
-    /// [`Crowd::model_matrix`] serves all joints, now.
-    ///
-    /// ```
-    /// use phalanx::crowd::{BoneBuffer, Crowd};
-    ///
-    /// # #[cfg(feature = "gltf")]
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut crowd = Crowd::new();
-    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-    /// let hand = crowd.rig(rig)?.skeleton().joint("RightHand")?;
-    /// let character = crowd.spawn(rig)?;
-    /// let mut bones = BoneBuffer::new();
-    /// crowd.evaluate(&mut bones);
-    /// let model = bones.model_matrix(&crowd, character, hand).ok_or("hidden")?;
-    /// println!("the hand is at {}", model.translation());
-    /// # Ok(())
-    /// # }
-    /// # #[cfg(not(feature = "gltf"))]
-    /// # fn main() {}
-    /// ```
-    pub fn model_matrix(
-        &self,
-        crowd: &Crowd,
-        instance: InstanceId,
-        joint: usize,
-    ) -> Option<Affine3x4> {
-        if self.frame.is_none() || self.frame != crowd.frame {
-            return None;
-        }
-        let (pool, index) = crowd.instance(instance).ok()?;
-        let first = crowd.palette_range(instance)?.start;
-        let at = (index, crowd.detail_number(instance));
-        pool.model_of_row(at, joint, self.rows.get(first..)?)
     }
 
     /// Reserves memory for frames of `rows` rows: instances times

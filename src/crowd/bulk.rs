@@ -98,7 +98,7 @@ impl Crowd {
     /// # #[cfg(feature = "gltf")] {
     /// let mut crowd = Crowd::new();
     /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-    /// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+    /// let walk = crowd.clip_named(rig, "Walk")?;
     /// let mut all = Vec::new();
     /// crowd.spawn_many(rig, 100, &mut all)?;
     /// crowd.play_many(&all, 0, &[walk], &[PlayOptions::default()])?;
@@ -108,7 +108,7 @@ impl Crowd {
     /// let worlds = vec![Affine3x4::IDENTITY; 100];
     /// crowd.set_worlds(&all, &worlds)?;
     /// crowd.despawn_many(&all[50..])?;
-    /// assert_eq!(crowd.len(), 50);
+    /// assert_eq!(crowd.instance_count(), 50);
     /// # }
     /// # Ok(())
     /// # }
@@ -222,7 +222,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// [`Player::fade`]: fades the weights of actions to targets over `seconds`.
+    /// [`Player::fade`]: fades the weights of actions to targets over `seconds`; 0 sets them at once.
     ///
     /// # Errors
     /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade`] lists.
@@ -252,20 +252,6 @@ impl Crowd {
         Ok(())
     }
 
-    /// [`Player::set_weight`]: sets the weights of actions and ends their fades.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_weight`] lists.
-    pub fn set_weights<M: Copy + Into<Playable>>(
-        &mut self,
-        instances: &[InstanceId],
-        layer: usize,
-        motions: &[M],
-        weights: &[f32],
-    ) -> Result<(), CrowdError> {
-        self.fade_many(instances, layer, motions, weights, &[0.0])
-    }
-
     /// [`Player::set_time`]: sets the times of actions, in seconds; a blend space takes a phase instead.
     ///
     /// # Errors
@@ -277,20 +263,16 @@ impl Crowd {
         motions: &[M],
         times: &[f64],
     ) -> Result<(), CrowdError> {
-        let motions = Values::new("motions", motions, instances)?;
-        let times = Values::new("times", times, instances)?;
-        let plays = Plays { layer, motions };
-        self.check(instances, |e| {
+        let plays = Plays { layer, motions: Values::new("motions", motions, instances)? };
+        let check = |e: &Element<'_>, time| {
             plays.check(e)?;
-            Pool::check_time(times.of(e.element))
-        })?;
-        self.each(instances, |pool, index, element| {
-            let time = times.of(element);
+            Pool::check_time(time)
+        };
+        self.set_each(("times", times), instances, check, |pool, index, element, time| {
             pool.change(index, layer, plays.motion(element), |state, a| {
                 state.action_mut(a).seek(time);
             });
-        });
-        Ok(())
+        })
     }
 
     /// [`set_world`](Self::set_world): sets world transforms.
@@ -302,15 +284,12 @@ impl Crowd {
         instances: &[InstanceId],
         worlds: &[Affine3x4],
     ) -> Result<(), CrowdError> {
-        let worlds = Values::new("worlds", worlds, instances)?;
-        self.check(instances, |e| {
-            let instance = e.pool.instance_id(e.index);
-            super::play::check_world(e.pool, instance, &worlds.of(e.element))
-        })?;
-        self.each(instances, |pool, index, element| {
-            pool.set_world(index, worlds.of(element));
-        });
-        Ok(())
+        let check = |e: &Element<'_>, world| {
+            super::play::check_world(e.pool, e.pool.instance_id(e.index), &world)
+        };
+        self.set_each(("worlds", worlds), instances, check, |pool, index, _, world| {
+            pool.set_world(index, world);
+        })
     }
 
     /// [`set_scheduled`](Self::set_scheduled): which instances the next frames evaluate.
@@ -322,12 +301,10 @@ impl Crowd {
         instances: &[InstanceId],
         scheduled: &[bool],
     ) -> Result<(), CrowdError> {
-        let scheduled = Values::new("scheduled", scheduled, instances)?;
-        self.check(instances, |_| Ok(()))?;
-        self.each(instances, |pool, index, element| {
-            pool.scheduled.set(index, scheduled.of(element));
-        });
-        Ok(())
+        let known = |_: &Element<'_>, _| Ok(());
+        self.set_each(("scheduled", scheduled), instances, known, |pool, index, _, scheduled| {
+            pool.scheduled.set(index, scheduled);
+        })
     }
 
     /// [`set_visible`](Self::set_visible): shows or hides instances.
@@ -339,10 +316,25 @@ impl Crowd {
         instances: &[InstanceId],
         visible: &[bool],
     ) -> Result<(), CrowdError> {
-        let visible = Values::new("visible", visible, instances)?;
-        self.check(instances, |_| Ok(()))?;
+        let known = |_: &Element<'_>, _| Ok(());
+        self.set_each(("visible", visible), instances, known, |pool, index, _, visible| {
+            pool.set_visible(index, visible);
+        })
+    }
+
+    /// Checks every handle and its value, then sets the values: `set` gets the pool, the instance's index, the element's
+    /// number and its value.
+    fn set_each<T: Copy>(
+        &mut self,
+        (what, values): (&'static str, &[T]),
+        instances: &[InstanceId],
+        check: impl Fn(&Element<'_>, T) -> Result<(), CrowdError>,
+        mut set: impl FnMut(&mut Pool, usize, usize, T),
+    ) -> Result<(), CrowdError> {
+        let values = Values::new(what, values, instances)?;
+        self.check(instances, |e| check(e, values.of(e.element)))?;
         self.each(instances, |pool, index, element| {
-            pool.set_visible(index, visible.of(element));
+            set(pool, index, element, values.of(element));
         });
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::rigs::RigNumbers;
 use super::schedule::{FrameId, RowLayout, Schedule};
 use super::scratches::Scratches;
 use super::tiers::Tiering;
-use crate::clip::{Clip, LaneDifference};
+use crate::clip::Clip;
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::playback::{
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate). [`play`](Self::play) and
 /// [`fade_to`](Self::fade_to) play on the first layer of an instance; [`player`](Self::player) has all other calls and
 /// the table of what they do, [`playing`](Self::playing) reads. A call that fails changes nothing. Results do not
-/// depend on the number of workers, nor on the crowd's [tag](Self::tag).
+/// depend on the number of workers, nor on the crowd's [tag](Self::with_tag).
 ///
 /// ```
 /// use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions};
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut crowd = Crowd::new();
 /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-/// let [walk, wave] = ["Walk", "Wave"].map(|name| crowd.find_clip(rig, name).unwrap());
+/// let (walk, wave) = (crowd.clip_named(rig, "Walk")?, crowd.clip_named(rig, "Wave")?);
 /// let instances = [crowd.spawn(rig)?, crowd.spawn(rig)?];
 /// for instance in instances {
 ///     crowd.play(instance, walk, &PlayOptions::default())?;
@@ -43,6 +43,8 @@ use std::sync::Arc;
 /// crowd.advance(0.1)?;
 /// crowd.evaluate(&mut bones);
 /// assert!(crowd.playing(instances[1])?.clips().eq([walk, wave]));
+/// let palette = &bones.rows()[crowd.palette_range(instances[1]).ok_or("hidden")?];
+/// assert_eq!(palette.len(), crowd.rig(rig)?.palette_len());
 /// # Ok(())
 /// # }
 /// # #[cfg(not(feature = "gltf"))]
@@ -85,21 +87,16 @@ impl Crowd {
         Self::default()
     }
 
-    /// An empty crowd with a [tag](Self::tag) that the caller chose: for handles that are the same in every run, or
-    /// that differ between processes which exchange handles.
+    /// An empty crowd with a tag that the caller chose: for handles that are the same in every run, or that differ
+    /// between processes which exchange handles.
+    ///
+    /// All handles of a crowd contain its tag, so that handles of another crowd are unknown here. Crowds made by
+    /// [`new`](Self::new) count up from a random tag: the first 1,023 of a process have different tags.
     ///
     /// # Errors
     /// If the tag is not within 1 to [`MAX_TAG`](super::MAX_TAG).
     pub fn with_tag(tag: u16) -> Result<Self, CrowdError> {
         Ok(Self { rigs: RigNumbers::tagged(tag)?, ..Self::default() })
-    }
-
-    /// The number that all handles of this crowd contain, so that handles of another crowd are unknown here.
-    ///
-    /// From 1 to [`MAX_TAG`](super::MAX_TAG). Crowds made by [`new`](Self::new) count up from a random tag: the
-    /// first 1,023 of a process have different tags. [`restore`](Self::restore) takes over the snapshot's tag.
-    pub fn tag(&self) -> u16 {
-        self.rigs.tag()
     }
 
     /// Adds a rig with one blending layer.
@@ -177,11 +174,6 @@ impl Crowd {
         self.pool(rig).ok()?.clip_by_index(clip)
     }
 
-    /// The handle of a rig's clip by name: the first loaded one of that name.
-    pub fn find_clip(&self, rig: RigId, name: &str) -> Option<ClipId> {
-        self.pool(rig).ok()?.find_clip(name)
-    }
-
     /// The handle of a rig's clip by name: the first loaded one of that name, or an error that suggests others.
     ///
     /// # Errors
@@ -191,7 +183,7 @@ impl Crowd {
     }
 
     /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it
-    /// is converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Crowd::layout_difference`]
+    /// is converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Rig::layout_difference`]
     /// says what that changed.
     ///
     /// # Errors
@@ -200,15 +192,6 @@ impl Crowd {
     /// limit.
     pub fn add_clip(&mut self, rig: RigId, clip: Arc<Clip>) -> Result<ClipId, CrowdError> {
         self.pool_mut(rig)?.add_clip(clip)
-    }
-
-    /// The largest difference between a clip in the rig's lane order and the clip that was added. Zero for most clips.
-    ///
-    /// # Errors
-    /// If the clip is unknown.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, CrowdError> {
-        let rig = self.rig_of(clip.into())?;
-        self.pool(rig)?.layout_difference(clip)
     }
 
     /// Unloads a clip that nothing plays; its handle becomes stale.
@@ -286,13 +269,8 @@ impl Crowd {
     }
 
     /// Instances alive, over all rigs.
-    pub fn len(&self) -> usize {
+    pub fn instance_count(&self) -> usize {
         self.pools().map(|(_, p)| p.state.count_alive()).sum()
-    }
-
-    /// Whether no instance is alive.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Evaluates every visible instance into the bone buffer. Runs on the current rayon pool.

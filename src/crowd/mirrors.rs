@@ -25,8 +25,8 @@ pub(crate) struct Mirrors {
 pub(crate) struct Mirrored {
     pub instance: InstanceId,
     pub mirror: MirrorId,
-    /// The joints that have nodes, ascending; `None`: all.
-    pub joints: Option<Arc<[u16]>>,
+    /// The joints that have nodes, ascending. They are watched as long as the mirror is listed.
+    pub joints: Arc<[u16]>,
     /// The scene's number, equal in its clones.
     pub scene: u32,
     /// Dead once the scene is dropped, which may be before the crowd.
@@ -71,7 +71,7 @@ impl Mirrors {
     pub fn find(&self, instance: InstanceId, scene: &SceneGraph) -> Option<&Mirrored> {
         let &at = self.by_instance.get(&(instance, scene.id()))?;
         let found = self.of.get(at)?;
-        scene.skeleton(found.mirror).is_ok().then_some(found)
+        scene.has(found.mirror).then_some(found)
     }
 
     /// The instance of a mirror.

@@ -33,7 +33,7 @@ pub use bone_buffer::BoneBuffer;
 pub(crate) use bone_buffer::reserve_rows;
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
-pub use parts::{FramePart, Parts};
+pub use parts::FramePart;
 pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, RowMove, Schedule};
 pub use snapshot::CrowdSnapshot;
@@ -41,5 +41,5 @@ pub use tiers::{
     MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierDetail, TierError, TierFrame, TierStats,
     Tiers, View,
 };
-pub use view::{PlayingAction, RigView};
+pub use view::RigView;
 pub use watch::WatchedJoints;

@@ -1,32 +1,13 @@
-//! Overrides: local matrices of single joints that replace the animated ones.
+//! Overrides of many instances: local matrices of joints that replace the animated ones.
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
+#[cfg(doc)]
+use crate::playback::Player;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
-use crate::skeleton::JointRef;
 use crate::words::shorten;
 
 impl Crowd {
-    /// Overrides the local matrix of a joint (relative to its parent joint), from the next
-    /// [`evaluate`](Self::evaluate) on. Palette rows and joints below it follow.
-    ///
-    /// The override replaces the joint's blended local transform before the hierarchy is composed; the clips of the
-    /// instance may then need more matrix products. The bits of other instances do not change. Setting the same matrix
-    /// again, bit by bit, changes nothing. [`set_overrides`](Self::set_overrides) is the call for many instances in
-    /// every frame.
-    ///
-    /// # Errors
-    /// If the instance or joint is unknown, several joints match, the matrix is not finite, its translation exceeds
-    /// 1e9, or its scale times those of the instance's other overrides down a chain of joints exceeds 1e6.
-    pub fn set_override<'a>(
-        &mut self,
-        instance: InstanceId,
-        joint: impl Into<JointRef<'a>>,
-        local: impl Into<Affine3x4>,
-    ) -> Result<(), CrowdError> {
-        self.player(instance)?.set_override(joint, local)
-    }
-
     /// Overrides the local matrices of the same joints of many instances, for example with the results of inverse
     /// kinematics or a look-at. `locals` has one matrix per joint of the first instance, then of the second, and so
     /// on. All matrices are checked first; large arrays on the current rayon pool.
@@ -50,7 +31,7 @@ impl Crowd {
     ///     .flat_map(|_| joints.map(|joint| skeleton.rest(joint).to_affine()))
     ///     .collect();
     /// crowd.set_overrides(rig, &joints, &instances, &locals)?;
-    /// assert_eq!(crowd.overrides(instances[1])?.count(), 2);
+    /// assert_eq!(crowd.playing(instances[1])?.overrides().count(), 2);
     /// # Ok(())
     /// # }
     /// # #[cfg(not(feature = "gltf"))]
@@ -59,7 +40,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If the rig, an instance or a joint is unknown, an instance is of another rig, the joints do not ascend, `locals`
-    /// does not have one matrix per instance and joint, or for a reason that [`set_override`](Self::set_override)
+    /// does not have one matrix per instance and joint, or for a reason that [`Player::set_override`]
     /// lists. Nothing is changed then.
     pub fn set_overrides(
         &mut self,
@@ -94,37 +75,5 @@ impl Crowd {
             }
         }
         self.pool_mut(rig)?.set_overrides(joints, instances, locals)
-    }
-
-    /// Removes the override of a joint: its actions animate it again.
-    ///
-    /// # Errors
-    /// If the instance or joint is unknown, or several joints match.
-    pub fn clear_override<'a>(
-        &mut self,
-        instance: InstanceId,
-        joint: impl Into<JointRef<'a>>,
-    ) -> Result<(), CrowdError> {
-        self.player(instance)?.clear_override(joint)
-    }
-
-    /// Removes all overrides of an instance.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
-    pub fn clear_overrides(&mut self, instance: InstanceId) -> Result<(), CrowdError> {
-        self.player(instance)?.clear_overrides();
-        Ok(())
-    }
-
-    /// The joints of an instance that have overrides, with their local matrices, in ascending order of joints.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
-    pub fn overrides(
-        &self,
-        instance: InstanceId,
-    ) -> Result<impl Iterator<Item = (usize, &Affine3x4)>, CrowdError> {
-        Ok(self.playing(instance)?.overrides())
     }
 }

@@ -1,4 +1,4 @@
-//! `Parts`: a scheduled frame split into parts that a host runs on its own threads.
+//! `FramePart`: a part of a scheduled frame, which a host runs on a thread of its own.
 
 use super::crowd_data::Crowd;
 use super::memory::{Copied, Output, PaletteMemory};
@@ -35,7 +35,7 @@ impl Crowd {
         how: How,
         parts: usize,
         memory: M,
-    ) -> Parts<'_, M> {
+    ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
         self.settle_parts();
         let Self { pools, scratches, lending, tiering, frame: last, .. } = self;
         *last = None;
@@ -55,14 +55,8 @@ impl Crowd {
     }
 }
 
-/// The parts of a scheduled frame that have not been handed out, from [`Schedule::parts`](super::Schedule::parts).
-///
-/// An iterator. Each part owns its palettes, its scratch and its part of the memory. The frame is complete when every
-/// part has been [run](FramePart::run). If a part is dropped instead, no memory counts as holding the frame, and the
-/// next frame evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part was run.
-/// [Watched](Crowd::watch) joints were evaluated before the first part.
-#[derive(Debug)]
-pub struct Parts<'a, M> {
+/// The parts of a scheduled frame that have not been handed out.
+struct Parts<'a, M> {
     task: BankTask<'a>,
     /// The work that is left.
     share: Option<BankShare<'a>>,
@@ -71,7 +65,12 @@ pub struct Parts<'a, M> {
     left: &'a AtomicUsize,
 }
 
-/// A part of a scheduled frame, for any thread.
+/// A part of a scheduled frame, for any thread, from [`Schedule::parts`](super::Schedule::parts).
+///
+/// Each part owns its palettes, its scratch and its part of the memory. The frame is complete when every part has been
+/// [run](FramePart::run). If a part is dropped instead, no memory counts as holding the frame, and the next frame
+/// evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part was run.
+/// [Watched](Crowd::watch) joints were evaluated before the first part.
 #[derive(Debug)]
 #[must_use = "a frame is complete only when all its parts have been run"]
 pub struct FramePart<'a, M> {

@@ -5,6 +5,7 @@ use super::mirrors::Mirrored;
 use crate::playback::lent::Lent;
 use crate::playback::{InstanceId, PlaybackError as CrowdError};
 use crate::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
+use crate::skeleton::LookupError;
 use crate::skeleton::limits::is_world;
 use std::sync::Arc;
 
@@ -18,24 +19,13 @@ pub struct SceneStats {
 }
 
 impl Crowd {
-    /// Adds the joints of an instance to a scene graph as nodes: its mirror. Later calls return the same mirror.
+    /// Adds joints of an instance to a scene graph as nodes: its mirror. `joints` are indices, in any order; `None` for
+    /// all joints. The cost is per joint, and instances without a mirror cost nothing.
     ///
-    /// [`update_scene`](Self::update_scene) keeps the nodes up to date. The mirror's root has the transform of
+    /// These joints of the instance are [watched](Self::watch) while the mirror exists, and
+    /// [`update_scene`](Self::update_scene) copies them to the nodes. The mirror's root has the transform of
     /// [`set_world`](Self::set_world). If it is a child of another node, the scene sets the instance's world
-    /// transform instead. The joints are children of the root: their local transforms are model matrices. Instances
-    /// without a mirror cost nothing. For a prop or two [`mirror_joints`](Self::mirror_joints) costs less.
-    ///
-    /// # Errors
-    /// If the instance is unknown, it has a mirror of some joints in the scene, or the scene is full.
-    pub fn mirror(
-        &mut self,
-        instance: InstanceId,
-        scene: &mut SceneGraph,
-    ) -> Result<MirrorId, CrowdError> {
-        self.add_mirror(instance, scene, None)
-    }
-
-    /// [`mirror`](Self::mirror) with nodes for these joints only (indices, in any order); the cost is per joint.
+    /// transform instead. The joints are children of the root: their local transforms are model matrices.
     ///
     /// If the instance has a mirror with nodes for all these joints, that mirror is returned.
     ///
@@ -51,7 +41,7 @@ impl Crowd {
     /// let hand = crowd.rig(rig)?.skeleton().joint("RightHand")?;
     /// let character = crowd.spawn(rig)?;
     /// let mut scene = SceneGraph::new();
-    /// let mirror = crowd.mirror_joints(character, &mut scene, &[hand])?;
+    /// let mirror = crowd.mirror(character, &mut scene, Some(&[hand]))?;
     /// let sword = scene.add(None, Affine3x4::IDENTITY)?;
     /// scene.attach(sword, mirror, hand, Affine3x4::IDENTITY)?;
     /// let mut bones = BoneBuffer::new();
@@ -70,48 +60,35 @@ impl Crowd {
     /// # Errors
     /// If the instance or a joint is unknown, it has a mirror in the scene that lacks one of the joints, or the
     /// scene is full.
-    pub fn mirror_joints(
+    pub fn mirror(
         &mut self,
         instance: InstanceId,
         scene: &mut SceneGraph,
-        joints: &[usize],
-    ) -> Result<MirrorId, CrowdError> {
-        let (pool, _) = self.instance(instance)?;
-        let mut chosen = Vec::with_capacity(joints.len());
-        for &joint in joints {
-            // Joint indices fit in 16 bits.
-            chosen.push(pool.rig.skeleton().joint(joint)? as u16);
-        }
-        chosen.sort_unstable();
-        chosen.dedup();
-        self.add_mirror(instance, scene, Some(chosen.into()))
-    }
-
-    fn add_mirror(
-        &mut self,
-        instance: InstanceId,
-        scene: &mut SceneGraph,
-        joints: Option<Arc<[u16]>>,
+        joints: Option<&[usize]>,
     ) -> Result<MirrorId, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        if let Some(found) = self.mirrors.find(instance, scene) {
-            let (mirror, all) = (found.mirror, pool.rig.skeleton().len());
-            let Some(has) = &found.joints else {
-                return Ok(mirror);
-            };
-            let has = |joint: &u16| has.binary_search(joint).is_ok();
-            let missing = match &joints {
-                Some(joints) => joints.iter().find(|joint| !has(joint)).copied(),
-                None => (0..all).map(|j| j as u16).find(|joint| !has(joint)),
-            };
-            return match missing.map(usize::from) {
-                Some(joint) => Err(SceneError::NoNode { mirror, joint }.into()),
+        let skeleton = pool.rig.skeleton();
+        // Joint indices fit in 16 bits.
+        let joints: Arc<[u16]> = match joints {
+            None => (0..skeleton.len()).map(|joint| joint as u16).collect(),
+            Some(some) => {
+                let some = some.iter().map(|&joint| Ok(skeleton.joint(joint)? as u16));
+                let mut some = some.collect::<Result<Vec<u16>, LookupError>>()?;
+                some.sort_unstable();
+                some.dedup();
+                some.into()
+            }
+        };
+        if let Some(Mirrored { mirror, joints: has, .. }) = self.mirrors.find(instance, scene) {
+            let (mirror, missing) =
+                (*mirror, joints.iter().find(|j| has.binary_search(j).is_err()));
+            return match missing {
+                Some(&joint) => Err(SceneError::NoNode { mirror, joint: joint.into() }.into()),
                 None => Ok(mirror),
             };
         }
-        let world = *pool.state.world(index);
-        let mirror = scene.follow(pool.rig.skeleton(), joints.clone())?;
-        scene.place_root(mirror, &world)?;
+        let mirror = scene.mirror(skeleton, joints.clone(), true)?;
+        scene.place_root(mirror, pool.state.world(index))?;
         self.mirrors.add(Mirrored {
             instance,
             mirror,
@@ -142,7 +119,7 @@ impl Crowd {
         Ok((instance, joint))
     }
 
-    /// Removes an instance and its mirror at once. `attached` says what happens to the nodes attached to the mirror.
+    /// Removes the mirror of an instance; the instance stays. `attached` says what happens to the nodes attached to it.
     ///
     /// The mirror of an instance that was removed by [`despawn`](Self::despawn) is removed in the next
     /// [`update_scene`](Self::update_scene).
@@ -150,20 +127,6 @@ impl Crowd {
     /// # Errors
     /// If the instance is unknown, it has no mirror in the scene, or the attached nodes cannot be moved to the new
     /// parent: see [`SceneGraph::remove`].
-    pub fn despawn_mirrored(
-        &mut self,
-        instance: InstanceId,
-        scene: &mut SceneGraph,
-        attached: OnRemove,
-    ) -> Result<(), CrowdError> {
-        self.unmirror(instance, scene, attached)?;
-        self.despawn(instance)
-    }
-
-    /// Removes the mirror of an instance; the instance stays.
-    ///
-    /// # Errors
-    /// For a reason that [`despawn_mirrored`](Self::despawn_mirrored) lists.
     pub fn unmirror(
         &mut self,
         instance: InstanceId,
@@ -174,14 +137,13 @@ impl Crowd {
         let mirror = self.mirror_of(instance, scene);
         let mirror = mirror
             .ok_or_else(|| CrowdError::NoMirror { instance, rig: self.rig_name(instance) })?;
-        scene.remove_mirror(mirror, attached)?;
+        scene.remove(scene.root(mirror)?, attached)?;
         self.mirrors.remove(mirror);
         Ok(())
     }
 
-    /// Updates a scene graph: removes the mirrors of instances that were removed, writes the present model matrices of
-    /// this crowd's mirrored instances, then calls [`SceneGraph::update`]. Returns how many instances are mirrored
-    /// there, and how many of them were evaluated for it.
+    /// Updates a scene graph: removes the mirrors of instances that were removed, copies the watched joints of mirrored
+    /// instances to their nodes, then calls [`SceneGraph::update`].
     ///
     /// The matrices are those of the last [`evaluate`](Self::evaluate), into heap or device memory. An instance that
     /// changed since, or was not evaluated, is evaluated here: call `update_scene` after `evaluate`, not before it.
@@ -189,8 +151,7 @@ impl Crowd {
     /// A node attached to a mirror that is removed keeps its world transform and has no parent;
     /// [`update_scene_with`](Self::update_scene_with) has other choices. An instance whose root has a parent node gets
     /// its world transform from that node, in the same call, through any number of instances attached to one another.
-    /// Hidden instances are updated, too. Allocates only when mirrors, instances or clips were added, or a removed
-    /// mirror has nodes attached.
+    /// Allocates only when mirrors, instances or clips were added, or a removed mirror has nodes attached.
     pub fn update_scene(&mut self, scene: &mut SceneGraph) -> SceneStats {
         self.update_scene_with(scene, Some(OnRemove::Reparent(None)))
     }
@@ -198,7 +159,7 @@ impl Crowd {
     /// [`update_scene`](Self::update_scene) with a choice for the mirrors whose instance no longer exists: it was
     /// despawned, or [`restore`](Self::restore) returned to a time before it was spawned.
     ///
-    /// With `Some`, these mirrors are removed, as by [`despawn_mirrored`](Self::despawn_mirrored). An attached node
+    /// With `Some`, these mirrors are removed, as by [`unmirror`](Self::unmirror). An attached node
     /// gets no parent if the requested one is unknown, is part of the mirror or has no inverse. An attached node
     /// without a finite world transform is removed. With `None` the mirrors keep their last transforms. Those of
     /// despawned instances are updated again if `restore` brings the instance back; the next call with `Some` removes
@@ -257,6 +218,8 @@ impl Crowd {
 /// Removes a mirror of this scene. If `attached` is refused, the attached nodes lose their parent, or else are removed.
 fn remove(scene: &mut SceneGraph, mirror: MirrorId, attached: OnRemove) {
     let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
-    // A mirror of another scene is refused by every attempt; the update of that scene removes it.
-    let _ = ways.into_iter().find(|&way| scene.remove_mirror(mirror, way).is_ok());
+    // A mirror of another scene is unknown here; the update of that scene removes it.
+    if let Ok(root) = scene.root(mirror) {
+        let _ = ways.into_iter().find(|&way| scene.remove(root, way).is_ok());
+    }
 }

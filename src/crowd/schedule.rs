@@ -2,7 +2,7 @@
 
 use super::crowd_data::{Crowd, FrameStats};
 use super::memory::{Copied, Output, PaletteMemory};
-use super::parts::Parts;
+use super::parts::FramePart;
 use super::scratches::{COLD_BYTES, STREAM_BYTES};
 use super::tiers::Selected;
 use crate::math::Affine3x4;
@@ -226,7 +226,11 @@ impl Schedule<'_> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn parts<M: PaletteMemory>(&mut self, parts: usize, memory: M) -> Parts<'_, M> {
+    pub fn parts<M: PaletteMemory>(
+        &mut self,
+        parts: usize,
+        memory: M,
+    ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
         self.crowd.lend_parts(self.id, self.how, parts, memory)
     }
 

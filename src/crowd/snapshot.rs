@@ -32,7 +32,7 @@ const CLOSE: f64 = 1.0;
 /// let mut crowd = Crowd::new();
 /// let rig = crowd.add_rig(data.clone())?;
 /// let character = crowd.spawn(rig)?;
-/// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+/// let walk = crowd.clip_named(rig, "Walk")?;
 /// crowd.play(character, walk, &PlayOptions::default())?;
 /// crowd.advance(0.4)?;
 /// let saved = crowd.snapshot().to_bytes();
@@ -145,7 +145,7 @@ impl Crowd {
     /// that were added after the snapshot before you restore it.
     ///
     /// The snapshot may be of another crowd that was built by the same calls. This crowd then takes over its
-    /// [tag](Self::tag): handles of that crowd become valid here, and handles that this crowd returned before become
+    /// [tag](Self::with_tag): handles of that crowd become valid here, and handles that this crowd returned before become
     /// unknown.
     ///
     /// # Errors

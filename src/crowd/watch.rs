@@ -2,34 +2,31 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
-use crate::playback::pool::Own;
+use crate::playback::pool::{Own, Watched};
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use glam::DAffine3;
 
 /// The watched joints of an instance: see [`Crowd::watch`].
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct WatchedJoints<'a> {
-    joints: &'a [u16],
-    models: &'a [Affine3x4],
+    /// The joints, ascending.
+    pub joints: &'a [u16],
+    /// Model matrices of the joints, in the same order: joint space to model space.
+    pub models: &'a [Affine3x4],
+    /// True if the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
+    /// its actions or overrides.
+    pub current: bool,
+    /// The number of frames evaluated since the one that the matrices come from: 0 for the last frame. `None` if they
+    /// come from no frame: the instance was not evaluated since the joints are watched (the matrices are then the
+    /// identity), or [`Crowd::update_scene`] has evaluated it.
+    pub age: Option<u64>,
     world: DAffine3,
-    current: bool,
-    age: Option<u64>,
 }
 
 impl<'a> WatchedJoints<'a> {
-    /// The joints, ascending.
-    pub fn joints(&self) -> &'a [u16] {
-        self.joints
-    }
-
-    /// Model matrices of the joints, in the order of [`joints`](Self::joints): joint space to model space.
-    pub fn models(&self) -> &'a [Affine3x4] {
-        self.models
-    }
-
     /// World matrices of the joints, in the order of [`joints`](Self::joints): the instance's present world transform ×
-    /// the model matrix, in f64. Each product is made when it is read, so that it follows [`Crowd::set_world`] and
-    /// [`Crowd::update_scene`].
+    /// the model matrix, in f64. Each product is made when it is read.
     pub fn worlds(&self) -> impl ExactSizeIterator<Item = DAffine3> + 'a {
         let world = self.world;
         self.models.iter().map(move |model| world * DAffine3::from(*model))
@@ -39,19 +36,6 @@ impl<'a> WatchedJoints<'a> {
     pub fn model(&self, joint: usize) -> Option<&'a Affine3x4> {
         let joint = u16::try_from(joint).ok()?;
         self.models.get(self.joints.binary_search(&joint).ok()?)
-    }
-
-    /// The number of frames evaluated since the one that the matrices come from: 0 for the last frame. `None` if they
-    /// come from no frame: the instance was not evaluated since the joints are watched (the matrices are then the
-    /// identity), or [`Crowd::update_scene`] has evaluated it.
-    pub fn age(&self) -> Option<u64> {
-        self.age
-    }
-
-    /// True if the instance has not changed since it was evaluated: the crowd was not advanced, and no call has changed
-    /// its actions or overrides.
-    pub fn is_current(&self) -> bool {
-        self.current
     }
 }
 
@@ -76,8 +60,8 @@ impl Crowd {
     /// let mut bones = BoneBuffer::new();
     /// crowd.evaluate(&mut bones);
     /// let watched = crowd.watched(character)?;
-    /// assert_eq!(watched.age(), Some(0));
-    /// for (joint, model) in watched.joints().iter().zip(watched.models()) {
+    /// assert_eq!(watched.age, Some(0));
+    /// for (joint, model) in watched.joints.iter().zip(watched.models) {
     ///     println!("joint {joint} at {}", model.translation());
     /// }
     /// # Ok(())
@@ -89,10 +73,8 @@ impl Crowd {
     /// # Errors
     /// If the rig or a joint is unknown.
     pub fn watch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
-        self.check_joints(rig, joints)?;
-        let joints = joints.iter().map(|&joint| joint as u16);
         // The next frame lays them out.
-        self.pool_mut(rig)?.watch.watch(joints);
+        self.watch_of(rig, joints)?.watch(joints.iter().map(|&joint| joint as u16));
         Ok(())
     }
 
@@ -101,9 +83,7 @@ impl Crowd {
     /// # Errors
     /// If the rig or a joint is unknown.
     pub fn unwatch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
-        self.check_joints(rig, joints)?;
-        let joints = joints.iter().map(|&joint| joint as u16);
-        self.pool_mut(rig)?.watch.unwatch(joints);
+        self.watch_of(rig, joints)?.unwatch(joints.iter().map(|&joint| joint as u16));
         Ok(())
     }
 
@@ -126,12 +106,13 @@ impl Crowd {
         })
     }
 
-    fn check_joints(&self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
-        let pool = self.pool(rig)?;
+    /// The watched joints of a rig that has these joints.
+    fn watch_of(&mut self, rig: RigId, joints: &[usize]) -> Result<&mut Watched, CrowdError> {
+        let pool = self.pool_mut(rig)?;
         for &joint in joints {
             pool.rig.skeleton().joint(joint)?;
         }
-        Ok(())
+        Ok(&mut pool.watch)
     }
 
     /// Lays out the watched joints of each rig whose watched joints, mirrors or instances have changed.
@@ -149,8 +130,7 @@ impl Crowd {
                     own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }
             }
-            let joints = pool.rig.skeleton().len();
-            pool.watch.lay_out(pool.state.len(), &own, joints);
+            pool.watch.lay_out(pool.state.len(), &own);
         }
     }
 }

@@ -6,8 +6,7 @@ use super::kernel::{compose, locate_all, multiply};
 use super::mix::Mix;
 use super::scratch::{ActionInput, Last, LayerInput, LocalOverride, Scratch, Sources};
 use super::tables::{
-    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, fold_rows, group_floats,
-    scratch_row,
+    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, group_floats, scratch_row,
 };
 use crate::math::{Affine3x4, Row};
 use crate::simd::{Lanes, Streaming};
@@ -268,22 +267,6 @@ impl Scratch {
         };
         multiply(simd, &left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
         out
-    }
-
-    /// A joint's local matrix after a run.
-    pub fn local(&self, sources: &Sources<'_>, joint: usize) -> Affine3x4 {
-        let lane = usize::from(sources.rig.skeleton().lane_of()[joint]);
-        let (topology, _) = sources.program.topology(sources.rig, self.last.topology);
-        if lane < topology.moving && sources.rig.is_evaluated(joint) {
-            let width = sources.program.units.width;
-            let at = scratch_row(lane, width) as usize;
-            let locals: &[[f32; 4]] = bytemuck::must_cast_slice(&self.locals);
-            return Affine3x4 { rows: [0, 1, 2].map(|r| locals[at + r * width]) };
-        }
-        let clip = self.played_alone(sources);
-        let constants = clip.map_or(&sources.program.base, |c| &c.constants);
-        // An infinite scale keeps translations: their noise is settled already, in their frames.
-        Affine3x4 { rows: fold_rows(constants.local(lane), f64::INFINITY) }
     }
 
     /// The clip that played alone in the last run.

@@ -5,7 +5,7 @@ use super::error::PlaybackError;
 use super::ids::{ClipId, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
 use super::pool::{LayerOptions, MAX_LAYERS, Pool};
-use crate::clip::{Clip, ClipKind, LaneDifference};
+use crate::clip::{Clip, ClipKind};
 use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
 use crate::suggest::LookupError;
@@ -130,11 +130,6 @@ impl Pool {
     /// Whether a clip or blend space is undone: see [`Arena`](super::arena::Arena).
     pub fn has_undone(&self) -> bool {
         self.clips.has_undone() || self.spaces.has_undone()
-    }
-
-    /// The difference that laying out a clip made.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
-        Ok(self.rig.layout_difference(self.loaded_clip(clip)?))
     }
 
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {

@@ -40,7 +40,7 @@ pub(crate) const NO_CLIP: u16 = u16::MAX;
 ///
 /// Valid until [`Crowd::remove_rig`](crate::crowd::Crowd::remove_rig). No other rig of the crowd gets the
 /// same handle, unless a [`restore`](crate::crowd::Crowd::restore) goes back to a time before this rig was
-/// added. Crowds with another [tag](crate::crowd::Crowd::tag) reject it.
+/// added. Crowds with another [tag](crate::crowd::Crowd::with_tag) reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RigId(Owner);
 
@@ -49,7 +49,7 @@ pub struct RigId(Owner);
 /// Valid until the clip is unloaded. A later clip may reuse the index under another handle. After a
 /// [`restore`](crate::crowd::Crowd::restore), repeated calls reuse the handles of clips that were added and
 /// unloaded since the snapshot. Other rigs of the crowd and crowds with another
-/// [tag](crate::crowd::Crowd::tag) reject the handle. In all mixers of one skeleton, the clip at an index has
+/// [tag](crate::crowd::Crowd::with_tag) reject the handle. In all mixers of one skeleton, the clip at an index has
 /// the same handle; skeletons are distinguished by 31 bits of their hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClipId {
@@ -61,7 +61,7 @@ pub struct ClipId {
 /// A blend space of a rig of a crowd, or of the mixers of a skeleton.
 ///
 /// Valid until the blend space is removed, with [`ClipId`]'s exception for restored crowds. Other rigs of
-/// the crowd and crowds with another [tag](crate::crowd::Crowd::tag) reject it.
+/// the crowd and crowds with another [tag](crate::crowd::Crowd::with_tag) reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlendSpaceId {
     pub(super) owner: Owner,
@@ -72,7 +72,7 @@ pub struct BlendSpaceId {
 /// An instance of a crowd.
 ///
 /// Valid until [`Crowd::despawn`](crate::crowd::Crowd::despawn). An index serves at most 65,535 instances,
-/// each under another handle. Crowds with another [tag](crate::crowd::Crowd::tag) reject the handle. After a
+/// each under another handle. Crowds with another [tag](crate::crowd::Crowd::with_tag) reject the handle. After a
 /// [`restore`](crate::crowd::Crowd::restore) the crowd reuses the handles that it returned since the
 /// snapshot: such a handle then refers to whatever the replay spawns at that index.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -9,7 +9,7 @@ use super::player::Player;
 use super::playing::Playing;
 use super::pool::{LayerOptions, MAX_TIME, Pool, check};
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
-use crate::clip::{Clip, LaneDifference};
+use crate::clip::Clip;
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -112,7 +112,7 @@ impl Mixer {
     }
 
     /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Mixer::layout_difference`] says what
+    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Rig::layout_difference`] says what
     /// that changed.
     ///
     /// # Errors
@@ -120,14 +120,6 @@ impl Mixer {
     /// memory in the rig's lane order, there are too many clips, or their scales multiply beyond the limit.
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         self.pool.add_clip(clip)
-    }
-
-    /// The largest difference between a clip in the rig's lane order and the clip that was added. Zero for most clips.
-    ///
-    /// # Errors
-    /// If the clip is unknown.
-    pub fn layout_difference(&self, clip: ClipId) -> Result<LaneDifference, PlaybackError> {
-        self.pool.layout_difference(clip)
     }
 
     /// Unloads a clip that nothing plays; its handle becomes stale.
@@ -273,14 +265,6 @@ impl Mixer {
         joint: impl Into<JointRef<'a>>,
     ) -> Result<Affine3x4, PlaybackError> {
         self.pool.model_matrix(ONLY, joint.into())
-    }
-
-    /// The current local matrices of all joints: joint space to the parent's space.
-    ///
-    /// [`SceneGraph::set_joint_locals`](crate::scene::SceneGraph::set_joint_locals) accepts them.
-    /// Re-evaluates, and allocates.
-    pub fn locals(&self) -> Vec<Affine3x4> {
-        self.pool.locals(ONLY)
     }
 
     /// The current value of a user channel (see `Skeleton::channel`). Re-evaluates the scalars.

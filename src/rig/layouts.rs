@@ -50,8 +50,9 @@ impl Rig {
         Ok(self.layouts.keep(hash, clip, made))
     }
 
-    /// The changes that [`Rig::lay_out`] made to a clip that it returned; no change for other clips.
-    pub(crate) fn layout_difference(&self, clip: &Arc<Clip>) -> LaneDifference {
+    /// The largest difference that [`Rig::lay_out`] made to a clip that it returned; none for other clips, and zero for
+    /// most.
+    pub fn layout_difference(&self, clip: &Arc<Clip>) -> LaneDifference {
         let all = self.layouts.all();
         let mut layouts = all.values().flatten();
         let found = layouts.find(|l| std::ptr::eq(l.clip.as_ptr(), Arc::as_ptr(clip)));

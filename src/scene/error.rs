@@ -80,9 +80,9 @@ pub enum SceneError {
         /// The joint.
         joint: usize,
     },
-    /// A mirror needs one local matrix per joint.
-    #[error("{} given for {}", plural(*.have as u64, "local matrix"), plural(*.joints as u64, "joint"))]
-    Locals {
+    /// A mirror needs one model matrix per joint.
+    #[error("{} given for {}", plural(*.have as u64, "model matrix"), plural(*.joints as u64, "joint"))]
+    Models {
         /// Matrices given.
         have: usize,
         /// Joints of the skeleton.

@@ -41,7 +41,7 @@ pub(super) const MAX_NODES: usize = NONE as usize;
 /// scene.attach(sword, character, "RightHand", Affine3x4::IDENTITY)?;
 /// // Every frame:
 /// mixer.advance(1.0 / 60.0)?;
-/// scene.set_joint_locals(character, &mixer.locals())?;
+/// scene.set_models(character, &mixer.model_matrices())?;
 /// scene.update();
 /// let world = scene.world(sword)?;
 /// # assert!(world.translation.length() > 0.5);
@@ -50,9 +50,9 @@ pub(super) const MAX_NODES: usize = NONE as usize;
 /// # #[cfg(not(feature = "gltf"))]
 /// # fn main() {}
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SceneGraph {
-    pub(super) id: u32,
+    number: SceneNumber,
     /// A reference that ends with the scene and the last of its clones.
     alive: Arc<()>,
     // One entry per node.
@@ -76,45 +76,29 @@ pub struct SceneGraph {
     pub(super) vacant: Vec<u32>,
     /// Live nodes, parents before children.
     pub(super) order: Vec<u32>,
-    /// Whether `order` is up to date.
-    pub(super) sorted: bool,
+    /// Whether `order` is out of date.
+    pub(super) unsorted: bool,
     pub(super) any_dirty: bool,
     /// Scratch space of the sort.
     pub(super) path: Vec<u32>,
     pub(super) changed_ranges: Vec<Range<usize>>,
 }
 
-impl Default for SceneGraph {
+/// A number that only a scene and its clones share.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SceneNumber(u32);
+
+impl Default for SceneNumber {
     fn default() -> Self {
-        Self::new()
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
 impl SceneGraph {
     /// An empty scene.
     pub fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        Self {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
-            alive: Arc::default(),
-            generation: Vec::new(),
-            live: Vec::new(),
-            parent: Vec::new(),
-            children: Vec::new(),
-            mirror_of: Vec::new(),
-            local: Vec::new(),
-            world: Vec::new(),
-            dirty: Vec::new(),
-            changed: Vec::new(),
-            free: FreeRanges::default(),
-            mirrors: Vec::new(),
-            vacant: Vec::new(),
-            order: Vec::new(),
-            sorted: true,
-            any_dirty: false,
-            path: Vec::new(),
-            changed_ranges: Vec::new(),
-        }
+        Self::default()
     }
 
     /// Adds a node below `parent`, or a root.
@@ -257,7 +241,7 @@ impl SceneGraph {
 
     /// A number that only the scene and its clones share.
     pub(crate) fn id(&self) -> u32 {
-        self.id
+        self.number.0
     }
 
     /// A reference that expires when the scene and all its clones are dropped.
@@ -267,21 +251,21 @@ impl SceneGraph {
 
     pub(super) fn index(&self, node: NodeId) -> Result<usize, SceneError> {
         let i = node.index as usize;
-        let good = node.scene == self.id
+        let good = node.scene == self.id()
             && self.live.get(i) == Some(&true)
             && self.generation[i] == node.generation;
-        let foreign = node.scene != self.id;
+        let foreign = node.scene != self.id();
         let unknown = SceneError::UnknownNode { node, foreign };
         good.then_some(i).ok_or(unknown)
     }
 
     pub(super) fn handle(&self, index: usize) -> NodeId {
-        NodeId { scene: self.id, index: index as u32, generation: self.generation[index] }
+        NodeId { scene: self.id(), index: index as u32, generation: self.generation[index] }
     }
 
     pub(super) fn mirror_handle(&self, mirror: u32) -> MirrorId {
         MirrorId {
-            scene: self.id,
+            scene: self.id(),
             index: mirror,
             generation: self.mirrors[mirror as usize].generation,
         }
@@ -355,7 +339,7 @@ impl SceneGraph {
             self.children[parent] += 1;
         }
         self.mark(node);
-        self.sorted = false;
+        self.unsorted = true;
     }
 
     pub(super) fn write_local(&mut self, node: usize, local: &Affine3x4) {
@@ -404,7 +388,7 @@ impl SceneGraph {
             self.world[n] = DAffine3::IDENTITY;
             self.mark(n);
         }
-        self.sorted = false;
+        self.unsorted = true;
         Ok(first as u32)
     }
 }

@@ -2,9 +2,10 @@
 
 use super::error::SceneError;
 use super::graph::{NONE, SceneGraph};
-use super::ids::{MirrorId, NodeId};
+use super::ids::NodeId;
 use crate::math::Affine3x4;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The fate of the children of a node that is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ impl SceneGraph {
     pub fn remove(&mut self, node: NodeId, children: OnRemove) -> Result<(), SceneError> {
         let n = self.own_place(node)?;
         let mirror = self.mirrors.get(self.mirror_of[n] as usize);
-        let joints = mirror.map_or(0, |m| m.len());
+        let joints = mirror.map_or(0, |m| m.joints.len());
         let gone = n..n + 1 + joints;
         match children {
             OnRemove::Remove => {
@@ -47,18 +48,6 @@ impl SceneGraph {
             }
         }
         Ok(())
-    }
-
-    /// Removes a mirror: its root and its joints.
-    ///
-    /// # Errors
-    /// Those of [`remove`](Self::remove), or if the mirror is unknown.
-    pub fn remove_mirror(
-        &mut self,
-        mirror: MirrorId,
-        children: OnRemove,
-    ) -> Result<(), SceneError> {
-        self.remove(self.root(mirror)?, children)
     }
 
     /// Whether nodes outside a range are children of nodes in it.
@@ -95,16 +84,12 @@ impl SceneGraph {
             let parent = gone.get(self.parent[n as usize] as usize);
             gone[n as usize] |= parent == Some(&true);
         }
-        let mut begun = None;
-        for n in 0..=gone.len() {
-            match (gone.get(n) == Some(&true), begun) {
-                (true, None) => begun = Some(n),
-                (false, Some(first)) => {
-                    self.free_nodes(first..n);
-                    begun = None;
-                }
-                _ => {}
+        let mut first = 0;
+        for run in gone.chunk_by(|a, b| a == b) {
+            if run[0] {
+                self.free_nodes(first..first + run.len());
             }
+            first += run.len();
         }
     }
 
@@ -117,7 +102,7 @@ impl SceneGraph {
                 && entry.root as usize == n
             {
                 entry.skeleton = None;
-                entry.chosen = None;
+                entry.joints = Arc::default();
                 entry.generation = entry.generation.wrapping_add(1);
                 self.vacant.push(self.mirror_of[n]);
             }
@@ -129,6 +114,6 @@ impl SceneGraph {
             self.changed[n] = false;
         }
         self.free.give(nodes.start as u32..nodes.end as u32);
-        self.sorted = false;
+        self.unsorted = true;
     }
 }

@@ -31,19 +31,12 @@ impl SceneGraph {
                 self.world[n] = above.map_or(local, |p| self.world[p] * local);
             }
         }
-        let mut begun = None;
-        for (n, &changed) in self.changed.iter().enumerate() {
-            match (changed, begun) {
-                (true, None) => begun = Some(n),
-                (false, Some(first)) => {
-                    self.changed_ranges.push(first..n);
-                    begun = None;
-                }
-                _ => {}
+        let mut first = 0;
+        for run in self.changed.chunk_by(|a, b| a == b) {
+            if run[0] {
+                self.changed_ranges.push(first..first + run.len());
             }
-        }
-        if let Some(first) = begun {
-            self.changed_ranges.push(first..self.changed.len());
+            first += run.len();
         }
         &self.changed_ranges
     }
@@ -56,10 +49,9 @@ impl SceneGraph {
     /// Sorts the live nodes: parents first, otherwise by index, so that the joints of a mirror are
     /// adjacent.
     pub(super) fn sort(&mut self) {
-        if self.sorted {
+        if !std::mem::take(&mut self.unsorted) {
             return;
         }
-        self.sorted = true;
         self.order.clear();
         // Here `changed` means "placed"; the update then writes it for every live node.
         self.changed.fill(false);

@@ -223,9 +223,9 @@ impl Lively {
             3 => crowd.set_world(instance, place),
             4 => {
                 let joint = dice.below(2);
-                crowd.set_override(instance, joint, ruler::shift(0.3))
+                crowd.player(instance).and_then(|mut p| p.set_override(joint, ruler::shift(0.3)))
             }
-            5 => crowd.clear_overrides(instance),
+            5 => crowd.player(instance).map(|mut p| p.clear_overrides()),
             _ => {
                 let clips = &self.clips[n];
                 let motion = |dice: &mut Dice| match dice.below(clips.len() + 1) {
@@ -290,7 +290,7 @@ impl Lively {
         }
         for &rig in &self.rigs {
             // After a restore the crowd may have another tag.
-            let Ok(places) = self.crowd.view(rig).map(|view| view.len()) else {
+            let Ok(places) = self.crowd.view(rig).map(|view| view.alive.len()) else {
                 continue;
             };
             let heights: Vec<f32> = (0..places).map(|_| dice.below(70) as f32).collect();
@@ -313,7 +313,7 @@ impl Lively {
             if let Ok(view) = self.crowd.view(rig) {
                 for instance in view.instances() {
                     events.write_u64(instance.to_bits());
-                    let world = &view.worlds()[instance.index()];
+                    let world = &view.worlds[instance.index()];
                     let rows = world.rows.as_flattened();
                     rows.iter().for_each(|v| events.write(&v.to_le_bytes()));
                 }

@@ -122,8 +122,8 @@ fn props_on_joints() -> Tested {
     for world in [Affine3A::IDENTITY, turned, far] {
         let i = crowd.spawn(id)?;
         crowd.set_world(i, world)?;
-        let mirror = crowd.mirror(i, &mut graph)?;
-        assert_eq!(crowd.mirror(i, &mut graph), Ok(mirror));
+        let mirror = crowd.mirror(i, &mut graph, None)?;
+        assert_eq!(crowd.mirror(i, &mut graph, None), Ok(mirror));
         let mut props = Vec::new();
         for joint in ["LeftHand", "Hips/Spine/Spine1/Chest/Neck/Head", "RightToe"] {
             let prop = graph.add(None, Affine3x4::IDENTITY)?;
@@ -165,7 +165,7 @@ fn rider_as_one_rig() -> Tested {
     let id = crowd.add_rig(rig.clone())?;
     let i = crowd.spawn(id)?;
     let mut graph = SceneGraph::new();
-    let mirror = crowd.mirror(i, &mut graph)?;
+    let mirror = crowd.mirror(i, &mut graph, None)?;
     let (local, local64) = offset();
     let prop = graph.add(None, local)?;
     graph.attach(prop, mirror, "rhand_r", local)?;
@@ -193,8 +193,8 @@ fn rider_on_a_horse() -> Tested {
     let rider = crowd.spawn(rider_id)?;
     let horse = crowd.spawn(horse_id)?;
     let mut graph = SceneGraph::new();
-    let rider_mirror = crowd.mirror(rider, &mut graph)?;
-    let horse_mirror = crowd.mirror(horse, &mut graph)?;
+    let rider_mirror = crowd.mirror(rider, &mut graph, None)?;
+    let horse_mirror = crowd.mirror(horse, &mut graph, None)?;
     let root = graph.root(rider_mirror)?;
     graph.attach(root, horse_mirror, saddle, Affine3x4::IDENTITY)?;
     // The horse itself stands on something that moves.
@@ -235,7 +235,7 @@ fn rider_on_a_horse() -> Tested {
     assert!(compared >= 4 * 23);
     // The rider is detached from the horse: it keeps its world transform, and follows `set_world` from then on.
     let stood = *crowd.world(rider)?;
-    graph.detach(root)?;
+    graph.set_parent_in_place(root, None)?;
     crowd.update_scene(&mut graph);
     assert_eq!(*crowd.world(rider)?, stood);
     crowd.set_world(rider, Affine3A::from_translation(Vec3::Z))?;
@@ -259,7 +259,7 @@ fn overrides() -> Tested {
     let start = crowd.snapshot();
 
     let mut graph = SceneGraph::new();
-    let mirror = crowd.mirror(b, &mut graph)?;
+    let mirror = crowd.mirror(b, &mut graph, None)?;
     let sword = graph.add(None, Affine3x4::IDENTITY)?;
     graph.attach(sword, mirror, "LeftHand", Affine3x4::IDENTITY)?;
     let rotation = Quat::from_rotation_x(1.2);
@@ -271,7 +271,7 @@ fn overrides() -> Tested {
     let elbow = graph.joint(mirror, "LeftForeArm")?;
     let (instance, joint) = crowd.mirrored_joint(&graph, elbow)?;
     assert_eq!((instance, joint), (b, joint_of(&rig, "LeftForeArm")?));
-    crowd.set_override(instance, joint, local)?;
+    crowd.player(instance)?.set_override(joint, local)?;
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     crowd.update_scene(&mut graph);
@@ -308,7 +308,7 @@ fn overrides() -> Tested {
     let raised = crowd.snapshot();
     assert!(raised != start);
     let hash = buffer.hash();
-    crowd.clear_override(b, "LeftForeArm")?;
+    crowd.player(b)?.clear_override("LeftForeArm")?;
     crowd.evaluate(&mut buffer);
     assert_eq!(buffer.hash(), plain.hash());
     crowd.update_scene(&mut graph);
@@ -317,11 +317,11 @@ fn overrides() -> Tested {
     crowd.restore(&raised)?;
     crowd.evaluate(&mut buffer);
     assert_eq!(buffer.hash(), hash);
-    assert_eq!(crowd.overrides(b)?.count(), 1);
+    assert_eq!(crowd.playing(b)?.overrides().count(), 1);
     // An instance that reuses the index has none.
     crowd.despawn(b)?;
     let d = crowd.spawn(id)?;
-    assert_eq!(crowd.overrides(d)?.count(), 0);
+    assert_eq!(crowd.playing(d)?.overrides().count(), 0);
     Ok(())
 }
 
@@ -335,7 +335,7 @@ fn mirrors_come_and_go() -> Tested {
         let i = crowd.spawn(id)?;
         play(crowd, i, 3, 0.2)?;
         crowd.set_world(i, Affine3A::from_translation(Vec3::X * 4.0))?;
-        let mirror = crowd.mirror(i, graph)?;
+        let mirror = crowd.mirror(i, graph, None)?;
         let sword = graph.add(None, Affine3x4::IDENTITY)?;
         graph.attach(sword, mirror, "RightHand", offset().0)?;
         crowd.update_scene(graph);
@@ -344,7 +344,8 @@ fn mirrors_come_and_go() -> Tested {
     // The attached node is removed, too.
     let (i, mirror, sword) = spawn(&mut crowd, &mut graph)?;
     assert_eq!(graph.len(), count + 1);
-    crowd.despawn_mirrored(i, &mut graph, OnRemove::Remove)?;
+    crowd.unmirror(i, &mut graph, OnRemove::Remove)?;
+    crowd.despawn(i)?;
     assert!(graph.is_empty() && !graph.contains(sword) && graph.root(mirror).is_err());
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     // The attached node keeps its world transform.
@@ -369,7 +370,7 @@ fn mirrors_come_and_go() -> Tested {
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 1);
     assert!(!graph.changed().is_empty());
     // Removed from the scene, it is mirrored no more.
-    graph.remove_mirror(mirror, OnRemove::Remove)?;
+    graph.remove(graph.root(mirror)?, OnRemove::Remove)?;
     assert_eq!(crowd.update_scene(&mut graph).mirrored, 0);
     assert_eq!(crowd.mirror_of(i, &graph), None);
     Ok(())
@@ -382,7 +383,7 @@ fn refused_calls() -> Tested {
     let (i, gone) = (crowd.spawn(id)?, crowd.spawn(id)?);
     crowd.despawn(gone)?;
     let (mut graph, mut other) = (SceneGraph::new(), SceneGraph::new());
-    let mirror = crowd.mirror(i, &mut graph)?;
+    let mirror = crowd.mirror(i, &mut graph, None)?;
     let own = other.add_mirror(crowd.rig(id)?.skeleton())?;
     let one = Affine3x4::IDENTITY;
     let plain = graph.add(None, one)?;
@@ -394,22 +395,20 @@ fn refused_calls() -> Tested {
     };
     let nan = Affine3x4 { rows: [[f32::INFINITY; 4]; 3] };
     let (before, nodes) = (crowd.snapshot(), format!("{graph:?}{other:?}"));
-    assert!(crowd.mirror(gone, &mut graph).is_err_and(|e| stale(&e)));
-    assert!(crowd.set_override(gone, 0, one).is_err_and(|e| stale(&e)));
+    assert!(crowd.mirror(gone, &mut graph, None).is_err_and(|e| stale(&e)));
+    assert!(crowd.player(gone).is_err_and(|e| stale(&e)));
     assert!(matches!(
-        crowd.set_override(i, "Head", nan),
+        crowd.player(i)?.set_override("Head", nan),
         Err(CrowdError::Override { fault: OverrideFault::NotFinite, .. })
     ));
     assert!(matches!(
-        crowd.set_override(i, "Tail", one),
+        crowd.player(i)?.set_override("Tail", one),
         Err(CrowdError::Lookup(LookupError::NoJoint { .. }))
     ));
-    assert!(crowd.clear_override(i, 47).is_err());
+    assert!(crowd.player(i)?.clear_override(47).is_err());
     let no_mirror =
         |e: CrowdError| matches!(e, CrowdError::NoMirror { instance, .. } if instance == i);
     let refused = crowd.unmirror(i, &mut other, OnRemove::Remove);
-    assert!(refused.is_err_and(no_mirror));
-    let refused = crowd.despawn_mirrored(i, &mut other, OnRemove::Remove);
     assert!(refused.is_err_and(no_mirror));
     // A mirror that is not this crowd's, and nodes that are no joints.
     let foreign = other.joint(own, "Head")?;
@@ -419,9 +418,9 @@ fn refused_calls() -> Tested {
     let root = graph.root(mirror)?;
     assert_eq!(crowd.mirrored_joint(&graph, root), not(root));
     assert!(crowd.mirrored_joint(&graph, foreign).is_err());
-    // The scene refuses, so the instance stays, too.
+    // The scene refuses.
     let below = OnRemove::Reparent(Some(root));
-    assert!(crowd.despawn_mirrored(i, &mut graph, below).is_err());
+    assert!(crowd.unmirror(i, &mut graph, below).is_err());
     assert!(crowd.snapshot() == before);
     assert_eq!(format!("{graph:?}{other:?}"), nodes);
     Ok(())
@@ -450,7 +449,7 @@ fn doubled_names() -> Tested {
     let id = crowd.add_rig(Arc::new(build_rig(raw, &Default::default())?))?;
     let i = crowd.spawn(id)?;
     let mut graph = SceneGraph::new();
-    let mirror = crowd.mirror(i, &mut graph)?;
+    let mirror = crowd.mirror(i, &mut graph, None)?;
     let prop = graph.add(None, Affine3x4::IDENTITY)?;
     let unclear = graph.attach(prop, mirror, "hand", Affine3x4::IDENTITY);
     let several = LookupError::SeveralJoints {

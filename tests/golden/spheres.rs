@@ -176,9 +176,9 @@ fn held(rig: Arc<Rig>) -> Result<(), Failed> {
                 let offset = Vec3::splat(random.unit() - 0.5);
                 let scale = Vec3::splat(0.5 + random.unit());
                 let local = Affine3x4::from_scale_rotation_translation(scale, turn, offset);
-                crowd.set_override(id, joint, local)?;
+                crowd.player(id)?.set_override(joint, local)?;
             }
-            6 => crowd.clear_overrides(id)?,
+            6 => crowd.player(id)?.clear_overrides(),
             7 => crowd.player(id)?.stop_layer(random.below(3), seconds)?,
             _ => {}
         }

@@ -296,7 +296,7 @@ fn crowd(count: usize) -> (Crowd, RigId, Vec<InstanceId>) {
 }
 
 fn clip(crowd: &Crowd, rig: RigId, name: &str) -> ClipId {
-    crowd.find_clip(rig, name).unwrap()
+    crowd.clip_named(rig, name).unwrap()
 }
 
 #[test]
@@ -431,7 +431,7 @@ fn a_detached_instance_walks_on_from_where_it_is() {
     let walk = clip(&crowd, id, "walk");
     crowd.play(all[0], walk, &options()).unwrap();
     let mut scene = SceneGraph::new();
-    let mirror = crowd.mirror(all[0], &mut scene).unwrap();
+    let mirror = crowd.mirror(all[0], &mut scene, None).unwrap();
     let root = scene.root(mirror).unwrap();
     let there = Affine3A::from_translation(Vec3::new(100.0, 0.0, 0.0));
     let ship = scene.add(None, there).unwrap();
@@ -441,7 +441,7 @@ fn a_detached_instance_walks_on_from_where_it_is() {
         crowd.update_scene(&mut scene);
     }
     let on_board = crowd.world(all[0]).unwrap().translation();
-    scene.detach(root).unwrap();
+    scene.set_parent_in_place(root, None).unwrap();
     crowd.update_scene(&mut scene);
     crowd.advance(0.1).unwrap();
     let way = crowd.world(all[0]).unwrap().translation() - on_board;

@@ -59,7 +59,7 @@ fn by_rate(rig: &Arc<Rig>, clip: &str, tier: Tier) -> Result<[f32; 2], Box<dyn E
     let mut all = Vec::new();
     for crowd in &mut crowds {
         let id = crowd.add_rig(rig.clone())?;
-        let clip = crowd.find_clip(id, clip).ok_or("no such clip")?;
+        let clip = crowd.clip_named(id, clip)?;
         let seconds = f64::from(crowd.clip(clip)?.duration());
         all.clear();
         for n in 0..PHASES {

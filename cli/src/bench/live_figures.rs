@@ -46,8 +46,6 @@ pub enum Unit {
     Times,
     /// A quotient of two times; more is better.
     Speed,
-    /// Nanoseconds.
-    Nanoseconds,
     /// A part of 1.
     Share,
 }
@@ -211,7 +209,6 @@ impl AimRow {
             unit: match aim.measured {
                 Measured::Ratio(..) | Measured::WorstFrame(_) => Unit::Times,
                 Measured::Speed(..) => Unit::Speed,
-                Measured::Nanoseconds(_) => Unit::Nanoseconds,
                 Measured::SerialShare(..) => Unit::Share,
             },
             value,
@@ -225,7 +222,6 @@ impl Unit {
     fn show(self, value: f64) -> String {
         match self {
             Self::Times | Self::Speed => format!("{value:.2}x"),
-            Self::Nanoseconds => text::duration(value),
             Self::Share => format!("{:.1}%", 100.0 * value),
         }
     }

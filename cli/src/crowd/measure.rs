@@ -88,7 +88,7 @@ impl Run {
             p99_ns: at(0.99),
             least_ns: at(0.0),
             greatest_ns: at(1.0),
-            ns_per_character: median / crowd.len().max(1) as f64,
+            ns_per_character: median / crowd.instance_count().max(1) as f64,
             bytes_per_frame: bytes,
             bytes_per_second: if median > 0.0 { bytes as f64 / median * 1e9 } else { 0.0 },
             crossfades: cast.fades,

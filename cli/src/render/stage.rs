@@ -75,7 +75,7 @@ impl Stage {
             let rig = crowd.add_rig(model.rig.clone())?;
             let instance = crowd.spawn(rig)?;
             actors.push(Actor { rig: model.rig.clone(), instance, follows });
-            Ok(crowd.mirror(instance, &mut scene)?)
+            Ok(crowd.mirror(instance, &mut scene, None)?)
         };
         let main = enter(model, None)?;
         let name = actions.first().and_then(|c| model.rig.clips().get(c));

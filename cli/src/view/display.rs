@@ -251,7 +251,7 @@ impl Device {
             Err(error @ (GpuError::Lost { .. } | GpuError::HeapMemory(_))) => Err(error.into()),
             Err(error) => {
                 *refused = Some(error);
-                Ok(FrameStats { instances: crowd.len(), ..FrameStats::default() })
+                Ok(FrameStats { instances: crowd.instance_count(), ..FrameStats::default() })
             }
         }
     }

@@ -27,15 +27,15 @@ pub fn overrides_are_seen() {
         let at = Vec3::Y * scale;
         let local = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn, at);
         let joint = parade.rig.skeleton().joint("RightHand").expect("a hand");
-        let set = parade.crowd.set_override(id, joint, local);
-        set.expect("a sound matrix");
+        let mut player = parade.crowd.player(id).expect("an instance");
+        player.set_override(joint, local).expect("a sound matrix");
         parade.look(&camera);
         unseen(parade)
     };
     assert!(put(&mut parade, 0.3).contains(&id));
     let now = put(&mut parade, 300.0);
     assert!(!now.contains(&id) && now.len() + 1 == before.len());
-    parade.crowd.clear_overrides(id).expect("an instance");
+    parade.crowd.player(id).expect("an instance").clear_overrides();
     parade.look(&camera);
     assert_eq!(unseen(&parade), before);
 }

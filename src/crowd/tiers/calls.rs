@@ -37,7 +37,7 @@ pub struct PalettePair {
 /// # #[cfg(feature = "gltf")] {
 /// let mut crowd = Crowd::new();
 /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-/// let walk = crowd.find_clip(rig, "Walk").ok_or("no such clip")?;
+/// let walk = crowd.clip_named(rig, "Walk")?;
 /// for i in 0..1000 {
 ///     let character = crowd.spawn(rig)?;
 ///     let options = PlayOptions { time: f64::from(i) * 0.1, ..PlayOptions::default() };
@@ -204,7 +204,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
-    /// has places ([`RigView::len`](crate::crowd::RigView::len)). Nothing has changed then.
+    /// has places (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
     pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), TierError> {
         let needed = self.pool(rig)?.state.len();
         let number = self.rigs.slot(rig).unwrap_or(usize::MAX);

@@ -288,9 +288,9 @@ mod tests {
             }
             let _ = match kind {
                 14 => crowd.set_visible(i, yes),
-                15 => crowd.set_override(i, joint, Affine3x4::IDENTITY),
-                16 => crowd.clear_overrides(i),
-                17 => crowd.mirror_joints(i, scene, &[joint]).map(|_| ()),
+                15 => crowd.player(i).and_then(|mut p| p.set_override(joint, Affine3x4::IDENTITY)),
+                16 => crowd.player(i).map(|mut p| p.clear_overrides()),
+                17 => crowd.mirror(i, scene, Some(&[joint])).map(|_| ()),
                 18 => crowd.unmirror(i, scene, OnRemove::Remove),
                 19 => crowd.set_scheduled(i, yes),
                 _ => Ok(()),
@@ -318,7 +318,7 @@ mod tests {
                 }
                 // Some do not play it.
                 4 => _ = crowd.set_times(&some, 0, &clips, &[0.1]),
-                _ => _ = crowd.set_weights(&some, 0, &clips, &[0.5]),
+                _ => _ = crowd.fade_many(&some, 0, &clips, &[0.5], &[0.0]),
             }
         }
 
@@ -334,7 +334,7 @@ mod tests {
                     self.all = crowd.instances().collect();
                 }
                 5..8 => {
-                    let places = crowd.view(*id).unwrap().len();
+                    let places = crowd.view(*id).unwrap().alive.len();
                     // Out of the picture, in one tier or the other.
                     let height = |_| dice.among(&[0.0, 5.0, 20.0]);
                     let given: Vec<f32> = (0..places).map(height).collect();

@@ -239,7 +239,7 @@ pub enum TierError {
     Importances {
         /// Their number.
         found: usize,
-        /// The number of places: [`RigView::len`](crate::crowd::RigView::len).
+        /// The number of places: the length of the arrays of a [`RigView`](crate::crowd::RigView).
         needed: usize,
     },
     /// A handle is unknown.

@@ -67,7 +67,7 @@ pub(crate) fn wide(m: &Affine3x4) -> DAffine3 {
 }
 
 /// The rows of a matrix, with noise settled to zero; `frame` is the scale of the frame that it leads into.
-pub(crate) fn rows(m: DAffine3, frame: f64) -> Rows {
+pub(super) fn rows(m: DAffine3, frame: f64) -> Rows {
     let c = m.to_cols_array();
     let largest = c[..9].iter().fold(0.0f64, |a, v| a.max(v.abs()));
     std::array::from_fn(|r| {

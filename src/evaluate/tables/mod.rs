@@ -12,7 +12,7 @@ mod topology;
 mod units;
 
 pub(crate) use clip_program::ClipProgram;
-pub(crate) use fold::{Fold, rows as fold_rows};
+pub(crate) use fold::Fold;
 pub(crate) use rig_program::{Programs, RigProgram};
 pub(crate) use topology::{Topology, group_floats, scratch_row};
 pub(crate) use units::UnitSet;

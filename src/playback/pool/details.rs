@@ -3,7 +3,7 @@
 use super::programs::PoolPrograms;
 use super::{LayerOptions, Pool};
 use crate::clip::Clip;
-use crate::evaluate::{RigProgram, Sources};
+use crate::evaluate::Sources;
 use crate::playback::arena::Arena;
 use crate::rig::{DetailOptions, Rig};
 use crate::simd::SimdLevel;
@@ -248,16 +248,6 @@ impl Pool {
     #[inline]
     pub fn detail_rig(&self, number: u8) -> &Arc<Rig> {
         self.details.get(number).map_or(&self.rig, |d| &d.rig)
-    }
-
-    /// The tables of a detail's rig.
-    #[inline]
-    pub(super) fn program_of(&self, number: u8) -> &RigProgram {
-        let (rig, programs) = match self.details.get(number) {
-            None => (&self.rig, &self.programs),
-            Some(detail) => (&detail.rig, &detail.programs),
-        };
-        programs.rig().get(rig, self.programs.width())
     }
 
     /// The inputs of an evaluation with a detail.

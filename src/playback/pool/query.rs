@@ -2,7 +2,7 @@
 //! character. A thread keeps its scratch, so queries do not allocate.
 
 use super::{PaletteScratch, Pool, WatchPart, WatchedRow};
-use crate::evaluate::{Scratch, Sources, multiply};
+use crate::evaluate::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::lent::Lent;
@@ -64,29 +64,6 @@ impl Pool {
             scratch.reserve(&self.needs(1));
             self.evaluate_one(index, level, hints, &mut scratch.instance.run, output);
         });
-    }
-
-    /// The model matrix of a joint in the last frame, found from the palette rows that the instance had, of a detail.
-    #[inline]
-    pub fn model_of_row(
-        &self,
-        (index, detail): (usize, u8),
-        joint: usize,
-        rows: &[Affine3x4],
-    ) -> Option<Affine3x4> {
-        let program = self.program_of(detail);
-        match program.slots.get(joint)? {
-            Some((row, bind)) => {
-                let row = rows.get(*row as usize)?;
-                Some(dispatch(self.level(), Product(row, bind)))
-            }
-            None => {
-                let watched = self.watch.row(index)?;
-                // `update_scene` may have evaluated the joints since that frame.
-                watched.age?;
-                watched.model(u16::try_from(joint).ok()?).copied()
-            }
-        }
     }
 
     /// Evaluates the watched joints of an instance, if it has changed since their last evaluation. Returns whether it
@@ -158,12 +135,6 @@ impl Pool {
         self.evaluated(index, |e| joints.map(|joint| e.model(joint)).collect())
     }
 
-    /// The local matrices of all joints.
-    pub fn locals(&self, index: usize) -> Vec<Affine3x4> {
-        let joints = 0..self.rig.skeleton().len();
-        self.evaluated(index, |e| joints.map(|joint| e.local(joint)).collect())
-    }
-
     /// The scalars of an instance, in a pose without joints.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::default();
@@ -185,26 +156,6 @@ impl Evaluated<'_> {
             self.level,
             Model { sources: self.pool.sources(), scratch: self.scratch, rows: self.rows, joint },
         )
-    }
-
-    /// The local matrix of a joint.
-    pub fn local(&self, joint: usize) -> Affine3x4 {
-        self.scratch.local(&self.pool.sources(), joint)
-    }
-}
-
-/// The product of two matrices, with the same bits as [`Scratch::model`].
-struct Product<'a>(&'a Affine3x4, &'a Affine3x4);
-
-impl Kernel for Product<'_> {
-    type Output = Affine3x4;
-
-    #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) -> Affine3x4 {
-        let Self(left, right) = self;
-        let mut out = Affine3x4::IDENTITY;
-        multiply(simd, left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);
-        out
     }
 }
 

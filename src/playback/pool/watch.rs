@@ -134,10 +134,9 @@ impl Watched {
         }
     }
 
-    /// Lays out the entries of `instances` instances. `own` lists those that watch further joints (ascending, or all of
-    /// the rig's); an instance may be listed more than once. An instance whose joints were all watched before keeps
+    /// Lays out the entries of `instances` instances. `own` lists those that watch further joints; an instance may be listed more than once. An instance whose joints were all watched before keeps
     /// their matrices.
-    pub fn lay_out(&mut self, instances: usize, own: &[Own], all: usize) {
+    pub fn lay_out(&mut self, instances: usize, own: &[Own]) {
         self.stale = false;
         let shared: Vec<u16> = self.shared().collect();
         let watched = !(shared.is_empty() && own.is_empty());
@@ -150,7 +149,7 @@ impl Watched {
         let not_shared = |joint: &u16| shared.binary_search(joint).is_err();
         let mut first = vec![0; instances + 1];
         for own in own.clone() {
-            first[own.instance + 1] += own.joints(all).filter(not_shared).count();
+            first[own.instance + 1] += own.joints().filter(not_shared).count();
         }
         for instance in 0..instances {
             first[instance + 1] += first[instance] + shared.len();
@@ -162,7 +161,7 @@ impl Watched {
             *next += shared.len();
         }
         for own in own {
-            for joint in own.joints(all).filter(not_shared) {
+            for joint in own.joints().filter(not_shared) {
                 joints[next[own.instance]] = joint;
                 next[own.instance] += 1;
             }
@@ -320,15 +319,13 @@ impl TakenJoints {
 #[derive(Clone, Debug)]
 pub(crate) struct Own {
     pub instance: usize,
-    /// The joints, ascending; `None`: all.
-    pub joints: Option<Arc<[u16]>>,
+    /// The joints, ascending.
+    pub joints: Arc<[u16]>,
 }
 
 impl Own {
-    fn joints(&self, all: usize) -> impl Iterator<Item = u16> + '_ {
-        let some = self.joints.as_deref().unwrap_or_default();
-        let all = if self.joints.is_none() { all } else { 0 };
-        some.iter().copied().chain((0..all).map(|j| j as u16))
+    fn joints(&self) -> impl Iterator<Item = u16> {
+        self.joints.iter().copied()
     }
 }
 

@@ -37,8 +37,8 @@ fn a_batch_is_its_single_calls() {
             // Some have others already.
             for crowd in [&mut one, &mut many] {
                 for &i in all.iter().step_by(3) {
-                    crowd.set_override(i, 7, turn(1)).unwrap();
-                    crowd.set_override(i, 11, turn(2)).unwrap();
+                    crowd.player(i).unwrap().set_override(7, turn(1)).unwrap();
+                    crowd.player(i).unwrap().set_override(11, turn(2)).unwrap();
                 }
             }
             // In any order.
@@ -46,7 +46,7 @@ fn a_batch_is_its_single_calls() {
             let locals: Vec<_> = (0..chosen.len() * 3).map(turn).collect();
             for (&i, locals) in chosen.iter().zip(locals.chunks(3)) {
                 for (joint, local) in JOINTS.into_iter().zip(locals) {
-                    one.set_override(i, joint, *local).unwrap();
+                    one.player(i).unwrap().set_override(joint, *local).unwrap();
                 }
             }
             many.set_overrides(id, &JOINTS, &chosen, &locals).unwrap();
@@ -61,7 +61,7 @@ fn a_batch_is_its_single_calls() {
             let twice = [all[5], all[5]];
             let two = [turn(8), turn(9)];
             many.set_overrides(id, &[4], &twice, &two).unwrap();
-            let mut set = many.overrides(all[5]).unwrap();
+            let mut set = many.playing(all[5]).unwrap().overrides();
             assert_eq!(set.find(|o| o.0 == 4), Some((4, &two[1])));
         });
     }
@@ -72,7 +72,7 @@ fn a_refused_batch_changes_nothing() {
     let (mut crowd, id, all) = crowd(5);
     let other = crowd.add_rig(ruler()).unwrap();
     let stranger = crowd.spawn(other).unwrap();
-    crowd.set_override(all[2], 1, scaled(900.0)).unwrap();
+    crowd.player(all[2]).unwrap().set_override(1, scaled(900.0)).unwrap();
     let gone = crowd.spawn(id).unwrap();
     crowd.despawn(gone).unwrap();
     let before = crowd.snapshot();
@@ -142,7 +142,7 @@ fn all_joints_may_be_overridden() {
     let joints: Vec<usize> = (0..20).collect();
     let locals: Vec<_> = (0..40).map(turn).collect();
     crowd.set_overrides(id, &joints, &all, &locals).unwrap();
-    let set: Vec<_> = crowd.overrides(all[1]).unwrap().collect();
+    let set: Vec<_> = crowd.playing(all[1]).unwrap().overrides().collect();
     let expected: Vec<_> = joints.iter().copied().zip(&locals[20..]).collect();
     assert_eq!(set, expected);
     let mut model = Affine3x4::IDENTITY;

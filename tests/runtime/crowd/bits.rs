@@ -76,7 +76,7 @@ fn snapshots_restore_to_the_same_bits() {
     let (mut crowd, instances) = standard_crowd(rig(), &[], 100).unwrap();
     let snapshot = crowd.snapshot();
     let id = instances[0].rig();
-    let c = crowd.find_clip(id, "c").unwrap();
+    let c = crowd.clip_named(id, "c").unwrap();
     let mut buffer = BoneBuffer::new();
     let run = |crowd: &mut Crowd, buffer: &mut BoneBuffer| {
         let mut hashes = Vec::new();

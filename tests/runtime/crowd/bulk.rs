@@ -121,7 +121,7 @@ fn bulk_calls_are_single_calls_in_order() {
                 check(done, crowds.1, count, each)
             }
             7 => {
-                let done = crowds.0.set_weights(&list, 0, &motions, &values);
+                let done = crowds.0.fade_many(&list, 0, &motions, &values, &[0.0]);
                 let each = |c: &mut Crowd, n: usize| {
                     c.player(list[n])?.set_weight(0, motions[n], values[n])
                 };
@@ -199,14 +199,14 @@ fn arrays_of_other_lengths_are_refused() {
     assert_eq!(c.set_worlds(&all, &[shift(1.0); 2]), refused("worlds", 2));
     assert_eq!(c.set_worlds(&all, &[]), refused("worlds", 0));
     assert_eq!(c.set_times(&all, 0, &[motion], &[0.0; 4]), refused("times", 4));
-    assert_eq!(c.set_weights(&all, 0, &[motion; 2], &[0.5]), refused("motions", 2));
+    assert_eq!(c.fade_many(&all, 0, &[motion; 2], &[0.5], &[0.0]), refused("motions", 2));
     let error = c.play_many(&all, 0, &[motion], &[]).unwrap_err();
     assert_eq!(
         error.to_string(),
         "options: 0 values for 3 instances; one for all or one each are needed"
     );
     // One value that is refused counts as the first element's.
-    let error = c.set_weights(&all, 0, &[motion], &[0.5, 0.5, 2.0]).unwrap_err();
+    let error = c.fade_many(&all, 0, &[motion], &[0.5, 0.5, 2.0], &[0.0]).unwrap_err();
     assert_eq!(error.to_string(), "element 2: weight is 2; the allowed range is 0 to 1");
     let nan = PlayOptions { speed: f32::NAN, ..PlayOptions::default() };
     let error = c.play_many(&all, 0, &[motion], &[nan]).unwrap_err();
@@ -252,16 +252,15 @@ fn a_view_shows_all_instances() {
     assert!(views.iter().flat_map(|v| v.instances()).eq(crowd.instances()));
     let mut actions = 0;
     for view in views {
-        assert!(view.len() == 30 && !view.is_empty() && view.speeds().len() == 30);
-        assert_eq!(view.alive().iter().filter(|a| **a).count(), view.instances().count());
-        assert!(view.visible().contains(&false) && view.scheduled().contains(&false));
+        assert!(view.alive.len() == 30 && view.speeds.len() == 30);
+        assert_eq!(view.alive.iter().filter(|a| **a).count(), view.instances().count());
+        assert!(view.visible.contains(&false) && view.scheduled.contains(&false));
         for (instance, playing) in view.playing() {
-            assert!(view.alive()[instance.index()]);
-            assert_eq!(view.worlds()[instance.index()], *crowd.world(instance).unwrap());
-            let own = view.actions().filter(|a| a.instance == instance);
-            let own: Vec<_> = own.map(|a| (a.motion, a.state)).collect();
-            assert!(playing.actions(0).unwrap().eq(own.iter().copied()));
-            for (_, state) in own {
+            assert!(view.alive[instance.index()]);
+            assert_eq!(view.worlds[instance.index()], *crowd.world(instance).unwrap());
+            let own = crowd.playing(instance).unwrap();
+            assert!(playing.actions(0).unwrap().eq(own.actions(0).unwrap()));
+            for (_, state) in playing.actions(0).unwrap() {
                 assert!((0.0..=0.5).contains(&state.fade_left));
                 assert_eq!(state.fade_left > 0.0, state.weight != state.target);
                 actions += 1;
@@ -270,5 +269,5 @@ fn a_view_shows_all_instances() {
     }
     assert!(actions > 30, "{actions}");
     let gone = all.iter().find(|&&i| crowd.playing(i).is_err()).unwrap();
-    assert!(!crowd.view(gone.rig()).unwrap().alive()[gone.index()]);
+    assert!(!crowd.view(gone.rig()).unwrap().alive[gone.index()]);
 }

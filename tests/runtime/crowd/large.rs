@@ -132,7 +132,7 @@ fn palettes_of_large_rigs_are_those_of_the_jobs() {
                 phalanx::glam::Quat::from_rotation_x(1.0),
                 [1.0, 2.0, 3.0].into(),
             );
-            crowd.set_override(instance, joints - 1, last).unwrap();
+            crowd.player(instance).unwrap().set_override(joints - 1, last).unwrap();
             let parent = rig.skeleton().parents()[joints - 1];
             let wanted = models[usize::from(parent)].mul(&last);
             let found = crowd.model_matrix(instance, joints - 1).unwrap();

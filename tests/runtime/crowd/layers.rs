@@ -23,7 +23,7 @@ fn layers_masks_and_additive_clips() {
     ];
     let mut crowd = Crowd::new();
     let id = crowd.add_rig_with_layers(rig.clone(), layers).unwrap();
-    let [a, b, c] = ["a", "b", "c"].map(|n| crowd.find_clip(id, n).unwrap());
+    let [a, b, c] = ["a", "b", "c"].map(|n| crowd.clip_named(id, n).unwrap());
     let d = crowd.add_clip(id, additive).unwrap();
     let i = crowd.spawn(id).unwrap();
     let at = |time| PlayOptions { time, ..PlayOptions::default() };

@@ -16,11 +16,11 @@ fn crowd() -> (Crowd, RigId, [InstanceId; 2]) {
 fn an_instance_has_one_mirror_in_a_scene() {
     let (mut crowd, _, [a, b]) = crowd();
     let mut scene = SceneGraph::new();
-    let first = crowd.mirror(a, &mut scene).unwrap();
+    let first = crowd.mirror(a, &mut scene, None).unwrap();
     let nodes = scene.len();
-    assert_eq!(crowd.mirror(a, &mut scene), Ok(first));
+    assert_eq!(crowd.mirror(a, &mut scene, None), Ok(first));
     assert_eq!(scene.len(), nodes);
-    assert_ne!(crowd.mirror(b, &mut scene), Ok(first));
+    assert_ne!(crowd.mirror(b, &mut scene, None), Ok(first));
     assert_eq!(crowd.update_scene(&mut scene).mirrored, 2);
 }
 
@@ -29,7 +29,7 @@ fn a_mirror_stands_where_its_instance_does_before_the_first_update() {
     let (mut crowd, _, [a, _]) = crowd();
     crowd.set_world(a, shift(5.0)).unwrap();
     let mut scene = SceneGraph::new();
-    let mirror = crowd.mirror(a, &mut scene).unwrap();
+    let mirror = crowd.mirror(a, &mut scene, None).unwrap();
     scene.update();
     let root = scene.root(mirror).unwrap();
     assert_eq!(scene.world(root).unwrap().translation.x, 5.0);
@@ -41,9 +41,9 @@ fn a_handle_that_comes_again_is_the_new_mirrors() {
     let (mut crowd, _, [a, b]) = crowd();
     let mut scene = SceneGraph::new();
     let earlier = scene.clone();
-    let first = crowd.mirror(a, &mut scene).unwrap();
+    let first = crowd.mirror(a, &mut scene, None).unwrap();
     scene = earlier;
-    let second = crowd.mirror(b, &mut scene).unwrap();
+    let second = crowd.mirror(b, &mut scene, None).unwrap();
     assert_eq!(first, second);
     let tip = scene.joint(second, "tip").unwrap();
     assert_eq!(crowd.mirrored_joint(&scene, tip), Ok((b, 1)));
@@ -54,11 +54,11 @@ fn a_handle_that_comes_again_is_the_new_mirrors() {
 #[test]
 fn every_scene_has_its_own_instances() {
     let (mut crowd, id, all) = crowd();
-    let x = crowd.find_clip(id, "x").unwrap();
+    let x = crowd.clip_named(id, "x").unwrap();
     let mut scenes = [SceneGraph::new(), SceneGraph::new()];
     for (n, (&i, scene)) in all.iter().zip(&mut scenes).enumerate() {
         crowd.play(i, x, &held(0.25 + 0.5 * n as f64, 1.0)).unwrap();
-        crowd.mirror(i, scene).unwrap();
+        crowd.mirror(i, scene, None).unwrap();
     }
     for (n, (&i, scene)) in all.iter().zip(&mut scenes).enumerate() {
         assert_eq!(crowd.update_scene(scene).mirrored, 1);
@@ -76,16 +76,18 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(phalanx_testkit::chain::rig()).unwrap();
     let i = crowd.spawn(id).unwrap();
-    let clip = crowd.find_clip(id, "b").unwrap();
+    let clip = crowd.clip_named(id, "b").unwrap();
     crowd.play(i, clip, &held(0.3, 1.0)).unwrap();
     crowd.set_world(i, shift(3.0)).unwrap();
     let (mut lean, mut full) = (SceneGraph::new(), SceneGraph::new());
-    let some = crowd.mirror_joints(i, &mut lean, &[12, 5, 12]).unwrap();
-    let all = crowd.mirror(i, &mut full).unwrap();
+    let some = crowd.mirror(i, &mut lean, Some(&[12, 5, 12])).unwrap();
+    let all = crowd.mirror(i, &mut full, None).unwrap();
     assert_eq!(lean.len(), 3);
-    assert!(lean.joints(some).unwrap().eq([5, 12]));
-    assert!(full.joints(all).unwrap().eq(0..20));
-    assert_eq!(lean.first(some).unwrap() + 1, lean.joint(some, 12).unwrap().index());
+    let place = |scene: &SceneGraph, mirror, joint: usize| {
+        scene.joint(mirror, joint).unwrap().index() - scene.root(mirror).unwrap().index()
+    };
+    assert_eq!([5, 12].map(|joint| place(&lean, some, joint)), [1, 2]);
+    assert!((0..20).all(|joint| place(&full, all, joint) == 1 + joint));
     let missing = SceneError::NoNode { mirror: some, joint: 6 };
     assert_eq!(lean.joint(some, 6), Err(missing.clone()));
     for joint in [5, 12] {
@@ -94,12 +96,12 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
         assert_eq!(lean.parent(node), Ok(Some(lean.root(some).unwrap())));
     }
     // The same mirror, if it has the joints.
-    assert_eq!(crowd.mirror_joints(i, &mut lean, &[5]), Ok(some));
-    assert_eq!(crowd.mirror_joints(i, &mut full, &[5]), Ok(all));
-    let refused = crowd.mirror_joints(i, &mut lean, &[5, 6]);
+    assert_eq!(crowd.mirror(i, &mut lean, Some(&[5])), Ok(some));
+    assert_eq!(crowd.mirror(i, &mut full, Some(&[5])), Ok(all));
+    let refused = crowd.mirror(i, &mut lean, Some(&[5, 6]));
     assert_eq!(refused, Err(CrowdError::Scene(missing)));
-    assert!(crowd.mirror(i, &mut lean).is_err());
-    let out = crowd.mirror_joints(i, &mut lean, &[20]);
+    assert!(crowd.mirror(i, &mut lean, None).is_err());
+    let out = crowd.mirror(i, &mut lean, Some(&[20]));
     assert!(matches!(out, Err(CrowdError::Lookup(_))));
     let mut buffer = BoneBuffer::new();
     for frame in 0..4 {
@@ -121,7 +123,7 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
     }
     crowd.unmirror(i, &mut lean, OnRemove::Remove).unwrap();
     assert!(lean.is_empty());
-    assert!(crowd.mirror(i, &mut lean).is_ok());
+    assert!(crowd.mirror(i, &mut lean, None).is_ok());
     assert_eq!(lean.len(), 21);
 }
 
@@ -130,7 +132,7 @@ fn a_mirror_of_chosen_joints_is_part_of_the_full_one() {
 fn an_update_evaluates_what_has_changed_since() {
     let (mut crowd, id, [a, b]) = crowd();
     let mut scene = SceneGraph::new();
-    let mirrors = [a, b].map(|i| crowd.mirror_joints(i, &mut scene, &[1]).unwrap());
+    let mirrors = [a, b].map(|i| crowd.mirror(i, &mut scene, Some(&[1])).unwrap());
     let mut buffer = BoneBuffer::new();
     let at = |scene: &SceneGraph, n: usize| {
         let node = scene.joint(mirrors[n], 1).unwrap();
@@ -141,15 +143,15 @@ fn an_update_evaluates_what_has_changed_since() {
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 0);
     crowd.evaluate(&mut buffer);
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 0);
-    let x = crowd.find_clip(id, "x").unwrap();
+    let x = crowd.clip_named(id, "x").unwrap();
     crowd.play(b, x, &held(0.5, 1.0)).unwrap();
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 1);
     assert_eq!((at(&scene, 0), at(&scene, 1)), (0.0, 0.5));
-    crowd.set_override(a, 0, shift(2.0)).unwrap();
+    crowd.player(a).unwrap().set_override(0, shift(2.0)).unwrap();
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 1);
     assert_eq!((at(&scene, 0), at(&scene, 1)), (2.0, 0.5));
     crowd.set_overrides(id, &[0], &[b], &[shift(3.0)]).unwrap();
-    crowd.clear_overrides(a).unwrap();
+    crowd.player(a).unwrap().clear_overrides();
     assert_eq!(crowd.update_scene(&mut scene).evaluated, 2);
     assert_eq!((at(&scene, 0), at(&scene, 1)), (0.0, 3.0));
     // A world transform is no change of the pose.
@@ -177,14 +179,16 @@ fn every_mirror_stays_with_its_instance() {
         let i = crowd.spawn(id).unwrap();
         crowd.set_world(i, shift(round as f32)).unwrap();
         let mirror = match round % 2 {
-            0 => crowd.mirror(i, &mut scene).unwrap(),
-            _ => crowd.mirror_joints(i, &mut scene, &[1]).unwrap(),
+            0 => crowd.mirror(i, &mut scene, None).unwrap(),
+            _ => crowd.mirror(i, &mut scene, Some(&[1])).unwrap(),
         };
         all.push((i, mirror, round));
         if round % 3 == 2 {
             let (gone, _, _) = all.remove(round * 7 % all.len());
             match round % 4 {
-                0 => crowd.despawn_mirrored(gone, &mut scene, OnRemove::Remove),
+                0 => crowd
+                    .unmirror(gone, &mut scene, OnRemove::Remove)
+                    .and_then(|()| crowd.despawn(gone)),
                 1 => crowd.unmirror(gone, &mut scene, OnRemove::Remove),
                 _ => crowd.despawn(gone),
             }
@@ -203,15 +207,15 @@ fn every_mirror_stays_with_its_instance() {
     }
 }
 
-/// Local matrices that a caller sets on a mirror of an instance go down its hierarchy.
+/// Model matrices that a caller sets, one per joint, go to the joints that have nodes.
 #[test]
-fn locals_of_an_instances_mirror_are_relative_to_parents() {
+fn models_are_set_on_a_mirror_of_chosen_joints() {
     let (mut crowd, _, [a, _]) = crowd();
     let mut scene = SceneGraph::new();
-    let mirror = crowd.mirror_joints(a, &mut scene, &[1]).unwrap();
-    let locals: [Affine3x4; 2] = [shift(1.0), shift(2.0)];
-    scene.set_joint_locals(mirror, &locals).unwrap();
+    let mirror = crowd.mirror(a, &mut scene, Some(&[1])).unwrap();
+    let models: [Affine3x4; 2] = [shift(1.0), shift(2.0)];
+    scene.set_models(mirror, &models).unwrap();
     scene.update();
     let tip = scene.joint(mirror, 1).unwrap();
-    assert_eq!(scene.world(tip).unwrap().translation.x, 3.0);
+    assert_eq!(scene.world(tip).unwrap().translation.x, 2.0);
 }

@@ -9,7 +9,7 @@ fn plays_fades_and_stops() {
     let rig = rig();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
-    let [a, b] = ["a", "b"].map(|n| crowd.find_clip(id, n).unwrap());
+    let [a, b] = ["a", "b"].map(|n| crowd.clip_named(id, n).unwrap());
     let i = crowd.spawn(id).unwrap();
     let mut buffer = BoneBuffer::new();
     let stats = crowd.evaluate(&mut buffer);
@@ -47,7 +47,7 @@ fn plays_fades_and_stops() {
 fn fades_end_whatever_the_step() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
-    let [a, b] = ["a", "b"].map(|n| crowd.find_clip(id, n).unwrap());
+    let [a, b] = ["a", "b"].map(|n| crowd.clip_named(id, n).unwrap());
     let i = crowd.spawn(id).unwrap();
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     for seconds in [0.25, 1e-42] {
@@ -67,7 +67,7 @@ fn fades_end_whatever_the_step() {
 fn fading_to_a_clip_of_no_weight_yet_keeps_it() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
-    let a = crowd.find_clip(id, "a").unwrap();
+    let a = crowd.clip_named(id, "a").unwrap();
     let i = crowd.spawn(id).unwrap();
     let mut buffer = BoneBuffer::new();
     for silent in [false, true] {
@@ -93,7 +93,7 @@ fn loop_modes_speeds_and_phases() {
     let rig = rig();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig).unwrap();
-    let a = crowd.find_clip(id, "a").unwrap();
+    let a = crowd.clip_named(id, "a").unwrap();
     let i = crowd.spawn(id).unwrap();
     let mut run = |loop_mode, speed, time, dt: &[f64]| {
         let options = PlayOptions { loop_mode, speed, time, ..PlayOptions::default() };
@@ -126,7 +126,7 @@ fn ten_days_of_frames_keep_the_phase() {
     let rig = rig();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig).unwrap();
-    let b = crowd.find_clip(id, "b").unwrap();
+    let b = crowd.clip_named(id, "b").unwrap();
     let i = crowd.spawn(id).unwrap();
     crowd.play(i, b, &PlayOptions::default()).unwrap();
     // A hundredth of ten days at 60 Hz, with the error allowed for all of it scaled down.

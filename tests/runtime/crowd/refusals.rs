@@ -10,7 +10,7 @@ use std::sync::Arc;
 fn handles_know_their_rig() {
     let mut crowd = Crowd::new();
     let (one, two) = (crowd.add_rig(rig()).unwrap(), crowd.add_rig(rig()).unwrap());
-    let a = crowd.find_clip(one, "a").unwrap();
+    let a = crowd.clip_named(one, "a").unwrap();
     let i = crowd.spawn(two).unwrap();
     let options = PlayOptions::default();
     let why = Unknown::OtherRig { here: two, user: "this instance" };
@@ -36,7 +36,7 @@ fn refused_calls_change_nothing() {
     let rig = rig();
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
-    let a = crowd.find_clip(id, "a").unwrap();
+    let a = crowd.clip_named(id, "a").unwrap();
     let i = crowd.spawn(id).unwrap();
     crowd.play(i, a, &PlayOptions::default()).unwrap();
     let before = crowd.snapshot();

@@ -27,7 +27,7 @@ fn playing(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> (Crowd, RigId) {
     let (mut crowd, id) = crowd_of(rig, layers);
     for (name, time) in [("x", 0.25), ("y", 0.25)] {
         let i = crowd.spawn(id).unwrap();
-        let clip = crowd.find_clip(id, name).unwrap();
+        let clip = crowd.clip_named(id, name).unwrap();
         crowd.player(i).unwrap().fade_to(top, clip, 0.0, &held(time, 1.0)).unwrap();
     }
     (crowd, id)
@@ -57,7 +57,7 @@ fn refused(crowd: &mut Crowd, snapshot: &CrowdSnapshot, what: &'static str) {
     assert_eq!(differing(&differs), what);
     assert!(crowd.snapshot() == before, "{what}: something changed");
     let mut buffer = BoneBuffer::new();
-    assert_eq!(crowd.evaluate(&mut buffer).instances, crowd.len());
+    assert_eq!(crowd.evaluate(&mut buffer).instances, crowd.instance_count());
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn another_crowd_of_the_same_rig_takes_it() {
     let (none, _) = crowd_of(ruler(), one_layer());
     for mut other in [more, none] {
         other.restore(&snapshot).unwrap();
-        assert_eq!(other.len(), 2);
+        assert_eq!(other.instance_count(), 2);
         assert!(other.palette_range(third).is_none());
         let all: Vec<InstanceId> = other.instances().collect();
         for _ in 0..3 {
@@ -121,7 +121,7 @@ fn clips_of_other_content_are_refused() {
 
     // The same clip, but under another handle: those of the snapshot would name it no more.
     let (mut again, its) = crowd_of(ruler(), one_layer());
-    let clip = again.find_clip(its, "y").unwrap();
+    let clip = again.clip_named(its, "y").unwrap();
     let clip = again.unload_clip(clip).unwrap();
     refused(&mut again, &snapshot, "clips");
     again.add_clip(its, clip).unwrap();
@@ -172,7 +172,7 @@ fn other_layers_are_refused() {
     for (n, layers) in all.iter().enumerate() {
         let (mut crowd, id) = crowd_of(ruler(), layers.clone());
         let i = crowd.spawn(id).unwrap();
-        let x = crowd.find_clip(id, "x").unwrap();
+        let x = crowd.clip_named(id, "x").unwrap();
         crowd.play(i, x, &held(0.25, 1.0)).unwrap();
         let snapshot = crowd.snapshot();
         for (m, layers) in all.iter().enumerate() {
@@ -190,7 +190,7 @@ fn other_layers_are_refused() {
 fn blend_spaces_that_it_lacks_are_refused() {
     let space = |at: f32| {
         let (mut crowd, id) = crowd_of(ruler(), one_layer());
-        let [x, y] = ["x", "y"].map(|name| crowd.find_clip(id, name).unwrap());
+        let [x, y] = ["x", "y"].map(|name| crowd.clip_named(id, name).unwrap());
         crowd.add_blend_space(id, &[(0.0, x), (at, y)]).unwrap();
         crowd
     };
@@ -240,7 +240,7 @@ fn events_and_motions_of_the_last_step_are_gone() {
     let (mut crowd, id) = crowd_of(super::walker::rig(), one_layer());
     crowd.apply_root_motion(id, true).unwrap();
     let i = crowd.spawn(id).unwrap();
-    let x = crowd.find_clip(id, "x").unwrap();
+    let x = crowd.clip_named(id, "x").unwrap();
     crowd.play(i, x, &PlayOptions::default()).unwrap();
     crowd.advance(0.25).unwrap();
     let snapshot = crowd.snapshot();
@@ -269,8 +269,8 @@ fn events_and_motions_of_the_last_step_are_gone() {
 fn what_was_evaluated_since_is_forgotten() {
     let (mut crowd, id) = playing(ruler(), one_layer());
     let all: Vec<InstanceId> = crowd.instances().collect();
-    let z = crowd.find_clip(id, "z").unwrap();
-    crowd.set_override(all[1], "base", shift(5.0)).unwrap();
+    let z = crowd.clip_named(id, "z").unwrap();
+    crowd.player(all[1]).unwrap().set_override("base", shift(5.0)).unwrap();
     crowd.set_scheduled(all[1], false).unwrap();
     let snapshot = crowd.snapshot();
     let mut buffer = BoneBuffer::new();
@@ -283,7 +283,7 @@ fn what_was_evaluated_since_is_forgotten() {
     };
     shows(&mut crowd, 0, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
     shows(&mut crowd, 1, &[[0.25, 0.0, 0.0], [5.0, 0.0, 0.0]]);
-    crowd.clear_overrides(all[1]).unwrap();
+    crowd.player(all[1]).unwrap().clear_overrides();
     crowd.set_scheduled(all[1], true).unwrap();
     crowd.play(all[0], z, &held(1.0, 1.0)).unwrap();
     crowd.play(all[1], z, &held(2.0, 0.5)).unwrap();

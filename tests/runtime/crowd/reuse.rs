@@ -23,7 +23,7 @@ fn again(wear: impl FnOnce(&mut Crowd, InstanceId)) -> (Crowd, RigId, InstanceId
 
 /// 0.25 s of "x" on a layer are 0.25 m, at speed 1.
 fn runs_at_speed_1(mut crowd: Crowd, rig: RigId, i: InstanceId) {
-    let x = crowd.find_clip(rig, "x").unwrap();
+    let x = crowd.clip_named(rig, "x").unwrap();
     let mut buffer = BoneBuffer::new();
     for layer in 0..LAYERS {
         let mut player = crowd.player(i).unwrap();
@@ -58,7 +58,7 @@ fn its_layers_have_speed_1() {
 
 /// The layers' weights are 1 and stay so, and what plays on one counts in full.
 fn layers_count_in_full(mut crowd: Crowd, rig: RigId, i: InstanceId) {
-    let x = crowd.find_clip(rig, "x").unwrap();
+    let x = crowd.clip_named(rig, "x").unwrap();
     let mut buffer = BoneBuffer::new();
     for layer in 0..LAYERS {
         let mut player = crowd.player(i).unwrap();
@@ -129,7 +129,7 @@ fn root_motion_starts_at_the_origin() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig).unwrap();
     crowd.apply_root_motion(id, true).unwrap();
-    let walk = crowd.find_clip(id, "x").unwrap();
+    let walk = crowd.clip_named(id, "x").unwrap();
     let gone = crowd.spawn(id).unwrap();
     crowd.set_world(gone, shift(7.0)).unwrap();
     crowd.play(gone, walk, &PlayOptions::default()).unwrap();
@@ -149,12 +149,12 @@ fn nothing_is_left_of_the_one_before() {
     let mut gone = None;
     let (mut crowd, rig, i) = again(|crowd, i| {
         let rig = i.rig();
-        let [x, y] = ["x", "y"].map(|name| crowd.find_clip(rig, name).unwrap());
+        let [x, y] = ["x", "y"].map(|name| crowd.clip_named(rig, name).unwrap());
         let mut player = crowd.player(i).unwrap();
         player.play(0, x, &held(0.5, 1.0)).unwrap();
         player.play(1, y, &held(0.5, 0.5)).unwrap();
         player.set_paused(1, y, true).unwrap();
-        crowd.set_override(i, "tip", shift(3.0)).unwrap();
+        crowd.player(i).unwrap().set_override("tip", shift(3.0)).unwrap();
         crowd.advance(0.1).unwrap();
         crowd.evaluate(&mut buffer);
         crowd.evaluate(&mut buffer);
@@ -163,14 +163,14 @@ fn nothing_is_left_of_the_one_before() {
     assert_eq!(crowd.palette_range(i), None);
     assert_eq!(crowd.previous_range(i), None);
     assert_eq!(crowd.playing(i).unwrap().clips().count(), 0);
-    assert_eq!(crowd.overrides(i).unwrap().count(), 0);
+    assert_eq!(crowd.playing(i).unwrap().overrides().count(), 0);
     let stats = crowd.evaluate(&mut buffer);
     assert_eq!((stats.instances, stats.rows), (2, 2 * ROWS));
     assert_eq!(crowd.previous_range(i), None);
     assert_eq!(buffer.rows()[..ROWS], rest());
     assert!(crowd.despawn(gone.unwrap()).is_err());
     for name in ["x", "y"] {
-        let clip = crowd.find_clip(rig, name).unwrap();
+        let clip = crowd.clip_named(rig, name).unwrap();
         assert!(crowd.unload_clip(clip).is_ok(), "{name}");
     }
 }
@@ -180,7 +180,7 @@ fn nothing_is_left_of_the_one_before() {
 fn what_a_despawned_instance_played_can_be_unloaded() {
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(ruler()).unwrap();
-    let [x, y] = ["x", "y"].map(|name| crowd.find_clip(rig, name).unwrap());
+    let [x, y] = ["x", "y"].map(|name| crowd.clip_named(rig, name).unwrap());
     let space = crowd.add_blend_space(rig, &[(0.0, x), (1.0, y)]).unwrap();
     let i = crowd.spawn(rig).unwrap();
     crowd.play(i, space, &held(0.5, 1.0)).unwrap();

@@ -17,7 +17,7 @@ fn ranges_follow_visibility_and_several_rigs() {
     let (r1, r2) = (crowd.add_rig(one).unwrap(), crowd.add_rig(two).unwrap());
     let first: Vec<_> = (0..70).map(|_| crowd.spawn(r1).unwrap()).collect();
     let second: Vec<_> = (0..50).map(|_| crowd.spawn(r2).unwrap()).collect();
-    let c = crowd.find_clip(r2, "c").unwrap();
+    let c = crowd.clip_named(r2, "c").unwrap();
     for (n, &i) in second.iter().enumerate() {
         let options = PlayOptions { time: 0.03 * n as f64, ..PlayOptions::default() };
         crowd.play(i, c, &options).unwrap();
@@ -89,7 +89,7 @@ fn one_at(x: f64) -> (Crowd, InstanceId) {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(ruler()).unwrap();
     let i = crowd.spawn(id).unwrap();
-    let clip = crowd.find_clip(id, "x").unwrap();
+    let clip = crowd.clip_named(id, "x").unwrap();
     crowd.play(i, clip, &held(x, 1.0)).unwrap();
     (crowd, i)
 }

@@ -19,7 +19,7 @@ impl Settled {
     fn new() -> Self {
         let mut crowd = Crowd::new();
         let rigs = [0; 2].map(|_| crowd.add_rig(ruler()).unwrap());
-        let x = rigs.map(|rig| crowd.find_clip(rig, "x").unwrap());
+        let x = rigs.map(|rig| crowd.clip_named(rig, "x").unwrap());
         let all = [0, 0, 0, 1].map(|rig: usize| crowd.spawn(rigs[rig]).unwrap());
         for (n, &i) in all.iter().enumerate() {
             let options = held(0.1 * (n + 1) as f64, 1.0);
@@ -127,7 +127,7 @@ fn a_rig_that_is_removed_takes_its_rows_along() {
     let rig = s.crowd.add_rig(ruler()).unwrap();
     s.shows(&[0.1, 0.2, 0.3]);
     let i = s.crowd.spawn(rig).unwrap();
-    let x = s.crowd.find_clip(rig, "x").unwrap();
+    let x = s.crowd.clip_named(rig, "x").unwrap();
     s.crowd.play(i, x, &held(0.9, 1.0)).unwrap();
     s.shows(&[0.1, 0.2, 0.3, 0.9]);
 }
@@ -137,7 +137,7 @@ fn a_rig_that_is_removed_takes_its_rows_along() {
 fn what_plays_is_in_the_next_frame() {
     let mut s = Settled::new();
     let (i, x) = (s.all[0], s.x[0]);
-    let y = s.crowd.find_clip(s.rigs[0], "y").unwrap();
+    let y = s.crowd.clip_named(s.rigs[0], "y").unwrap();
     s.crowd.player(i).unwrap().set_weight(0, x, 0.5).unwrap();
     s.shows(&[0.05, 0.2, 0.3, 0.4]);
     // A clip without length along x adds its weight and nothing else: the rest pose has less.
@@ -154,9 +154,9 @@ fn what_plays_is_in_the_next_frame() {
     s.shows(&[0.1, 0.2, 0.3, 0.4]);
     s.crowd.player(i).unwrap().stop_layer(0, 0.0).unwrap();
     s.shows(&[0.0, 0.2, 0.3, 0.4]);
-    s.crowd.set_override(s.all[1], "base", shift(7.0)).unwrap();
+    s.crowd.player(s.all[1]).unwrap().set_override("base", shift(7.0)).unwrap();
     s.shows(&[0.0, 7.0, 0.3, 0.4]);
-    s.crowd.clear_override(s.all[1], "base").unwrap();
+    s.crowd.player(s.all[1]).unwrap().clear_override("base").unwrap();
     s.shows(&[0.0, 0.2, 0.3, 0.4]);
 }
 

@@ -211,7 +211,7 @@ fn stored() -> (Crowd, Vec<phalanx::crowd::InstanceId>) {
     };
     crowd.play_many(&all, 0, &[clips[0]], &[ping_pong]).unwrap();
     crowd.fade_to(all[1], clips[1], 0.5, &PlayOptions::default()).unwrap();
-    crowd.set_override(all[2], 0, phalanx_testkit::ruler::shift(0.5)).unwrap();
+    crowd.player(all[2]).unwrap().set_override(0, phalanx_testkit::ruler::shift(0.5)).unwrap();
     crowd.despawn(all[3]).unwrap();
     crowd.advance(STEP).unwrap();
     (crowd, all)
@@ -238,7 +238,7 @@ fn versions_are_read_for_ever() {
     let weight = (2.0 * STEP) as f32;
     assert_eq!((actions[0].weight, actions[1].weight), (1.0 - weight, weight));
     assert_eq!((actions[0].time, actions[1].time), (0.125 + STEP, STEP));
-    assert_eq!(crowd.len(), 3);
+    assert_eq!(crowd.instance_count(), 3);
     assert_eq!(crowd.spawn(all[3].rig()).unwrap().index(), 3);
 }
 
@@ -251,7 +251,7 @@ impl StopEverything for Crowd {
     fn stop_everything(&mut self, all: &[phalanx::crowd::InstanceId]) {
         for &instance in &all[..3] {
             self.player(instance).unwrap().stop_all(0.0).unwrap();
-            self.clear_overrides(instance).unwrap();
+            self.player(instance).unwrap().clear_overrides();
         }
         self.advance(1.0).unwrap();
     }

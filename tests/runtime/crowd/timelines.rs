@@ -28,12 +28,12 @@ impl Held {
         let mut crowd = Crowd::new();
         let layers = vec![LayerOptions::default(); 2];
         let rig = crowd.add_rig_with_layers(ruler(), layers).unwrap();
-        let x = crowd.find_clip(rig, "x").unwrap();
+        let x = crowd.clip_named(rig, "x").unwrap();
         let all = [0; 2].map(|_| crowd.spawn(rig).unwrap());
         for i in all {
             crowd.play(i, x, &held(0.25, 1.0)).unwrap();
         }
-        crowd.set_override(all[1], "tip", shift(5.0)).unwrap();
+        crowd.player(all[1]).unwrap().set_override("tip", shift(5.0)).unwrap();
         Self { crowd, buffer: BoneBuffer::new(), rig, all }
     }
 
@@ -95,15 +95,15 @@ fn more_workers_than_before_have_room() {
     for overridden in [false, true] {
         let mut h = Held::new();
         let more: Vec<InstanceId> = (0..400).map(|_| h.crowd.spawn(h.rig).unwrap()).collect();
-        let x = h.crowd.find_clip(h.rig, "x").unwrap();
+        let x = h.crowd.clip_named(h.rig, "x").unwrap();
         let clip = h.add(many());
         h.play(clip);
-        h.crowd.clear_overrides(h.all[1]).unwrap();
+        h.crowd.player(h.all[1]).unwrap().clear_overrides();
         for (n, &i) in more.iter().enumerate() {
             let clip = if n % 2 == 0 { x } else { clip };
             h.crowd.play(i, clip, &held(0.5, 1.0)).unwrap();
             if overridden && n % 3 == 0 {
-                h.crowd.set_override(i, "tip", Affine3x4::IDENTITY).unwrap();
+                h.crowd.player(i).unwrap().set_override("tip", Affine3x4::IDENTITY).unwrap();
             }
         }
         for threads in [1, 4] {
@@ -125,11 +125,11 @@ fn another_rig_of_more_timelines() {
     let clips = vec![line("x", 1.0, [1.0, 0.0, 0.0]), busy("many")];
     let other = h.crowd.add_rig(with_clips(clips)).unwrap();
     let i = h.crowd.spawn(other).unwrap();
-    let many = h.crowd.find_clip(other, "many").unwrap();
+    let many = h.crowd.clip_named(other, "many").unwrap();
     h.crowd.play(i, many, &held(0.75, 1.0)).unwrap();
     for overridden in [false, true] {
         if overridden {
-            h.crowd.set_override(i, "tip", Affine3x4::IDENTITY).unwrap();
+            h.crowd.player(i).unwrap().set_override("tip", Affine3x4::IDENTITY).unwrap();
         }
         h.crowd.evaluate(&mut h.buffer);
         stands(&h.buffer.rows()[2 * ROWS..], [0.75, 0.0, 0.0]);
@@ -137,8 +137,8 @@ fn another_rig_of_more_timelines() {
         assert!((base.rows[0][3] - 0.75).abs() < 1e-5);
     }
     let mut scene = SceneGraph::new();
-    h.crowd.mirror(h.all[0], &mut scene).unwrap();
-    h.crowd.mirror(i, &mut scene).unwrap();
+    h.crowd.mirror(h.all[0], &mut scene, None).unwrap();
+    h.crowd.mirror(i, &mut scene, None).unwrap();
     assert_eq!(h.crowd.update_scene(&mut scene).mirrored, 2);
 }
 
@@ -147,7 +147,7 @@ fn another_rig_of_more_timelines() {
 fn mirrors_outlive_a_clip_of_more_timelines() {
     let mut h = Held::new();
     let mut scene = SceneGraph::new();
-    let mirror = h.crowd.mirror(h.all[1], &mut scene).unwrap();
+    let mirror = h.crowd.mirror(h.all[1], &mut scene, None).unwrap();
     let base = scene.joint(mirror, "base").unwrap();
     let along = |scene: &SceneGraph| scene.world(base).unwrap().translation.x;
     h.crowd.update_scene(&mut scene);
@@ -164,8 +164,8 @@ fn every_rig_with_overrides_has_room() {
     let mut h = Held::new();
     let other = h.crowd.add_rig(ruler()).unwrap();
     let i = h.crowd.spawn(other).unwrap();
-    h.crowd.set_override(i, "base", shift(7.0)).unwrap();
-    h.crowd.set_override(h.all[1], "base", shift(5.0)).unwrap();
+    h.crowd.player(i).unwrap().set_override("base", shift(7.0)).unwrap();
+    h.crowd.player(h.all[1]).unwrap().set_override("base", shift(5.0)).unwrap();
     for _ in 0..3 {
         h.crowd.evaluate(&mut h.buffer);
         let palettes = h.buffer.rows().chunks_exact(ROWS);
@@ -179,7 +179,7 @@ fn every_rig_with_overrides_has_room() {
 #[test]
 fn a_clip_of_more_timelines_has_room() {
     let mut h = Held::new();
-    h.crowd.clear_overrides(h.all[1]).unwrap();
+    h.crowd.player(h.all[1]).unwrap().clear_overrides();
     for palette in h.palettes() {
         stands(palette, [0.25, 0.0, 0.0]);
     }

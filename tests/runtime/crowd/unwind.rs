@@ -76,10 +76,10 @@ impl Stage {
                     crowd.fade_to(i, clips[n % 3], 1.0, &options).unwrap();
                 }
                 if with_overrides && n % 11 == 0 {
-                    crowd.set_override(i, 3, Affine3x4::IDENTITY).unwrap();
+                    crowd.player(i).unwrap().set_override(3, Affine3x4::IDENTITY).unwrap();
                 }
                 if n % 29 == 0 {
-                    crowd.mirror(i, &mut scene).unwrap();
+                    crowd.mirror(i, &mut scene, None).unwrap();
                 }
                 crowd.set_scheduled(i, n % 5 != 0).unwrap();
                 instances.push(i);

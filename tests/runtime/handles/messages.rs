@@ -144,7 +144,7 @@ fn clips_joints_and_channels_say_why() {
     );
     let matrix = crowd.model_matrices(own.instance).unwrap()[0];
     assert_eq!(crowd.model_matrix(own.instance, "joint"), Ok(matrix));
-    let refused = crowd.set_override(own.instance, "hand", Affine3x4::IDENTITY);
+    let refused = crowd.player(own.instance).unwrap().set_override("hand", Affine3x4::IDENTITY);
     assert!(matches!(refused, Err(CrowdError::Lookup(_))), "{refused:?}");
 
     let rest = ChannelValue::Float(0.0);
@@ -186,7 +186,7 @@ fn nodes_and_mirrors_say_why() {
         message(crowd.unmirror(own.instance, &mut scene, gone)),
         "instance 0 of rig 0 (\"one\") is not mirrored in this scene"
     );
-    let mirror = crowd.mirror(own.instance, &mut scene).unwrap();
+    let mirror = crowd.mirror(own.instance, &mut scene, None).unwrap();
     let joint = scene.joint(mirror, "joint").unwrap();
     assert_eq!(
         message(scene.set_local(joint, one)),
@@ -237,7 +237,7 @@ fn names_that_no_clip_has_are_answered_with_others() {
 
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(one_joint("joint")).unwrap();
-    let b = crowd.find_clip(rig, "b").unwrap();
+    let b = crowd.clip_named(rig, "b").unwrap();
     assert_eq!(crowd.clip_named(rig, "b"), Ok(b));
     assert!(matches!(
         crowd.clip_named(rig, "bb"),

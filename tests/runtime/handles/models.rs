@@ -54,7 +54,7 @@ impl Handles {
     pub fn add(crowd: &mut Crowd, rig: &Arc<Rig>) -> Self {
         let layers = vec![LayerOptions::default(); 2];
         let id = crowd.add_rig_with_layers(rig.clone(), layers).unwrap();
-        let [a, b] = ["a", "b"].map(|name| crowd.find_clip(id, name).unwrap());
+        let [a, b] = ["a", "b"].map(|name| crowd.clip_named(id, name).unwrap());
         Self {
             rig: id,
             instance: crowd.spawn(id).unwrap(),

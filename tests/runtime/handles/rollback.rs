@@ -63,7 +63,7 @@ impl Host for OfCrowd {
         self.0.advance(0.25).unwrap();
     }
     fn find(&self, name: &str) -> Option<ClipId> {
-        self.0.find_clip(self.1, name)
+        self.0.clip_named(self.1, name).ok()
     }
     fn snapshot(&self) -> CrowdSnapshot {
         self.0.snapshot()

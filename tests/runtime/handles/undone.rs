@@ -14,7 +14,7 @@ fn another_rig_in_its_place(first: &Arc<Rig>, second: &Arc<Rig>) {
     let saved = crowd.snapshot();
     let rig = crowd.add_rig(first.clone()).unwrap();
     let instance = crowd.spawn(rig).unwrap();
-    let old = crowd.mirror(instance, &mut scene).unwrap();
+    let old = crowd.mirror(instance, &mut scene, None).unwrap();
     assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
     crowd.despawn(instance).unwrap();
     crowd.remove_rig(rig).unwrap();
@@ -26,7 +26,7 @@ fn another_rig_in_its_place(first: &Arc<Rig>, second: &Arc<Rig>) {
     assert_eq!(crowd.mirror_of(other, &scene), None);
     assert_eq!(crowd.update_scene(&mut scene).mirrored, 0);
     assert!(scene.joint(old, 0).is_err(), "removed by the update");
-    let new = crowd.mirror(other, &mut scene).unwrap();
+    let new = crowd.mirror(other, &mut scene, None).unwrap();
     assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
     let joints = second.skeleton().len();
     assert!(scene.joint(new, joints - 1).is_ok());
@@ -46,10 +46,10 @@ fn an_instance_that_a_replay_spawns_is_not_mirrored() {
     let rig = crowd.add_rig(chain(3)).unwrap();
     let mut scene = SceneGraph::new();
     let kept = crowd.spawn(rig).unwrap();
-    let mirror = crowd.mirror(kept, &mut scene).unwrap();
+    let mirror = crowd.mirror(kept, &mut scene, None).unwrap();
     let saved = crowd.snapshot();
     let first = crowd.spawn(rig).unwrap();
-    let undone = crowd.mirror(first, &mut scene).unwrap();
+    let undone = crowd.mirror(first, &mut scene, None).unwrap();
     crowd.update_scene(&mut scene);
     crowd.restore(&saved).unwrap();
     assert_eq!(crowd.spawn(rig).unwrap(), first);
@@ -71,7 +71,7 @@ fn one_that_a_restore_brings_back_keeps_its_mirror() {
     let rig = crowd.add_rig(chain(3)).unwrap();
     let mut scene = SceneGraph::new();
     let instance = crowd.spawn(rig).unwrap();
-    let mirror = crowd.mirror(instance, &mut scene).unwrap();
+    let mirror = crowd.mirror(instance, &mut scene, None).unwrap();
     let saved = crowd.snapshot();
     crowd.despawn(instance).unwrap();
     assert_eq!(crowd.update_scene_with(&mut scene, None).mirrored, 0);
@@ -88,7 +88,7 @@ fn an_instance_that_a_replay_spawns_stands_where_it_is_put() {
     let mut scene = SceneGraph::new();
     let saved = crowd.snapshot();
     let first = crowd.spawn(rig).unwrap();
-    let mirror = crowd.mirror(first, &mut scene).unwrap();
+    let mirror = crowd.mirror(first, &mut scene, None).unwrap();
     let mut away = Affine3x4::IDENTITY;
     away.rows[0][3] = 9.0;
     let node = scene.add(None, away).unwrap();

@@ -59,27 +59,27 @@ fn overrides_are_counted_as_they_come_and_go() {
     let [a, b] = [0, 1].map(|_| crowd.spawn(id).unwrap());
     let (most, little) = (stretched(MAX_OVERRIDE_SCALE * 0.999), stretched(1.5));
     let refused = |crowd: &mut Crowd, instance, joint: usize| {
-        let result = crowd.set_override(instance, joint, little);
+        let result = crowd.player(instance).unwrap().set_override(joint, little);
         assert!(matches!(result, Err(CrowdError::Override { joint: 2, .. })), "{result:?}");
     };
-    crowd.set_override(a, 1, most).unwrap();
+    crowd.player(a).unwrap().set_override(1, most).unwrap();
     refused(&mut crowd, a, 2);
     // Replaced by little, and by most again.
-    crowd.set_override(a, 1, little).unwrap();
-    crowd.set_override(a, 2, little).unwrap();
-    crowd.clear_override(a, 2).unwrap();
-    crowd.set_override(a, 1, most).unwrap();
+    crowd.player(a).unwrap().set_override(1, little).unwrap();
+    crowd.player(a).unwrap().set_override(2, little).unwrap();
+    crowd.player(a).unwrap().clear_override(2).unwrap();
+    crowd.player(a).unwrap().set_override(1, most).unwrap();
     refused(&mut crowd, a, 2);
     // One that lies before it goes.
-    crowd.set_override(a, 0, Affine3x4::IDENTITY).unwrap();
-    crowd.clear_override(a, 0).unwrap();
+    crowd.player(a).unwrap().set_override(0, Affine3x4::IDENTITY).unwrap();
+    crowd.player(a).unwrap().clear_override(0).unwrap();
     refused(&mut crowd, a, 2);
     // Another instance's count for themselves, and all of an instance go before those of another.
-    crowd.set_override(b, 1, most).unwrap();
+    crowd.player(b).unwrap().set_override(1, most).unwrap();
     refused(&mut crowd, b, 2);
-    crowd.clear_overrides(a).unwrap();
-    crowd.set_override(a, 1, little).unwrap();
-    crowd.clear_overrides(a).unwrap();
+    crowd.player(a).unwrap().clear_overrides();
+    crowd.player(a).unwrap().set_override(1, little).unwrap();
+    crowd.player(a).unwrap().clear_overrides();
     refused(&mut crowd, b, 2);
 }
 
@@ -100,7 +100,7 @@ fn an_instance_that_hangs_beyond_the_world_stays_where_it_was() {
     assert!(step < MAX_WORLD && 2.0 * step > MAX_WORLD);
     let far = scene.add(None, moved(step)).unwrap();
     let farther = scene.add(far, moved(0.0)).unwrap();
-    let mirror = crowd.mirror(i, &mut scene).unwrap();
+    let mirror = crowd.mirror(i, &mut scene, None).unwrap();
     let root = scene.root(mirror).unwrap();
     scene.set_parent(root, farther).unwrap();
     crowd.update_scene(&mut scene);

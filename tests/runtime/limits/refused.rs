@@ -286,15 +286,15 @@ fn overrides_and_worlds_have_limits_of_their_own() {
         m
     };
     let half = MAX_OVERRIDE_SCALE.sqrt();
-    crowd.set_override(i, 1, scaled(half * 0.999)).unwrap();
-    crowd.set_override(i, 2, scaled(half * 0.999)).unwrap();
-    crowd.set_override(i, 0, moved(-MAX_OVERRIDE_LENGTH)).unwrap();
+    crowd.player(i).unwrap().set_override(1, scaled(half * 0.999)).unwrap();
+    crowd.player(i).unwrap().set_override(2, scaled(half * 0.999)).unwrap();
+    crowd.player(i).unwrap().set_override(0, moved(-MAX_OVERRIDE_LENGTH)).unwrap();
     crowd.set_world(i, moved(MAX_WORLD)).unwrap();
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
     finite(buffer.rows(), "overrides at their limit");
     let before = crowd.snapshot();
-    let stretched = crowd.set_override(i, 2, scaled(half * 1.01));
+    let stretched = crowd.player(i).unwrap().set_override(2, scaled(half * 1.01));
     let Err(CrowdError::Override { joint: 2, fault: OverrideFault::Stretch { limit, .. }, .. }) =
         stretched
     else {
@@ -302,7 +302,7 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     };
     assert_eq!(limit, MAX_OVERRIDE_SCALE);
     for bad in [MAX_OVERRIDE_LENGTH.next_up(), -f32::MAX] {
-        let refused = crowd.set_override(i, 0, moved(bad));
+        let refused = crowd.player(i).unwrap().set_override(0, moved(bad));
         let named = matches!(
             refused,
             Err(CrowdError::Override { joint: 0, fault: OverrideFault::Translation { value, limit }, .. })
@@ -313,13 +313,13 @@ fn overrides_and_worlds_have_limits_of_their_own() {
     let refused = crowd.set_world(i, moved(-MAX_WORLD.next_up()));
     assert!(matches!(refused, Err(CrowdError::Beyond { limit, .. }) if limit == MAX_WORLD));
     assert!(matches!(
-        crowd.set_override(i, 0, moved(f32::NAN)),
+        crowd.player(i).unwrap().set_override(0, moved(f32::NAN)),
         Err(CrowdError::Override { fault: OverrideFault::NotFinite, .. })
     ));
     assert_eq!(crowd.snapshot(), before);
     // What was cleared counts no more.
-    crowd.clear_override(i, 1).unwrap();
-    crowd.set_override(i, 2, scaled(half * half * 0.999)).unwrap();
+    crowd.player(i).unwrap().clear_override(1).unwrap();
+    crowd.player(i).unwrap().set_override(2, scaled(half * half * 0.999)).unwrap();
 }
 
 /// A node above that makes small what is too large, or two that are too large only together.

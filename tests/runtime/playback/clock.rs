@@ -70,7 +70,7 @@ fn a_way_back_is_the_way() {
 fn a_clock_may_start_at_any_time() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
-    let b = crowd.find_clip(id, "b").unwrap();
+    let b = crowd.clip_named(id, "b").unwrap();
     let options = PlayOptions { speed: 0.9, ..PlayOptions::default() };
     let mut pairs = Vec::new();
     for n in 0..200 {

@@ -125,7 +125,7 @@ fn what_fades_out_fires_until_its_fade_ends() {
 fn events_state_instance_layer_and_marker() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
-    let a = crowd.find_clip(id, "a").unwrap();
+    let a = crowd.clip_named(id, "a").unwrap();
     let clip = crowd.clip(a).unwrap().as_ref().clone();
     let clip = clip.with_markers(vec![Marker::new("step", 0.5)]).unwrap();
     let step = crowd.add_clip(id, Arc::new(clip)).unwrap();

@@ -148,14 +148,14 @@ fn a_clip_of_another_lane_order_plays_as_the_file_says() {
 }
 
 #[test]
-fn what_laying_out_changed_is_reported_with_the_handle() {
+fn what_laying_out_changed_is_reported_for_the_loaded_clip() {
     let (here, there) = (in_order(1), in_order(29));
     let mut crowd = Crowd::new();
     let rig = crowd.add_rig(here.clone()).unwrap();
     let mut mixer = Mixer::new(here.clone()).unwrap();
     for (number, clip) in there.clips().iter().enumerate() {
         let id = crowd.add_clip(rig, clip.clone()).unwrap();
-        let found = crowd.layout_difference(id).unwrap();
+        let found = here.layout_difference(crowd.clip(id).unwrap());
         let (_, difference) = reorder_lanes(clip, here.skeleton(), usize::MAX).unwrap();
         assert_eq!(found, difference);
         // One timeline and one kind: every key is kept.
@@ -163,10 +163,10 @@ fn what_laying_out_changed_is_reported_with_the_handle() {
         assert!(found.translation < 1e-6 && found.scale < 1e-6, "{found}");
         assert!(found.rotation < 2e-5, "{found}");
         let id = mixer.add_clip(clip.clone()).unwrap();
-        assert_eq!(mixer.layout_difference(id).unwrap(), found);
+        assert_eq!(here.layout_difference(mixer.clip(id).unwrap()), found);
     }
     let own = crowd.clip_by_index(rig, 0).unwrap();
-    assert!(crowd.layout_difference(own).unwrap().is_none());
+    assert!(here.layout_difference(crowd.clip(own).unwrap()).is_none());
 }
 
 #[test]

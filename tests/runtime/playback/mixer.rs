@@ -43,7 +43,7 @@ fn a_mixer_gives_the_bits_of_an_instance() {
         };
         let clips = names.map(|n| mixer.find_clip(n).unwrap());
         let one = call(&mut mixer.player(), clips);
-        let clips = names.map(|n| crowd.find_clip(id, n).unwrap());
+        let clips = names.map(|n| crowd.clip_named(id, n).unwrap());
         let other = call(&mut crowd.player(instances[1]).unwrap(), clips);
         assert_eq!(one, other, "frame {frame}");
         mixer.advance(1.0 / 60.0).unwrap();
@@ -80,11 +80,11 @@ fn layers_and_blend_spaces_give_the_same_bits() {
     let points = [(1.4, "a"), (2.7, "b"), (4.5, "c")];
     let points_of = |find: &dyn Fn(&str) -> ClipId| points.map(|(at, name)| (at, find(name)));
     let my_points = points_of(&|n| mixer.find_clip(n).unwrap());
-    let their_points = points_of(&|n| crowd.find_clip(id, n).unwrap());
+    let their_points = points_of(&|n| crowd.clip_named(id, n).unwrap());
     let my_space = mixer.add_blend_space(&my_points).unwrap();
     let their_space = crowd.add_blend_space(id, &their_points).unwrap();
     let my_wave = mixer.find_clip("c").unwrap();
-    let their_wave = crowd.find_clip(id, "c").unwrap();
+    let their_wave = crowd.clip_named(id, "c").unwrap();
     let mut buffer = BoneBuffer::new();
     for frame in 0..90usize {
         let call = |player: &mut Player<'_>, space, wave: ClipId, added: ClipId| {
@@ -124,7 +124,7 @@ fn joints_of_a_mixer_are_nodes_of_a_scene() {
     let sword = scene.add(None, Affine3x4::IDENTITY).unwrap();
     let grip = Affine3A::from_translation(Vec3::new(0.0, 0.1, 0.02));
     scene.attach(sword, mirror, "RightHand", grip).unwrap();
-    scene.set_joint_locals(mirror, &mixer.locals()).unwrap();
+    scene.set_models(mirror, &mixer.model_matrices()).unwrap();
     scene.update();
     let hand = mixer.model_matrix("RightHand").unwrap();
     assert_eq!(hand, mixer.model_matrices()[rig.skeleton().joint("RightHand").unwrap()]);
@@ -146,7 +146,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     let instance = crowd.spawn(id).unwrap();
     let options = PlayOptions::default();
     mixer.play(mixer.find_clip("Walk").unwrap(), &options).unwrap();
-    let walk = crowd.find_clip(id, "Walk").unwrap();
+    let walk = crowd.clip_named(id, "Walk").unwrap();
     crowd.play(instance, walk, &options).unwrap();
     let head = rig.skeleton().joint("Head").unwrap();
     let turned = Affine3x4::from(glam::Affine3A::from_rotation_y(0.7));
@@ -160,7 +160,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     };
     let plain = same(&mut mixer, &mut crowd);
     mixer.player().set_override("Head", turned).unwrap();
-    crowd.set_override(instance, "Head", turned).unwrap();
+    crowd.player(instance).unwrap().set_override("Head", turned).unwrap();
     assert_ne!(same(&mut mixer, &mut crowd), plain);
     // What is written for a player works for both.
     let bend = |mut player: phalanx::playback::Player<'_>| {
@@ -179,7 +179,7 @@ fn a_mixer_has_overrides_as_an_instance_has() {
     let snapshot = mixer.snapshot();
     let bytes = phalanx::playback::MixerSnapshot::from_bytes(&snapshot.to_bytes()).unwrap();
     mixer.player().clear_override(head).unwrap();
-    crowd.clear_override(instance, head).unwrap();
+    crowd.player(instance).unwrap().clear_override(head).unwrap();
     assert_eq!(mixer.playing().overrides().count(), 0);
     same(&mut mixer, &mut crowd);
     mixer.restore(&bytes).unwrap();

@@ -19,7 +19,7 @@ fn numbers_out_of_range() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let i = crowd.spawn(id).unwrap();
-    let [a, b] = ["a", "b"].map(|n| crowd.find_clip(id, n).unwrap());
+    let [a, b] = ["a", "b"].map(|n| crowd.clip_named(id, n).unwrap());
     let space = crowd.add_blend_space(id, &[(0.0, a), (1.0, b)]).unwrap();
     let options = PlayOptions::default();
     let mut player = crowd.player(i).unwrap();

@@ -104,7 +104,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
         [(0.0, "a"), (1.0, "b"), (2.0, "c")].map(|(p, n)| (p, mixer.find_clip(n).unwrap()));
     let mixed = mixer.add_blend_space(&points).unwrap();
     for (point, name) in points.iter_mut().zip(["a", "b", "c"]) {
-        point.1 = crowd.find_clip(id, name).unwrap();
+        point.1 = crowd.clip_named(id, name).unwrap();
     }
     let space = crowd.add_blend_space(id, &points).unwrap();
     assert_eq!(crowd.blend_space(space).unwrap().points().count(), 3);

@@ -113,7 +113,7 @@ fn an_instance_of_a_crowd_stands_alone() {
     for tiers in [false, true] {
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig()).unwrap();
-        let [a, c] = ["a", "c"].map(|name| crowd.find_clip(id, name).unwrap());
+        let [a, c] = ["a", "c"].map(|name| crowd.clip_named(id, name).unwrap());
         if tiers {
             crowd.set_tiers(Some(Tiers::default())).unwrap();
             let unit =
@@ -166,7 +166,7 @@ fn rows_of_tiers_stand_with_their_characters() {
     for (rate, interpolate, sharing) in kinds {
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig()).unwrap();
-        let [a, c] = ["a", "c"].map(|name| crowd.find_clip(id, name).unwrap());
+        let [a, c] = ["a", "c"].map(|name| crowd.clip_named(id, name).unwrap());
         let all: Vec<_> = (0..24).map(|_| crowd.spawn(id).unwrap()).collect();
         let options = PlayOptions::default();
         for (n, &i) in all.iter().enumerate() {

@@ -89,7 +89,7 @@ impl Stage {
 
     fn clip(&self, name: &str) -> phalanx::playback::ClipId {
         match self.on {
-            On::Crowd => self.crowd.find_clip(self.instance.rig(), name).unwrap(),
+            On::Crowd => self.crowd.clip_named(self.instance.rig(), name).unwrap(),
             _ => self.mixer.find_clip(name).unwrap(),
         }
     }

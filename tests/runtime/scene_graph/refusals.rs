@@ -30,23 +30,20 @@ fn refused_calls_say_why() {
     assert_eq!(graph.set_parent(joint, b), placed);
     assert_eq!(graph.set_local(joint, one), placed);
     assert_eq!(graph.remove(joint, OnRemove::Remove), placed);
-    assert_eq!(graph.detach(joint), placed);
+    assert_eq!(graph.set_parent_in_place(joint, None), placed);
     assert!(matches!(graph.set_local(b, nan), Err(SceneError::Transform { .. })));
     assert!(matches!(graph.add(b, nan), Err(SceneError::Transform { .. })));
     assert!(matches!(graph.attach(b, mirror, 0, nan), Err(SceneError::Transform { .. })));
     assert!(matches!(graph.attach(b, mirror, "hand", one), Err(SceneError::JointRef(_))));
     assert!(matches!(graph.attach(b, mirror, 5, one), Err(SceneError::JointRef(_))));
-    assert_eq!(
-        graph.set_joint_locals(mirror, &[one; 4]),
-        Err(SceneError::Locals { have: 4, joints: 5 })
-    );
+    assert_eq!(graph.set_models(mirror, &[one; 4]), Err(SceneError::Models { have: 4, joints: 5 }));
     let mut five = [one; 5];
     five[4] = nan;
-    assert!(matches!(graph.set_joint_locals(mirror, &five), Err(SceneError::Transform { .. })));
+    assert!(matches!(graph.set_models(mirror, &five), Err(SceneError::Transform { .. })));
     let singular = Err(SceneError::Singular { node: squashed });
     assert_eq!(graph.set_parent_in_place(b, squashed), singular);
-    assert_eq!(graph.remove_mirror(mirror, OnRemove::Reparent(Some(squashed))), singular);
-    assert_eq!(graph.remove_mirror(mirror, OnRemove::Reparent(Some(b))), cycle(root, b));
+    assert_eq!(graph.remove(root, OnRemove::Reparent(Some(squashed))), singular);
+    assert_eq!(graph.remove(root, OnRemove::Reparent(Some(b))), cycle(root, b));
     // Handles of another scene, though its arrays have the same places.
     let mut other = SceneGraph::new();
     let foreign = other.add(None, one).unwrap();
@@ -60,7 +57,7 @@ fn refused_calls_say_why() {
     ));
     assert_eq!(before, format!("{graph:?}"));
 
-    graph.remove_mirror(mirror, OnRemove::Reparent(None)).unwrap();
+    graph.remove(root, OnRemove::Reparent(None)).unwrap();
     assert_eq!(graph.root(mirror), Err(SceneError::UnknownMirror { mirror, foreign: false }));
     assert_eq!(graph.parent(a), Ok(None));
     assert_eq!(

@@ -60,14 +60,9 @@ impl Run {
                 self.add(root, naive(None, IDENTITY, None));
                 for j in 0..skeleton.len() {
                     let node = self.graph.joint(mirror, j).unwrap();
-                    assert_eq!(node.index(), self.graph.first(mirror).unwrap() + j);
-                    let above = skeleton.parents()[j];
-                    let above = match above {
-                        phalanx::skeleton::NO_JOINT => root,
-                        above => self.graph.joint(mirror, usize::from(above)).unwrap(),
-                    };
-                    let local = wide(&skeleton.rest(j).to_affine());
-                    self.add(node, naive(Some(above), local, Some(j)));
+                    assert_eq!(node.index(), root.index() + 1 + j);
+                    let local = wide(&skeleton.rest_models()[j].into());
+                    self.add(node, naive(Some(root), local, Some(j)));
                 }
                 if let Some(parent) = parent.and_then(|p| self.pick(p))
                     && self.allowed(root, Some(parent))
@@ -116,9 +111,9 @@ impl Run {
                 }
                 let mirror = self.mirrors[usize::from(mirror) % count];
                 let root = self.graph.root(mirror);
-                let joints = self.graph.skeleton(mirror).map_or(2, |s| s.len());
-                let locals = vec![local.matrix(); joints];
-                let done = self.graph.set_joint_locals(mirror, &locals);
+                let own = |n: &&Naive| n.mirror == Some(mirror) && n.joint.is_some();
+                let joints = self.model.0.values().filter(own).count();
+                let done = self.graph.set_models(mirror, &vec![local.matrix(); joints]);
                 assert_eq!(done.is_ok(), root.is_ok());
                 for n in self.model.0.values_mut() {
                     if n.mirror == Some(mirror) && n.joint.is_some() {

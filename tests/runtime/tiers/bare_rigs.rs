@@ -130,9 +130,13 @@ fn joints_in_the_picture_are_in_a_tier() {
                     3 => crowd.player(i).unwrap().stop_all(0.1).unwrap(),
                     4 => {
                         let to = [0.0, dice.below(5) as f32, 0.0];
-                        crowd.set_override(i, dice.below(20), super::at(to)).unwrap();
+                        crowd
+                            .player(i)
+                            .unwrap()
+                            .set_override(dice.below(20), super::at(to))
+                            .unwrap();
                     }
-                    _ => crowd.clear_overrides(i).unwrap(),
+                    _ => crowd.player(i).unwrap().clear_overrides(),
                 }
             }
             let view = camera(frame as f32 * 0.3);

@@ -46,7 +46,7 @@ impl Course {
         }
         let half: Vec<InstanceId> = course.all.iter().copied().step_by(2).collect();
         for &i in &half {
-            course.crowd.set_override(i, 3, turned(0.2)).unwrap();
+            course.crowd.player(i).unwrap().set_override(3, turned(0.2)).unwrap();
         }
         course
     }
@@ -101,7 +101,7 @@ impl Course {
             14 => "set_character_speed",
             15 => {
                 for &i in &half {
-                    crowd.set_override(i, 3, turned(0.2)).unwrap();
+                    crowd.player(i).unwrap().set_override(3, turned(0.2)).unwrap();
                 }
                 "set_override"
             }
@@ -112,12 +112,12 @@ impl Course {
             }
             17 => {
                 for &i in all {
-                    crowd.clear_override(i, 5).unwrap();
+                    crowd.player(i).unwrap().clear_override(5).unwrap();
                 }
                 "clear_override"
             }
             18 => {
-                crowd.set_weights(all, 0, &[a], &[0.5]).unwrap();
+                crowd.fade_many(all, 0, &[a], &[0.5], &[0.0]).unwrap();
                 "set_weights"
             }
             19 => {
@@ -216,7 +216,7 @@ fn calls_that_change_a_bit_are_seen() {
             3 => {
                 let mut other = turned(0.2);
                 other.rows[0][3] = if frame / 16 % 2 == 1 { -0.0 } else { 0.0 };
-                course.crowd.set_override(course.all[0], 3, other).unwrap();
+                course.crowd.player(course.all[0]).unwrap().set_override(3, other).unwrap();
             }
             5 => {
                 let speed = 0.5 * (frame / 16) as f32;

@@ -42,7 +42,7 @@ impl Stage {
         let id = crowd.add_rig(rig.clone()).unwrap();
         let mut all = Vec::new();
         for name in clips {
-            let clip = crowd.find_clip(id, name).unwrap();
+            let clip = crowd.clip_named(id, name).unwrap();
             let seconds = f64::from(crowd.clip(clip).unwrap().duration());
             for n in 0..phases {
                 let options = PlayOptions {

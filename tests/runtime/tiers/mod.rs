@@ -21,7 +21,8 @@ mod within;
 
 use glam::Vec3;
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, Tiers, View,
+    ActionState, BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, Playable, RigId, Sharing,
+    Tier, Tiers, View,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
@@ -45,6 +46,16 @@ pub fn camera(angle: f32) -> View {
         height: 1000.0,
         shadows: false,
     }
+}
+
+/// All actions of a rig's instances.
+pub fn actions(crowd: &Crowd, rig: RigId) -> Vec<(InstanceId, usize, Playable, ActionState)> {
+    let playing = crowd.view(rig).unwrap().playing();
+    let layers = playing.flat_map(|(i, p)| (0..p.layers()).map(move |layer| (i, p, layer)));
+    let actions = layers.flat_map(|(i, p, layer)| {
+        p.actions(layer).unwrap().map(move |(motion, state)| (i, layer, motion, state))
+    });
+    actions.collect()
 }
 
 /// One tier for all.

@@ -158,13 +158,13 @@ impl Host {
                     let local = at([0.0, 0.1 * (n % 7) as f32, 0.0]);
                     // The same matrix again changes nothing.
                     let same = {
-                        let mut known = self.crowd.overrides(i).unwrap();
+                        let mut known = self.crowd.playing(i).unwrap().overrides();
                         known.any(|known| known == (1, &local))
                     };
                     if !same {
                         self.changed.push(i);
                     }
-                    self.crowd.set_override(i, 1, local).unwrap();
+                    self.crowd.player(i).unwrap().set_override(1, local).unwrap();
                 }
             }
             Call::Visible(n, visible) => {
@@ -184,7 +184,7 @@ impl Host {
             }
             Call::NoViews => self.crowd.set_views(&[]).unwrap(),
             Call::Importances(bits) => {
-                let places = self.crowd.view(self.id).unwrap().len();
+                let places = self.crowd.view(self.id).unwrap().alive.len();
                 let given = (0..places).map(|n| match bits >> (n % 62) & 3 {
                     0 => 0.0,
                     1 => 50.0,
@@ -211,7 +211,7 @@ impl Host {
         let evaluated = self.crowd.evaluate(&mut self.bones).instances;
         let Self { crowd, rig, all, .. } = self;
         let visible: Vec<InstanceId> = {
-            let flags = crowd.view(self.id).unwrap().visible();
+            let flags = crowd.view(self.id).unwrap().visible;
             let shown = all.iter().copied().filter(|i| flags[i.index()]);
             shown.collect()
         };

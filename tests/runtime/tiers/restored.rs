@@ -124,7 +124,7 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
         _ => crowd.set_views(&[]).unwrap(),
     }
     for id in rigs {
-        let places = crowd.view(id).unwrap().len();
+        let places = crowd.view(id).unwrap().alive.len();
         let height = |n: usize| match (frame / 30 % 3, n % 5) {
             (2, _) => 3.0 + ((n * 53 + frame * (1 + n % 3)) % 700) as f32,
             (_, 0) if frame % 40 < 20 => 100.0,
@@ -160,8 +160,8 @@ fn calls(crowd: &mut Crowd, rigs: [RigId; 2], frame: usize) {
         match (dice.below(12), clip) {
             (0, _) => crowd.despawn(i).unwrap(),
             (1, _) => crowd.set_visible(i, dice.below(2) == 0).unwrap(),
-            (2, _) => crowd.set_override(i, 1, at([0.0, 0.1, 0.0])).unwrap(),
-            (3, _) => crowd.clear_overrides(i).unwrap(),
+            (2, _) => crowd.player(i).unwrap().set_override(1, at([0.0, 0.1, 0.0])).unwrap(),
+            (3, _) => crowd.player(i).unwrap().clear_overrides(),
             (4, _) => crowd.set_world(i, at([dice.below(20) as f32 - 9.0, 0.0, -5.0])).unwrap(),
             (6, _) => crowd.player(i).unwrap().stop_all(0.1).unwrap(),
             (7, Some(clip)) => crowd.play(i, clip, &options).unwrap(),

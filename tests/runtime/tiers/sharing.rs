@@ -120,7 +120,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
     crowd.fade_to(all[1], other, 0.1, &PlayOptions::default()).unwrap();
-    crowd.set_override(all[2], 0, super::at([0.0, 1.0, 0.0])).unwrap();
+    crowd.player(all[2]).unwrap().set_override(0, super::at([0.0, 1.0, 0.0])).unwrap();
     crowd.despawn(all[3]).unwrap();
     for frame in 0..12 {
         crowd.advance(DT).unwrap();
@@ -139,7 +139,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
             }
         }
     }
-    crowd.clear_overrides(all[2]).unwrap();
+    crowd.player(all[2]).unwrap().clear_overrides();
     crowd.evaluate(&mut bones);
     assert!(crowd.shares_palette(all[2]));
 }

@@ -22,9 +22,9 @@ fn watched_joints_are_exact_in_every_frame() {
                     let copy = plain(&crowd, &rig);
                     for &i in &all {
                         let watched = crowd.watched(i).unwrap();
-                        assert_eq!((watched.age(), watched.is_current()), (Some(0), true));
+                        assert_eq!((watched.age, watched.current), (Some(0), true));
                         let exact = [1, 5].map(|joint| copy.model_matrix(i, joint).unwrap());
-                        assert_eq!(watched.models(), exact);
+                        assert_eq!(watched.models, exact);
                     }
                 }
             });
@@ -56,7 +56,7 @@ fn watched_joints_out_of_the_picture_grow_old() {
     crowd.set_world(all[1], at([0.0, 0.0, 900.0])).unwrap();
     crowd.set_scheduled(all[2], false).unwrap();
     let models = |crowd: &phalanx::crowd::Crowd| -> Vec<Vec<Affine3x4>> {
-        let of = |&i| crowd.watched(i).unwrap().models().to_vec();
+        let of = |&i| crowd.watched(i).unwrap().models.to_vec();
         all.iter().map(of).collect()
     };
     let before = models(&crowd);
@@ -67,6 +67,6 @@ fn watched_joints_out_of_the_picture_grow_old() {
     let after = models(&crowd);
     assert_ne!(before[0], after[0]);
     assert_eq!(before[1..], after[1..]);
-    let age = |n: usize| crowd.watched(all[n]).unwrap().age();
+    let age = |n: usize| crowd.watched(all[n]).unwrap().age;
     assert_eq!((age(0), age(1), age(2)), (Some(0), Some(7), Some(7)));
 }

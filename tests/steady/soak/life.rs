@@ -206,10 +206,8 @@ impl Life {
         let i = self.cast[at].instances.swap_remove(which);
         let hanging = self.hanging();
         if self.below(3) == 0 {
-            let gone = self.crowd.despawn_mirrored(i, &mut self.scene, hanging);
-            if self.note("despawn_mirrored", gone).is_some() {
-                return;
-            }
+            let gone = self.crowd.unmirror(i, &mut self.scene, hanging);
+            self.note("unmirror", gone);
         }
         let gone = self.crowd.despawn(i);
         assert!(self.note("despawn", gone).is_some());
@@ -332,8 +330,11 @@ impl Life {
         let mut local = Affine3x4::IDENTITY;
         local.rows[0][3] = self.unit();
         let (what, result) = match self.below(5) {
-            0 => ("set_override", self.crowd.set_override(i, joint, local)),
-            1 => ("clear_overrides", self.crowd.clear_overrides(i)),
+            0 => (
+                "set_override",
+                self.crowd.player(i).and_then(|mut p| p.set_override(joint, local)),
+            ),
+            1 => ("clear_overrides", self.crowd.player(i).map(|mut p| p.clear_overrides())),
             2 => ("set_visible", self.crowd.set_visible(i, shown)),
             3 => ("set_scheduled", self.crowd.set_scheduled(i, shown)),
             _ => ("set_world", self.crowd.set_world(i, local)),
@@ -354,7 +355,7 @@ impl Life {
         if self.scene.len() > MIRRORS * (1 + self.rigs[0].skeleton().len()) {
             return;
         }
-        let mirrored = self.crowd.mirror(i, &mut self.scene);
+        let mirrored = self.crowd.mirror(i, &mut self.scene, None);
         let mirror = self.note("mirror", mirrored).unwrap();
         // A prop, or another skeleton, in its hand.
         let other = self.pick(|l| &l.cast[at].instances);
@@ -377,8 +378,8 @@ impl Life {
             let prop = self.note("add", added).unwrap();
             self.props.push(prop);
         } else if let Some(prop) = self.pick(|l| &l.props) {
-            let gone = self.scene.detach(prop);
-            self.note("detach", gone);
+            let gone = self.scene.set_parent_in_place(prop, None);
+            self.note("set_parent_in_place", gone);
         }
     }
 
@@ -462,7 +463,7 @@ impl Life {
             self.look_at_scene(mirrored);
         }
         let sum: usize = self.cast.iter().map(|c| c.instances.len()).sum();
-        assert_eq!(self.crowd.len(), sum);
+        assert_eq!(self.crowd.instance_count(), sum);
     }
 
     /// The scene has the mirrors of those alive, and props.
@@ -510,7 +511,7 @@ impl Life {
         }
         assert!(self.scene.is_empty());
         self.mixer = Mixer::new(self.rigs[0].clone()).unwrap();
-        assert!(self.crowd.is_empty());
+        assert!((self.crowd.instance_count() == 0));
     }
 
     pub fn assert_all_happened(&self) {
@@ -525,7 +526,6 @@ impl Life {
             "set_override",
             "mirror",
             "unmirror",
-            "despawn_mirrored",
             "attach",
             "snapshot",
             "restore",

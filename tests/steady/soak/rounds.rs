@@ -53,8 +53,8 @@ fn rigs_come_and_go() {
         let instances = [0; 3].map(|_| crowd.spawn(id).unwrap());
         for i in instances {
             crowd.play(i, space, &Default::default()).unwrap();
-            crowd.set_override(i, 2, Affine3x4::IDENTITY).unwrap();
-            crowd.mirror(i, &mut scene).unwrap();
+            crowd.player(i).unwrap().set_override(2, Affine3x4::IDENTITY).unwrap();
+            crowd.mirror(i, &mut scene, None).unwrap();
         }
         crowd.advance(0.1).unwrap();
         crowd.evaluate(&mut buffer);
@@ -79,8 +79,8 @@ fn mirrored_instances_come_and_go() {
     let mut round = 0;
     flat(|| {
         let [i, rider] = [0; 2].map(|_| crowd.spawn(id).unwrap());
-        let mirror = crowd.mirror(i, &mut scene).unwrap();
-        let on = crowd.mirror(rider, &mut scene).unwrap();
+        let mirror = crowd.mirror(i, &mut scene, None).unwrap();
+        let on = crowd.mirror(rider, &mut scene, None).unwrap();
         let prop = scene.add(None, Affine3x4::IDENTITY).unwrap();
         scene.attach(prop, on, 4, Affine3x4::IDENTITY).unwrap();
         let root = scene.root(on).unwrap();
@@ -111,7 +111,7 @@ fn scenes_come_and_go() {
     let i = crowd.spawn(id).unwrap();
     flat(|| {
         let mut scene = SceneGraph::new();
-        crowd.mirror(i, &mut scene).unwrap();
+        crowd.mirror(i, &mut scene, None).unwrap();
         let mut later = scene.clone();
         assert_eq!(crowd.update_scene(&mut scene).mirrored, 1);
         drop(scene);
@@ -127,7 +127,7 @@ fn clips_come_and_go() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig.clone()).unwrap();
     let i = crowd.spawn(id).unwrap();
-    crowd.set_override(i, 2, Affine3x4::IDENTITY).unwrap();
+    crowd.player(i).unwrap().set_override(2, Affine3x4::IDENTITY).unwrap();
     let first = crowd.clip_by_index(id, 0).unwrap();
     crowd.play(i, first, &Default::default()).unwrap();
     let mut mixer = Mixer::new(rig.clone()).unwrap();

@@ -230,7 +230,7 @@ impl Soak {
         if self.unit() < 0.05 {
             let rig = self.below(2);
             let rig = self.rigs[rig].0;
-            let places = self.crowd.view(rig).unwrap().len();
+            let places = self.crowd.view(rig).unwrap().alive.len();
             let important = |n| if n % 97 == 0 { 500.0 } else { 0.0 };
             let given: Vec<f32> = match self.below(2) {
                 0 => Vec::new(),
@@ -271,7 +271,7 @@ impl Soak {
 
     /// What has to hold in every frame.
     fn look(&mut self, evaluated: usize) {
-        assert_eq!(self.crowd.len(), self.members.len());
+        assert_eq!(self.crowd.instance_count(), self.members.len());
         let rows = self.bones.rows();
         for n in 0..20 {
             let at = (self.frames as usize * 37 + n * 101) % self.members.len();

@@ -34,10 +34,10 @@ impl Swords {
             let skeleton = playing.crowd.rig(instance.rig())?.skeleton().clone();
             let hand = find_joint(&skeleton, &["righthand", "hand"]);
             let mirror = match full {
-                true => playing.crowd.mirror(instance, &mut scene)?,
+                true => playing.crowd.mirror(instance, &mut scene, None)?,
                 false => {
                     let joints = [hand];
-                    playing.crowd.mirror_joints(instance, &mut scene, &joints)?
+                    playing.crowd.mirror(instance, &mut scene, Some(&joints))?
                 }
             };
             let sword = scene.add(None, Affine3x4::IDENTITY)?;

@@ -2,7 +2,7 @@
 
 use super::attachments::Swords;
 use super::churn::Churn;
-use super::crowds::{JointReads, Overridden, Playing, WatchedJoints};
+use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
 use super::scene::{FrameTimes, LiveError, Scene};
@@ -26,8 +26,6 @@ pub enum Kind {
     Swords,
     /// [`Swords`](Self::Swords) on mirrors of all joints.
     FullMirrors,
-    /// C1; the model matrix of one joint of each character is read after the frame, which alone is counted.
-    JointMatrix,
     /// C1 with watched joints: `evaluate`, and the reads of all that it kept.
     Watched,
     /// C1 with the override of one joint each, set in each frame.
@@ -75,7 +73,6 @@ impl Case {
             Kind::Evaluate => "C1, evaluate alone".into(),
             Kind::Swords => "swords".into(),
             Kind::FullMirrors => "swords, full mirrors".into(),
-            Kind::JointMatrix => "joint matrix".into(),
             Kind::Watched => "watched joints".into(),
             Kind::Overrides => "overrides".into(),
             Kind::OverrideBatch => "overrides, one call".into(),
@@ -93,7 +90,6 @@ impl Case {
             Kind::Evaluate | Kind::Swords | Kind::FullMirrors | Kind::Watched => {
                 times.evaluate + times.update
             }
-            Kind::JointMatrix => times.update,
             Kind::Overrides | Kind::OverrideBatch => {
                 times.requests + times.advance + times.evaluate
             }
@@ -131,7 +127,6 @@ impl Case {
             Kind::Evaluate => Box::new(c1(models)?),
             Kind::Swords => Box::new(Swords::new(c1(models)?, false)?),
             Kind::FullMirrors => Box::new(Swords::new(c1(models)?, true)?),
-            Kind::JointMatrix => Box::new(JointReads::new(c1(models)?)?),
             Kind::Watched => Box::new(WatchedJoints::new(c1(models)?)?),
             Kind::Overrides => Box::new(Overridden::new(c1(models)?, false)?),
             Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),

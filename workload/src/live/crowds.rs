@@ -110,25 +110,6 @@ impl Around for Playing {
     }
 }
 
-/// A crowd whose every character is asked for the model matrix of one joint after each frame: that of the bone
-/// buffer's frame.
-#[derive(Debug)]
-pub struct JointReads {
-    playing: Playing,
-    joint: usize,
-}
-
-impl JointReads {
-    /// Reads a hand of every character.
-    ///
-    /// # Errors
-    /// If a character is unknown.
-    pub fn new(playing: Playing) -> Result<Self, LiveError> {
-        let joint = joint_of(&playing, &["righthand", "hand"])?;
-        Ok(Self { playing, joint })
-    }
-}
-
 /// A joint of the rig of the first character.
 fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
     let Some(first) = playing.instances.first() else {
@@ -136,24 +117,6 @@ fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
     };
     let rig = playing.crowd.rig(first.rig())?;
     Ok(find_joint(rig.skeleton(), parts))
-}
-
-impl Around for JointReads {
-    fn playing(&self) -> &Playing {
-        &self.playing
-    }
-
-    fn playing_mut(&mut self) -> &mut Playing {
-        &mut self.playing
-    }
-
-    fn update(&mut self) -> Result<(), LiveError> {
-        for &instance in &self.playing.instances {
-            let Playing { crowd, buffer, .. } = &self.playing;
-            black_box(buffer.model_matrix(crowd, instance, self.joint));
-        }
-        Ok(())
-    }
 }
 
 /// A crowd of which hands and feet are watched, and read after each frame.
@@ -198,7 +161,7 @@ impl Around for WatchedJoints {
     fn update(&mut self) -> Result<(), LiveError> {
         for &instance in &self.playing.instances {
             let watched = self.playing.crowd.watched(instance)?;
-            for model in watched.models() {
+            for model in watched.models {
                 black_box(model.translation());
             }
         }
@@ -210,7 +173,7 @@ impl Around for WatchedJoints {
         hash.write_u64(self.playing.buffer.hash());
         for &instance in &self.playing.instances {
             let watched = self.playing.crowd.watched(instance);
-            for model in watched.iter().flat_map(|w| w.models()) {
+            for model in watched.iter().flat_map(|w| w.models) {
                 for number in model.rows.as_flattened() {
                     hash.write_u64(number.to_bits().into());
                 }
@@ -279,7 +242,7 @@ impl Around for Overridden {
             return Ok(());
         }
         for (i, &instance) in instances.iter().enumerate() {
-            crowd.set_override(instance, self.joint, turn(i))?;
+            crowd.player(instance)?.set_override(self.joint, turn(i))?;
         }
         Ok(())
     }

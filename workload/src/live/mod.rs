@@ -22,7 +22,7 @@ mod scene;
 pub use attachments::Swords;
 pub use case::{Case, Kind};
 pub use churn::{CHURN_SHARE, Churn, FADE_SECONDS};
-pub use crowds::{JointReads, Overridden, Playing, WatchedJoints};
+pub use crowds::{Overridden, Playing, WatchedJoints};
 pub use cubic::cubic_clips;
 pub use groups::{Aim, Group, Measured, Sizes, groups};
 pub use library::library;

@@ -128,7 +128,7 @@ impl Sums {
         self.events.finishes += events.finishes;
         self.fades += fades;
         self.allowed += allowed.unwrap_or(0) as u64;
-        let all = scene.crowd().len();
+        let all = scene.crowd().instance_count();
         let Some(frame) = scene.crowd().tier_stats() else {
             self.evaluated += all as u64;
             return;

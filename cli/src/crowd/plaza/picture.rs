@@ -50,7 +50,7 @@ pub fn draw(
 
     let (height, fov_y) = plaza::eye();
     let eye = Vec3::Y * height;
-    let reach = plaza::radius(scene.crowd().len()) as f32;
+    let reach = plaza::radius(scene.crowd().instance_count()) as f32;
     let side = Vec3::new(reach, 0.0, reach);
     let camera = Camera { eye, target: eye + Vec3::NEG_Z, up: Vec3::Y, fov_y, near: 0.1 };
     let look = Look::over(-side, side + Vec3::Y * 1.8, eye);
