@@ -80,7 +80,7 @@ impl Crowd {
         let mut chosen = Vec::with_capacity(joints.len());
         for &joint in joints {
             // Joint indices fit in 16 bits.
-            chosen.push(pool.rig.skeleton().joint(joint)? as u16);
+            chosen.push(pool.rig().skeleton().joint(joint)? as u16);
         }
         chosen.sort_unstable();
         chosen.dedup();
@@ -95,7 +95,7 @@ impl Crowd {
     ) -> Result<MirrorId, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         if let Some(found) = self.mirrors.find(instance, scene) {
-            let (mirror, all) = (found.mirror, pool.rig.skeleton().len());
+            let (mirror, all) = (found.mirror, pool.rig().skeleton().len());
             let Some(has) = &found.joints else {
                 return Ok(mirror);
             };
@@ -109,8 +109,8 @@ impl Crowd {
                 None => Ok(mirror),
             };
         }
-        let world = *pool.state.world(index);
-        let mirror = scene.follow(pool.rig.skeleton(), joints.clone())?;
+        let world = *pool.state().world(index);
+        let mirror = scene.follow(pool.rig().skeleton(), joints.clone())?;
         scene.place_root(mirror, &world)?;
         self.mirrors.add(Mirrored {
             instance,
@@ -230,14 +230,14 @@ impl Crowd {
             let Ok((pool, index)) = crowd.instance_mut(m.instance) else {
                 continue;
             };
-            let Ok(hangs) = scene.place_root(m.mirror, pool.state.world(index)) else {
+            let Ok(hangs) = scene.place_root(m.mirror, pool.state().world(index)) else {
                 // The mirror is in another scene.
                 continue;
             };
             hung |= hangs;
             stats.mirrored += 1;
             stats.evaluated += usize::from(pool.refresh_watched(index));
-            if let Some(row) = pool.watch.row(index) {
+            if let Some(row) = pool.watched().row(index) {
                 scene.write_models(m.mirror, |joint| row.model(joint));
             }
         }

@@ -64,7 +64,7 @@ impl Crowd {
 impl<'a> RigView<'a> {
     /// The length of the arrays: the largest number of instances that were alive at once.
     pub fn len(self) -> usize {
-        self.pool.state.len()
+        self.pool.state().len()
     }
 
     /// Whether the rig never had an instance.
@@ -74,27 +74,27 @@ impl<'a> RigView<'a> {
 
     /// Whether each instance is alive.
     pub fn alive(self) -> &'a [bool] {
-        self.pool.state.alive()
+        self.pool.state().alive()
     }
 
     /// Whether each instance is [visible](Crowd::set_visible).
     pub fn visible(self) -> &'a [bool] {
-        self.pool.state.visible()
+        self.pool.state().visible()
     }
 
     /// Whether each instance is [scheduled](Crowd::set_scheduled).
     pub fn scheduled(self) -> &'a [bool] {
-        self.pool.scheduled.all()
+        self.pool.scheduled().all()
     }
 
     /// The world transform of each instance.
     pub fn worlds(self) -> &'a [Affine3x4] {
-        self.pool.state.worlds()
+        self.pool.state().worlds()
     }
 
     /// The speed of each instance: a factor on the speed of its layers.
     pub fn speeds(self) -> &'a [f32] {
-        self.pool.state.speeds()
+        self.pool.state().speeds()
     }
 
     /// The instances that are alive, by index.
@@ -114,7 +114,7 @@ impl<'a> RigView<'a> {
 
     /// All actions: by instance, then by layer, within a layer oldest first.
     pub fn actions(self) -> impl Iterator<Item = PlayingAction> + use<'a> {
-        let layers = self.pool.layer_count();
+        let layers = self.pool.library().layers().len();
         self.playing().flat_map(move |(instance, playing)| {
             (0..layers).flat_map(move |layer| {
                 let actions = playing.actions(layer).into_iter().flatten();

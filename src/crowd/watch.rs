@@ -1,8 +1,8 @@
 //! Watched joints: model matrices that every evaluation stores, in addition to the palettes.
 
 use super::crowd_data::Crowd;
+use crate::evaluate::Own;
 use crate::math::Affine3x4;
-use crate::playback::pool::Own;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use glam::DAffine3;
 
@@ -92,7 +92,7 @@ impl Crowd {
         self.check_joints(rig, joints)?;
         let joints = joints.iter().map(|&joint| joint as u16);
         // The next frame lays them out.
-        self.pool_mut(rig)?.watch.watch(joints);
+        self.pool_mut(rig)?.watched_mut().watch(joints);
         Ok(())
     }
 
@@ -103,7 +103,7 @@ impl Crowd {
     pub fn unwatch(&mut self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
         self.check_joints(rig, joints)?;
         let joints = joints.iter().map(|&joint| joint as u16);
-        self.pool_mut(rig)?.watch.unwatch(joints);
+        self.pool_mut(rig)?.watched_mut().unwatch(joints);
         Ok(())
     }
 
@@ -115,12 +115,12 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn watched(&self, instance: InstanceId) -> Result<WatchedJoints<'_>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let row = pool.watch.row(index);
+        let row = pool.watched().row(index);
         let (joints, models) = row.map(|row| row.shared()).unwrap_or_default();
         Ok(WatchedJoints {
             joints,
             models,
-            world: pool.state.world_wide(index),
+            world: pool.state().world_wide(index),
             current: row.is_some_and(|row| row.current),
             age: row.and_then(|row| row.age),
         })
@@ -129,7 +129,7 @@ impl Crowd {
     fn check_joints(&self, rig: RigId, joints: &[usize]) -> Result<(), CrowdError> {
         let pool = self.pool(rig)?;
         for &joint in joints {
-            pool.rig.skeleton().joint(joint)?;
+            pool.rig().skeleton().joint(joint)?;
         }
         Ok(())
     }
@@ -139,18 +139,19 @@ impl Crowd {
         let changed = std::mem::take(&mut self.mirrors.changed);
         for (slot, pool) in self.pools.iter_mut().enumerate() {
             let Some(pool) = pool else { continue };
-            if !changed && !pool.watch.is_stale() {
+            if !changed && !pool.watched().is_stale() {
                 continue;
             }
             let mut own = Vec::new();
             for m in self.mirrors.all() {
                 let here = self.rigs.slot(m.instance.rig()) == Some(slot);
-                if here && pool.state.knows(m.instance) {
+                if here && pool.state().knows(m.instance) {
                     own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }
             }
-            let joints = pool.rig.skeleton().len();
-            pool.watch.lay_out(pool.state.len(), &own, joints);
+            let joints = pool.rig().skeleton().len();
+            let instances = pool.state().len();
+            pool.watched_mut().lay_out(instances, &own, joints);
         }
     }
 }
