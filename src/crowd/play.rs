@@ -80,7 +80,7 @@ impl Crowd {
     /// If the rig is unknown, or `apply` is true and no loaded clip of the rig has root motion.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
-        if apply && !pool.roots().lane().is_some() {
+        if apply && pool.roots().lane().is_none() {
             let name = shorten(pool.rig().name());
             return Err(CrowdError::NoRootMotion { rig, name });
         }

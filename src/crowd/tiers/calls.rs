@@ -417,7 +417,7 @@ impl Tiering {
         let Self { pools, tiers, .. } = self;
         let ranked = &mut pools[number];
         ranked.resize(pool.state().len());
-        ranked.spheres.renew(pool, &pool.changes());
+        ranked.spheres.renew(pool, pool.changes());
         if ranked.shared.fit(pool, tiers) {
             self.miss_unloaded(number);
         }

@@ -298,7 +298,7 @@ impl Tiering {
         }
         let ranking = Ranking {
             pool,
-            changes: &pool.changes(),
+            changes: pool.changes(),
             spheres,
             importance,
             shared,
