@@ -4,7 +4,8 @@
 use super::crowd_data::Crowd;
 use crate::playback::advance::{Advance, Passed};
 use crate::playback::changes::What;
-use crate::playback::pool::{Pool, check};
+use crate::playback::options::check;
+use crate::playback::pool::Pool;
 use crate::playback::{EventKinds, Events, MAX_TIME, PlaybackError as CrowdError};
 
 /// A step with fewer visits is not split: a visit takes some 100 ns, a split some microseconds, since rayon has to wake
@@ -86,11 +87,11 @@ impl Crowd {
         passages.clear();
         let listened = |pool: &&Pool| pool.kinds() != EventKinds::NONE;
         let listened = pools.iter().flatten().filter(listened);
-        passages.reserve(listened.map(|p| p.state.len()).sum());
+        passages.reserve(listened.map(|p| p.state().len()).sum());
         for pool in pools.iter_mut().flatten() {
-            let instances = pool.state.len();
+            let instances = pool.state().len();
             let roots = pool.has_roots();
-            let records = pool.changes.records(What::PLACE);
+            let records = pool.changes().records(What::PLACE);
             passages.all.changed.clear();
             if records {
                 passages.all.changed.reserve(instances / CHANGED);
@@ -100,9 +101,9 @@ impl Crowd {
                 _ => instances,
             };
             if roots {
-                passages.all.moves = pool.take_moves();
+                passages.all.moves = pool.roots_mut().take_moves();
             } else {
-                pool.clear_moves();
+                pool.roots_mut().clear_moves();
             }
             let advance = pool.advance(dt);
             let parts = match advance.visits(VISITS) {
@@ -122,7 +123,7 @@ impl Crowd {
                 advance.run(all);
             }
             if roots {
-                pool.settle(std::mem::take(&mut all.moves));
+                pool.roots_mut().settle(std::mem::take(&mut all.moves));
             }
             pool.record_steps(&all.changed);
         }

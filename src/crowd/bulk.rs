@@ -2,6 +2,7 @@
 
 use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
+use crate::playback::options::{check_seconds, check_time};
 use crate::playback::pool::Pool;
 use crate::playback::{
     InstanceId, PlayOptions, Playable, PlaybackError as CrowdError, Player, RigId,
@@ -77,7 +78,7 @@ impl<M: Copy + Into<Playable>> Plays<'_, M> {
 
     /// Checks that the motion plays on the layer of an element's instance.
     fn check(self, e: &Element<'_>) -> Result<(), CrowdError> {
-        e.pool.check_plays(e.index, self.layer, self.motion(e.element))
+        e.pool.find_action(e.index, self.layer, self.motion(e.element)).map(|_| ())
     }
 }
 
@@ -140,7 +141,7 @@ impl Crowd {
         for (element, &instance) in instances.iter().enumerate() {
             let marked = self.instance_mut(instance).map(|(pool, index)| {
                 // The instance counts as gone from here on, so that a second copy of the handle is not found.
-                pool.state.set_alive(index, false);
+                pool.set_alive(index, false);
             });
             if let Err(source) = marked {
                 self.revive(&instances[..element]);
@@ -154,7 +155,7 @@ impl Crowd {
 
     /// Takes back the marks that [`despawn_many`](Self::despawn_many) has set.
     fn revive(&mut self, instances: &[InstanceId]) {
-        self.each(instances, |pool, index, _| pool.state.set_alive(index, true));
+        self.each(instances, |pool, index, _| pool.set_alive(index, true));
     }
 
     /// [`Player::play`] on one layer: of a motion for all instances, or of one each.
@@ -201,14 +202,14 @@ impl Crowd {
         let plays = Plays { layer, motions };
         self.check(instances, |e| {
             if motions.differs(e.first) {
-                e.pool.check_motion(layer, plays.motion(e.element))?;
+                e.pool.library().check_motion(layer, plays.motion(e.element))?;
             }
             if options.differs(e.first) {
-                e.pool.check_options(layer, &options.of(e.element))?;
+                e.pool.library().check_options(layer, &options.of(e.element))?;
             }
             match seconds {
                 Some(seconds) if seconds.differs(e.first) => {
-                    Pool::check_fade(seconds.of(e.element))
+                    check_seconds("seconds", seconds.of(e.element))
                 }
                 _ => Ok(()),
             }
@@ -240,14 +241,17 @@ impl Crowd {
         let plays = Plays { layer, motions };
         self.check(instances, |e| {
             plays.check(e)?;
-            e.pool.check_weight("weight", layer, weights.of(e.element))?;
-            Pool::check_fade(seconds.of(e.element))
+            e.pool.library().check_weight("weight", layer, weights.of(e.element))?;
+            check_seconds("seconds", seconds.of(e.element))
         })?;
         self.each(instances, |pool, index, element| {
             let (weight, seconds) = (weights.of(element), seconds.of(element));
-            pool.change(index, layer, plays.motion(element), |state, a| {
+            let motion = plays.motion(element);
+            let changed = pool.change(index, layer, motion, |_, state, a| {
                 state.fade(a, weight, seconds);
+                Ok(())
             });
+            debug_assert!(changed.is_ok(), "the motion was checked");
         });
         Ok(())
     }
@@ -266,12 +270,14 @@ impl Crowd {
         let plays = Plays { layer, motions: Values::new("motions", motions, instances)? };
         let check = |e: &Element<'_>, time| {
             plays.check(e)?;
-            Pool::check_time(time)
+            check_time(time)
         };
         self.set_each(("times", times), instances, check, |pool, index, element, time| {
-            pool.change(index, layer, plays.motion(element), |state, a| {
+            let changed = pool.change(index, layer, plays.motion(element), |_, state, a| {
                 state.action_mut(a).seek(time);
+                Ok(())
             });
+            debug_assert!(changed.is_ok(), "the motion was checked");
         })
     }
 
@@ -303,7 +309,7 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let known = |_: &Element<'_>, _| Ok(());
         self.set_each(("scheduled", scheduled), instances, known, |pool, index, _, scheduled| {
-            pool.scheduled.set(index, scheduled);
+            pool.set_scheduled(index, scheduled);
         })
     }
 
@@ -351,7 +357,7 @@ impl Crowd {
             for (n, &id) in run.iter().enumerate() {
                 let element = start + n;
                 let fail = |source| refused(element, source);
-                let pool = match pool.filter(|pool| pool.state.knows(id)) {
+                let pool = match pool.filter(|pool| pool.state().knows(id)) {
                     Some(pool) => pool,
                     None => self.instance(id).map_err(fail)?.0,
                 };

@@ -10,6 +10,7 @@ use super::scratches::Scratches;
 use super::tiers::Tiering;
 use crate::clip::Clip;
 use crate::math::Affine3x4;
+use crate::playback::library::Library;
 use crate::playback::pool::Pool;
 use crate::playback::{
     BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable,
@@ -118,7 +119,7 @@ impl Crowd {
         rig: Arc<Rig>,
         layers: Vec<LayerOptions>,
     ) -> Result<RigId, CrowdError> {
-        Pool::validate(&rig, &layers)?;
+        Library::validate(&rig, &layers)?;
         let index = match self.pools.iter().position(Option::is_none) {
             Some(index) => index,
             None => {
@@ -148,9 +149,9 @@ impl Crowd {
     /// If the rig is unknown or still has instances.
     pub fn remove_rig(&mut self, rig: RigId) -> Result<Arc<Rig>, CrowdError> {
         let pool = self.pool(rig)?;
-        let instances = pool.state.count_alive();
+        let instances = pool.state().count_alive();
         if instances > 0 {
-            return Err(CrowdError::RigInUse { rig, name: shorten(pool.rig.name()), instances });
+            return Err(CrowdError::RigInUse { rig, name: shorten(pool.rig().name()), instances });
         }
         let unknown = self.unknown_rig(rig);
         let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
@@ -158,7 +159,7 @@ impl Crowd {
         let pool = pool.ok_or(unknown)?;
         self.tiering.remove(slot);
         self.rigs.remove(rig);
-        Ok(pool.rig)
+        Ok(pool.rig().clone())
     }
 
     /// A rig of this crowd.
@@ -166,12 +167,12 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn rig(&self, rig: RigId) -> Result<&Arc<Rig>, CrowdError> {
-        Ok(&self.pool(rig)?.rig)
+        Ok(self.pool(rig)?.rig())
     }
 
     /// The handle of a rig's clip by its place in the file, if it is loaded.
     pub fn clip_by_index(&self, rig: RigId, clip: usize) -> Option<ClipId> {
-        self.pool(rig).ok()?.clip_by_index(clip)
+        self.pool(rig).ok()?.library().clip_by_index(clip)
     }
 
     /// The handle of a rig's clip by name: the first loaded one of that name, or an error that suggests others.
@@ -179,7 +180,7 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown, or no loaded clip has this name: [`CrowdError::Lookup`].
     pub fn clip_named(&self, rig: RigId, name: &str) -> Result<ClipId, CrowdError> {
-        self.pool(rig)?.clip_named(name)
+        self.pool(rig)?.library().clip_named(name)
     }
 
     /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it
@@ -213,7 +214,7 @@ impl Crowd {
     /// If the clip is unknown.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
-        self.pool(rig)?.loaded_clip(clip)
+        self.pool(rig)?.library().loaded_clip(clip)
     }
 
     /// Makes a blend space of a rig's clips, each at one value of a parameter, in ascending order. Every instance of
@@ -245,7 +246,7 @@ impl Crowd {
     /// If the blend space is unknown.
     pub fn blend_space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, CrowdError> {
         let rig = self.rig_of(space.into())?;
-        self.pool(rig)?.space(space)
+        self.pool(rig)?.library().space(space)
     }
 
     /// Adds an instance in the rest pose, at the origin, visible, at speed 1.
@@ -270,7 +271,7 @@ impl Crowd {
 
     /// Instances alive, over all rigs.
     pub fn instance_count(&self) -> usize {
-        self.pools().map(|(_, p)| p.state.count_alive()).sum()
+        self.pools().map(|(_, p)| p.state().count_alive()).sum()
     }
 
     /// Evaluates every visible instance into the bone buffer. Runs on the current rayon pool.
@@ -354,7 +355,7 @@ impl Crowd {
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {
         let slot = self.rigs.slot(id.rig()).and_then(|i| self.pools.get(i));
         let pool = slot.and_then(Option::as_ref);
-        match pool.filter(|pool| pool.state.knows(id)) {
+        match pool.filter(|pool| pool.state().knows(id)) {
             Some(pool) => Ok((pool, id.index())),
             None => Err(self.unknown_instance(id)),
         }
@@ -372,7 +373,7 @@ impl Crowd {
     /// The name of an instance's rig for messages; empty if the rig is unknown.
     pub(super) fn rig_name(&self, id: InstanceId) -> String {
         let pool = self.pool(id.rig());
-        pool.map_or_else(|_| String::new(), |pool| shorten(pool.rig.name()))
+        pool.map_or_else(|_| String::new(), |pool| shorten(pool.rig().name()))
     }
 
     pub(crate) fn instance_mut(

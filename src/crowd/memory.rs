@@ -3,8 +3,8 @@
 
 use super::scratches::WorkerScratch;
 use super::tiers::{BankPart, BankShare, BankTask};
+use crate::evaluate::Target;
 use crate::math::Affine3x4;
-use crate::playback::pool::Target;
 
 /// Memory that palettes are written to, one whole instance at a time. It may be write-only: a mapped buffer of a
 /// graphics API, for example.

@@ -51,11 +51,11 @@ impl Crowd {
     ) -> Result<(), CrowdError> {
         let pool = self.pool(rig)?;
         for &joint in joints {
-            pool.rig.skeleton().joint(joint)?;
+            pool.rig().skeleton().joint(joint)?;
         }
         if let Some(pair) = joints.windows(2).find(|pair| pair[0] >= pair[1]) {
             let (joint, after) = (pair[1], pair[0]);
-            let all = pool.rig.skeleton().names();
+            let all = pool.rig().skeleton().names();
             let names = [joint, after].map(|joint| shorten(&all[joint]));
             return Err(CrowdError::JointOrder { names, joint, after });
         }
@@ -68,9 +68,9 @@ impl Crowd {
             });
         }
         for &instance in instances {
-            if instance.rig() != rig || !pool.state.knows(instance) {
+            if instance.rig() != rig || !pool.state().knows(instance) {
                 self.instance(instance)?;
-                let names = [self.rig_name(instance), shorten(pool.rig.name())];
+                let names = [self.rig_name(instance), shorten(pool.rig().name())];
                 return Err(CrowdError::OtherRig { instance, rig, names });
             }
         }

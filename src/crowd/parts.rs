@@ -5,7 +5,7 @@ use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
 use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
-use crate::playback::pool::How;
+use crate::evaluate::How;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// State of a frame whose parts were handed out, kept until the next call that changes the crowd.

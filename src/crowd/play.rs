@@ -80,14 +80,11 @@ impl Crowd {
     /// If the rig is unknown, or `apply` is true and no loaded clip of the rig has root motion.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
-        if apply && !pool.has_root_clips() {
-            let name = shorten(pool.rig.name());
+        if apply && pool.roots().lane().is_none() {
+            let name = shorten(pool.rig().name());
             return Err(CrowdError::NoRootMotion { rig, name });
         }
-        if pool.state.apply_roots(apply) {
-            // Bounds may still be those of the step before.
-            pool.mark_worlds();
-        }
+        pool.apply_roots(apply);
         Ok(())
     }
 
@@ -99,7 +96,7 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn track_root_motion(&mut self, rig: RigId, track: bool) -> Result<(), CrowdError> {
-        self.pool_mut(rig)?.track_root(track);
+        self.pool_mut(rig)?.roots_mut().track(track);
         Ok(())
     }
 
@@ -129,7 +126,7 @@ impl Crowd {
         scheduled: bool,
     ) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
-        pool.scheduled.set(index, scheduled);
+        pool.set_scheduled(index, scheduled);
         Ok(())
     }
 
@@ -151,7 +148,7 @@ pub(super) fn check_world(
     instance: InstanceId,
     world: &Affine3x4,
 ) -> Result<(), CrowdError> {
-    let rig = || shorten(pool.rig.name());
+    let rig = || shorten(pool.rig().name());
     if !world.is_finite() {
         let rig = rig();
         return Err(CrowdError::Transform { instance, rig });

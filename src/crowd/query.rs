@@ -1,6 +1,7 @@
 //! Queries of a crowd. They cost nothing in frames that do not call them.
 
 use super::crowd_data::Crowd;
+use crate::evaluate::Evaluated;
 use crate::math::Affine3x4;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::{Aabb, Sphere};
@@ -30,7 +31,7 @@ impl Crowd {
     /// The instances that are alive, by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
         self.pools().flat_map(|(_, pool)| {
-            let alive = pool.state.alive().iter().enumerate().filter(|a| *a.1);
+            let alive = pool.state().alive().iter().enumerate().filter(|a| *a.1);
             alive.map(|(i, _)| pool.instance_id(i))
         })
     }
@@ -51,12 +52,12 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn world(&self, instance: InstanceId) -> Result<&Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        Ok(pool.state.world(index))
+        Ok(pool.state().world(index))
     }
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state.evicted()).sum()
+        self.pools().map(|(_, p)| p.state().evicted()).sum()
     }
 
     /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the
@@ -80,8 +81,8 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let bounds = pool.evaluated(index, |e| {
-            let job = BoundsJob { slots: pool.rig.slot_bounds(), palette: e.rows };
+        let bounds = Evaluated::read(pool, index, |e| {
+            let job = BoundsJob { slots: pool.rig().slot_bounds(), palette: e.rows };
             // The palette has the rig's own length, so the job cannot refuse it.
             job.run().unwrap_or_default()
         });
@@ -112,7 +113,7 @@ impl Crowd {
     pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let pose = pool.evaluate_scalars(index);
-        let count = pool.rig.skeleton().scalars().len();
+        let count = pool.rig().skeleton().scalars().len();
         Ok((0..count).map(|i| pose.scalar(i)).collect())
     }
 
@@ -136,6 +137,6 @@ impl Crowd {
     /// # Errors
     /// If the rig is unknown.
     pub fn root_motion(&self, rig: RigId) -> Result<RootMotions<'_>, CrowdError> {
-        Ok(self.pool(rig)?.moves().arrays())
+        Ok(self.pool(rig)?.roots().moves().arrays())
     }
 }

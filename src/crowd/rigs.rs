@@ -1,7 +1,7 @@
 //! Handles of a crowd's rigs: the crowd's tag, and numbers that are never given twice.
 
 use crate::playback::ids::{MAX_RIGS_GIVEN, Owner};
-use crate::playback::pool::check;
+use crate::playback::options::check;
 use crate::playback::{MAX_TAG, PlaybackError as CrowdError, RigId, Unknown};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;

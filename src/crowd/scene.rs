@@ -67,7 +67,7 @@ impl Crowd {
         joints: Option<&[usize]>,
     ) -> Result<MirrorId, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let skeleton = pool.rig.skeleton();
+        let skeleton = pool.rig().skeleton();
         // Joint indices fit in 16 bits.
         let joints: Arc<[u16]> = match joints {
             None => (0..skeleton.len()).map(|joint| joint as u16).collect(),
@@ -88,7 +88,7 @@ impl Crowd {
             };
         }
         let mirror = scene.mirror(skeleton, joints.clone(), true)?;
-        scene.place_root(mirror, pool.state.world(index))?;
+        scene.place_root(mirror, pool.state().world(index))?;
         self.mirrors.add(Mirrored {
             instance,
             mirror,
@@ -191,14 +191,14 @@ impl Crowd {
             let Ok((pool, index)) = crowd.instance_mut(m.instance) else {
                 continue;
             };
-            let Ok(hangs) = scene.place_root(m.mirror, pool.state.world(index)) else {
+            let Ok(hangs) = scene.place_root(m.mirror, pool.state().world(index)) else {
                 // The mirror is in another scene.
                 continue;
             };
             hung |= hangs;
             stats.mirrored += 1;
             stats.evaluated += usize::from(pool.refresh_watched(index));
-            if let Some(row) = pool.watch.row(index) {
+            if let Some(row) = pool.watched().row(index) {
                 scene.write_models(m.mirror, |joint| row.model(joint));
             }
         }

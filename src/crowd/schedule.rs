@@ -5,8 +5,8 @@ use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::FramePart;
 use super::scratches::{COLD_BYTES, STREAM_BYTES};
 use super::tiers::Selected;
+use crate::evaluate::{How, Instances};
 use crate::math::Affine3x4;
-use crate::playback::pool::How;
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -132,7 +132,7 @@ impl Crowd {
         for pool in self.pools.iter_mut().flatten() {
             pool.fit_level(level);
             self.scratches.reserve(pool);
-            key_bytes += pool.key_bytes();
+            key_bytes += pool.tables().key_bytes();
         }
         let selected = self.select_cells(layout.align, (follows, layout.compact));
         let id = FrameId::after(self.frame);

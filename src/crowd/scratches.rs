@@ -1,7 +1,8 @@
 //! `Scratches`: the buffers of a frame's workers, and the sizes from which rows are streamed and keys prefetched.
 
 use super::tiers::Work;
-use crate::playback::pool::{PaletteNeeds, PaletteScratch, Pool};
+use crate::evaluate::{PaletteNeeds, PaletteScratch};
+use crate::playback::pool::Pool;
 
 /// A range of fewer palettes is not split further: rayon's cost of a split stays below 1%.
 const CHUNK: usize = 32;
@@ -74,6 +75,6 @@ impl Scratches {
 
     /// Puts the watched joints that a frame has taken into their places.
     pub fn put_joints(&mut self, pools: &mut [Option<Pool>]) {
-        self.all.iter_mut().for_each(|s| s.palettes.joints.put(pools));
+        self.all.iter_mut().for_each(|s| s.palettes.joints.put(pools, Pool::watched_mut));
     }
 }

@@ -177,11 +177,11 @@ impl Crowd {
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
         for (slot, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {
             if let (Some(pool), Some(then)) = (pool, then) {
-                if snapshot.tag != pool.owner.rig().tag() {
-                    pool.owner = rigs.owner(then.number());
+                if snapshot.tag != pool.library().owner().rig().tag() {
+                    pool.set_owner(rigs.owner(then.number()));
                 }
-                let clips = then.restore(pool, before.is_some());
-                tiering.replace(slot, pool.state.len(), &clips);
+                let clips = pool.restore(then, before.is_some());
+                tiering.replace(slot, pool.state().len(), &clips);
             }
         }
         if self.tiers().is_none() {

@@ -57,11 +57,11 @@ impl Crowd {
     pub fn view(&self, rig: RigId) -> Result<RigView<'_>, CrowdError> {
         let pool = self.pool(rig)?;
         Ok(RigView {
-            alive: pool.state.alive(),
-            visible: pool.state.visible(),
-            scheduled: pool.scheduled.all(),
-            worlds: pool.state.worlds(),
-            speeds: pool.state.speeds(),
+            alive: pool.state().alive(),
+            visible: pool.state().visible(),
+            scheduled: pool.scheduled().all(),
+            worlds: pool.state().worlds(),
+            speeds: pool.state().speeds(),
             pool,
         })
     }

@@ -1,8 +1,9 @@
 //! Watched joints: model matrices that every evaluation stores, in addition to the palettes.
 
 use super::crowd_data::Crowd;
+use crate::evaluate::Own;
+use crate::evaluate::Watched;
 use crate::math::Affine3x4;
-use crate::playback::pool::{Own, Watched};
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use glam::DAffine3;
 
@@ -95,12 +96,12 @@ impl Crowd {
     /// If the instance is unknown.
     pub fn watched(&self, instance: InstanceId) -> Result<WatchedJoints<'_>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
-        let row = pool.watch.row(index);
+        let row = pool.watched().row(index);
         let (joints, models) = row.map(|row| row.shared()).unwrap_or_default();
         Ok(WatchedJoints {
             joints,
             models,
-            world: pool.state.world_wide(index),
+            world: pool.state().world_wide(index),
             current: row.is_some_and(|row| row.current),
             age: row.and_then(|row| row.age),
         })
@@ -110,9 +111,9 @@ impl Crowd {
     fn watch_of(&mut self, rig: RigId, joints: &[usize]) -> Result<&mut Watched, CrowdError> {
         let pool = self.pool_mut(rig)?;
         for &joint in joints {
-            pool.rig.skeleton().joint(joint)?;
+            pool.rig().skeleton().joint(joint)?;
         }
-        Ok(&mut pool.watch)
+        Ok(pool.watched_mut())
     }
 
     /// Lays out the watched joints of each rig whose watched joints, mirrors or instances have changed.
@@ -120,17 +121,18 @@ impl Crowd {
         let changed = std::mem::take(&mut self.mirrors.changed);
         for (slot, pool) in self.pools.iter_mut().enumerate() {
             let Some(pool) = pool else { continue };
-            if !changed && !pool.watch.is_stale() {
+            if !changed && !pool.watched().is_stale() {
                 continue;
             }
             let mut own = Vec::new();
             for m in self.mirrors.all() {
                 let here = self.rigs.slot(m.instance.rig()) == Some(slot);
-                if here && pool.state.knows(m.instance) {
+                if here && pool.state().knows(m.instance) {
                     own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }
             }
-            pool.watch.lay_out(pool.state.len(), &own);
+            let instances = pool.state().len();
+            pool.watched_mut().lay_out(instances, &own);
         }
     }
 }

@@ -1,6 +1,9 @@
-//! The evaluation of one instance, from the clips that it plays to its palette rows, and the tables that it reads.
+//! The evaluation of instances, from the clips that they play to their palette rows, and the tables that it reads.
 //!
 //! ```text
+//! gather                   what is asked of whoever plays (`Instances`), gathered as inputs of a run
+//! rig_tables, details      the tables of a rig and its loaded clips
+//! frame, ahead, watch      buffers of workers, prefetching, watched joints; `evaluated` reads one instance
 //! instance, mix, scratch   the run of one instance: chooses tables, samples, blends, composes, walks
 //! tables/                  what a run reads, made once per rig and per clip and shared by all crowds and mixers
 //! kernel/                  arithmetic, generic over the vector type: decodes keys, blends, composes; reads clips alone
@@ -9,17 +12,27 @@
 //! Imports go from the upper to the lower of these. Rules of playing do not belong here: no time, no fades, no pools.
 //! A run does not allocate, panic or log; what would have to allocate is made in `tables`, before the frame.
 
+mod ahead;
+mod details;
+mod evaluated;
+mod frame;
+mod gather;
 mod instance;
 mod kernel;
 mod mix;
+mod rig_tables;
 mod scratch;
 mod tables;
+mod watch;
 
+pub(crate) use ahead::{Prefetch, STATE, STEPS, Step};
+pub(crate) use details::DetailRequest;
+pub(crate) use evaluated::{Evaluated, WATCHED_CHUNK};
+pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
+pub(crate) use gather::{ActiveClip, ActiveLayer, Instances, Visitor};
 pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
-pub(crate) use scratch::{
-    ActionInput, LayerInput, LayerMask, LocalOverride, Needs, Scratch, Sources,
-};
-pub(crate) use tables::{
-    CHANNELS, ClipProgram, Programs, RigProgram, UnitSet, group_floats, scratch_row,
-};
+pub(crate) use rig_tables::RigTables;
+pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Scratch, Sources};
+pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
+pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

@@ -195,6 +195,12 @@ impl Action {
         (self.clip, other)
     }
 
+    /// The clips that play: one, or two neighbours of a blend space.
+    pub fn clips(&self) -> impl Iterator<Item = u16> + use<> {
+        let (clip, other) = self.members();
+        std::iter::once(clip).chain(other.map(|(clip, _)| clip))
+    }
+
     /// Whether the action's time is a phase.
     #[inline(always)]
     pub fn in_phases(&self) -> bool {

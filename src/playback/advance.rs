@@ -16,7 +16,7 @@ use super::interval::TimeInterval;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::lead::{Contender, Contenders, Passage};
 use super::linear_fade::LinearFade;
-use super::pool::LayerOptions;
+use super::options::LayerOptions;
 use super::root_motion::{Moves, RootLane};
 use super::state::stands_still;
 use crate::math::Affine3x4;
@@ -253,22 +253,19 @@ pub(crate) struct Foresight<'a> {
     pub step: Step,
     /// Speed of the instance.
     pub speed: f32,
+    /// Stays empty.
+    pub events: Events,
 }
 
 impl Foresight<'_> {
     /// Advances a copy of a layer from its state before the step. Fires no events.
-    pub fn advance(
-        &self,
-        layer: &mut LayerState,
-        (owner, number): (Owner, usize),
-        events: &mut Events,
-    ) {
+    pub fn advance(&mut self, layer: &mut LayerState, (owner, number): (Owner, usize)) {
         let mut visit = Visit {
             step: self.step,
             factor: f64::from(self.speed) * f64::from(layer.speed),
             sink: EventSink {
                 clips: self.clips,
-                events,
+                events: &mut self.events,
                 kinds: EventKinds::NONE,
                 owner,
                 instance: InstanceId::new(owner, 0, 0),

@@ -1,12 +1,9 @@
 //! `BlendSpace1D`: clips along a parameter. The two neighbours of its value play in phase.
 
 use super::action::Action;
-use super::clips::INSTANCE;
-use super::error::PlaybackError;
 use super::event_sink::Clips;
-use super::ids::{BlendSpaceId, ClipId, NO_CLIP, Source};
-use super::pool::{Pool, check};
-use crate::words::shorten;
+use super::ids::{ClipId, NO_CLIP};
+use super::library::Library;
 
 /// Clips at ascending values of a parameter, such as a walking speed.
 ///
@@ -15,8 +12,8 @@ use crate::words::shorten;
 /// phase.
 #[derive(Clone, Copy, Debug)]
 pub struct BlendSpace1D<'a> {
-    pool: &'a Pool,
-    space: &'a Space,
+    pub(super) library: &'a Library,
+    pub(super) space: &'a Space,
 }
 
 /// The points of a blend space, as pools and snapshots store them.
@@ -43,7 +40,7 @@ pub(crate) struct Members {
 }
 
 impl Members {
-    const NOTHING: Self = Self { clip: NO_CLIP, other: NO_CLIP, mix: 0.0 };
+    pub const NOTHING: Self = Self { clip: NO_CLIP, other: NO_CLIP, mix: 0.0 };
 }
 
 /// The change of an action's time per second at speed 1: one second, or the phases at the blend of the clips' rates.
@@ -68,22 +65,15 @@ pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
     }
 }
 
-/// The largest magnitude of a parameter; differences of two parameters stay finite.
-pub(super) const MAX_PARAMETER: f64 = 1.0e9;
-
 /// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
 pub(super) const MAX_SPACES: usize = u16::MAX as usize;
-
-pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
-    check("parameter", f64::from(value), -MAX_PARAMETER, MAX_PARAMETER)
-}
 
 impl<'a> BlendSpace1D<'a> {
     /// The clips and their values, in ascending order.
     pub fn points(self) -> impl Iterator<Item = (f32, ClipId)> + 'a {
-        let Self { pool, space } = self;
+        let Self { library, space } = self;
         let points = space.points.iter();
-        points.map(|p| (p.parameter, pool.clip_id(p.clip)))
+        points.map(|p| (p.parameter, library.clip_id(p.clip)))
     }
 }
 
@@ -125,90 +115,5 @@ impl Space {
     /// Index of one of the clips; all are of one kind.
     pub(super) fn any_clip(&self) -> u16 {
         self.points[0].clip
-    }
-}
-
-impl Pool {
-    /// The clips of a motion at a parameter, and the length of a pass over it.
-    pub fn members_of(&self, source: Source, parameter: f32) -> (Members, f64) {
-        match source {
-            Source::Clip(clip) => {
-                let members = Members { clip, ..Members::NOTHING };
-                let length = self.clips.get(clip).map_or(0.0, |c| c.duration().into());
-                (members, length)
-            }
-            Source::Space(space) => {
-                let space = self.spaces.get(space);
-                (space.map_or(Members::NOTHING, |s| s.at(parameter)), 1.0)
-            }
-        }
-    }
-
-    pub fn space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, PlaybackError> {
-        let found = self.spaces.find(space.index, space.generation);
-        match found.filter(|_| space.owner == self.owner) {
-            Some(space) => Ok(BlendSpace1D { pool: self, space }),
-            None => {
-                let why = space.owner.unknown_to(self.owner, INSTANCE);
-                let rig = shorten(self.rig.name());
-                Err(PlaybackError::UnknownSpace { space, why, rig })
-            }
-        }
-    }
-
-    /// The index of a blend space.
-    pub(super) fn space_index(&self, space: BlendSpaceId) -> Result<u16, PlaybackError> {
-        self.space(space).map(|_| space.index)
-    }
-
-    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
-        let mut space = Space { points: Vec::new() };
-        let mut kind = None;
-        for &(parameter, clip) in points {
-            check_parameter(parameter)?;
-            let Some(data) = self.clip(clip) else {
-                return Err(self.unknown_clip(clip, "the blend space"));
-            };
-            let known = *kind.get_or_insert(data.kind());
-            let last = space.points.last().map(|p: &Point| p.parameter);
-            if data.kind() != known || last.is_some_and(|last| last >= parameter) {
-                let name = self.name_of(clip.into());
-                return Err(PlaybackError::BlendSpace {
-                    what: match last.filter(|_| data.kind() == known) {
-                        Some(last) => format!(
-                            "values must ascend, and that of {name} is {parameter:?} after {last:?}"
-                        ),
-                        None => {
-                            format!(
-                                "clips must be of one kind, and {name} is of another than the first"
-                            )
-                        }
-                    },
-                });
-            }
-            space.points.push(Point { parameter, clip: clip.index });
-        }
-        if space.points.is_empty() {
-            return Err(PlaybackError::BlendSpace { what: "it has no clips".into() });
-        }
-        let clips: Vec<u16> = space.points.iter().map(|p| p.clip).collect();
-        let what = "blend spaces of one rig";
-        let same = |a: &Space, b: &Space| a == b;
-        let (index, _) = self.spaces.add_again(space, same, what, MAX_SPACES)?;
-        self.adopt_clips(clips);
-        let generation = self.spaces.generation(index);
-        Ok(BlendSpaceId::new(self.owner, index, generation))
-    }
-
-    pub fn remove_space(&mut self, id: BlendSpaceId) -> Result<(), PlaybackError> {
-        let index = self.space_index(id)?;
-        let playing = self.state.all_actions();
-        let actions = playing.filter(|a| a.source() == Source::Space(index)).count();
-        if actions > 0 {
-            let name = self.name_of(id.into());
-            return Err(PlaybackError::SpaceInUse { space: id, name, actions });
-        }
-        self.spaces.take(index);
-        Ok(())
     }
 }

@@ -1,15 +1,14 @@
 //! Crossfades of two actions: fades, time warping, synchronised start.
 
 use super::action::Action;
-use super::blend_space::{check_parameter, pace};
+use super::blend_space::pace;
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, Playable, Source};
-use super::layer_state::LayerState;
+use super::ids::{Playable, Source};
+use super::layer_state::{Entrance, LayerState};
+use super::library::Library;
 use super::linear_fade::LinearFade;
-use super::options::PlayOptions;
-use super::play_rule::Entrance;
-use super::player::{MAX_SPEED, Player, check_seconds};
-use super::pool::{Pool, check};
+use super::options::{MAX_SPEED, PlayOptions, check, check_seconds};
+use super::player::Player;
 use super::sync::{Beat, CrossFade, Sync, in_step, lacking};
 use crate::clip::Clip;
 use crate::words::shorten;
@@ -40,23 +39,24 @@ impl Player<'_> {
         fade: impl Into<CrossFade<'f>>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let fade = fade.into();
-        let (_, first) = self.find(layer, from)?;
-        let (mut state, to) = self.admit(layer, to.into(), options)?;
+        let (fade, library) = (fade.into(), self.pool.library());
+        let (before, first) = self.pool.find_action(self.index, layer, from.into())?;
+        let to = library.check_play(layer, to.into(), options)?;
         check_seconds("seconds", fade.seconds)?;
+        let mut state = before;
         let from = state.action(first).source();
         let target = state.find(to);
         let is_target = target.is_some_and(|a| state.action(a).is_target());
         let under_way = state.action(first).ending() && is_target;
         if under_way || target == Some(first) {
-            self.enter(&mut state, to, fade.seconds, options, Entrance::Continue);
-            self.store(layer, &state);
+            state.enter(library, to, fade.seconds, options, Entrance::Continue);
+            self.pool.store(self.index, layer, &before, &state);
             return Ok(());
         }
-        let prepared = self.pool.prepare(&state, first, to, &fade, options)?;
+        let prepared = Prepared::new(library, &state, first, to, &fade, options)?;
         let passed = !state.action(first).fresh();
         state.end(first, fade.seconds);
-        let target = self.enter(&mut state, to, fade.seconds, options, Entrance::Continue);
+        let (target, evicted) = state.enter(library, to, fade.seconds, options, Entrance::Continue);
         if let Some(time) = prepared.time {
             let target = state.action_mut(target);
             target.seek(time);
@@ -72,26 +72,10 @@ impl Player<'_> {
                 state.set_speeds(source, speed, last, fade.seconds);
             }
         }
-        self.store(layer, &state);
-        Ok(())
-    }
-
-    /// Sets the parameter of a playing blend space. Beyond its ends the clip at that end plays alone.
-    ///
-    /// # Errors
-    /// If the blend space does not play on the layer, or the value is not within ±1e9.
-    pub fn set_parameter(
-        &mut self,
-        layer: usize,
-        space: BlendSpaceId,
-        value: f32,
-    ) -> Result<(), PlaybackError> {
-        let (mut state, a) = self.find(layer, space)?;
-        check_parameter(value)?;
-        let source = state.action(a).source();
-        let (members, _) = self.pool.members_of(source, value);
-        state.action_mut(a).set_members(members);
-        self.store(layer, &state);
+        if evicted {
+            self.pool.count_evicted();
+        }
+        self.pool.store(self.index, layer, &before, &state);
         Ok(())
     }
 }
@@ -105,28 +89,28 @@ impl LayerState {
     }
 }
 
-impl Pool {
-    fn prepare(
-        &self,
+impl Prepared {
+    fn new(
+        library: &Library,
         state: &LayerState,
         first: usize,
         to: Source,
         fade: &CrossFade<'_>,
         options: &PlayOptions,
-    ) -> Result<Prepared, PlaybackError> {
+    ) -> Result<Self, PlaybackError> {
         let source = state.action(first);
         let goes_on = |&a: &usize| !state.action(a).finished();
         let target = match state.find(to).filter(goes_on) {
             Some(a) => *state.action(a),
-            None => Action::new(to, self.members_of(to, options.parameter), options),
+            None => Action::new(to, library.members_of(to, options.parameter), options),
         };
         let phases = |action: &Action| {
             let length = action.course().length;
-            let pace = pace(&self.clips, action);
+            let pace = pace(library.clips(), action);
             if length > 0.0 { pace / length } else { 0.0 }
         };
         let (mine, theirs) = (phases(source), phases(&target));
-        let mut prepared = Prepared { time: None, speeds: None };
+        let mut prepared = Self { time: None, speeds: None };
         if mine == 0.0 || theirs == 0.0 {
             // Clips without length can be neither warped nor synchronised.
             return Ok(prepared);
@@ -144,7 +128,7 @@ impl Pool {
             Sync::No => None,
             Sync::Phase => Some(phase * length),
             Sync::Markers(names) => {
-                let clip = |index| self.clips.get(index).map(|c| c.as_ref());
+                let clip = |index| library.clips().get(index).map(|c| c.as_ref());
                 let first: Option<&Clip> = clip(source.members().0);
                 let (Some(first), Some(second)) = (first, clip(target.members().0)) else {
                     return Ok(prepared);

@@ -2,7 +2,10 @@
 
 use super::action::Action;
 use super::ids::Source;
+use super::interval::Loop;
+use super::library::Library;
 use super::linear_fade::LinearFade;
+use super::options::PlayOptions;
 
 /// The largest number of actions of a layer.
 pub const ACTIONS_PER_LAYER: usize = 4;
@@ -18,6 +21,15 @@ pub(crate) struct LayerState {
     actions: [Action; ACTIONS_PER_LAYER],
     /// The warps of the actions' speeds, by action.
     warps: [LinearFade; ACTIONS_PER_LAYER],
+}
+
+/// Whether a motion that plays already keeps its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entrance {
+    /// It keeps its time, unless it has finished.
+    Continue,
+    /// It starts at the time of the options.
+    Restart,
 }
 
 impl LayerState {
@@ -127,6 +139,71 @@ impl LayerState {
                 self.end(a, seconds);
             }
         }
+    }
+
+    /// Plays a motion alone, over `seconds`: the rule of play, whose table is on the page of
+    /// [`Player`](super::Player). Returns whether an action was evicted.
+    pub(super) fn play(
+        &mut self,
+        library: &Library,
+        source: Source,
+        seconds: f32,
+        options: &PlayOptions,
+        entrance: Entrance,
+    ) -> bool {
+        let own = self.find(source).map(|a| self.action(a));
+        let goes_on = entrance == Entrance::Continue && own.is_some_and(Action::is_target);
+        // While the target plays, actions that fade out keep their fades, even if the call is repeated.
+        self.end_all(seconds, |a| a.source() != source && !(goes_on && a.ending()));
+        self.enter(library, source, seconds, options, entrance).1
+    }
+
+    /// Plays a motion in addition to the other actions. Returns the index of its action, and whether another one was
+    /// evicted.
+    pub(super) fn enter(
+        &mut self,
+        library: &Library,
+        source: Source,
+        seconds: f32,
+        options: &PlayOptions,
+        entrance: Entrance,
+    ) -> (usize, bool) {
+        let own = self.find(source);
+        let goes_on = |&a: &usize| entrance == Entrance::Continue && !self.action(a).finished();
+        let (a, evicted) = match own.filter(goes_on) {
+            Some(a) => {
+                self.adopt(a, options);
+                (a, false)
+            }
+            None => {
+                let members = library.members_of(source, options.parameter);
+                let mut action = Action::new(source, members, options);
+                if let Some(a) = own {
+                    // The action keeps its weight and its fade, and becomes the youngest.
+                    action.weight = self.action(a).weight;
+                    action.set_ending(self.action(a).ending());
+                    self.remove(a);
+                }
+                self.push(action)
+            }
+        };
+        self.action_mut(a).aim(options.weight, seconds);
+        (a, evicted)
+    }
+
+    /// Applies the options to an action that keeps its time: all but time, weight, fade and parameter.
+    fn adopt(&mut self, a: usize, options: &PlayOptions) {
+        let speed = options.speed;
+        // A warp that leads to this speed continues.
+        if self.warp(a).is_none_or(|warp| warp.end() != speed) {
+            self.action_mut(a).warp_to(speed);
+            self.set_warp(a, LinearFade::still(speed));
+        }
+        let action = self.action_mut(a);
+        action.set_at_end(options.at_end);
+        action.set_paused(false);
+        let length = action.course().length;
+        action.set_course(&Loop::new(options.loop_mode, options.repetitions, length));
     }
 
     /// The seconds for which only times and weights change, as functions of time: until a fade or the last pass of an

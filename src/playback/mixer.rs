@@ -4,12 +4,14 @@ use super::advance::Passed;
 use super::error::PlaybackError;
 use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
 use super::ids::{BlendSpaceId, ClipId, Owner, Playable};
-use super::options::PlayOptions;
+use super::library::Library;
+use super::options::{LayerOptions, MAX_TIME, PlayOptions, check};
 use super::player::Player;
 use super::playing::Playing;
-use super::pool::{LayerOptions, MAX_TIME, Pool, check};
+use super::pool::Pool;
 use super::snapshot::{MixerSnapshot, PoolSnapshot};
 use crate::clip::Clip;
+use crate::evaluate::{Evaluated, Instances};
 use crate::math::{Affine3x4, Rigid};
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -69,7 +71,7 @@ impl Mixer {
     /// If there are no layers, too many layers or clips, a mask was made for another skeleton, or the clips'
     /// scales multiply beyond their limit.
     pub fn with_layers(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Result<Self, PlaybackError> {
-        Pool::validate(&rig, &layers)?;
+        Library::validate(&rig, &layers)?;
         // Clip handles are valid in all mixers of one skeleton and in no mixer of another.
         let owner = Owner::of_mixers(rig.skeleton().structure_hash());
         let palette = vec![Affine3x4::IDENTITY; rig.palette_len()];
@@ -82,17 +84,17 @@ impl Mixer {
 
     /// The rig that the mixer plays.
     pub fn rig(&self) -> &Arc<Rig> {
-        &self.pool.rig
+        self.pool.rig()
     }
 
     /// The handle of a rig's clip by its index in the file, if it is loaded.
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
-        self.pool.clip_by_index(clip)
+        self.pool.library().clip_by_index(clip)
     }
 
     /// The handle of the first loaded clip with this name.
     pub fn find_clip(&self, name: &str) -> Option<ClipId> {
-        self.pool.find_clip(name)
+        self.pool.library().find_clip(name)
     }
 
     /// The handle of the first loaded clip with this name, or an error that suggests others.
@@ -100,7 +102,7 @@ impl Mixer {
     /// # Errors
     /// If no loaded clip has this name: [`PlaybackError::Lookup`].
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
-        self.pool.clip_named(name)
+        self.pool.library().clip_named(name)
     }
 
     /// The clip that a handle names.
@@ -108,7 +110,7 @@ impl Mixer {
     /// # Errors
     /// If the clip is unknown.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
-        self.pool.loaded_clip(clip)
+        self.pool.library().loaded_clip(clip)
     }
 
     /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
@@ -192,13 +194,13 @@ impl Mixer {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
         let mut passed = Passed {
             events: std::mem::take(&mut self.events),
-            moves: self.pool.take_moves(),
+            moves: self.pool.roots_mut().take_moves(),
             ..Passed::default()
         };
         passed.events.clear();
         self.pool.advance(dt).run(&mut passed);
         self.events = passed.events;
-        self.pool.settle(passed.moves);
+        self.pool.roots_mut().settle(passed.moves);
         Ok(())
     }
 
@@ -223,7 +225,7 @@ impl Mixer {
     /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
-        snapshot.pool.restore(&mut self.pool, false);
+        self.pool.restore(&snapshot.pool, false);
         self.events.clear();
         Ok(())
     }
@@ -241,7 +243,7 @@ impl Mixer {
         let level = SimdLevel::current();
         self.pool.fit_level(level);
         self.hints.resize(self.pool.hints_per_instance(), 0);
-        self.pool.evaluate_here(ONLY, level, &mut self.hints, &mut self.palette);
+        Evaluated::write(&self.pool, ONLY, level, &mut self.hints, &mut self.palette);
         &self.palette
     }
 
@@ -279,11 +281,11 @@ impl Mixer {
     ///
     /// Root motions of clips are blended with the weights of their poses.
     pub fn root_motion(&self) -> Rigid {
-        self.pool.moves().of_only()
+        self.pool.roots().moves().of_only()
     }
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pool.state.evicted()
+        self.pool.state().evicted()
     }
 }

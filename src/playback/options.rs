@@ -1,6 +1,18 @@
-//! `PlayOptions`: how an action plays.
+//! `PlayOptions`, how an action plays, and `LayerOptions`; the limits of their numbers.
 
+use super::error::PlaybackError;
 use super::loop_mode::LoopMode;
+use crate::skeleton::JointMask;
+
+/// The largest magnitude of a time, a time step and a fade, seconds: thirty years, far beyond use, and small enough
+/// that an f64 still resolves microseconds.
+pub const MAX_TIME: f64 = 1.0e9;
+
+/// The largest magnitude of a speed factor.
+pub const MAX_SPEED: f64 = 1.0e6;
+
+/// The largest magnitude of a parameter; differences of two parameters stay finite.
+pub(super) const MAX_PARAMETER: f64 = 1.0e9;
 
 /// The behaviour of an action after its last pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -51,4 +63,65 @@ impl Default for PlayOptions {
             parameter: 0.0,
         }
     }
+}
+
+/// The most layers of a rig.
+pub const MAX_LAYERS: usize = 16;
+
+/// Options of one layer, for all instances of a rig.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayerOptions {
+    /// True for a layer that adds differences (additive clips) instead of blending over the layers below. Default
+    /// false.
+    pub additive: bool,
+    /// The joints that the layer animates, with weights in [0, 1]. Default `None`: all joints at weight 1.
+    pub mask: Option<JointMask>,
+    /// The pose that fills in if the weights of the layer's actions sum to less than 1. Default [`Fill::Rest`].
+    pub fill: Fill,
+}
+
+/// The pose that takes the share of a blending layer that its actions' weights leave below 1. Additive layers ignore
+/// it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Fill {
+    /// The rest pose: a single action fades in from it.
+    #[default]
+    Rest,
+    /// The layers below: the layer's weight is reduced by the same share, so that a single action fades in from the
+    /// layers below and fades out to them.
+    Below,
+}
+
+pub(crate) fn check(
+    what: &'static str,
+    value: f64,
+    low: f64,
+    high: f64,
+) -> Result<(), PlaybackError> {
+    if value >= low && value <= high {
+        Ok(())
+    } else {
+        Err(PlaybackError::Value { what, value, low, high })
+    }
+}
+
+pub(crate) fn check_time(time: f64) -> Result<(), PlaybackError> {
+    check("time", time, -MAX_TIME, MAX_TIME)
+}
+
+pub(super) fn check_speed(speed: f32) -> Result<(), PlaybackError> {
+    check("speed", f64::from(speed), -MAX_SPEED, MAX_SPEED)
+}
+
+pub(crate) fn check_seconds(what: &'static str, seconds: f32) -> Result<(), PlaybackError> {
+    check(what, f64::from(seconds), 0.0, MAX_TIME)
+}
+
+pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), PlaybackError> {
+    let n = repetitions.map_or(1.0, f64::from);
+    check("repetitions", n, 1.0, f64::from(u32::MAX))
+}
+
+pub(super) fn check_parameter(value: f32) -> Result<(), PlaybackError> {
+    check("parameter", f64::from(value), -MAX_PARAMETER, MAX_PARAMETER)
 }

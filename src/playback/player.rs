@@ -1,17 +1,13 @@
 //! `Player`: the layers and actions of one character, of a mixer or a crowd. Every call validates before it changes
 //! anything.
 
-use super::blend_space::check_parameter;
 use super::error::PlaybackError;
 use super::ids::{Playable, Source};
-use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
-use super::options::PlayOptions;
-use super::play_rule::Entrance;
+use super::layer_state::{ACTIONS_PER_LAYER, Entrance, LayerState};
+use super::library::Library;
+use super::options::{PlayOptions, check_seconds};
 use super::playing::Playing;
-use super::pool::{MAX_TIME, Pool, check};
-
-/// The largest magnitude of a speed factor.
-pub const MAX_SPEED: f64 = 1.0e6;
+use super::pool::Pool;
 
 /// The layers and actions of one character: of a [`Mixer`](super::Mixer), or of an instance of a
 /// [`Crowd`](crate::crowd::Crowd).
@@ -80,129 +76,7 @@ pub struct Player<'a> {
     pub(crate) index: usize,
 }
 
-impl Pool {
-    /// The state of a layer, and the index of the action that plays a motion on it.
-    pub(crate) fn find_action(
-        &self,
-        index: usize,
-        layer: usize,
-        motion: Playable,
-    ) -> Result<(LayerState, usize), PlaybackError> {
-        self.check_layer(layer)?;
-        let source = self.source(motion)?;
-        let state = self.layer(index, layer);
-        let none = || self.not_playing(motion, layer);
-        let found = state.find(source).ok_or_else(none)?;
-        Ok((state, found))
-    }
-
-    /// Checks that a motion plays on a layer.
-    pub(crate) fn check_plays(
-        &self,
-        index: usize,
-        layer: usize,
-        motion: Playable,
-    ) -> Result<(), PlaybackError> {
-        self.check_layer(layer)?;
-        let source = self.source(motion)?;
-        let mut actions = self.state.entries().actions(self.entry(index, layer));
-        let plays = actions.any(|a| a.source() == source);
-        plays.then_some(()).ok_or_else(|| self.not_playing(motion, layer))
-    }
-
-    pub(super) fn not_playing(&self, motion: Playable, layer: usize) -> PlaybackError {
-        PlaybackError::NotPlaying { motion, name: self.name_of(motion), layer }
-    }
-
-    /// Changes the action that plays a motion on a layer, if there is one.
-    pub(crate) fn change(
-        &mut self,
-        index: usize,
-        layer: usize,
-        motion: Playable,
-        change: impl FnOnce(&mut LayerState, usize),
-    ) {
-        if let Ok((mut state, a)) = self.find_action(index, layer, motion) {
-            let before = state;
-            change(&mut state, a);
-            self.replace_layer(index, layer, &before, &state);
-        }
-    }
-
-    /// Checks the seconds of a fade.
-    pub(crate) fn check_fade(seconds: f32) -> Result<(), PlaybackError> {
-        check_seconds("seconds", seconds)
-    }
-
-    /// Checks the time of an action.
-    pub(crate) fn check_time(time: f64) -> Result<(), PlaybackError> {
-        check("time", time, -MAX_TIME, MAX_TIME)
-    }
-
-    pub(crate) fn check_options(
-        &self,
-        layer: usize,
-        options: &PlayOptions,
-    ) -> Result<(), PlaybackError> {
-        check_speed(options.speed)?;
-        check("time", options.time, -MAX_TIME, MAX_TIME)?;
-        check_seconds("fade_in", options.fade_in)?;
-        check_repetitions(options.repetitions)?;
-        check_parameter(options.parameter)?;
-        self.check_weight("weight", layer, options.weight)
-    }
-
-    pub(crate) fn check_weight(
-        &self,
-        what: &'static str,
-        layer: usize,
-        weight: f32,
-    ) -> Result<(), PlaybackError> {
-        let low = if self.layers[layer].additive { -1.0 } else { 0.0 };
-        check(what, f64::from(weight), low, 1.0)
-    }
-}
-
-pub(super) fn check_speed(speed: f32) -> Result<(), PlaybackError> {
-    check("speed", f64::from(speed), -MAX_SPEED, MAX_SPEED)
-}
-
-pub(super) fn check_seconds(what: &'static str, seconds: f32) -> Result<(), PlaybackError> {
-    check(what, f64::from(seconds), 0.0, MAX_TIME)
-}
-
-pub(super) fn check_repetitions(repetitions: Option<u32>) -> Result<(), PlaybackError> {
-    let n = repetitions.map_or(1.0, f64::from);
-    check("repetitions", n, 1.0, f64::from(u32::MAX))
-}
-
 impl Player<'_> {
-    /// Checks a motion and its options. Returns the state of the layer and the resolved motion.
-    pub(super) fn admit(
-        &self,
-        layer: usize,
-        motion: Playable,
-        options: &PlayOptions,
-    ) -> Result<(LayerState, Source), PlaybackError> {
-        let source = self.pool.check_motion(layer, motion)?;
-        self.pool.check_options(layer, options)?;
-        Ok((self.pool.layer(self.index, layer), source))
-    }
-
-    /// The state of a layer and the index of the action that plays a motion on it.
-    pub(super) fn find(
-        &self,
-        layer: usize,
-        motion: impl Into<Playable>,
-    ) -> Result<(LayerState, usize), PlaybackError> {
-        self.pool.find_action(self.index, layer, motion.into())
-    }
-
-    /// Stores the state of a layer, if it has changed.
-    pub(super) fn store(&mut self, layer: usize, state: &LayerState) {
-        self.pool.set_layer(self.index, layer, state);
-    }
-
     /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
     ///
     /// # Errors
@@ -259,17 +133,18 @@ impl Player<'_> {
         motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let (mut state, source) = self.admit(layer, motion.into(), options)?;
-        if state.find(source).is_none() && state.len() == ACTIONS_PER_LAYER {
+        let source = self.pool.library().check_play(layer, motion.into(), options)?;
+        let before = self.pool.layer(self.index, layer);
+        if before.find(source).is_none() && before.len() == ACTIONS_PER_LAYER {
             return Err(PlaybackError::Limit {
                 what: "actions of one layer",
                 count: ACTIONS_PER_LAYER + 1,
                 limit: ACTIONS_PER_LAYER,
             });
         }
-        let seconds = options.fade_in;
-        self.enter(&mut state, source, seconds, options, Entrance::Continue);
-        self.store(layer, &state);
+        let (mut state, library) = (before, self.pool.library());
+        state.enter(library, source, options.fade_in, options, Entrance::Continue);
+        self.pool.store(self.index, layer, &before, &state);
         Ok(())
     }
 
@@ -287,12 +162,12 @@ impl Player<'_> {
         weight: f32,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (mut state, a) = self.find(layer, motion)?;
-        self.pool.check_weight("weight", layer, weight)?;
-        check_seconds("seconds", seconds)?;
-        state.fade(a, weight, seconds);
-        self.store(layer, &state);
-        Ok(())
+        self.change(layer, motion, |library, state, a| {
+            library.check_weight("weight", layer, weight)?;
+            check_seconds("seconds", seconds)?;
+            state.fade(a, weight, seconds);
+            Ok(())
+        })
     }
 
     /// Fades an action out over `seconds`, then stops it. With 0 seconds, or at weight 0, it stops at once. A running
@@ -306,11 +181,11 @@ impl Player<'_> {
         motion: impl Into<Playable>,
         seconds: f32,
     ) -> Result<(), PlaybackError> {
-        let (mut state, a) = self.find(layer, motion)?;
-        check_seconds("seconds", seconds)?;
-        state.end(a, seconds);
-        self.store(layer, &state);
-        Ok(())
+        self.change(layer, motion, |_, state, a| {
+            check_seconds("seconds", seconds)?;
+            state.end(a, seconds);
+            Ok(())
+        })
     }
 
     /// [Stops](Self::stop) all actions of a layer over `seconds`.
@@ -318,11 +193,9 @@ impl Player<'_> {
     /// # Errors
     /// If the layer is unknown, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> Result<(), PlaybackError> {
-        self.pool.check_layer(layer)?;
+        self.pool.library().check_layer(layer)?;
         check_seconds("seconds", seconds)?;
-        let mut state = self.pool.layer(self.index, layer);
-        state.end_all(seconds, |_| true);
-        self.store(layer, &state);
+        self.change_layer(layer, |state| state.end_all(seconds, |_| true));
         Ok(())
     }
 
@@ -332,11 +205,73 @@ impl Player<'_> {
     /// If `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_all(&mut self, seconds: f32) -> Result<(), PlaybackError> {
         check_seconds("seconds", seconds)?;
-        (0..self.pool.layers.len()).try_for_each(|layer| self.stop_layer(layer, seconds))
+        (0..self.playing().layers()).try_for_each(|layer| self.stop_layer(layer, seconds))
     }
 
     /// Reads what the character plays.
     pub fn playing(&self) -> Playing<'_> {
         Playing { pool: self.pool, index: self.index }
+    }
+
+    /// Plays a motion alone on a layer, over `seconds`.
+    fn play_alone(
+        &mut self,
+        layer: usize,
+        motion: Playable,
+        seconds: f32,
+        options: &PlayOptions,
+        entrance: Entrance,
+    ) -> Result<(), PlaybackError> {
+        let source = self.pool.library().check_play(layer, motion, options)?;
+        check_seconds("seconds", seconds)?;
+        self.play_source(layer, source, seconds, options, entrance);
+        Ok(())
+    }
+
+    /// As [`fade_to`](Self::fade_to), with arguments that have been checked.
+    pub(crate) fn play_checked(
+        &mut self,
+        layer: usize,
+        motion: Playable,
+        seconds: f32,
+        options: &PlayOptions,
+    ) {
+        if let Ok(source) = self.pool.library().source(motion) {
+            self.play_source(layer, source, seconds, options, Entrance::Continue);
+        }
+    }
+
+    fn play_source(
+        &mut self,
+        layer: usize,
+        source: Source,
+        seconds: f32,
+        options: &PlayOptions,
+        entrance: Entrance,
+    ) {
+        let before = self.pool.layer(self.index, layer);
+        let mut state = before;
+        if state.play(self.pool.library(), source, seconds, options, entrance) {
+            self.pool.count_evicted();
+        }
+        self.pool.store(self.index, layer, &before, &state);
+    }
+
+    /// Changes the action that plays a motion on a layer.
+    pub(super) fn change(
+        &mut self,
+        layer: usize,
+        motion: impl Into<Playable>,
+        change: impl FnOnce(&Library, &mut LayerState, usize) -> Result<(), PlaybackError>,
+    ) -> Result<(), PlaybackError> {
+        self.pool.change(self.index, layer, motion.into(), change)
+    }
+
+    /// Changes the state of a layer.
+    pub(super) fn change_layer(&mut self, layer: usize, change: impl FnOnce(&mut LayerState)) {
+        let before = self.pool.layer(self.index, layer);
+        let mut state = before;
+        change(&mut state);
+        self.pool.store(self.index, layer, &before, &state);
     }
 }

@@ -2,10 +2,12 @@
 
 use super::action::Action;
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, ClipId, Playable, Source};
+use super::ids::{ClipId, Playable, Source};
+use super::library::Library;
 use super::loop_mode::LoopMode;
 use super::options::AtEnd;
 use super::pool::Pool;
+use crate::math::Affine3x4;
 
 /// The playback of one character: its layers and actions in their present state.
 ///
@@ -53,7 +55,7 @@ pub struct ActionState {
 impl<'a> Playing<'a> {
     /// The number of layers.
     pub fn layers(self) -> usize {
-        self.pool.layers.len()
+        self.pool.library().layers().len()
     }
 
     /// The state of an action.
@@ -66,7 +68,7 @@ impl<'a> Playing<'a> {
         motion: impl Into<Playable>,
     ) -> Result<ActionState, PlaybackError> {
         let (state, a) = self.pool.find_action(self.index, layer, motion.into())?;
-        Ok(self.pool.action_state(state.action(a)))
+        Ok(ActionState::of(state.action(a), self.pool.library()))
     }
 
     /// The actions of a layer with their states, oldest first: the order of blending.
@@ -77,22 +79,29 @@ impl<'a> Playing<'a> {
         self,
         layer: usize,
     ) -> Result<impl Iterator<Item = (Playable, ActionState)> + use<'a>, PlaybackError> {
-        self.pool.check_layer(layer)?;
-        let (pool, state) = (self.pool, self.pool.layer(self.index, layer));
+        self.pool.library().check_layer(layer)?;
+        let (library, state) = (self.pool.library(), self.pool.layer(self.index, layer));
         let actions = (0..state.len()).map(move |a| *state.action(a));
-        Ok(actions.map(|action| (pool.motion(&action), pool.action_state(&action))))
+        Ok(actions.map(|action| {
+            let motion = match action.source() {
+                Source::Clip(clip) => Playable::Clip(library.clip_id(clip)),
+                Source::Space(space) => Playable::Space(library.space_id(space)),
+            };
+            (motion, ActionState::of(&action, library))
+        }))
     }
 
     /// The clips of all actions, layer by layer, within a layer oldest first; of a blend space, both neighbours.
     pub fn clips(self) -> impl Iterator<Item = ClipId> + use<'a> {
-        let Self { pool, index } = self;
-        let entries = (0..pool.layers.len()).map(move |layer| pool.entry(index, layer));
-        let actions = entries.flat_map(move |at| pool.state.entries().actions(at));
-        actions.flat_map(move |action| {
-            let (clip, other) = action.members();
-            let clips = std::iter::once(clip).chain(other.map(|other| other.0));
-            clips.map(|clip| pool.clip_id(clip))
-        })
+        let library = self.pool.library();
+        let clips = self.pool.actions_of(self.index).flat_map(Action::clips);
+        clips.map(|clip| library.clip_id(clip))
+    }
+
+    /// The joints that have overrides, with their local matrices, in ascending order of joints.
+    pub fn overrides(self) -> impl Iterator<Item = (usize, &'a Affine3x4)> + use<'a> {
+        let overrides = self.pool.state().overrides().of(self.index).iter();
+        overrides.map(|o| (usize::from(o.joint), &o.local))
     }
 
     /// The present weight of a layer.
@@ -100,7 +109,7 @@ impl<'a> Playing<'a> {
     /// # Errors
     /// If the layer is unknown.
     pub fn layer_weight(self, layer: usize) -> Result<f32, PlaybackError> {
-        self.pool.check_layer(layer)?;
+        self.pool.library().check_layer(layer)?;
         Ok(self.pool.layer(self.index, layer).weight.value())
     }
 
@@ -109,29 +118,18 @@ impl<'a> Playing<'a> {
     /// # Errors
     /// If the layer is unknown.
     pub fn layer_speed(self, layer: usize) -> Result<f32, PlaybackError> {
-        self.pool.check_layer(layer)?;
+        self.pool.library().check_layer(layer)?;
         Ok(self.pool.layer(self.index, layer).speed)
     }
 
     /// The speed of the character: a factor on the speed of its layers.
     pub fn character_speed(self) -> f32 {
-        self.pool.state.speed(self.index)
+        self.pool.state().speed(self.index)
     }
 }
 
-impl Pool {
-    /// The handle of the motion that an action plays.
-    fn motion(&self, action: &Action) -> Playable {
-        match action.source() {
-            Source::Clip(clip) => Playable::Clip(self.clip_id(clip)),
-            Source::Space(space) => {
-                let generation = self.spaces.generation(space);
-                Playable::Space(BlendSpaceId::new(self.owner, space, generation))
-            }
-        }
-    }
-
-    fn action_state(&self, action: &Action) -> ActionState {
+impl ActionState {
+    fn of(action: &Action, library: &Library) -> Self {
         let course = action.course();
         let loop_mode = match (course.ping_pong, course.passes == 1.0) {
             (true, _) => LoopMode::PingPong,
@@ -141,10 +139,10 @@ impl Pool {
         // A finite number of passes has 32 bits.
         let repetitions = course.bounded().then_some(course.passes as u32);
         let space = match action.source() {
-            Source::Space(space) => self.spaces.get(space),
+            Source::Space(space) => library.spaces().get(space),
             Source::Clip(_) => None,
         };
-        ActionState {
+        Self {
             time: action.clip_time(),
             loops: action.place().pass,
             weight: action.weight.value(),

@@ -1,184 +1,184 @@
-//! `Pool`: one rig's instances as plain arrays, and how they advance; `frame` evaluates them. A mixer has one pool with
-//! one instance, a crowd one pool per rig.
+//! `Pool`: one rig's instances as plain arrays, and how they advance. A mixer has one pool with one instance, a crowd
+//! one pool per rig.
+//!
+//! ```text
+//! library    what can be played: rig, layers, clips, blend spaces
+//! state      what is played: instances, entries, overrides, worlds, the clock; what snapshots hold
+//! tables     what an evaluation reads; follows the library and what plays
+//! watched, bounds, speeds, roots    what is derived from both
+//! changes    what a frame has to look at
+//! ```
+//!
+//! [`Pool::touch`] is the only notice that an instance has changed, and [`Pool::sole`] the only answer to whether one
+//! clip plays alone at full weight.
 
 use super::action::Action;
 use super::advance::Advance;
-use super::arena::Arena;
-use super::blend_space::Space;
 use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
-use super::ids::{ClipId, InstanceId, Owner};
-use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
-use super::root_motion::{Moves, RootLane};
+use super::ids::{BlendSpaceId, ClipId, InstanceId, Owner, Playable};
+use super::layer_state::LayerState;
+use super::library::Library;
+use super::options::LayerOptions;
+use super::root_motion::Roots;
 use super::scheduled::Scheduled;
-use super::snapshot::identity::PoolIdentity;
+use super::snapshot::PoolSnapshot;
+use super::speeds::Speeds;
 use super::state::State;
 use crate::clip::Clip;
+use crate::evaluate::{DetailRequest, Instances, PaletteNeeds, RigTables, Watched};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
-use crate::skeleton::JointMask;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-mod ahead;
 mod alone;
 mod bounds;
-mod details;
-mod frame;
-mod gather;
 mod overrides;
-mod programs;
 mod query;
-mod watch;
+mod visit;
 
-pub(crate) use ahead::{Prefetch, STATE, STEPS};
 pub(crate) use alone::Steady;
-use bounds::PoolBounds;
-pub(crate) use details::{DetailRequest, PoolDetails};
-pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
+use bounds::Bounds;
 use overrides::Batch;
-use programs::PoolPrograms;
-pub(crate) use watch::{Own, TakenJoints, Watched};
-use watch::{WatchPart, WatchedRow};
-
-/// The most layers of a rig.
-pub const MAX_LAYERS: usize = 16;
-
-/// Options of one layer, for all instances of a rig.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LayerOptions {
-    /// True for a layer that adds differences (additive clips) instead of blending over the layers below. Default
-    /// false.
-    pub additive: bool,
-    /// The joints that the layer animates, with weights in [0, 1]. Default `None`: all joints at weight 1.
-    pub mask: Option<JointMask>,
-    /// The pose that fills in if the weights of the layer's actions sum to less than 1. Default [`Fill::Rest`].
-    pub fill: Fill,
-}
-
-/// The pose that takes the share of a blending layer that its actions' weights leave below 1. Additive layers ignore
-/// it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Fill {
-    /// The rest pose: a single action fades in from it.
-    #[default]
-    Rest,
-    /// The layers below: the layer's weight is reduced by the same share, so that a single action fades in from the
-    /// layers below and fades out to them.
-    Below,
-}
 
 /// A rig of a crowd, or of a mixer, with its clips, layers and instances.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    /// The owner that handles of the clips, blend spaces and instances name.
-    pub owner: Owner,
-    pub rig: Arc<Rig>,
-    pub(super) clips: Arena<Arc<Clip>>,
-    pub(super) spaces: Arena<Space>,
-    pub(super) layers: Vec<LayerOptions>,
-    pub state: State,
+    library: Library,
+    state: State,
     /// The instances that a crowd's frames evaluate.
-    pub scheduled: Scheduled,
-    /// Number of key hints per action: the largest of all loaded clips.
-    hint_stride: usize,
+    scheduled: Scheduled,
+    tables: RigTables,
     /// Model matrices of watched joints.
-    pub watch: Watched,
+    watched: Watched,
     batch: Batch,
-    /// The largest number of timelines of a loaded clip.
-    pub timelines: usize,
-    pub(super) programs: PoolPrograms,
-    /// Details that the tiers of a crowd evaluate instead of the rig; empty without tiers.
-    pub details: PoolDetails,
-    /// Hashes that snapshots refer to; made by the first snapshot after the loaded clips have changed.
-    identity: OnceLock<Arc<PoolIdentity>>,
-    /// Bounds of clips and joints, from which instances get their spheres; made by the first query after the loaded
-    /// clips have changed.
-    bounds: OnceLock<PoolBounds>,
-    /// The bounds before the last change; clips that stayed keep their measured bounds.
-    last_bounds: Option<PoolBounds>,
-    /// Lane of the root joint; `None` if no clip has root motion.
-    root: Option<RootLane>,
-    /// True if each step computes root motion, whether it is applied or not.
-    tracks_root: bool,
+    bounds: Bounds,
+    speeds: Speeds,
+    roots: Roots,
     /// The kinds of events that are collected.
     kinds: EventKinds,
-    /// The root motion of the last step.
-    moves: Moves,
     /// Changes since the last frame; recorded in crowds only.
-    pub changes: Changes,
+    changes: Changes,
     /// Number of changes of the loaded clips or their speeds; tells tiers that shared palettes may be stale.
-    pub clip_changes: u64,
-    /// What the needs of workers followed from when they were asked for last: the count of clip changes, whether there are
-    /// no blend spaces, and the instances that are sorted.
-    reserved: Option<(u64, bool, usize)>,
-    /// The speeds of clips that have played while they were needed, by index.
-    speeds: Vec<Option<alone::Speed>>,
-    /// True if a tier shares palettes by their error; nothing else needs the speeds.
-    needs_speeds: bool,
+    clip_changes: u64,
 }
 
 impl Pool {
     pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
-        let clips = rig.clips().iter().cloned().collect();
-        let programs = PoolPrograms::new(&rig);
+        let masks = layers.iter().map(|layer| layer.mask.clone());
         let mut pool = Self {
-            owner,
-            rig,
-            clips,
-            spaces: Arena::default(),
-            layers,
+            tables: RigTables::new(rig.clone(), masks),
+            library: Library::new(owner, rig, layers),
             state: State::default(),
             scheduled: Scheduled::default(),
-            hint_stride: 0,
-            watch: Watched::default(),
+            watched: Watched::default(),
             batch: Batch::default(),
-            timelines: 0,
-            programs,
-            details: PoolDetails::default(),
-            identity: OnceLock::new(),
-            bounds: OnceLock::new(),
-            last_bounds: None,
-            root: None,
-            tracks_root: true,
+            bounds: Bounds::default(),
+            speeds: Speeds::default(),
+            roots: Roots::default(),
             kinds: EventKinds::ALL,
-            moves: Moves::default(),
             changes: Changes::default(),
             clip_changes: 0,
-            reserved: None,
-            speeds: Vec::new(),
-            needs_speeds: false,
         };
         pool.fit_clips();
         pool
     }
 
-    /// The number of layers.
-    pub fn layer_count(&self) -> usize {
-        self.layers.len()
+    #[inline(always)]
+    pub fn rig(&self) -> &Arc<Rig> {
+        self.library.rig()
+    }
+
+    #[inline(always)]
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    #[inline(always)]
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    #[inline(always)]
+    pub fn watched(&self) -> &Watched {
+        &self.watched
+    }
+
+    #[inline(always)]
+    pub fn watched_mut(&mut self) -> &mut Watched {
+        &mut self.watched
+    }
+
+    pub fn scheduled(&self) -> &Scheduled {
+        &self.scheduled
+    }
+
+    #[inline]
+    pub fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
+    /// Drops the changes: a frame has looked at them.
+    pub fn clear_changes(&mut self) {
+        self.changes.clear();
+    }
+
+    pub fn clip_changes(&self) -> u64 {
+        self.clip_changes
+    }
+
+    pub fn roots(&self) -> &Roots {
+        &self.roots
+    }
+
+    pub fn roots_mut(&mut self) -> &mut Roots {
+        &mut self.roots
     }
 
     /// The number of the rig in its crowd.
     pub fn rig_number(&self) -> u32 {
-        self.owner.rig().number()
+        self.library.owner().rig().number()
     }
 
-    /// The hashes of skeleton, layers and clips, to which snapshots refer.
-    pub fn identity(&self) -> &Arc<PoolIdentity> {
-        self.identity.get_or_init(|| Arc::new(PoolIdentity::of(self)))
+    /// Names another owner in handles from now on.
+    pub fn set_owner(&mut self, owner: Owner) {
+        self.library.set_owner(owner);
     }
 
-    /// Updates all that follows from the set of loaded clips: identity, bounds, hints, timelines, root lane, programs.
-    pub fn fit_clips(&mut self) {
-        self.identity = OnceLock::new();
+    /// Updates all that follows from the set of loaded clips: bounds, root lane, tables.
+    fn fit_clips(&mut self) {
         self.clip_changes += 1;
-        self.forget_bounds();
-        let loaded = self.clips.iter().map(|(_, clip)| clip);
-        self.timelines = loaded.clone().map(|c| c.timelines().len()).max().unwrap_or(0);
-        self.root = RootLane::of(&self.rig, loaded.clone().map(|c| &**c));
-        self.hint_stride = loaded.map(|c| c.hint_count()).max().unwrap_or(0);
-        self.fit_programs(SimdLevel::current());
+        self.bounds.forget();
+        let clips = self.library.clips();
+        self.roots.fit(self.library.rig(), clips);
+        let places = 0..clips.places();
+        self.tables.set_clips(places.map(|index| clips.get(index as u16).cloned()));
+    }
+
+    pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
+        let clip = self.library.add_clip(clip)?;
+        self.fit_clips();
+        Ok(clip)
+    }
+
+    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
+        let unloaded = self.library.unload_clip(clip, self.state.all_actions())?;
+        self.fit_clips();
+        Ok(unloaded)
+    }
+
+    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
+        let (space, adopted) = self.library.add_space(points)?;
+        if adopted {
+            self.fit_clips();
+        }
+        Ok(space)
+    }
+
+    pub fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
+        self.library.remove_space(space, self.state.all_actions())
     }
 
     /// Starts to record changes: all kinds for `tiers`, otherwise only changes of rows. All instances count as changed.
@@ -189,50 +189,37 @@ impl Pool {
     }
 
     /// Expects few simultaneous fades in a crowd with tiers, since such crowds are large.
-    pub fn fit_entries(&mut self) {
+    fn fit_entries(&mut self) {
         self.state.expect_few(self.changes.records(What::POSE));
-    }
-
-    /// The most clips of one action: two if there are blend spaces.
-    fn members(&self) -> usize {
-        1 + usize::from(!self.spaces.is_empty())
-    }
-
-    /// The most clips that an instance plays at once.
-    pub fn max_clips(&self) -> usize {
-        self.layers.len() * ACTIONS_PER_LAYER * self.members()
-    }
-
-    pub fn hints_per_instance(&self) -> usize {
-        self.max_clips() * self.hint_stride
-    }
-
-    pub fn clip(&self, id: ClipId) -> Option<&Arc<Clip>> {
-        let found = self.clips.find(id.index, id.generation);
-        found.filter(|_| id.owner == self.owner)
     }
 
     /// The handle of the instance at an index.
     #[inline]
     pub fn instance_id(&self, index: usize) -> InstanceId {
-        InstanceId::new(self.owner, index, self.state.generation(index))
+        InstanceId::new(self.library.owner(), index, self.state.generation(index))
     }
 
     /// The range of entries of an instance, one per layer.
     #[inline]
-    pub fn entries_of(&self, index: usize) -> std::ops::Range<usize> {
-        index * self.layers.len()..(index + 1) * self.layers.len()
+    fn entries_of(&self, index: usize) -> std::ops::Range<usize> {
+        self.entry(index, 0)..self.entry(index + 1, 0)
     }
 
     /// Index of the entry of an instance's layer.
-    pub fn entry(&self, index: usize, layer: usize) -> usize {
-        index * self.layers.len() + layer
+    #[inline]
+    fn entry(&self, index: usize, layer: usize) -> usize {
+        index * self.library.layers().len() + layer
+    }
+
+    /// The actions of an instance at their anchors, layer by layer, within a layer oldest first.
+    pub fn actions_of(&self, index: usize) -> impl Iterator<Item = &Action> {
+        self.entries_of(index).flat_map(|at| self.state.entries().actions(at))
     }
 
     pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
-        let index = self.state.spawn(self.layers.len())?;
+        let index = self.state.spawn(self.library.layers().len())?;
         self.scheduled.spawn(index);
-        self.watch.spawn(index);
+        self.watched.spawn(index);
         self.touch(index, What::ALL);
         Ok(index)
     }
@@ -242,9 +229,19 @@ impl Pool {
     /// # Errors
     /// If there would be more than [`MAX_INSTANCES`](super::MAX_INSTANCES).
     pub fn reserve(&mut self, count: usize) -> Result<(), PlaybackError> {
-        let more = self.state.reserve(count, self.layers.len())?;
+        let more = self.state.reserve(count, self.library.layers().len())?;
         self.scheduled.reserve(more);
         Ok(())
+    }
+
+    pub fn despawn(&mut self, index: usize) {
+        self.state.despawn(index, self.library.layers().len());
+        self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
+    }
+
+    /// Marks a living instance as gone, or takes that back, while a call despawns many.
+    pub fn set_alive(&mut self, index: usize, alive: bool) {
+        self.state.set_alive(index, alive);
     }
 
     /// Shows or hides an instance.
@@ -254,18 +251,53 @@ impl Pool {
         }
     }
 
-    pub fn despawn(&mut self, index: usize) {
-        self.state.despawn(index, self.layers.len());
-        self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
+    /// Sets whether the next frames evaluate an instance.
+    pub fn set_scheduled(&mut self, index: usize, scheduled: bool) {
+        self.scheduled.set(index, scheduled);
+    }
+
+    /// Sets the world transform of an instance.
+    #[inline]
+    pub fn set_world(&mut self, index: usize, world: Affine3x4) {
+        self.state.set_world(index, world);
+        self.touch(index, What::PLACE);
+    }
+
+    /// Sets whether root motion moves world transforms.
+    pub fn apply_roots(&mut self, apply: bool) {
+        if self.state.apply_roots(apply) {
+            // Bounds may still be those of the step before.
+            self.mark_worlds();
+        }
+    }
+
+    /// Records that all instances may stand elsewhere.
+    pub fn mark_worlds(&mut self) {
+        for index in 0..self.state.len() {
+            self.touch(index, What::PLACE);
+        }
+    }
+
+    /// Sets the speed of an instance: a factor on the speeds of its layers.
+    pub fn set_speed(&mut self, index: usize, speed: f32) {
+        if self.state.set_speed(index, self.library.layers().len(), speed) {
+            self.touch(index, What::POSE);
+        }
+    }
+
+    /// Counts an action that was evicted.
+    pub fn count_evicted(&mut self) {
+        self.state.count_evicted();
     }
 
     /// Begins a step of `dt` seconds. The result advances the instances, in ranges or all at once; then
-    /// [`settle`](Self::settle) has to be called.
+    /// [`Roots::settle`] has to be called.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
-        self.watch.advance();
-        let how = (self.owner, self.kinds, self.root.filter(|_| self.has_roots()));
+        self.watched.advance();
+        let root = self.roots.lane().filter(|_| self.has_roots());
+        let how = (self.library.owner(), self.kinds, root);
         let records = self.changes.records(What::PLACE);
-        self.state.advance(dt, &self.clips, &self.layers, how, records)
+        self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
@@ -275,25 +307,9 @@ impl Pool {
         }
     }
 
-    /// Takes the buffer of root motions, emptied, for the next step.
-    pub fn take_moves(&mut self) -> Moves {
-        self.moves.clear();
-        std::mem::take(&mut self.moves)
-    }
-
     /// Whether a step computes root motion.
     pub fn has_roots(&self) -> bool {
-        self.root.is_some() && (self.tracks_root || self.state.applies_roots())
-    }
-
-    /// Whether a loaded clip has root motion.
-    pub fn has_root_clips(&self) -> bool {
-        self.root.is_some()
-    }
-
-    /// Sets whether each step computes root motion, whether it is applied or not.
-    pub fn track_root(&mut self, track: bool) {
-        self.tracks_root = track;
+        self.roots.lane().is_some() && (self.roots.tracks() || self.state.applies_roots())
     }
 
     /// Sets the kinds of events that are collected.
@@ -309,64 +325,67 @@ impl Pool {
         self.kinds
     }
 
-    /// Drops the root motion of the last step.
-    pub fn clear_moves(&mut self) {
-        self.moves.clear();
-    }
-
-    /// The root motion of the last step.
-    pub fn moves(&self) -> &Moves {
-        &self.moves
-    }
-
-    /// Ends a step: stores its root motion.
-    pub fn settle(&mut self, moves: Moves) {
-        self.moves = moves;
-    }
-
     /// The present state of an instance's layer.
     pub fn layer(&self, index: usize, layer: usize) -> LayerState {
         self.state.layer(index, self.entry(index, layer))
     }
 
-    /// Stores the state of an instance's layer, if it has changed.
-    pub fn set_layer(&mut self, index: usize, number: usize, layer: &LayerState) {
-        let before = self.layer(index, number);
-        self.replace_layer(index, number, &before, layer);
+    /// Stores the state of an instance's layer, if it differs from `before`, its present state.
+    pub fn store(&mut self, index: usize, number: usize, before: &LayerState, layer: &LayerState) {
+        if before == layer {
+            return;
+        }
+        if self.library.has_undone() {
+            let sources = layer.actions().iter().map(Action::source);
+            if sources.fold(false, |any, source| self.library.adopt(source) | any) {
+                self.fit_clips();
+            }
+        }
+        for clip in layer.actions().iter().flat_map(Action::clips) {
+            self.tables.require(clip);
+            if self.speeds.needed() {
+                self.measure(clip);
+            }
+        }
+        self.state.set_layer(self.entry(index, number), layer);
+        self.touch(index, What::POSE);
     }
 
-    /// Stores the state of an instance's layer, if it differs from `before`, its present state.
-    pub fn replace_layer(
+    /// The state of a layer, and the index of the action that plays a motion on it.
+    ///
+    /// # Errors
+    /// If the layer or motion is unknown, or the motion does not play on the layer.
+    pub fn find_action(
+        &self,
+        index: usize,
+        layer: usize,
+        motion: Playable,
+    ) -> Result<(LayerState, usize), PlaybackError> {
+        self.library.check_layer(layer)?;
+        let source = self.library.source(motion)?;
+        let state = self.layer(index, layer);
+        let none = || self.library.not_playing(motion, layer);
+        let found = state.find(source).ok_or_else(none)?;
+        Ok((state, found))
+    }
+
+    /// Changes the action that plays a motion on a layer.
+    ///
+    /// # Errors
+    /// If the layer or motion is unknown, the motion does not play on the layer, or `change` returns an error. Nothing
+    /// is changed then.
+    pub fn change(
         &mut self,
         index: usize,
-        number: usize,
-        before: &LayerState,
-        layer: &LayerState,
-    ) {
-        if before != layer {
-            if self.has_undone() {
-                let sources = layer.actions().iter().map(Action::source);
-                sources.for_each(|source| self.adopt(source));
-            }
-            let mut made = false;
-            for action in layer.actions() {
-                made |= self.programs.require(&self.rig, &self.clips, action);
-            }
-            if made {
-                self.details.follow(&self.programs, &self.clips);
-            }
-            if self.needs_speeds {
-                for action in layer.actions() {
-                    let (clip, other) = action.members();
-                    self.measure(clip);
-                    if let Some((other, _)) = other {
-                        self.measure(other);
-                    }
-                }
-            }
-            self.state.set_layer(self.entry(index, number), layer);
-            self.touch(index, What::POSE);
-        }
+        layer: usize,
+        motion: Playable,
+        change: impl FnOnce(&Library, &mut LayerState, usize) -> Result<(), PlaybackError>,
+    ) -> Result<(), PlaybackError> {
+        let (before, a) = self.find_action(index, layer, motion)?;
+        let mut state = before;
+        change(&self.library, &mut state, a)?;
+        self.store(index, layer, &before, &state);
+        Ok(())
     }
 
     /// Marks an instance as changed by something other than time. Every such change comes through here: its watched
@@ -374,18 +393,39 @@ impl Pool {
     #[inline]
     pub fn touch(&mut self, index: usize, what: What) {
         if what.has(What::POSE) {
-            self.watch.touch(index);
+            self.watched.touch(index);
         }
         self.changes.mark(index, what);
     }
 
+    /// Returns to a snapshot that was [checked](PoolSnapshot::check). Marks instances whose playback differs as changed;
+    /// all instances unless the snapshot is `close` to the pool's present time. Returns the indices whose clip is
+    /// another one than before.
+    pub fn restore(&mut self, then: &PoolSnapshot, close: bool) -> Vec<u16> {
+        let changed = self.library.rewind(&then.identity, &then.spaces);
+        self.mark_differences(&then.state, close);
+        self.state.clone_from(&then.state);
+        self.fit_entries();
+        self.state.call_all();
+        self.scheduled.replace(&then.scheduled);
+        self.watched.reset();
+        self.fit_clips();
+        for clip in self.state.all_actions().flat_map(Action::clips) {
+            self.tables.require(clip);
+        }
+        self.require_speeds();
+        self.prepare_overrides();
+        self.roots.clear_moves();
+        changed
+    }
+
     /// Marks the instances whose state differs in `other`, which will replace it; all instances unless `other` is
     /// `close`.
-    pub fn mark_differences(&mut self, other: &State, close: bool) {
+    fn mark_differences(&mut self, other: &State, close: bool) {
         if self.changes.records(What::LAYOUT) {
             self.changes.truncate(other.len());
             for index in 0..other.len() {
-                let difference = self.state.difference(other, index, self.layers.len());
+                let difference = self.state.difference(other, index, self.library.layers().len());
                 let all = match close {
                     true => What::NOTHING,
                     false => What::POSE | What::PLACE,
@@ -395,70 +435,51 @@ impl Pool {
         }
     }
 
-    /// Sets the world transform of an instance.
-    #[inline]
-    pub fn set_world(&mut self, index: usize, world: Affine3x4) {
-        self.state.set_world(index, world);
-        self.touch(index, What::PLACE);
-    }
-
-    /// The bytes of keys of all loaded clips.
-    pub fn key_bytes(&self) -> usize {
-        self.programs.key_bytes()
-    }
-
-    /// Fits the programs to a SIMD level and to the loaded clips.
-    pub fn fit_programs(&mut self, level: SimdLevel) {
-        let Self { programs, rig, clips, layers, details, .. } = self;
-        programs.fit(level.width(), rig, clips, layers);
-        programs.level = Some(level);
-        details.fit(level, programs, clips, layers);
-    }
-
-    /// Makes the programs of all clips that play and have none.
-    pub fn require_all(&mut self) {
-        let Self { programs, rig, clips, state, .. } = self;
-        for action in state.all_actions() {
-            programs.require(rig, clips, action);
-        }
-        self.details.follow(&self.programs, &self.clips);
-    }
-
-    /// Calls [`fit_programs`](Self::fit_programs) if the level has another register width than the programs.
+    /// Fits the tables to a level of another register width.
     #[inline]
     pub fn fit_level(&mut self, level: SimdLevel) {
-        if self.programs.width() != level.width() {
-            self.fit_programs(level);
-        }
+        self.tables.fit_level(level);
     }
 
-    /// The level to evaluate at: the current one, or another of the programs' register width.
-    fn level(&self) -> SimdLevel {
-        let now = SimdLevel::current();
-        if self.programs.level == Some(now) {
-            return now;
-        }
-        let fits = |level: &SimdLevel| level.width() == self.programs.width();
-        match fits(&now) {
-            true => now,
-            false => SimdLevel::supported().find(fits).unwrap_or(now),
-        }
+    /// What a worker needs for all instances of the pool, if that may be more than when this was asked last.
+    #[inline]
+    pub fn new_needs(&mut self) -> Option<PaletteNeeds> {
+        let needs = self.needs(self.state.len());
+        self.tables.new_needs(needs)
     }
-}
 
-/// The largest magnitude of a time, a time step and a fade, seconds: thirty years, far beyond use, and small enough
-/// that an f64 still resolves microseconds.
-pub const MAX_TIME: f64 = 1.0e9;
+    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
+    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<DetailRequest<'a>>>) {
+        let watched: Vec<u16> = self.watched.shared().collect();
+        self.tables.set_details(asked, &watched);
+    }
 
-pub(crate) fn check(
-    what: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> Result<(), PlaybackError> {
-    if value >= low && value <= high {
-        Ok(())
-    } else {
-        Err(PlaybackError::Value { what, value, low, high })
+    /// Lets all tiers use the full rig.
+    pub fn clear_details(&mut self) {
+        self.tables.clear_details();
+    }
+
+    /// Makes every detail evaluate the joints that all instances watch. Returns whether a detail has changed.
+    pub fn watch_details(&mut self) -> bool {
+        let watched: Vec<u16> = self.watched.shared().collect();
+        self.tables.watch_details(&watched)
+    }
+
+    /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
+    /// watches joints that not all instances watch.
+    #[inline]
+    pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
+        let number = self.tables.details().of_tier(tier);
+        if number != 0 && self.needs_all_joints(index) {
+            return 0;
+        }
+        number
+    }
+
+    /// Whether an instance has overrides, or watches joints that not all instances watch.
+    #[inline]
+    fn needs_all_joints(&self, index: usize) -> bool {
+        !self.state.overrides().of(index).is_empty()
+            || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

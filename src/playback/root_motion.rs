@@ -4,19 +4,17 @@ use super::advance::{Advance, Passed, Stage};
 use super::blend_space::pace;
 use super::clock::{Clock, Step};
 use super::entries::BLOCK;
-use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::ids::InstanceId;
 use super::interval::{Loop, Playhead};
 use super::layer_state::LayerState;
-use super::pool::{Fill, Pool};
+use super::options::Fill;
 use super::state::stands_still;
 use crate::clip::Clip;
 use crate::math::{Affine3x4, LANES, Rigid};
 use crate::rig::Rig;
+use crate::skeleton::JointMask;
 use crate::skeleton::limits::is_world;
-use crate::skeleton::{ChannelHandle, ChannelValue, JointMask};
-use crate::words::shorten;
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 
 /// The movements of roots in the last step, each in the root's space before the step.
@@ -114,6 +112,62 @@ impl RootLane {
 
     fn weight(self, mask: &JointMask) -> f32 {
         mask.rows()[self.0 / LANES].0[self.0 % LANES]
+    }
+}
+
+/// The root motion of a pool.
+#[derive(Debug)]
+pub(crate) struct Roots {
+    /// Lane of the root joint; `None` if no clip has root motion.
+    lane: Option<RootLane>,
+    /// True if each step computes root motion, whether it is applied or not.
+    tracks: bool,
+    /// The root motion of the last step.
+    moves: Moves,
+}
+
+impl Default for Roots {
+    fn default() -> Self {
+        Self { lane: None, tracks: true, moves: Moves::default() }
+    }
+}
+
+impl Roots {
+    /// Follows the loaded clips.
+    pub fn fit(&mut self, rig: &Rig, clips: &Clips) {
+        self.lane = RootLane::of(rig, clips.iter().map(|(_, clip)| &**clip));
+    }
+
+    pub fn lane(&self) -> Option<RootLane> {
+        self.lane
+    }
+
+    pub fn tracks(&self) -> bool {
+        self.tracks
+    }
+
+    pub fn track(&mut self, track: bool) {
+        self.tracks = track;
+    }
+
+    pub fn moves(&self) -> &Moves {
+        &self.moves
+    }
+
+    /// Drops the root motion of the last step.
+    pub fn clear_moves(&mut self) {
+        self.moves.clear();
+    }
+
+    /// Takes the buffer of root motions, emptied, for the next step.
+    pub fn take_moves(&mut self) -> Moves {
+        self.moves.clear();
+        std::mem::take(&mut self.moves)
+    }
+
+    /// Ends a step: stores its root motion.
+    pub fn settle(&mut self, moves: Moves) {
+        self.moves = moves;
     }
 }
 
@@ -312,23 +366,6 @@ fn layer_motion(
         }
     }
     (sum.total > 0.0).then_some((sum, moves))
-}
-
-impl Pool {
-    /// The present value of a user channel of an instance.
-    pub fn channel(
-        &self,
-        index: usize,
-        channel: ChannelHandle,
-    ) -> Result<ChannelValue, PlaybackError> {
-        let found = self.rig.skeleton().channel_at(channel);
-        let (user, first) = found.ok_or_else(|| PlaybackError::UnknownChannel {
-            channel,
-            rig: shorten(self.rig.name()),
-        })?;
-        let pose = self.evaluate_scalars(index);
-        Ok(user.rest.with(|i| pose.scalar(first + i)))
-    }
 }
 
 pub(super) fn widen(world: &Affine3x4) -> DAffine3 {

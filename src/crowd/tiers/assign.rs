@@ -6,6 +6,7 @@ use super::select::places;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{OUT, Ranked, Tiering};
+use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use std::ops::Range;
@@ -62,7 +63,7 @@ impl Tiering {
             self;
         let ranked = &mut pools[number];
         let kind = |palettes: u8, tier: u8, detail: u8| {
-            let rows = pool.detail_rig(detail).palette_len();
+            let rows = pool.tables().detail_rig(detail).palette_len();
             BankKind {
                 pool: number as u16,
                 tier,
@@ -103,7 +104,7 @@ impl Tiering {
         let detail = pool.detail_of(at, tier);
         let own = old != NONE && old & SHARED_CELL == 0;
         // Another instance may have had the index.
-        let new = pool.changes.of(at).has(What::NEW);
+        let new = pool.changes().of(at).has(What::NEW);
         if own && !new && before == tier && banks.all[split(old).0].kind.detail == detail {
             // A call has changed it.
             let (bank, place) = split(old);
@@ -124,16 +125,16 @@ impl Tiering {
     /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and has a
     /// palette of its own.
     pub(super) fn show(&mut self, number: usize, pool: &Pool, all: bool) {
-        if pool.changes.is_empty() && !all {
+        if pool.changes().is_empty() && !all {
             return;
         }
         let mut coming = std::mem::take(&mut self.coming);
         coming.clear();
         let matters = |&(_, what): &(usize, What)| what.has(What::POSE | What::LAYOUT) && !all;
-        let changed = pool.changes.all().filter(matters);
-        let everyone = 0..if all { pool.state.len() } else { 0 };
+        let changed = pool.changes().all().filter(matters);
+        let everyone = 0..if all { pool.state().len() } else { 0 };
         for index in changed.map(|(index, _)| index).chain(everyone) {
-            if pool.state.is_shown(index) {
+            if pool.state().is_shown(index) {
                 coming.push(index as u32);
             } else if self.pools[number].tier[index] != OUT {
                 self.meet(number, pool, Request::own(index as u32, OUT));
@@ -185,7 +186,7 @@ impl Tiering {
                 continue;
             }
             let (cells, owner) = (bank.used & !bank.fresh, bank.owner);
-            let scheduled = pool.scheduled.some_held();
+            let scheduled = pool.scheduled().some_held();
             let to = BankKind { phase: uneven.to, ..kind };
             for place in places(cells) {
                 if moved == asked {
@@ -257,15 +258,15 @@ impl Tiering {
     pub(super) fn fit_watched(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, banks, .. } = self;
         let ranked = &mut pools[number];
-        let layouts = Some(pool.watch.layouts());
+        let layouts = Some(pool.watched().layouts());
         if ranked.watched == layouts {
             return;
         }
         ranked.watched = layouts;
-        if !pool.watch.is_empty() {
+        if !pool.watched().is_empty() {
             ranked.clocks.forget_watching(pool);
         }
-        if pool.details.rigs().len() == 0 {
+        if pool.tables().details().rigs().len() == 0 {
             return;
         }
         if pool.watch_details() {
@@ -410,7 +411,7 @@ pub(super) fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
         bank.times.resize(CELLS, [0.0; 2]);
     }
     // More actions than this make room when they come.
-    let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));
+    let (layers, actions) = (pool.library().layers().len().min(4), pool.max_clips().min(8));
     for input in &mut bank.inputs[cells.start * palettes..cells.end * palettes] {
         input.reserve(layers, actions);
     }

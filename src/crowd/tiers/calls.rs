@@ -7,6 +7,7 @@ use super::tier::{Sharing, TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
+use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
@@ -135,7 +136,7 @@ impl Crowd {
         &self,
         rig: RigId,
     ) -> Result<impl ExactSizeIterator<Item = &Arc<Rig>>, CrowdError> {
-        Ok(self.pool(rig)?.details.rigs())
+        Ok(self.pool(rig)?.tables().details().rigs())
     }
 
     /// The detail whose rows an instance has in the last frame, among the [`tier_details`](Self::tier_details) of its rig.
@@ -206,7 +207,7 @@ impl Crowd {
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
     /// has places (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
     pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), TierError> {
-        let needed = self.pool(rig)?.state.len();
+        let needed = self.pool(rig)?.state().len();
         let number = self.rigs.slot(rig).unwrap_or(usize::MAX);
         let found = importances.len();
         if found != needed && found > 0 {
@@ -305,7 +306,7 @@ impl Crowd {
         let (pool, index) = self.instance(instance).ok()?;
         let number = self.rigs.slot(instance.rig())?;
         let known = self.tiering.pools.get(number)?.rig == Some(instance.rig().number());
-        (known && !pool.changes.of(index).has(What::NEW)).then_some((number, index))
+        (known && !pool.changes().of(index).has(What::NEW)).then_some((number, index))
     }
 
     /// Finds out which instances are in the picture, gives them cells, and chooses those that a frame evaluates.
@@ -374,16 +375,16 @@ impl Tiering {
             };
             let ranked = &self.pools[number];
             let met = ranked.rig == Some(pool.rig_number()) && ranked.everybody;
-            if met && pool.changes.is_empty() {
+            if met && pool.changes().is_empty() {
                 continue;
             }
             self.meet_rig(number, pool);
             let ranked = &mut self.pools[number];
-            ranked.tier.resize(pool.state.len(), OUT);
-            ranked.cell.resize(pool.state.len(), NONE);
+            ranked.tier.resize(pool.state().len(), OUT);
+            ranked.cell.resize(pool.state().len(), NONE);
             let everybody = std::mem::replace(&mut ranked.everybody, true);
             self.show(number, pool, !everybody);
-            pool.changes.clear();
+            pool.clear_changes();
         }
         self.banks.trim();
     }
@@ -403,7 +404,7 @@ impl Tiering {
             if let Some(pool) = pool {
                 self.meet_rig(number, pool);
                 self.place_pool(number, pool);
-                pool.changes.clear();
+                pool.clear_changes();
                 self.visible += self.pools[number].spheres.shown();
             }
         }
@@ -415,8 +416,8 @@ impl Tiering {
     fn place_pool(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, tiers, .. } = self;
         let ranked = &mut pools[number];
-        ranked.resize(pool.state.len());
-        ranked.spheres.renew(pool, &pool.changes);
+        ranked.resize(pool.state().len());
+        ranked.spheres.renew(pool, pool.changes());
         if ranked.shared.fit(pool, tiers) {
             self.miss_unloaded(number);
         }
@@ -431,7 +432,7 @@ impl Tiering {
             self.show(number, pool, !everybody);
             return;
         }
-        for (index, what) in pool.changes.all() {
+        for (index, what) in pool.changes().all() {
             if what.has(What::POSE) {
                 ranked.clocks.forget(index);
             }
@@ -451,14 +452,5 @@ impl Tiering {
             inside += instances;
         }
         stats.out = visible.saturating_sub(inside);
-    }
-}
-
-impl Pool {
-    /// Records that all instances may stand elsewhere.
-    pub(in crate::crowd) fn mark_worlds(&mut self) {
-        for index in 0..self.state.len() {
-            self.touch(index, What::PLACE);
-        }
     }
 }

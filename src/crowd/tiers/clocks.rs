@@ -101,7 +101,7 @@ impl PhaseClocks {
     /// Forgets the clocks of those that watch joints of their own.
     pub fn forget_watching(&mut self, pool: &Pool) {
         for (index, clock) in self.all.iter_mut().enumerate() {
-            if pool.watch.watches_own(index) {
+            if pool.watched().watches_own(index) {
                 *clock = PhaseClock::UNKNOWN;
             }
         }
@@ -368,7 +368,7 @@ mod tests {
         fn compare(&self, frame: usize, known: &mut Known) {
             let pool = self.crowd.pools[0].as_ref().unwrap();
             let clocks = &self.crowd.tiering.pools[0].clocks;
-            let now = pool.state.clock();
+            let now = pool.state().clock();
             for (index, clock) in clocks.all.iter().enumerate() {
                 let (from, sign) = clocks.origins[index / CHUNK].unwrap();
                 assert_eq!(sign, now.sign());

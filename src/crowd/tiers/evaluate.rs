@@ -8,11 +8,13 @@ use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use crate::crowd::memory::Output;
 use crate::crowd::scratches::WorkerScratch;
-use crate::evaluate::{ActionInput, Instance, LayerInput, LocalOverride, Scratch};
+use crate::evaluate::{
+    ActionInput, How, Instance, InstanceScratch, Instances, LayerInput, LocalOverride,
+    PaletteScratch, Scratch, TakenJoints, Target,
+};
 use crate::math::Affine3x4;
-use crate::playback::Events;
 use crate::playback::ids::NO_CLIP;
-use crate::playback::pool::{How, InstanceScratch, PaletteScratch, Pool, TakenJoints, Target};
+use crate::playback::pool::Pool;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -79,7 +81,6 @@ pub(crate) struct BankPart<'a> {
     pub task: &'a BankTask<'a>,
     pub share: BankShare<'a>,
     pub instance: &'a mut InstanceScratch,
-    pub events: &'a mut Events,
     /// For the order of its work.
     pub arranged: &'a mut Vec<Work>,
     pub joints: &'a mut TakenJoints,
@@ -177,8 +178,8 @@ impl<'a> BankPart<'a> {
         scratch: &'a mut WorkerScratch,
     ) -> (Self, &'a mut [Affine3x4]) {
         let WorkerScratch { palettes, works } = scratch;
-        let PaletteScratch { instance, palette, events, joints } = palettes;
-        let part = Self { task, share, instance, events, arranged: works, joints };
+        let PaletteScratch { instance, palette, joints } = palettes;
+        let part = Self { task, share, instance, arranged: works, joints };
         (part, palette)
     }
 
@@ -207,13 +208,13 @@ impl Kernel for Cells<'_, '_, '_, '_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BankPart { task, share, instance, events, arranged, joints } = self.part;
+        let BankPart { task, share, instance, arranged, joints } = self.part;
         // Plain slices: what lies behind a reference to a reference is read again for every palette.
         let (task, work, row, streaming) = (*task, share.work, share.row, self.streaming);
         let BankSlice { all: banks, first, hints, first_hint } = &mut share.banks;
         let (banks, hints) = (&mut **banks, &mut **hints);
         let (first, first_hint) = (*first, *first_hint);
-        let (events, joints) = (&mut **events, &mut **joints);
+        let joints = &mut **joints;
         let InstanceScratch { run, order } = &mut **instance;
         let compact = task.how.compact;
         let mut target = match self.target {
@@ -229,7 +230,7 @@ impl Kernel for Cells<'_, '_, '_, '_> {
             let Some(pool) = pool.and_then(Option::as_ref) else {
                 return;
             };
-            let sorts = pool.sorts();
+            let sorts = pool.tables().sorts();
             let (group, others) = rest.split_at(group(rest, sorts, banks, first));
             rest = others;
             if let Some(times) = &mut times {
@@ -239,16 +240,16 @@ impl Kernel for Cells<'_, '_, '_, '_> {
             if task.timed && kind.tier != SHARED {
                 for work in group {
                     let bank = &mut banks[work.bank as usize - first];
-                    task.renew(pool, bank, task.evaluates(work), run, events);
+                    task.renew(pool, bank, task.evaluates(work), run);
                 }
             }
             let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
             let how = (pool, sorts, ahead);
             let mut palettes = Palettes::new(order, group, (banks, first), how);
             let stride = pool.hints_per_instance();
-            let watching = task.joints && !pool.watch.is_empty();
+            let watching = task.joints && !pool.watched().is_empty();
             let behind = if ahead { task.behind(others, kind.pool, banks, first) } else { None };
-            let mut sources = pool.sources_of(kind.detail);
+            let mut sources = pool.tables().sources_of(kind.detail);
             let place_of = |work: &Work| {
                 let bank = &banks[work.bank as usize - first];
                 Place::of(work, bank, (row, first_hint))
@@ -274,7 +275,7 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                     }
                     if at.bank.kind.detail != detail {
                         detail = at.bank.kind.detail;
-                        sources = pool.sources_of(detail);
+                        sources = pool.tables().sources_of(detail);
                     }
                 }
                 let Place { bank, .. } = at;
@@ -296,9 +297,9 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                 let index = bank.owner[cell] as usize;
                 let overrides: &[LocalOverride] = match kind.tier {
                     SHARED => &[],
-                    _ => pool.state.overrides().of(index),
+                    _ => pool.overrides(index),
                 };
-                let watches = watching && bank.is_now(cell) && pool.watch.watches(index);
+                let watches = watching && bank.is_now(cell) && pool.watched().watches(index);
                 let hints = hints.get_mut(at.hints + cell * stride..);
                 Instance {
                     sources,
@@ -311,7 +312,7 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                 }
                 .run(simd);
                 if watches {
-                    let of = (&pool.watch, kind.pool, index);
+                    let of = (pool.watched(), kind.pool, index);
                     joints.take(simd, of, (&sources, run), output);
                 }
                 if let Target::Copied { palette, write } = &mut target {
@@ -382,14 +383,7 @@ impl<'a> BankTask<'a> {
 
     /// Stores what the palettes of cells are evaluated from, and when they are reached.
     #[inline(always)]
-    fn renew(
-        &self,
-        pool: &Pool,
-        bank: &mut Bank,
-        cells: u16,
-        run: &mut Scratch,
-        events: &mut Events,
-    ) {
+    fn renew(&self, pool: &Pool, bank: &mut Bank, cells: u16, run: &mut Scratch) {
         let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
         let pairs = bank.kind.palettes > 1;
         if !tier.stores(self.store) {
@@ -411,7 +405,7 @@ impl<'a> BankTask<'a> {
                 bank.inputs[place].store(run);
             } else if before != self.frame || anew >> place & 1 == 1 {
                 // Otherwise a part of this frame was run, and the frame is written once more: a pair is renewed once.
-                self.renew_pair(pool, bank, (place, tier.rate), run, events);
+                self.renew_pair(pool, bank, (place, tier.rate), run);
             }
         }
         bank.stored |= cells;
@@ -423,7 +417,6 @@ impl<'a> BankTask<'a> {
         bank: &mut Bank,
         (place, rate): (usize, u8),
         run: &mut Scratch,
-        events: &mut Events,
     ) {
         let bit = 1u16 << place;
         let index = bank.owner[place] as usize;
@@ -442,7 +435,7 @@ impl<'a> BankTask<'a> {
             rate
         };
         let ahead = f64::from(frames) * self.step;
-        pool.gather_ahead(index, ahead, events, run);
+        pool.gather_ahead(index, ahead, run);
         let later = usize::from(bank.second & bit != 0);
         bank.inputs[place * 2 + later].store(run);
         bank.times[place][1] = self.time + ahead.abs();

@@ -9,8 +9,8 @@ impl Tiering {
     pub(in crate::crowd) fn begin_joints(&self, pools: &mut [Option<Pool>]) -> bool {
         let mut any = false;
         for pool in pools.iter_mut().flatten() {
-            if !pool.watch.is_empty() {
-                pool.watch.begin_frame();
+            if !pool.watched().is_empty() {
+                pool.watched_mut().begin_frame();
                 any = true;
             }
         }
@@ -21,7 +21,7 @@ impl Tiering {
     /// `workers` or on this thread. Their cells may be held, shared, or of other times.
     pub(in crate::crowd) fn evaluate_joints(&self, pools: &mut [Option<Pool>], workers: bool) {
         for (pool, ranked) in pools.iter_mut().zip(&self.pools) {
-            let Some(pool) = pool.as_mut().filter(|pool| !pool.watch.is_empty()) else {
+            let Some(pool) = pool.as_mut().filter(|pool| !pool.watched().is_empty()) else {
                 continue;
             };
             pool.evaluate_watched(workers, |index| {

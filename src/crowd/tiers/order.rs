@@ -5,8 +5,9 @@ use super::input::CellInput;
 use super::select::{PaletteSet, Work};
 use super::shared::{PhaseKey, SharedPhases};
 use crate::evaluate::Sources;
+use crate::evaluate::{Instances, Order, Prefetch, STATE, STEPS};
 use crate::playback::ids::NO_CLIP;
-use crate::playback::pool::{Order, Pool, Prefetch, STATE, STEPS};
+use crate::playback::pool::Pool;
 use crate::simd::prefetch;
 
 /// Banks that are evaluated together if their palettes need no sorting.
@@ -50,7 +51,7 @@ pub(super) fn arrange<'a>(
         let kind = banks[work.bank as usize - first].kind;
         (kind.pool, kind.tier)
     };
-    let sorts = |pool: &Pool| pool.sorts();
+    let sorts = |pool: &Pool| pool.tables().sorts();
     if !pools.iter().flatten().any(sorts) || all.is_sorted_by_key(key) {
         return all;
     }
@@ -188,7 +189,7 @@ fn list<'a>(
             let bank = &banks[work.bank as usize - first];
             (bank.first_clip(pool, palette), bits)
         });
-        order.sort(pool.clip_places(), items);
+        order.sort(pool.tables().clip_places(), items);
     } else {
         order.list(items.map(|item| item.2));
     }
@@ -248,7 +249,7 @@ impl<'a> Upcoming<'a> {
         }
         (bank.kind.tier != SHARED && !palettes.is_empty()).then(|| Next {
             pool,
-            sources: pool.sources_of(bank.kind.detail),
+            sources: pool.tables().sources_of(bank.kind.detail),
             shared: None,
             bank,
             palette: palettes.pop(),

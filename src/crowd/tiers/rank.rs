@@ -8,6 +8,7 @@ use super::spheres::{Eight, LANES, Spheres};
 use super::tier::{Sharing, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::WideView;
+use crate::evaluate::Instances;
 use crate::playback::changes::{Changes, What};
 use crate::playback::pool::Pool;
 use rayon::prelude::*;
@@ -162,7 +163,7 @@ impl Ranking<'_> {
     fn chunk(&self, number: usize, chunk: Chunk<'_>) {
         let first = number * CHUNK;
         let Chunk { tiers, cells, clocks, origin, ask: Ask { looks, requests } } = chunk;
-        let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state.clock());
+        let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state().clock());
         let after = self.lead.map(|lead| clocks.elapsed() + lead);
         looks.clear();
         for (r, old) in tiers.chunks(LANES).enumerate() {
@@ -285,7 +286,7 @@ impl Tiering {
     /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
     /// Everybody is in the picture if `all` are.
     pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) -> usize {
-        let chunks = pool.state.len().div_ceil(CHUNK);
+        let chunks = pool.state().len().div_ceil(CHUNK);
         if self.asks.len() < chunks {
             self.asks.resize_with(chunks, Ask::default);
         }
@@ -297,7 +298,7 @@ impl Tiering {
         }
         let ranking = Ranking {
             pool,
-            changes: &pool.changes,
+            changes: pool.changes(),
             spheres,
             importance,
             shared,
@@ -306,7 +307,7 @@ impl Tiering {
             views: &self.wide,
             frame: self.frame,
             lead,
-            detail: std::array::from_fn(|tier| pool.detail_of_tier(tier as u8)),
+            detail: std::array::from_fn(|tier| pool.tables().details().of_tier(tier as u8)),
             all,
         };
         let asks = &mut self.asks[..chunks];

@@ -6,6 +6,7 @@ use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use super::view::WideView;
 use crate::crowd::{RowGroup, RowMove};
+use crate::evaluate::Instances;
 use crate::playback::pool::Pool;
 
 /// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
@@ -188,7 +189,7 @@ impl Tiering {
         let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
         let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
             let alike = |p: &Pool| {
-                p.scheduled.some_held().is_none() && p.hints_per_instance() == ranked.hints
+                p.scheduled().some_held().is_none() && p.hints_per_instance() == ranked.hints
             };
             pool.as_ref().is_none_or(alike)
         };
@@ -209,7 +210,7 @@ impl Tiering {
         if (due | must) != 0
             && bank.kind.tier != SHARED
             && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
-            && let Some(scheduled) = pool.scheduled.some_held()
+            && let Some(scheduled) = pool.scheduled().some_held()
         {
             for place in places(bank.used) {
                 if scheduled.get(bank.owner[place] as usize) == Some(&false) {

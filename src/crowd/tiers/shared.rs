@@ -105,11 +105,11 @@ impl Phases {
 impl SharedPhases {
     /// Finds the phases of clips that have come or played for the first time. Returns whether clips have changed.
     pub fn fit(&mut self, pool: &Pool, tiers: &Tiers) -> bool {
-        if self.made_for == Some(pool.clip_changes) {
+        if self.made_for == Some(pool.clip_changes()) {
             return false;
         }
-        self.made_for = Some(pool.clip_changes);
-        for (index, clip) in pool.loaded() {
+        self.made_for = Some(pool.clip_changes());
+        for (index, clip) in pool.library().clips().iter() {
             let at = usize::from(index);
             if self.clips.len() <= at {
                 self.clips.resize(at + 1, None);

@@ -77,10 +77,10 @@ impl Spheres {
 
     /// Renews the spheres of the instances that have changed; of all if root motion moves them.
     pub fn renew(&mut self, pool: &Pool, changes: &Changes) {
-        self.resize(pool.state.len());
+        self.resize(pool.state().len());
         let side = pool.longest_side();
-        if pool.state.applies_roots() {
-            for index in 0..pool.state.len() {
+        if pool.state().applies_roots() {
+            for index in 0..pool.state().len() {
                 self.renew_one(pool, index, side);
             }
             return;
@@ -91,9 +91,9 @@ impl Spheres {
     }
 
     fn renew_one(&mut self, pool: &Pool, index: usize, side: f32) {
-        let shown = pool.state.alive()[index] && pool.state.visible()[index];
+        let shown = pool.state().alive()[index] && pool.state().visible()[index];
         let sphere = shown.then(|| {
-            let world = pool.state.world(index);
+            let world = pool.state().world(index);
             let scale = world.stretch_bound() as f32;
             match pool.extent(index) {
                 Some(sphere) => {

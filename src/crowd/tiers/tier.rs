@@ -1,8 +1,9 @@
 //! `Tiers`: what the height of an instance on screen decides.
 
 use super::shared::MAX_PHASES;
+use crate::evaluate::DetailRequest;
 use crate::playback::PlaybackError as CrowdError;
-use crate::playback::pool::{DetailRequest, Pool};
+use crate::playback::pool::Pool;
 use crate::words::{are, number, plural};
 use thiserror::Error;
 

@@ -1,21 +1,11 @@
 //! Queries of crowds with tiers: the clip that an instance plays alone, and the speeds of clips.
 
 use super::Pool;
-use crate::clip::{Clip, ClipKind};
 use crate::playback::action::Action;
 use crate::playback::entries::Several;
 use crate::playback::ids::NO_CLIP;
 use crate::rig::{Aabb, ClipSpeed};
-use crate::runtime::{ClipBoundsScratch, clip_speed};
 use crate::simd::prefetch;
-use std::sync::{Arc, Weak};
-
-/// The measured speed of a clip, for as long as that clip is loaded.
-#[derive(Debug)]
-pub(super) struct Speed {
-    clip: Weak<Clip>,
-    speed: ClipSpeed,
-}
 
 /// A clip that plays at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +32,7 @@ impl Pool {
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
         let entries = self.state.entries();
         let mut alone = None;
-        for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
+        for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             let Some(action) = entries.sole(at)? else {
                 continue;
             };
@@ -97,11 +87,6 @@ impl Pool {
         })
     }
 
-    /// The loaded clips by index.
-    pub fn loaded(&self) -> impl Iterator<Item = (u16, &Arc<Clip>)> {
-        self.clips.iter()
-    }
-
     /// The longest side of the rest pose's box around the meshes, or around the joints of a rig that draws nothing; 1
     /// if the box is a point.
     pub fn longest_side(&self) -> f32 {
@@ -110,67 +95,46 @@ impl Pool {
         if side > 0.0 && side.is_finite() { side } else { 1.0 }
     }
 
-    /// The speed of a full clip, if the clip was [measured](Self::measure).
+    /// The speed of a full clip, if it has played while speeds were needed.
     pub fn speed(&self, clip: u16) -> Option<ClipSpeed> {
-        let speed = self.speeds.get(usize::from(clip))?.as_ref()?;
-        let loaded = self.clips.get(clip)?;
-        (Weak::as_ptr(&speed.clip) == Arc::as_ptr(loaded)).then_some(speed.speed)
-    }
-
-    /// Measures the speed of a full clip, unless it is known. The result is kept with the rig, for all its pools.
-    pub fn measure(&mut self, clip: u16) {
-        if self.speed(clip).is_none()
-            && let Some(loaded) = self.clips.get(clip)
-            && loaded.kind() == ClipKind::Full
-        {
-            let rig = &self.rig;
-            let speed = *rig
-                .measured(loaded)
-                .speed
-                .get_or_init(|| clip_speed(rig, loaded, &mut ClipBoundsScratch::new(rig)));
-            let speed = Speed { clip: Arc::downgrade(loaded), speed };
-            let at = usize::from(clip);
-            if self.speeds.len() <= at {
-                self.speeds.resize_with(at + 1, || None);
-            }
-            self.speeds[at] = Some(speed);
-            self.clip_changes += 1;
-        }
+        self.speeds.of(clip, self.library.clips())
     }
 
     /// Sets whether the speeds of clips are needed, and measures those of the clips that play. Other clips are measured
     /// when they first play.
     pub fn need_speeds(&mut self, needed: bool) {
-        self.needs_speeds = needed;
+        self.speeds.need(needed);
         self.require_speeds();
     }
 
     /// Measures the speeds of the clips that play, if they are needed.
     pub fn require_speeds(&mut self) {
-        if !self.needs_speeds {
+        if !self.speeds.needed() {
             return;
         }
         let mut clips: Vec<u16> = Vec::new();
-        for action in self.state.all_actions() {
-            let (clip, other) = action.members();
-            for clip in std::iter::once(clip).chain(other.map(|o| o.0)) {
-                if clips.last() != Some(&clip) {
-                    clips.push(clip);
-                }
+        for clip in self.state.all_actions().flat_map(Action::clips) {
+            if clips.last() != Some(&clip) {
+                clips.push(clip);
             }
         }
         clips.sort_unstable();
         clips.dedup();
-        for clip in clips {
-            self.measure(clip);
-        }
+        clips.into_iter().for_each(|clip| self.measure(clip));
+    }
+
+    /// Measures the speed of a clip that has begun to play.
+    pub(super) fn measure(&mut self, clip: u16) {
+        let (rig, clips) = (self.library.rig(), self.library.clips());
+        self.clip_changes += u64::from(self.speeds.measure(clip, rig, clips));
     }
 }
 
 #[cfg(all(test, feature = "gltf"))]
 mod tests {
-    use super::*;
     use crate::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
+    use crate::rig::ClipSpeed;
+    use std::sync::Arc;
 
     fn tiers(sharing: Sharing) -> Option<Tiers> {
         let tier = Tier { sharing, ..Tier::default() };

@@ -5,10 +5,11 @@ use crate::clip::{Channel, Clip, ClipKind};
 use crate::evaluate::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
+use crate::playback::library::Library;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
 use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::JointMask;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Bound of the rounding in sums over a chain of joints.
 const ROUNDING: f64 = 1.0 + 1e-4;
@@ -16,6 +17,27 @@ const ROUNDING: f64 = 1.0 + 1e-4;
 /// Distance from the joints at which meshes that the rig does not have may be, as a share of the longest side of the
 /// rest pose. A head is a tenth above its joint; clothes, hats and objects in hands reach further.
 const AROUND_JOINTS: f32 = 0.25;
+
+/// The bounds of a pool's clips, which follow its library.
+#[derive(Debug, Default)]
+pub(super) struct Bounds {
+    /// Made by the first query after the loaded clips have changed.
+    now: OnceLock<PoolBounds>,
+    /// The bounds before the last change; clips that stayed keep their measured bounds.
+    last: Option<PoolBounds>,
+}
+
+impl Bounds {
+    /// Drops the bounds, because the clips have changed.
+    pub fn forget(&mut self) {
+        self.last = self.now.take().or(self.last.take());
+    }
+
+    /// The bounds of a library. Measures them if the clips have changed.
+    fn of(&self, library: &Library) -> &PoolBounds {
+        self.now.get_or_init(|| PoolBounds::new(library, self.last.as_ref()))
+    }
+}
 
 /// Bounds for any mix of a pool's clips: of the meshes or, if the rig draws nothing, of the joints.
 #[derive(Debug, Default)]
@@ -63,8 +85,8 @@ struct Far {
 impl PoolBounds {
     /// Finds the bounds of a pool's clips: from `last`, if the same clip has the same index, or as the rig states them.
     /// Other clips are measured once per rig.
-    fn new(pool: &Pool, last: Option<&Self>) -> Self {
-        let (rig, skeleton) = (&*pool.rig, pool.rig.skeleton());
+    fn new(library: &Library, last: Option<&Self>) -> Self {
+        let (rig, skeleton) = (&**library.rig(), library.rig().skeleton());
         let draws = rig.slot_bounds().iter().any(|b| !b.is_empty());
         let joints = (!draws).then(|| Reach::of_joints(skeleton));
         let reach = joints.as_ref().unwrap_or(&rig.reach);
@@ -85,7 +107,7 @@ impl PoolBounds {
         let mut clips = Vec::new();
         let mut extremes = Extremes::of_rest(skeleton);
         let mut turning = false;
-        for (index, clip) in pool.clips.iter() {
+        for (index, clip) in library.clips().iter() {
             extremes.add(skeleton, clip);
             turning |= reach.turning(skeleton, clip).is_some();
             clips.resize(usize::from(index), None);
@@ -100,7 +122,7 @@ impl PoolBounds {
             clips.push(Some(measured));
         }
         let chain: Vec<u16> = reach.chain(skeleton).collect();
-        let layers = pool.layers.iter();
+        let layers = library.layers().iter();
         let uneven = |mask: &JointMask| {
             let weight = |&joint: &u16| {
                 let lane = usize::from(skeleton.lane_of()[usize::from(joint)]);
@@ -113,7 +135,7 @@ impl PoolBounds {
         };
         // Joints with different weights may come from different clips.
         turning |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
-        let additive = match pool.clips.iter().any(|(_, c)| c.kind() == ClipKind::Additive) {
+        let additive = match library.clips().iter().any(|(_, c)| c.kind() == ClipKind::Additive) {
             true => layers.filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2,
             false => 0,
         };
@@ -130,7 +152,7 @@ impl PoolBounds {
             products.push(above * scale);
         }
         let scale = products.into_iter().fold(1.0, f64::max);
-        let added = pool.clips.iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
+        let added = library.clips().iter().filter(|(_, c)| c.kind() == ClipKind::Additive);
         let added = added.map(|(_, clip)| displacement(rig, clip));
         let added_morph = added.fold(0.0, f64::max) * scale * f64::from(reach.bind);
         let rest = *rig.rest_bounds().get_or_init(|| measure(None));
@@ -215,16 +237,9 @@ struct Play {
 }
 
 impl Pool {
-    /// The bounds of the pool. Measures them if the clips have changed.
+    /// The bounds of the pool.
     pub fn bounds(&self) -> &PoolBounds {
-        self.bounds.get_or_init(|| PoolBounds::new(self, self.last_bounds.as_ref()))
-    }
-
-    /// Drops the bounds, because the clips have changed.
-    pub(super) fn forget_bounds(&mut self) {
-        if let Some(bounds) = self.bounds.take() {
-            self.last_bounds = Some(bounds);
-        }
+        self.bounds.of(&self.library)
     }
 
     /// A sphere that holds the meshes of an instance, in model space, in every pose that its clips can take. `None` if
@@ -259,10 +274,9 @@ impl Pool {
             }
         }
         let mut play = Play { additive: 0, anchors: Aabb::EMPTY, unknown: false };
-        for (options, at) in self.layers.iter().zip(self.entries_of(index)) {
+        for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             for action in self.state.entries().actions(at).filter(|a| a.plays()) {
-                let (clip, other) = action.members();
-                for clip in std::iter::once(clip).chain(other.map(|o| o.0)) {
+                for clip in action.clips() {
                     if options.additive {
                         play.additive += 1;
                         continue;

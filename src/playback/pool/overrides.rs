@@ -5,9 +5,9 @@ use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
 use crate::playback::changes::What;
-use crate::playback::ids::{InstanceId, Owner};
+use crate::playback::ids::InstanceId;
+use crate::playback::library::Library;
 use crate::playback::overrides::{Overrides, Refused};
-use crate::rig::Rig;
 use crate::words::shorten;
 
 /// A range of fewer matrices is not split further, since a check takes only some 20 ns.
@@ -73,12 +73,8 @@ impl OverrideBatch<'_> {
 }
 
 /// The error for an override of an instance.
-fn refusal(
-    rig: &Rig,
-    owner: Owner,
-    index: usize,
-    Refused { joint, fault }: Refused,
-) -> PlaybackError {
+fn refusal(library: &Library, index: usize, Refused { joint, fault }: Refused) -> PlaybackError {
+    let (rig, owner) = (library.rig(), library.owner());
     let joint = usize::from(joint);
     let name = rig.skeleton().names().get(joint);
     let quoted = shorten(rig.name());
@@ -104,11 +100,10 @@ impl Pool {
         joint: u16,
         local: Affine3x4,
     ) -> Result<(), PlaybackError> {
-        let parents = self.rig.skeleton().parents();
-        let overrides = self.state.overrides_mut();
-        let changed = overrides.set(parents, index, joint, local);
-        let changed = changed.map_err(|refused| refusal(&self.rig, self.owner, index, refused))?;
-        self.prepare_override(joint);
+        let parents = self.library.rig().skeleton().parents();
+        let changed = self.state.overrides_mut().set(parents, index, joint, local);
+        let changed = changed.map_err(|refused| refusal(&self.library, index, refused))?;
+        self.tables.prepare_joint(joint);
         if changed {
             self.touch(index, What::POSE);
         }
@@ -135,11 +130,11 @@ impl Pool {
         bounds.clear();
         bounds.resize(locals.len(), 1.0);
         let batch = OverrideBatch { joints: narrow, instances, locals };
-        let parents = self.rig.skeleton().parents();
+        let parents = self.library.rig().skeleton().parents();
         let checked = batch.check(self.state.overrides(), parents, bounds);
         if let Err((index, refused)) = checked {
             self.batch = buffers;
-            return Err(refusal(&self.rig, self.owner, index, refused));
+            return Err(refusal(&self.library, index, refused));
         }
         let count = joints.len();
         let values = locals.chunks_exact(count);
@@ -158,7 +153,7 @@ impl Pool {
         }
         self.batch = buffers;
         for &joint in joints {
-            self.prepare_override(joint as u16);
+            self.tables.prepare_joint(joint as u16);
         }
         Ok(())
     }
@@ -180,15 +175,7 @@ impl Pool {
     /// Makes the topologies that the overrides need, so that no frame has to make one.
     pub fn prepare_overrides(&self) {
         for entry in self.state.overrides().all() {
-            self.prepare_override(entry.joint);
-        }
-    }
-
-    fn prepare_override(&self, joint: u16) {
-        let lane = self.rig.skeleton().lane_of().get(usize::from(joint));
-        if let Some(&lane) = lane {
-            let program = self.programs.rig().get(&self.rig, self.programs.width());
-            program.prepare(&self.rig, usize::from(lane) + 1);
+            self.tables.prepare_joint(entry.joint);
         }
     }
 }

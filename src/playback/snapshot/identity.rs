@@ -2,7 +2,8 @@
 
 use super::super::arena::Arena;
 use super::super::ids::RigId;
-use super::super::pool::{Fill, LayerOptions, Pool};
+use super::super::library::Library;
+use super::super::options::{Fill, LayerOptions};
 use crate::clip::{Clip, ClipKind};
 use crate::math::Fnv1a;
 use crate::words::{says, shorten};
@@ -185,25 +186,21 @@ impl LayerIdentity {
 }
 
 impl PoolIdentity {
-    /// Hashes all clips of a pool.
-    pub fn of(pool: &Pool) -> Self {
-        let skeleton = pool.rig.skeleton();
+    /// Hashes all clips of a library.
+    pub fn of(library: &Library) -> Self {
+        let skeleton = library.rig().skeleton();
         Self {
             structure: skeleton.structure_hash(),
             layout: skeleton.layout_hash(),
-            layers: pool.layers.iter().map(LayerIdentity::of).collect(),
-            clips: pool.clips.map(|clip| ClipIdentity::of(clip)),
+            layers: library.layers().iter().map(LayerIdentity::of).collect(),
+            clips: library.clips().map(|clip| ClipIdentity::of(clip)),
         }
     }
 
-    pub fn clips(&self) -> &Arena<ClipIdentity> {
-        &self.clips
-    }
-
-    /// The first difference between the snapshot's identity and `now`, the pool's.
-    pub fn difference(&self, now: &Self, pool: &Pool) -> Option<SnapshotDiffers> {
-        let rig = pool.owner.rig();
-        let name = || shorten(pool.rig.name());
+    /// The first difference between the snapshot's identity and that of a library.
+    pub fn difference(&self, library: &Library) -> Option<SnapshotDiffers> {
+        let (now, rig) = (library.identity(), library.owner().rig());
+        let name = || shorten(library.rig().name());
         if self.structure != now.structure {
             return Some(SnapshotDiffers::Skeleton {
                 rig,
@@ -228,7 +225,7 @@ impl PoolIdentity {
         self.clips.iter().find_map(|(clip, then)| {
             let now = now.clips.find(clip, self.clips.generation(clip));
             let generation = self.clips.generation(clip);
-            let undone = || pool.clips.undone(clip, generation).any(|clip| then.is_of(clip));
+            let undone = || library.clips().undone(clip, generation).any(|clip| then.is_of(clip));
             if now.is_some_and(|now| then.fits(now)) || undone() {
                 return None;
             }

@@ -3,8 +3,8 @@
 use super::super::clock::Clock;
 use super::super::entries::Entries;
 use super::super::ids::{MAX_INSTANCES, RETIRED};
+use super::super::options::MAX_SPEED;
 use super::super::overrides::Overrides;
-use super::super::player::MAX_SPEED;
 use super::super::root_motion::narrow;
 use super::super::state::State;
 use super::bytes::{Reader, Writer};

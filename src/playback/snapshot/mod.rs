@@ -12,7 +12,7 @@ mod mixer;
 mod pool;
 
 use super::arena::Arena;
-use super::blend_space::{Point, Space};
+use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::pool::Pool;
 use super::state::State;
@@ -44,22 +44,23 @@ pub struct MixerSnapshot {
 pub(crate) struct PoolSnapshot {
     /// Number of the rig in its crowd; the same for all mixers.
     number: u32,
-    identity: Arc<PoolIdentity>,
-    spaces: Arena<Space>,
-    state: State,
-    scheduled: Vec<bool>,
+    pub(super) identity: Arc<PoolIdentity>,
+    pub(super) spaces: Arena<Space>,
+    pub(super) state: State,
+    pub(super) scheduled: Vec<bool>,
 }
 
 impl PoolSnapshot {
     pub fn take(pool: &Pool) -> Self {
-        let mut state = pool.state.clone();
-        state.anchor_still(pool.layers.len());
+        let library = pool.library();
+        let mut state = pool.state().clone();
+        state.anchor_still(library.layers().len());
         Self {
-            number: pool.rig_number(),
-            identity: pool.identity().clone(),
-            spaces: pool.spaces.map(Space::clone),
+            number: library.owner().rig().number(),
+            identity: library.identity().clone(),
+            spaces: library.spaces().map(Space::clone),
             state,
-            scheduled: pool.scheduled.all().to_vec(),
+            scheduled: pool.scheduled().all().to_vec(),
         }
     }
 
@@ -71,7 +72,7 @@ impl PoolSnapshot {
     /// The seconds by which the snapshot lies before a pool's clock. `None` if time runs in another direction than in
     /// the snapshot.
     pub fn seconds_before(&self, pool: &Pool) -> Option<f64> {
-        let (now, then) = (pool.state.clock(), self.state.clock());
+        let (now, then) = (pool.state().clock(), self.state.clock());
         (now.sign() == then.sign()).then(|| now.since(then.now()))
     }
 
@@ -80,71 +81,35 @@ impl PoolSnapshot {
     /// # Errors
     /// If one of them differs.
     pub fn check(&self, pool: &Pool) -> Result<(), PlaybackError> {
-        let rig = pool.owner.rig();
-        if self.number != pool.rig_number() {
-            return Err(PlaybackError::Snapshot(SnapshotDiffers::Rigs {
-                here: Some(pool.rig_number()),
-                snapshot: Some(self.number),
-            }));
-        }
+        let library = pool.library();
+        let rig = library.owner().rig();
         let differs = |d: SnapshotDiffers| Err(PlaybackError::Snapshot(d));
-        if let Some(difference) = self.identity.difference(pool.identity(), pool) {
+        if self.number != rig.number() {
+            return differs(SnapshotDiffers::Rigs {
+                here: Some(rig.number()),
+                snapshot: Some(self.number),
+            });
+        }
+        if let Some(difference) = self.identity.difference(library) {
             return differs(difference);
         }
         // Blend spaces and clips added after the snapshot are accepted.
         for (space, then) in self.spaces.iter() {
             let generation = self.spaces.generation(space);
-            let now = pool.spaces.find(space, generation);
-            let undone = || pool.spaces.undone(space, generation).any(|now| now == then);
+            let now = library.spaces().find(space, generation);
+            let undone = || library.spaces().undone(space, generation).any(|now| now == then);
             if now != Some(then) && !undone() {
                 return differs(SnapshotDiffers::Space {
                     rig,
-                    name: shorten(pool.rig.name()),
+                    name: shorten(pool.rig().name()),
                     space,
                 });
             }
         }
-        let parents = pool.rig.skeleton().parents();
+        let parents = pool.rig().skeleton().parents();
         if !self.state.overrides().fit(parents) {
-            return differs(SnapshotDiffers::Overrides { rig, name: shorten(pool.rig.name()) });
+            return differs(SnapshotDiffers::Overrides { rig, name: shorten(pool.rig().name()) });
         }
         Ok(())
-    }
-
-    /// Restores a pool that was [checked](Self::check). Marks instances whose playback differs as changed; all
-    /// instances unless the snapshot is `close` to the pool's present time. Returns the indices whose clip is another
-    /// one than before.
-    pub fn restore(&self, pool: &mut Pool, close: bool) -> Vec<u16> {
-        let now = pool.identity().clone();
-        let loaded = |pool: &Pool| -> Vec<_> {
-            let indices = 0..pool.clips.extent();
-            let clips = indices.map(|clip| pool.clips.get(clip).map(Arc::as_ptr));
-            clips.collect()
-        };
-        let before = loaded(pool);
-        pool.clips.rewind(self.identity.clips(), |then, clip, place| {
-            let known = place.and_then(|index| now.clips.get(index));
-            known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
-        });
-        pool.spaces.rewind(&self.spaces, |a, b, _| a == b);
-        let after = loaded(pool);
-        let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();
-        let changed = |index: u16| clip(&before, index) != clip(&after, index);
-        let member = |p: &Point| changed(p.clip);
-        pool.spaces.disown(|space| space.points.iter().any(member));
-        pool.mark_differences(&self.state, close);
-        pool.state.clone_from(&self.state);
-        pool.fit_entries();
-        pool.state.call_all();
-        pool.scheduled.replace(&self.scheduled);
-        pool.watch.reset();
-        pool.fit_clips();
-        pool.require_all();
-        pool.require_speeds();
-        pool.prepare_overrides();
-        let moves = pool.take_moves();
-        pool.settle(moves);
-        let others = (0..).zip(&before).filter(|&(index, _)| changed(index));
-        others.map(|(index, _)| index).collect()
     }
 }

@@ -1,10 +1,10 @@
 //! The stored form of a pool: number of its rig, identity, blend spaces, instances.
 
 use super::super::arena::Arena;
-use super::super::blend_space::{MAX_PARAMETER, MAX_SPACES, Point, Space};
-use super::super::clips::MAX_CLIPS;
+use super::super::blend_space::{MAX_SPACES, Point, Space};
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
-use super::super::pool::{Fill, MAX_LAYERS};
+use super::super::library::MAX_CLIPS;
+use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity, PoolIdentity};
 use super::{PoolSnapshot, SnapshotError, instance};

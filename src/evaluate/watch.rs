@@ -9,8 +9,7 @@
 //! Shared joints are watched in all instances; an instance's own joints are those of its mirrors. The workers of a
 //! frame collect joints in their scratches ([`TakenJoints`]); they are moved to `models` when all palettes are written.
 
-use super::Pool;
-use crate::evaluate::{Scratch, Sources};
+use super::scratch::{Scratch, Sources};
 use crate::math::Affine3x4;
 use crate::simd::{Lanes, apart};
 use std::ops::Range;
@@ -296,13 +295,13 @@ impl TakenJoints {
     }
 
     /// Moves the collected matrices to the watched joints of the pools.
-    pub fn put(&mut self, pools: &mut [Option<Pool>]) {
+    pub fn put<P>(&mut self, pools: &mut [Option<P>], of: impl Fn(&mut P) -> &mut Watched) {
         let mut rest = &self.models[..];
         for &(pool, index, count) in &self.of {
             let (taken, later) = rest.split_at(count as usize);
             rest = later;
             if let Some(Some(pool)) = pools.get_mut(usize::from(pool)) {
-                pool.watch.put(index as usize, taken);
+                of(pool).put(index as usize, taken);
             }
         }
         self.clear();

@@ -1,10 +1,12 @@
 //! The buffers with which workers evaluate instances of a pool, and the evaluation of one instance.
 
-use super::{Pool, TakenJoints};
-use crate::evaluate::{Instance, Needs, Scratch, Sources};
+use super::gather::Instances;
+use super::instance::Instance;
+use super::rig_tables::RigTables;
+use super::scratch::{Needs, Scratch};
+use super::watch::TakenJoints;
 use crate::math::Affine3x4;
-use crate::playback::Events;
-use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::simd::{Kernel, Lanes, SimdLevel};
 
 /// The way in which a frame is evaluated.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +36,6 @@ pub(crate) struct PaletteScratch {
     pub instance: InstanceScratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
-    /// Events of steps of time whose result is not kept.
-    pub events: Events,
     pub joints: TakenJoints,
 }
 
@@ -50,6 +50,15 @@ pub(crate) struct PaletteNeeds {
 }
 
 impl PaletteNeeds {
+    /// The sizes for any `instances` with these tables.
+    pub fn new(run: Needs, tables: &RigTables, instances: usize) -> Self {
+        let (clips, instances) = match tables.sorts() {
+            true => (tables.clip_places(), instances),
+            false => (0, 0),
+        };
+        Self { run, clips, instances, rows: tables.rig().palette_len() }
+    }
+
     /// The larger sizes of both.
     pub fn max(&self, other: &Self) -> Self {
         Self {
@@ -127,91 +136,28 @@ impl Order {
     }
 }
 
-impl Pool {
-    /// The inputs of an evaluation with the pool's rig.
-    #[inline(always)]
-    pub fn sources(&self) -> Sources<'_> {
-        Sources {
-            rig: &self.rig,
-            program: self.programs.rig().get(&self.rig, self.programs.width()),
-            clips: self.programs.clips(),
-            masks: self.programs.masks(),
-            hint_stride: self.hint_stride,
-        }
-    }
-
-    /// The places of clips, of which some may be free.
-    pub fn clip_places(&self) -> usize {
-        self.programs.clips().len()
-    }
-
-    /// Whether instances are worth sorting by their clips.
-    pub fn sorts(&self) -> bool {
-        self.programs.many()
-    }
-
-    /// What a worker needs for all instances of the pool, if that may be more than when this was asked last.
-    #[inline]
-    pub fn new_needs(&mut self) -> Option<PaletteNeeds> {
-        let instances = if self.sorts() { self.state.len() } else { 0 };
-        let known = (self.clip_changes, self.spaces.is_empty(), instances);
-        let same = self.reserved.replace(known) == Some(known);
-        (!same).then(|| self.needs(instances))
-    }
-
-    /// What a worker needs for any `instances` of the pool.
-    pub fn needs(&self, instances: usize) -> PaletteNeeds {
-        let clips = self.max_clips();
-        let many = self.sorts();
-        PaletteNeeds {
-            run: Needs {
-                actions: clips,
-                layers: self.layers.len(),
-                cursors: clips * self.timelines,
-                lanes: self.rig.skeleton().joint_of().len(),
-                joints: self.rig.skeleton().len(),
-            },
-            clips: if many { self.programs.clips().len() } else { 0 },
-            instances: if many { instances } else { 0 },
-            rows: self.rig.palette_len(),
-        }
-    }
-
-    /// Evaluates one instance, whether it is scheduled or not. `hints` are the instance's.
-    pub fn evaluate_one(
-        &self,
-        index: usize,
-        level: SimdLevel,
-        hints: &mut [u16],
-        scratch: &mut Scratch,
-        output: &mut [Affine3x4],
-    ) {
-        let one = One { pool: self, index, hints, scratch, output };
-        dispatch(level, one);
-    }
-}
-
 /// The evaluation of one instance's palette.
-struct One<'a> {
-    pool: &'a Pool,
-    index: usize,
-    hints: &'a mut [u16],
-    scratch: &'a mut Scratch,
-    output: &'a mut [Affine3x4],
+pub(super) struct One<'a, I: ?Sized> {
+    pub instances: &'a I,
+    pub index: usize,
+    pub hints: &'a mut [u16],
+    pub scratch: &'a mut Scratch,
+    pub output: &'a mut [Affine3x4],
 }
 
-impl Kernel for One<'_> {
+impl<I: Instances + ?Sized> Kernel for One<'_, I> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        self.pool.gather(self.index, self.scratch);
+        let Self { instances, index, hints, scratch, output } = self;
+        instances.gather(index, scratch);
         Instance {
-            sources: self.pool.sources(),
-            overrides: self.pool.state.overrides().of(self.index),
-            hints: self.hints,
-            scratch: self.scratch,
-            output: self.output,
+            sources: instances.tables().sources(),
+            overrides: instances.overrides(index),
+            hints,
+            scratch,
+            output,
             streaming: None,
         }
         .run(simd);

@@ -1,24 +1,90 @@
-//! The clips of a pool: which are loaded, their handles, and the layers that accept them.
+//! `Library`: what a pool can play: its rig, clips and blend spaces with their handles, and the layers that accept them.
 
+use super::action::Action;
+use super::arena::Arena;
 use super::blend_space::Space;
 use super::error::PlaybackError;
-use super::ids::{ClipId, Playable, Source};
+use super::event_sink::Clips;
+use super::ids::{ClipId, Owner, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
-use super::pool::{LayerOptions, MAX_LAYERS, Pool};
+use super::options::{
+    LayerOptions, MAX_LAYERS, PlayOptions, check, check_parameter, check_repetitions,
+    check_seconds, check_speed, check_time,
+};
+use super::snapshot::identity::PoolIdentity;
 use crate::clip::{Clip, ClipKind};
 use crate::rig::{Rig, check_scales};
 use crate::skeleton::JointMask;
 use crate::suggest::LookupError;
 use crate::words::shorten;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+mod spaces;
 
 /// The most clip indices of one rig: an index has 16 bits, and the last value means "none".
-pub(super) const MAX_CLIPS: usize = u16::MAX as usize - 1;
+pub(crate) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 
 /// The user of a handle in messages, unless the call names another.
-pub(super) const INSTANCE: &str = "this instance";
+const INSTANCE: &str = "this instance";
 
-impl Pool {
+/// What the instances of a pool can play.
+#[derive(Debug)]
+pub(crate) struct Library {
+    /// The owner that handles of the clips, blend spaces and instances name.
+    owner: Owner,
+    rig: Arc<Rig>,
+    clips: Arena<Arc<Clip>>,
+    spaces: Arena<Space>,
+    layers: Vec<LayerOptions>,
+    /// Hashes that snapshots refer to; made by the first snapshot after the loaded clips have changed.
+    identity: OnceLock<Arc<PoolIdentity>>,
+}
+
+impl Library {
+    pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
+        let clips = rig.clips().iter().cloned().collect();
+        let (spaces, identity) = (Arena::default(), OnceLock::new());
+        Self { owner, rig, clips, spaces, layers, identity }
+    }
+
+    pub fn owner(&self) -> Owner {
+        self.owner
+    }
+
+    /// Names another owner in handles from now on.
+    pub fn set_owner(&mut self, owner: Owner) {
+        self.owner = owner;
+    }
+
+    #[inline(always)]
+    pub fn rig(&self) -> &Arc<Rig> {
+        &self.rig
+    }
+
+    #[inline(always)]
+    pub fn layers(&self) -> &[LayerOptions] {
+        &self.layers
+    }
+
+    #[inline(always)]
+    pub fn clips(&self) -> &Clips {
+        &self.clips
+    }
+
+    pub fn spaces(&self) -> &Arena<Space> {
+        &self.spaces
+    }
+
+    /// The most clips of one action: two if there are blend spaces.
+    pub fn clips_per_action(&self) -> usize {
+        1 + usize::from(!self.spaces.is_empty())
+    }
+
+    /// The hashes of skeleton, layers and clips, to which snapshots refer.
+    pub fn identity(&self) -> &Arc<PoolIdentity> {
+        self.identity.get_or_init(|| Arc::new(PoolIdentity::of(self)))
+    }
+
     /// Checks that a rig and its clips fit these layers and the limits.
     pub fn validate(rig: &Rig, layers: &[LayerOptions]) -> Result<(), PlaybackError> {
         let limit = |what, count, limit| {
@@ -98,33 +164,31 @@ impl Pool {
         if !again {
             self.spaces.disown(|space| space.holds(index));
         }
-        self.fit_clips();
+        self.identity = OnceLock::new();
         Ok(self.clip_id(index))
     }
 
-    /// Returns an undone clip or blend space to the state, because it is used.
-    pub fn adopt(&mut self, source: Source) {
+    /// Returns an undone clip or blend space to the state, because it is used. Returns whether that changed the clips.
+    pub fn adopt(&mut self, source: Source) -> bool {
         match source {
             Source::Clip(clip) => self.adopt_clips([clip]),
             // The clips of a blend space that is in the state are in the state, too.
             Source::Space(space) if self.spaces.adopt(space) => {
                 let points = self.spaces.get(space).map_or(&[][..], |s| &s.points);
                 let clips: Vec<u16> = points.iter().map(|p| p.clip).collect();
-                self.adopt_clips(clips);
+                self.adopt_clips(clips)
             }
-            Source::Space(_) => {}
+            Source::Space(_) => false,
         }
     }
 
     /// As [`adopt`](Self::adopt), for clips.
-    pub fn adopt_clips(&mut self, clips: impl IntoIterator<Item = u16>) {
-        let mut adopted = false;
-        for clip in clips {
-            adopted |= self.clips.adopt(clip);
-        }
+    fn adopt_clips(&mut self, clips: impl IntoIterator<Item = u16>) -> bool {
+        let adopted = clips.into_iter().fold(false, |any, clip| self.clips.adopt(clip) | any);
         if adopted {
-            self.fit_clips();
+            self.identity = OnceLock::new();
         }
+        adopted
     }
 
     /// Whether a clip or blend space is undone: see [`Arena`](super::arena::Arena).
@@ -132,12 +196,15 @@ impl Pool {
         self.clips.has_undone() || self.spaces.has_undone()
     }
 
-    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
+    /// Unloads a clip. `playing` are the actions of all instances.
+    pub fn unload_clip<'p>(
+        &mut self,
+        clip: ClipId,
+        playing: impl Iterator<Item = &'p Action>,
+    ) -> Result<Arc<Clip>, PlaybackError> {
         let index = self.clip_index(clip, INSTANCE)?;
-        let playing = self.state.all_actions();
-        let spaces = self.spaces.iter();
         let users = playing.filter(|a| a.uses(index)).count()
-            + spaces.filter(|(_, space)| space.holds(index)).count();
+            + self.spaces.iter().filter(|(_, space)| space.holds(index)).count();
         if users > 0 {
             return Err(PlaybackError::ClipInUse {
                 clip,
@@ -147,8 +214,13 @@ impl Pool {
         }
         let taken = self.clips.take(index);
         self.spaces.disown(|space| space.holds(index));
-        self.fit_clips();
+        self.identity = OnceLock::new();
         taken.ok_or_else(|| self.unknown_clip(clip, INSTANCE))
+    }
+
+    pub fn clip(&self, id: ClipId) -> Option<&Arc<Clip>> {
+        let found = self.clips.find(id.index, id.generation);
+        found.filter(|_| id.owner == self.owner)
     }
 
     /// The handle of the clip at an index.
@@ -238,5 +310,62 @@ impl Pool {
             let rig = shorten(self.rig.name());
             Err(PlaybackError::UnknownLayer { layer, layers, rig })
         }
+    }
+
+    /// Checks a motion and its options.
+    pub fn check_play(
+        &self,
+        layer: usize,
+        motion: Playable,
+        options: &PlayOptions,
+    ) -> Result<Source, PlaybackError> {
+        let source = self.check_motion(layer, motion)?;
+        self.check_options(layer, options)?;
+        Ok(source)
+    }
+
+    pub fn check_options(&self, layer: usize, options: &PlayOptions) -> Result<(), PlaybackError> {
+        check_speed(options.speed)?;
+        check_time(options.time)?;
+        check_seconds("fade_in", options.fade_in)?;
+        check_repetitions(options.repetitions)?;
+        check_parameter(options.parameter)?;
+        self.check_weight("weight", layer, options.weight)
+    }
+
+    pub fn check_weight(
+        &self,
+        what: &'static str,
+        layer: usize,
+        weight: f32,
+    ) -> Result<(), PlaybackError> {
+        let low = if self.layers[layer].additive { -1.0 } else { 0.0 };
+        check(what, f64::from(weight), low, 1.0)
+    }
+
+    pub fn not_playing(&self, motion: Playable, layer: usize) -> PlaybackError {
+        PlaybackError::NotPlaying { motion, name: self.name_of(motion), layer }
+    }
+
+    /// Goes back to the clips and blend spaces of a snapshot. Returns the indices whose clip is another one than
+    /// before.
+    pub fn rewind(&mut self, identity: &PoolIdentity, spaces: &Arena<Space>) -> Vec<u16> {
+        let now = self.identity().clone();
+        let loaded = |clips: &Clips| -> Vec<_> {
+            (0..clips.extent()).map(|clip| clips.get(clip).map(Arc::as_ptr)).collect()
+        };
+        let before = loaded(&self.clips);
+        self.clips.rewind(&identity.clips, |then, clip, place| {
+            let known = place.and_then(|index| now.clips.get(index));
+            known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
+        });
+        self.spaces.rewind(spaces, |a, b, _| a == b);
+        self.identity = OnceLock::new();
+        let after = loaded(&self.clips);
+        let clip = |all: &[Option<_>], index: u16| all.get(usize::from(index)).copied().flatten();
+        let changed = |index: u16| clip(&before, index) != clip(&after, index);
+        self.spaces.disown(|space| space.points.iter().any(|p| changed(p.clip)));
+        let others = (0..).zip(&before).filter(|&(index, _)| changed(index));
+        others.map(|(index, _)| index).collect()
     }
 }

@@ -1,8 +1,7 @@
 //! Prefetching: the data of the next instances, in steps, since each address is read from the data of the step before.
 
-use super::Pool;
-use crate::evaluate::Sources;
-use crate::playback::gather::{ActiveClip, ActiveLayer, Visitor};
+use super::gather::{ActiveClip, ActiveLayer, Visitor};
+use super::scratch::Sources;
 use crate::simd::prefetch;
 
 /// Number of instances ahead at which the entries are prefetched; [`STEPS`] says when their clips' data is.
@@ -11,25 +10,6 @@ pub(crate) const STATE: usize = 4;
 /// The data of clips to prefetch, with the number of instances ahead.
 pub(crate) const STEPS: [(usize, Step); 3] =
     [(3, Step::Program), (2, Step::Tables), (1, Step::Keys)];
-
-impl Pool {
-    /// Asks for what all instances read.
-    #[inline(always)]
-    pub fn prefetch(&self) {
-        prefetch(&self.layers);
-        prefetch(self.programs.clips());
-        prefetch(std::slice::from_ref(&*self.rig));
-    }
-
-    /// Asks for what an instance reads of the clips that it plays.
-    #[inline(always)]
-    pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
-        let entries = self.state.entries().range(self.entries_of(index));
-        let alone = entries.len() == 1 && entries[0].plays_one();
-        let mut prefetch = Prefetch { sources, step, alone, other };
-        self.visit(index, &mut prefetch);
-    }
-}
 
 /// Part of a clip's data.
 #[derive(Clone, Copy, Debug)]

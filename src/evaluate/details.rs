@@ -1,12 +1,7 @@
 //! Details of a pool's rig, with which the tiers of a crowd evaluate their instances.
 
-use super::programs::PoolPrograms;
-use super::{LayerOptions, Pool};
-use crate::clip::Clip;
-use crate::evaluate::Sources;
-use crate::playback::arena::Arena;
+use super::rig_tables::ClipPrograms;
 use crate::rig::{DetailOptions, Rig};
-use crate::simd::SimdLevel;
 use crate::skeleton::{JointRef, Skeleton};
 use std::sync::Arc;
 
@@ -21,24 +16,23 @@ pub(crate) struct DetailRequest<'a> {
 
 /// The details of a pool. A detail's number is its index in `all` plus 1; 0 is the full rig.
 #[derive(Debug, Default)]
-pub(crate) struct PoolDetails {
+pub(crate) struct Details {
     /// Number of the detail of each tier.
     of_tier: Vec<u8>,
-    all: Vec<PoolDetail>,
+    all: Vec<Detail>,
 }
 
 /// A detail, with the programs of its clips.
 #[derive(Debug)]
-struct PoolDetail {
+struct Detail {
     level: usize,
     /// Joints that the tier lists to leave out, ascending.
     listed: Vec<u16>,
     /// Joints that are left out and kept in fact, since some are watched.
     joints: KeptJoints,
-    /// The detail of the level with all joints that its slots need, from which `rig` is made.
+    /// The detail of the level with all joints that its slots need, from which the rig of `programs` is made.
     whole: Arc<Rig>,
-    rig: Arc<Rig>,
-    programs: PoolPrograms,
+    programs: ClipPrograms,
 }
 
 /// Differences from the joints that the slots of a detail need, ascending.
@@ -49,7 +43,7 @@ struct KeptJoints {
     keep: Vec<u16>,
 }
 
-impl PoolDetail {
+impl Detail {
     /// Makes a detail; `None` if the rig refuses, or if it would leave nothing out.
     fn new(rig: &Rig, level: usize, listed: &[u16]) -> Option<Self> {
         let joints = KeptJoints { left_out: listed.to_vec(), keep: Vec::new() };
@@ -61,15 +55,14 @@ impl PoolDetail {
             listed: listed.to_vec(),
             joints,
             whole,
-            programs: PoolPrograms::new(&of),
-            rig: of,
+            programs: ClipPrograms::new(of),
         })
     }
 
     /// The joints to leave out and to keep if these joints, ascending, are watched: a watched joint and all joints
     /// above it are not left out. `None` if that changes nothing.
     fn with_watched(&self, watched: &[u16]) -> Option<KeptJoints> {
-        let parents = self.rig.skeleton().parents();
+        let parents = self.whole.skeleton().parents();
         let mut seen = vec![false; parents.len()];
         for &joint in watched {
             let mut at = usize::from(joint);
@@ -94,9 +87,8 @@ impl PoolDetail {
             return false;
         };
         if let Some(rig) = detail(&self.whole, self.level, &joints) {
-            self.rig = rig;
             self.joints = joints;
-            self.programs = PoolPrograms::new(&self.rig);
+            self.programs = ClipPrograms::new(rig);
             return true;
         }
         false
@@ -124,144 +116,67 @@ fn joints(skeleton: &Skeleton, names: &[String]) -> Vec<u16> {
     joints
 }
 
-impl PoolDetails {
-    fn get(&self, number: u8) -> Option<&PoolDetail> {
-        self.all.get(usize::from(number.checked_sub(1)?))
+impl Details {
+    /// The programs of a detail; `None` for 0, the full rig.
+    #[inline(always)]
+    pub(super) fn get(&self, number: u8) -> Option<&ClipPrograms> {
+        self.all.get(usize::from(number.checked_sub(1)?)).map(|d| &d.programs)
     }
 
     /// The details in the order of their numbers.
     pub fn rigs(&self) -> impl ExactSizeIterator<Item = &Arc<Rig>> {
-        self.all.iter().map(|d| &d.rig)
+        self.all.iter().map(|d| d.programs.rig())
     }
 
-    /// Fits the programs to a level and to the clips that the pool has programs of.
-    pub(super) fn fit(
-        &mut self,
-        level: SimdLevel,
-        own: &PoolPrograms,
-        clips: &Arena<Arc<Clip>>,
-        layers: &[LayerOptions],
-    ) {
-        for detail in &mut self.all {
-            detail.programs.fit(level.width(), &detail.rig, clips, layers);
-        }
-        self.follow(own, clips);
-    }
-
-    /// Makes the programs of the clips that the pool has programs of, where they are missing.
-    pub(super) fn follow(&mut self, own: &PoolPrograms, clips: &Arena<Arc<Clip>>) {
-        for detail in &mut self.all {
-            detail.programs.follow(own, &detail.rig, clips);
-        }
-    }
-}
-
-impl Pool {
-    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<DetailRequest<'a>>>) {
-        let mut old = std::mem::take(&mut self.details.all);
-        let mut made = PoolDetails::default();
-        // Level, listed joints, and the number of their detail; 0 if the rig refuses.
-        let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
-        for asked in asked {
-            let Some(DetailRequest { level, leave_out }) = asked else {
-                made.of_tier.push(0);
-                continue;
-            };
-            let level = level.min(self.rig.lod_count() - 1);
-            let listed = joints(self.rig.skeleton(), leave_out);
-            if let Some(k) = known.iter().find(|k| k.0 == level && k.1 == listed) {
-                made.of_tier.push(k.2);
-                continue;
-            }
-            let same = |d: &PoolDetail| d.level == level && d.listed == listed;
-            let detail = match old.iter().position(same) {
-                Some(at) => Some(old.swap_remove(at)),
-                None => PoolDetail::new(&self.rig, level, &listed),
-            };
-            let found = detail.is_some();
-            made.all.extend(detail);
-            // There are fewer tiers than a `u8` has numbers.
-            let number = if found { made.all.len() as u8 } else { 0 };
-            made.of_tier.push(number);
-            known.push((level, listed, number));
-        }
-        self.details = made;
-        self.watch_details();
-        self.fit_details();
-    }
-
-    /// Lets all tiers use the full rig.
-    pub fn clear_details(&mut self) {
-        self.details = PoolDetails::default();
-    }
-
-    /// Makes every detail evaluate the joints that all instances watch and those above them, even if it would leave
-    /// them out. Returns whether a detail has changed; the number of rows of its palettes stays.
-    pub fn watch_details(&mut self) -> bool {
-        if self.details.all.is_empty() {
-            return false;
-        }
-        let watched: Vec<u16> = self.watch.shared().collect();
-        let mut changed = false;
-        for detail in &mut self.details.all {
-            changed |= detail.watch(&watched);
-        }
-        if changed {
-            self.fit_details();
-        }
-        changed
-    }
-
-    fn fit_details(&mut self) {
-        let level = self.level();
-        let Self { details, programs, clips, layers, .. } = self;
-        details.fit(level, programs, clips, layers);
-    }
-
-    /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
-    /// watches joints that not all instances watch.
-    #[inline]
-    pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
-        let number = self.detail_of_tier(tier);
-        if number != 0 && self.needs_all_joints(index) {
-            return 0;
-        }
-        number
+    pub(super) fn programs(&mut self) -> impl Iterator<Item = &mut ClipPrograms> {
+        self.all.iter_mut().map(|d| &mut d.programs)
     }
 
     /// The number of a tier's detail.
     #[inline]
-    pub fn detail_of_tier(&self, tier: u8) -> u8 {
-        let number = self.details.of_tier.get(usize::from(tier));
-        number.copied().unwrap_or(0)
+    pub fn of_tier(&self, tier: u8) -> u8 {
+        self.of_tier.get(usize::from(tier)).copied().unwrap_or(0)
     }
 
-    /// Whether an instance has overrides, or watches joints that not all instances watch.
-    #[inline]
-    pub fn needs_all_joints(&self, index: usize) -> bool {
-        !self.state.overrides().of(index).is_empty()
-            || !self.watch.is_empty() && self.watch.watches_own(index)
-    }
-
-    /// The rig of a detail; the pool's rig for 0.
-    #[inline]
-    pub fn detail_rig(&self, number: u8) -> &Arc<Rig> {
-        self.details.get(number).map_or(&self.rig, |d| &d.rig)
-    }
-
-    /// The inputs of an evaluation with a detail.
-    #[inline(always)]
-    pub fn sources_of(&self, number: u8) -> Sources<'_> {
-        let sources = self.sources();
-        match self.details.get(number) {
-            None => sources,
-            Some(detail) => Sources {
-                rig: &detail.rig,
-                program: detail.programs.rig().get(&detail.rig, self.programs.width()),
-                clips: detail.programs.clips(),
-                ..sources
-            },
+    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
+    pub fn set<'a>(
+        &mut self,
+        rig: &Arc<Rig>,
+        asked: impl Iterator<Item = Option<DetailRequest<'a>>>,
+    ) {
+        let mut old = std::mem::take(&mut self.all);
+        self.of_tier.clear();
+        // Level, listed joints, and the number of their detail; 0 if the rig refuses.
+        let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
+        for asked in asked {
+            let Some(DetailRequest { level, leave_out }) = asked else {
+                self.of_tier.push(0);
+                continue;
+            };
+            let level = level.min(rig.lod_count() - 1);
+            let listed = joints(rig.skeleton(), leave_out);
+            if let Some(k) = known.iter().find(|k| k.0 == level && k.1 == listed) {
+                self.of_tier.push(k.2);
+                continue;
+            }
+            let same = |d: &Detail| d.level == level && d.listed == listed;
+            let detail = match old.iter().position(same) {
+                Some(at) => Some(old.swap_remove(at)),
+                None => Detail::new(rig, level, &listed),
+            };
+            let found = detail.is_some();
+            self.all.extend(detail);
+            // There are fewer tiers than a `u8` has numbers.
+            let number = if found { self.all.len() as u8 } else { 0 };
+            self.of_tier.push(number);
+            known.push((level, listed, number));
         }
+    }
+
+    /// Makes every detail evaluate watched joints, ascending, and those above them. Returns whether a detail has
+    /// changed: it has no programs yet.
+    pub fn watch(&mut self, watched: &[u16]) -> bool {
+        let watch = |changed, detail: &mut Detail| detail.watch(watched) | changed;
+        self.all.iter_mut().fold(false, watch)
     }
 }

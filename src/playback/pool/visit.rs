@@ -1,0 +1,199 @@
+//! What a pool answers to an evaluation: the layers and actions of an instance that have a weight, in the order of
+//! blending.
+
+use super::Pool;
+use crate::evaluate::{
+    ActiveClip, ActiveLayer, Instances, LocalOverride, Prefetch, RigTables, Sources, Step, Visitor,
+};
+use crate::playback::action::Action;
+use crate::playback::advance::Foresight;
+use crate::playback::clock::Clock;
+use crate::playback::entries::Entry;
+use crate::playback::events::Events;
+use crate::playback::ids::NO_CLIP;
+use crate::playback::layer_state::{ACTIONS_PER_LAYER, LayerState};
+use crate::playback::options::{Fill, LayerOptions};
+use crate::simd::prefetch;
+
+/// A layer whose actions' weights sum to `total`; `None` if it has no part in the pose.
+#[inline(always)]
+fn active(layer: usize, options: &LayerOptions, own: f32, total: f32) -> Option<ActiveLayer> {
+    let kind = (options.additive, options.fill == Fill::Below);
+    ActiveLayer::new(layer, kind, own, total)
+}
+
+impl Instances for Pool {
+    #[inline(always)]
+    fn tables(&self) -> &RigTables {
+        &self.tables
+    }
+
+    fn layer_count(&self) -> usize {
+        self.library.layers().len()
+    }
+
+    fn max_clips(&self) -> usize {
+        self.layer_count() * ACTIONS_PER_LAYER * self.library.clips_per_action()
+    }
+
+    #[inline(always)]
+    fn overrides(&self, index: usize) -> &[LocalOverride] {
+        self.state.overrides().of(index)
+    }
+
+    #[inline(always)]
+    fn visit(&self, index: usize, visitor: &mut impl Visitor) {
+        self.visit_at(index, self.state.clock(), visitor);
+    }
+
+    fn visit_ahead(&self, index: usize, seconds: f64, visitor: &mut impl Visitor) {
+        let mut clock = self.state.clock();
+        let step = clock.advance(seconds);
+        let entries = self.entries_of(index);
+        let changes = |at: usize| step.reaches(self.state.entries().still_until(at));
+        if self.state.stands_still(index) || !entries.clone().any(changes) {
+            return self.visit_at(index, clock, visitor);
+        }
+        let mut foresight = Foresight {
+            clips: self.library.clips(),
+            step,
+            speed: self.state.speed(index),
+            events: Events::default(),
+        };
+        for (number, (options, at)) in self.library.layers().iter().zip(entries).enumerate() {
+            let mut layer = self.state.layer(index, at);
+            foresight.advance(&mut layer, (self.library.owner(), number));
+            self.visit_layer(number, options, &layer, visitor);
+        }
+    }
+}
+
+impl Pool {
+    /// The clip by which evaluation is ordered: the first one that the instance plays.
+    #[inline(always)]
+    pub fn first_clip(&self, index: usize) -> u16 {
+        let entry = self.state.entries().range(self.entries_of(index)).first();
+        let action = entry.and_then(|entry| entry.first());
+        action.map_or(NO_CLIP, |action| action.members().0)
+    }
+
+    /// Prefetches what all instances read.
+    #[inline(always)]
+    pub fn prefetch(&self) {
+        prefetch(self.library.layers());
+        self.tables.prefetch();
+    }
+
+    /// Prefetches a part of what an instance reads of the clips that it plays.
+    #[inline(always)]
+    pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
+        let entries = self.state.entries().range(self.entries_of(index));
+        let alone = entries.len() == 1 && entries[0].plays_one();
+        self.visit(index, &mut Prefetch { sources, step, alone, other });
+    }
+
+    /// Visits the actions of an instance at a clock up to which no wait of its entries ends.
+    #[inline(always)]
+    fn visit_at(&self, index: usize, clock: Clock, visitor: &mut impl Visitor) {
+        let first = self.entry(index, 0);
+        let entries = self.state.entries().range(self.entries_of(index));
+        let holds = self.state.stands_still(index);
+        for (layer, (options, entry)) in self.library.layers().iter().zip(entries).enumerate() {
+            let Some(action) = entry.first() else {
+                continue;
+            };
+            let since = if holds { 0.0 } else { entry.since(clock) };
+            let own = entry.weight().after(since);
+            if own == 0.0 {
+                continue;
+            }
+            if !entry.plays_one() {
+                self.visit_many(first + layer, (layer, own), (entry, since), visitor);
+                continue;
+            }
+            let weight = action.weight.after(since);
+            if weight == 0.0 {
+                continue;
+            }
+            if let Some(active) = active(layer, options, own, weight) {
+                visitor.layer(active);
+                self.visit_action(action, since, weight, visitor);
+            }
+        }
+    }
+
+    /// Visits a layer in a given state.
+    fn visit_layer(
+        &self,
+        number: usize,
+        options: &LayerOptions,
+        layer: &LayerState,
+        visitor: &mut impl Visitor,
+    ) {
+        let own = layer.weight.value();
+        let weights = layer.actions().iter().map(|action| action.weight.value());
+        let any = weights.clone().any(|weight| weight != 0.0);
+        if own == 0.0 || !any {
+            return;
+        }
+        if let Some(active) = active(number, options, own, weights.clone().sum()) {
+            visitor.layer(active);
+            for (weight, action) in weights.zip(layer.actions()) {
+                if weight != 0.0 {
+                    self.visit_action(action, 0.0, weight, visitor);
+                }
+            }
+        }
+    }
+
+    /// Visits a layer with several actions.
+    fn visit_many(
+        &self,
+        at: usize,
+        (layer, own): (usize, f32),
+        (entry, since): (&Entry, f64),
+        visitor: &mut impl Visitor,
+    ) {
+        debug_assert!(entry.first().is_some());
+        let actions = || self.state.entries().actions(at);
+        let mut weights = [0.0; ACTIONS_PER_LAYER];
+        let (mut total, mut any) = (0.0, false);
+        for (weight, action) in weights.iter_mut().zip(actions()) {
+            *weight = action.weight.after(since);
+            total += *weight;
+            any |= *weight != 0.0;
+        }
+        if !any {
+            return;
+        }
+        let options = &self.library.layers()[layer];
+        if let Some(active) = active(layer, options, own, total) {
+            visitor.layer(active);
+            for (weight, action) in weights.into_iter().zip(actions()) {
+                if weight != 0.0 {
+                    self.visit_action(action, since, weight, visitor);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn visit_action(&self, action: &Action, since: f64, weight: f32, visitor: &mut impl Visitor) {
+        let time = action.clip_time_after(since);
+        let (clip, other) = action.members();
+        if !action.in_phases() {
+            let time = time as f32;
+            return visitor.clip(ActiveClip { clip, time, weight });
+        }
+        let mut member = |clip: u16, weight: f32| {
+            let duration = self.library.clips().get(clip).map_or(0.0, |clip| clip.duration());
+            let time = (time * f64::from(duration)) as f32;
+            visitor.clip(ActiveClip { clip, time, weight });
+        };
+        let mix = other.map_or(0.0, |other| other.1);
+        member(clip, weight * (1.0 - mix));
+        if let Some((other, mix)) = other {
+            member(other, weight * mix);
+        }
+    }
+}
