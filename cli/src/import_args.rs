@@ -108,7 +108,7 @@ fn size(text: &str) -> Result<u64, String> {
 pub fn advise(error: ImportError) -> CliError {
     let advice = match &error {
         ImportError::ClipBytes { .. } => RAISES,
-        ImportError::Gltf { kind, .. } => match kind {
+        ImportError::Fault { fault, .. } => match fault {
             ImportFault::Extension { .. } => "--lenient reads the file without it",
             ImportFault::ParentFolder { .. } => "--allow-parent-folders follows it",
             ImportFault::Limit { what, .. } if MEMORY.contains(what) => RAISES,

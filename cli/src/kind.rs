@@ -3,7 +3,7 @@
 use super::error::CliError;
 use super::import_args::advise;
 use phalanx::import::ImportError;
-use phalanx::import::bvh::is_bvh;
+use phalanx::import::bvh::{is_bvh, is_bvh_file};
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub fn other_than_phx(file: &Path) -> Option<String> {
 /// The error of an import; for a file that begins like no model, what it seems to be.
 pub fn explain(file: &Path, error: ImportError) -> CliError {
     // A file that is named .bvh: the error says with which word it begins.
-    if matches!(error, ImportError::Bvh { .. }) {
+    if matches!(error, ImportError::Fault { .. }) && is_bvh_file(file) {
         return error.into();
     }
     let kind = match kind(file) {

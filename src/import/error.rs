@@ -7,8 +7,6 @@ use super::file::{CLIP_BYTES_BASE, CLIP_BYTES_PER_FILE_BYTE};
 use crate::build::BuildError;
 #[cfg(feature = "gltf")]
 use crate::clip::ClipFault;
-#[cfg(feature = "gltf")]
-use crate::words::shorten;
 use std::fmt;
 use thiserror::Error;
 
@@ -16,44 +14,14 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The file cannot be read as glTF.
-    #[cfg(feature = "gltf")]
-    #[error("{file}: {}{kind}", Lead(place))]
-    Gltf {
-        /// The path, or the name given to [`read_slice`](super::gltf::read_slice).
-        file: String,
-        /// `animation 2 "Walk", channel 5, accessor 17`; empty for the file as a whole.
-        place: String,
-        /// What is wrong there.
-        kind: ImportFault,
-    },
-    /// The file cannot be read as BVH.
-    #[error("{file}: {}{kind}", Lead(place))]
-    Bvh {
+    /// The file cannot be read, its markers cannot be used, or its scene cannot be split as requested.
+    #[error("{file}: {}{fault}", Lead(place))]
+    Fault {
         /// The path, or the name given to [`read_slice`](super::bvh::read_slice).
         file: String,
-        /// `line 3, column 14`; empty for the file as a whole.
+        /// `animation 2 "Walk", channel 5, accessor 17`, `line 3, column 14`, `clip "Walk"`; empty for the file as a whole.
         place: String,
         /// What is wrong there.
-        kind: ImportFault,
-    },
-    /// The file cannot be split as requested.
-    #[error("{file}: {fault}")]
-    Split {
-        /// The file: the scene's name.
-        file: String,
-        /// Why not.
-        fault: ImportFault,
-    },
-    /// Markers cannot be used.
-    #[cfg(feature = "gltf")]
-    #[error("{file}: {}{fault}", Lead(clip.as_ref().map_or_else(String::new, |c| format!("clip \"{}\"", shorten(c)))))]
-    Markers {
-        /// The file with the markers.
-        file: String,
-        /// The clip that has them in the file, if one is at fault.
-        clip: Option<String>,
-        /// What is wrong.
         fault: ImportFault,
     },
     /// The clips of a file take more memory than
@@ -108,6 +76,27 @@ impl<T: AsRef<str>> fmt::Display for Lead<T> {
             "" => Ok(()),
             place => write!(f, "{place}: "),
         }
+    }
+}
+
+/// A fault on its way to the caller: each level prepends its place.
+#[derive(Debug)]
+pub(super) struct Fault {
+    pub place: String,
+    pub kind: ImportFault,
+}
+
+/// Without a place.
+impl From<ImportFault> for Fault {
+    fn from(kind: ImportFault) -> Self {
+        Self { place: String::new(), kind }
+    }
+}
+
+impl Fault {
+    /// The public error.
+    pub fn in_file(self, file: &str) -> ImportError {
+        ImportError::Fault { file: file.to_owned(), place: self.place, fault: self.kind }
     }
 }
 

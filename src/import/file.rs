@@ -3,7 +3,7 @@
 use super::ImportFault;
 use super::ImportOptions;
 use super::bvh;
-use super::error::ImportError;
+use super::error::{Fault, ImportError};
 use super::gltf::{self, external_files};
 use super::markers::{add_markers_to_trimmed, marker_file, read_markers};
 use super::read_file::read_file;
@@ -230,10 +230,8 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
             named.or_else(indexed).map(|node| (s, node))
         });
         let Some((parent, node)) = found else {
-            return Err(ImportError::Split {
-                file: scenes[0].name.clone(),
-                fault: ImportFault::NoSuchName(wanted.clone()),
-            });
+            let fault = Fault::from(ImportFault::NoSuchName(wanted.clone()));
+            return Err(fault.in_file(&scenes[0].name));
         };
         let child = scenes.len();
         let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;

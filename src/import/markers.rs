@@ -6,8 +6,8 @@
 //! object like extras.
 
 use super::error::ImportError;
-use super::fault::{ImportFault, MAX_GIVEN_MARKERS, MAX_MARKER_NAME};
-use super::read_file::{ReadFault, read_file};
+use super::fault::{ImportFault, MAX_GIVEN_MARKERS, MAX_MARKER_NAME, invalid};
+use super::read_file::read_file;
 use crate::clip::{Clip, MAX_MARKERS, Marker};
 use crate::import::trim::trim_marker;
 use crate::rig::Rig;
@@ -33,15 +33,19 @@ fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> Impor
     }
 }
 
+fn long_name(len: usize) -> ImportFault {
+    invalid(format!("a marker's name has {len} bytes, the limit is {MAX_MARKER_NAME}"))
+}
+
 struct List(Vec<Marker>);
 
 impl List {
     fn push(&mut self, name: &str, time: &Value) -> Result<(), ImportFault> {
         if name.len() > MAX_MARKER_NAME {
-            return Err(ImportFault::MarkerName(name.len()));
+            return Err(long_name(name.len()));
         }
         if self.0.len() == MAX_MARKERS {
-            return Err(ImportFault::Markers);
+            return Err(invalid(format!("more than {MAX_MARKERS} markers")));
         }
         let seconds = time.as_f64();
         let seconds =
@@ -64,7 +68,7 @@ impl List {
                     for (part, value) in inner {
                         let len = name.len() + part.len() + 1;
                         if len > MAX_MARKER_NAME {
-                            return Err(ImportFault::MarkerName(len));
+                            return Err(long_name(len));
                         }
                         self.times(&format!("{name}.{part}"), value)?;
                     }
@@ -119,7 +123,8 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
 
 /// The error of a file of markers, or of one clip in it.
 fn refused(file: &str, clip: Option<&String>, fault: ImportFault) -> ImportError {
-    ImportError::Markers { file: file.to_owned(), clip: clip.cloned(), fault }
+    let place = clip.map_or_else(String::new, |clip| format!("clip \"{}\"", shorten(clip)));
+    ImportError::Fault { file: file.to_owned(), place, fault }
 }
 
 /// The marker file of a model: `fox.events.json` beside `fox.glb`.
@@ -134,12 +139,13 @@ pub fn marker_file(model: &Path) -> PathBuf {
 /// If the file cannot be read or does not have that form.
 pub fn read_markers(path: &Path) -> Result<Vec<(String, Vec<Marker>)>, ImportError> {
     let file = path.display().to_string();
-    let fail = |message| refused(&file, None, ImportFault::MarkerFile(message));
+    let fail = |message| refused(&file, None, invalid(message));
     let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
-        ReadFault::Io(e) => fail(e.to_string()),
-        ReadFault::Long(len) => {
-            fail(format!("{len} bytes of markers, the limit is {MAX_MARKER_FILE}"))
+        ImportFault::Io(e) => fail(e.to_string()),
+        ImportFault::Limit { needed, limit, .. } => {
+            fail(format!("{needed} bytes of markers, the limit is {limit}"))
         }
+        other => refused(&file, None, other),
     })?;
     let text = String::from_utf8(bytes);
     let text = text.map_err(|_| fail("stream did not contain valid UTF-8".to_owned()))?;
@@ -151,7 +157,7 @@ pub fn read_markers(path: &Path) -> Result<Vec<(String, Vec<Marker>)>, ImportErr
 /// # Errors
 /// If the text does not have the form of a marker file.
 pub fn parse_markers(text: &str, file: &str) -> Result<Vec<(String, Vec<Marker>)>, ImportError> {
-    let fail = |message| refused(file, None, ImportFault::MarkerFile(message));
+    let fail = |message: String| refused(file, None, invalid(message));
     let document: Value = serde_json::from_str(text).map_err(|e| fail(brief(&e)))?;
     let Some(Value::Object(clips)) = document.get("clips") else {
         return Err(fail("there is no object \"clips\"".to_owned()));

@@ -1,35 +1,28 @@
 //! Whole files within a limit of bytes.
 
+use super::ImportFault;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The reason why a file was not read.
-pub(super) enum ReadFault {
-    /// The system's error, or the error that the file is not regular.
-    Io(io::Error),
-    /// The size of the file, above the limit.
-    Long(u64),
-}
-
 /// Reads a regular file of at most `limit` bytes.
-pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadFault> {
+pub(super) fn read_file(path: &Path, limit: u64) -> Result<Vec<u8>, ImportFault> {
     // The kind is checked before the file is opened: opening a pipe blocks until it has a writer.
-    let info = fs::metadata(path).map_err(ReadFault::Io)?;
+    let info = fs::metadata(path).map_err(ImportFault::Io)?;
     if !info.is_file() {
-        return Err(ReadFault::Io(io::Error::other("not a regular file")));
+        return Err(ImportFault::Io(io::Error::other("not a regular file")));
     }
     if info.len() > limit {
-        return Err(ReadFault::Long(info.len()));
+        return Err(ImportFault::Limit { what: "bytes of one file", needed: info.len(), limit });
     }
-    let file = File::open(path).map_err(ReadFault::Io)?;
+    let file = File::open(path).map_err(ImportFault::Io)?;
     let mut bytes = Vec::new();
     let size = usize::try_from(info.len()).unwrap_or(usize::MAX);
     let room = bytes.try_reserve_exact(size);
-    room.map_err(|_| ReadFault::Io(io::ErrorKind::OutOfMemory.into()))?;
+    room.map_err(|_| ImportFault::Io(io::ErrorKind::OutOfMemory.into()))?;
     // A file that grows while it is read stays within the limit too.
     let read = file.take(limit).read_to_end(&mut bytes);
-    read.map_err(ReadFault::Io)?;
+    read.map_err(ImportFault::Io)?;
     Ok(bytes)
 }
 
@@ -44,9 +37,9 @@ mod tests {
         let size = bytes.len() as u64;
         assert!(read_file(&path, size).is_ok_and(|read| read == bytes));
         let long = read_file(&path, size - 1);
-        assert!(matches!(long, Err(ReadFault::Long(found)) if found == size));
+        assert!(matches!(long, Err(ImportFault::Limit { needed, .. }) if needed == size));
         let folder = read_file(path.parent().unwrap(), size);
-        assert!(matches!(folder, Err(ReadFault::Io(e)) if e.to_string() == "not a regular file"));
-        assert!(matches!(read_file(&path.join("none"), size), Err(ReadFault::Io(_))));
+        assert!(matches!(folder, Err(ImportFault::Io(e)) if e.to_string() == "not a regular file"));
+        assert!(matches!(read_file(&path.join("none"), size), Err(ImportFault::Io(_))));
     }
 }

@@ -35,8 +35,8 @@ fn required_extensions_that_change_what_is_imported_are_refused() {
         assert_says(&line, &["test.glb: requires", name, effect, "not supported"]);
         let error = file.read_with(&ImportOptions::default()).map(|_| ());
         match error.unwrap_err() {
-            ImportError::Gltf {
-                kind: ImportFault::Extension { name: found, effect: changed, .. },
+            ImportError::Fault {
+                fault: ImportFault::Extension { name: found, effect: changed, .. },
                 ..
             } => assert_eq!((found.as_str(), changed), (name, effect)),
             other => panic!("{other}"),

@@ -117,33 +117,35 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
     let refused = |text: &str| {
         write(text);
         match markers(&model) {
-            Err(error @ ImportError::Markers { .. }) => {
+            Err(error @ ImportError::Fault { .. }) => {
                 assert!(error.to_string().contains("thing.events.json"), "{error}");
-                let ImportError::Markers { clip, fault, .. } = error else { unreachable!() };
-                (clip, fault)
+                let ImportError::Fault { place, fault, .. } = error else { unreachable!() };
+                (place, fault)
             }
             other => panic!("{text}: {other:?}"),
         }
     };
-    assert!(matches!(refused("{"), (None, ImportFault::MarkerFile(_))));
-    assert!(matches!(refused("[]"), (None, ImportFault::MarkerFile(_))));
+    for text in ["{", "[]"] {
+        let (place, fault) = refused(text);
+        assert!(place.is_empty() && matches!(fault, ImportFault::Invalid(_)), "{place}: {fault}");
+    }
     assert!(matches!(
         refused(r#"{"clips": {"gone": []}}"#),
-        (None, ImportFault::UnknownClip(clip)) if clip == "gone"
+        (place, ImportFault::UnknownClip(clip)) if place.is_empty() && clip == "gone"
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": [{"name": "m"}]}}"#),
-        (Some(clip), ImportFault::Marker { .. }) if clip == "move"
+        (place, ImportFault::Marker { .. }) if place == "clip \"move\""
     ));
     assert!(matches!(
         refused(r#"{"clips": {"move": {"m": 2.0}}}"#),
-        (None, ImportFault::MarkedClip(fault))
-            if matches!(&*fault, BuildError::Clip(ClipFault::Marker { marker, .. }) if marker == "m")
+        (place, ImportFault::MarkedClip(fault)) if place.is_empty()
+            && matches!(&*fault, BuildError::Clip(ClipFault::Marker { marker, .. }) if marker == "m")
     ));
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(
         read_markers(&beside),
-        Err(ImportError::Markers { fault: ImportFault::MarkerFile(_), .. })
+        Err(ImportError::Fault { fault: ImportFault::Invalid(_), .. })
     ));
 }
 

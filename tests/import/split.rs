@@ -193,10 +193,10 @@ fn some_nodes_cannot_be_split_off() {
     let scene = whole.name.clone();
     let error = |node| whole.clone().split_at(node).unwrap_err();
     let fault = |node| match error(node) {
-        ImportError::Split { file, fault } if file == scene => fault,
+        ImportError::Fault { file, fault, .. } if file == scene => fault,
         other => panic!("{other:?}"),
     };
-    assert!(matches!(fault(8), ImportFault::NoSuchNode { node: 8, count: 8 }));
+    assert!(matches!(fault(8), ImportFault::Index { what: "node", index: 8, count: 8 }));
     assert!(matches!(fault(0), ImportFault::Root(0)));
     let line = error(1).to_string();
     assert_says(&line, &["skin 0", "1 joint below node 1 and 1 elsewhere"]);

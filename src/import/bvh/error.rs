@@ -1,9 +1,8 @@
 //! Faults of BVH files, and their places in the text.
 
-use super::MAX_FILE_BYTES;
-use crate::import::ImportError;
 pub(super) use crate::import::ImportFault;
-use crate::import::read_file::ReadFault;
+pub(super) use crate::import::error::Fault;
+pub(super) use crate::import::fault::invalid;
 use std::fmt;
 
 /// A place in the text of a BVH file.
@@ -21,38 +20,9 @@ impl fmt::Display for BvhPlace {
     }
 }
 
-/// A problem at a place.
-#[derive(Debug)]
-pub(super) struct Fault {
-    pub place: Option<BvhPlace>,
-    pub kind: ImportFault,
-}
-
-impl Fault {
-    pub fn in_file(self, file: &str) -> ImportError {
-        ImportError::Bvh {
-            file: file.to_owned(),
-            place: self.place.map_or_else(String::new, |p| p.to_string()),
-            kind: self.kind,
-        }
-    }
-}
-
-/// Without a place.
-impl From<ImportFault> for Fault {
-    fn from(kind: ImportFault) -> Self {
-        Self { place: None, kind }
-    }
-}
-
-impl From<ReadFault> for Fault {
-    fn from(fault: ReadFault) -> Self {
-        let kind = match fault {
-            ReadFault::Io(error) => ImportFault::Io(error),
-            ReadFault::Long(found) => {
-                ImportFault::TooMany { what: "bytes of one file", found, limit: MAX_FILE_BYTES }
-            }
-        };
-        kind.into()
+impl BvhPlace {
+    /// A fault at this place.
+    pub fn fault(self, kind: ImportFault) -> Fault {
+        Fault { place: self.to_string(), kind }
     }
 }

@@ -1,6 +1,6 @@
 //! The HIERARCHY of a BVH file: its joints, their offsets and channels.
 
-use super::error::{Fault, ImportFault as Kind};
+use super::error::{Fault, ImportFault as Kind, invalid};
 use super::text::{Text, Word};
 use super::{MAX_BVH_JOINTS, MAX_CHANNELS};
 use crate::skeleton::MAX_LENGTH;
@@ -83,7 +83,7 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
         let entry = &mut out.entries[top.entry];
         if word.is("OFFSET") {
             if std::mem::replace(&mut top.has_offset, true) {
-                return Err(word.fault(Kind::Twice("OFFSET")));
+                return Err(word.fault(twice("OFFSET")));
             }
             for value in &mut entry.offset {
                 let word = text.word();
@@ -91,7 +91,7 @@ pub(super) fn hierarchy(text: &mut Text<'_>, unit: f64) -> Result<Hierarchy, Fau
             }
         } else if word.is("CHANNELS") {
             if std::mem::replace(&mut top.has_channels, true) {
-                return Err(word.fault(Kind::Twice("CHANNELS")));
+                return Err(word.fault(twice("CHANNELS")));
             }
             entry.channels = channels(text, entry.is_end)?;
             out.channels += entry.channels.len();
@@ -175,6 +175,10 @@ fn begin(
     Ok(Open { entry, has_offset: false, has_channels: false })
 }
 
+fn twice(what: &str) -> Kind {
+    invalid(format!("the joint has a second {what}"))
+}
+
 /// A length in metres.
 pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f64, Fault> {
     let metres = word.number(what)? * unit;
@@ -194,19 +198,19 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
             true => "channels of an End Site",
             false => "channels of a joint",
         };
-        return Err(Fault {
-            place: Some(place),
-            kind: Kind::TooMany { what, found: count, limit: most },
-        });
+        return Err(place.fault(Kind::TooMany { what, found: count, limit: most }));
     }
     let mut channels: Vec<Channel> = Vec::with_capacity(count as usize);
     for _ in 0..count {
         let word = text.word();
         let Some(&(name, channel)) = CHANNELS.iter().find(|(name, _)| word.is(name)) else {
-            return Err(word.fault(Kind::Channel(word.quoted())));
+            let found = word.quoted();
+            return Err(word.fault(invalid(format!(
+                "unknown channel {found}, expected Xposition to Zposition or Xrotation to Zrotation"
+            ))));
         };
         if channels.contains(&channel) {
-            return Err(word.fault(Kind::Twice(name)));
+            return Err(word.fault(twice(name)));
         }
         channels.push(channel);
     }

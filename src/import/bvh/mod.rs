@@ -39,12 +39,13 @@ mod scene;
 mod text;
 
 use super::read_file::read_file;
-use super::{ImportFault, ImportOptions, ImportReport};
+use super::{ImportOptions, ImportReport};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
 use crate::raw::RawScene;
 use crate::skeleton::MAX_JOINTS;
-use error::Fault;
+use crate::words::number;
+use error::{Fault, invalid};
 use std::io::Read;
 use std::path::Path;
 use text::Text;
@@ -60,7 +61,7 @@ const MAX_CHANNELS: usize = 6;
 
 /// Limit on the frames of a file: the keys of a regular timeline.
 ///
-/// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`]). This holds for
+/// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`](super::ImportFault::FramesMeet)). This holds for
 /// any take of 2^23 frames, 19.4 hours at 120 Hz; at 120 Hz it holds up to 131,072 s, 36.4 hours.
 pub const MAX_FRAMES: usize = MAX_KEYS;
 
@@ -76,14 +77,14 @@ pub const CENTIMETRES: f64 = 0.01;
 /// Reads a `.bvh` file.
 ///
 /// # Errors
-/// If the file cannot be read, or its text has an error: see [`ImportFault`].
+/// If the file cannot be read, or its text has an error: see [`ImportFault`](super::ImportFault).
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
-    let bytes =
-        read_file(path, MAX_FILE_BYTES).map_err(|fault| Fault::from(fault).in_file(&name))?;
+    let read = read_file(path, MAX_FILE_BYTES);
+    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
     read_slice(&bytes, &name, options)
 }
 
@@ -151,18 +152,20 @@ fn read(
     options: &ImportOptions,
     report: &mut ImportReport,
 ) -> Result<RawScene, Fault> {
-    use ImportFault as Kind;
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {
-        return Err(Kind::Unit(unit).into());
+        let unit = number(unit);
+        let words = format!("the unit is {unit} m, expected a finite number above 0");
+        return Err(invalid(words).into());
     }
     let mut text = Text::new(bytes);
     let first = text.word();
     if first.bytes.is_empty() {
-        return Err(Kind::Invalid("the file is empty").into());
+        return Err(invalid("the file is empty").into());
     }
     if !first.is("HIERARCHY") {
-        return Err(first.fault(Kind::NotBvh(first.quoted())));
+        let words = format!("a BVH file begins with HIERARCHY, this one with {}", first.quoted());
+        return Err(first.fault(invalid(words)));
     }
     let hierarchy = hierarchy::hierarchy(&mut text, unit)?;
     let motion = motion::motion(&mut text, &hierarchy, options)?;

@@ -1,11 +1,12 @@
 //! The MOTION of a BVH file: one line per frame, one value per channel.
 
-use super::error::{Fault, ImportFault as Kind};
+use super::error::{Fault, ImportFault as Kind, invalid};
 use super::hierarchy::{Hierarchy, length};
 use super::text::Text;
 use super::{FRAME_TIMES, MAX_FRAMES};
 use crate::import::ImportOptions;
 use crate::raw::{Interpolation, RawChannel, RawTrack};
+use crate::words::{number, plural};
 use glam::{DQuat, DVec3};
 
 /// The frames of a file as tracks.
@@ -37,17 +38,18 @@ pub(super) fn motion(
     text.skip_colon();
     let (declared, place) = text.count("the number of frames", MAX_FRAMES as u64)?;
     if declared > MAX_FRAMES as u64 {
-        return Err(Fault {
-            place: Some(place),
-            kind: Kind::TooMany { what: "frames", found: declared, limit: MAX_FRAMES as u64 },
-        });
+        let limit = MAX_FRAMES as u64;
+        return Err(place.fault(Kind::TooMany { what: "frames", found: declared, limit }));
     }
     text.expect("Frame", "Frame Time:")?;
     text.expect("Time", "Frame Time:")?;
     text.skip_colon();
     let (frame_time, place) = text.number("the frame time")?;
-    if !(FRAME_TIMES[0]..=FRAME_TIMES[1]).contains(&frame_time) {
-        return Err(Fault { place: Some(place), kind: Kind::FrameTime(frame_time) });
+    let [least, most] = FRAME_TIMES;
+    if !(least..=most).contains(&frame_time) {
+        let found = number(frame_time);
+        let words = format!("the frame time is {found} s, allowed are {least} to {most} s");
+        return Err(place.fault(invalid(words)));
     }
     let rest = text.value();
     if !rest.bytes.is_empty() {
@@ -58,16 +60,13 @@ pub(super) fn motion(
         && let Some(frame) = meets(declared as usize, frame_time)
     {
         let seconds = frame as f64 * frame_time;
-        return Err(Fault {
-            place: Some(place),
-            kind: Kind::FramesMeet {
-                frame,
-                seconds,
-                step: distance(seconds as f32),
-                frame_time,
-                frames: declared as usize,
-            },
-        });
+        return Err(place.fault(Kind::FramesMeet {
+            frame,
+            seconds,
+            step: distance(seconds as f32),
+            frame_time,
+            frames: declared as usize,
+        }));
     }
     let (mut tracks, places) = tracks(hierarchy);
     reserve(text, hierarchy, declared, options, &mut tracks)?;
@@ -80,11 +79,7 @@ pub(super) fn motion(
         let word = text.value();
         if hierarchy.channels == 0 {
             let more = std::iter::from_fn(|| Some(text.value()).filter(|v| !v.bytes.is_empty()));
-            return Err(word.fault(Kind::Values {
-                frame: 0,
-                found: 1 + more.count(),
-                expected: 0,
-            }));
+            return Err(word.fault(wrong_count(0, 1 + more.count(), 0)));
         }
         let mut found = frames as u64;
         loop {
@@ -179,7 +174,7 @@ fn reserve(
         );
     }
     let all = needed.saturating_mul(1 + BUILDING);
-    let none = |_| Kind::Memory(all);
+    let none = |_| invalid(format!("the motion needs {all} bytes of memory, more than there are"));
     let mut room = Vec::<u8>::new();
     room.try_reserve_exact(usize::try_from(all).unwrap_or(usize::MAX)).map_err(none)?;
     // The optimiser may remove an allocation that is not used.
@@ -210,7 +205,7 @@ fn frames(
                 .word()
                 .fault(Kind::Frames { declared: declared as u64, found: frame as u64 }));
         }
-        let wrong = |found| Kind::Values { frame, found, expected: hierarchy.channels };
+        let wrong = |found| wrong_count(frame, found, hierarchy.channels);
         for (i, (value, &moves)) in values.iter_mut().zip(&moves).enumerate() {
             let word = text.value();
             if word.bytes.is_empty() {
@@ -234,6 +229,13 @@ fn frames(
         }
     }
     Ok(declared)
+}
+
+/// The fault of a line that does not have one value per channel.
+fn wrong_count(frame: usize, found: usize, expected: usize) -> Kind {
+    let found = plural(found as u64, "value");
+    let expected = plural(expected as u64, "channel");
+    invalid(format!("frame {frame} has {found}, the joints have {expected}"))
 }
 
 /// Appends the key of one joint and frame.

@@ -1,6 +1,6 @@
 //! `Text`: the words and lines of a BVH file, with their positions.
 
-use super::error::{BvhPlace, Fault, ImportFault as Kind};
+use super::error::{BvhPlace, Fault, ImportFault as Kind, invalid};
 
 /// Number of characters of a word that an error shows.
 const SHOWN: usize = 40;
@@ -168,12 +168,12 @@ impl Word<'_> {
 
     /// A problem at this word.
     pub fn fault(&self, kind: Kind) -> Fault {
-        Fault { place: Some(self.place), kind }
+        self.place.fault(kind)
     }
 
     /// The fault that something else was expected at this word.
     pub fn expected(&self, what: &'static str) -> Fault {
-        self.fault(Kind::Expected { what, found: self.quoted() })
+        self.fault(invalid(format!("expected {what}, found {}", self.quoted())))
     }
 
     /// The word as a finite number.
@@ -181,8 +181,13 @@ impl Word<'_> {
         let text = std::str::from_utf8(self.bytes).ok();
         match text.and_then(|t| t.parse::<f64>().ok()) {
             Some(value) if value.is_finite() => Ok(value),
-            Some(value) => Err(self.fault(Kind::Infinite { what, value })),
-            None => Err(self.fault(Kind::Number { what, found: self.quoted() })),
+            Some(value) => {
+                Err(self.fault(invalid(format!("{what} is {value}, expected a finite number"))))
+            }
+            None => {
+                let found = self.quoted();
+                Err(self.fault(invalid(format!("{what} is {found}, expected a number"))))
+            }
         }
     }
 }

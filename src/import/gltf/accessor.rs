@@ -1,7 +1,7 @@
 //! Accessors as checked arrays of numbers: every type, strides, sparse values, missing buffer views.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, ImportFault as Kind, Within};
+use super::error::{self, Fault, ImportFault as Kind, Within, invalid};
 use super::limits::MAX_ZERO_ELEMENTS;
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
@@ -68,10 +68,10 @@ fn component_name(component: ComponentType) -> &'static str {
 }
 
 impl Info {
-    /// `VEC3 of UNSIGNED_BYTE`, for messages.
-    pub fn describe(&self) -> String {
-        let component = component_name(self.component);
-        format!("{} of {component}", shape_name(self.shape))
+    /// The fault of a type that is not the expected one: `is VEC3 of UNSIGNED_BYTE, expected VEC4`.
+    pub fn refused(&self, expected: &str) -> Kind {
+        let (shape, component) = (shape_name(self.shape), component_name(self.component));
+        invalid(format!("is {shape} of {component}, expected {expected}"))
     }
 
     /// The number of components of an element.
@@ -132,7 +132,7 @@ impl Buffers<'_> {
             (accessor.type_, accessor.component_type)
         else {
             let fault = "type or componentType has a value that glTF does not define";
-            return Err(Kind::Invalid(fault)).within(place);
+            return Err(invalid(fault)).within(place);
         };
         let count = usize::try_from(accessor.count.0).map_err(|_| Kind::Limit {
             what: "elements of an accessor",
@@ -156,8 +156,7 @@ impl Buffers<'_> {
     ) -> Result<Info, Fault> {
         let info = self.info(index)?;
         if !shapes.contains(&info.shape) {
-            let found = info.describe();
-            return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
+            return Err(info.refused(expected)).within(|| format!("accessor {index}"));
         }
         Ok(info)
     }
@@ -225,16 +224,11 @@ impl Buffers<'_> {
         let (shape, size) = (info.components(), component_size(info.component));
         let (given, count) = (sparse.count.0, info.count as u64);
         if given > count {
-            return Err(Kind::Count {
-                what: "sparse elements, at most",
-                expected: count,
-                found: given,
-            }
-            .into());
+            return Err(error::count("sparse elements, at most", count, given).into());
         }
         let Checked::Valid(kind) = sparse.indices.component_type else {
             let fault = "componentType of the sparse indices has a value that glTF does not define";
-            return Err(Kind::Invalid(fault).into());
+            return Err(invalid(fault).into());
         };
         let (index_view, value_view) =
             (sparse.indices.buffer_view.value(), sparse.values.buffer_view.value());
@@ -292,8 +286,8 @@ impl Buffers<'_> {
     {
         let info = self.info(index)?;
         if info.components() != N {
-            let (found, expected) = (info.describe(), "another number of components");
-            return Err(Kind::Type { found, expected }).within(|| format!("accessor {index}"));
+            return Err(info.refused("another number of components"))
+                .within(|| format!("accessor {index}"));
         }
         let flat = self.floats(index, integers)?;
         // The cast reuses the allocation; it copies if the capacity is not a multiple of the row.

@@ -1,9 +1,10 @@
 //! Buffers and buffer views, loaded and decompressed on first use.
 
 use super::ImportOptions;
-use super::error::{Fault, ImportFault as Kind, Within, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, count, invalid, shorten};
 use super::limits::MemoryLimit;
 use super::{meshopt, uri};
+use crate::words::plural;
 use ::gltf::json;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -48,7 +49,10 @@ fn range(
         (Ok(start), Ok(end)) => bytes.get(start..end),
         _ => None,
     };
-    slice.ok_or_else(|| Kind::Bounds { container: container(), end, size: bytes.len() as u64 })
+    slice.ok_or_else(|| {
+        let (container, size) = (container(), plural(bytes.len() as u64, "byte"));
+        invalid(format!("ends at byte {end} of {container}, which has {size}"))
+    })
 }
 
 impl<'a> Buffers<'a> {
@@ -82,10 +86,9 @@ impl<'a> Buffers<'a> {
         if let Some(data) = uri::data(text) {
             return data.map(Rc::new);
         }
-        let base = self.base.ok_or_else(|| Kind::Uri {
-            uri: shorten(text),
-            reason: "no folder was given for external files",
-        })?;
+        let base = self.base;
+        let base =
+            base.ok_or_else(|| uri::refused(text, "no folder was given for external files"))?;
         let path = uri::resolve(text, base, self.options)?;
         if let Some(bytes) = self.files.get(&path) {
             return Ok(bytes.clone());
@@ -113,12 +116,14 @@ impl<'a> Buffers<'a> {
             }
             (None, _, Some(bin)) if index == 0 => bin.len(),
             (None, _, _) => {
-                let missing = Kind::Invalid("has no uri, and there is no BIN chunk for it");
+                let missing = invalid("has no uri, and there is no BIN chunk for it");
                 return Err(missing).within(|| format!("buffer {index}"));
             }
         } as u64;
         if found < declared {
-            return Err(Kind::Short { declared, found }).within(|| format!("buffer {index}"));
+            let found = plural(found, "byte");
+            let words = format!("byteLength is {declared}, the data has {found}");
+            return Err(invalid(words)).within(|| format!("buffer {index}"));
         }
         Ok(())
     }
@@ -154,12 +159,7 @@ impl<'a> Buffers<'a> {
     fn decompress(&mut self, packed: &meshopt::Packed, declared: u64) -> Result<Vec<u8>, Fault> {
         let size = packed.decoded_size()?;
         if size < declared {
-            return Err(Kind::Count {
-                what: "bytes of count × byteStride",
-                expected: declared,
-                found: size,
-            }
-            .into());
+            return Err(count("bytes of count × byteStride", declared, size).into());
         }
         self.load_buffer(packed.buffer)?;
         // The charge covers the decoder's output and its copy as bytes.
@@ -209,7 +209,9 @@ impl<'a> Buffers<'a> {
             _ => element,
         };
         if stride < element {
-            return Err(Kind::Stride { stride, element }.into());
+            let element = plural(element, "byte");
+            let words = format!("byteStride is {stride}, an element has {element}");
+            return Err(invalid(words).into());
         }
         let length = match count.checked_sub(1) {
             None => 0,

@@ -4,7 +4,7 @@ use super::ImportOptions;
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
 use super::document::{Animation, Channel, Sampler};
-use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Lead, Within, count, invalid, label, shorten};
 use super::limits::Notes;
 use super::nodes::ZERO_LENGTH;
 use super::scenes::Scenes;
@@ -188,8 +188,8 @@ impl Clips<'_, '_> {
             let here = || format!("sampler {index}");
             at(&self.buffers.accessors, sampler.output, "output accessor").within(here)?;
             let times = match self.times(sampler.input).within(here) {
-                Err(fault) if fault.is_of_times() => {
-                    let message = format!("is left out: {}", fault.text());
+                Err(fault) if is_of_times(&fault.kind) => {
+                    let message = format!("is left out: {}{}", Lead(&fault.place), fault.kind);
                     self.notes.dropped(place, message);
                     return Ok(None);
                 }
@@ -375,7 +375,7 @@ impl Clips<'_, '_> {
             Some("CUBICSPLINE") => Interpolation::CubicSpline,
             Some(_) => {
                 let fault = "interpolation of the sampler has a value that glTF does not define";
-                return Err(Kind::Invalid(fault).into());
+                return Err(invalid(fault).into());
             }
         };
         let times = self.times(sampler.input)?;
@@ -399,12 +399,8 @@ impl Clips<'_, '_> {
         let per_key = parts * width / info.components();
         let wanted = times.times.len().saturating_mul(per_key);
         if info.count != wanted {
-            return Err(Kind::Count {
-                what: "values of the sampler's output",
-                expected: wanted as u64,
-                found: info.count as u64,
-            })
-            .within(|| format!("accessor {}", sampler.output));
+            return Err(count("values of the sampler's output", wanted as u64, info.count as u64))
+                .within(|| format!("accessor {}", sampler.output));
         }
         // A quaternion of integers is meaningful only as fractions.
         let integers = match property {
@@ -484,6 +480,11 @@ impl Clips<'_, '_> {
         self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
         self.buffers.floats(accessor, Integers::AsDeclared)
     }
+}
+
+/// Whether key times are what is wrong.
+fn is_of_times(kind: &Kind) -> bool {
+    matches!(kind, Kind::TimeOrder { .. } | Kind::NotFinite { what: "time", .. })
 }
 
 /// The last part of a place: `channel 3` of `animation 0, channel 3`.

@@ -1,7 +1,8 @@
 //! From bytes to JSON text and binary chunk, with the checks that precede parsing.
 
-use super::error::{Fault, ImportFault as Kind};
+use super::error::{Fault, invalid};
 use super::limits::MAX_JSON_DEPTH;
+use crate::words::{are, plural};
 
 /// The two parts of a file.
 pub(super) struct Container<'a> {
@@ -26,7 +27,7 @@ const CHUNK_HEADER: usize = 8;
 /// Splits a file: `.glb` by its magic number; anything else must be a JSON object.
 pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     if bytes.is_empty() {
-        return Err(Kind::Invalid("the file is empty").into());
+        return Err(invalid("the file is empty").into());
     }
     if bytes.starts_with(b"glTF") {
         return split_glb(bytes);
@@ -34,7 +35,7 @@ pub(super) fn split(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let json = without_mark(bytes);
     match json.iter().find(|b| !b.is_ascii_whitespace()) {
         Some(b'{') => Ok(Container { json, bin: None }),
-        _ => Err(Kind::Invalid("is neither binary glTF nor JSON").into()),
+        _ => Err(invalid("is neither binary glTF nor JSON").into()),
     }
 }
 
@@ -49,42 +50,40 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 
 fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let found = bytes.len() as u64;
-    let short = || Kind::GlbLength { declared: GLB_HEADER as u64, found };
+    let length = |declared: u64| {
+        let declared = plural(declared, "byte");
+        invalid(format!("the GLB header claims {declared}, the file has {found}"))
+    };
+    let short = || length(GLB_HEADER as u64);
     let version = word(bytes, 4).ok_or_else(short)?;
     let declared = word(bytes, 8).ok_or_else(short)?;
     if version != 2 {
-        return Err(Kind::GlbVersion(version).into());
+        return Err(invalid(format!("GLB version {version}, expected 2")).into());
     }
     let declared = u64::from(declared);
     let whole = usize::try_from(declared)
         .ok()
         .filter(|&n| n >= GLB_HEADER)
         .and_then(|n| bytes.get(..n))
-        .ok_or(Kind::GlbLength { declared, found })?;
+        .ok_or_else(|| length(declared))?;
     let (mut json, mut bin) = (None, None);
     let mut at = GLB_HEADER;
     let mut chunk = 0;
     while at < whole.len() {
         let left = (whole.len() - at) as u64;
-        let header = |offset| {
-            word(whole, at + offset).ok_or(Kind::GlbChunk {
-                chunk,
-                declared: CHUNK_HEADER as u64,
-                left,
-            })
+        let claims = |declared: usize, left: u64| {
+            let (declared, are) = (plural(declared as u64, "byte"), are(left));
+            invalid(format!("GLB chunk {chunk} claims {declared}, {left} {are} left"))
         };
+        let header = |offset| word(whole, at + offset).ok_or_else(|| claims(CHUNK_HEADER, left));
         let (length, tag) = (header(0)? as usize, header(4)?);
         let data = (at + CHUNK_HEADER)
             .checked_add(length)
             .and_then(|end| whole.get(at + CHUNK_HEADER..end))
-            .ok_or(Kind::GlbChunk {
-                chunk,
-                declared: length as u64,
-                left: left.saturating_sub(CHUNK_HEADER as u64),
-            })?;
+            .ok_or_else(|| claims(length, left.saturating_sub(CHUNK_HEADER as u64)))?;
         match (&tag.to_le_bytes(), chunk) {
             (b"JSON", 0) => json = Some(data),
-            (_, 0) => return Err(Kind::Invalid("the first GLB chunk is not JSON").into()),
+            (_, 0) => return Err(invalid("the first GLB chunk is not JSON").into()),
             (b"BIN\0", 1) => bin = Some(data),
             _ => {} // By the specification, unknown chunks are skipped.
         }
@@ -92,7 +91,7 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
         at += CHUNK_HEADER + length;
         chunk += 1;
     }
-    let json = json.ok_or(Kind::Invalid("the first GLB chunk is not JSON"))?;
+    let json = json.ok_or_else(|| invalid("the first GLB chunk is not JSON"))?;
     // Some writers pad the text with zeros instead of spaces.
     let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
     let json = without_mark(&json[..json.len() - padding]);
@@ -126,7 +125,8 @@ pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
         }
         if depth > MAX_JSON_DEPTH {
             let limit = MAX_JSON_DEPTH;
-            return Err(Kind::JsonDepth { depth, limit }.into());
+            let words = format!("JSON nested {depth} levels deep, the limit is {limit}");
+            return Err(invalid(words).into());
         }
     }
     Ok(counts)

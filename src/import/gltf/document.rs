@@ -3,7 +3,7 @@
 //! source).
 
 use super::container::JsonCounts;
-use super::error::{Fault, ImportFault as Kind, shorten};
+use super::error::{Fault, invalid, shorten};
 use super::extensions;
 use super::inventory::Inventory;
 use super::limits::{MemoryLimit, Notes};
@@ -186,7 +186,7 @@ impl Document {
         };
         if refused {
             let found = shorten(version);
-            return Err(Kind::AssetVersion(found).into());
+            return Err(invalid(format!("glTF version {found:?}, expected 2.0")).into());
         }
         extensions::check(
             &self.extensions_used,
@@ -206,13 +206,9 @@ pub(super) fn json_fault(error: serde_json::Error) -> Fault {
         Some(end) => message[..end].to_owned(),
         None => message,
     };
-    Kind::Json {
-        line,
-        column,
-        // The parser quotes the text, including line breaks.
-        message: shorten_message(&message.replace(['\n', '\r'], " ")),
-    }
-    .into()
+    // The parser quotes the text, including line breaks.
+    let message = shorten_message(&message.replace(['\n', '\r'], " "));
+    invalid(format!("JSON line {line}, column {column}: {message}")).into()
 }
 
 fn shorten_message(message: &str) -> String {

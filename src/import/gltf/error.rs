@@ -1,46 +1,9 @@
 //! Faults of glTF files on their way to the caller, and the names of places.
 
-use crate::import::ImportError;
 pub(super) use crate::import::ImportFault;
-use crate::import::error::Lead;
+pub(super) use crate::import::error::{Fault, Lead};
+pub(super) use crate::import::fault::{count, invalid};
 pub(super) use crate::words::shorten;
-
-/// An error on its way to the caller: each level prepends its place.
-#[derive(Debug)]
-pub(super) struct Fault {
-    place: String,
-    kind: ImportFault,
-}
-
-impl From<ImportFault> for Fault {
-    fn from(kind: ImportFault) -> Self {
-        let place = String::new();
-        Fault { place, kind }
-    }
-}
-
-impl Fault {
-    /// The public error.
-    pub fn in_file(self, file: &str) -> ImportError {
-        ImportError::Gltf { file: file.to_owned(), place: self.place, kind: self.kind }
-    }
-
-    /// The place and the problem.
-    pub fn text(&self) -> String {
-        format!("{}{}", Lead(&self.place), self.kind)
-    }
-
-    /// Whether key times are what is wrong.
-    pub fn is_of_times(&self) -> bool {
-        let kind = &self.kind;
-        matches!(kind, ImportFault::TimeOrder { .. } | ImportFault::NotFinite { what: "time", .. })
-    }
-
-    /// The problem.
-    pub fn kind(&self) -> &ImportFault {
-        &self.kind
-    }
-}
 
 /// Adds a place to an error.
 pub(super) trait Within<T> {

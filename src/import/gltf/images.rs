@@ -1,7 +1,7 @@
 //! Images: their bytes, and their pixels if they are decoded.
 
 use super::buffers::Buffers;
-use super::error::{Fault, ImportFault as Kind, label};
+use super::error::{Fault, ImportFault as Kind, invalid, label};
 use super::limits::Notes;
 use super::uri::media_type;
 #[cfg(feature = "images")]
@@ -65,7 +65,7 @@ impl Source {
                 buffers.prepare_view(view)?;
                 Ok(Self::View(view))
             }
-            (None, None) => Err(Kind::Invalid("has no uri and no buffer view").into()),
+            (None, None) => Err(invalid("has no uri and no buffer view").into()),
         }
     }
 
@@ -78,7 +78,7 @@ impl Source {
 }
 
 fn read(image: &json::Image, mode: ImageMode, buffers: &mut Buffers) -> Result<ImageData, String> {
-    let text = |fault: Fault| match fault.kind() {
+    let text = |fault: Fault| match &fault.kind {
         kind @ Kind::ParentFolder { .. } => {
             format!("{kind}; parent folders can be allowed")
         }

@@ -2,7 +2,7 @@
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
-use super::error::{Fault, ImportFault as Kind, Within};
+use super::error::{Fault, Within, count, invalid};
 use super::limits::{MAX_SKIN_JOINTS, Notes, WEIGHT_SUM_TOLERANCE};
 use crate::mesh::Influences;
 use crate::words::{plural, were};
@@ -61,12 +61,7 @@ pub(super) fn influences(
             let place = || format!("{name}, accessor {accessor}");
             let info = (buffers.info_of(accessor, &[Type::Vec4], "VEC4")).within(|| name.into())?;
             if info.count != vertices {
-                return Err(Kind::Count {
-                    what: "vertices",
-                    expected: vertices as u64,
-                    found: info.count as u64,
-                })
-                .within(place);
+                return Err(count("vertices", vertices as u64, info.count as u64)).within(place);
             }
         }
         let joint_place = || format!("JOINTS, accessor {joints}");
@@ -80,13 +75,11 @@ pub(super) fn influences(
                 // This form is false for NaN, unlike `joint >= limit`.
                 let known = joint >= 0.0 && joint < limit as f64;
                 if !known && weight != 0.0 {
-                    return Err(Kind::JointIndex {
-                        vertex,
-                        joint: joint as u64,
-                        weight,
-                        slots: limit,
-                    })
-                    .within(joint_place);
+                    let (joint, have) = (joint as u64, plural(limit as u64, "joint"));
+                    let words = format!(
+                        "vertex {vertex} uses joint {joint} with weight {weight}, the skin has {have}"
+                    );
+                    return Err(invalid(words)).within(joint_place);
                 }
                 mend.joints += usize::from(!known && joint != 0.0);
                 out.joints[to] = if known { joint as u16 } else { 0 };

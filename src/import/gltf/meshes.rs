@@ -2,13 +2,13 @@
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
-use super::error::{Fault, ImportFault as Kind, Within, label};
+use super::error::{Fault, ImportFault as Kind, Within, count, invalid, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};
 use super::unread::Streams;
 use crate::mesh::{Material, Mesh, MorphTarget, Primitive};
-use crate::words::{plural, were};
+use crate::words::{are, plural, were};
 use ::gltf::json;
 use json::accessor::{ComponentType, Type};
 use json::mesh::{Mode, Semantic};
@@ -190,12 +190,8 @@ impl PrimitiveReader<'_, '_> {
     {
         let info = self.buffers.info_of(accessor, shapes, expected).within(|| name.to_owned())?;
         if let Some(expected) = vertices.filter(|&n| n != info.count) {
-            return Err(Kind::Count {
-                what: "vertices",
-                expected: expected as u64,
-                found: info.count as u64,
-            })
-            .within(|| format!("{name}, accessor {accessor}"));
+            return Err(count("vertices", expected as u64, info.count as u64))
+                .within(|| format!("{name}, accessor {accessor}"));
         }
         let mut rows = self.buffers.rows::<N>(accessor, integers).within(|| name.to_owned())?;
         let mut mended = 0usize;
@@ -266,7 +262,7 @@ impl PrimitiveReader<'_, '_> {
     fn triangles(&mut self, vertices: usize) -> Result<Vec<u32>, Fault> {
         let Checked::Valid(mode) = self.primitive.mode else {
             let fault = "mode of the primitive has a value that glTF does not define";
-            return Err(Kind::Invalid(fault).into());
+            return Err(invalid(fault).into());
         };
         let indices = match self.primitive.indices.map(|i| i.value()) {
             Some(accessor) => self.indices(accessor, vertices).within(|| "indices".to_owned())?,
@@ -312,13 +308,14 @@ impl PrimitiveReader<'_, '_> {
         let info = self.buffers.info_of(accessor, &[Type::Scalar], expected)?;
         let integers = [ComponentType::U8, ComponentType::U16, ComponentType::U32];
         if !integers.contains(&info.component) {
-            let found = info.describe();
-            return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
+            return Err(info.refused(expected)).within(|| format!("accessor {accessor}"));
         }
         let indices = self.buffers.numbers(accessor, |v| v as u32)?;
         match indices.iter().position(|&i| i as usize >= vertices) {
             Some(position) => {
-                Err(Kind::VertexIndex { position, index: indices[position], vertices })
+                let (index, have) = (indices[position], plural(vertices as u64, "vertex"));
+                let there = are(vertices as u64);
+                Err(invalid(format!("index {position} is {index}, there {there} {have}")))
                     .within(|| format!("accessor {accessor}"))
             }
             None => Ok(indices),

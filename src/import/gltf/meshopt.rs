@@ -5,12 +5,16 @@
 //! are checked here first. Without the feature `meshopt`, which needs a C++ compiler, compressed views
 //! are read from their fallback buffer, if that has data.
 
-use super::error::{Fault, ImportFault as Kind};
+use super::error::{Fault, ImportFault as Kind, invalid};
 use crate::words::{are, plural};
 use ::gltf::json;
 
 #[cfg(feature = "meshopt")]
 pub(super) use with_crate::{decode, of};
+
+fn flaw(words: impl std::fmt::Display) -> Kind {
+    invalid(format!("meshopt: {words}"))
+}
 
 /// The extension object of a buffer view.
 #[derive(serde::Deserialize)]
@@ -68,11 +72,11 @@ impl Packed {
             let [mode, filter] =
                 [format!("{mode:?}"), format!("{filter:?}")].map(|name| name.to_uppercase());
             let message = format!("mode {mode}, filter {filter} and byteStride {stride}");
-            return Err(Kind::Meshopt(format!("{message} cannot be combined")).into());
+            return Err(flaw(format!("{message} cannot be combined")).into());
         }
         if self.mode == Mode::Triangles && count % 3 != 0 {
             let message = format!("{} {} no triangles", plural(count, "index"), are(count));
-            return Err(Kind::Meshopt(message).into());
+            return Err(flaw(message).into());
         }
         Ok(count.saturating_mul(stride))
     }
@@ -85,12 +89,12 @@ pub(super) fn of(_: &json::buffer::View) -> Result<Option<Packed>, Fault> {
 
 #[cfg(not(feature = "meshopt"))]
 pub(super) fn decode(_: &Packed, _: &[u8]) -> Result<Vec<u8>, Fault> {
-    Err(Kind::Meshopt("built without the feature meshopt".to_owned()).into())
+    Err(flaw("built without the feature meshopt").into())
 }
 
 #[cfg(feature = "meshopt")]
 mod with_crate {
-    use super::{Fault, Filter, Kind, Mode, Packed, json};
+    use super::{Fault, Filter, Kind, Mode, Packed, flaw, json};
     use crate::words::brief;
     use bytemuck::{Pod, Zeroable};
     use serde::Deserialize;
@@ -104,7 +108,7 @@ mod with_crate {
         let Some(value) = names.iter().find_map(|name| extensions.others.get(*name)) else {
             return Ok(None);
         };
-        let packed = Packed::deserialize(value).map_err(|e| Kind::Meshopt(brief(&e)))?;
+        let packed = Packed::deserialize(value).map_err(|e| flaw(brief(&e)))?;
         Ok(Some(packed))
     }
 
@@ -126,7 +130,7 @@ mod with_crate {
             meshopt::Error::Native(-3) => "the stream is longer than its data".to_owned(),
             other => other.to_string(),
         };
-        Kind::Meshopt(message).into()
+        flaw(message).into()
     }
 
     /// Decodes `source`; `packed.decoded_size()` has been checked and charged.
@@ -138,19 +142,15 @@ mod with_crate {
         })?;
         match (packed.mode, packed.byte_stride) {
             (Mode::Attributes, stride) => attributes(packed, source, count, stride / 4),
-            (Mode::Triangles, 2) => meshopt::decode_index_buffer::<u16>(source, count)
-                .map(|v| bytemuck::cast_slice(&v).to_vec())
-                .map_err(error),
-            (Mode::Triangles, _) => meshopt::decode_index_buffer::<u32>(source, count)
-                .map(|v| bytemuck::cast_slice(&v).to_vec())
-                .map_err(error),
-            (Mode::Indices, 2) => meshopt::decode_index_sequence::<u16>(source, count)
-                .map(|v| bytemuck::cast_slice(&v).to_vec())
-                .map_err(error),
-            (Mode::Indices, _) => meshopt::decode_index_sequence::<u32>(source, count)
-                .map(|v| bytemuck::cast_slice(&v).to_vec())
-                .map_err(error),
+            (Mode::Triangles, 2) => bytes(meshopt::decode_index_buffer::<u16>(source, count)),
+            (Mode::Triangles, _) => bytes(meshopt::decode_index_buffer::<u32>(source, count)),
+            (Mode::Indices, 2) => bytes(meshopt::decode_index_sequence::<u16>(source, count)),
+            (Mode::Indices, _) => bytes(meshopt::decode_index_sequence::<u32>(source, count)),
         }
+    }
+
+    fn bytes<T: Pod>(decoded: Result<Vec<T>, meshopt::Error>) -> Result<Vec<u8>, Fault> {
+        decoded.map(|v| bytemuck::cast_slice(&v).to_vec()).map_err(error)
     }
 
     fn vertices<const N: usize>(source: &[u8], count: usize) -> Result<Vec<u32>, Fault>
@@ -169,7 +169,7 @@ mod with_crate {
                 $($n => vertices::<$n>($source, $count)?,)*
                 other => {
                     let message = format!("byteStride {} is not supported", other * 4);
-                    return Err(Kind::Meshopt(message).into());
+                    return Err(flaw(message).into());
                 }
             }
         };

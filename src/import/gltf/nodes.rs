@@ -1,7 +1,7 @@
 //! Nodes, scenes and skins.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, ImportFault as Kind, Within, label};
+use super::error::{Fault, ImportFault as Kind, Within, count, invalid, label};
 use super::limits::{MAX_SKIN_JOINTS, Notes};
 use super::matrix::{SHEAR_TOLERANCE, decompose};
 use crate::mesh::Mesh;
@@ -66,8 +66,8 @@ fn parents(list: &[json::Node]) -> Result<Vec<Option<usize>>, Fault> {
         for child in node.children.iter().flatten().map(|c| c.value()) {
             at(list, child, "child node").within(|| place(parent))?;
             if let Some(first) = parents[child].filter(|&first| first != parent) {
-                let second = parent;
-                return Err(Kind::TwoParents { first, second }).within(|| place(child));
+                let words = format!("is a child of node {first} and of node {parent}");
+                return Err(invalid(words)).within(|| place(child));
             }
             parents[child] = Some(parent);
         }
@@ -80,7 +80,7 @@ fn parents(list: &[json::Node]) -> Result<Vec<Option<usize>>, Fault> {
         while let Some(node) = next {
             match trail[node] {
                 Some(walk) if walk == start => {
-                    return Err(Kind::Invalid("is its own ancestor")).within(|| place(node));
+                    return Err(invalid("is its own ancestor")).within(|| place(node));
                 }
                 Some(_) => break,
                 None => trail[node] = Some(start),
@@ -284,16 +284,12 @@ fn inverse_binds(
     let expected = "MAT4 of FLOAT";
     let info = buffers.info_of(accessor, &[Type::Mat4], expected)?;
     if !info.is_float() {
-        let found = info.describe();
-        return Err(Kind::Type { found, expected }).within(|| format!("accessor {accessor}"));
+        return Err(info.refused(expected)).within(|| format!("accessor {accessor}"));
     }
     if info.count < slots {
-        return Err(Kind::Count {
-            what: "inverse bind matrices, at least",
-            expected: slots as u64,
-            found: info.count as u64,
-        })
-        .within(|| format!("accessor {accessor}"));
+        let (needed, found) = (slots as u64, info.count as u64);
+        return Err(count("inverse bind matrices, at least", needed, found))
+            .within(|| format!("accessor {accessor}"));
     }
     let mut matrices = buffers.rows::<16>(accessor, super::accessor::Integers::AsDeclared)?;
     matrices.truncate(slots);

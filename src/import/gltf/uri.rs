@@ -2,10 +2,10 @@
 
 use super::ImportOptions;
 use super::container;
-use super::error::{Fault, ImportFault as Kind, shorten};
+use super::error::{Fault, ImportFault as Kind, invalid, shorten};
 use super::limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
 use super::plain::plain;
-use crate::import::read_file::{self as bounded, ReadFault};
+use crate::import::read_file as bounded;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -21,9 +21,9 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_allow_trailing_bits(true),
 );
 
-fn refused(uri: &str, reason: &'static str) -> Fault {
-    let uri = shorten(uri);
-    Kind::Uri { uri, reason }.into()
+/// A URI that is not followed.
+pub(super) fn refused(uri: &str, reason: &str) -> Fault {
+    invalid(format!("the URI {:?} is rejected: {reason}", shorten(uri))).into()
 }
 
 /// The bytes of a data URI; `None` if it is not one.
@@ -95,13 +95,7 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
 
 /// Reads a whole regular file that is not larger than [`MAX_FILE_BYTES`].
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
-    bounded::read_file(path, MAX_FILE_BYTES).map_err(|fault| match fault {
-        ReadFault::Io(error) => Kind::Io(error).into(),
-        ReadFault::Long(needed) => {
-            let (what, limit) = ("bytes of one file", MAX_FILE_BYTES);
-            Kind::Limit { what, needed, limit }.into()
-        }
-    })
+    Ok(bounded::read_file(path, MAX_FILE_BYTES)?)
 }
 
 /// The parts of a file's JSON that refer to other files.

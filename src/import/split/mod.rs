@@ -2,9 +2,10 @@
 
 mod part;
 
-use super::ImportFault;
-use super::error::ImportError;
+use super::error::{Fault, ImportError};
+use super::fault::{ImportFault, invalid};
 use crate::raw::{RawScene, RawSkin};
+use crate::words::plural;
 use part::Part;
 
 /// The two parts of a scene that was split.
@@ -39,6 +40,10 @@ enum Side {
     Branch,
 }
 
+fn malformed(what: &str, index: usize) -> ImportFault {
+    invalid(format!("{what} {index} does not exist or is its own ancestor"))
+}
+
 impl RawScene {
     /// Splits off the subtree of `node` as a separate scene.
     ///
@@ -49,13 +54,13 @@ impl RawScene {
     /// If there is no such node, it is a root, a skin has joints on both sides, or an index is out of range.
     pub fn split_at(self, node: usize) -> Result<SplitScene, ImportError> {
         let split = self.halves(node);
-        split.map_err(|fault| ImportError::Split { file: self.name, fault })
+        split.map_err(|fault| Fault::from(fault).in_file(&self.name))
     }
 
     fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
         let count = self.nodes.len();
         let Some(asked) = self.nodes.get(node) else {
-            return Err(ImportFault::NoSuchNode { node, count });
+            return Err(ImportFault::Index { what: "node", index: node, count });
         };
         let Some(parent) = asked.parent else {
             return Err(ImportFault::Root(node));
@@ -89,7 +94,7 @@ impl RawScene {
     /// Checks the indices, since a raw scene may come from any source.
     fn check_links(&self) -> Result<(), ImportFault> {
         let check = |what, index: Option<usize>, count| match index {
-            Some(index) if index >= count => Err(ImportFault::Malformed { what, index }),
+            Some(index) if index >= count => Err(malformed(what, index)),
             _ => Ok(()),
         };
         let count = self.nodes.len();
@@ -122,7 +127,7 @@ impl RawScene {
                     break;
                 }
                 if trail.len() > self.nodes.len() {
-                    return Err(ImportFault::Malformed { what: "node", index: i });
+                    return Err(malformed("node", i));
                 }
                 trail.push(i);
                 if i == node {
@@ -145,7 +150,10 @@ impl RawScene {
                 (0, _) => Ok(Side::Base),
                 (_, 0) => Ok(Side::Branch),
                 (inside, outside) => {
-                    Err(ImportFault::SkinStraddles { skin: index, node, inside, outside })
+                    let inside = plural(inside as u64, "joint");
+                    Err(invalid(format!(
+                        "skin {index} has {inside} below node {node} and {outside} elsewhere"
+                    )))
                 }
             }
         };

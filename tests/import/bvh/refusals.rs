@@ -99,7 +99,7 @@ fn counts_of_frames() {
 /// Where a text is wrong, and what is wrong there.
 fn place_and_kind(error: ImportError) -> (String, ImportFault) {
     match error {
-        ImportError::Bvh { place, kind, .. } => (place, kind),
+        ImportError::Fault { place, fault, .. } => (place, fault),
         other => panic!("{other}"),
     }
 }

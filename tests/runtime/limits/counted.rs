@@ -145,7 +145,7 @@ fn markers_are_counted_for_every_clip_that_takes_them() {
     assert!(needed > MAX_GIVEN_MARKERS);
     let given = vec![("walk".to_owned(), markers)];
     let refused = add_markers(&mut rigs, &given, "walk.events.json");
-    let Err(ImportError::Markers { file, fault, .. }) = refused else {
+    let Err(ImportError::Fault { file, fault, .. }) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(file, "walk.events.json");
