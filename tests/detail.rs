@@ -4,8 +4,8 @@
 use phalanx::build::{BuildError, BuildOptions, add_lod, build_additive_raw, build_rig};
 use phalanx::clip::ClipKind;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions};
-use phalanx::import::gltf::read_path;
 use phalanx::import::raw::RawScene;
+use phalanx::import::read_path;
 use phalanx::import::{self, ImportOptions, MANNEQUIN};
 use phalanx::math::Affine3x4;
 use phalanx::playback::LoopMode;

@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::external_files;
+use phalanx::import::external_files;
 use phalanx::import::marker_file;
 use std::collections::HashMap;
 use std::fs;

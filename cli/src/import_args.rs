@@ -4,9 +4,10 @@ use super::error::CliError;
 use super::model::Model;
 use super::output;
 use super::unit;
+use crate::unit::METRES;
 use clap::Args;
-use phalanx::import::bvh::{METRES, is_bvh_file};
-use phalanx::import::gltf::MEMORY;
+use phalanx::import::MEMORY;
+use phalanx::import::bvh::is_bvh_file;
 use phalanx::import::{ImportError, ImportFault, ImportOptions};
 use std::path::Path;
 

@@ -142,7 +142,7 @@ fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), 
         if skeleton.mismatch(needed) != Some(SkeletonMismatch::JointOrder) {
             BakeFault::same_skeleton((&name(path), skeleton), (&name(first), needed), BIND)?;
         }
-        for clip in (0..part.len()).filter_map(|c| part.clip_name(c)) {
+        for clip in (0..part.len()).filter_map(|c| Some(part.clip_info(c)?.name)) {
             if !own.insert(clip) {
                 continue;
             }

@@ -350,7 +350,7 @@ fn measure_clips(
         if from != made_of {
             continue;
         }
-        let name = text::one_line(library.clip_name(clip).unwrap_or_default());
+        let name = text::one_line(library.clip_info(clip).map_or("", |info| info.name));
         let Some(exact) = exact.get(origin.clip as usize) else {
             verified.add_fault(format!(
                 "clip \"{name}\" is stated to be clip {} of {}, which has {}",

@@ -8,12 +8,12 @@ use libfuzzer_sys::fuzz_target;
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::import::ImportOptions;
 use phalanx::import::UpAxis;
-use phalanx::import::bvh::{CENTIMETRES, METRES, read_slice};
+use phalanx::import::bvh::read_slice;
 
 fuzz_target!(|bytes: &[u8]| {
     let (&choice, text) = bytes.split_first().unwrap_or((&0, &[]));
     let options = ImportOptions {
-        unit: [METRES, CENTIMETRES, 1e-30, 1e9][usize::from(choice & 3)],
+        unit: [1.0, 0.01, 1e-30, 1e9][usize::from(choice & 3)],
         up_axis: match choice & 4 {
             0 => UpAxis::Y,
             _ => UpAxis::Z,

@@ -239,7 +239,7 @@ impl Clip {
     }
 
     /// Structure hash of the skeleton: joints, rest pose, scalars.
-    pub fn structure_hash(&self) -> u64 {
+    pub(crate) fn structure_hash(&self) -> u64 {
         self.skeleton.structure_hash()
     }
 
@@ -296,7 +296,7 @@ impl Clip {
 
     /// Integers of packed blocks. Hoist it out of loops, as [`Clip::rows`].
     #[inline(always)]
-    pub fn packed(&self) -> &[u16] {
+    pub(crate) fn packed(&self) -> &[u16] {
         &self.packed
     }
 

@@ -40,6 +40,6 @@ pub(crate) use marker::MAX_MARKERS;
 pub use marker::Marker;
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
-pub use store::SharedBytes;
+pub(crate) use store::SharedBytes;
 pub use store::Store;
 pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline};

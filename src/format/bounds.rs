@@ -72,7 +72,11 @@ pub(super) fn read(
         r.charge(size_of::<Option<ClipBounds>>())?;
         let stored: Stored = r.one("bounds of a clip")?;
         let clip = all.len();
-        all.push(of_clip(&stored).ok_or_else(|| r.fault(Fault::Bounds(clip)))?);
+        all.push(of_clip(&stored).ok_or_else(|| {
+            let words =
+                format!("the bounds of clip {clip} are not finite, or contradict their flags");
+            r.fault(Fault::Invalid(words))
+        })?);
     }
     r.finish()?;
     Ok(Bounds { anchor: (anchor != NO_JOINT).then_some(anchor), clips: all })

@@ -220,11 +220,7 @@ fn read_rows(
         return Err(r.fault(Fault::Structure { have, needed }));
     }
     if head.layout != skeleton.layout_hash() {
-        return Err(r.fault(Fault::Hash {
-            what: "lane order",
-            stated: head.layout,
-            found: skeleton.layout_hash(),
-        }));
+        return Err(r.fault(Fault::hash("lane order", head.layout, skeleton.layout_hash())));
     }
     if head.motion_turns > 1 {
         return Err(r.limit("the flag of root rotations", head.motion_turns, 1u32));

@@ -2,8 +2,7 @@
 
 use super::container::Section;
 use crate::error::BuildError;
-use crate::skeleton::HumanBone;
-use crate::words::{are, plural, says, shorten};
+use crate::words::{are, plural, says};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -111,17 +110,6 @@ pub enum Fault {
         /// Checksum of the bytes.
         found: u64,
     },
-    /// The bounds of a clip are not finite, or contradict their flags.
-    Bounds(usize),
-    /// A stated hash does not match the data.
-    Hash {
-        /// The hashed data.
-        what: &'static str,
-        /// Hash stated in the file.
-        stated: u64,
-        /// Hash of the data.
-        found: u64,
-    },
     /// A value is outside its limits.
     Limit {
         /// Name of the value.
@@ -138,20 +126,6 @@ pub enum Fault {
         /// Position of the number in the list.
         index: usize,
     },
-    /// A length is negative, NaN or infinite.
-    Length {
-        /// Name of the length.
-        what: &'static str,
-        /// Its value.
-        found: f32,
-    },
-    /// A name is not UTF-8.
-    Text {
-        /// Index of the name.
-        name: usize,
-        /// First invalid byte of the name.
-        byte: usize,
-    },
     /// A required section is missing, or a section is repeated.
     Sections(usize),
     /// Reading needs more memory than the size of the file allows.
@@ -163,19 +137,10 @@ pub enum Fault {
     },
     /// An image cannot be decoded.
     Picture(String),
+    /// A value that no host treats in a way of its own: the words say what is wrong.
+    Invalid(String),
     /// The skeleton, a skin, a clip or the rig is invalid.
     Build(Box<BuildError>),
-    /// One joint has two bones of the humanoid.
-    JointTwice {
-        /// Index of the joint.
-        joint: usize,
-        /// Its name.
-        name: String,
-        /// The first bone.
-        first: HumanBone,
-        /// The second bone.
-        second: HumanBone,
-    },
     /// A clip was built for another skeleton.
     Structure {
         /// Hash in the clip: of the structure or, in 32 bits, of structure and lane order.
@@ -194,19 +159,23 @@ says! { Fault:
     Self::Read { message, .. } => ("the file cannot be read: {message}"),
     Self::Extra { expected, have } => ("the end is at byte {expected}, but the data continues to byte {have}"),
     Self::Checksum { stated, found } => ("the checksum is {found:016x}, the file states {stated:016x}"),
-    Self::Bounds(clip) => ("the bounds of clip {clip} are not finite, or contradict their flags"),
-    Self::Hash { what, stated, found } => ("the hash of the {what} is {found:016x}, the file states {stated:016x}"),
     Self::Limit { what, found, limit } => ("{what} is {found}, the limit is {limit}"),
     Self::NotFinite { what, index } => ("{what}: number {index} is not finite"),
-    Self::Length { what, found } => ("{what} is {found}; it must be finite and at least 0"),
-    Self::Text { name, byte } => ("name {name} is not valid UTF-8 at its byte {byte}"),
     Self::Sections(have) => ("there are {have} such sections, expected 1"),
     Self::Memory { needed, limit } => ("{needed} bytes of memory are needed, the limit is {limit}"),
+    Self::Invalid(words) => ("{words}"),
     Self::Picture(inner) => ("the image cannot be decoded: {inner}"),
     Self::Build(inner) => ("{inner}"),
-    Self::JointTwice { joint, name, first, second } =>
-        ("joint {joint} {name:?} is given to two bones, \"{first}\" and \"{second}\"", name = shorten(name)),
     Self::Structure { have, needed } => ("the clip's skeleton has the hash {have:08x}, expected {needed:08x}"),
+}
+
+impl Fault {
+    /// A stated hash does not match the data.
+    pub(super) fn hash(what: &str, stated: u64, found: u64) -> Self {
+        Self::Invalid(format!(
+            "the hash of the {what} is {found:016x}, the file states {stated:016x}"
+        ))
+    }
 }
 
 impl From<BuildError> for Fault {

@@ -4,6 +4,7 @@ use super::error::{Fault, ReadError};
 use super::read::SectionReader;
 use super::write::Bytes;
 use crate::skeleton::{HUMAN_BONES, HumanBone, Skeleton};
+use crate::words::shorten;
 use bytemuck::{Pod, Zeroable};
 
 /// A stored bone.
@@ -44,9 +45,10 @@ pub(super) fn read(
         };
         let joint = r.index("the joint of a bone", stored.joint.into(), skeleton.len())?;
         if let Some(&(first, _)) = bones.iter().find(|b| b.1 == stored.joint) {
-            let name = skeleton.names()[joint].clone();
-            r.charge(name.len())?;
-            return Err(r.fault(Fault::JointTwice { joint, name, first, second: bone }));
+            let name = shorten(&skeleton.names()[joint]);
+            return Err(r.fault(Fault::Invalid(format!(
+                "joint {joint} {name:?} is given to two bones, \"{first}\" and \"{bone}\""
+            ))));
         }
         r.charge(size_of::<(HumanBone, u16)>())?;
         bones.push((bone, stored.joint));

@@ -47,7 +47,7 @@ use std::sync::Arc;
 /// })?;
 /// let library = Library::open(&path)?;
 /// let walk = library.find_clip("Walk").ok_or("no clip Walk")?;
-/// println!("{:?} s", library.clip_duration(walk)); // from the table
+/// println!("{:?}", library.clip_info(walk)); // from the table
 /// let clip = library.clip(walk)?; // the clip is read here
 /// assert!(clip.fits(rig.skeleton()));
 /// # std::fs::remove_file(&path)?;
@@ -87,7 +87,7 @@ impl Default for RigOptions {
 
 /// A section of a file, as listed in its table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SectionInfo {
+pub struct SectionInfo<'a> {
     /// Kind of the section.
     pub section: Section,
     /// Offset in the file, bytes.
@@ -96,6 +96,10 @@ pub struct SectionInfo {
     pub bytes: u64,
     /// Form of a clip; `None` for other sections.
     pub form: Option<ClipForm>,
+    /// Name of a clip; empty for other sections.
+    pub name: &'a str,
+    /// Duration of a clip, seconds; 0 for other sections.
+    pub duration: f32,
 }
 
 impl std::fmt::Debug for Library {
@@ -177,19 +181,22 @@ impl Library {
         self.clips.is_empty()
     }
 
-    /// Name of a clip, from the table; `None` if there is no such clip.
-    pub fn clip_name(&self, clip: usize) -> Option<&str> {
-        Some(self.names.text(self.clips.get(clip)?.name))
+    /// What the table states of a clip; `None` if there is no such clip.
+    pub fn clip_info(&self, clip: usize) -> Option<SectionInfo<'_>> {
+        self.clips.get(clip).map(|e| self.info(e))
     }
 
-    /// Duration of a clip in seconds, from the table; `None` if there is no such clip.
-    pub fn clip_duration(&self, clip: usize) -> Option<f32> {
-        Some(f32::from_bits(self.clips.get(clip)?.value))
-    }
-
-    /// Size of a clip's section in bytes; `None` if there is no such clip.
-    pub fn clip_bytes(&self, clip: usize) -> Option<u64> {
-        Some(self.clips.get(clip)?.bytes)
+    fn info(&self, e: &Entry) -> SectionInfo<'_> {
+        // Names and values of unknown sections are not checked.
+        let (section, clip) = (e.section(), e.section() == Section::Clip);
+        SectionInfo {
+            section,
+            offset: e.offset,
+            bytes: e.bytes,
+            form: ClipForm::of_code(e.form).filter(|_| clip),
+            name: if clip { self.names.text(e.name) } else { "" },
+            duration: if clip { f32::from_bits(e.value) } else { 0.0 },
+        }
     }
 
     /// Index of the first clip with this name.
@@ -353,13 +360,8 @@ impl Library {
     }
 
     /// The sections, in file order.
-    pub fn sections(&self) -> impl ExactSizeIterator<Item = SectionInfo> + '_ {
-        self.entries.iter().map(|e| SectionInfo {
-            section: e.section(),
-            offset: e.offset,
-            bytes: e.bytes,
-            form: ClipForm::of_code(e.form).filter(|_| e.section() == Section::Clip),
-        })
+    pub fn sections(&self) -> impl ExactSizeIterator<Item = SectionInfo<'_>> {
+        self.entries.iter().map(|e| self.info(e))
     }
 
     /// Size of the file in bytes, when it was opened.

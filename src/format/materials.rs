@@ -8,9 +8,7 @@ use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::{Bytes, bit, place};
-use crate::mesh::{
-    AlphaMode, MagFilter, Material, MinFilter, Sampler, Texture, TextureTransform, Wrap,
-};
+use crate::mesh::{AlphaMode, Filter, Material, Sampler, Texture, TextureTransform, Wrap};
 use bytemuck::{Pod, Zeroable};
 
 /// Bits of the flags. The two bits of `ALPHA_MODE` hold the alpha mode.
@@ -34,7 +32,7 @@ struct Head {
     emissive: [f32; 3],
     alpha_cutoff: f32,
     flags: u32,
-    /// Bits of the textures that follow, in the order of [`textures`].
+    /// Bits of the textures that follow, in the order of [`Material::texture_slots`].
     textures: u32,
 }
 
@@ -52,21 +50,11 @@ struct StoredTexture {
     min_filter: u8,
 }
 
-fn textures(m: &Material) -> [&Option<Texture>; TEXTURES] {
-    [
-        &m.base_color_texture,
-        &m.metallic_roughness_texture,
-        &m.normal_texture,
-        &m.occlusion_texture,
-        &m.emissive_texture,
-    ]
-}
-
 pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
     let mut out = Bytes::default();
     out.count(materials.len());
     for m in materials {
-        let textures = textures(m);
+        let textures = m.texture_slots();
         let bits = textures.iter().enumerate();
         let bits = bits.map(|(bit, t)| u32::from(t.is_some()) << bit).sum();
         let alpha_mode = place(&AlphaMode::ALL, m.alpha_mode) as u32;
@@ -101,8 +89,8 @@ fn stored(t: &Texture) -> StoredTexture {
         rotation: t.transform.rotation,
         scale: t.transform.scale,
         wrap: [wrap_u, wrap_v].map(|w| place(&Wrap::ALL, w) as u8),
-        mag_filter: mag_filter.map_or(0, |f| place(&MagFilter::ALL, f) as u8 + 1),
-        min_filter: min_filter.map_or(0, |f| place(&MinFilter::ALL, f) as u8 + 1),
+        mag_filter: mag_filter.map_or(0, |f| place(&Filter::ENLARGED, f) as u8 + 1),
+        min_filter: min_filter.map_or(0, |f| place(&Filter::ALL, f) as u8 + 1),
     }
 }
 
@@ -176,8 +164,8 @@ fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
         sampler: Sampler {
             wrap_u: wrap(wrap_u)?,
             wrap_v: wrap(wrap_v)?,
-            mag_filter: filter(r, &MagFilter::ALL, t.mag_filter)?,
-            min_filter: filter(r, &MinFilter::ALL, t.min_filter)?,
+            mag_filter: filter(r, &Filter::ENLARGED, t.mag_filter)?,
+            min_filter: filter(r, &Filter::ALL, t.min_filter)?,
         },
     })
 }

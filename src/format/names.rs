@@ -52,15 +52,14 @@ impl Names {
             if let Err(error) = std::str::from_utf8(text) {
                 let byte = error.valid_up_to();
                 let at = 4 + 4 * count + start as usize + byte;
-                return Err(r.fault_at(at, Fault::Text { name, byte }));
+                let words = format!("name {name} is not valid UTF-8 at its byte {byte}");
+                return Err(r.fault_at(at, Fault::Invalid(words)));
             }
             start = end;
         }
         // Each name is valid UTF-8, so the whole text is too.
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let byte = error.utf8_error().valid_up_to();
-            r.fault(Fault::Text { name: 0, byte })
-        })?;
+        let text = String::from_utf8(bytes);
+        let text = text.map_err(|_| r.fault(Fault::Invalid("names are not valid UTF-8".into())))?;
         r.finish()?;
         Ok(Self { text, ends })
     }

@@ -45,12 +45,15 @@ pub struct ClipOrigin {
 }
 
 impl ClipOrigin {
-    /// The first length that is negative, NaN or infinite.
-    fn no_length(&self) -> Option<(&'static str, f32)> {
+    /// The fault of a length that is negative, NaN or infinite, if one is.
+    fn fault(&self) -> Option<Fault> {
         let error = Some(self.max_error).filter(|e| !e.is_nan());
         let lengths = [("the error of a clip", error), ("the shell of a clip", Some(self.shell))];
         let length = |v: f32| v >= 0.0 && v.is_finite();
-        lengths.into_iter().find_map(|(what, v)| Some((what, v.filter(|&v| !length(v))?)))
+        lengths.into_iter().find_map(|(what, v)| {
+            let found = v.filter(|&v| !length(v))?;
+            Some(Fault::Invalid(format!("{what} is {found}; it must be finite and at least 0")))
+        })
     }
 }
 
@@ -68,8 +71,8 @@ pub(super) fn check(p: &Provenance, clips: usize) -> Result<(), WriteError> {
             let limit = p.sources.len().saturating_sub(1);
             return refused("the source of a clip", origin.source as usize, limit);
         }
-        if let Some((what, found)) = origin.no_length() {
-            return Err(WriteError::Provenance(Fault::Length { what, found }));
+        if let Some(fault) = origin.fault() {
+            return Err(WriteError::Provenance(fault));
         }
     }
     Ok(())
@@ -125,8 +128,8 @@ pub(super) fn read(
         r.index("the source of a clip", source, sources)?;
         let [max_error, shell]: [f32; 2] = r.one("the error of a clip")?;
         let origin = ClipOrigin { source, clip, max_error, shell };
-        if let Some((what, found)) = origin.no_length() {
-            return Err(r.fault(Fault::Length { what, found }));
+        if let Some(fault) = origin.fault() {
+            return Err(r.fault(fault));
         }
         out.clips.push(origin);
     }

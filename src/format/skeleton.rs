@@ -118,7 +118,7 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     ];
     for (what, stated, found) in pairs {
         if stated != found {
-            return Err(r.whole(Fault::Hash { what, stated, found }));
+            return Err(r.whole(Fault::hash(what, stated, found)));
         }
     }
     r.finish()?;

@@ -279,7 +279,7 @@ mod tests {
         let all = library.byte_len() as u64;
         assert!(clips > 0);
         assert_eq!(read_so_far(&library), all - clips);
-        let one = library.clip_bytes(0).unwrap();
+        let one = library.clip_info(0).unwrap().bytes;
         library.clip(0).unwrap();
         let read = read_so_far(&library) - (all - clips);
         assert_eq!(read, one.next_multiple_of(ALIGNMENT as u64));

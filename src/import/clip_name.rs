@@ -20,20 +20,8 @@ const PLACEHOLDERS: [&str; 9] = [
 /// Names of layers, the last part of `Armature|Take 001|BaseLayer`, in lower case.
 const LAYERS: [&str; 3] = ["layer0", "baselayer", "base layer"];
 
-/// True for names that do not describe the motion: an empty one, `mixamo.com`, `Take 001`, `Take001`, `Take_001`,
-/// `Unreal Take`, `Animation`, `Animation 0`, `animation_0` and `Animation0`.
-///
-/// Case is ignored, and so are an armature before the name and a layer behind it, as Blender joins them
-/// (`Armature|mixamo.com|Layer0`), and Blender's number of a copy (`mixamo.com.001`). `Take 002` and names that
-/// an artist may have chosen, such as `ArmatureAction`, are not placeholders.
-///
-/// ```
-/// use phalanx::import::is_placeholder_clip_name;
-///
-/// assert!(is_placeholder_clip_name("Armature|mixamo.com|Layer0"));
-/// assert!(!is_placeholder_clip_name("Armature|Walk"));
-/// ```
-pub fn is_placeholder_clip_name(name: &str) -> bool {
+/// True for the names that [`clip_name_from_file`] replaces.
+fn is_placeholder(name: &str) -> bool {
     let name = name.trim().to_lowercase();
     let name = without_copy(&name);
     let mut parts: Vec<&str> = name.split('|').map(|p| without_copy(p.trim())).collect();
@@ -52,8 +40,13 @@ fn without_copy(name: &str) -> &str {
     }
 }
 
-/// The name of the only clip of a file: the file's name without extension if the clip has a placeholder
-/// ([`is_placeholder_clip_name`]), otherwise the clip's name.
+/// The name of the only clip of a file: the file's name without extension if the clip's name does not describe the
+/// motion, otherwise the clip's name.
+///
+/// Such placeholders are an empty name, `mixamo.com`, `Take 001`, `Take001`, `Take_001`, `Unreal Take`, `Animation`,
+/// `Animation 0`, `animation_0` and `Animation0`. Case is ignored, and so are an armature before the name and a layer
+/// behind it, as Blender joins them (`Armature|mixamo.com|Layer0`), and Blender's number of a copy (`mixamo.com.001`).
+/// `Take 002` and names that an artist may have chosen, such as `ArmatureAction`, are kept.
 ///
 /// Use it for files of one clip: one file name cannot name several.
 ///
@@ -66,7 +59,7 @@ fn without_copy(name: &str) -> &str {
 /// ```
 pub fn clip_name_from_file<'n>(path: &'n Path, name: &'n str) -> Cow<'n, str> {
     match path.file_stem() {
-        Some(stem) if is_placeholder_clip_name(name) => stem.to_string_lossy(),
+        Some(stem) if is_placeholder(name) => stem.to_string_lossy(),
         _ => Cow::Borrowed(name),
     }
 }

@@ -17,7 +17,7 @@ pub enum ImportError {
     /// The file cannot be read, its markers cannot be used, or its scene cannot be split as requested.
     #[error("{file}: {}{fault}", Lead(place))]
     Fault {
-        /// The path, or the name given to [`read_slice`](super::bvh::read_slice).
+        /// The path, or the name given to `read_slice`.
         file: String,
         /// `animation 2 "Walk", channel 5, accessor 17`, `line 3, column 14`, `clip "Walk"`; empty for the file as a whole.
         place: String,

@@ -5,7 +5,7 @@ use super::ImportOptions;
 use super::bvh;
 use super::error::{Fault, ImportError};
 use super::gltf::{self, external_files};
-use super::markers::{add_markers_to_trimmed, marker_file, read_markers};
+use super::markers::{add_markers, marker_file, read_markers};
 use super::read_file::read_file;
 use super::travel;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
@@ -55,16 +55,14 @@ fn bytes_of(path: &Path, options: &ImportOptions) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Limit on the rows of a file's clips, bytes, unless [`ImportOptions::memory_limit`] sets it.
-fn clip_bytes_limit(file_bytes: usize) -> usize {
-    file_bytes.saturating_mul(CLIP_BYTES_PER_FILE_BYTE).saturating_add(CLIP_BYTES_BASE)
-}
-
-/// Limit on the rows of a file's clips, bytes, and whether the options set it.
+/// Limit on the rows of a file's clips, bytes, and whether [`ImportOptions::memory_limit`] sets it.
 fn clip_bytes(file_bytes: usize, options: &ImportOptions) -> (usize, bool) {
     match options.memory_limit {
         Some(limit) => (usize::try_from(limit).unwrap_or(usize::MAX), true),
-        None => (clip_bytes_limit(file_bytes), false),
+        None => {
+            let rows = file_bytes.saturating_mul(CLIP_BYTES_PER_FILE_BYTE);
+            (rows.saturating_add(CLIP_BYTES_BASE), false)
+        }
     }
 }
 
@@ -91,7 +89,7 @@ pub fn build_path(
 /// begins with HIERARCHY.
 ///
 /// # Errors
-/// If the file cannot be read: [`ImportError::Gltf`] or [`ImportError::Bvh`].
+/// If the file cannot be read, or has an error that cannot be repaired: [`ImportError::Fault`].
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
@@ -147,7 +145,7 @@ pub fn import_path(path: &Path, options: &ImportOptions) -> Result<Imported, Imp
     if beside.exists() {
         let markers = read_markers(&beside)?;
         let file = beside.display().to_string();
-        add_markers_to_trimmed(&mut imported.rigs, &trimmed, &markers, &file)?;
+        add_markers(&mut imported.rigs, &trimmed, &markers, &file)?;
     }
     Ok(imported)
 }

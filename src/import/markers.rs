@@ -172,27 +172,16 @@ pub fn parse_markers(text: &str, file: &str) -> Result<Vec<(String, Vec<Marker>)
     Ok(out)
 }
 
-/// Replaces the markers of clips, by name: of every clip with the name, in every rig. `file` is used in
-/// messages.
+/// Replaces the markers of clips, by name: of every clip with the name, in every rig. `file` is used in messages.
+///
+/// `trimmed` holds the seconds that were cut from the beginning of every clip of each rig
+/// ([`RawClip::trimmed`](crate::raw::RawClip::trimmed)), as times are relative to the clips before the cut; missing
+/// entries count as 0.
 ///
 /// # Errors
 /// If no rig has a clip of a name, a marker is outside its clip, or there are too many. The rigs are then
 /// unchanged.
 pub fn add_markers(
-    rigs: &mut [Rig],
-    markers: &[(String, Vec<Marker>)],
-    file: &str,
-) -> Result<(), ImportError> {
-    add_markers_to_trimmed(rigs, &[], markers, file)
-}
-
-/// The same as [`add_markers`], for clips whose beginning was cut
-/// ([`RawScene::trim_clips`](crate::raw::RawScene::trim_clips)): times are relative to the clips before the cut.
-/// `trimmed` holds the seconds that were cut from every clip of each rig; missing entries count as 0.
-///
-/// # Errors
-/// Those of [`add_markers`].
-pub fn add_markers_to_trimmed(
     rigs: &mut [Rig],
     trimmed: &[f32],
     markers: &[(String, Vec<Marker>)],

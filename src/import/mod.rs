@@ -11,7 +11,7 @@ mod fault;
 #[cfg(feature = "gltf")]
 mod file;
 #[cfg(feature = "gltf")]
-pub mod gltf;
+mod gltf;
 #[cfg(feature = "gltf")]
 pub(crate) mod markers;
 mod options;
@@ -25,7 +25,7 @@ mod trim;
 pub use crate::raw::{ImportReport, ReportEntry, Severity, UpAxis};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
-pub use clip_name::{clip_name_from_file, is_placeholder_clip_name};
+pub use clip_name::clip_name_from_file;
 pub use error::ImportError;
 pub use fault::ImportFault;
 #[cfg(feature = "gltf")]
@@ -33,7 +33,9 @@ pub use file::{
     Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path, read_slice,
 };
 #[cfg(feature = "gltf")]
-pub use markers::{add_markers, add_markers_to_trimmed, marker_file, parse_markers, read_markers};
+pub use gltf::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE, external_files};
+#[cfg(feature = "gltf")]
+pub use markers::{add_markers, marker_file, parse_markers, read_markers};
 pub use options::ImportOptions;
 pub use split::SplitScene;
 

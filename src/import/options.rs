@@ -1,7 +1,6 @@
 //! `ImportOptions`: the settings of an import.
 
 use super::UpAxis;
-use super::bvh::METRES;
 use crate::build::RootMotionOptions;
 use crate::mesh::ImageMode;
 
@@ -28,8 +27,8 @@ use crate::mesh::ImageMode;
 pub struct ImportOptions {
     /// The up axis of the result. Default: Y, as in glTF.
     pub up_axis: UpAxis,
-    /// Metres per unit of a BVH file, which states no unit: [`METRES`], [`CENTIMETRES`](super::bvh::CENTIMETRES), or any finite
-    /// number above 0. glTF files are in metres. Default: 1.
+    /// Metres per unit of a BVH file, which states no unit: 0.01 for centimetres, or any finite number above 0. glTF files
+    /// are in metres. Default: 1.
     pub unit: f64,
     /// Nodes (by name, else by index in the file) whose subtrees become separate rigs. Used by
     /// `import_path` and `import_slice`. Default: none.
@@ -59,7 +58,7 @@ impl Default for ImportOptions {
     fn default() -> Self {
         Self {
             up_axis: UpAxis::Y,
-            unit: METRES,
+            unit: 1.0,
             split: Vec::new(),
             root_motion: None,
             images: ImageMode::default(),

@@ -22,7 +22,6 @@ pub const TEX_COORD_SETS: u32 = 2;
 ///     ..Material::default()
 /// };
 /// assert_eq!(leaves.alpha_cutoff, 0.5);
-/// assert!(leaves.check().is_ok());
 /// assert_eq!(leaves.textures().count(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -85,14 +84,20 @@ impl Material {
 
     /// The textures in use, each with the name of its use.
     pub fn textures(&self) -> impl Iterator<Item = (&'static str, &Texture)> {
-        let all = [
-            ("base colour", &self.base_color_texture),
-            ("metallic and roughness", &self.metallic_roughness_texture),
-            ("normal", &self.normal_texture),
-            ("occlusion", &self.occlusion_texture),
-            ("emissive", &self.emissive_texture),
-        ];
-        all.into_iter().filter_map(|(name, t)| Some((name, t.as_ref()?)))
+        let names = ["base colour", "metallic and roughness", "normal", "occlusion", "emissive"];
+        let all = names.into_iter().zip(self.texture_slots());
+        all.filter_map(|(name, t)| Some((name, t.as_ref()?)))
+    }
+
+    /// The textures by their use, in the order of their bits in files.
+    pub(crate) fn texture_slots(&self) -> [&Option<Texture>; 5] {
+        [
+            &self.base_color_texture,
+            &self.metallic_roughness_texture,
+            &self.normal_texture,
+            &self.occlusion_texture,
+            &self.emissive_texture,
+        ]
     }
 
     /// The textures in use, in the order of [`textures`](Self::textures), to change them.
@@ -112,7 +117,7 @@ impl Material {
     ///
     /// # Errors
     /// With the first number that fails.
-    pub fn check(&self) -> Result<(), BuildError> {
+    pub(crate) fn check(&self) -> Result<(), BuildError> {
         const SIZE: (f32, f32) = (-MAX_LENGTH, MAX_LENGTH);
         const AMOUNT: (f32, f32) = (0.0, MAX_LENGTH);
         const SHARE: (f32, f32) = (0.0, 1.0);
@@ -169,7 +174,7 @@ pub enum AlphaMode {
 
 impl AlphaMode {
     /// All values, in the order of their numbers in files.
-    pub const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
+    pub(crate) const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
 
     /// Name in glTF files.
     pub const fn name(self) -> &'static str {

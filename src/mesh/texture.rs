@@ -27,7 +27,7 @@ pub struct Texture {
 ///     rotation: std::f32::consts::FRAC_PI_2,
 ///     scale: [2.0, 2.0],
 /// };
-/// let [u, v] = transform.apply([0.25, 0.0]);
+/// let [u, v] = transform.rows().map(|[a, b, c]| a * 0.25 + b * 0.0 + c);
 /// // To the right becomes upwards, a quarter turn against the clock.
 /// assert!((u - 0.5).abs() < 1e-6 && (v + 0.5).abs() < 1e-6);
 /// ```
@@ -57,11 +57,6 @@ impl TextureTransform {
         let ([x, y], [u, v]) = (self.scale, self.offset);
         [[cos * x, sin * y, u], [-sin * x, cos * y, v]]
     }
-
-    /// Transforms texture coordinates.
-    pub fn apply(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        self.rows().map(|[a, b, c]| a * u + b * v + c)
-    }
 }
 
 /// Addressing of a texture outside 0 to 1, and filters between texels.
@@ -71,10 +66,11 @@ pub struct Sampler {
     pub wrap_u: Wrap,
     /// Wrapping along v. Default: repeated.
     pub wrap_v: Wrap,
-    /// Filter where a texel covers several pixels; `None` leaves it to the renderer.
-    pub mag_filter: Option<MagFilter>,
+    /// Filter where a texel covers several pixels: nearest or linear; others count as nearest in files. `None` leaves it to
+    /// the renderer.
+    pub mag_filter: Option<Filter>,
     /// Filter where a pixel covers several texels; `None` leaves it to the renderer.
-    pub min_filter: Option<MinFilter>,
+    pub min_filter: Option<Filter>,
 }
 
 /// Values of a texture outside its image.
@@ -89,18 +85,10 @@ pub enum Wrap {
     MirroredRepeat,
 }
 
-/// Filter of enlarged textures.
+/// Filter between texels. Enlarged textures have [`Nearest`](Self::Nearest) or [`Linear`](Self::Linear); the others choose
+/// among mip levels, of reduced textures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MagFilter {
-    /// The nearest texel.
-    Nearest,
-    /// Linear between texels.
-    Linear,
-}
-
-/// Filter of reduced textures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MinFilter {
+pub enum Filter {
     /// The nearest texel of the image.
     Nearest,
     /// Linear between texels of the image.
@@ -120,14 +108,10 @@ impl Wrap {
     pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
-impl MagFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 2] = [Self::Nearest, Self::Linear];
-}
-
-impl MinFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 6] = [
+#[cfg(feature = "phx")]
+impl Filter {
+    /// All filters, in the order of their numbers in files, which begin with 1.
+    pub(crate) const ALL: [Self; 6] = [
         Self::Nearest,
         Self::Linear,
         Self::NearestMipmapNearest,
@@ -135,6 +119,9 @@ impl MinFilter {
         Self::NearestMipmapLinear,
         Self::LinearMipmapLinear,
     ];
+
+    /// Those of enlarged textures.
+    pub(crate) const ENLARGED: [Self; 2] = [Self::Nearest, Self::Linear];
 }
 
 #[cfg(test)]
@@ -149,9 +136,12 @@ mod tests {
             rotation: std::f32::consts::FRAC_PI_2,
             scale: [3.0, 0.5],
         };
+        let apply = |transform: TextureTransform, [u, v]: [f32; 2]| {
+            transform.rows().map(|[a, b, c]| a * u + b * v + c)
+        };
         // (u, v) → (3 u, v / 2) → (v / 2, −3 u) → + offset.
-        assert!(near(transform.apply([1.0, 0.0]), [0.25, -4.0]));
-        assert!(near(transform.apply([0.0, 1.0]), [0.75, -1.0]));
-        assert_eq!(TextureTransform::default().apply([0.3, 7.0]), [0.3, 7.0]);
+        assert!(near(apply(transform, [1.0, 0.0]), [0.25, -4.0]));
+        assert!(near(apply(transform, [0.0, 1.0]), [0.75, -1.0]));
+        assert_eq!(apply(TextureTransform::default(), [0.3, 7.0]), [0.3, 7.0]);
     }
 }

@@ -171,3 +171,35 @@ pub struct RawUserTrack {
     /// Values, all floats of a key together.
     pub values: Vec<f32>,
 }
+
+/// Per node, whether it is one of `roots` or below one. The nodes must be a forest.
+pub(crate) fn below(nodes: &[RawNode], roots: &[usize]) -> Vec<bool> {
+    below_checked(nodes, roots).unwrap_or_else(|_| vec![false; nodes.len()])
+}
+
+/// The same as [`below`], or a node that is its own ancestor.
+pub(crate) fn below_checked(nodes: &[RawNode], roots: &[usize]) -> Result<Vec<bool>, usize> {
+    let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
+    for &root in roots {
+        known[root] = Some(true);
+    }
+    let mut trail = Vec::new();
+    for start in 0..nodes.len() {
+        let (mut next, mut answer) = (Some(start), false);
+        while let Some(node) = next {
+            if let Some(found) = known[node] {
+                answer = found;
+                break;
+            }
+            if trail.len() > nodes.len() {
+                return Err(node);
+            }
+            trail.push(node);
+            next = nodes[node].parent;
+        }
+        for node in trail.drain(..) {
+            known[node] = Some(answer);
+        }
+    }
+    Ok(known.into_iter().map(|known| known == Some(true)).collect())
+}

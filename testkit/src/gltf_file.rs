@@ -2,8 +2,8 @@
 
 use phalanx::import::ImportError;
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
+use phalanx::import::read_slice;
 use phalanx::import::{ImportReport, Severity};
 use serde_json::{Value, json};
 

@@ -195,7 +195,7 @@ pub fn assert_close<'v>(
 /// required, all must be.
 pub fn models(names: &[&str]) -> Vec<RawScene> {
     use phalanx::import::ImportOptions;
-    use phalanx::import::gltf::read_path;
+    use phalanx::import::read_path;
     let mut scenes = Vec::new();
     for name in names {
         if let Some(path) = crate::trials::model(name) {

@@ -4,8 +4,8 @@
 use libtest_mimic::Trial;
 use phalanx::import::ImportOptions;
 use phalanx::import::Severity;
-use phalanx::import::gltf::read_path;
 use phalanx::import::raw::RawScene;
+use phalanx::import::read_path;
 use phalanx_testkit::gltf_file::*;
 use phalanx_testkit::raw_pose::{Matrix, Pose, assert_close, evaluate, models};
 use phalanx_testkit::trials;

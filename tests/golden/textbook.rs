@@ -3,7 +3,7 @@
 use glam::Mat4;
 use libtest_mimic::{Failed, Trial};
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_path;
+use phalanx::import::read_path;
 use phalanx::skeleton::Trs;
 use phalanx_testkit::compare::{Category, Tally};
 use phalanx_testkit::oracle::{Action, Additive, Layer, Reference, Scene};

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::{read_path, read_slice};
+use phalanx::import::{read_path, read_slice};
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 

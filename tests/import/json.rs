@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
+use phalanx::import::read_slice;
 use phalanx::import::{ImportReport, Severity};
 use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};

@@ -3,12 +3,12 @@
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Marker;
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawScene, RawUserChannel, RawUserTrack,
 };
+use phalanx::import::read_slice;
 use phalanx::import::{
-    ImportReport, Severity, add_markers_to_trimmed, import_path, import_rig, parse_markers,
+    ImportReport, Severity, add_markers, import_path, import_rig, parse_markers,
 };
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::skeleton::{ChannelValue, UserChannel};
@@ -205,7 +205,7 @@ fn markers_beside_the_file_have_its_times() {
     for time in ["-0.5", "3.25"] {
         let text = format!(r#"{{"clips": {{"Walk": {{"wrong": {time}}}}}}}"#);
         let given = parse_markers(&text, "m").unwrap();
-        let error = add_markers_to_trimmed(&mut rigs, &cuts, &given, "m").unwrap_err();
+        let error = add_markers(&mut rigs, &cuts, &given, "m").unwrap_err();
         assert_says(&error.to_string(), &["m: ", "wrong"]);
         assert_eq!(rigs[0].clips()[0].markers()[0], Marker::new("before", 0.0));
     }

@@ -161,6 +161,6 @@ fn markers_added_in_code_replace_and_refuse_as_a_whole() {
     assert!(rigs[0].set_markers(0, vec![Marker::new("m", 1.5)]).is_err());
     let text = r#"{"clips": {"move": {"n": 0.25}, "gone": []}}"#;
     let markers = parse_markers(text, "some file").unwrap();
-    assert!(add_markers(&mut rigs, &markers, "some file").is_err());
+    assert!(add_markers(&mut rigs, &[], &markers, "some file").is_err());
     assert_eq!(list(rigs[0].clips()[0].markers()), [("m", 0.5)]);
 }

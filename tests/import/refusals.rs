@@ -1,7 +1,7 @@
 //! Bad input: each case is refused with one line that names the place and both numbers.
 
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_slice;
+use phalanx::import::read_slice;
 use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 

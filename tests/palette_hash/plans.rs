@@ -10,8 +10,8 @@ use phalanx::crowd::{
 };
 use phalanx::import::ImportOptions;
 use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::{RawChannel, RawScene};
+use phalanx::import::read_slice;
 use phalanx::playback::{AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode};
 use phalanx::rig::Rig;
 use phalanx::simd::SimdLevel;

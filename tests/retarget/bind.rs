@@ -8,10 +8,10 @@ use phalanx::build::{
 };
 use phalanx::clip::{BlockKind, Channel, Clip};
 use phalanx::import::ImportOptions;
-use phalanx::import::gltf::read_path;
 use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
+use phalanx::import::read_path;
 use phalanx::retarget::{
     BindMatch, BindOptions, Binding, RetargetError, RetargetOptions, TranslationMode, bind,
 };

@@ -4,8 +4,8 @@ use phalanx::build::{AdditiveReference, build_additive, build_additive_raw, buil
 use phalanx::clip::Clip;
 use phalanx::import::ImportOptions;
 use phalanx::import::MANNEQUIN;
-use phalanx::import::gltf::read_slice;
 use phalanx::import::raw::RawScene;
+use phalanx::import::read_slice;
 use phalanx::mesh::ImageMode;
 use phalanx::rig::Rig;
 use phalanx_testkit::sample::sample;

@@ -9,11 +9,11 @@ use super::discover::{self, Found};
 use super::{BakeFault, Faults};
 use phalanx::build::{BuildOptions, skeleton_of};
 use phalanx::format::{Source, hash_bytes};
-use phalanx::import::gltf::external_files;
+use phalanx::import::external_files;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{
-    ImportOptions, ImportReport, UpAxis, add_markers_to_trimmed, build_path, clip_name_from_file,
-    marker_file, read_markers, read_path,
+    ImportOptions, ImportReport, UpAxis, add_markers, build_path, clip_name_from_file, marker_file,
+    read_markers, read_path,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
@@ -137,7 +137,7 @@ impl Input {
             let markers = read_markers(&beside)?;
             let file = beside.display().to_string();
             let rigs = std::slice::from_mut(&mut rig);
-            add_markers_to_trimmed(rigs, &trimmed, &markers, &file)?;
+            add_markers(rigs, &trimmed, &markers, &file)?;
         }
         Ok(rig)
     }

@@ -110,10 +110,11 @@ impl FileSummary {
     /// Summary of a file that was already up to date.
     pub fn skipped(path: &Path, library: &Library) -> Self {
         let origins = &library.provenance().clips;
-        let clips = (0..library.len()).map(|c| ClipSummary {
-            name: library.clip_name(c).unwrap_or_default().to_owned(),
-            duration: library.clip_duration(c).unwrap_or_default(),
-            bytes: library.clip_bytes(c).unwrap_or_default(),
+        let infos = (0..library.len()).filter_map(|c| Some((c, library.clip_info(c)?)));
+        let clips = infos.map(|(c, info)| ClipSummary {
+            name: info.name.to_owned(),
+            duration: info.duration,
+            bytes: info.bytes,
             max_error: origins.get(c).and_then(|o| measured(o.max_error)),
             report: None,
         });

@@ -3,7 +3,7 @@
 use super::support::{Tested, check, json, list, numbers, one_line, output, run, scratch};
 use libtest_mimic::Failed;
 use phalanx::import::ImportOptions;
-use phalanx::import::bvh::{CENTIMETRES, read_slice};
+use phalanx::import::bvh::read_slice;
 use phalanx::import::raw::RawChannel;
 use std::fmt::Write;
 use std::fs;
@@ -163,7 +163,7 @@ pub fn is_baked() -> Tested {
     check(bake("0.02")?.contains("(0 up to date)"), "another unit")?;
     // What was baked is what was captured.
     bake("cm")?;
-    let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
+    let options = ImportOptions { unit: 0.01, ..ImportOptions::default() };
     let (raw, _) = read_slice(walk(61).as_bytes(), "walk.bvh", &options)?;
     let tracks = &raw.clips[0].tracks;
     let track = tracks.iter().find(|t| t.channel == RawChannel::Translation);

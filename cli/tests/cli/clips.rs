@@ -80,7 +80,8 @@ pub fn library_of_exported_files() -> Tested {
         let summary = json(&["bake", input, "--out", "motions.phx", "--json"])?;
         check(list(&summary, "files")?.len() == 1, "one file")?;
         let library = Library::open(&folder.join("motions.phx"))?;
-        let names: Vec<_> = (0..library.len()).filter_map(|c| library.clip_name(c)).collect();
+        let names: Vec<_> =
+            (0..library.len()).filter_map(|c| Some(library.clip_info(c)?.name)).collect();
         check(names == expected, format!("{input}: {names:?}"))?;
     }
     Ok(())

@@ -110,7 +110,7 @@ pub fn merge_in_order() -> Tested {
         let order = order.map(PathBuf::clone);
         check(merge(&order, &out).status.success(), "two files")?;
         let library = Library::open(&out)?;
-        check(library.clip_name(0) == Some(first), first)?;
+        check(library.clip_info(0).is_some_and(|c| c.name == first), first)?;
     }
     Ok(())
 }

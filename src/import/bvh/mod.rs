@@ -1,6 +1,6 @@
 //! Import of BVH (Biovision hierarchy), the text format of motion capture, into raw data.
 //!
-//! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). The reader has no
+//! Start with [`read_slice`] or, for files and finished rigs, with [`import_path`](super::import_path). The reader has no
 //! dependencies. Files are not trusted: counts are compared with limits and with the text, nothing recurses, and
 //! memory grows with the bytes that were read, not with the numbers in them.
 //!
@@ -63,22 +63,14 @@ const MAX_CHANNELS: usize = 6;
 ///
 /// A take must also be short enough for f32 times to tell its frames apart ([`ImportFault::FramesMeet`](super::ImportFault::FramesMeet)). This holds for
 /// any take of 2^23 frames, 19.4 hours at 120 Hz; at 120 Hz it holds up to 131,072 s, 36.4 hours.
-pub const MAX_FRAMES: usize = MAX_KEYS;
+const MAX_FRAMES: usize = MAX_KEYS;
 
 /// The shortest and the longest frame time in seconds. Between them key times in f32 are normal and finite.
 pub(super) const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
 
-/// [`ImportOptions::unit`] of files in metres.
-pub const METRES: f64 = 1.0;
-
-/// [`ImportOptions::unit`] of files in centimetres.
-pub const CENTIMETRES: f64 = 0.01;
-
 /// Reads a `.bvh` file.
-///
-/// # Errors
-/// If the file cannot be read, or its text has an error: see [`ImportFault`](super::ImportFault).
-pub fn read_path(
+#[cfg(feature = "gltf")]
+pub(super) fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
@@ -94,12 +86,12 @@ pub fn read_path(
 /// ```
 /// use phalanx::build::{BuildOptions, build_rig};
 /// use phalanx::import::ImportOptions;
-/// use phalanx::import::bvh::{CENTIMETRES, read_slice};
+/// use phalanx::import::bvh::read_slice;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let text = "HIERARCHY\nROOT Hips\n{\n OFFSET 0 90 0\n CHANNELS 1 Yrotation\n End Site\n {\n  OFFSET 0 80 0\n }\n}\n\
 ///     MOTION\nFrames: 2\nFrame Time: 0.5\n0\n90\n";
-/// let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
+/// let options = ImportOptions { unit: 0.01, ..ImportOptions::default() };
 /// let (raw, _report) = read_slice(text.as_bytes(), "captured/turn.bvh", &options)?;
 /// let rig = build_rig(raw, &BuildOptions::default())?;
 /// assert_eq!(rig.skeleton().rest(0).translation.y, 0.9);
@@ -110,7 +102,7 @@ pub fn read_path(
 /// ```
 ///
 /// # Errors
-/// Those of [`read_path`].
+/// If the text has an error: see [`ImportFault`](super::ImportFault).
 pub fn read_slice(
     bytes: &[u8],
     name: &str,

@@ -25,37 +25,6 @@ pub(super) enum Integers {
     Fractions,
 }
 
-fn components(shape: Type) -> usize {
-    match shape {
-        Type::Scalar => 1,
-        Type::Vec2 => 2,
-        Type::Vec3 => 3,
-        Type::Vec4 | Type::Mat2 => 4,
-        Type::Mat3 => 9,
-        Type::Mat4 => 16,
-    }
-}
-
-fn component_size(component: ComponentType) -> usize {
-    match component {
-        ComponentType::I8 | ComponentType::U8 => 1,
-        ComponentType::I16 | ComponentType::U16 => 2,
-        ComponentType::U32 | ComponentType::F32 => 4,
-    }
-}
-
-fn shape_name(shape: Type) -> &'static str {
-    match shape {
-        Type::Scalar => "SCALAR",
-        Type::Vec2 => "VEC2",
-        Type::Vec3 => "VEC3",
-        Type::Vec4 => "VEC4",
-        Type::Mat2 => "MAT2",
-        Type::Mat3 => "MAT3",
-        Type::Mat4 => "MAT4",
-    }
-}
-
 fn component_name(component: ComponentType) -> &'static str {
     match component {
         ComponentType::I8 => "BYTE",
@@ -70,13 +39,15 @@ fn component_name(component: ComponentType) -> &'static str {
 impl Info {
     /// The fault of a type that is not the expected one: `is VEC3 of UNSIGNED_BYTE, expected VEC4`.
     pub fn refused(&self, expected: &str) -> Kind {
-        let (shape, component) = (shape_name(self.shape), component_name(self.component));
+        // glTF writes the names of the types in capitals.
+        let shape = format!("{:?}", self.shape).to_uppercase();
+        let component = component_name(self.component);
         invalid(format!("is {shape} of {component}, expected {expected}"))
     }
 
     /// The number of components of an element.
     pub fn components(&self) -> usize {
-        components(self.shape)
+        self.shape.multiplicity()
     }
 
     /// Whether the numbers are floats.
@@ -105,7 +76,7 @@ fn for_each_component(
     component: ComponentType,
     mut sink: impl FnMut(usize, f64),
 ) {
-    let size = component_size(component);
+    let size = component.size();
     let mut each = |read: &dyn Fn(&[u8]) -> f64| {
         for (element, bytes) in bytes.chunks(stride.max(1)).take(count).enumerate() {
             for (c, bytes) in bytes.chunks_exact(size).take(components).enumerate() {
@@ -180,7 +151,7 @@ impl Buffers<'_> {
         convert: impl Fn(f64) -> T,
     ) -> Result<Vec<T>, Fault> {
         let Info { component, count, .. } = info;
-        let (shape, size) = (info.components(), component_size(component));
+        let (shape, size) = (info.components(), component.size());
         let accessor = at(&self.accessors, index, "accessor")?;
         let offset = accessor.byte_offset.map_or(0, |o| o.0);
         let view = accessor.buffer_view.map(|v| v.value());
@@ -221,7 +192,7 @@ impl Buffers<'_> {
         out: &mut [T],
         convert: impl Fn(f64) -> T,
     ) -> Result<(), Fault> {
-        let (shape, size) = (info.components(), component_size(info.component));
+        let (shape, size) = (info.components(), info.component.size());
         let (given, count) = (sparse.count.0, info.count as u64);
         if given > count {
             return Err(error::count("sparse elements, at most", count, given).into());
@@ -234,7 +205,7 @@ impl Buffers<'_> {
             (sparse.indices.buffer_view.value(), sparse.values.buffer_view.value());
         self.prepare_view(index_view)?;
         self.prepare_view(value_view)?;
-        let index_size = component_size(kind.0) as u64;
+        let index_size = kind.0.size() as u64;
         let offset = sparse.indices.byte_offset.0;
         let indices = self.elements(index_view, offset, given, index_size, true)?;
         let offset = sparse.values.byte_offset.0;

@@ -116,13 +116,9 @@ fn of_pointer(pointer: &str) -> Option<(RawChannel, usize)> {
 
 /// The property of a node that a path names.
 fn property(path: &str) -> Option<RawChannel> {
-    Some(match path {
-        "translation" => RawChannel::Translation,
-        "rotation" => RawChannel::Rotation,
-        "scale" => RawChannel::Scale,
-        "weights" => RawChannel::Weights,
-        _ => return None,
-    })
+    use RawChannel::{Rotation, Scale, Translation, Weights};
+    let all = [Translation, Rotation, Scale, Weights];
+    all.into_iter().find(|property| property.to_string() == path)
 }
 
 impl Clips<'_, '_> {

@@ -1,7 +1,6 @@
-//! From bytes to JSON text and binary chunk, with the checks that precede parsing.
+//! From bytes to JSON text and binary chunk, with the checks of the container.
 
 use super::error::{Fault, invalid};
-use super::limits::MAX_JSON_DEPTH;
 use crate::words::{are, plural};
 
 /// The two parts of a file.
@@ -10,15 +9,6 @@ pub(super) struct Container<'a> {
     pub json: &'a [u8],
     /// The BIN chunk of a GLB.
     pub bin: Option<&'a [u8]>,
-}
-
-/// Counts from which the memory of the parsed JSON is estimated.
-#[derive(Default)]
-pub(super) struct JsonCounts {
-    /// Number of opening braces.
-    pub objects: u64,
-    /// Number of commas and opening brackets: an upper bound of the number of values.
-    pub values: u64,
 }
 
 const GLB_HEADER: usize = 12;
@@ -96,52 +86,4 @@ fn split_glb(bytes: &[u8]) -> Result<Container<'_>, Fault> {
     let padding = json.iter().rev().take_while(|&&byte| byte == 0).count();
     let json = without_mark(&json[..json.len() - padding]);
     Ok(Container { json, bin })
-}
-
-/// Scans the JSON text outside strings once: rejects deep nesting, and counts objects and values.
-pub(super) fn survey(json: &[u8]) -> Result<JsonCounts, Fault> {
-    let mut counts = JsonCounts::default();
-    let (mut depth, mut in_string, mut escaped) = (0usize, false, false);
-    for &byte in json {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
-        match byte {
-            b'"' => in_string = true,
-            b'{' | b'[' => {
-                depth += 1;
-                counts.objects += u64::from(byte == b'{');
-                counts.values += 1;
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b',' => counts.values += 1,
-            _ => {}
-        }
-        if depth > MAX_JSON_DEPTH {
-            let limit = MAX_JSON_DEPTH;
-            let words = format!("JSON nested {depth} levels deep, the limit is {limit}");
-            return Err(invalid(words).into());
-        }
-    }
-    Ok(counts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn survey_counts_outside_of_strings() {
-        let counts = survey(br#"{"a":[1,2,{"b":"{[,\"{"}]}"#).unwrap();
-        assert_eq!((counts.objects, counts.values), (2, 5));
-        let deep = "[".repeat(MAX_JSON_DEPTH + 1);
-        assert!(survey(deep.as_bytes()).is_err());
-        assert!(survey(&deep.as_bytes()[1..]).is_ok());
-    }
 }

@@ -2,12 +2,12 @@
 //! module if those reject valid files (scenes without nodes, channels without a target node, textures without a
 //! source).
 
-use super::container::JsonCounts;
 use super::error::{Fault, invalid, shorten};
 use super::extensions;
 use super::inventory::Inventory;
 use super::limits::{MemoryLimit, Notes};
 use super::material_json::{Material, Sampler as TextureSampler, Texture};
+use super::plain::JsonCounts;
 use ::gltf::json;
 use serde::Deserialize;
 use serde::de::IgnoredAny;

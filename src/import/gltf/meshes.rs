@@ -106,25 +106,16 @@ impl PrimitiveReader<'_, '_> {
                 ..Primitive::default()
             });
         };
-        let positions = self.vec3("POSITION", positions, None)?;
+        let positions = self.rows("POSITION", positions, Integers::AsDeclared, None)?;
         let vertices = positions.len();
-        let mut normals = match self.attribute(Semantic::Normals) {
-            Some(accessor) => self.vec3("NORMAL", accessor, Some(vertices))?,
-            None => Vec::new(),
-        };
+        let mut normals = self.stream("NORMAL", Semantic::Normals, vertices)?;
         normalise(&mut normals);
-        let tangents = match self.attribute(Semantic::Tangents) {
-            Some(accessor) => {
-                let integers = Integers::AsDeclared;
-                self.rows("TANGENT", accessor, &[Type::Vec4], "VEC4", integers, Some(vertices))?
-            }
-            None => Vec::new(),
-        };
+        let tangents = self.stream("TANGENT", Semantic::Tangents, vertices)?;
         let lacks = [0, 1].map(|set| self.attribute(Semantic::TexCoords(set)).is_none());
         self.streams.textures(material, self.materials, lacks, &self.place);
-        let uvs = self.tex_coords("TEXCOORD_0", 0, vertices)?;
+        let uvs = self.stream("TEXCOORD_0", Semantic::TexCoords(0), vertices)?;
         let uvs1 = match self.uses_second_set(material) {
-            true => self.tex_coords("TEXCOORD_1", 1, vertices)?,
+            true => self.stream("TEXCOORD_1", Semantic::TexCoords(1), vertices)?,
             false => {
                 self.streams.second_sets += usize::from(!lacks[1]);
                 Vec::new()
@@ -161,34 +152,39 @@ impl PrimitiveReader<'_, '_> {
         material.is_some_and(|m| m.textures().any(|(_, t)| t.tex_coord == 1))
     }
 
-    /// A texture coordinate set; empty if the primitive lacks it.
-    fn tex_coords(
+    /// A vertex stream; empty if the primitive lacks it.
+    fn stream<const N: usize>(
         &mut self,
         name: &'static str,
-        set: u32,
+        semantic: Semantic,
         vertices: usize,
-    ) -> Result<Vec<[f32; 2]>, Fault> {
-        let Some(accessor) = self.attribute(Semantic::TexCoords(set)) else {
-            return Ok(Vec::new());
-        };
-        let (shapes, integers) = (&[Type::Vec2], Integers::AsDeclared);
-        self.rows(name, accessor, shapes, "VEC2", integers, Some(vertices))
+    ) -> Result<Vec<[f32; N]>, Fault>
+    where
+        [f32; N]: bytemuck::Pod,
+    {
+        match self.attribute(semantic) {
+            Some(accessor) => self.rows(name, accessor, Integers::AsDeclared, Some(vertices)),
+            None => Ok(Vec::new()),
+        }
     }
 
-    /// A vertex stream; NaN and infinities are set to 0.
+    /// Vectors of `N` numbers; NaN and infinities are set to 0.
     fn rows<const N: usize>(
         &mut self,
         name: &'static str,
         accessor: usize,
-        shapes: &[Type],
-        expected: &'static str,
         integers: Integers,
         vertices: Option<usize>,
     ) -> Result<Vec<[f32; N]>, Fault>
     where
         [f32; N]: bytemuck::Pod,
     {
-        let info = self.buffers.info_of(accessor, shapes, expected).within(|| name.to_owned())?;
+        let (shape, expected) = match N {
+            2 => (Type::Vec2, "VEC2"),
+            3 => (Type::Vec3, "VEC3"),
+            _ => (Type::Vec4, "VEC4"),
+        };
+        let info = self.buffers.info_of(accessor, &[shape], expected).within(|| name.to_owned())?;
         if let Some(expected) = vertices.filter(|&n| n != info.count) {
             return Err(count("vertices", expected as u64, info.count as u64))
                 .within(|| format!("{name}, accessor {accessor}"));
@@ -209,16 +205,6 @@ impl PrimitiveReader<'_, '_> {
         Ok(rows)
     }
 
-    fn vec3(
-        &mut self,
-        name: &'static str,
-        accessor: usize,
-        vertices: Option<usize>,
-    ) -> Result<Vec<[f32; 3]>, Fault> {
-        let integers = Integers::AsDeclared;
-        self.rows(name, accessor, &[Type::Vec3], "VEC3", integers, vertices)
-    }
-
     fn colors(&mut self, vertices: usize) -> Result<Vec<[f32; 4]>, Fault> {
         let Some(accessor) = self.attribute(Semantic::Colors(0)) else {
             return Ok(Vec::new());
@@ -229,10 +215,9 @@ impl PrimitiveReader<'_, '_> {
             (self.buffers.info_of(accessor, &shapes, expected)).within(|| name.to_owned())?;
         let (integers, vertices) = (Integers::Fractions, Some(vertices));
         if info.shape == Type::Vec4 {
-            return self.rows(name, accessor, &shapes, expected, integers, vertices);
+            return self.rows(name, accessor, integers, vertices);
         }
-        let rgb: Vec<[f32; 3]> =
-            self.rows(name, accessor, &shapes, expected, integers, vertices)?;
+        let rgb: Vec<[f32; 3]> = self.rows(name, accessor, integers, vertices)?;
         self.buffers.memory.charge_for::<[f32; 4]>(rgb.len())?;
         let rgba = rgb.iter().map(|&[r, g, b]| [r, g, b, 1.0]).collect();
         self.buffers.memory.release((rgb.len() * 12) as u64);
@@ -243,7 +228,9 @@ impl PrimitiveReader<'_, '_> {
         let mut out = Vec::new();
         for (index, target) in self.primitive.targets.iter().flatten().enumerate() {
             let mut stream = |name, accessor: Option<json::Index<json::Accessor>>| match accessor {
-                Some(accessor) => self.vec3(name, accessor.value(), Some(vertices)),
+                Some(accessor) => {
+                    self.rows(name, accessor.value(), Integers::AsDeclared, Some(vertices))
+                }
                 None => Ok(Vec::new()),
             };
             let mut read = || -> Result<MorphTarget, Fault> {

@@ -1,7 +1,6 @@
 //! Import of glTF 2.0 into raw data: `.gltf` with external and embedded buffers, and `.glb`.
 //!
-//! Start with [`read_path`] or, for finished rigs, with [`import_path`](super::import_path). Files are
-//! not trusted: every index, range and count is checked before use, and memory is charged to a
+//! Files are not trusted: every index, range and count is checked before use, and memory is charged to a
 //! [memory limit](MEMORY_PER_BYTE) before it is allocated. The import repairs what it can; the
 //! [report](super::ImportReport) lists the repairs and everything of the file that is not used.
 
@@ -42,13 +41,8 @@ use limits::{MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
 
-/// Imports a `.gltf` or `.glb` file; files it refers to are read from its folder.
-///
-/// Units are the file's, metres and radians; the up axis is the options'.
-///
-/// # Errors
-/// If the file has an error that cannot be repaired: see [`ImportFault`](super::ImportFault).
-pub fn read_path(
+/// Reads a `.gltf` or `.glb` file; files it refers to are read from its folder.
+pub(super) fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
@@ -61,13 +55,8 @@ pub fn read_path(
     read_slice(&bytes, &name, Some(base), options)
 }
 
-/// Imports the bytes of a `.gltf` or `.glb` file. `name` is used in messages and for the scene.
-///
-/// `base` is the folder of external files; without it they are an error.
-///
-/// # Errors
-/// Those of [`read_path`].
-pub fn read_slice(
+/// Reads the bytes of a `.gltf` or `.glb` file.
+pub(super) fn read_slice(
     bytes: &[u8],
     name: &str,
     base: Option<&Path>,
@@ -88,10 +77,9 @@ fn read(
     notes: &mut Notes,
 ) -> Result<RawScene, Fault> {
     let container = container::split(bytes)?;
-    let counts = container::survey(container.json)?;
     let mut memory = MemoryLimit::new(bytes.len() as u64, options.memory_limit);
     memory.charge(bytes.len() as u64)?;
-    let text = plain::plain(container.json, &mut memory, notes)?;
+    let (text, counts) = plain::plain(container.json, &mut memory, notes)?;
     let mut document = document::Document::parse(&text, &counts, &mut memory)?;
     let inventory = inventory::Inventory::take(&text, &mut memory)?;
     document.check(&inventory, options.lenient, notes)?;

@@ -9,7 +9,7 @@ use crate::raw::{RawNode, RawSkin};
 use crate::skeleton::Trs;
 use crate::words::plural;
 use ::gltf::json;
-use glam::{Quat, Vec3};
+use glam::{Mat4, Quat, Vec3};
 use json::accessor::Type;
 use std::collections::HashSet;
 
@@ -21,9 +21,6 @@ const KEPT_LENGTH: f64 = 1e-6;
 
 /// Quaternions shorter than this have no direction.
 pub(super) const ZERO_LENGTH: f64 = 1e-6;
-
-const IDENTITY: [f32; 16] =
-    [1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
 
 /// Rejects NaN and infinities.
 pub(super) fn finite(what: &'static str, values: &[f32]) -> Result<(), Kind> {
@@ -268,7 +265,7 @@ fn skin_of(
         notes.note(place, "has no joints");
     }
     let inverse_bind = match skin.inverse_bind_matrices.map(|a| a.value()) {
-        None => vec![IDENTITY; slots],
+        None => vec![Mat4::IDENTITY.to_cols_array(); slots],
         Some(accessor) => inverse_binds(accessor, slots, place, buffers, notes)?,
     };
     Ok(RawSkin { name: skin.name, joints, inverse_bind })

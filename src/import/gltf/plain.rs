@@ -12,7 +12,7 @@
 //! `extras` are user data and stay unchanged; of equal keys the last counts there too.
 
 use super::document::json_fault;
-use super::error::{Fault, ImportFault as Kind, shorten};
+use super::error::{Fault, ImportFault as Kind, invalid, shorten};
 use super::inventory::{decoded, string};
 use super::limits::{MAX_JSON_DEPTH, MAX_REPORT_ENTRIES, MemoryLimit, Notes};
 use super::summary::{LISTED, list};
@@ -95,6 +95,15 @@ struct Open<'t> {
     index: usize,
 }
 
+/// Counts from which the memory of the parsed JSON is estimated.
+#[derive(Clone, Copy, Default)]
+pub(super) struct JsonCounts {
+    /// Number of opening braces.
+    pub objects: u64,
+    /// Number of commas and opening brackets: an upper bound of the number of values.
+    pub values: u64,
+}
+
 /// The changes to the text.
 #[derive(Default)]
 struct Edits {
@@ -105,6 +114,7 @@ struct Edits {
 struct Scan<'t, 'm> {
     text: &'t [u8],
     stack: Vec<Open<'t>>,
+    counts: JsonCounts,
     edits: Edits,
     /// Paths of keys that occur twice, in the order found.
     twice: Vec<String>,
@@ -112,24 +122,26 @@ struct Scan<'t, 'm> {
     memory: &'m mut MemoryLimit,
 }
 
-/// Converts a text to plain form; reports keys that occur twice. Text that needs no change is borrowed.
+/// Converts a text to plain form, and counts its objects and values; reports keys that occur twice, and rejects deep
+/// nesting. Text that needs no change is borrowed.
 pub(super) fn plain<'t>(
     text: &'t [u8],
     memory: &mut MemoryLimit,
     notes: &mut Notes,
-) -> Result<Cow<'t, [u8]>, Fault> {
+) -> Result<(Cow<'t, [u8]>, JsonCounts), Fault> {
     let mut scan = Scan {
         text,
         stack: Vec::new(),
+        counts: JsonCounts::default(),
         edits: Edits::default(),
         twice: Vec::new(),
         more_twice: 0,
         memory,
     };
     scan.run()?;
-    let Scan { edits, twice, more_twice, .. } = scan;
+    let Scan { counts, edits, twice, more_twice, .. } = scan;
     if edits.integers.is_empty() && edits.blanks.is_empty() {
-        return Ok(Cow::Borrowed(text));
+        return Ok((Cow::Borrowed(text), counts));
     }
     // The scan trusts the text: removing members must not turn invalid text into JSON.
     serde_json::from_slice::<IgnoredAny>(text).map_err(json_fault)?;
@@ -139,7 +151,7 @@ pub(super) fn plain<'t>(
     report(twice, more_twice, notes);
     let made = edits.apply(text);
     memory.release(text.len() as u64);
-    Ok(Cow::Owned(made))
+    Ok((Cow::Owned(made), counts))
 }
 
 /// Digits and sign of an integer within [`EXACT`].
@@ -210,10 +222,14 @@ impl<'t> Scan<'t, '_> {
             at += 1;
             match byte {
                 b'{' | b'[' => {
-                    if self.stack.len() >= MAX_JSON_DEPTH {
-                        // The survey rejects such a text.
-                        return Ok(());
+                    let (depth, limit) = (self.stack.len() + 1, MAX_JSON_DEPTH);
+                    if depth > limit {
+                        let words =
+                            format!("JSON nested {depth} levels deep, the limit is {limit}");
+                        return Err(invalid(words).into());
                     }
+                    self.counts.objects += u64::from(byte == b'{');
+                    self.counts.values += 1;
                     let open = self.open(byte == b'{');
                     self.stack.push(open);
                 }
@@ -224,6 +240,7 @@ impl<'t> Scan<'t, '_> {
                     self.end(at);
                 }
                 b',' => {
+                    self.counts.values += 1;
                     if let Some(open) = self.stack.last_mut() {
                         (open.key, open.index) = (open.object, open.index + 1);
                         if let Some(member) = open.members.last_mut() {
@@ -382,7 +399,7 @@ mod tests {
     fn made(text: &str) -> (String, Vec<String>) {
         let mut notes = Notes::default();
         let mut memory = MemoryLimit::new(text.len() as u64, None);
-        let made = plain(text.as_bytes(), &mut memory, &mut notes).unwrap();
+        let (made, _) = plain(text.as_bytes(), &mut memory, &mut notes).unwrap();
         let entries = notes.finish().entries;
         let entries = entries.iter().map(ToString::to_string).collect();
         (String::from_utf8(made.into_owned()).unwrap(), entries)
@@ -450,6 +467,16 @@ mod tests {
     }
 
     #[test]
+    fn objects_and_values_are_counted_outside_of_strings() {
+        let scan = |text: &[u8]| plain(text, &mut MemoryLimit::new(0, None), &mut Notes::default());
+        let (_, counts) = scan(br#"{"a":[1,2,{"b":"{[,\"{"}]}"#).unwrap();
+        assert_eq!((counts.objects, counts.values), (2, 5));
+        let deep = "[".repeat(MAX_JSON_DEPTH + 1);
+        assert!(scan(deep.as_bytes()).is_err());
+        assert!(scan(&deep.as_bytes()[1..]).is_ok());
+    }
+
+    #[test]
     fn every_byte_is_passed() {
         for byte in 0..=u8::MAX {
             for text in [&[byte][..], &[b'{', byte], b"{\"a\":\x0c,\x0b\x7f".as_slice()] {
@@ -473,7 +500,7 @@ mod tests {
         ] {
             let mut memory = MemoryLimit::new(0, None);
             let made = plain(bad.as_bytes(), &mut memory, &mut Notes::default());
-            let still = made.map(|text| serde_json::from_slice::<IgnoredAny>(&text).is_err());
+            let still = made.map(|(text, _)| serde_json::from_slice::<IgnoredAny>(&text).is_err());
             assert!(still.unwrap_or(true), "{bad}");
         }
     }

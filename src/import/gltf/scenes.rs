@@ -5,7 +5,8 @@ use super::document::Scene;
 use super::error::{Fault, Within, label};
 use super::limits::Notes;
 use super::summary::animated_or_joint;
-use crate::raw::{RawClip, RawNode, RawSkin};
+use crate::raw::{RawClip, RawNode, RawSkin, below};
+use crate::words::{are, plural};
 use std::collections::HashSet;
 
 /// The scenes of a file, and the nodes that the default one shows.
@@ -115,34 +116,18 @@ impl Scenes {
         if all == joints && meshes == 0 {
             return;
         }
-        let count = |n: usize, what: &str| match n {
-            1 => format!("1 {what}"),
-            n => format!("{n} {what}s"),
-        };
+        let count = |n: usize, what: &str| plural(n as u64, what);
         let joints = match joints {
             0 => String::new(),
-            n => format!(
-                "; {} that skins or clips need {} kept",
-                count(n, "joint"),
-                if n == 1 { "is" } else { "are" }
-            ),
+            n => format!("; {} that skins or clips need {} kept", count(n, "joint"), are(n as u64)),
         };
-        let all = count(all, "node");
-        match meshes {
-            0 => notes.note(
-                place,
-                format!("{all} outside the default {default}, without meshes{joints}"),
-            ),
-            n => {
-                let what = match n {
-                    1 => "1 mesh is".to_owned(),
-                    n => format!("{n} meshes are"),
-                };
-                let message =
-                    format!("{all} outside the default {default}: {what} not drawn{joints}");
-                notes.dropped(place, message);
-            }
+        let all = format!("{} outside the default {default}", count(all, "node"));
+        if meshes == 0 {
+            notes.note(place, format!("{all}, without meshes{joints}"));
+            return;
         }
+        let what = format!("{} {}", count(meshes, "mesh"), are(meshes as u64));
+        notes.dropped(place, format!("{all}: {what} not drawn{joints}"));
     }
 }
 
@@ -170,28 +155,4 @@ fn roots_of(
         roots.push(root);
     }
     Ok(roots)
-}
-
-/// Per node, whether it is one of `roots` or below one. The nodes are a forest.
-fn below(nodes: &[RawNode], roots: &[usize]) -> Vec<bool> {
-    let mut known: Vec<Option<bool>> = vec![None; nodes.len()];
-    for &root in roots {
-        known[root] = Some(true);
-    }
-    let mut trail = Vec::new();
-    for start in 0..nodes.len() {
-        let (mut next, mut answer) = (Some(start), false);
-        while let Some(node) = next {
-            if let Some(found) = known[node] {
-                answer = found;
-                break;
-            }
-            trail.push(node);
-            next = nodes[node].parent;
-        }
-        for node in trail.drain(..) {
-            known[node] = Some(answer);
-        }
-    }
-    known.into_iter().map(|k| k == Some(true)).collect()
 }

@@ -31,47 +31,36 @@ pub(super) fn cameras(document: &Document, notes: &mut Notes) {
 
 /// Reports meshes that no node uses: no rig has them.
 pub(super) fn meshes(document: &Document, notes: &mut Notes) {
-    let mut used = vec![false; document.meshes.len()];
-    for mesh in document.nodes.iter().filter_map(|n| n.mesh) {
-        if let Some(used) = used.get_mut(mesh.value()) {
-            *used = true;
-        }
-    }
-    without_use(
-        "meshes",
-        "is on no node and left out of rigs",
-        "are on no node and left out of rigs",
-        &used,
-        notes,
-    );
+    let used = document.nodes.iter().filter_map(|n| n.mesh).map(|mesh| mesh.value());
+    let what = ["is on no node and left out of rigs", "are on no node and left out of rigs"];
+    without_use("meshes", what, document.meshes.len(), used, notes);
 }
 
 /// Reports images that no texture of a material uses: they are not read.
 pub(super) fn images(count: usize, materials: &[Material], notes: &mut Notes) {
-    let mut used = vec![false; count];
-    for (_, texture) in materials.iter().flat_map(Material::textures) {
-        if let Some(used) = used.get_mut(texture.image) {
-            *used = true;
-        }
-    }
-    without_use(
-        "images",
+    let used = materials.iter().flat_map(Material::textures).map(|(_, t)| t.image);
+    let what = [
         "has no use in what is read of materials and is left out",
         "have no use in what is read of materials and are left out",
-        &used,
-        notes,
-    );
+    ];
+    without_use("images", what, count, used, notes);
 }
 
-/// Reports the number of elements of a list that have no use, and the first of them.
-fn without_use(place: &str, one: &str, several: &str, used: &[bool], notes: &mut Notes) {
-    let unused = used.iter().filter(|used| !**used).count();
-    let Some(first) = used.iter().position(|used| !used) else {
-        return;
-    };
-    let what = if unused == 1 { one } else { several };
-    let all = used.len();
-    notes.note(place, format!("{unused} of {all} {what}; the first is {first}"));
+/// Reports the number of elements of a list that have no use, in words for one and for several, and the first of them.
+fn without_use(
+    place: &str,
+    [one, several]: [&str; 2],
+    all: usize,
+    used: impl Iterator<Item = usize>,
+    notes: &mut Notes,
+) {
+    let mut unused = vec![true; all];
+    used.for_each(|index| unused.get_mut(index).into_iter().for_each(|unused| *unused = false));
+    let count = unused.iter().filter(|unused| **unused).count();
+    if let Some(first) = unused.iter().position(|unused| *unused) {
+        let what = if count == 1 { one } else { several };
+        notes.note(place, format!("{count} of {all} {what}; the first is {first}"));
+    }
 }
 
 /// Findings of the reader of meshes about vertex streams.

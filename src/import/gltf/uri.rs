@@ -121,7 +121,7 @@ pub fn external_files(bytes: &[u8], base: &Path, options: &ImportOptions) -> Vec
         return Vec::new();
     };
     let mut memory = MemoryLimit::new(bytes.len() as u64, None);
-    let Ok(text) = plain(container.json, &mut memory, &mut Notes::default()) else {
+    let Ok((text, _)) = plain(container.json, &mut memory, &mut Notes::default()) else {
         return Vec::new();
     };
     let all: Referring = serde_json::from_slice(&text).unwrap_or_default();

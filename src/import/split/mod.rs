@@ -4,7 +4,7 @@ mod part;
 
 use super::error::{Fault, ImportError};
 use super::fault::{ImportFault, invalid};
-use crate::raw::{RawScene, RawSkin};
+use crate::raw::{RawScene, RawSkin, below_checked};
 use crate::words::plural;
 use part::Part;
 
@@ -117,30 +117,10 @@ impl RawScene {
 
     /// The side of every node by the hierarchy alone.
     fn subtree(&self, node: usize) -> Result<Vec<Side>, ImportFault> {
-        let mut sides: Vec<Option<Side>> = vec![None; self.nodes.len()];
-        let mut trail = Vec::new();
-        for start in 0..self.nodes.len() {
-            let (mut at, mut side) = (Some(start), Side::Base);
-            while let Some(i) = at {
-                if let Some(known) = sides[i] {
-                    side = known;
-                    break;
-                }
-                if trail.len() > self.nodes.len() {
-                    return Err(malformed("node", i));
-                }
-                trail.push(i);
-                if i == node {
-                    side = Side::Branch;
-                    break;
-                }
-                at = self.nodes[i].parent;
-            }
-            for i in trail.drain(..) {
-                sides[i] = Some(side);
-            }
-        }
-        Ok(sides.into_iter().map(|s| s.unwrap_or(Side::Base)).collect())
+        let inside = below_checked(&self.nodes, &[node]);
+        let inside = inside.map_err(|node| malformed("node", node))?;
+        let side = |inside| if inside { Side::Branch } else { Side::Base };
+        Ok(inside.into_iter().map(side).collect())
     }
 
     fn skin_sides(&self, node: usize, sides: &[Side]) -> Result<Vec<Side>, ImportFault> {

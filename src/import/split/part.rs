@@ -1,7 +1,7 @@
 //! One side of a split: its nodes, and everything renumbered to them.
 
 use super::Side;
-use crate::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin};
+use crate::raw::{RawChannel, RawClip, RawNode, RawScene, RawSkin, below};
 
 /// One side during its construction.
 pub(super) struct Part {
@@ -140,7 +140,7 @@ impl Part {
     /// roots.
     fn scenes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
         for roots in &whole.scenes {
-            let shown = shown(whole, roots);
+            let shown = below(&whole.nodes, roots);
             let mut here: Vec<usize> = roots.iter().filter_map(|&r| self.place[r]).collect();
             let mut listed = vec![false; self.scene.nodes.len()];
             here.iter().for_each(|&new| listed[new] = true);
@@ -178,38 +178,7 @@ impl Part {
                     tracks.push(track);
                 }
             }
-            self.scene.clips.push(RawClip {
-                name: clip.name.clone(),
-                duration: clip.duration,
-                tracks,
-                extras: clip.extras.clone(),
-                markers: clip.markers.clone(),
-                trimmed: clip.trimmed,
-            });
+            self.scene.clips.push(RawClip { tracks, ..clip.clone() });
         }
     }
-}
-
-/// Per node, whether it is at or below one of `roots`.
-fn shown(whole: &RawScene, roots: &[usize]) -> Vec<bool> {
-    let mut known: Vec<Option<bool>> = vec![None; whole.nodes.len()];
-    for &root in roots {
-        known[root] = Some(true);
-    }
-    let mut trail = Vec::new();
-    for start in 0..whole.nodes.len() {
-        let (mut at, mut answer) = (Some(start), false);
-        while let Some(i) = at {
-            if let Some(known) = known[i] {
-                answer = known;
-                break;
-            }
-            trail.push(i);
-            at = whole.nodes[i].parent;
-        }
-        for i in trail.drain(..) {
-            known[i] = Some(answer);
-        }
-    }
-    known.into_iter().map(|k| k.unwrap_or(false)).collect()
 }

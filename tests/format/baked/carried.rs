@@ -6,9 +6,8 @@ use libtest_mimic::{Completion, Failed};
 use phalanx::bake::{BakeOptions, bake, measure_source};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
-use phalanx::import::bvh;
-use phalanx::import::gltf::read_path;
 use phalanx::import::raw::{RawChannel, RawScene};
+use phalanx::import::read_path;
 use phalanx::import::{ImportOptions, ImportReport};
 use phalanx::math::{Affine3x4, Row};
 use phalanx::rig::Rig;
@@ -169,10 +168,7 @@ pub fn found(
 }
 
 fn read(path: &Path) -> Result<(RawScene, ImportReport), String> {
-    match path.extension().is_some_and(|e| e == "bvh") {
-        true => bvh::read_path(path, &ImportOptions::default()).map_err(|e| e.to_string()),
-        false => read_path(path, &ImportOptions::default()).map_err(|e| e.to_string()),
-    }
+    read_path(path, &ImportOptions::default()).map_err(|e| e.to_string())
 }
 
 /// Every clip of a file: at no time more than the report states.

@@ -6,7 +6,7 @@ use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake};
 use phalanx::build::{BuildError, BuildOptions, build_rig};
 use phalanx::clip::{BlockKind, Channel, Clip, ClipFault, Encoding, reorder_lanes};
-use phalanx::import::{ImportOptions, gltf};
+use phalanx::import::{ImportOptions, read_path};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::trials;
 
@@ -74,7 +74,7 @@ fn compare(a: (&Clip, &Skeleton), b: (&Clip, &Skeleton)) -> Result<usize, Failed
 
 pub fn keep_their_keys(file: &str) -> Tested {
     let read =
-        || gltf::read_path(&trials::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
+        || read_path(&trials::needed(file)?, &ImportOptions::default()).map_err(Failed::from);
     let rig = build_rig(read()?.0, &BuildOptions::default())?;
     let options =
         BuildOptions { lane_order: Some(turned(rig.skeleton().len())), ..BuildOptions::default() };

@@ -122,7 +122,7 @@ pub fn cut_after_opening() -> Tested {
         check(named, format!("{error:?}"))?;
     }
     // What was read before is whole.
-    check(library.clip_name(1) == Some("nod"), "a name")?;
+    check(library.clip_info(1).is_some_and(|c| c.name == "nod"), "a name")?;
     let rig = made::rig();
     let skeleton = rig.skeleton();
     check(
@@ -176,7 +176,7 @@ pub fn memory() -> Tested {
     let path = scratch("memory")?.join("many.phx");
     fs::write(&path, many(CLIPS)?)?;
     let (library, opening) = peak(|| Ok(Library::open(&path)?))?;
-    let sections: Vec<u64> = (0..CLIPS).filter_map(|c| library.clip_bytes(c)).collect();
+    let sections: Vec<u64> = (0..CLIPS).filter_map(|c| Some(library.clip_info(c)?.bytes)).collect();
     let all: u64 = sections.iter().sum();
     let most = sections.iter().copied().max().unwrap_or_default();
     check(opening < all / 4, format!("opening: {opening} of {all} bytes"))?;

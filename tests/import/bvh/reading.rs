@@ -3,7 +3,7 @@
 use super::{Matrix, PAIR, about, close, matrix, product, sound, turned};
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::import::ImportOptions;
-use phalanx::import::bvh::{CENTIMETRES, is_bvh, read_slice};
+use phalanx::import::bvh::{is_bvh, read_slice};
 use phalanx::import::raw::{Interpolation, RawChannel, RawScene, RawTrack};
 use phalanx::import::{Severity, UpAxis};
 use phalanx::playback::{PoseAction, evaluate_pose};
@@ -154,7 +154,7 @@ fn joints_end_sites_and_the_clip() {
 #[test]
 fn centimetres_become_metres_and_rotations_stay() {
     let metres = sound(PAIR);
-    let options = ImportOptions { unit: CENTIMETRES, ..ImportOptions::default() };
+    let options = ImportOptions { unit: 0.01, ..ImportOptions::default() };
     let (hundredth, report) = read_slice(PAIR.as_bytes(), "take.bvh", &options).unwrap();
     let near = |a: f32, b: f32| (a - 0.01 * b).abs() <= 1e-9;
     for (a, b) in hundredth.nodes.iter().zip(&metres.nodes) {

@@ -5,7 +5,8 @@ use phalanx::build::{BuildOptions, build_rig};
 use phalanx::import::ImportError;
 use phalanx::import::ImportFault;
 use phalanx::import::ImportOptions;
-use phalanx::import::bvh::{read_path, read_slice};
+use phalanx::import::bvh::read_slice;
+use phalanx::import::read_path;
 use std::time::Instant;
 
 const MAX_BVH_JOINTS: usize = 65_535;

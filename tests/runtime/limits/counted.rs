@@ -144,7 +144,7 @@ fn markers_are_counted_for_every_clip_that_takes_them() {
     let needed = 65 * markers.len();
     assert!(needed > MAX_GIVEN_MARKERS);
     let given = vec![("walk".to_owned(), markers)];
-    let refused = add_markers(&mut rigs, &given, "walk.events.json");
+    let refused = add_markers(&mut rigs, &[], &given, "walk.events.json");
     let Err(ImportError::Fault { file, fault, .. }) = refused else {
         panic!("{refused:?}");
     };
