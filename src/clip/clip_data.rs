@@ -296,7 +296,7 @@ impl Clip {
 
     /// Integers of packed blocks. Hoist it out of loops, as [`Clip::rows`].
     #[inline(always)]
-    pub(crate) fn packed(&self) -> &[u16] {
+    pub fn packed(&self) -> &[u16] {
         &self.packed
     }
 

@@ -30,7 +30,7 @@ pub(crate) const fn neutral(channel: Channel) -> [f32; 4] {
 pub(crate) struct Defaults<'a> {
     skeleton: &'a Skeleton,
     kind: ClipKind,
-    /// Per scalar: true if it is the w of a quaternion channel.
+    /// One entry per scalar: true if it is the w of a quaternion channel.
     quaternion_w: Vec<bool>,
 }
 

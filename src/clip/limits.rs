@@ -186,7 +186,7 @@ fn dot(a: &[Lanes; 4], b: &[Lanes; 4], l: usize) -> f32 {
     a[0][l] * b[0][l] + a[1][l] * b[1][l] + a[2][l] * b[2][l] + a[3][l] * b[3][l]
 }
 
-/// Per lane: the largest factor of the clip's scales, at least 1; empty if it is 1 in every lane. Additive
+/// The largest factor of the clip's scales in each lane, at least 1; empty if it is 1 in every lane. Additive
 /// clips are measured over weights from −1 to 1.
 pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
     let mut factors = Vec::new();
@@ -232,7 +232,7 @@ pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), Build
 }
 
 impl Clip {
-    /// Per lane: the largest factor of its scales, at least 1; empty if it is 1 in every lane.
+    /// The largest factor of the clip's scales in each lane, at least 1; empty if it is 1 in every lane.
     pub(crate) fn scale_factors(&self) -> &[f32] {
         &self.scales
     }

@@ -9,7 +9,7 @@ use super::codec::{self, KINDS};
 use super::container::ALIGNMENT;
 use super::error::{Fault, ReadError};
 use super::read::SectionReader;
-use super::write::{Bytes, place};
+use super::write::{Bytes, code_of};
 use super::writer::WriteError;
 use crate::clip::{
     Block, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts, SharedBytes,
@@ -106,7 +106,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
     let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     out.one(Head {
-        kind: place(&KINDS_OF_CLIPS, clip.kind()) as u32,
+        kind: code_of(&KINDS_OF_CLIPS, clip.kind()) as u32,
         duration: clip.duration(),
         structure: clip.structure_hash(),
         layout: clip.layout_hash(),
@@ -133,7 +133,7 @@ fn rows(clip: &Clip) -> Vec<u8> {
         let (lanes, first) = b.encoding.numbers();
         out.one(StoredBlock {
             block: b.block,
-            kind: place(&KINDS, b.kind) as u8,
+            kind: code_of(&KINDS, b.kind) as u8,
             lanes,
             hold: b.hold,
             zero: 0,
@@ -228,10 +228,8 @@ fn read_rows(
     let lens = r.each::<u32>(head.timelines as usize, "lengths of timelines")?;
     let total = lens.clone().map(u64::from).sum::<u64>();
     if total != u64::from(head.times) {
-        let (what, found, limit) =
-            ("the number of key times of all timelines", total, head.times.into());
-        let at = offset_of!(Head, times);
-        return Err(r.fault_at(at, Fault::Limit { what, found, limit }));
+        let fault = Fault::limit("the number of key times of all timelines", total, head.times);
+        return Err(r.fault_at(offset_of!(Head, times), fault));
     }
     r.charge(lens.len() * size_of::<Vec<f32>>())?;
     let mut timelines = Vec::with_capacity(lens.len());
@@ -309,9 +307,8 @@ fn motion(r: &mut SectionReader<'_>, head: &Head) -> Result<Option<RootMotionPar
         return match unused {
             0 => Ok(None),
             found => {
-                let (what, found, limit) = ("the root motion's joint", found.into(), 0);
-                let at = offset_of!(Head, motion_joint);
-                Err(r.fault_at(at, Fault::Limit { what, found, limit }))
+                let fault = Fault::limit("the root motion's joint", found, 0u32);
+                Err(r.fault_at(offset_of!(Head, motion_joint), fault))
             }
         };
     }

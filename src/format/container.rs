@@ -183,8 +183,7 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
         return fail(56, Fault::Checksum { stated, found });
     }
     if let Some(&found) = header.zero.iter().find(|&&zero| zero != 0) {
-        let (what, limit) = ("a reserved field", 0);
-        return fail(16, Fault::Limit { what, found, limit });
+        return fail(16, Fault::limit("a reserved field", found, 0u32));
     }
     if header.file_bytes > have {
         let needed = header.file_bytes;
@@ -198,14 +197,8 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
     let table_bytes = u64::from(header.sections) * ENTRY as u64;
     let end = header.table.checked_add(table_bytes);
     if end != Some(have) || header.table < HEADER as u64 {
-        return fail(
-            40,
-            Fault::Limit {
-                what: "the offset of the table",
-                found: header.table,
-                limit: have.saturating_sub(table_bytes),
-            },
-        );
+        let limit = have.saturating_sub(table_bytes);
+        return fail(40, Fault::limit("the offset of the table", header.table, limit));
     }
     let table = source.read(Section::Table, header.table, table_bytes)?;
     let found = hash_bytes(&table);
@@ -227,8 +220,8 @@ fn check_places(header: &Header, entries: &[Entry]) -> Result<(), ReadError> {
         let at = header.table + (i * ENTRY) as u64;
         let next = end.next_multiple_of(ALIGNMENT as u64);
         if offset != next {
-            let (what, found, limit) = ("the offset of a section", offset, next);
-            return Err(Section::Table.fault(at, Fault::Limit { what, found, limit }));
+            let fault = Fault::limit("the offset of a section", offset, next);
+            return Err(Section::Table.fault(at, fault));
         }
         end = match offset.checked_add(length).filter(|&e| e <= header.table) {
             Some(end) => end,

@@ -170,6 +170,11 @@ says! { Fault:
 }
 
 impl Fault {
+    /// A value outside its limits; `limit` is the nearest allowed value.
+    pub(super) fn limit(what: &'static str, found: impl Into<u64>, limit: impl Into<u64>) -> Self {
+        Self::Limit { what, found: found.into(), limit: limit.into() }
+    }
+
     /// A stated hash does not match the data.
     pub(super) fn hash(what: &str, stated: u64, found: u64) -> Self {
         Self::Invalid(format!(

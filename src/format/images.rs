@@ -135,9 +135,8 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             wanted.then(|| ImageData::Decoded(pixels()))
         }
         PIXELS => {
-            let (found, limit) = (stored as u64, needed as u64);
             let what = "the number of image bytes";
-            return Err(r.whole(Fault::Limit { what, found, limit }));
+            return Err(r.whole(Fault::limit(what, stored as u64, needed as u64)));
         }
         PNG => match mode {
             ImageMode::Skip => None,
@@ -152,8 +151,7 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             }
         },
         found => {
-            let (what, found, limit) = ("the encoding of an image", found.into(), PNG.into());
-            return Err(r.whole(Fault::Limit { what, found, limit }));
+            return Err(r.whole(Fault::limit("the encoding of an image", found, PNG)));
         }
     };
     r.finish()?;

@@ -181,7 +181,7 @@ impl Library {
         self.clips.is_empty()
     }
 
-    /// What the table states of a clip; `None` if there is no such clip.
+    /// Table entry of a clip: name, duration, size and form. `None` if the index is out of range.
     pub fn clip_info(&self, clip: usize) -> Option<SectionInfo<'_>> {
         self.clips.get(clip).map(|e| self.info(e))
     }
@@ -217,9 +217,9 @@ impl Library {
 
     fn clip_within(&self, clip: usize, memory: &MemoryLimit) -> Result<Clip, ReadError> {
         let Some(entry) = self.clips.get(clip) else {
-            let (what, found) = ("the index of a clip", clip as u64);
             let limit = self.clips.len().saturating_sub(1) as u64;
-            return Err(Section::Table.fault(0, Fault::Limit { what, found, limit }));
+            let fault = Fault::limit("the index of a clip", clip as u64, limit);
+            return Err(Section::Table.fault(0, fault));
         };
         let bytes = self.source.section(entry)?;
         let mut r = SectionReader::new(&bytes, entry, memory);

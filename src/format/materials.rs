@@ -7,7 +7,7 @@
 use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
-use super::write::{Bytes, bit, place};
+use super::write::{Bytes, bit, code_of};
 use crate::mesh::{AlphaMode, Filter, Material, Sampler, Texture, TextureTransform, Wrap};
 use bytemuck::{Pod, Zeroable};
 
@@ -57,7 +57,7 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
         let textures = m.texture_slots();
         let bits = textures.iter().enumerate();
         let bits = bits.map(|(bit, t)| u32::from(t.is_some()) << bit).sum();
-        let alpha_mode = place(&AlphaMode::ALL, m.alpha_mode) as u32;
+        let alpha_mode = code_of(&AlphaMode::ALL, m.alpha_mode) as u32;
         out.one(Head {
             name: names.add(m.name.as_deref()),
             base_color: m.base_color,
@@ -88,9 +88,9 @@ fn stored(t: &Texture) -> StoredTexture {
         offset: t.transform.offset,
         rotation: t.transform.rotation,
         scale: t.transform.scale,
-        wrap: [wrap_u, wrap_v].map(|w| place(&Wrap::ALL, w) as u8),
-        mag_filter: mag_filter.map_or(0, |f| place(&Filter::ENLARGED, f) as u8 + 1),
-        min_filter: min_filter.map_or(0, |f| place(&Filter::ALL, f) as u8 + 1),
+        wrap: [wrap_u, wrap_v].map(|w| code_of(&Wrap::ALL, w) as u8),
+        mag_filter: mag_filter.map_or(0, |f| code_of(&Filter::ENLARGED, f) as u8 + 1),
+        min_filter: min_filter.map_or(0, |f| code_of(&Filter::ALL, f) as u8 + 1),
     }
 }
 

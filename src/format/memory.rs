@@ -61,7 +61,7 @@ impl MemoryLimit {
             return Ok(());
         }
         let what = "the number of skeleton blocks, summed over coded clips,";
-        Err(Fault::Limit { what, found, limit })
+        Err(Fault::limit(what, found, limit))
     }
 
     /// Bytes that may still be charged.

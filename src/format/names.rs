@@ -46,8 +46,8 @@ impl Names {
         let mut start = 0;
         for (name, &end) in ends.iter().enumerate() {
             let Some(text) = bytes.get(start as usize..end as usize) else {
-                let (what, found, limit) = ("the end of a name", end.into(), total.into());
-                return Err(r.fault_at(4 + 4 * name, Fault::Limit { what, found, limit }));
+                let fault = Fault::limit("the end of a name", end, total);
+                return Err(r.fault_at(4 + 4 * name, fault));
             };
             if let Err(error) = std::str::from_utf8(text) {
                 let byte = error.valid_up_to();

@@ -60,8 +60,7 @@ impl ClipOrigin {
 /// Rejects what a reader would reject.
 pub(super) fn check(p: &Provenance, clips: usize) -> Result<(), WriteError> {
     let refused = |what, found: usize, limit: usize| {
-        let (found, limit) = (found as u64, limit as u64);
-        Err(WriteError::Provenance(Fault::Limit { what, found, limit }))
+        Err(WriteError::Provenance(Fault::limit(what, found as u64, limit as u64)))
     };
     if !p.clips.is_empty() && p.clips.len() != clips {
         return refused("the number of clip origins", p.clips.len(), clips);

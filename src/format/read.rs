@@ -140,8 +140,7 @@ impl<'a> SectionReader<'a> {
         found: impl Into<u64>,
         limit: impl Into<u64>,
     ) -> ReadError {
-        let (found, limit) = (found.into(), limit.into());
-        self.fault(Fault::Limit { what, found, limit })
+        self.fault(Fault::limit(what, found, limit))
     }
 
     /// Checks that no bits but the `known` ones are set.

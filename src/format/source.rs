@@ -83,9 +83,7 @@ impl Source {
             return Err(entry.fault(Fault::Checksum { stated, found }));
         }
         if let Some(stray) = padding.iter().position(|&b| b != 0) {
-            let found = u64::from(padding[stray]);
-            let (what, limit) = ("a byte behind the section", 0);
-            let fault = Fault::Limit { what, found, limit };
+            let fault = Fault::limit("a byte behind the section", padding[stray], 0u32);
             return Err(entry.section().fault(end + stray as u64, fault));
         }
         Ok(bytes)

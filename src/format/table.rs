@@ -53,9 +53,7 @@ pub(super) fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), ReadEr
         return Ok(());
     }
     let fail = |field: usize, what, found: u32, limit: u64| {
-        let found = u64::from(found);
-        let offset = at + field as u64;
-        Err(Section::Table.fault(offset, Fault::Limit { what, found, limit }))
+        Err(Section::Table.fault(at + field as u64, Fault::limit(what, found, limit)))
     };
     let clip = section == Section::Clip;
     let forms = match section {

@@ -38,6 +38,6 @@ pub(super) fn bit(set: bool, bit: u32) -> u32 {
 }
 
 /// The number of a value in files: its index in a list of all values.
-pub(super) fn place<T: PartialEq>(all: &[T], value: T) -> usize {
+pub(super) fn code_of<T: PartialEq>(all: &[T], value: T) -> usize {
     all.iter().position(|v| *v == value).unwrap_or(0)
 }

@@ -58,7 +58,7 @@ pub enum WriteError {
     TooMany {
         /// The counted elements.
         what: &'static str,
-        /// Their number.
+        /// Number of elements.
         have: u64,
     },
 }

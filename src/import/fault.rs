@@ -5,9 +5,6 @@ use crate::words::{are, number, plural, says, shorten};
 use std::borrow::Cow;
 use std::fmt;
 
-/// Limit on the length of a marker's name, bytes; a list of times repeats it for each.
-pub const MAX_MARKER_NAME: usize = 256;
-
 /// Limit on the markers that one file adds to all clips together: several clips may share a name, and each
 /// gets all markers of that name.
 pub const MAX_GIVEN_MARKERS: usize = 1 << 22;
@@ -177,6 +174,7 @@ pub(super) fn invalid(words: impl Into<Cow<'static, str>>) -> ImportFault {
 }
 
 /// Two counts that must agree.
+#[cfg(feature = "gltf")]
 pub(super) fn count(what: &str, expected: u64, found: u64) -> ImportFault {
     invalid(format!("{what}: expected {expected}, found {found}"))
 }

@@ -6,7 +6,7 @@
 //! object like extras.
 
 use super::error::ImportError;
-use super::fault::{ImportFault, MAX_GIVEN_MARKERS, MAX_MARKER_NAME, invalid};
+use super::fault::{ImportFault, MAX_GIVEN_MARKERS, invalid};
 use super::read_file::read_file;
 use crate::clip::{Clip, MAX_MARKERS, Marker};
 use crate::import::trim::trim_marker;
@@ -20,6 +20,9 @@ use std::sync::Arc;
 /// Time beyond the end of its clip up to which a marker is moved to the end, seconds: times are written with as few as
 /// four digits.
 pub const MARKER_SLACK: f64 = 1e-3;
+
+/// Limit on the length of a marker's name, bytes; a list of times repeats it for each.
+const MAX_MARKER_NAME: usize = 256;
 
 /// Limit on the size of a marker file, bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;

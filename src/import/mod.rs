@@ -15,6 +15,7 @@ mod gltf;
 #[cfg(feature = "gltf")]
 pub(crate) mod markers;
 mod options;
+#[cfg(feature = "gltf")]
 mod read_file;
 mod repeated;
 mod split;

@@ -174,6 +174,7 @@ pub enum AlphaMode {
 
 impl AlphaMode {
     /// All values, in the order of their numbers in files.
+    #[cfg(any(feature = "gltf", feature = "phx"))]
     pub(crate) const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
 
     /// Name in glTF files.

@@ -172,7 +172,7 @@ pub struct RawUserTrack {
     pub values: Vec<f32>,
 }
 
-/// Per node, whether it is one of `roots` or below one. The nodes must be a forest.
+/// One entry per node: true if it is one of `roots` or below one. The nodes must be a forest.
 pub(crate) fn below(nodes: &[RawNode], roots: &[usize]) -> Vec<bool> {
     below_checked(nodes, roots).unwrap_or_else(|_| vec![false; nodes.len()])
 }

@@ -1,4 +1,4 @@
-//! From glTF's Y-up to Z-up: one rotation of the whole scene, applied to all of its data.
+//! Conversion of a scene from Y-up, as in glTF, to Z-up: one rotation of all its data.
 
 use super::{RawChannel, RawScene, RawTrack};
 use crate::mesh::Mesh;

@@ -38,7 +38,7 @@ pub struct BlockPlan<'a> {
     pub kind: BlockKind,
     /// The encoding of the new keys, with 0 for the first integer until they are laid out.
     pub encoding: Encoding,
-    /// Index of the block's timeline among those of the new clip, and its number of keys.
+    /// Index of the block's timeline in the new clip, and the number of its keys.
     pub timeline: u32,
     pub keys: usize,
 }

@@ -1,6 +1,6 @@
 //! Codes the blocks of a channel, lane by lane.
 
-use super::super::write::place;
+use super::super::write::code_of;
 use super::ReadError;
 use super::clip_coder::ClipCoder;
 use super::model::{Bit, Number};
@@ -71,7 +71,7 @@ impl BlockModels {
         channel: Channel,
         b: &mut Block,
     ) -> Result<(), ReadError> {
-        let wanted = place(&KINDS, b.kind);
+        let wanted = code_of(&KINDS, b.kind);
         let mut kind = 0;
         while kind < self.kind.len() && w.c.bit(&mut self.kind[kind], kind < wanted)? {
             kind += 1;

@@ -115,7 +115,6 @@ fn foreign(have: u32, needed: u32) -> Fault {
 /// The start of the range-coded part.
 fn skip_padding(bytes: &[u8]) -> Result<usize, ReadError> {
     let short = |offset| short(offset, bytes.len());
-    let limit = |offset, what, found, limit| flaw(offset, Fault::Limit { what, found, limit });
     let (mut filling, mut shift, mut at) = (0usize, 0, 0);
     loop {
         let byte = *bytes.get(at).ok_or(short(at))?;
@@ -126,15 +125,15 @@ fn skip_padding(bytes: &[u8]) -> Result<usize, ReadError> {
         }
         shift += 7;
         if shift > 28 {
-            let what = "the bits of the padding's length";
-            return Err(limit(at, what, shift, 28));
+            let fault = Fault::limit("the bits of the padding's length", shift as u64, 28u32);
+            return Err(flaw(at, fault));
         }
     }
     let Some(zeros) = bytes[at..].get(..filling) else {
         return Err(short(bytes.len()));
     };
     if let Some(i) = zeros.iter().position(|&b| b != 0) {
-        return Err(limit(at + i, "a byte of the padding", zeros[i].into(), 0));
+        return Err(flaw(at + i, Fault::limit("a byte of the padding", zeros[i], 0u32)));
     }
     Ok(at + filling)
 }

@@ -31,7 +31,7 @@ pub(super) trait Coder {
 
     /// The error for a number that is out of range.
     fn limit(&self, what: &'static str, found: u64, limit: u64) -> ReadError {
-        flaw(self.position(), Fault::Limit { what, found, limit })
+        flaw(self.position(), Fault::limit(what, found, limit))
     }
 
     /// Codes any number of bits without a model.

@@ -85,7 +85,7 @@ impl TimeModels {
         Ok(())
     }
 
-    /// Codes the first or last time, which usually is that of the clip.
+    /// Codes the first or last time, which usually is the begin or end of the clip.
     fn end<C: Coder>(
         &mut self,
         c: &mut C,

@@ -142,7 +142,7 @@ impl LaneModels {
             let all = integers.iter().enumerate();
             numbers.extend(all.map(|(i, &k)| least(i) + i64::from(k)));
             self.multiples(c, true, defaults, code, numbers)?;
-            return place(c, self.step(code), range, numbers, integers);
+            return set_range(c, self.step(code), range, numbers, integers);
         }
         for value in range {
             *value = f32::from_bits(c.raw(value.to_bits().into(), 32)? as u32);
@@ -254,7 +254,7 @@ impl LaneModels {
 }
 
 /// Computes the range of multiples, and the integers relative to it.
-fn place<C: Coder>(
+fn set_range<C: Coder>(
     c: &C,
     step: f64,
     range: &mut [f32],

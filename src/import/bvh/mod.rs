@@ -38,6 +38,7 @@ mod motion;
 mod scene;
 mod text;
 
+#[cfg(feature = "gltf")]
 use super::read_file::read_file;
 use super::{ImportOptions, ImportReport};
 use crate::clip::MAX_KEYS;
@@ -51,6 +52,7 @@ use std::path::Path;
 use text::Text;
 
 /// Limit on the size of a file, bytes. Ten minutes at 120 Hz of 31 joints take 60 MB.
+#[cfg(feature = "gltf")]
 const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// Limit on the joints of a file: that of a skeleton. It also bounds the nesting.

@@ -103,7 +103,7 @@ fn distance(time: f32) -> f64 {
     f64::from(time.next_up()) - f64::from(time)
 }
 
-/// The first frame whose time as f32 equals that of the frame before it: f32 times are then farther apart than frames.
+/// The first frame whose time as f32 equals the time of the frame before it: the step of f32 exceeds the frame time.
 fn meets(frames: usize, frame_time: f64) -> Option<usize> {
     let time = |k: usize| (k as f64 * frame_time) as f32;
     // Frames at least as far apart as f32 round to different times.

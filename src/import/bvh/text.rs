@@ -82,8 +82,8 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The rest of the line up to a brace, without white space around it: a name. If nothing is left, that of the next line
-    /// that is not blank.
+    /// The rest of the line up to a brace, without white space around it: a name. If nothing is left, the name is on the
+    /// next line that is not blank.
     pub fn name(&mut self) -> Word<'a> {
         self.skip(is_space);
         let mut name = self.take(|b| !is_break(b) && b != b'{');

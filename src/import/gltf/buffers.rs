@@ -2,8 +2,9 @@
 
 use super::ImportOptions;
 use super::error::{Fault, ImportFault as Kind, Within, count, invalid, shorten};
-use super::limits::MemoryLimit;
+use super::limits::{MAX_FILE_BYTES, MemoryLimit};
 use super::{meshopt, uri};
+use crate::import::read_file::read_file;
 use crate::words::plural;
 use ::gltf::json;
 use std::collections::HashMap;
@@ -93,7 +94,8 @@ impl<'a> Buffers<'a> {
         if let Some(bytes) = self.files.get(&path) {
             return Ok(bytes.clone());
         }
-        let bytes = uri::read_file(&path).within(|| format!("file {:?}", shorten(text)))?;
+        let bytes =
+            read_file(&path, MAX_FILE_BYTES).within(|| format!("file {:?}", shorten(text)))?;
         self.memory.extend(bytes.len() as u64);
         self.memory.charge(bytes.len() as u64)?;
         let bytes = Rc::new(bytes);

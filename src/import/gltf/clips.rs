@@ -35,7 +35,7 @@ struct Times {
 struct Span {
     /// Time of the first key; 0 for a clip without keys.
     begin: f32,
-    /// Time subtracted from those of the file: `begin` if that is below 0, otherwise 0.
+    /// Time subtracted from the file's times: `begin` if it is below 0, otherwise 0.
     shift: f32,
     /// Time of the last key, shifted.
     end: f32,
@@ -465,20 +465,16 @@ impl Clips<'_, '_> {
         if let Some(times) = self.times.get(&accessor) {
             return Ok(times.clone());
         }
-        let times = self.read_times(accessor)?;
+        self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
+        let times = self.buffers.floats(accessor, Integers::AsDeclared)?;
         let place = || format!("accessor {accessor}");
         let times = Rc::new(check_times(times).within(place)?);
         self.times.insert(accessor, times.clone());
         Ok(times)
     }
-
-    fn read_times(&mut self, accessor: usize) -> Result<Vec<f32>, Fault> {
-        self.buffers.info_of(accessor, &[Type::Scalar], "SCALAR")?;
-        self.buffers.floats(accessor, Integers::AsDeclared)
-    }
 }
 
-/// Whether key times are what is wrong.
+/// True if key times are at fault.
 fn is_of_times(kind: &Kind) -> bool {
     matches!(kind, Kind::TimeOrder { .. } | Kind::NotFinite { what: "time", .. })
 }

@@ -1,4 +1,4 @@
-//! From bytes to JSON text and binary chunk, with the checks of the container.
+//! Splits a file into JSON text and binary chunk, and checks the container.
 
 use super::error::{Fault, invalid};
 use crate::words::{are, plural};

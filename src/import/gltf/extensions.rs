@@ -14,7 +14,7 @@ use json::mesh::Semantic;
 use json::validation::Checked;
 use std::collections::HashSet;
 
-/// What leaving an extension out does to the part of a file that it changes.
+/// Effects of leaving an extension out, as messages state them.
 const GEOMETRY: &str = "changes geometry";
 const TEXTURES: &str = "changes textures";
 const ANIMATION: &str = "changes animation";

@@ -291,7 +291,7 @@ fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kin
     }
 }
 
-/// Why a texture has no image.
+/// The reason for a texture without an image.
 fn no_image(texture: &json::Texture) -> String {
     let extensions = texture.extensions.as_ref();
     let unread = extensions.and_then(|e| {

@@ -33,11 +33,12 @@ pub use uri::external_files;
 
 use super::{ImportOptions, ImportReport};
 use crate::import::ImportError;
+use crate::import::read_file::read_file;
 use crate::mesh::ImageMode;
 use crate::raw::RawScene;
 use buffers::Buffers;
 use error::Fault;
-use limits::{MemoryLimit, Notes};
+use limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
 
@@ -47,7 +48,8 @@ pub(super) fn read_path(
     options: &ImportOptions,
 ) -> Result<(RawScene, ImportReport), ImportError> {
     let name = path.display().to_string();
-    let bytes = uri::read_file(path).map_err(|fault| fault.in_file(&name))?;
+    let read = read_file(path, MAX_FILE_BYTES);
+    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
     let base = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -16,9 +16,9 @@ pub(super) struct Scenes {
     /// The file's default scene, or its first.
     pub default: Option<usize>,
     names: Vec<Option<String>>,
-    /// Per node, whether the default scene shows it; without scenes, every node is shown.
+    /// One entry per node: true if the default scene shows it. Without scenes, every node is shown.
     shown: Vec<bool>,
-    /// Per node, whether it has lost its mesh because it is not shown.
+    /// One entry per node: true if it lost its mesh because it is not shown.
     undrawn: Vec<bool>,
 }
 

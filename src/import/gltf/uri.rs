@@ -3,9 +3,8 @@
 use super::ImportOptions;
 use super::container;
 use super::error::{Fault, ImportFault as Kind, invalid, shorten};
-use super::limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
+use super::limits::{MemoryLimit, Notes};
 use super::plain::plain;
-use crate::import::read_file as bounded;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -91,11 +90,6 @@ pub(super) fn resolve(uri: &str, base: &Path, options: &ImportOptions) -> Result
         }
     }
     Ok(path)
-}
-
-/// Reads a whole regular file that is not larger than [`MAX_FILE_BYTES`].
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, Fault> {
-    Ok(bounded::read_file(path, MAX_FILE_BYTES)?)
 }
 
 /// The parts of a file's JSON that refer to other files.

@@ -69,8 +69,8 @@ impl RawScene {
         let mut sides = self.subtree(node)?;
         let skin_sides = self.skin_sides(node, &sides)?;
         let twins = self.follow_skins(&mut sides, &skin_sides);
-        let base = self.part(Side::Base, &sides, &skin_sides, &twins);
-        let mut branch = self.part(Side::Branch, &sides, &skin_sides, &twins);
+        let part = |side| Part::new(self, side, &sides, &skin_sides, &twins);
+        let (base, mut branch) = (part(Side::Base), part(Side::Branch));
         let place = |side: Side, node: usize| {
             let before = sides.iter().take(node).filter(|&&s| s == side);
             before.count()
@@ -165,9 +165,5 @@ impl RawScene {
             }
         }
         twins
-    }
-
-    fn part(&self, side: Side, sides: &[Side], skin_sides: &[Side], twins: &[bool]) -> Part {
-        Part::new(self, side, sides, skin_sides, twins).fill(self, side, sides, twins)
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Assigns nodes, skins and meshes to the side, with their new indices.
+    /// Assigns nodes, skins and meshes to the side, with their new indices, and copies their data.
     pub fn new(
         whole: &RawScene,
         side: Side,
@@ -48,7 +48,7 @@ impl Part {
             Side::Base => drawn[mesh][0] || !drawn[mesh][1],
             Side::Branch => drawn[mesh][1],
         };
-        Part {
+        let mut part = Part {
             scene: RawScene {
                 name: whole.name.clone(),
                 materials: whole.materials.clone(),
@@ -67,16 +67,12 @@ impl Part {
             twin,
             skins: (0..skin_sides.len()).filter(|&i| skin_sides[i] == side).collect(),
             meshes: (0..whole.meshes.len()).filter(keep).collect(),
-        }
-    }
-
-    /// Copies the data of the side.
-    pub fn fill(mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) -> Self {
-        self.nodes(whole, side, sides, twins);
-        self.skins(whole);
-        self.scenes(whole, side, sides, twins);
-        self.clips(whole, side, sides, twins);
-        self
+        };
+        part.nodes(whole, side, sides, twins);
+        part.skins(whole);
+        part.scenes(whole, side, sides, twins);
+        part.clips(whole, side, sides, twins);
+        part
     }
 
     fn nodes(&mut self, whole: &RawScene, side: Side, sides: &[Side], twins: &[bool]) {
