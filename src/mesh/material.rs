@@ -22,6 +22,7 @@ pub const TEX_COORD_SETS: u32 = 2;
 ///     ..Material::default()
 /// };
 /// assert_eq!(leaves.alpha_cutoff, 0.5);
+/// assert!(leaves.check().is_ok());
 /// assert_eq!(leaves.textures().count(), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -117,7 +118,7 @@ impl Material {
     ///
     /// # Errors
     /// With the first number that fails.
-    pub(crate) fn check(&self) -> Result<(), BuildError> {
+    pub fn check(&self) -> Result<(), BuildError> {
         const SIZE: (f32, f32) = (-MAX_LENGTH, MAX_LENGTH);
         const AMOUNT: (f32, f32) = (0.0, MAX_LENGTH);
         const SHARE: (f32, f32) = (0.0, 1.0);
