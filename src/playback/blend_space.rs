@@ -196,6 +196,8 @@ impl Pool {
         let same = |a: &Space, b: &Space| a == b;
         let (index, _) = self.spaces.add_again(space, same, what, MAX_SPACES)?;
         self.adopt_clips(clips);
+        // Actions may have two clips from now on.
+        self.clip_changes += 1;
         let generation = self.spaces.generation(index);
         Ok(BlendSpaceId::new(self.owner, index, generation))
     }

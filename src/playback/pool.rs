@@ -36,7 +36,7 @@ pub(crate) use ahead::{Prefetch, STATE, STEPS};
 pub(crate) use alone::Steady;
 use bounds::PoolBounds;
 pub(crate) use details::{DetailRequest, PoolDetails};
-pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
+pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
 use overrides::Batch;
 use programs::PoolPrograms;
 pub(crate) use watch::{Own, TakenJoints, Watched};
@@ -108,11 +108,9 @@ pub(crate) struct Pool {
     moves: Moves,
     /// Changes since the last frame; recorded in crowds only.
     pub changes: Changes,
-    /// Number of changes of the loaded clips or their speeds; tells tiers that shared palettes may be stale.
+    /// Number of changes of the loaded clips, their speeds or the blend spaces; tells crowds that shared palettes and
+    /// the room for key hints may be stale.
     pub clip_changes: u64,
-    /// What the needs of workers followed from when they were asked for last: the count of clip changes, whether there are
-    /// no blend spaces, and the instances that are sorted.
-    reserved: Option<(u64, bool, usize)>,
     /// The speeds of clips that have played while they were needed, by index.
     speeds: Vec<Option<alone::Speed>>,
     /// True if a tier shares palettes by their error; nothing else needs the speeds.
@@ -146,7 +144,6 @@ impl Pool {
             moves: Moves::default(),
             changes: Changes::default(),
             clip_changes: 0,
-            reserved: None,
             speeds: Vec::new(),
             needs_speeds: false,
         };

@@ -58,8 +58,8 @@ impl Tiering {
     fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
         let Request { index, tier, key } = request;
         let at = index as usize;
-        let Self { pools, banks, tiers, frame, instances, align, budget, new: new_cells, .. } =
-            self;
+        let Self { pools, banks, plan, instances, align, budget, new: new_cells, .. } = self;
+        let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let ranked = &mut pools[number];
         let kind = |palettes: u8, tier: u8, detail: u8| {
             let rows = pool.detail_rig(detail).palette_len();
@@ -70,7 +70,7 @@ impl Tiering {
                 palettes,
                 detail,
                 rows: rows as u32,
-                stride: rows.next_multiple_of((*align).max(1)) as u32,
+                stride: rows.next_multiple_of(*align) as u32,
             }
         };
         let (before, old) = (ranked.tier[at], ranked.cell[at]);
@@ -88,12 +88,12 @@ impl Tiering {
         ranked.tier[at] = tier;
         if let Some(key) = key {
             release(banks, tiers, old);
-            let cell = match ranked.shared.find(key, *frame) {
+            let cell = match ranked.shared.find(key, frame) {
                 Some(cell) => cell,
                 None => {
-                    let cell = banks.take(kind(1, SHARED, key.detail), 1, key.bits(), *frame);
+                    let cell = banks.take(kind(1, SHARED, key.detail), 1, key.bits(), frame);
                     fit(banks, cell, pool, false);
-                    ranked.shared.set(key, cell, *frame);
+                    ranked.shared.set(key, cell, frame);
                     cell
                 }
             };
@@ -115,7 +115,7 @@ impl Tiering {
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let mut kind = kind(palettes, tier, detail);
         kind.phase = banks.phase_of(kind, t.rate);
-        let cell = banks.take(kind, t.rate, index, *frame);
+        let cell = banks.take(kind, t.rate, index, frame);
         fit(banks, cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
         new_cells.push(cell);
@@ -155,10 +155,10 @@ impl Tiering {
     pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
         // One move for every phase at most.
         for _ in 0..16 {
-            let Some(uneven) = self.banks.uneven(self.frame) else {
+            let Some(uneven) = self.banks.uneven(self.plan.clock.frame()) else {
                 return;
             };
-            let due = self.banks.due(self.frame) + self.banks.taken;
+            let due = self.banks.due(self.plan.clock.frame()) + self.banks.taken;
             let room = self.budget.map_or(usize::MAX, |b| b.saturating_sub(due));
             let asked = (uneven.cells as usize).min(room);
             if self.shift(uneven, asked, all) < asked.max(1) {
@@ -169,7 +169,8 @@ impl Tiering {
 
     /// Moves cells to the phase of this frame. Returns how many.
     fn shift(&mut self, uneven: Uneven, asked: usize, all: &[Option<Pool>]) -> usize {
-        let Self { pools, banks, tiers, frame, budget, new, .. } = self;
+        let Self { pools, banks, plan, budget, new, .. } = self;
+        let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let mut moved = 0;
         for number in 0..banks.all.len() {
             let bank = &banks.all[number];
@@ -196,7 +197,7 @@ impl Tiering {
                     continue;
                 }
                 banks.free((number * CELLS + place) as u32, tier.rate);
-                let cell = banks.take(to, tier.rate, owner[place], *frame);
+                let cell = banks.take(to, tier.rate, owner[place], frame);
                 fit(banks, cell, pool, tier.stores(budget.is_some()));
                 pools[usize::from(kind.pool)].cell[index] = cell;
                 new.push(cell);
@@ -224,7 +225,8 @@ impl Tiering {
     /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are more
     /// than enough of them.
     pub(super) fn sweep(&mut self) {
-        let Self { banks, pools, frame, sweep, instances, .. } = self;
+        let Self { banks, pools, plan, sweep, instances, .. } = self;
+        let frame = plan.clock.frame();
         let sharing = instances.iter().sum::<usize>().saturating_sub(banks.own_cells());
         let enough = ENOUGH.0 * sharing + ENOUGH.1;
         let few = banks.all.len().div_ceil(SWEEPS);
@@ -245,7 +247,7 @@ impl Tiering {
                 let cell = (*sweep * CELLS + place) as u32;
                 let shared = &mut pools[pool].shared;
                 if frame.wrapping_sub(shared.looked(cell)) > kept {
-                    shared.set(PhaseKey::of_bits(owner[place], detail), NONE, *frame);
+                    shared.set(PhaseKey::of_bits(owner[place], detail), NONE, frame);
                     banks.free(cell, 1);
                 }
             }
@@ -298,13 +300,13 @@ impl Tiering {
 
     /// Takes all cells of a pool back. Its instances stay in their tiers, and have other cells when they are ranked.
     pub(super) fn forget_cells(&mut self, number: usize) {
-        let Self { pools, banks, tiers, .. } = self;
+        let Self { pools, banks, plan, .. } = self;
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
         ranked.everybody = false;
         for cell in &mut ranked.cell {
-            release(banks, tiers, std::mem::replace(cell, NONE));
+            release(banks, &plan.tiers, std::mem::replace(cell, NONE));
         }
         for (_, cell) in ranked.shared.cells() {
             banks.free(cell, 1);
@@ -314,7 +316,7 @@ impl Tiering {
 
     /// Takes back what the instances of a pool have from an index on: there are none any more.
     pub(super) fn truncate(&mut self, number: usize, len: usize) {
-        let Self { pools, banks, tiers, instances, .. } = self;
+        let Self { pools, banks, plan, instances, .. } = self;
         let Some(ranked) = pools.get_mut(number).filter(|r| r.tier.len() > len) else {
             return;
         };
@@ -323,12 +325,13 @@ impl Tiering {
             if tier != OUT {
                 instances[usize::from(tier)] -= 1;
             }
-            release(banks, tiers, cell);
+            release(banks, &plan.tiers, cell);
         }
     }
 
     /// To be called when the rig of a pool was removed: nothing of its instances is left.
     pub(in crate::crowd) fn remove(&mut self, number: usize) {
+        self.rest = None;
         self.forget(number);
         if let Some(ranked) = self.pools.get_mut(number) {
             *ranked = Ranked::default();
@@ -344,6 +347,7 @@ impl Tiering {
             return;
         };
         ranked.clocks.forget_clip(clip);
+        self.rest = None;
         for cell in ranked.shared.unload(clip) {
             banks.free(cell, 1);
         }

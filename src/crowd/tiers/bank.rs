@@ -181,8 +181,6 @@ pub(super) struct Banks {
     pub hints: Vec<u16>,
     /// Whether cells store what they are evaluated from though their tier is updated in every frame.
     pub all_store: bool,
-    /// Whether no cell has been taken or freed since the last selection.
-    pub settled: bool,
     /// Whether some bank needs more hints.
     crowded: bool,
     /// Whether banks have 16 cells, and new ones come with more, so that few frames make banks. Otherwise they have as many
@@ -370,7 +368,6 @@ impl Banks {
     /// Takes a cell for an instance or a phase. It is fresh.
     pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
         self.count(kind, rate, 1);
-        self.settled = false;
         self.taken += 1;
         let bank = match self.open(kind).last() {
             Some(&bank) => bank,
@@ -440,13 +437,7 @@ impl Banks {
     /// Gives back the banks at the end that have no used cells.
     #[inline]
     pub fn trim(&mut self) {
-        if !self.settled && !self.spares {
-            self.trim_end();
-        }
-    }
-
-    fn trim_end(&mut self) {
-        if self.all.last().is_none_or(|b| b.used != 0) {
+        if self.spares || self.all.last().is_none_or(|b| b.used != 0) {
             return;
         }
         while let Some(bank) = self.all.pop_if(|b| b.used == 0) {
@@ -457,7 +448,6 @@ impl Banks {
             room.empty.retain(|&bank| bank < end);
         }
         self.fitted = self.fitted.min(self.all.len());
-        self.settled = false;
         self.crowded = true;
     }
 
@@ -474,7 +464,6 @@ impl Banks {
         b.owner[place] = NONE;
         let empty = b.used == 0;
         self.count(kind, rate, -1);
-        self.settled = false;
         let open = self.open(kind);
         if full {
             open.push(bank as u32);

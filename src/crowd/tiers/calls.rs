@@ -1,7 +1,7 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
 use super::bank::{Bank, Banks, NONE, SHARED, SHARED_CELL, split};
-use super::select::Selected;
+use super::select::Request;
 use super::stats::TierFrame;
 use super::tier::{Sharing, TierError, Tiers};
 use super::tiering::{OUT, Ranked, Tiering};
@@ -96,13 +96,8 @@ impl Crowd {
             self.tiering = Tiering {
                 views: last.views,
                 budget: last.budget,
-                frame: last.frame,
-                time: last.time,
-                step: last.step,
-                backwards: last.backwards,
-                ranked_at: last.time,
                 pools: pools.collect(),
-                ..Tiering::new(true, tiers)
+                ..Tiering::new(true, tiers, last.plan.clock.restarted())
             };
         }
         Ok(())
@@ -111,8 +106,9 @@ impl Crowd {
     /// Begins anew with tiers whose last frame was cut short. Without tiers the next frame evaluates all palettes anyway.
     #[inline]
     pub(in crate::crowd) fn mend_tiers(&mut self) {
-        let begun = std::mem::take(self.tiering.begun.get_mut());
-        if begun && let Some(tiers) = self.tiers().cloned() {
+        if self.tiering.plan.progress.take_begun()
+            && let Some(tiers) = self.tiers().cloned()
+        {
             // They were checked before.
             let _ = self.set_tiers(Some(tiers));
         }
@@ -120,7 +116,7 @@ impl Crowd {
 
     /// The tiers, if they are on.
     pub fn tiers(&self) -> Option<&Tiers> {
-        self.tiering.on.then_some(&self.tiering.tiers)
+        self.tiering.plan.on.then_some(&self.tiering.plan.tiers)
     }
 
     /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
@@ -244,19 +240,19 @@ impl Crowd {
     /// The tiering, if tiers are on.
     fn tiering_on(&mut self) -> Result<&mut Tiering, TierError> {
         let tiering = &mut self.tiering;
-        tiering.on.then_some(tiering).ok_or(TierError::None)
+        tiering.plan.on.then_some(tiering).ok_or(TierError::None)
     }
 
     /// What the last scheduled frame did; `None` without tiers.
     pub fn tier_stats(&self) -> Option<&TierFrame> {
-        self.tiering.on.then_some(&self.tiering.stats)
+        self.tiering.plan.on.then_some(&self.tiering.stats)
     }
 
     /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
         let (number, index) = self.ranked(instance)?;
         let tier = *self.tiering.pools[number].tier.get(index)?;
-        (tier != OUT && self.tiering.on).then_some(tier.into())
+        (tier != OUT && self.tiering.plan.on).then_some(tier.into())
     }
 
     /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
@@ -273,8 +269,8 @@ impl Crowd {
         let factor = match bank.times.get(place) {
             Some(_) if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            Some([start, end]) if self.tiering.time < *end => {
-                ((self.tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
+            Some([start, end]) if self.tiering.plan.clock.time() < *end => {
+                ((self.tiering.plan.clock.time() - start) / (end - start)).clamp(0.0, 1.0) as f32
             }
             Some(_) => 1.0,
             None => 0.0,
@@ -309,37 +305,47 @@ impl Crowd {
     }
 
     /// Finds out which instances are in the picture, gives them cells, and chooses those that a frame evaluates.
-    pub(in crate::crowd) fn select_cells(
-        &mut self,
-        align: usize,
-        (holds, compact): (bool, bool),
-    ) -> Selected {
-        let Self { pools, tiering, .. } = self;
-        tiering.frame = tiering.frame.wrapping_add(1);
-        tiering.lost |= !holds;
-        tiering.new.clear();
-        // 0 and 1 are both no padding.
-        if tiering.align.max(1) != align.max(1) {
-            tiering.forget_all(align);
+    #[inline(never)]
+    pub(in crate::crowd) fn select_cells(&mut self, request: Request) {
+        self.lay_out_watched();
+        let Self { pools, tiering, scratches, .. } = self;
+        for pool in pools.iter_mut().flatten() {
+            pool.fit_level(request.level);
+            scratches.reserve(pool);
+        }
+        if tiering.align != request.align {
+            tiering.forget_all(request.align);
         }
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
-        match tiering.on {
+        match tiering.plan.on {
             true => tiering.place_by_tiers(pools),
             false => tiering.place(pools),
         }
         tiering.new.sort_unstable();
-        tiering.select(pools, compact)
+        tiering.select(pools, request);
     }
 }
 
 impl Tiering {
+    /// Begins a frame for memory that `holds` the palettes of the last one.
+    #[inline]
+    pub(in crate::crowd) fn begin_frame(&mut self, holds: bool) {
+        self.plan.clock.begin_frame();
+        self.plan.progress.begin(holds);
+        self.new.clear();
+        match self.plan.on {
+            true => self.plan.clock.measure_frame(),
+            false => self.plan.clock.reach_frame(),
+        }
+    }
+
     /// Takes all cells back: the distance of palettes is another one.
     #[cold]
     fn forget_all(&mut self, align: usize) {
         (0..self.pools.len()).for_each(|number| self.forget_cells(number));
-        self.banks = Banks::new(self.on);
+        self.banks = Banks::new(self.plan.on);
         self.align = align;
     }
 
@@ -367,7 +373,6 @@ impl Tiering {
 
     /// Gives cells to the instances that have come, and takes those of others.
     fn place(&mut self, pools: &mut [Option<Pool>]) {
-        self.ranked_at = self.time;
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {
                 continue;
@@ -391,8 +396,6 @@ impl Tiering {
     /// As [`place`](Self::place), by tiers.
     #[inline(never)]
     fn place_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
-        self.measure_step();
-        self.ranked_at = self.time;
         let mut views = std::mem::take(&mut self.wide);
         views.clear();
         views.extend(self.views.iter().map(WideView::new));
@@ -413,17 +416,17 @@ impl Tiering {
     }
 
     fn place_pool(&mut self, number: usize, pool: &mut Pool) {
-        let Self { pools, tiers, .. } = self;
+        let Self { pools, plan, .. } = self;
         let ranked = &mut pools[number];
         ranked.resize(pool.state.len());
         ranked.spheres.renew(pool, &pool.changes);
-        if ranked.shared.fit(pool, tiers) {
+        if ranked.shared.fit(pool, &plan.tiers) {
             self.miss_unloaded(number);
         }
         self.fit_watched(number, pool);
         let given = |ranked: &Ranked| !ranked.importance.is_empty();
         let all = self.views.is_empty() && !self.pools.iter().any(given);
-        let still = all && self.tiers.tiers[0].sharing == Sharing::None;
+        let still = all && self.plan.tiers.tiers[0].sharing == Sharing::None;
         let ranked = &mut self.pools[number];
         let everybody = std::mem::replace(&mut ranked.everybody, still);
         if still {

@@ -292,8 +292,8 @@ impl Tiering {
         let Ranked { spheres, tier, cell, importance, shared, clocks, .. } =
             &mut self.pools[number];
         let mut lead = [0.0; super::MAX_TIERS];
-        for (lead, tier) in lead.iter_mut().zip(&self.tiers.tiers) {
-            *lead = 0.5 * f64::from(tier.rate - 1) * self.step.abs();
+        for (lead, tier) in lead.iter_mut().zip(&self.plan.tiers.tiers) {
+            *lead = 0.5 * f64::from(tier.rate - 1) * self.plan.clock.step().abs();
         }
         let ranking = Ranking {
             pool,
@@ -301,10 +301,10 @@ impl Tiering {
             spheres,
             importance,
             shared,
-            tiers: &self.tiers,
-            heights: Heights::new(&self.tiers),
+            tiers: &self.plan.tiers,
+            heights: Heights::new(&self.plan.tiers),
             views: &self.wide,
-            frame: self.frame,
+            frame: self.plan.clock.frame(),
             lead,
             detail: std::array::from_fn(|tier| pool.detail_of_tier(tier as u8)),
             all,
@@ -339,8 +339,8 @@ impl Tiering {
         let [main, shadow] = heights(&eight, views).map(|h| h.to_array()[index % LANES]);
         let given = ranked.importance.get(index).copied().unwrap_or(0.0);
         let seen = main.max(given);
-        let last = self.tiers.tiers.last().map_or(0.0, |t| t.height);
-        let least = last * (1.0 - self.tiers.hysteresis);
+        let last = self.plan.tiers.tiers.last().map_or(0.0, |t| t.height);
+        let least = last * (1.0 - self.plan.tiers.hysteresis);
         let height = match seen > 0.0 && seen >= least {
             true => seen,
             false => seen.max(shadow),

@@ -5,16 +5,17 @@ use super::stats::TierStats;
 use super::tier::Tiers;
 use super::tiering::{Ranked, Tiering};
 use super::view::WideView;
+use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
 use crate::crowd::{RowGroup, RowMove};
-use crate::playback::pool::Pool;
+use crate::math::Affine3x4;
+use crate::playback::pool::{How, Pool};
+use crate::simd::SimdLevel;
 
 /// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaletteSet(u32);
 
 impl PaletteSet {
-    pub const NONE: Self = Self(0);
-
     /// The later or only palettes of some cells, and the earlier ones of others.
     #[inline]
     fn new(later: u16, earlier: u16) -> Self {
@@ -24,12 +25,6 @@ impl PaletteSet {
     #[inline(always)]
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
-    }
-
-    /// Those of them with lower numbers.
-    #[inline(always)]
-    pub fn before(self, palette: usize) -> usize {
-        (self.0 & ((1 << palette) - 1)).count_ones() as usize
     }
 
     #[inline(always)]
@@ -82,9 +77,16 @@ impl Work {
     }
 }
 
-/// What a selection writes in all.
-#[derive(Clone, Copy, Debug, Default)]
+/// What a selection writes in all, and how.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Selected {
+    pub how: How,
+    /// True if joints are watched.
+    pub watched: bool,
+    /// True if a pool sorts its palettes by clips.
+    pub sorts: bool,
+    /// True if inputs are stored though a tier is updated in every frame: the budget may let it wait.
+    pub store: bool,
     /// Cells that are evaluated.
     pub cells: usize,
     /// Cells that keep their palettes.
@@ -94,11 +96,40 @@ pub(crate) struct Selected {
     /// Rows of palettes that are written, without padding.
     pub palette_rows: usize,
     /// With padding.
-    rows_apart: usize,
+    padded_rows: usize,
     /// Rows of all cells.
     pub rows: usize,
     /// Rows of the memory that is written.
     pub written: usize,
+}
+
+impl Default for Selected {
+    fn default() -> Self {
+        let level = SimdLevel::Portable;
+        Self {
+            how: How { level, stream: false, ahead: false, compact: false },
+            watched: false,
+            sorts: false,
+            store: false,
+            cells: 0,
+            held: 0,
+            palettes: 0,
+            palette_rows: 0,
+            padded_rows: 0,
+            rows: 0,
+            written: 0,
+        }
+    }
+}
+
+/// What a selection was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::crowd) struct Request {
+    /// Every palette starts at a multiple of this many rows; at least 1.
+    pub align: usize,
+    /// Whether palettes are written one after another, not in place.
+    pub compact: bool,
+    pub level: SimdLevel,
 }
 
 /// Cells that are due, and those that wait.
@@ -123,27 +154,31 @@ pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
 }
 
 impl Tiering {
-    /// Chooses the cells of this frame. With `compact` they are written one after another, otherwise in place.
+    /// Whether the last selection serves this frame as it is: it was of all cells and for the same request, every tier is
+    /// updated in every frame, and nothing of the pools has changed that it depends on.
     #[inline]
-    pub(super) fn select(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
-        self.written = false;
-        if let Some(selected) = self.steady(pools, compact) {
-            if self.on {
-                self.stats.tiers.iter_mut().for_each(|t| t.nanoseconds = 0);
-                self.count();
-            }
-            return selected;
-        }
-        self.select_anew(pools, compact)
+    pub(in crate::crowd) fn rests(&self, request: Request, pools: &[Option<Pool>]) -> bool {
+        let rests = |(pool, ranked): (&Option<Pool>, &Ranked)| {
+            let rests = |p: &Pool| {
+                p.changes.is_empty()
+                    && p.clip_changes == ranked.clip_changes
+                    && p.scheduled.some_held().is_none()
+                    && !p.watch.is_stale()
+            };
+            pool.as_ref().is_none_or(rests)
+        };
+        self.rest == Some(request)
+            && pools.len() == self.pools.len()
+            && pools.iter().zip(&self.pools).all(rests)
     }
 
-    #[inline(never)]
-    fn select_anew(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
+    /// Chooses the cells of this frame.
+    pub(super) fn select(&mut self, pools: &[Option<Pool>], request: Request) {
+        let Request { compact, level, .. } = request;
         let mut selected = Selected::default();
         self.work.clear();
         self.stats.tiers.clear();
-        let tiers = self.tiers.tiers.len();
-        self.stats.tiers.resize(tiers, TierStats::default());
+        self.stats.tiers.resize(self.plan.tiers.tiers.len(), TierStats::default());
         (self.stats.shared_palettes, self.stats.shared_evaluated) = (0, 0);
         self.stats.beyond_budget = 0;
         let banks = self.banks.all.len();
@@ -163,48 +198,41 @@ impl Tiering {
             }
         }
         self.banks.fit_hints();
+        selected.store = self.budget.is_some();
         selected.rows = self.banks.rows();
         selected.written = match compact {
-            true => selected.rows_apart,
+            true => selected.padded_rows,
             false => selected.rows,
         };
+        let mut key_bytes = 0;
         for (ranked, pool) in self.pools.iter_mut().zip(pools) {
-            ranked.hints = pool.as_ref().map_or(0, Pool::hints_per_instance);
+            let Some(pool) = pool else {
+                continue;
+            };
+            ranked.clip_changes = pool.clip_changes;
+            key_bytes += pool.key_bytes();
+            selected.watched |= !pool.watch.is_empty();
+            selected.sorts |= pool.sorts();
         }
-        // Shared palettes are held from the second frame on.
-        let whole = self.budget.is_none() && selected.held == 0 && self.stats.shared_palettes == 0;
-        self.selected = whole.then_some((compact, selected));
-        (self.banks.settled, self.banks.taken) = (true, 0);
-        if self.on {
+        selected.how = How {
+            level,
+            stream: selected.written * size_of::<Affine3x4>() >= STREAM_BYTES,
+            ahead: key_bytes >= COLD_BYTES,
+            compact,
+        };
+        self.plan.selected = selected;
+        self.banks.taken = 0;
+        self.rest = (!self.plan.on && selected.held == 0).then_some(request);
+        if self.plan.on {
             self.count();
         }
-        selected
-    }
-
-    /// The last selection, if it was of all cells and this one is the same: every tier is updated in every frame, nothing
-    /// is held, and no cell was taken or freed.
-    fn steady(&self, pools: &[Option<Pool>], compact: bool) -> Option<Selected> {
-        let (last, selected) = self.selected?;
-        let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
-        let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
-            let alike = |p: &Pool| {
-                p.scheduled.some_held().is_none() && p.hints_per_instance() == ranked.hints
-            };
-            pool.as_ref().is_none_or(alike)
-        };
-        let same = last == compact
-            && self.banks.settled
-            && self.budget.is_none()
-            && every_frame(&self.tiers)
-            && pools.iter().zip(&self.pools).all(alike);
-        same.then_some(selected)
     }
 
     /// The cells of a bank that a frame must evaluate, and others that are due: those of instances that are scheduled, and
     /// those that have no rows.
     #[inline(always)]
     fn asked(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
-        let mut due = due(bank, &self.tiers, self.frame);
+        let mut due = due(bank, &self.plan.tiers, self.plan.clock.frame());
         let mut must = bank.stale;
         if (due | must) != 0
             && bank.kind.tier != SHARED
@@ -219,7 +247,7 @@ impl Tiering {
             }
         }
         must |= bank.fresh;
-        if self.lost && bank.kind.tier != SHARED {
+        if self.plan.progress.lost() && bank.kind.tier != SHARED {
             // Of what they play now, as nothing else is known.
             must |= bank.used & (bank.stale | !bank.stored);
         }
@@ -235,8 +263,8 @@ impl Tiering {
             let bank = &self.banks.all[number];
             let (mut chosen, due) = self.asked(bank, pools);
             for place in places(due) {
-                let age = bank.age(place, self.frame);
-                if age >= self.tiers.max_age {
+                let age = bank.age(place, self.plan.clock.frame());
+                if age >= self.plan.tiers.max_age {
                     chosen |= 1 << place;
                     continue;
                 }
@@ -281,10 +309,10 @@ impl Tiering {
         if bank.kind.palettes > 1 {
             // A later pose that lies further from now than this was predicted from longer or shorter frames: it is no
             // earlier pose now.
-            let rate = self.tiers.tiers[usize::from(bank.kind.tier)].rate;
-            let most = self.step.abs() * (f64::from(rate) / 16.0).max(0.25);
+            let rate = self.plan.tiers.tiers[usize::from(bank.kind.tier)].rate;
+            let most = self.plan.clock.step().abs() * (f64::from(rate) / 16.0).max(0.25);
             for place in places(bank.chosen & !bank.fresh) {
-                if (bank.times[place][1] - self.time).abs() > most {
+                if (bank.times[place][1] - self.plan.clock.time()).abs() > most {
                     bank.stale |= 1 << place;
                 }
             }
@@ -302,10 +330,10 @@ impl Tiering {
             t.held += kept;
             t.waiting += bank.waiting.count_ones() as usize;
             for place in places(held) {
-                t.oldest = t.oldest.max(bank.age(place, self.frame));
+                t.oldest = t.oldest.max(bank.age(place, self.plan.clock.frame()));
             }
         }
-        let write = if self.lost { bank.used } else { bank.chosen };
+        let write = if self.plan.progress.lost() { bank.used } else { bank.chosen };
         if write == 0 {
             return;
         }
@@ -314,7 +342,7 @@ impl Tiering {
         };
         let both = match bank.kind.palettes {
             1 => 0,
-            _ if self.lost => write,
+            _ if self.plan.progress.lost() => write,
             _ => write & (bank.fresh | bank.stale),
         };
         let work = Work {
@@ -322,15 +350,15 @@ impl Tiering {
             evaluate: bank.chosen,
             write,
             palettes: PaletteSet::new(write, both),
-            before: all.rows_apart,
-            row: if compact { all.rows_apart } else { bank.first },
+            before: all.padded_rows,
+            row: if compact { all.padded_rows } else { bank.first },
         };
         let palettes = work.palettes();
         all.cells += chosen;
         all.palettes += palettes;
         all.palette_rows += palettes * bank.kind.rows as usize;
         let apart = palettes * bank.kind.stride as usize;
-        all.rows_apart += apart;
+        all.padded_rows += apart;
         let hints = usize::from(bank.cells) * pool.hints_per_instance();
         self.banks.need_hints(number, hints);
         self.work.push(work);

@@ -3,17 +3,14 @@
 use super::assign::Ask;
 use super::bank::{Banks, NONE};
 use super::clocks::PhaseClocks;
-use super::select::{Selected, Work};
+use super::evaluate::Progress;
+use super::frame_clock::{FrameClock, Stepped};
+use super::select::{Request, Selected, Work};
 use super::shared::SharedPhases;
 use super::spheres::Spheres;
 use super::stats::TierFrame;
 use super::tier::{MAX_TIERS, Tier, Tiers};
 use super::view::{View, WideView};
-use crate::playback::clock::LEAP;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// Seconds without a ranking after which clocks are forgotten: the clock of a pool counts 9 hours.
-const UNRANKED: f64 = 7200.0;
 
 /// Out of the picture.
 pub(super) const OUT: u8 = u8::MAX;
@@ -38,8 +35,8 @@ pub(super) struct Ranked {
     /// The layout of watched joints by which the cells were chosen. An instance that watches joints of its own has a cell
     /// of the full rig.
     pub watched: Option<u64>,
-    /// Key hints of an instance when cells were last selected.
-    pub hints: usize,
+    /// The pool's count of clip changes when cells were last selected.
+    pub clip_changes: u64,
     /// That of the rig that the importances are for.
     pub given_for: Option<u32>,
 }
@@ -55,26 +52,26 @@ impl Ranked {
     }
 }
 
+/// What the scheduled frame does. All workers read it.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// True if the host has set tiers.
+    pub(super) on: bool,
+    /// With `on` false, one of rate 1.
+    pub(super) tiers: Tiers,
+    pub(super) clock: FrameClock,
+    pub(super) progress: Progress,
+    pub(in crate::crowd) selected: Selected,
+}
+
 /// The tiers of a crowd and all that follows from them. Without tiers a crowd has one of rate 1, in which every visible
 /// instance is.
 #[derive(Debug)]
 pub(crate) struct Tiering {
-    /// Whether the host has set tiers.
-    pub(super) on: bool,
-    pub(super) tiers: Tiers,
+    pub(in crate::crowd) plan: Plan,
     pub(super) views: Vec<View>,
     /// The most palettes that a frame evaluates, besides those that it must.
     pub(super) budget: Option<usize>,
-    /// Counts the frames.
-    pub(super) frame: u32,
-    /// Seconds that have passed, whatever their sign.
-    pub(super) time: f64,
-    /// About how long a frame is, in seconds, negative if time runs backwards: predictions are made by it.
-    pub(super) step: f64,
-    /// The time of the last ranking.
-    pub(super) ranked_at: f64,
-    /// Whether the last step that was not 0 ran backwards.
-    pub(super) backwards: bool,
     /// By the index of the pool.
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
@@ -82,19 +79,12 @@ pub(crate) struct Tiering {
     pub(super) asks: Vec<Ask>,
     /// What this frame evaluates, by bank.
     pub(super) work: Vec<Work>,
-    /// True if that has been written: written again, to other memory, palettes are the same.
-    pub(super) written: bool,
-    /// True from when cells of this frame are evaluated until all are: what it has then depends on which were, and the next
-    /// frame begins anew.
-    pub(super) begun: AtomicBool,
-    /// What the last frame selected, one after another or not, if it was all cells.
-    pub(super) selected: Option<(bool, Selected)>,
+    /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
+    pub(super) rest: Option<Request>,
     /// Those that are due, and may wait for the budget: importance times age, cell.
     pub(super) candidates: Vec<(f32, u32)>,
     /// The cell behind the last one that a budget had room for.
     pub(super) turn: u32,
-    /// True if all palettes have to be written: the memory has none.
-    pub(super) lost: bool,
     /// The cells that were taken for this frame, ascending: their instances had other rows before, or none.
     pub(super) new: Vec<u32>,
     /// Indices of instances that come into the picture.
@@ -109,41 +99,36 @@ pub(crate) struct Tiering {
     pub(super) visible: usize,
     /// Instances by tier.
     pub(super) instances: [usize; MAX_TIERS],
-    /// By tier, then of shared palettes.
-    pub(super) nanoseconds: [AtomicU64; MAX_TIERS + 1],
     pub(super) stats: TierFrame,
 }
 
 impl Default for Tiering {
     fn default() -> Self {
         let tiers = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
-        Self::new(false, tiers)
+        Self::new(false, tiers, FrameClock::default())
     }
 }
 
 impl Tiering {
     /// Tiers, in a crowd that shows nothing yet.
-    pub(super) fn new(on: bool, tiers: Tiers) -> Self {
+    pub(super) fn new(on: bool, tiers: Tiers, clock: FrameClock) -> Self {
         Self {
-            on,
-            tiers,
+            plan: Plan {
+                on,
+                tiers,
+                clock,
+                progress: Progress::default(),
+                selected: Selected::default(),
+            },
             views: Vec::new(),
             budget: None,
-            frame: 0,
-            time: 0.0,
-            step: 0.0,
-            ranked_at: 0.0,
-            backwards: false,
             pools: Vec::new(),
             banks: Banks::new(on),
             asks: Vec::new(),
             work: Vec::new(),
-            written: false,
-            begun: AtomicBool::new(false),
-            selected: None,
+            rest: None,
             candidates: Vec::new(),
             turn: 0,
-            lost: false,
             new: Vec::new(),
             coming: Vec::new(),
             sweep: 0,
@@ -151,23 +136,20 @@ impl Tiering {
             wide: Vec::new(),
             visible: 0,
             instances: [0; MAX_TIERS],
-            nanoseconds: Default::default(),
             stats: TierFrame::default(),
         }
     }
 
     /// Records a step of time.
+    #[inline]
     pub fn advance(&mut self, dt: f64) {
-        let turns = dt != 0.0 && (dt < 0.0) != self.backwards;
-        // Clocks hold while time runs one way, without a leap, and for some hours at most.
-        if turns || dt.abs() > LEAP || self.time + dt.abs() - self.ranked_at > UNRANKED {
-            for ranked in &mut self.pools {
-                ranked.clocks.forget_all();
-            }
+        let Some(Stepped { turned, broken }) = self.plan.clock.advance(dt) else {
+            return;
+        };
+        if broken {
+            self.forget_clocks();
         }
-        if turns {
-            self.backwards = dt < 0.0;
-            self.step = -self.step;
+        if turned {
             // What was predicted lies in the other direction.
             for bank in &mut self.banks.all {
                 if bank.kind.palettes > 1 {
@@ -175,34 +157,19 @@ impl Tiering {
                 }
             }
         }
-        self.time += dt.abs();
     }
 
-    /// Learns from the time since the last ranking how long a frame is. A frame may have several steps; one without any
-    /// says nothing. One long frame among short ones hardly counts.
-    pub(super) fn measure_step(&mut self) {
-        let length = (self.time - self.ranked_at).min(LEAP);
-        let last = self.step.abs();
-        // What the sum of time has lost by rounding is no change.
-        let rounding = 4.0 * f64::EPSILON * self.time;
-        if length <= 0.0 || (length - last).abs() <= rounding {
-            return;
-        }
-        let step = if last == 0.0 || (length - last).abs() < length / 32.0 {
-            length
-        } else {
-            let last = last.min(8.0 * length);
-            last + (length.min(2.0 * last) - last) / 8.0
-        };
-        self.step = if self.backwards { -step } else { step };
+    #[cold]
+    fn forget_clocks(&mut self) {
+        self.pools.iter_mut().for_each(|p| p.clocks.forget_all());
     }
 
     /// To be called when the playback of the crowd is replaced by that of a moment so many seconds before; `None` for any
     /// other.
     pub fn rewind(&mut self, seconds: Option<f64>) {
         match seconds {
-            Some(seconds) => self.time -= seconds,
-            None => self.pools.iter_mut().for_each(|p| p.clocks.forget_all()),
+            Some(seconds) => self.plan.clock.rewind(seconds),
+            None => self.forget_clocks(),
         }
     }
 
@@ -213,11 +180,12 @@ impl Tiering {
             self.unload(number, clip);
         }
         self.truncate(number, instances);
+        self.rest = None;
     }
 
     /// Whether the host has set tiers.
     pub fn is_on(&self) -> bool {
-        self.on
+        self.plan.on
     }
 
     /// The cell of an instance.

@@ -41,13 +41,13 @@ impl Pool {
         let level = self.level();
         BUFFERS.with_borrow_mut(|buffers| {
             let Buffers { scratch, hints } = buffers;
-            scratch.reserve(&self.needs(1));
+            scratch.reserve(&self.needs());
             hints.clear();
             hints.resize(self.hints_per_instance(), 0);
-            let PaletteScratch { instance, palette, .. } = scratch;
+            let PaletteScratch { run, palette, .. } = scratch;
             let rows = &mut palette[..self.rig.palette_len()];
-            self.evaluate_one(index, level, hints, &mut instance.run, rows);
-            read(&Evaluated { pool: self, level, scratch: &instance.run, rows })
+            self.evaluate_one(index, level, hints, run, rows);
+            read(&Evaluated { pool: self, level, scratch: run, rows })
         })
     }
 
@@ -61,8 +61,8 @@ impl Pool {
     ) {
         BUFFERS.with_borrow_mut(|buffers| {
             let scratch = &mut buffers.scratch;
-            scratch.reserve(&self.needs(1));
-            self.evaluate_one(index, level, hints, &mut scratch.instance.run, output);
+            scratch.reserve(&self.needs());
+            self.evaluate_one(index, level, hints, &mut scratch.run, output);
         });
     }
 
@@ -138,7 +138,7 @@ impl Pool {
     /// The scalars of an instance, in a pose without joints.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::default();
-        scratch.reserve(&self.needs(1).run);
+        scratch.reserve(&self.needs().run);
         self.gather(index, &mut scratch);
         let blend = ScalarBlend {
             sources: self.sources(),
