@@ -227,7 +227,7 @@ impl Schedule<'_> {
     /// and all other rows of the frame stay; otherwise there is a single one, from row 0 to row 0. Call it after the
     /// rows were written, since the two palettes of a pair change places then.
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
-        match self.selected().how.compact {
+        match self.crowd.tiering.plan.how.compact {
             true => self.crowd.tiering.scatter(each),
             false => each(RowMove { from: 0, to: 0, rows: self.selected().written }),
         }
@@ -236,7 +236,7 @@ impl Schedule<'_> {
     /// The rows of the memory that [`write`](Self::write) fills, in groups of one length. Memory that is divided into
     /// pages may be divided within a group, between two palettes, or between groups.
     pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        let (compact, tiering) = (self.selected().how.compact, &self.crowd.tiering);
+        let (compact, tiering) = (self.crowd.tiering.plan.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());
         let in_place = (!compact).then(|| tiering.groups());
         joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
@@ -335,7 +335,7 @@ mod tests {
                 let mut rows = [nothing; 2];
                 let settled = SETTLED.get();
                 let mut schedule = crowd.schedule(&RowLayout::default());
-                let how = &mut schedule.crowd.tiering.plan.selected.how;
+                let how = &mut schedule.crowd.tiering.plan.how;
                 *how = How { level, stream, ..*how };
                 for pool in schedule.crowd.pools.iter_mut().flatten() {
                     pool.fit_level(level);

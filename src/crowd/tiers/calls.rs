@@ -1,10 +1,11 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{Bank, Banks, NONE, SHARED, SHARED_CELL, split};
+use super::bank::{Bank, NONE, SHARED, SHARED_CELL};
+use super::banks::Banks;
 use super::select::Request;
 use super::stats::TierFrame;
 use super::tier::{Sharing, TierError, Tiers};
-use super::tiering::{OUT, Ranked, Tiering};
+use super::tiering::{OUT, Plan, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
 use crate::playback::changes::What;
@@ -97,7 +98,14 @@ impl Crowd {
                 views: last.views,
                 budget: last.budget,
                 pools: pools.collect(),
-                ..Tiering::new(true, tiers, last.plan.clock.restarted())
+                plan: Plan {
+                    on: true,
+                    tiers,
+                    clock: last.plan.clock.restarted(),
+                    ..Plan::default()
+                },
+                banks: Banks::new(true),
+                ..Tiering::default()
             };
         }
         Ok(())
@@ -166,7 +174,7 @@ impl Crowd {
 
     /// The number of the detail whose rows an instance has; 0 for the full rig.
     pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
-        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind.detail)
+        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind().detail)
     }
 
     /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
@@ -257,19 +265,19 @@ impl Crowd {
 
     /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
-        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind.tier == SHARED)
+        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind().tier == SHARED)
     }
 
     /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
     /// the pair of an interpolated instance. `None` if it was hidden, out of the picture, or did not exist then.
     pub fn palette_pair(&self, instance: InstanceId) -> Option<PalettePair> {
         let (bank, place) = self.cell_of(instance)?;
-        let rows = bank.kind.rows as usize;
+        let rows = bank.kind().rows as usize;
         let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
-        let factor = match bank.times.get(place) {
+        let factor = match bank.times(place) {
             Some(_) if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            Some([start, end]) if self.tiering.plan.clock.time() < *end => {
+            Some([start, end]) if self.tiering.plan.clock.time() < end => {
                 ((self.tiering.plan.clock.time() - start) / (end - start)).clamp(0.0, 1.0) as f32
             }
             Some(_) => 1.0,
@@ -281,8 +289,7 @@ impl Crowd {
     /// The bank and the place of an instance's cell in the last frame.
     fn cell_of(&self, instance: InstanceId) -> Option<(&Bank, usize)> {
         let (number, index) = self.ranked(instance)?;
-        let (bank, place) = split(self.tiering.cell(number, index)?);
-        Some((&self.tiering.banks.all[bank], place))
+        Some(self.tiering.banks.of_cell(self.tiering.cell(number, index)?))
     }
 
     /// Whether an instance had no rows before the last frame, or others.
@@ -320,8 +327,8 @@ impl Crowd {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
         match tiering.plan.on {
-            true => tiering.place_by_tiers(pools),
-            false => tiering.place(pools),
+            true => tiering.assign_by_tiers(pools),
+            false => tiering.assign_all(pools),
         }
         tiering.new.sort_unstable();
         tiering.select(pools, request);
@@ -372,7 +379,7 @@ impl Tiering {
     }
 
     /// Gives cells to the instances that have come, and takes those of others.
-    fn place(&mut self, pools: &mut [Option<Pool>]) {
+    fn assign_all(&mut self, pools: &mut [Option<Pool>]) {
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {
                 continue;
@@ -393,9 +400,9 @@ impl Tiering {
         self.banks.trim();
     }
 
-    /// As [`place`](Self::place), by tiers.
+    /// As [`assign_all`](Self::assign_all), by tiers.
     #[inline(never)]
-    fn place_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
+    fn assign_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
         let mut views = std::mem::take(&mut self.wide);
         views.clear();
         views.extend(self.views.iter().map(WideView::new));
@@ -405,17 +412,17 @@ impl Tiering {
         for (number, pool) in pools.iter_mut().enumerate() {
             if let Some(pool) = pool {
                 self.meet_rig(number, pool);
-                self.place_pool(number, pool);
+                self.assign_pool(number, pool);
                 pool.changes.clear();
                 self.visible += self.pools[number].spheres.shown();
             }
         }
         self.sweep();
         self.even_out(pools);
-        self.fit_budget(pools);
+        self.banks.fit_budget(self.budget.is_some(), pools);
     }
 
-    fn place_pool(&mut self, number: usize, pool: &mut Pool) {
+    fn assign_pool(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, plan, .. } = self;
         let ranked = &mut pools[number];
         ranked.resize(pool.state.len());

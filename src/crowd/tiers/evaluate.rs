@@ -1,8 +1,9 @@
 //! The evaluation of a frame: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
-use super::bank::{Bank, BankSlice, CELLS, SHARED};
+use super::bank::{Bank, SHARED};
+use super::banks::BankSlice;
 use super::order::{Order, Source, Upcoming, arrange, together};
-use super::select::{Selected, Work, places};
+use super::select::{Selected, Work};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tiering::{Plan, Ranked, Tiering};
 use crate::crowd::memory::Output;
@@ -187,14 +188,14 @@ impl<'a> BankPart<'a> {
     }
 
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
-    pub fn evaluate(mut self, mut target: Target<'_>) {
-        let Plan { progress, selected: Selected { how, .. }, .. } = self.task.plan;
+    pub fn evaluate(mut self, target: Target<'_>) {
+        let Plan { progress, how, .. } = self.task.plan;
         progress.begun.store(true, Ordering::Relaxed);
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));
         let streaming = fence.as_ref().map(Fence::streaming);
-        dispatch(how.level, Palettes { part: &mut self, streaming, target: &mut target });
+        dispatch(how.level, Palettes { part: &mut self, streaming, target });
     }
 }
 
@@ -202,7 +203,7 @@ impl<'a> BankPart<'a> {
 struct Palettes<'c, 'a, 's, 't> {
     part: &'c mut BankPart<'a>,
     streaming: Option<Streaming<'s>>,
-    target: &'c mut Target<'t>,
+    target: Target<'t>,
 }
 
 impl Kernel for Palettes<'_, '_, '_, '_> {
@@ -212,14 +213,11 @@ impl Kernel for Palettes<'_, '_, '_, '_> {
     fn run<S: Lanes>(self, simd: S) {
         let BankPart { task, share, run, events, joints, order, arranged } = self.part;
         let BankTask { pools, ranked, plan, joints: takes, .. } = **task;
-        let Selected { how, watched, sorts: some_sort, .. } = plan.selected;
+        let Selected { watched, sorts: some_sort, store, .. } = plan.selected;
+        let how = plan.how;
         // Plain references: what lies behind a reference to a reference is read again for every palette.
-        let streaming = self.streaming;
+        let (streaming, mut target) = (self.streaming, self.target);
         let (run, joints) = (&mut **run, &mut **joints);
-        let mut target = match self.target {
-            Target::Rows(all) => Target::Rows(all),
-            Target::Copied { palette, write } => Target::Copied { palette, write: *write },
-        };
         let mut rest = match some_sort {
             true => arrange(arranged, share.work, &share.banks),
             false => share.work,
@@ -227,7 +225,7 @@ impl Kernel for Palettes<'_, '_, '_, '_> {
         let mut times = plan.on.then(|| Times::start(&plan.progress.nanoseconds));
         while let Some(head) = rest.first() {
             let banks = &mut share.banks;
-            let kind = banks.all[head.bank as usize - banks.first].kind;
+            let kind = *banks.all[head.bank as usize - banks.first].kind();
             let Some(Some(pool)) = pools.get(usize::from(kind.pool)) else {
                 return;
             };
@@ -240,19 +238,13 @@ impl Kernel for Palettes<'_, '_, '_, '_> {
                 if own {
                     for work in works {
                         let bank = &mut banks.all[work.bank as usize - banks.first];
-                        task.renew(pool, bank, task.evaluates(work), run, events);
+                        let how = (&plan.clock, &plan.tiers.tiers[usize::from(kind.tier)], store);
+                        bank.renew(task.evaluates(work), how, pool, (run, events));
                     }
                 }
             }
-            order.list(works, banks, (&kind, pool), (share.row, how.compact));
-            for work in works {
-                let bank = &mut banks.all[work.bank as usize - banks.first];
-                // Lines that stay as they are need not go back to memory.
-                if (bank.fresh | bank.stale) != 0 {
-                    bank.fresh &= !work.write;
-                    bank.stale &= !task.evaluates(work);
-                }
-            }
+            let memory = (share.row, how.compact);
+            order.list(works, banks, (&kind, pool), memory, !plan.progress.written);
             if sorts {
                 order.sort(banks.all, &kind, pool);
             }
@@ -331,7 +323,7 @@ impl<'a> BankTask<'a> {
         first: usize,
     ) -> Option<(&'w Work, &'a Pool)> {
         let work = others.first()?;
-        let of = banks[work.bank as usize - first].kind.pool;
+        let of = banks[work.bank as usize - first].kind().pool;
         let next = self.pools.get(usize::from(of)).and_then(Option::as_ref);
         next.filter(|_| of != pool).map(|pool| (work, pool))
     }
@@ -340,74 +332,6 @@ impl<'a> BankTask<'a> {
     #[inline(always)]
     fn evaluates(&self, work: &Work) -> u16 {
         if self.plan.progress.written { 0 } else { work.evaluate }
-    }
-
-    /// Stores what the palettes of cells are evaluated from, and when they are reached.
-    #[inline(always)]
-    fn renew(
-        &self,
-        pool: &Pool,
-        bank: &mut Bank,
-        cells: u16,
-        run: &mut Scratch,
-        events: &mut Events,
-    ) {
-        let tier = &self.plan.tiers.tiers[usize::from(bank.kind.tier)];
-        let (frame, pairs) = (self.plan.clock.frame(), bank.kind.palettes > 1);
-        if !tier.stores(self.plan.selected.store) {
-            if cells == bank.used {
-                bank.whole = frame;
-            } else {
-                places(cells).for_each(|place| bank.updated[place] = frame);
-            }
-            if bank.stored != 0 {
-                bank.stored &= !cells;
-            }
-            return;
-        }
-        let anew = bank.fresh | bank.stale;
-        for place in places(cells) {
-            let before = std::mem::replace(&mut bank.updated[place], frame);
-            if !pairs {
-                pool.gather(bank.owner[place] as usize, run);
-                bank.inputs[place].store(run);
-            } else if before != frame || anew >> place & 1 == 1 {
-                // Otherwise a part of this frame was run, and the frame is written once more: a pair is renewed once.
-                self.renew_pair(pool, bank, (place, tier.rate), run, events);
-            }
-        }
-        bank.stored |= cells;
-    }
-
-    fn renew_pair(
-        &self,
-        pool: &Pool,
-        bank: &mut Bank,
-        (place, rate): (usize, u8),
-        run: &mut Scratch,
-        events: &mut Events,
-    ) {
-        let bit = 1u16 << place;
-        let index = bank.owner[place] as usize;
-        let rate = u32::from(rate);
-        let anew = (bank.fresh | bank.stale) & bit != 0;
-        let frames = if anew {
-            pool.gather(index, run);
-            let later = usize::from(bank.second & bit != 0);
-            bank.inputs[place * 2 + 1 - later].store(run);
-            bank.times[place][0] = self.plan.clock.time();
-            // Until the next frame of the bank's phase.
-            rate - (self.plan.clock.frame().wrapping_sub(bank.kind.phase.into())) % rate
-        } else {
-            bank.second ^= bit;
-            bank.times[place][0] = bank.times[place][1];
-            rate
-        };
-        let ahead = f64::from(frames) * self.plan.clock.step();
-        pool.gather_ahead(index, ahead, events, run);
-        let later = usize::from(bank.second & bit != 0);
-        bank.inputs[place * 2 + later].store(run);
-        bank.times[place][1] = self.plan.clock.time() + ahead.abs();
     }
 }
 
@@ -491,5 +415,3 @@ impl Stopwatch {
         0
     }
 }
-
-const _: () = assert!(CELLS == u16::BITS as usize);

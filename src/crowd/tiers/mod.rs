@@ -27,6 +27,7 @@
 
 mod assign;
 mod bank;
+mod banks;
 mod calls;
 mod clocks;
 mod evaluate;

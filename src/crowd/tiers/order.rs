@@ -1,6 +1,7 @@
 //! `Order`: the palettes of a worker in the order in which it evaluates them, and what it prefetches ahead of them.
 
-use super::bank::{Bank, BankKind, BankSlice, CELLS, NONE, SHARED};
+use super::bank::{Bank, BankKind, CELLS, NONE, SHARED};
+use super::banks::BankSlice;
 use super::input::CellInput;
 use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
@@ -9,8 +10,8 @@ use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::{Pool, Prefetch, STATE, STEPS};
 use crate::simd::prefetch;
 
-/// The most banks that are evaluated together if their palettes need no sorting.
-const GROUP: usize = 64;
+/// The most banks whose palettes are listed at once if they need no sorting.
+const MOST: usize = 64;
 
 /// Number of banks ahead at which a bank is prefetched while palettes are listed.
 const AHEAD: usize = 4;
@@ -49,7 +50,7 @@ impl Item {
         }
         match self.input {
             NONE => Source::Now(self.owner as usize),
-            input => Source::Stored(&banks[input as usize / 32].inputs[input as usize % 32]),
+            input => Source::Stored(banks[input as usize / 32].input(input as usize % 32)),
         }
     }
 
@@ -94,7 +95,7 @@ impl OrderNeeds {
         let instances = pool.state.len();
         let (listed, sorted, counts) = match pool.sorts() {
             true => (instances, instances, pool.clip_places() + 2),
-            false => (instances.min(GROUP * CELLS), 0, 0),
+            false => (instances.min(MOST * CELLS), 0, 0),
         };
         Self {
             listed: self.listed.max(listed),
@@ -114,20 +115,17 @@ impl Order {
     }
 
     /// Lists the palettes of works of one kind, bank by bank, in a part of a frame whose memory begins at a row.
+    /// `evaluates`: false if the palettes are written once more.
     #[inline(always)]
     pub(super) fn list(
         &mut self,
         works: &[Work],
-        banks: &BankSlice<'_>,
+        banks: &mut BankSlice<'_>,
         (kind, pool): (&BankKind, &Pool),
         (first_row, compact): (usize, bool),
+        evaluates: bool,
     ) {
-        let total = works.iter().map(Work::palettes).sum();
-        if self.items.len() < total {
-            self.items.resize(total, Item::default());
-        }
-        self.count = total;
-        let mut items = self.items[..total].iter_mut();
+        self.count = 0;
         let hints = pool.hints_per_instance();
         let stride = kind.stride as usize;
         for work in works {
@@ -135,27 +133,29 @@ impl Order {
             if let Some(later) = banks.all.get(number + AHEAD) {
                 later.prefetch();
             }
-            let bank = &banks.all[number];
-            let first_hint = bank.hints - banks.first_hint;
-            let first_row = work.row - first_row;
-            let (mut left, mut before) = (work.palettes, 0);
-            while !left.is_empty() {
+            let bank = &mut banks.all[number];
+            let first_hint = bank.first_hint() - banks.first_hint;
+            let mut next = work.row - first_row;
+            let end = self.count + work.palettes();
+            if self.items.len() < end {
+                self.items.resize(end, Item::default());
+            }
+            let mut left = work.palettes;
+            for item in &mut self.items[self.count..end] {
                 let palette = left.pop();
-                let cell = palette / 2 % CELLS;
-                let slot = bank.slot(palette);
-                let stored = bank.stored >> cell & 1 == 1;
-                let Some(item) = items.next() else {
-                    break;
-                };
+                let (cell, slot) = (palette / 2 % CELLS, bank.slot(palette));
+                let row = if compact { next } else { work.row - first_row + slot * stride };
                 *item = Item {
-                    owner: bank.owner[cell],
-                    row: (first_row + stride * if compact { before } else { slot }) as u32,
+                    owner: bank.owner(cell),
+                    row: row as u32,
                     hint: (first_hint + cell * hints) as u32,
-                    input: if stored { (number * 32 + slot) as u32 } else { NONE },
+                    input: if bank.stores(cell) { (number * 32 + slot) as u32 } else { NONE },
                     clip: 0,
                 };
-                before += 1;
+                next += stride;
             }
+            self.count = end;
+            bank.finish(work.write, if evaluates { work.evaluate } else { 0 });
         }
     }
 
@@ -202,16 +202,16 @@ fn tables_of(kind: &BankKind) -> (u16, u8, u8) {
 }
 
 /// The number of works that are evaluated together: those from the first one on that use the same tables. Of pools that
-/// are not `sorted` there are [`GROUP`] at most.
+/// are not `sorted` there are [`MOST`] at most.
 #[inline(always)]
 pub(super) fn together(works: &[Work], sorted: bool, banks: &BankSlice<'_>) -> usize {
-    let tables = |work: &Work| tables_of(&banks.all[work.bank as usize - banks.first].kind);
-    let most = if sorted { works.len() } else { GROUP };
-    let Some((head, others)) = works.split_first() else {
-        return 0;
-    };
-    let own = tables(head);
-    1 + others.iter().take(most - 1).take_while(|work| tables(work) == own).count()
+    let tables = |work: &Work| tables_of(banks.all[work.bank as usize - banks.first].kind());
+    let most = if sorted { works.len() } else { MOST.min(works.len()) };
+    let mut count = 1.min(most);
+    while count < most && tables(&works[count]) == tables(&works[0]) {
+        count += 1;
+    }
+    count
 }
 
 /// The works in an order in which those that use the same tables come together.
@@ -221,7 +221,7 @@ pub(super) fn arrange<'a>(
     all: &'a [Work],
     banks: &BankSlice<'_>,
 ) -> &'a [Work] {
-    let tables = |work: &Work| tables_of(&banks.all[work.bank as usize - banks.first].kind);
+    let tables = |work: &Work| tables_of(banks.all[work.bank as usize - banks.first].kind());
     if all.is_sorted_by_key(tables) {
         return all;
     }
@@ -278,21 +278,22 @@ impl<'a> Upcoming<'a> {
         for _ in 0..number.min(palettes.len()) {
             palettes.pop();
         }
-        if bank.kind.tier == SHARED || palettes.is_empty() {
+        if bank.kind().tier == SHARED || palettes.is_empty() {
             return None;
         }
         let palette = palettes.pop();
         let cell = palette / 2;
-        let source = match bank.stored >> cell & 1 {
-            0 => Source::Now(bank.owner[cell] as usize),
-            _ => Source::Stored(&bank.inputs[bank.slot(palette)]),
+        let source = match bank.stores(cell) {
+            true => Source::Stored(bank.input(bank.slot(palette))),
+            false => Source::Now(bank.owner(cell) as usize),
         };
-        let sources = pool.sources_of(bank.kind.detail);
+        let sources = pool.sources_of(bank.kind().detail);
         Some(Next { pool, sources, shared: None, source, other: number == 0 })
     }
 
-    /// Prefetches the data of the palettes after the `i`-th.
-    #[inline(always)]
+    /// Prefetches the data of the palettes after the `i`-th. Not inlined: few crowds have so many keys, and the loop over
+    /// palettes keeps more registers.
+    #[inline(never)]
     pub fn look_ahead(&self, i: usize, banks: &[Bank]) {
         // Stored inputs take a step more.
         if let Some(Next { source: Source::Stored(input), .. }) = self.at(i + STATE + 2, banks) {

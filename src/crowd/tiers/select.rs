@@ -1,9 +1,9 @@
 //! Which cells a frame evaluates: what it must, then what is due, within the budget.
 
-use super::bank::{Bank, CELLS, SHARED, split};
+use super::bank::{Bank, CELLS, SHARED, places};
+use super::banks::split;
 use super::stats::TierStats;
-use super::tier::Tiers;
-use super::tiering::{Ranked, Tiering};
+use super::tiering::{Plan, Ranked, Tiering};
 use super::view::WideView;
 use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
 use crate::crowd::{RowGroup, RowMove};
@@ -77,10 +77,9 @@ impl Work {
     }
 }
 
-/// What a selection writes in all, and how.
-#[derive(Clone, Copy, Debug)]
+/// What a selection writes in all.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Selected {
-    pub how: How,
     /// True if joints are watched.
     pub watched: bool,
     /// True if a pool sorts its palettes by clips.
@@ -103,25 +102,6 @@ pub(crate) struct Selected {
     pub written: usize,
 }
 
-impl Default for Selected {
-    fn default() -> Self {
-        let level = SimdLevel::Portable;
-        Self {
-            how: How { level, stream: false, ahead: false, compact: false },
-            watched: false,
-            sorts: false,
-            store: false,
-            cells: 0,
-            held: 0,
-            palettes: 0,
-            palette_rows: 0,
-            padded_rows: 0,
-            rows: 0,
-            written: 0,
-        }
-    }
-}
-
 /// What a selection was made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::crowd) struct Request {
@@ -130,27 +110,6 @@ pub(in crate::crowd) struct Request {
     /// Whether palettes are written one after another, not in place.
     pub compact: bool,
     pub level: SimdLevel,
-}
-
-/// Cells that are due, and those that wait.
-#[inline(always)]
-fn due(bank: &Bank, tiers: &Tiers, frame: u32) -> u16 {
-    if bank.kind.tier == SHARED {
-        return 0;
-    }
-    let rate = u32::from(tiers.tiers[usize::from(bank.kind.tier)].rate);
-    let phase = frame & (rate - 1) == u32::from(bank.kind.phase);
-    let due = if phase { bank.used } else { 0 };
-    due | bank.waiting
-}
-
-/// The places of a set of cells.
-pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let place = cells.trailing_zeros() as usize;
-        cells &= cells.wrapping_sub(1);
-        (place < CELLS).then_some(place)
-    })
 }
 
 impl Tiering {
@@ -181,7 +140,7 @@ impl Tiering {
         self.stats.tiers.resize(self.plan.tiers.tiers.len(), TierStats::default());
         (self.stats.shared_palettes, self.stats.shared_evaluated) = (0, 0);
         self.stats.beyond_budget = 0;
-        let banks = self.banks.all.len();
+        let banks = self.banks.len();
         if let Some(budget) = self.budget {
             let views = std::mem::take(&mut self.wide);
             self.spend(budget, pools, &views);
@@ -191,13 +150,12 @@ impl Tiering {
             }
         } else {
             for number in 0..banks {
-                let (must, due) = self.asked(&self.banks.all[number], pools);
-                let bank = &mut self.banks.all[number];
-                (bank.chosen, bank.waiting) = (must | due, 0);
+                let (must, due) = self.requested(&self.banks.all()[number], pools);
+                self.banks.all_mut()[number].choose(must | due, 0);
                 self.list(number, pools, compact, &mut selected);
             }
         }
-        self.banks.fit_hints();
+        self.banks.settle();
         selected.store = self.budget.is_some();
         selected.rows = self.banks.rows();
         selected.written = match compact {
@@ -214,44 +172,27 @@ impl Tiering {
             selected.watched |= !pool.watch.is_empty();
             selected.sorts |= pool.sorts();
         }
-        selected.how = How {
+        self.plan.how = How {
             level,
             stream: selected.written * size_of::<Affine3x4>() >= STREAM_BYTES,
             ahead: key_bytes >= COLD_BYTES,
             compact,
         };
         self.plan.selected = selected;
-        self.banks.taken = 0;
         self.rest = (!self.plan.on && selected.held == 0).then_some(request);
         if self.plan.on {
             self.count();
         }
     }
 
-    /// The cells of a bank that a frame must evaluate, and others that are due: those of instances that are scheduled, and
-    /// those that have no rows.
+    /// The cells of a bank that the frame must evaluate, and others that it evaluates if the budget allows.
     #[inline(always)]
-    fn asked(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
-        let mut due = due(bank, &self.plan.tiers, self.plan.clock.frame());
-        let mut must = bank.stale;
-        if (due | must) != 0
-            && bank.kind.tier != SHARED
-            && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
-            && let Some(scheduled) = pool.scheduled.some_held()
-        {
-            for place in places(bank.used) {
-                if scheduled.get(bank.owner[place] as usize) == Some(&false) {
-                    let held = 1 << place;
-                    (due, must) = (due & !held, must & !held);
-                }
-            }
-        }
-        must |= bank.fresh;
-        if self.plan.progress.lost() && bank.kind.tier != SHARED {
-            // Of what they play now, as nothing else is known.
-            must |= bank.used & (bank.stale | !bank.stored);
-        }
-        (must, due & !must)
+    fn requested(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
+        let Plan { tiers, clock, progress, .. } = &self.plan;
+        let rate = tiers.tiers.get(usize::from(bank.kind().tier)).map_or(1, |tier| tier.rate);
+        let pool = pools.get(usize::from(bank.kind().pool)).and_then(Option::as_ref);
+        let scheduled = pool.and_then(|pool| pool.scheduled.some_held());
+        bank.requested((clock.frame(), rate), scheduled, progress.lost())
     }
 
     /// Chooses what a frame must evaluate, then what is due by the product of height and age until the budget is spent.
@@ -259,24 +200,22 @@ impl Tiering {
         let mut must = 0;
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        for number in 0..self.banks.all.len() {
-            let bank = &self.banks.all[number];
-            let (mut chosen, due) = self.asked(bank, pools);
+        for number in 0..self.banks.len() {
+            let bank = &self.banks.all()[number];
+            let (mut chosen, due) = self.requested(bank, pools);
             for place in places(due) {
                 let age = bank.age(place, self.plan.clock.frame());
                 if age >= self.plan.tiers.max_age {
                     chosen |= 1 << place;
                     continue;
                 }
-                let (pool, index) = (bank.kind.pool.into(), bank.owner[place] as usize);
+                let (pool, index) = (bank.kind().pool.into(), bank.owner(place) as usize);
                 let score = self.importance(pool, index, views) * age as f32;
                 candidates.push((score, (number * CELLS + place) as u32));
             }
             must += chosen.count_ones() as usize;
-            let bank = &mut self.banks.all[number];
             // Until the budget has been spent.
-            bank.waiting = due & !chosen;
-            bank.chosen = chosen;
+            self.banks.all_mut()[number].choose(chosen, due & !chosen);
         }
         self.stats.beyond_budget = must.saturating_sub(budget);
         let room = budget.saturating_sub(must);
@@ -284,17 +223,15 @@ impl Tiering {
             // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they take
             // turns.
             let turn = self.turn;
-            let place = |cell: u32| cell.wrapping_sub(turn);
+            let from_turn = |cell: u32| cell.wrapping_sub(turn);
             let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
-                b.0.total_cmp(&a.0).then(place(a.1).cmp(&place(b.1)))
+                b.0.total_cmp(&a.0).then(from_turn(a.1).cmp(&from_turn(b.1)))
             });
             self.turn = last.1.wrapping_add(1);
         }
         for &(_, cell) in candidates.iter().take(room) {
             let (bank, place) = split(cell);
-            let bank = &mut self.banks.all[bank];
-            bank.chosen |= 1 << place;
-            bank.waiting &= !(1 << place);
+            self.banks.all_mut()[bank].choose_waiting(place);
         }
         self.candidates = candidates;
     }
@@ -302,66 +239,52 @@ impl Tiering {
     /// Lists the work of a bank, and counts it.
     #[inline(always)]
     fn list(&mut self, number: usize, pools: &[Option<Pool>], compact: bool, all: &mut Selected) {
-        let bank = &mut self.banks.all[number];
-        if bank.used == 0 {
+        let Self { plan, banks, stats, work, .. } = self;
+        let (frame, lost) = (plan.clock.frame(), plan.progress.lost());
+        let bank = &mut banks.all_mut()[number];
+        let kind = *bank.kind();
+        if bank.used() == 0 {
             return;
         }
-        if bank.kind.palettes > 1 {
-            // A later pose that lies further from now than this was predicted from longer or shorter frames: it is no
-            // earlier pose now.
-            let rate = self.plan.tiers.tiers[usize::from(bank.kind.tier)].rate;
-            let most = self.plan.clock.step().abs() * (f64::from(rate) / 16.0).max(0.25);
-            for place in places(bank.chosen & !bank.fresh) {
-                if (bank.times[place][1] - self.plan.clock.time()).abs() > most {
-                    bank.stale |= 1 << place;
-                }
-            }
-        }
-        let chosen = bank.chosen.count_ones() as usize;
-        let held = bank.used & !bank.chosen;
-        let kept = held.count_ones() as usize;
+        let chosen = bank.chosen();
+        let held = bank.used() & !chosen;
+        let (evaluated, kept) = (chosen.count_ones() as usize, held.count_ones() as usize);
         all.held += kept;
-        if bank.kind.tier == SHARED {
-            self.stats.shared_palettes += chosen + kept;
-            self.stats.shared_evaluated += chosen;
+        if kind.tier == SHARED {
+            stats.shared_palettes += evaluated + kept;
+            stats.shared_evaluated += evaluated;
         } else {
-            let t = &mut self.stats.tiers[usize::from(bank.kind.tier)];
-            t.evaluated += chosen;
+            let tier = usize::from(kind.tier);
+            let rate = plan.tiers.tiers[tier].rate;
+            let most = plan.clock.step().abs() * (f64::from(rate) / 16.0).max(0.25);
+            bank.mark_mispredicted(plan.clock.time(), most);
+            let t = &mut stats.tiers[tier];
+            t.evaluated += evaluated;
             t.held += kept;
-            t.waiting += bank.waiting.count_ones() as usize;
+            t.waiting += bank.waiting().count_ones() as usize;
             for place in places(held) {
-                t.oldest = t.oldest.max(bank.age(place, self.plan.clock.frame()));
+                t.oldest = t.oldest.max(bank.age(place, frame));
             }
         }
-        let write = if self.plan.progress.lost() { bank.used } else { bank.chosen };
-        if write == 0 {
-            return;
-        }
-        let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool)) else {
+        let write = if lost { bank.used() } else { chosen };
+        let Some(Some(pool)) = pools.get(usize::from(kind.pool)).filter(|_| write != 0) else {
             return;
         };
-        let both = match bank.kind.palettes {
-            1 => 0,
-            _ if self.plan.progress.lost() => write,
-            _ => write & (bank.fresh | bank.stale),
-        };
-        let work = Work {
+        let listed = Work {
             bank: number as u32,
-            evaluate: bank.chosen,
+            evaluate: chosen,
             write,
-            palettes: PaletteSet::new(write, both),
+            palettes: PaletteSet::new(write, bank.pairs(write, lost)),
             before: all.padded_rows,
-            row: if compact { all.padded_rows } else { bank.first },
+            row: if compact { all.padded_rows } else { bank.first_row() },
         };
-        let palettes = work.palettes();
-        all.cells += chosen;
+        let palettes = listed.palettes();
+        all.cells += evaluated;
         all.palettes += palettes;
-        all.palette_rows += palettes * bank.kind.rows as usize;
-        let apart = palettes * bank.kind.stride as usize;
-        all.padded_rows += apart;
-        let hints = usize::from(bank.cells) * pool.hints_per_instance();
-        self.banks.need_hints(number, hints);
-        self.work.push(work);
+        all.palette_rows += palettes * kind.rows as usize;
+        all.padded_rows += palettes * kind.stride as usize;
+        banks.need_hints(number, pool);
+        work.push(listed);
     }
 
     /// Where the palettes of a compact frame belong, adjacent ones joined.
@@ -369,11 +292,11 @@ impl Tiering {
         let mut run: Option<RowMove> = None;
         let mut from = 0;
         for work in &self.work {
-            let bank = &self.banks.all[work.bank as usize];
-            let rows = bank.kind.stride as usize;
+            let bank = &self.banks.all()[work.bank as usize];
+            let rows = bank.kind().stride as usize;
             let mut left = work.palettes;
             while !left.is_empty() {
-                let to = bank.first + bank.slot(left.pop()) * rows;
+                let to = bank.first_row() + bank.slot(left.pop()) * rows;
                 match &mut run {
                     Some(run) if run.to + run.rows == to => run.rows += rows,
                     _ => {
@@ -392,18 +315,21 @@ impl Tiering {
 
     /// The cells in the order of their rows.
     pub(in crate::crowd) fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        self.banks.all.iter().map(|bank| RowGroup {
-            first: bank.first,
-            stride: bank.kind.cell_rows(),
-            palette: bank.kind.cell_rows() - (bank.kind.stride - bank.kind.rows) as usize,
-            instances: bank.cells.into(),
+        self.banks.all().iter().map(|bank| {
+            let kind = bank.kind();
+            RowGroup {
+                first: bank.first_row(),
+                stride: kind.cell_rows(),
+                palette: kind.cell_rows() - (kind.stride - kind.rows) as usize,
+                instances: bank.len(),
+            }
         })
     }
 
     /// The palettes of a compact frame, in the order of their rows there.
     pub(in crate::crowd) fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         self.work.iter().map(|work| {
-            let kind = self.banks.all[work.bank as usize].kind;
+            let kind = self.banks.all()[work.bank as usize].kind();
             RowGroup {
                 first: work.row,
                 stride: kind.stride as usize,

@@ -1,7 +1,8 @@
 //! `Tiering`: what a crowd keeps from frame to frame of what it shows.
 
-use super::assign::Ask;
-use super::bank::{Banks, NONE};
+use super::assign::ChunkRequests;
+use super::bank::{Bank, NONE};
+use super::banks::Banks;
 use super::clocks::PhaseClocks;
 use super::evaluate::Progress;
 use super::frame_clock::{FrameClock, Stepped};
@@ -11,37 +12,40 @@ use super::spheres::Spheres;
 use super::stats::TierFrame;
 use super::tier::{MAX_TIERS, Tier, Tiers};
 use super::view::{View, WideView};
+use crate::playback::pool::How;
+use crate::simd::SimdLevel;
 
 /// Out of the picture.
 pub(super) const OUT: u8 = u8::MAX;
 
-/// Of a pool's instances, by index.
+/// What a crowd shows of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub spheres: Spheres,
-    /// The tier, or [`OUT`].
+    /// Tier of each instance, or [`OUT`].
     pub tier: Vec<u8>,
-    /// The cell, or [`NONE`].
+    /// Cell of each instance, with [`SHARED_CELL`](super::bank::SHARED_CELL) if it is shared, or [`NONE`].
     pub cell: Vec<u32>,
-    /// The host's importances; empty if it gave none.
+    /// Importance of each instance, set by the host; empty if it gave none.
     pub importance: Vec<f32>,
     pub shared: SharedPhases,
     pub clocks: PhaseClocks,
-    /// True if the last frame had every visible instance in a first tier that shares nothing, and this one has to look at
-    /// those that have changed alone.
+    /// True if the last frame had every visible instance in a first tier that shares nothing. The next one then visits
+    /// only instances that have changed.
     pub everybody: bool,
-    /// The number of the pool's rig: another one may have taken its place.
+    /// Number of the pool's rig. Another one means that another pool is in this place.
     pub rig: Option<u32>,
-    /// The layout of watched joints by which the cells were chosen. An instance that watches joints of its own has a cell
-    /// of the full rig.
+    /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
+    /// full rig.
     pub watched: Option<u64>,
-    /// The pool's count of clip changes when cells were last selected.
+    /// [`Pool::clip_changes`](crate::playback::pool::Pool) at the last selection. Another number ends its reuse.
     pub clip_changes: u64,
-    /// That of the rig that the importances are for.
+    /// Number of the rig that the importances belong to.
     pub given_for: Option<u32>,
 }
 
 impl Ranked {
+    /// Makes room for so many instances.
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);
@@ -57,89 +61,67 @@ impl Ranked {
 pub(crate) struct Plan {
     /// True if the host has set tiers.
     pub(super) on: bool,
-    /// With `on` false, one of rate 1.
+    /// The host's tiers; one of rate 1 if it has set none.
     pub(super) tiers: Tiers,
     pub(super) clock: FrameClock,
     pub(super) progress: Progress,
     pub(in crate::crowd) selected: Selected,
+    pub(in crate::crowd) how: How,
 }
 
-/// The tiers of a crowd and all that follows from them. Without tiers a crowd has one of rate 1, in which every visible
+impl Default for Plan {
+    fn default() -> Self {
+        let level = SimdLevel::Portable;
+        Self {
+            on: false,
+            tiers: Tiers { tiers: vec![Tier::default()], ..Tiers::default() },
+            clock: FrameClock::default(),
+            progress: Progress::default(),
+            selected: Selected::default(),
+            how: How { level, stream: false, ahead: false, compact: false },
+        }
+    }
+}
+
+/// The tiers of a crowd, and the cells of its palettes. Without tiers a crowd has one of rate 1, in which every visible
 /// instance is.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tiering {
     pub(in crate::crowd) plan: Plan,
     pub(super) views: Vec<View>,
-    /// The most palettes that a frame evaluates, besides those that it must.
+    /// Number of palettes that a frame evaluates at most, apart from those that it must.
     pub(super) budget: Option<usize>,
-    /// By the index of the pool.
+    /// What is shown of each pool, by its index.
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
-    /// By chunk of instances of a pool what the ranking asks for.
-    pub(super) asks: Vec<Ask>,
-    /// What this frame evaluates, by bank.
+    /// Ranking results, one entry per chunk of instances. Empty between frames.
+    pub(super) chunk_requests: Vec<ChunkRequests>,
+    /// What the frame evaluates, by bank.
     pub(super) work: Vec<Work>,
     /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
     pub(super) rest: Option<Request>,
-    /// Those that are due, and may wait for the budget: importance times age, cell.
+    /// Cells that may wait for the budget: importance times age, number of the cell.
     pub(super) candidates: Vec<(f32, u32)>,
-    /// The cell behind the last one that a budget had room for.
+    /// Number of the cell behind the last one that a budget had room for.
     pub(super) turn: u32,
-    /// The cells that were taken for this frame, ascending: their instances had other rows before, or none.
+    /// Cells that were taken for this frame, ascending: their instances had other rows before, or none.
     pub(super) new: Vec<u32>,
-    /// Indices of instances that come into the picture.
+    /// Indices of instances that come into the picture. Empty between frames.
     pub(super) coming: Vec<u32>,
-    /// The bank of which shared cells are looked at next, whether they are still used.
+    /// Number of the bank whose shared cells are freed next if they are no longer used.
     pub(super) sweep: usize,
-    /// Every palette starts at a multiple of this many rows.
+    /// Every palette starts at a multiple of this many rows. Another number takes all cells back.
     pub(super) align: usize,
-    /// The views of this frame.
+    /// The views of this frame, in registers.
     pub(super) wide: Vec<WideView>,
-    /// Visible instances.
+    /// Number of visible instances.
     pub(super) visible: usize,
-    /// Instances by tier.
+    /// Number of instances in each tier.
     pub(super) instances: [usize; MAX_TIERS],
     pub(super) stats: TierFrame,
 }
 
-impl Default for Tiering {
-    fn default() -> Self {
-        let tiers = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
-        Self::new(false, tiers, FrameClock::default())
-    }
-}
-
 impl Tiering {
-    /// Tiers, in a crowd that shows nothing yet.
-    pub(super) fn new(on: bool, tiers: Tiers, clock: FrameClock) -> Self {
-        Self {
-            plan: Plan {
-                on,
-                tiers,
-                clock,
-                progress: Progress::default(),
-                selected: Selected::default(),
-            },
-            views: Vec::new(),
-            budget: None,
-            pools: Vec::new(),
-            banks: Banks::new(on),
-            asks: Vec::new(),
-            work: Vec::new(),
-            rest: None,
-            candidates: Vec::new(),
-            turn: 0,
-            new: Vec::new(),
-            coming: Vec::new(),
-            sweep: 0,
-            align: 0,
-            wide: Vec::new(),
-            visible: 0,
-            instances: [0; MAX_TIERS],
-            stats: TierFrame::default(),
-        }
-    }
-
     /// Records a step of time.
     #[inline]
     pub fn advance(&mut self, dt: f64) {
@@ -151,11 +133,8 @@ impl Tiering {
         }
         if turned {
             // What was predicted lies in the other direction.
-            for bank in &mut self.banks.all {
-                if bank.kind.palettes > 1 {
-                    bank.stale |= bank.used;
-                }
-            }
+            let pairs = |b: &&mut Bank| b.kind().palettes > 1;
+            self.banks.all_mut().iter_mut().filter(pairs).for_each(Bank::mark_all);
         }
     }
 
