@@ -5,7 +5,6 @@ use super::memory::{Copied, Output, PaletteMemory};
 use super::schedule::FrameId;
 use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
-use crate::evaluate::How;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// State of a frame whose parts were handed out, kept until the next call that changes the crowd.
@@ -32,7 +31,6 @@ impl Crowd {
     pub(super) fn lend_parts<M: PaletteMemory>(
         &mut self,
         frame: FrameId,
-        how: How,
         parts: usize,
         memory: M,
     ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
@@ -42,7 +40,7 @@ impl Crowd {
         lending.frame = Some(frame);
         tiering.begin_joints(pools);
         tiering.evaluate_joints(pools, false);
-        let (task, share) = tiering.share(pools, how, false);
+        let (task, share) = tiering.share(pools, false);
         let parts = parts.max(1).min(share.work.len());
         *lending.left.get_mut() = parts;
         Parts {

@@ -3,9 +3,7 @@
 use super::crowd_data::{Crowd, FrameStats};
 use super::memory::{Copied, Output, PaletteMemory};
 use super::parts::FramePart;
-use super::scratches::{COLD_BYTES, STREAM_BYTES};
-use super::tiers::Selected;
-use crate::evaluate::{How, Instances};
+use super::tiers::{Request, Selected};
 use crate::math::Affine3x4;
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
@@ -114,8 +112,6 @@ pub struct Schedule<'a> {
     crowd: &'a mut Crowd,
     id: FrameId,
     follows: bool,
-    how: How,
-    selected: Selected,
 }
 
 impl Crowd {
@@ -126,33 +122,24 @@ impl Crowd {
         self.settle_parts();
         self.mend_tiers();
         let follows = layout.holds.is_some() && layout.holds == self.frame;
-        let level = SimdLevel::current();
-        self.lay_out_watched();
-        let mut key_bytes = 0;
-        for pool in self.pools.iter_mut().flatten() {
-            pool.fit_level(level);
-            self.scratches.reserve(pool);
-            key_bytes += pool.tables().key_bytes();
+        self.tiering.begin_frame(follows);
+        // 0 and 1 are both no padding.
+        let (align, level) = (layout.align.max(1), SimdLevel::current());
+        let request = Request { align, compact: layout.compact, level };
+        if self.mirrors.changed || !self.tiering.rests(request, &self.pools) {
+            self.select_cells(request);
         }
-        let selected = self.select_cells(layout.align, (follows, layout.compact));
         let id = FrameId::after(self.frame);
         self.frame = Some(id);
-        Schedule {
-            crowd: self,
-            id,
-            follows,
-            how: How {
-                level,
-                stream: selected.written * size_of::<Affine3x4>() >= STREAM_BYTES,
-                ahead: key_bytes >= COLD_BYTES,
-                compact: layout.compact,
-            },
-            selected,
-        }
+        Schedule { crowd: self, id, follows }
     }
 }
 
 impl Schedule<'_> {
+    fn selected(&self) -> &Selected {
+        &self.crowd.tiering.plan.selected
+    }
+
     /// The frame's id, for [`RowLayout::holds`] of the next frame.
     pub fn id(&self) -> FrameId {
         self.id
@@ -165,21 +152,22 @@ impl Schedule<'_> {
 
     /// The number of rows of the frame, with the padding between aligned palettes and the cells that no instance has.
     pub fn rows(&self) -> usize {
-        self.selected.rows
+        self.selected().rows
     }
 
     /// The number of rows that [`write`](Self::write) fills: all rows of the frame, or only the evaluated ones if they
     /// are written [one after another](RowLayout::compact).
     pub fn written_rows(&self) -> usize {
-        self.selected.written
+        self.selected().written
     }
 
     /// How many instances will be evaluated, and how many keep their rows.
     pub fn stats(&self) -> FrameStats {
-        let rows = self.selected.palette_rows;
+        let selected = self.selected();
+        let rows = selected.palette_rows;
         FrameStats {
-            instances: self.selected.cells,
-            carried: self.selected.held,
+            instances: selected.cells,
+            carried: selected.held,
             rows,
             bytes: rows * size_of::<Affine3x4>(),
             unoptimized: cfg!(phalanx_unoptimized),
@@ -231,7 +219,7 @@ impl Schedule<'_> {
         parts: usize,
         memory: M,
     ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
-        self.crowd.lend_parts(self.id, self.how, parts, memory)
+        self.crowd.lend_parts(self.id, parts, memory)
     }
 
     /// Calls `each` with every copy from the memory that [`write`](Self::write) fills to the rows of the frame,
@@ -239,16 +227,16 @@ impl Schedule<'_> {
     /// and all other rows of the frame stay; otherwise there is a single one, from row 0 to row 0. Call it after the
     /// rows were written, since the two palettes of a pair change places then.
     pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
-        match self.how.compact {
+        match self.crowd.tiering.plan.how.compact {
             true => self.crowd.tiering.scatter(each),
-            false => each(RowMove { from: 0, to: 0, rows: self.selected.written }),
+            false => each(RowMove { from: 0, to: 0, rows: self.selected().written }),
         }
     }
 
     /// The rows of the memory that [`write`](Self::write) fills, in groups of one length. Memory that is divided into
     /// pages may be divided within a group, between two palettes, or between groups.
     pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        let (compact, tiering) = (self.how.compact, &self.crowd.tiering);
+        let (compact, tiering) = (self.crowd.tiering.plan.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());
         let in_place = (!compact).then(|| tiering.groups());
         joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
@@ -265,12 +253,13 @@ impl Schedule<'_> {
         let Crowd { pools, scratches, frame, tiering, .. } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
         *frame = None;
-        let watched = tiering.begin_joints(pools);
+        let (watched, palettes) = (tiering.plan.selected.watched, tiering.plan.selected.palettes);
         if watched {
+            tiering.begin_joints(pools);
             scratches.clear_joints();
         }
-        let parts = scratches.prepare(self.selected.palettes);
-        tiering.run(pools, self.how, parts, memory);
+        let parts = scratches.prepare(palettes);
+        tiering.run(pools, parts, memory);
         if watched {
             scratches.put_joints(pools);
             if tiering.is_on() {
@@ -302,6 +291,7 @@ fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGro
 mod tests {
     use super::*;
     use crate::crowd::PlayOptions;
+    use crate::playback::pool::How;
     use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
     use crate::simd::SETTLED;
     use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -345,15 +335,15 @@ mod tests {
                 let mut rows = [nothing; 2];
                 let settled = SETTLED.get();
                 let mut schedule = crowd.schedule(&RowLayout::default());
-                let how = How { level, stream, ..schedule.how };
-                schedule.how = how;
+                let how = &mut schedule.crowd.tiering.plan.how;
+                *how = How { level, stream, ..*how };
                 for pool in schedule.crowd.pools.iter_mut().flatten() {
                     pool.fit_level(level);
                 }
                 if cut {
                     // There is no cursor for the second instance's clip: an index out of range.
                     let scratch = &mut schedule.crowd.scratches.take(1)[0];
-                    scratch.palettes.instance.run.forget_cursors();
+                    scratch.palettes.run.forget_cursors();
                 }
                 let run = || schedule.write_rows(&mut rows);
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();

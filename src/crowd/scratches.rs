@@ -1,7 +1,7 @@
 //! `Scratches`: the buffers of a frame's workers, and the sizes from which rows are streamed and keys prefetched.
 
-use super::tiers::Work;
-use crate::evaluate::{PaletteNeeds, PaletteScratch};
+use super::tiers::{Order, OrderNeeds, Work};
+use crate::evaluate::{Instances, PaletteNeeds, PaletteScratch};
 use crate::playback::pool::Pool;
 
 /// A range of fewer palettes is not split further: rayon's cost of a split stays below 1%.
@@ -22,8 +22,30 @@ pub(super) const COLD_BYTES: usize = 2 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct WorkerScratch {
     pub palettes: PaletteScratch,
-    /// For works in another order.
-    pub works: Vec<Work>,
+    pub order: Order,
+    /// Works in another order.
+    pub arranged: Vec<Work>,
+}
+
+/// The sizes that a worker's buffers need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Needs {
+    palettes: PaletteNeeds,
+    order: OrderNeeds,
+}
+
+impl Needs {
+    /// The larger of these sizes and those that a pool needs.
+    fn max(&self, pool: &Pool) -> Self {
+        Self { palettes: self.palettes.max(&pool.needs()), order: self.order.max(pool) }
+    }
+}
+
+impl WorkerScratch {
+    fn reserve(&mut self, needs: &Needs) {
+        self.palettes.reserve(&needs.palettes);
+        self.order.reserve(&needs.order);
+    }
 }
 
 /// A scratch for every range that a frame is split into.
@@ -31,19 +53,16 @@ pub(crate) struct WorkerScratch {
 pub(crate) struct Scratches {
     all: Vec<WorkerScratch>,
     /// What they were reserved for.
-    needs: PaletteNeeds,
+    needs: Needs,
 }
 
 impl Scratches {
-    /// Makes room for the instances of a pool. What there is stays.
-    #[inline]
-    pub fn reserve(&mut self, pool: &mut Pool) {
-        if let Some(needs) = pool.new_needs() {
-            let needs = self.needs.max(&needs);
-            if needs != self.needs {
-                self.all.iter_mut().for_each(|s| s.palettes.reserve(&needs));
-                self.needs = needs;
-            }
+    /// Makes room for the instances of a pool. Room is never given back.
+    pub fn reserve(&mut self, pool: &Pool) {
+        let needs = self.needs.max(pool);
+        if needs != self.needs {
+            self.needs = needs;
+            self.all.iter_mut().for_each(|scratch| scratch.reserve(&needs));
         }
     }
 
@@ -62,7 +81,7 @@ impl Scratches {
     pub fn take(&mut self, parts: usize) -> &mut [WorkerScratch] {
         while self.all.len() < parts {
             let mut scratch = WorkerScratch::default();
-            scratch.palettes.reserve(&self.needs);
+            scratch.reserve(&self.needs);
             self.all.push(scratch);
         }
         &mut self.all[..parts]

@@ -43,14 +43,14 @@ impl Evaluated<'_> {
         let (tables, level) = (of.tables(), of.tables().level());
         BUFFERS.with_borrow_mut(|buffers| {
             let Buffers { scratch, hints } = buffers;
-            scratch.reserve(&of.needs(1));
+            scratch.reserve(&of.needs());
             hints.clear();
             hints.resize(of.hints_per_instance(), 0);
-            let PaletteScratch { instance, palette, .. } = scratch;
+            let PaletteScratch { run, palette, .. } = scratch;
             let rows = &mut palette[..tables.rig().palette_len()];
-            of.evaluate_one(index, level, hints, &mut instance.run, rows);
+            of.evaluate_one(index, level, hints, run, rows);
             let sources = tables.sources();
-            read(&Evaluated { sources, level, scratch: &instance.run, rows })
+            read(&Evaluated { sources, level, scratch: run, rows })
         })
     }
 
@@ -64,8 +64,8 @@ impl Evaluated<'_> {
     ) {
         BUFFERS.with_borrow_mut(|buffers| {
             let scratch = &mut buffers.scratch;
-            scratch.reserve(&of.needs(1));
-            of.evaluate_one(index, level, hints, &mut scratch.instance.run, output);
+            scratch.reserve(&of.needs());
+            of.evaluate_one(index, level, hints, &mut scratch.run, output);
         });
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum Target<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct PaletteScratch {
     /// Buffers of one instance at a time.
-    pub instance: InstanceScratch,
+    pub run: Scratch,
     /// A palette that is copied elsewhere when it is finished.
     pub palette: Vec<Affine3x4>,
     pub joints: TakenJoints,
@@ -43,95 +43,27 @@ pub(crate) struct PaletteScratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PaletteNeeds {
     pub run: Needs,
-    /// Number of clips and of instances to sort; 0 if the pool is not sorted.
-    clips: usize,
-    instances: usize,
     rows: usize,
 }
 
 impl PaletteNeeds {
-    /// The sizes for any `instances` with these tables.
-    pub fn new(run: Needs, tables: &RigTables, instances: usize) -> Self {
-        let (clips, instances) = match tables.sorts() {
-            true => (tables.clip_places(), instances),
-            false => (0, 0),
-        };
-        Self { run, clips, instances, rows: tables.rig().palette_len() }
+    /// The sizes for any instance with these tables.
+    pub fn new(run: Needs, tables: &RigTables) -> Self {
+        Self { run, rows: tables.rig().palette_len() }
     }
 
     /// The larger sizes of both.
     pub fn max(&self, other: &Self) -> Self {
-        Self {
-            run: self.run.max(&other.run),
-            clips: self.clips.max(other.clips),
-            instances: self.instances.max(other.instances),
-            rows: self.rows.max(other.rows),
-        }
+        Self { run: self.run.max(&other.run), rows: self.rows.max(other.rows) }
     }
 }
 
 impl PaletteScratch {
     /// Makes room. Room is never given back.
     pub fn reserve(&mut self, needs: &PaletteNeeds) {
-        let InstanceScratch { run, order } = &mut self.instance;
-        run.reserve(&needs.run);
-        let counts = needs.clips + 2;
-        order.counts.reserve(counts.saturating_sub(order.counts.len()));
-        let instances = needs.instances.saturating_sub(order.items.len());
-        order.items.reserve(instances);
-        let pairs = needs.instances.saturating_sub(order.pairs.len());
-        order.pairs.reserve(pairs);
+        self.run.reserve(&needs.run);
         if self.palette.len() < needs.rows {
             self.palette.resize(needs.rows, Affine3x4::IDENTITY);
-        }
-    }
-}
-
-/// The buffers of one instance at a time, and the order of instances.
-#[derive(Debug, Default)]
-pub(crate) struct InstanceScratch {
-    pub run: Scratch,
-    pub order: Order,
-}
-
-/// The order in which a worker evaluates instances.
-#[derive(Debug, Default)]
-pub(crate) struct Order {
-    /// By clip: first the number of items, then the place of the next item.
-    counts: Vec<u32>,
-    /// The items with their clips, as they come.
-    pairs: Vec<(u16, u32)>,
-    /// Indices of instances, or numbers of cells.
-    pub items: Vec<u32>,
-}
-
-impl Order {
-    /// Keeps the order of the items.
-    pub fn list(&mut self, items: impl Iterator<Item = u32>) {
-        self.items.clear();
-        self.items.extend(items);
-    }
-
-    /// Sorts items by their clips, of which the pool has so many, by counting. Those that play none are last.
-    pub fn sort(&mut self, clips: usize, items: impl Iterator<Item = (u16, u32)>) {
-        self.counts.clear();
-        self.counts.resize(clips + 2, 0);
-        let key = |clip: u16| usize::from(clip).min(clips);
-        self.pairs.clear();
-        for (clip, item) in items {
-            self.counts[key(clip) + 1] += 1;
-            self.pairs.push((clip, item));
-        }
-        for i in 1..self.counts.len() {
-            self.counts[i] += self.counts[i - 1];
-        }
-        let total = self.counts[clips + 1] as usize;
-        self.items.clear();
-        self.items.resize(total, 0);
-        for &(clip, item) in &self.pairs {
-            let next = &mut self.counts[key(clip)];
-            self.items[*next as usize] = item;
-            *next += 1;
         }
     }
 }

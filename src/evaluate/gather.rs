@@ -91,8 +91,8 @@ pub(crate) trait Instances: Sync {
         self.max_clips() * self.tables().hint_stride()
     }
 
-    /// What a worker needs for any `instances` of these.
-    fn needs(&self, instances: usize) -> PaletteNeeds {
+    /// What a worker needs for any instance of these.
+    fn needs(&self) -> PaletteNeeds {
         let (tables, clips) = (self.tables(), self.max_clips());
         let run = Needs {
             actions: clips,
@@ -101,7 +101,7 @@ pub(crate) trait Instances: Sync {
             lanes: tables.rig().skeleton().joint_of().len(),
             joints: tables.rig().skeleton().len(),
         };
-        PaletteNeeds::new(run, tables, instances)
+        PaletteNeeds::new(run, tables)
     }
 
     /// Fills the scratch's layers and actions for an instance. The scratch has been reserved for all.

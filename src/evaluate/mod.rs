@@ -28,7 +28,7 @@ mod watch;
 pub(crate) use ahead::{Prefetch, STATE, STEPS, Step};
 pub(crate) use details::DetailRequest;
 pub(crate) use evaluated::{Evaluated, WATCHED_CHUNK};
-pub(crate) use frame::{How, InstanceScratch, Order, PaletteNeeds, PaletteScratch, Target};
+pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
 pub(crate) use gather::{ActiveClip, ActiveLayer, Instances, Visitor};
 pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};

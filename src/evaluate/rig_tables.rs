@@ -1,7 +1,6 @@
 //! `RigTables`: what evaluating the instances of one rig reads. It follows the loaded clips and the register width.
 
 use super::details::{DetailRequest, Details};
-use super::frame::PaletteNeeds;
 use super::scratch::{LayerMask, Sources};
 use super::tables::{CHANNELS, ClipProgram, Programs, RigProgram, UnitSet};
 use crate::clip::Clip;
@@ -33,8 +32,6 @@ pub(crate) struct RigTables {
     hint_stride: usize,
     /// The largest number of timelines of a loaded clip.
     timelines: usize,
-    /// The needs that [`new_needs`](Self::new_needs) returned last.
-    reserved: Option<PaletteNeeds>,
 }
 
 /// The programs of clips for a rig or a detail of it.
@@ -131,7 +128,6 @@ impl RigTables {
             key_bytes: 0,
             hint_stride: 0,
             timelines: 0,
-            reserved: None,
         }
     }
 
@@ -314,11 +310,6 @@ impl RigTables {
     /// The largest number of timelines of a loaded clip.
     pub fn timelines(&self) -> usize {
         self.timelines
-    }
-
-    /// The needs, if they are other than those of the last call.
-    pub fn new_needs(&mut self, needs: PaletteNeeds) -> Option<PaletteNeeds> {
-        (self.reserved.replace(needs) != Some(needs)).then_some(needs)
     }
 }
 

@@ -27,7 +27,7 @@ use super::snapshot::PoolSnapshot;
 use super::speeds::Speeds;
 use super::state::State;
 use crate::clip::Clip;
-use crate::evaluate::{DetailRequest, Instances, PaletteNeeds, RigTables, Watched};
+use crate::evaluate::{DetailRequest, RigTables, Watched};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -61,7 +61,8 @@ pub(crate) struct Pool {
     kinds: EventKinds,
     /// Changes since the last frame; recorded in crowds only.
     changes: Changes,
-    /// Number of changes of the loaded clips or their speeds; tells tiers that shared palettes may be stale.
+    /// Number of changes of the loaded clips, their speeds or the blend spaces; tells crowds that shared palettes and
+    /// the room for key hints may be stale.
     clip_changes: u64,
 }
 
@@ -174,6 +175,8 @@ impl Pool {
         if adopted {
             self.fit_clips();
         }
+        // Actions may have two clips from now on.
+        self.clip_changes += 1;
         Ok(space)
     }
 
@@ -439,13 +442,6 @@ impl Pool {
     #[inline]
     pub fn fit_level(&mut self, level: SimdLevel) {
         self.tables.fit_level(level);
-    }
-
-    /// What a worker needs for all instances of the pool, if that may be more than when this was asked last.
-    #[inline]
-    pub fn new_needs(&mut self) -> Option<PaletteNeeds> {
-        let needs = self.needs(self.state.len());
-        self.tables.new_needs(needs)
     }
 
     /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.

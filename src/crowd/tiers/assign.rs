@@ -1,15 +1,13 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
-use super::bank::{Bank, BankKind, Banks, CELLS, NONE, SHARED, SHARED_CELL, Uneven, split};
-use super::input::CellInput;
-use super::select::places;
+use super::bank::{Bank, BankKind, CELLS, NONE, SHARED, SHARED_CELL, places};
+use super::banks::{Banks, Uneven, split};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
 use super::tiering::{OUT, Ranked, Tiering};
 use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
-use std::ops::Range;
 
 /// Shared cells are freed when no instance has looked for them for this many frames.
 const KEPT: u32 = 240;
@@ -20,26 +18,26 @@ const SWEEPS: usize = 60;
 /// Shared cells are more than enough if there are so many for every instance that shares, and some.
 const ENOUGH: (usize, usize) = (4, 64);
 
-/// What the ranking asks for.
+/// Another cell for an instance, requested by the ranking.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Request {
     pub index: u32,
     pub tier: u8,
-    /// The phase that it is to show; `None`: a palette of its own.
+    /// The phase that the instance shows; `None` for a palette of its own.
     pub key: Option<PhaseKey>,
 }
 
 impl Request {
-    /// Of a palette of its own; of none if it is [`OUT`].
+    /// A palette of its own; none if the tier is [`OUT`].
     fn own(index: u32, tier: u8) -> Self {
         Self { index, tier, key: None }
     }
 }
 
-/// What the ranking of a chunk of instances finds.
+/// Ranking results of a chunk of instances.
 #[derive(Debug, Default)]
-pub(super) struct Ask {
-    /// Instances that have to be looked at: index, tier before, tier now.
+pub(super) struct ChunkRequests {
+    /// Instances whose playback decides whether they need another cell: index, tier before, tier now.
     pub looks: Vec<(u32, u8, u8)>,
     pub requests: Vec<Request>,
 }
@@ -47,20 +45,20 @@ pub(super) struct Ask {
 impl Tiering {
     /// Meets the requests of a pool's ranking, in the order of the instances.
     pub(super) fn assign(&mut self, number: usize, pool: &Pool, chunks: usize) {
-        let mut asks = std::mem::take(&mut self.asks);
-        for ask in asks.iter_mut().take(chunks) {
-            for request in ask.requests.drain(..) {
+        let mut chunk_requests = std::mem::take(&mut self.chunk_requests);
+        for chunk in chunk_requests.iter_mut().take(chunks) {
+            for request in chunk.requests.drain(..) {
                 self.meet(number, pool, request);
             }
         }
-        self.asks = asks;
+        self.chunk_requests = chunk_requests;
     }
 
     fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
         let Request { index, tier, key } = request;
         let at = index as usize;
-        let Self { pools, banks, tiers, frame, instances, align, budget, new: new_cells, .. } =
-            self;
+        let Self { pools, banks, plan, instances, align, budget, new: new_cells, .. } = self;
+        let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let ranked = &mut pools[number];
         let kind = |palettes: u8, tier: u8, detail: u8| {
             let rows = pool.tables().detail_rig(detail).palette_len();
@@ -71,7 +69,7 @@ impl Tiering {
                 palettes,
                 detail,
                 rows: rows as u32,
-                stride: rows.next_multiple_of((*align).max(1)) as u32,
+                stride: rows.next_multiple_of(*align) as u32,
             }
         };
         let (before, old) = (ranked.tier[at], ranked.cell[at]);
@@ -89,12 +87,12 @@ impl Tiering {
         ranked.tier[at] = tier;
         if let Some(key) = key {
             release(banks, tiers, old);
-            let cell = match ranked.shared.find(key, *frame) {
+            let cell = match ranked.shared.find(key, frame) {
                 Some(cell) => cell,
                 None => {
-                    let cell = banks.take(kind(1, SHARED, key.detail), 1, key.bits(), *frame);
-                    fit(banks, cell, pool, false);
-                    ranked.shared.set(key, cell, *frame);
+                    let cell = banks.take(kind(1, SHARED, key.detail), 1, key.bits(), frame);
+                    banks.fit(cell, pool, false);
+                    ranked.shared.set(key, cell, frame);
                     cell
                 }
             };
@@ -105,10 +103,10 @@ impl Tiering {
         let own = old != NONE && old & SHARED_CELL == 0;
         // Another instance may have had the index.
         let new = pool.changes().of(at).has(What::NEW);
-        if own && !new && before == tier && banks.all[split(old).0].kind.detail == detail {
+        if own && !new && before == tier && banks.of_cell(old).0.kind().detail == detail {
             // A call has changed it.
             let (bank, place) = split(old);
-            banks.all[bank].stale |= 1 << place;
+            banks.all_mut()[bank].mark_changed(place);
             return;
         }
         release(banks, tiers, old);
@@ -116,8 +114,8 @@ impl Tiering {
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let mut kind = kind(palettes, tier, detail);
         kind.phase = banks.phase_of(kind, t.rate);
-        let cell = banks.take(kind, t.rate, index, *frame);
-        fit(banks, cell, pool, t.stores(budget.is_some()));
+        let cell = banks.take(kind, t.rate, index, frame);
+        banks.fit(cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
         new_cells.push(cell);
     }
@@ -144,38 +142,39 @@ impl Tiering {
         coming.sort_unstable();
         let cells = &self.pools[number].cell;
         let missing = coming.iter().filter(|&&i| cells[i as usize] == NONE);
-        self.banks.demand = missing.count();
+        self.banks.expect(missing.count());
         for &index in &coming {
             self.meet(number, pool, Request::own(index, 0));
         }
         self.coming = coming;
     }
 
-    /// Updates cells in this frame that would be updated in one with more, and in such frames from now on: instances that
-    /// left the picture have left frames with few. No cell waits longer for it, and no frame gets above about the mean.
+    /// Moves cells from the phase of a frame that updates many to that of this frame, if it updates few since instances
+    /// have left the picture. No cell waits longer for it, and no frame updates more than about the mean.
     pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
         // One move for every phase at most.
         for _ in 0..16 {
-            let Some(uneven) = self.banks.uneven(self.frame) else {
+            let Some(uneven) = self.banks.uneven(self.plan.clock.frame()) else {
                 return;
             };
-            let due = self.banks.due(self.frame) + self.banks.taken;
+            let due = self.banks.due(self.plan.clock.frame()) + self.banks.taken();
             let room = self.budget.map_or(usize::MAX, |b| b.saturating_sub(due));
-            let asked = (uneven.cells as usize).min(room);
-            if self.shift(uneven, asked, all) < asked.max(1) {
+            let wanted = (uneven.cells as usize).min(room);
+            if self.shift(uneven, wanted, all) < wanted.max(1) {
                 return;
             }
         }
     }
 
     /// Moves cells to the phase of this frame. Returns how many.
-    fn shift(&mut self, uneven: Uneven, asked: usize, all: &[Option<Pool>]) -> usize {
-        let Self { pools, banks, tiers, frame, budget, new, .. } = self;
+    fn shift(&mut self, uneven: Uneven, wanted: usize, all: &[Option<Pool>]) -> usize {
+        let Self { pools, banks, plan, budget, new, .. } = self;
+        let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let mut moved = 0;
-        for number in 0..banks.all.len() {
-            let bank = &banks.all[number];
-            let kind = bank.kind;
-            if kind.tier == SHARED || kind.phase != uneven.from || bank.used == 0 {
+        for number in 0..banks.len() {
+            let bank = &banks.all()[number];
+            let kind = *bank.kind();
+            if kind.tier == SHARED || kind.phase != uneven.from || bank.used() == 0 {
                 continue;
             }
             let tier = &tiers.tiers[usize::from(kind.tier)];
@@ -185,20 +184,20 @@ impl Tiering {
             if tier.rate != uneven.rate {
                 continue;
             }
-            let (cells, owner) = (bank.used & !bank.fresh, bank.owner);
             let scheduled = pool.scheduled().some_held();
             let to = BankKind { phase: uneven.to, ..kind };
-            for place in places(cells) {
-                if moved == asked {
+            for place in places(bank.written()) {
+                if moved == wanted {
                     return moved;
                 }
-                let index = owner[place] as usize;
+                let owner = banks.all()[number].owner(place);
+                let index = owner as usize;
                 if scheduled.and_then(|s| s.get(index)) == Some(&false) {
                     continue;
                 }
                 banks.free((number * CELLS + place) as u32, tier.rate);
-                let cell = banks.take(to, tier.rate, owner[place], *frame);
-                fit(banks, cell, pool, tier.stores(budget.is_some()));
+                let cell = banks.take(to, tier.rate, owner, frame);
+                banks.fit(cell, pool, tier.stores(budget.is_some()));
                 pools[usize::from(kind.pool)].cell[index] = cell;
                 new.push(cell);
                 moved += 1;
@@ -207,46 +206,32 @@ impl Tiering {
         moved
     }
 
-    /// Makes room for what cells are evaluated from, once there is a budget: any of them may have to wait.
-    pub(super) fn fit_budget(&mut self, all: &[Option<Pool>]) {
-        let budget = self.budget.is_some();
-        if std::mem::replace(&mut self.banks.all_store, budget) || !budget {
-            return;
-        }
-        for bank in self.banks.all.iter_mut().filter(|b| b.kind.tier != SHARED) {
-            // Those that have stored nothing yet are evaluated once more, so that all that wait can be written again.
-            bank.stale |= bank.used & !bank.stored & !bank.fresh;
-            if let Some(Some(pool)) = all.get(usize::from(bank.kind.pool)) {
-                fit_cells(bank, 0..CELLS, pool);
-            }
-        }
-    }
-
     /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are more
     /// than enough of them.
     pub(super) fn sweep(&mut self) {
-        let Self { banks, pools, frame, sweep, instances, .. } = self;
+        let Self { banks, pools, plan, sweep, instances, .. } = self;
+        let frame = plan.clock.frame();
         let sharing = instances.iter().sum::<usize>().saturating_sub(banks.own_cells());
         let enough = ENOUGH.0 * sharing + ENOUGH.1;
-        let few = banks.all.len().div_ceil(SWEEPS);
-        for looked in 0..banks.all.len() {
-            let many = banks.shared > enough;
+        let few = banks.len().div_ceil(SWEEPS);
+        for looked in 0..banks.len() {
+            let many = banks.shared() > enough;
             if looked >= few && !many {
                 break;
             }
             let kept = if many { KEPT_LEAST } else { KEPT };
-            *sweep = (*sweep + 1) % banks.all.len();
-            let b = &banks.all[*sweep];
-            if b.kind.tier != SHARED || b.used == 0 {
+            *sweep = (*sweep + 1) % banks.len();
+            let bank = &banks.all()[*sweep];
+            let BankKind { tier, pool, detail, .. } = *bank.kind();
+            if tier != SHARED {
                 continue;
             }
-            let (pool, used, owner) = (usize::from(b.kind.pool), b.used, b.owner);
-            let detail = b.kind.detail;
-            for place in places(used) {
+            for place in places(bank.used()) {
                 let cell = (*sweep * CELLS + place) as u32;
-                let shared = &mut pools[pool].shared;
+                let shared = &mut pools[usize::from(pool)].shared;
                 if frame.wrapping_sub(shared.looked(cell)) > kept {
-                    shared.set(PhaseKey::of_bits(owner[place], detail), NONE, *frame);
+                    let key = PhaseKey::of_bits(banks.all()[*sweep].owner(place), detail);
+                    shared.set(key, NONE, frame);
                     banks.free(cell, 1);
                 }
             }
@@ -270,13 +255,12 @@ impl Tiering {
             return;
         }
         if pool.watch_details() {
-            let of_pool = |b: &&mut Bank| usize::from(b.kind.pool) == number && b.kind.detail != 0;
-            for bank in banks.all.iter_mut().filter(of_pool) {
-                bank.stale |= bank.used;
-            }
+            let of_details =
+                |b: &&mut Bank| usize::from(b.kind().pool) == number && b.kind().detail != 0;
+            banks.all_mut().iter_mut().filter(of_details).for_each(Bank::mark_all);
         }
         for (index, (&cell, &tier)) in ranked.cell.iter().zip(&ranked.tier).enumerate() {
-            if cell != NONE && banks.all[split(cell).0].kind.detail != pool.detail_of(index, tier) {
+            if cell != NONE && banks.of_cell(cell).0.kind().detail != pool.detail_of(index, tier) {
                 pool.touch(index, What::POSE);
             }
         }
@@ -299,13 +283,13 @@ impl Tiering {
 
     /// Takes all cells of a pool back. Its instances stay in their tiers, and have other cells when they are ranked.
     pub(super) fn forget_cells(&mut self, number: usize) {
-        let Self { pools, banks, tiers, .. } = self;
+        let Self { pools, banks, plan, .. } = self;
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
         ranked.everybody = false;
         for cell in &mut ranked.cell {
-            release(banks, tiers, std::mem::replace(cell, NONE));
+            release(banks, &plan.tiers, std::mem::replace(cell, NONE));
         }
         for (_, cell) in ranked.shared.cells() {
             banks.free(cell, 1);
@@ -315,7 +299,7 @@ impl Tiering {
 
     /// Takes back what the instances of a pool have from an index on: there are none any more.
     pub(super) fn truncate(&mut self, number: usize, len: usize) {
-        let Self { pools, banks, tiers, instances, .. } = self;
+        let Self { pools, banks, plan, instances, .. } = self;
         let Some(ranked) = pools.get_mut(number).filter(|r| r.tier.len() > len) else {
             return;
         };
@@ -324,12 +308,13 @@ impl Tiering {
             if tier != OUT {
                 instances[usize::from(tier)] -= 1;
             }
-            release(banks, tiers, cell);
+            release(banks, &plan.tiers, cell);
         }
     }
 
     /// To be called when the rig of a pool was removed: nothing of its instances is left.
     pub(in crate::crowd) fn remove(&mut self, number: usize) {
+        self.rest = None;
         self.forget(number);
         if let Some(ranked) = self.pools.get_mut(number) {
             *ranked = Ranked::default();
@@ -345,22 +330,11 @@ impl Tiering {
             return;
         };
         ranked.clocks.forget_clip(clip);
+        self.rest = None;
         for cell in ranked.shared.unload(clip) {
             banks.free(cell, 1);
         }
-        for bank in &mut banks.all {
-            if usize::from(bank.kind.pool) != number {
-                continue;
-            }
-            let palettes = usize::from(bank.kind.palettes);
-            for place in places(bank.stored) {
-                let inputs = &bank.inputs[place * palettes..(place + 1) * palettes];
-                let plays = |input: &CellInput| input.actions.iter().any(|a| a.clip == clip);
-                if inputs.iter().any(plays) {
-                    bank.stale |= 1 << place;
-                }
-            }
-        }
+        banks.mark_clip(number, clip);
     }
 
     /// To be called when the clips of a pool have changed: instances that show a shared palette of a clip that was unloaded
@@ -381,38 +355,6 @@ fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
     if cell == NONE || cell & SHARED_CELL != 0 {
         return;
     }
-    let tier = banks.all[split(cell).0].kind.tier;
+    let tier = banks.of_cell(cell).0.kind().tier;
     banks.free(cell, tiers.tiers[usize::from(tier)].rate);
-}
-
-/// Makes room for what a cell keeps, and all cells of the banks that have come with it. It `stores` what it is evaluated
-/// from unless it is updated in every frame.
-fn fit(banks: &mut Banks, cell: u32, pool: &Pool, stores: bool) {
-    let fitted = std::mem::replace(&mut banks.fitted, banks.all.len());
-    for bank in fitted..banks.all.len() {
-        let hints = usize::from(banks.all[bank].cells) * pool.hints_per_instance();
-        banks.need_hints(bank, hints);
-        if stores {
-            fit_cells(&mut banks.all[bank], 0..CELLS, pool);
-        }
-    }
-    if stores {
-        let (bank, place) = split(cell);
-        fit_cells(&mut banks.all[bank], place..place + 1, pool);
-    }
-}
-
-pub(super) fn fit_cells(bank: &mut Bank, cells: Range<usize>, pool: &Pool) {
-    let palettes = usize::from(bank.kind.palettes);
-    if bank.inputs.len() < palettes * CELLS {
-        bank.inputs.resize_with(palettes * CELLS, Default::default);
-    }
-    if palettes > 1 && bank.times.is_empty() {
-        bank.times.resize(CELLS, [0.0; 2]);
-    }
-    // More actions than this make room when they come.
-    let (layers, actions) = (pool.library().layers().len().min(4), pool.max_clips().min(8));
-    for input in &mut bank.inputs[cells.start * palettes..cells.end * palettes] {
-        input.reserve(layers, actions);
-    }
 }

@@ -1,15 +1,14 @@
-//! `Banks`: the cells of the bone buffer, in banks of up to 16 that are updated together.
+//! `Bank`: up to 16 cells of the bone buffer that are updated together.
 
+use super::frame_clock::FrameClock;
 use super::input::CellInput;
+use super::tier::Tier;
+use crate::evaluate::{Instances, Scratch};
+use crate::playback::pool::Pool;
 use crate::simd::prefetch;
 
 /// The most cells of a bank.
 pub(super) const CELLS: usize = 16;
-
-/// A new bank comes with so many more at most: an eighth of those like it, and some.
-const SPARES: u32 = 64;
-/// Where there are few, so many at most.
-const FEW_SPARES: u32 = 4;
 
 /// No cell, no instance.
 pub(super) const NONE: u32 = u32::MAX;
@@ -23,15 +22,15 @@ pub(super) const SHARED: u8 = u8::MAX;
 /// What the cells of a bank have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BankKind {
-    /// The index of the pool.
+    /// Index of the pool.
     pub pool: u16,
     /// The tier, or [`SHARED`].
     pub tier: u8,
-    /// The bank is updated in frames whose number has this remainder by the tier's rate.
+    /// Remainder of the numbers of those frames, by the tier's rate, in which the bank is updated.
     pub phase: u8,
     /// Palettes of a cell: 1, or 2 that are interpolated.
     pub palettes: u8,
-    /// The number of the detail that they are evaluated by; 0 for the full rig.
+    /// Number of the detail that palettes are evaluated with; 0 for the full rig.
     pub detail: u8,
     /// Rows of a palette.
     pub rows: u32,
@@ -40,59 +39,76 @@ pub(super) struct BankKind {
 }
 
 impl BankKind {
+    /// Rows of a cell.
     pub fn cell_rows(&self) -> usize {
         self.stride as usize * usize::from(self.palettes)
     }
 
     /// What banks have in common that can take the place of one another: the rows of a cell, and whether cells have room
-    /// for what they are evaluated from.
-    pub(super) fn room(&self) -> (usize, bool) {
+    /// for inputs.
+    pub fn room(&self) -> (usize, bool) {
         (self.cell_rows(), self.tier != SHARED)
     }
 }
 
-/// Up to 16 cells. What a frame looks at in every bank comes first, in one cache line, and owners in the line beside it.
+/// Up to 16 cells. What a frame reads of every bank comes first, in one cache line, and owners in the line beside it.
+///
+/// Sets of cells are bits by the cell's place in the bank. `fresh`, `stale`, `waiting` and `stored` are subsets of
+/// `used`.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(C, align(128))]
 pub(crate) struct Bank {
-    pub(super) kind: BankKind,
-    /// The first row.
-    pub(super) first: usize,
-    /// How many cells it has.
-    pub(super) cells: u8,
-    /// Cells that are used.
-    pub(super) used: u16,
-    /// Those of them whose palettes have never been written.
-    pub(super) fresh: u16,
-    /// Those whose instance a call has changed since they were written.
-    pub(super) stale: u16,
-    /// Those that were to be updated and wait for the budget.
-    pub(super) waiting: u16,
-    /// Those that this frame evaluates.
-    pub(super) chosen: u16,
+    kind: BankKind,
+    /// First row in the bone buffer.
+    first: usize,
+    /// Number of cells, used or not.
+    cells: u8,
+    /// Cells that have an owner.
+    used: u16,
+    /// Cells whose palettes were never written.
+    fresh: u16,
+    /// Cells whose owner was changed by a call since they were evaluated.
+    stale: u16,
+    /// Cells that were to be updated and wait for the budget.
+    waiting: u16,
+    /// Cells that the scheduled frame evaluates.
+    chosen: u16,
     /// Cells whose second palette is the later one.
-    pub(super) second: u16,
-    /// Cells whose input is stored.
-    pub(super) stored: u16,
+    second: u16,
+    /// Cells whose input is stored in `inputs`.
+    stored: u16,
     /// The last frame in which all used cells were updated at once, so that most frames write one number.
-    pub(super) whole: u32,
-    /// Where the key hints of its cells begin, and for how many there is room.
-    pub(super) hints: usize,
-    pub(super) hint_room: u32,
-    /// The instance of each cell; of shared ones the clip and its phase.
-    pub(super) owner: [u32; CELLS],
-    /// The frame in which each was updated, unless all were [later](Self::whole); of shared ones the frame in which it was
-    /// made.
-    pub(super) updated: [u32; CELLS],
-    /// When the earlier palette of interpolated cells is reached, and when the later one: seconds of the crowd. Empty
-    /// until the bank is interpolated.
-    pub(super) times: Vec<[f64; 2]>,
-    /// What each palette was evaluated from: cell × palette.
-    pub(super) inputs: Vec<CellInput>,
+    whole: u32,
+    /// Place of the first key hint, and the number of hints for which there is room.
+    hints: usize,
+    hint_room: u32,
+    /// Index of each cell's instance; of shared cells the [bits](super::shared::PhaseKey::bits) of their phase.
+    owner: [u32; CELLS],
+    /// The frame in which each cell was updated, unless all were [later](Self::whole); of shared cells the frame in which
+    /// they were taken.
+    updated: [u32; CELLS],
+    /// Time of the earlier and of the later palette of interpolated cells, in seconds of the crowd. Empty until the bank
+    /// is interpolated.
+    times: Vec<[f64; 2]>,
+    /// What each palette was evaluated from, by [slot](Self::slot).
+    inputs: Vec<CellInput>,
+}
+
+const _: () = assert!(std::mem::offset_of!(Bank, owner) <= 64);
+const _: () = assert!(CELLS == u16::BITS as usize);
+
+/// The places of a set of cells, ascending.
+pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = cells.trailing_zeros() as usize;
+        cells &= cells.wrapping_sub(1);
+        (place < CELLS).then_some(place)
+    })
 }
 
 impl Bank {
-    pub(super) fn new(kind: BankKind, first: usize, cells: u8) -> Self {
+    /// A bank without used cells.
+    pub fn new(kind: BankKind, first: usize, cells: u8) -> Self {
         Self {
             kind,
             first,
@@ -114,21 +130,96 @@ impl Bank {
         }
     }
 
-    /// Whether all of its cells are used.
-    pub(super) fn is_full(&self) -> bool {
+    #[inline(always)]
+    pub fn kind(&self) -> &BankKind {
+        &self.kind
+    }
+
+    /// Serves another kind of the same [room](BankKind::room). No cell is used.
+    pub fn reuse(&mut self, kind: BankKind) {
+        self.kind = kind;
+    }
+
+    /// The first row.
+    #[inline(always)]
+    pub fn first_row(&self) -> usize {
+        self.first
+    }
+
+    /// The row behind the bank.
+    pub fn end(&self) -> usize {
+        self.first + self.len() * self.kind.cell_rows()
+    }
+
+    /// Number of cells, used or not.
+    pub fn len(&self) -> usize {
+        self.cells.into()
+    }
+
+    /// Adds cells at the end, up to [`CELLS`] in all.
+    pub fn grow(&mut self, cells: u8) {
+        self.cells = (self.cells + cells).min(CELLS as u8);
+    }
+
+    /// The used cells.
+    #[inline(always)]
+    pub fn used(&self) -> u16 {
+        self.used
+    }
+
+    /// The used cells whose palettes have been written.
+    pub fn written(&self) -> u16 {
+        self.used & !self.fresh
+    }
+
+    /// Whether all cells are used.
+    pub fn is_full(&self) -> bool {
         self.used == u16::MAX >> (CELLS as u32 - u32::from(self.cells))
     }
 
-    /// Asks for what evaluation reads of every bank.
+    /// The owner of a used cell: index of its instance, or the bits of a shared phase.
     #[inline(always)]
-    pub(super) fn prefetch(&self) {
+    pub fn owner(&self, place: usize) -> u32 {
+        self.owner[place % CELLS]
+    }
+
+    /// Takes the first cell that is not used, of which there is one. It is fresh.
+    pub fn take(&mut self, owner: u32, frame: u32) -> usize {
+        let place = (!self.used).trailing_zeros() as usize;
+        let bit = 1 << place;
+        if self.used == 0 {
+            self.whole = frame;
+        }
+        self.used |= bit;
+        self.fresh |= bit;
+        for bits in [&mut self.stale, &mut self.waiting, &mut self.second, &mut self.stored] {
+            *bits &= !bit;
+        }
+        (self.owner[place], self.updated[place]) = (owner, frame);
+        place
+    }
+
+    /// Frees a used cell.
+    pub fn free(&mut self, place: usize) {
+        let bit = 1 << place;
+        self.used &= !bit;
+        for bits in [&mut self.fresh, &mut self.stale, &mut self.waiting, &mut self.stored] {
+            *bits &= !bit;
+        }
+        self.owner[place] = NONE;
+    }
+
+    /// Prefetches what evaluation reads of every bank.
+    #[inline(always)]
+    pub fn prefetch(&self) {
         prefetch(std::slice::from_ref(&self.kind));
         prefetch(&self.owner);
     }
 
-    /// Where a palette lies, in palettes from the bank's first one.
+    /// Where a palette lies, in palettes from the bank's first one. Palettes are numbered as in a
+    /// [`PaletteSet`](super::select::PaletteSet).
     #[inline(always)]
-    pub(super) fn slot(&self, palette: usize) -> usize {
+    pub fn slot(&self, palette: usize) -> usize {
         let (place, later) = (palette / 2, palette % 2);
         let second = usize::from(self.second >> place & 1);
         match self.kind.palettes {
@@ -138,455 +229,261 @@ impl Bank {
         }
     }
 
-    /// Frames since a cell was updated.
-    #[inline(always)]
-    pub(super) fn age(&self, place: usize, frame: u32) -> u32 {
-        let since = |updated| frame.wrapping_sub(updated);
-        since(self.updated[place]).min(since(self.whole))
-    }
-
-    /// The first row of a cell's earlier and of its later palette.
-    pub(super) fn rows_of(&self, place: usize) -> [usize; 2] {
+    /// First rows of a cell's earlier and later palette.
+    pub fn rows_of(&self, place: usize) -> [usize; 2] {
         let row = |later: usize| self.slot(2 * place + later) * self.kind.stride as usize;
         [self.first + row(0), self.first + row(1)]
     }
 
-    /// The rows behind the bank.
-    pub(super) fn end(&self) -> usize {
-        self.first + usize::from(self.cells) * self.kind.cell_rows()
-    }
-}
-
-const _: () = assert!(std::mem::offset_of!(Bank, owner) <= 64);
-
-/// All banks of a crowd, in the order of their rows.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Banks {
-    pub all: Vec<Bank>,
-    /// By the index of the pool, banks of each kind that have a free cell: the last one is taken first.
-    pub open: Vec<Vec<(BankKind, Vec<u32>)>>,
-    /// Banks by their [`room`](BankKind::room).
-    pub rooms: Vec<Room>,
-    /// How many cells are updated in each of 16 frames that follow one another.
-    load: [u32; 16],
-    /// Cells by the logarithm of their rate, and by phase.
-    cells: [[u32; 16]; 5],
-    /// Cells that are shared.
-    pub shared: usize,
-    /// Cells that were taken since the last selection.
-    pub taken: usize,
-    /// Banks that have room for what their cells keep.
-    pub fitted: usize,
-    /// Key hints, bank by bank: of each cell as many as an instance has. Any values are valid.
-    pub hints: Vec<u16>,
-    /// Whether cells store what they are evaluated from though their tier is updated in every frame.
-    pub all_store: bool,
-    /// Whether no cell has been taken or freed since the last selection.
-    pub settled: bool,
-    /// Whether some bank needs more hints.
-    crowded: bool,
-    /// Whether banks have 16 cells, and new ones come with more, so that few frames make banks. Otherwise they have as many
-    /// cells as are needed, and those at the end go when they are empty.
-    pub spares: bool,
-    /// The cells that are still to be taken for this frame.
-    pub demand: usize,
-}
-
-/// The banks with one [`room`](BankKind::room).
-#[derive(Clone, Debug)]
-pub(super) struct Room {
-    room: (usize, bool),
-    banks: u32,
-    /// Those without used cells, the last one is taken first.
-    pub empty: Vec<u32>,
-}
-
-/// Cells that would be updated in another frame, so that frames have about as many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Uneven {
-    pub rate: u8,
-    pub from: u8,
-    pub to: u8,
-    /// At most so many.
-    pub cells: u32,
-}
-
-/// Neighbouring banks.
-#[derive(Debug)]
-pub(crate) struct BankSlice<'a> {
-    pub(super) all: &'a mut [Bank],
-    /// The number of the first.
-    pub(super) first: usize,
-    pub(super) hints: &'a mut [u16],
-    /// The place of the first of them among those of all banks.
-    pub(super) first_hint: usize,
-}
-
-impl BankSlice<'_> {
-    /// Splits before the bank of a number.
-    pub(super) fn split_before(self, bank: usize) -> (Self, Self) {
-        let (a, b) = self.all.split_at_mut(bank - self.first);
-        let end = self.first_hint + self.hints.len();
-        let middle = b.first().map_or(end, |bank| bank.hints);
-        let (hints_a, hints_b) = self.hints.split_at_mut(middle - self.first_hint);
-        let a = Self { all: a, hints: hints_a, ..self };
-        let b = Self { all: b, first: bank, hints: hints_b, first_hint: middle };
-        (a, b)
-    }
-}
-
-/// The entry of a list that `is` finds, made if there is none.
-fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> &mut T {
-    let at = all.iter().position(is).unwrap_or(all.len());
-    if at == all.len() {
-        all.push(make());
-    }
-    &mut all[at]
-}
-
-/// Of 16 frames that follow one another, those in which a phase of a rate is updated.
-fn frames_of(rate: u8, phase: u8) -> impl Iterator<Item = usize> {
-    (usize::from(phase)..16).step_by(usize::from(rate))
-}
-
-/// A cell's bank and place.
-pub(super) fn split(cell: u32) -> (usize, usize) {
-    let cell = cell & !SHARED_CELL;
-    (cell as usize / CELLS, cell as usize % CELLS)
-}
-
-impl Banks {
-    /// None yet; see [`spares`](Self::spares).
-    pub fn new(spares: bool) -> Self {
-        Self { spares, ..Self::default() }
+    /// Times of a cell's earlier and later palette, in seconds of the crowd; `None` if the bank was never interpolated.
+    pub fn times(&self, place: usize) -> Option<[f64; 2]> {
+        self.times.get(place).copied()
     }
 
-    /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
-    fn slack(&self) -> u32 {
-        self.load.iter().sum::<u32>() / 16 / 24
+    /// Frames since a cell was updated.
+    #[inline(always)]
+    pub fn age(&self, place: usize, frame: u32) -> u32 {
+        let since = |updated| frame.wrapping_sub(updated);
+        since(self.updated[place]).min(since(self.whole))
     }
 
-    /// The mean number of cells that are updated in the frames of a phase.
-    fn mean(&self, rate: u8, phase: u8) -> u32 {
-        let all: u32 = frames_of(rate, phase).map(|f| self.load[f]).sum();
-        all * u32::from(rate) / 16
+    /// Place of the first key hint.
+    #[inline(always)]
+    pub fn first_hint(&self) -> usize {
+        self.hints
     }
 
-    /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or one
-    /// with about as few that has a bank with a free cell of the kind.
-    pub fn phase_of(&self, kind: BankKind, rate: u8) -> u8 {
-        if rate == 1 {
-            return 0;
+    /// Notes that the bank needs so many key hints. Returns whether it has room for fewer.
+    #[inline(always)]
+    pub fn need_hints(&mut self, hints: usize) -> bool {
+        let more = (self.hint_room as usize) < hints;
+        if more {
+            self.hint_room = hints as u32;
         }
-        let mut open = 0u16;
-        for (other, banks) in self.open.get(usize::from(kind.pool)).into_iter().flatten() {
-            let phase = other.phase;
-            if !banks.is_empty() && *other == (BankKind { phase, ..kind }) {
-                open |= 1 << phase;
+        more
+    }
+
+    /// Places the key hints. Returns the place behind them.
+    pub fn place_hints(&mut self, first: usize) -> usize {
+        self.hints = first;
+        first + self.hint_room as usize
+    }
+}
+
+/// The inputs that cells were evaluated from.
+impl Bank {
+    /// Whether the input of a cell is stored. Otherwise it is evaluated from what its instance plays now.
+    #[inline(always)]
+    pub fn stores(&self, place: usize) -> bool {
+        self.stored >> place & 1 == 1
+    }
+
+    /// The stored input of the palette in a slot.
+    #[inline(always)]
+    pub fn input(&self, slot: usize) -> &CellInput {
+        &self.inputs[slot]
+    }
+
+    /// Makes room for the inputs of a set of cells.
+    pub fn fit_inputs(&mut self, cells: u16, pool: &Pool) {
+        let palettes = usize::from(self.kind.palettes);
+        if self.inputs.len() < palettes * CELLS {
+            self.inputs.resize_with(palettes * CELLS, Default::default);
+        }
+        if palettes > 1 && self.times.is_empty() {
+            self.times.resize(CELLS, [0.0; 2]);
+        }
+        // More actions than this make room when they come.
+        let (layers, actions) = (pool.layer_count().min(4), pool.max_clips().min(8));
+        for place in places(cells) {
+            for input in &mut self.inputs[place * palettes..(place + 1) * palettes] {
+                input.reserve(layers, actions);
             }
         }
-        let mean = |phase: &u8| self.mean(rate, *phase);
-        // The first of equals.
-        let least = (0..rate).min_by_key(mean).unwrap_or(0);
-        let most = mean(&least) + self.slack();
-        let fit = |phase: &u8| open >> phase & 1 == 1 && mean(phase) <= most;
-        (0..rate).filter(fit).min_by_key(mean).unwrap_or(least)
     }
 
-    /// Which cells could be updated in this frame rather than in their own, so that it comes up to the mean; `None` if
-    /// frames are about even. Called again after cells were moved, it finds the next ones.
-    pub fn uneven(&self, frame: u32) -> Option<Uneven> {
-        let mean = self.load.iter().sum::<u32>().div_ceil(16);
-        let room = (mean + 1).saturating_sub(self.due(frame) as u32);
-        if room == 0 {
-            return None;
-        }
-        for (log, cells) in self.cells.iter().enumerate().skip(1) {
-            let rate = 1u8 << log;
-            let to = (frame % u32::from(rate)) as u8;
-            let least = self.mean(rate, to);
-            // The first frame after this one of equals.
-            let others = (1..rate).map(|after| (to + after) % rate);
-            let others = others.filter(|&from| cells[usize::from(from)] > 0);
-            let most = others.rev().max_by_key(|&from| self.mean(rate, from));
-            let Some(from) = most else {
-                continue;
-            };
-            let most = self.mean(rate, from);
-            if most > mean && most > least + (self.slack() * 3 / 2).max(4) + 1 {
-                let cells = (most - mean).min(room).min(cells[usize::from(from)]);
-                return Some(Uneven { rate, from, to, cells });
+    /// Marks a cell changed by a call.
+    pub fn mark_changed(&mut self, place: usize) {
+        self.stale |= 1 << place & self.used;
+    }
+
+    /// Marks all cells changed.
+    pub fn mark_all(&mut self) {
+        self.stale |= self.used;
+    }
+
+    /// Marks the cells changed of which no input is stored.
+    pub fn mark_not_stored(&mut self) {
+        self.stale |= self.used & !self.stored & !self.fresh;
+    }
+
+    /// Marks the cells changed whose stored input plays a clip.
+    pub fn mark_clip(&mut self, clip: u16) {
+        let palettes = usize::from(self.kind.palettes);
+        for place in places(self.stored) {
+            let inputs = &self.inputs[place * palettes..(place + 1) * palettes];
+            let plays = |input: &CellInput| input.actions.iter().any(|a| a.clip == clip);
+            if inputs.iter().any(plays) {
+                self.stale |= 1 << place;
             }
         }
-        None
     }
 
-    /// The cells of which a frame is the turn.
-    pub fn due(&self, frame: u32) -> usize {
-        self.load[frame as usize % 16] as usize
-    }
-
-    /// Counts cells that have come to a bank, or gone.
-    pub fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
-        if kind.tier != SHARED {
-            for frame in frames_of(rate, kind.phase) {
-                self.load[frame] = self.load[frame].saturating_add_signed(by);
+    /// Marks the chosen cells changed whose later palette lies further from the present than `most` seconds: it was
+    /// predicted from longer or shorter frames, and is no earlier palette now.
+    pub fn mark_mispredicted(&mut self, time: f64, most: f64) {
+        if self.kind.palettes > 1 {
+            for place in places(self.chosen & !self.fresh) {
+                if (self.times[place][1] - time).abs() > most {
+                    self.stale |= 1 << place;
+                }
             }
-            let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.phase)];
-            *cells = cells.saturating_add_signed(by);
-        } else {
-            self.shared = self.shared.saturating_add_signed(by as isize);
         }
     }
+}
 
-    /// Cells that are an instance's own.
-    pub fn own_cells(&self) -> usize {
-        self.cells.as_flattened().iter().sum::<u32>() as usize
-    }
-
-    /// The list of a kind's banks that have a free cell, which is made if there is none.
-    pub fn open(&mut self, kind: BankKind) -> &mut Vec<u32> {
-        let pool = usize::from(kind.pool);
-        if self.open.len() <= pool {
-            self.open.resize_with(pool + 1, Vec::new);
+/// What a frame does with the cells of a bank.
+impl Bank {
+    /// The cells that a frame must evaluate, and others that it evaluates if the budget allows. `rate` is that of the
+    /// bank's tier; `scheduled` says of each instance whether it is scheduled, unless all are; `lost` that the memory has
+    /// no palettes.
+    #[inline(always)]
+    pub fn requested(
+        &self,
+        (frame, rate): (u32, u8),
+        scheduled: Option<&[bool]>,
+        lost: bool,
+    ) -> (u16, u16) {
+        if self.kind.tier == SHARED {
+            return (self.fresh | self.stale, 0);
         }
-        let make = || (kind, Vec::with_capacity(64));
-        &mut entry(&mut self.open[pool], |(k, _)| *k == kind, make).1
-    }
-
-    /// The banks of a kind's room.
-    pub fn room(&mut self, kind: BankKind) -> &mut Room {
-        let room = kind.room();
-        let make = || Room { room, banks: 0, empty: Vec::with_capacity(64) };
-        entry(&mut self.rooms, |r| r.room == room, make)
-    }
-
-    /// Adds a bank behind all others.
-    pub fn push(&mut self, bank: Bank) {
-        self.room(bank.kind).banks += 1;
-        self.all.push(bank);
-    }
-
-    /// Takes a cell for an instance or a phase. It is fresh.
-    pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
-        self.count(kind, rate, 1);
-        self.settled = false;
-        self.taken += 1;
-        let bank = match self.open(kind).last() {
-            Some(&bank) => bank,
-            None => {
-                let bank = self.bank(kind);
-                self.open(kind).push(bank);
-                bank
-            }
-        };
-        self.demand = self.demand.saturating_sub(1);
-        let b = &mut self.all[bank as usize];
-        let place = (!b.used).trailing_zeros() as usize;
-        let bit = 1 << place;
-        if b.used == 0 {
-            b.whole = frame;
-        }
-        b.used |= bit;
-        b.fresh |= bit;
-        b.stale &= !bit;
-        b.waiting &= !bit;
-        b.second &= !bit;
-        b.stored &= !bit;
-        (b.owner[place], b.updated[place]) = (owner, frame);
-        if b.is_full() {
-            self.open(kind).pop();
-        }
-        bank * CELLS as u32 + place as u32
-    }
-
-    /// An empty bank, or a new one behind all others. Some more are made then, so that few frames make banks.
-    fn bank(&mut self, kind: BankKind) -> u32 {
-        let room = self.room(kind);
-        if let Some(bank) = room.empty.pop() {
-            let b = &mut self.all[bank as usize];
-            b.kind = kind;
-            return bank;
-        }
-        let alike = room.banks;
-        self.crowded = true;
-        if !self.spares {
-            return self.extend(kind);
-        }
-        let bank = self.all.len() as u32;
-        let spare = (alike / 2).min(FEW_SPARES + alike / 8).min(SPARES);
-        for _ in 0..=spare {
-            self.push(Bank::new(kind, self.rows(), CELLS as u8));
-        }
-        // The first of them is taken first.
-        let spares = (bank + 1..=bank + spare).rev();
-        self.room(kind).empty.extend(spares);
-        bank
-    }
-
-    /// Cells for those that are still to come: in the last bank, or in a new one behind it.
-    fn extend(&mut self, kind: BankKind) -> u32 {
-        let wanted = self.demand.clamp(1, CELLS) as u8;
-        if let Some(last) = self.all.last_mut().filter(|b| b.kind == kind)
-            && usize::from(last.cells) < CELLS
+        let turn = frame & (u32::from(rate) - 1) == u32::from(self.kind.phase);
+        let mut due = if turn { self.used } else { 0 } | self.waiting;
+        let mut must = self.stale;
+        if (due | must) != 0
+            && let Some(scheduled) = scheduled
         {
-            last.cells = (last.cells + wanted).min(CELLS as u8);
-        } else {
-            self.push(Bank::new(kind, self.rows(), wanted));
+            for place in places(self.used) {
+                if scheduled.get(self.owner[place] as usize) == Some(&false) {
+                    let held = 1 << place;
+                    (due, must) = (due & !held, must & !held);
+                }
+            }
         }
-        self.all.len() as u32 - 1
+        must |= self.fresh;
+        if lost {
+            // Of what they play now, as nothing else is known.
+            must |= self.used & (self.stale | !self.stored);
+        }
+        (must, due & !must)
     }
 
-    /// Gives back the banks at the end that have no used cells.
-    #[inline]
-    pub fn trim(&mut self) {
-        if !self.settled && !self.spares {
-            self.trim_end();
+    /// Sets the cells that the frame evaluates, and those that wait for the budget.
+    #[inline(always)]
+    pub fn choose(&mut self, chosen: u16, waiting: u16) {
+        (self.chosen, self.waiting) = (chosen, waiting);
+    }
+
+    /// Evaluates a waiting cell in this frame.
+    pub fn choose_waiting(&mut self, place: usize) {
+        self.chosen |= 1 << place;
+        self.waiting &= !(1 << place);
+    }
+
+    /// The cells that the frame evaluates.
+    #[inline(always)]
+    pub fn chosen(&self) -> u16 {
+        self.chosen
+    }
+
+    /// The cells that wait for the budget.
+    #[inline(always)]
+    pub fn waiting(&self) -> u16 {
+        self.waiting
+    }
+
+    /// The cells of a set, written by this frame, whose earlier palette is written too.
+    #[inline(always)]
+    pub fn pairs(&self, written: u16, lost: bool) -> u16 {
+        match self.kind.palettes {
+            1 => 0,
+            _ if lost => written,
+            _ => written & (self.fresh | self.stale),
         }
     }
 
-    fn trim_end(&mut self) {
-        if self.all.last().is_none_or(|b| b.used != 0) {
+    /// Renews the inputs of the cells that a frame evaluates, and when their palettes are reached. With a `budget`, inputs
+    /// are stored though the tier is updated in every frame: cells may have to wait.
+    #[inline(never)]
+    pub fn renew(
+        &mut self,
+        cells: u16,
+        (clock, tier, budget): (&FrameClock, &Tier, bool),
+        pool: &Pool,
+        run: &mut Scratch,
+    ) {
+        let frame = clock.frame();
+        if !tier.stores(budget) {
+            if cells == self.used {
+                self.whole = frame;
+            } else {
+                places(cells).for_each(|place| self.updated[place] = frame);
+            }
+            if self.stored != 0 {
+                self.stored &= !cells;
+            }
             return;
         }
-        while let Some(bank) = self.all.pop_if(|b| b.used == 0) {
-            self.room(bank.kind).banks -= 1;
-        }
-        let end = self.all.len() as u32;
-        for room in &mut self.rooms {
-            room.empty.retain(|&bank| bank < end);
-        }
-        self.fitted = self.fitted.min(self.all.len());
-        self.settled = false;
-        self.crowded = true;
-    }
-
-    /// Frees a cell.
-    pub fn free(&mut self, cell: u32, rate: u8) {
-        let (bank, place) = split(cell);
-        let b = &mut self.all[bank];
-        let (kind, full) = (b.kind, b.is_full());
-        let bit = 1 << place;
-        b.used &= !bit;
-        for bits in [&mut b.fresh, &mut b.stale, &mut b.waiting, &mut b.stored] {
-            *bits &= !bit;
-        }
-        b.owner[place] = NONE;
-        let empty = b.used == 0;
-        self.count(kind, rate, -1);
-        self.settled = false;
-        let open = self.open(kind);
-        if full {
-            open.push(bank as u32);
-        }
-        if empty {
-            open.retain(|&b| b as usize != bank);
-            self.room(kind).empty.push(bank as u32);
-        }
-    }
-
-    pub fn as_slice(&mut self) -> BankSlice<'_> {
-        BankSlice { all: &mut self.all, first: 0, hints: &mut self.hints, first_hint: 0 }
-    }
-
-    /// Notes that a bank needs so many hints.
-    pub fn need_hints(&mut self, bank: usize, hints: usize) {
-        let bank = &mut self.all[bank];
-        if (bank.hint_room as usize) < hints {
-            bank.hint_room = hints as u32;
-            self.crowded = true;
-        }
-    }
-
-    /// Makes room for the hints of all banks.
-    pub fn fit_hints(&mut self) {
-        if std::mem::take(&mut self.crowded) {
-            let mut all = 0;
-            for bank in &mut self.all {
-                bank.hints = all;
-                all += bank.hint_room as usize;
+        let anew = self.fresh | self.stale;
+        for place in places(cells) {
+            let before = std::mem::replace(&mut self.updated[place], frame);
+            if self.kind.palettes == 1 {
+                pool.gather(self.owner[place] as usize, run);
+                self.inputs[place].store(run);
+            } else if before != frame || anew >> place & 1 == 1 {
+                // Otherwise a part of this frame was run, and the frame is written once more: a pair is renewed once.
+                self.renew_pair(place, (clock, tier.rate), pool, run);
             }
-            self.hints.resize(all, 0);
         }
+        self.stored |= cells;
     }
 
-    /// Whether a cell that an instance of a pool shows is one of the pool's shared palettes. It is not when its clip was
-    /// unloaded.
-    pub fn shares(&self, pool: usize, cell: u32) -> bool {
-        let (bank, place) = split(cell);
-        let shared = |b: &Bank| {
-            let kind = (usize::from(b.kind.pool), b.kind.tier);
-            kind == (pool, SHARED) && b.used >> place & 1 == 1
+    fn renew_pair(
+        &mut self,
+        place: usize,
+        (clock, rate): (&FrameClock, u8),
+        pool: &Pool,
+        run: &mut Scratch,
+    ) {
+        let bit = 1u16 << place;
+        let index = self.owner[place] as usize;
+        let rate = u32::from(rate);
+        let frames = if (self.fresh | self.stale) & bit != 0 {
+            pool.gather(index, run);
+            let earlier = self.slot(2 * place);
+            self.inputs[earlier].store(run);
+            self.times[place][0] = clock.time();
+            // Until the next frame of the bank's phase.
+            rate - clock.frame().wrapping_sub(self.kind.phase.into()) % rate
+        } else {
+            self.second ^= bit;
+            self.times[place][0] = self.times[place][1];
+            rate
         };
-        self.all.get(bank).is_some_and(shared)
+        let ahead = f64::from(frames) * clock.step();
+        pool.gather_ahead(index, ahead, run);
+        let later = self.slot(2 * place + 1);
+        self.inputs[later].store(run);
+        self.times[place][1] = clock.time() + ahead.abs();
     }
 
-    /// The rows of all banks.
-    pub fn rows(&self) -> usize {
-        self.all.last().map_or(0, Bank::end)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(tier: u8, phase: u8, stride: u32) -> BankKind {
-        BankKind { pool: 0, tier, phase, palettes: 1, detail: 0, rows: stride, stride }
-    }
-
-    #[test]
-    fn cells_are_used_again_and_banks_stay_where_they_are() {
-        let mut banks = Banks::new(true);
-        let cells: Vec<u32> = (0..40).map(|i| banks.take(kind(0, 0, 10), 1, i, 7)).collect();
-        // The third comes with a spare one.
-        assert_eq!((banks.all.len(), banks.rows()), (4, 640));
-        assert_eq!(cells[17], 17);
-        banks.free(cells[3], 1);
-        banks.free(cells[20], 1);
-        // The bank that was opened last is filled first.
-        assert_eq!(banks.take(kind(0, 0, 10), 1, 99, 8), cells[20]);
-        (0..16).filter(|&i| i != 3).for_each(|i| banks.free(cells[i], 1));
-        // An empty bank serves any kind with cells of its size.
-        assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
-        assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (4, 0));
-        assert_eq!(banks.rows(), 640 + 16 * 7);
-    }
-
-    #[test]
-    fn banks_without_spares_have_as_many_cells_as_are_asked_for() {
-        let mut banks = Banks { demand: 20, ..Banks::default() };
-        let own = kind(0, 0, 10);
-        let cells: Vec<u32> = (0..20).map(|i| banks.take(own, 1, i, 7)).collect();
-        assert!(cells.iter().copied().eq(0..20));
-        assert_eq!((banks.all.len(), banks.rows()), (2, 200));
-        // The last bank grows.
-        assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 210));
-        assert_eq!((banks.take(own, 1, 21, 8), banks.rows()), (21, 220));
-        // Of another rig.
-        let other = BankKind { pool: 1, ..kind(0, 0, 5) };
-        assert_eq!((banks.take(other, 1, 0, 8), banks.rows()), (32, 225));
-        // The last one freed is taken next; banks at the end go when nobody is in them.
-        banks.free(4, 1);
-        assert_eq!(banks.take(own, 1, 22, 8), 4);
-        (16..22).for_each(|cell| banks.free(cell, 1));
-        banks.trim();
-        assert_eq!(banks.rows(), 225);
-        banks.free(32, 1);
-        banks.trim();
-        assert_eq!((banks.all.len(), banks.rows()), (1, 160));
-        assert_eq!((banks.take(own, 1, 9, 9), banks.rows()), (16, 170));
-    }
-
-    #[test]
-    fn phases_spread_the_work_evenly() {
-        let mut banks = Banks::default();
-        for i in 0..1000 {
-            let rate = [1, 2, 4, 8, 16][i % 5];
-            let phase = banks.phase_of(kind((i % 5) as u8, 0, 10), rate);
-            banks.take(kind((i % 5) as u8, phase, 10), rate, i as u32, 0);
+    /// Notes that these cells are written, and that those are evaluated.
+    #[inline(always)]
+    pub fn finish(&mut self, written: u16, evaluated: u16) {
+        // Lines that stay as they are need not go back to memory.
+        if (self.fresh | self.stale) != 0 {
+            self.fresh &= !written;
+            self.stale &= !evaluated;
         }
-        let (least, most) = (banks.load.iter().min().unwrap(), banks.load.iter().max().unwrap());
-        assert!(most - least <= (2 * banks.slack()).max(2), "{:?}", banks.load);
     }
 }

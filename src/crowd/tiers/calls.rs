@@ -1,10 +1,11 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{Bank, Banks, NONE, SHARED, SHARED_CELL, split};
-use super::select::Selected;
+use super::bank::{Bank, NONE, SHARED, SHARED_CELL};
+use super::banks::Banks;
+use super::select::Request;
 use super::stats::TierFrame;
 use super::tier::{Sharing, TierError, Tiers};
-use super::tiering::{OUT, Ranked, Tiering};
+use super::tiering::{OUT, Plan, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
 use crate::evaluate::Instances;
@@ -97,13 +98,15 @@ impl Crowd {
             self.tiering = Tiering {
                 views: last.views,
                 budget: last.budget,
-                frame: last.frame,
-                time: last.time,
-                step: last.step,
-                backwards: last.backwards,
-                ranked_at: last.time,
                 pools: pools.collect(),
-                ..Tiering::new(true, tiers)
+                plan: Plan {
+                    on: true,
+                    tiers,
+                    clock: last.plan.clock.restarted(),
+                    ..Plan::default()
+                },
+                banks: Banks::new(true),
+                ..Tiering::default()
             };
         }
         Ok(())
@@ -112,8 +115,9 @@ impl Crowd {
     /// Begins anew with tiers whose last frame was cut short. Without tiers the next frame evaluates all palettes anyway.
     #[inline]
     pub(in crate::crowd) fn mend_tiers(&mut self) {
-        let begun = std::mem::take(self.tiering.begun.get_mut());
-        if begun && let Some(tiers) = self.tiers().cloned() {
+        if self.tiering.plan.progress.take_begun()
+            && let Some(tiers) = self.tiers().cloned()
+        {
             // They were checked before.
             let _ = self.set_tiers(Some(tiers));
         }
@@ -121,7 +125,7 @@ impl Crowd {
 
     /// The tiers, if they are on.
     pub fn tiers(&self) -> Option<&Tiers> {
-        self.tiering.on.then_some(&self.tiering.tiers)
+        self.tiering.plan.on.then_some(&self.tiering.plan.tiers)
     }
 
     /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
@@ -171,7 +175,7 @@ impl Crowd {
 
     /// The number of the detail whose rows an instance has; 0 for the full rig.
     pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
-        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind.detail)
+        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind().detail)
     }
 
     /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
@@ -245,37 +249,37 @@ impl Crowd {
     /// The tiering, if tiers are on.
     fn tiering_on(&mut self) -> Result<&mut Tiering, TierError> {
         let tiering = &mut self.tiering;
-        tiering.on.then_some(tiering).ok_or(TierError::None)
+        tiering.plan.on.then_some(tiering).ok_or(TierError::None)
     }
 
     /// What the last scheduled frame did; `None` without tiers.
     pub fn tier_stats(&self) -> Option<&TierFrame> {
-        self.tiering.on.then_some(&self.tiering.stats)
+        self.tiering.plan.on.then_some(&self.tiering.stats)
     }
 
     /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
         let (number, index) = self.ranked(instance)?;
         let tier = *self.tiering.pools[number].tier.get(index)?;
-        (tier != OUT && self.tiering.on).then_some(tier.into())
+        (tier != OUT && self.tiering.plan.on).then_some(tier.into())
     }
 
     /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
-        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind.tier == SHARED)
+        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind().tier == SHARED)
     }
 
     /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
     /// the pair of an interpolated instance. `None` if it was hidden, out of the picture, or did not exist then.
     pub fn palette_pair(&self, instance: InstanceId) -> Option<PalettePair> {
         let (bank, place) = self.cell_of(instance)?;
-        let rows = bank.kind.rows as usize;
+        let rows = bank.kind().rows as usize;
         let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
-        let factor = match bank.times.get(place) {
+        let factor = match bank.times(place) {
             Some(_) if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            Some([start, end]) if self.tiering.time < *end => {
-                ((self.tiering.time - start) / (end - start)).clamp(0.0, 1.0) as f32
+            Some([start, end]) if self.tiering.plan.clock.time() < end => {
+                ((self.tiering.plan.clock.time() - start) / (end - start)).clamp(0.0, 1.0) as f32
             }
             Some(_) => 1.0,
             None => 0.0,
@@ -286,8 +290,7 @@ impl Crowd {
     /// The bank and the place of an instance's cell in the last frame.
     fn cell_of(&self, instance: InstanceId) -> Option<(&Bank, usize)> {
         let (number, index) = self.ranked(instance)?;
-        let (bank, place) = split(self.tiering.cell(number, index)?);
-        Some((&self.tiering.banks.all[bank], place))
+        Some(self.tiering.banks.of_cell(self.tiering.cell(number, index)?))
     }
 
     /// Whether an instance had no rows before the last frame, or others.
@@ -310,37 +313,47 @@ impl Crowd {
     }
 
     /// Finds out which instances are in the picture, gives them cells, and chooses those that a frame evaluates.
-    pub(in crate::crowd) fn select_cells(
-        &mut self,
-        align: usize,
-        (holds, compact): (bool, bool),
-    ) -> Selected {
-        let Self { pools, tiering, .. } = self;
-        tiering.frame = tiering.frame.wrapping_add(1);
-        tiering.lost |= !holds;
-        tiering.new.clear();
-        // 0 and 1 are both no padding.
-        if tiering.align.max(1) != align.max(1) {
-            tiering.forget_all(align);
+    #[inline(never)]
+    pub(in crate::crowd) fn select_cells(&mut self, request: Request) {
+        self.lay_out_watched();
+        let Self { pools, tiering, scratches, .. } = self;
+        for pool in pools.iter_mut().flatten() {
+            pool.fit_level(request.level);
+            scratches.reserve(pool);
+        }
+        if tiering.align != request.align {
+            tiering.forget_all(request.align);
         }
         if tiering.pools.len() < pools.len() {
             tiering.pools.resize_with(pools.len(), Ranked::default);
         }
-        match tiering.on {
-            true => tiering.place_by_tiers(pools),
-            false => tiering.place(pools),
+        match tiering.plan.on {
+            true => tiering.assign_by_tiers(pools),
+            false => tiering.assign_all(pools),
         }
         tiering.new.sort_unstable();
-        tiering.select(pools, compact)
+        tiering.select(pools, request);
     }
 }
 
 impl Tiering {
+    /// Begins a frame for memory that `holds` the palettes of the last one.
+    #[inline]
+    pub(in crate::crowd) fn begin_frame(&mut self, holds: bool) {
+        self.plan.clock.begin_frame();
+        self.plan.progress.begin(holds);
+        self.new.clear();
+        match self.plan.on {
+            true => self.plan.clock.measure_frame(),
+            false => self.plan.clock.reach_frame(),
+        }
+    }
+
     /// Takes all cells back: the distance of palettes is another one.
     #[cold]
     fn forget_all(&mut self, align: usize) {
         (0..self.pools.len()).for_each(|number| self.forget_cells(number));
-        self.banks = Banks::new(self.on);
+        self.banks = Banks::new(self.plan.on);
         self.align = align;
     }
 
@@ -367,8 +380,7 @@ impl Tiering {
     }
 
     /// Gives cells to the instances that have come, and takes those of others.
-    fn place(&mut self, pools: &mut [Option<Pool>]) {
-        self.ranked_at = self.time;
+    fn assign_all(&mut self, pools: &mut [Option<Pool>]) {
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {
                 continue;
@@ -389,11 +401,9 @@ impl Tiering {
         self.banks.trim();
     }
 
-    /// As [`place`](Self::place), by tiers.
+    /// As [`assign_all`](Self::assign_all), by tiers.
     #[inline(never)]
-    fn place_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
-        self.measure_step();
-        self.ranked_at = self.time;
+    fn assign_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
         let mut views = std::mem::take(&mut self.wide);
         views.clear();
         views.extend(self.views.iter().map(WideView::new));
@@ -403,28 +413,28 @@ impl Tiering {
         for (number, pool) in pools.iter_mut().enumerate() {
             if let Some(pool) = pool {
                 self.meet_rig(number, pool);
-                self.place_pool(number, pool);
+                self.assign_pool(number, pool);
                 pool.clear_changes();
                 self.visible += self.pools[number].spheres.shown();
             }
         }
         self.sweep();
         self.even_out(pools);
-        self.fit_budget(pools);
+        self.banks.fit_budget(self.budget.is_some(), pools);
     }
 
-    fn place_pool(&mut self, number: usize, pool: &mut Pool) {
-        let Self { pools, tiers, .. } = self;
+    fn assign_pool(&mut self, number: usize, pool: &mut Pool) {
+        let Self { pools, plan, .. } = self;
         let ranked = &mut pools[number];
         ranked.resize(pool.state().len());
         ranked.spheres.renew(pool, pool.changes());
-        if ranked.shared.fit(pool, tiers) {
+        if ranked.shared.fit(pool, &plan.tiers) {
             self.miss_unloaded(number);
         }
         self.fit_watched(number, pool);
         let given = |ranked: &Ranked| !ranked.importance.is_empty();
         let all = self.views.is_empty() && !self.pools.iter().any(given);
-        let still = all && self.tiers.tiers[0].sharing == Sharing::None;
+        let still = all && self.plan.tiers.tiers[0].sharing == Sharing::None;
         let ranked = &mut self.pools[number];
         let everybody = std::mem::replace(&mut ranked.everybody, still);
         if still {

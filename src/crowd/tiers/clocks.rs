@@ -19,9 +19,10 @@ const TURNS: f64 = (1u64 << 32) as f64;
 /// Seconds after which the clocks of a chunk are made again.
 const LONGEST: f64 = 1024.0;
 
-/// Chunks are made again this much later than the one before, so that not all are in one frame.
-const APART: f64 = 8.0;
-const GROUPS: usize = 64;
+/// The clocks of a chunk are made again so many seconds later than those of the chunk before, so that not all are in one
+/// frame. Every `STAGGERED` chunks it starts over.
+const STAGGER: f64 = 8.0;
+const STAGGERED: usize = 64;
 
 /// The most passes per second of a clock; what is faster is looked at in the playback state. Up to here a
 /// [`PhaseClock::rate`] is off by 2^-29 at most. In 1,536 seconds that is 2.9e-6 of a pass: the 85th part of one of 4,096 phases.
@@ -29,7 +30,7 @@ pub(super) const FASTEST: f64 = 512.0;
 
 /// The most that the turn of a clock is off, in passes: by its rate, and by the rounding of three turns.
 pub(super) const CLOCK_ERROR: f64 =
-    (LONGEST + APART * GROUPS as f64) / (1u64 << 29) as f64 + 3.0 / TURNS;
+    (LONGEST + STAGGER * STAGGERED as f64) / (1u64 << 29) as f64 + 3.0 / TURNS;
 
 /// A clip that plays alone, at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,7 +131,7 @@ impl<'a> ChunkClocks<'a> {
         origin: &mut Origin,
         clock: Clock,
     ) -> Self {
-        let longest = LONGEST + (number % GROUPS) as f64 * APART;
+        let longest = LONGEST + (number % STAGGERED) as f64 * STAGGER;
         let elapsed = match *origin {
             // Negative after a rollback.
             Some((from, sign)) if sign == clock.sign() => clock.since(from),
@@ -150,7 +151,7 @@ impl<'a> ChunkClocks<'a> {
     }
 
     /// Makes the clock of an instance.
-    pub fn set(&mut self, place: usize, steady: Steady) {
+    pub fn set(&mut self, at: usize, steady: Steady) {
         let Steady { clip, share, rate } = steady;
         if clip == UNKNOWN || rate.abs() > FASTEST {
             return;
@@ -158,7 +159,7 @@ impl<'a> ChunkClocks<'a> {
         // The cast saturates: the end of a pass is the last turn.
         let mut made = PhaseClock::new(clip, (share * TURNS) as u32, rate);
         made.turn = made.turn.wrapping_sub(made.passed(self.elapsed));
-        self.all[place] = made;
+        self.all[at] = made;
     }
 }
 

@@ -1,16 +1,16 @@
 //! The evaluation of a frame: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
-use super::bank::{Bank, BankSlice, CELLS, SHARED};
-use super::order::{GROUP, Palettes, Source, Upcoming, arrange, group};
-use super::select::{PaletteSet, Work, places};
+use super::bank::{Bank, SHARED};
+use super::banks::BankSlice;
+use super::order::{Order, Source, Upcoming, arrange, together};
+use super::select::{Selected, Work};
 use super::shared::{PhaseKey, SharedPhases};
-use super::tier::Tiers;
-use super::tiering::{Ranked, Tiering};
+use super::tiering::{Plan, Ranked, Tiering};
 use crate::crowd::memory::Output;
 use crate::crowd::scratches::WorkerScratch;
 use crate::evaluate::{
-    ActionInput, How, Instance, InstanceScratch, Instances, LayerInput, LocalOverride,
-    PaletteScratch, Scratch, TakenJoints, Target,
+    ActionInput, Instance, Instances, LayerInput, LocalOverride, PaletteScratch, Scratch,
+    TakenJoints, Target,
 };
 use crate::math::Affine3x4;
 use crate::playback::ids::NO_CLIP;
@@ -18,27 +18,49 @@ use crate::playback::pool::Pool;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// How far the palettes of the scheduled frame have been written.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// True if the memory has no palettes, so that the frame writes all.
+    lost: bool,
+    /// True if the frame was written. Written once more, to other memory, palettes are the same.
+    written: bool,
+    /// True from when cells of the frame are evaluated until all are. What cells keep then depends on which were, so the
+    /// next frame of a crowd with tiers begins anew.
+    begun: AtomicBool,
+    /// Nanoseconds of all workers, by tier, then for shared palettes.
+    nanoseconds: [AtomicU64; super::MAX_TIERS + 1],
+}
+
+impl Progress {
+    /// A frame was scheduled for memory that `holds` the palettes of the last one.
+    #[inline]
+    pub fn begin(&mut self, holds: bool) {
+        self.lost |= !holds;
+        self.written = false;
+    }
+
+    /// Whether the frame has to write all palettes.
+    #[inline]
+    pub fn lost(&self) -> bool {
+        self.lost
+    }
+
+    /// Whether cells were evaluated and the frame was not finished. Then forgets it.
+    #[inline]
+    pub fn take_begun(&mut self) -> bool {
+        std::mem::take(self.begun.get_mut())
+    }
+}
+
 /// What all workers of a frame read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BankTask<'a> {
     pools: &'a [Option<Pool>],
     ranked: &'a [Ranked],
-    tiers: &'a Tiers,
-    how: How,
-    frame: u32,
-    time: f64,
-    /// About the seconds of a frame, with the sign of time.
-    step: f64,
-    /// Whether the frame was written before.
-    again: bool,
-    /// Whether inputs are stored though a tier is updated in every frame: the budget may let it wait.
-    store: bool,
-    /// Whether watched joints are taken of the palettes.
+    plan: &'a Plan,
+    /// True if watched joints are taken of the palettes.
     joints: bool,
-    /// Whether the time that tiers take is measured.
-    timed: bool,
-    nanoseconds: &'a [AtomicU64; super::MAX_TIERS + 1],
-    begun: &'a AtomicBool,
 }
 
 /// A range of the work of a frame, with the banks that it writes. Its memory begins at `row`.
@@ -80,10 +102,10 @@ pub(crate) struct BankRun<'a, O> {
 pub(crate) struct BankPart<'a> {
     pub task: &'a BankTask<'a>,
     pub share: BankShare<'a>,
-    pub instance: &'a mut InstanceScratch,
-    /// For the order of its work.
-    pub arranged: &'a mut Vec<Work>,
-    pub joints: &'a mut TakenJoints,
+    run: &'a mut Scratch,
+    joints: &'a mut TakenJoints,
+    order: &'a mut Order,
+    arranged: &'a mut Vec<Work>,
 }
 
 impl Tiering {
@@ -91,11 +113,10 @@ impl Tiering {
     pub(in crate::crowd) fn run<O: Output>(
         &mut self,
         pools: &[Option<Pool>],
-        how: How,
         scratches: &mut [WorkerScratch],
         output: O,
     ) {
-        let (task, share) = self.share(pools, how, true);
+        let (task, share) = self.share(pools, true);
         match scratches {
             _ if share.work.is_empty() => {}
             [scratch] => output.fill(&task, share, scratch),
@@ -109,43 +130,27 @@ impl Tiering {
     pub(in crate::crowd) fn share<'a>(
         &'a mut self,
         pools: &'a [Option<Pool>],
-        how: How,
         joints: bool,
     ) -> (BankTask<'a>, BankShare<'a>) {
-        if self.on {
-            self.nanoseconds.iter_mut().for_each(|n| *n.get_mut() = 0);
+        if self.plan.on {
+            self.plan.progress.nanoseconds.iter_mut().for_each(|n| *n.get_mut() = 0);
         }
-        let task = BankTask {
-            pools,
-            ranked: &self.pools,
-            tiers: &self.tiers,
-            how,
-            frame: self.frame,
-            time: self.time,
-            step: self.step,
-            again: self.written,
-            store: self.budget.is_some(),
-            joints,
-            timed: self.on,
-            nanoseconds: &self.nanoseconds,
-            begun: &self.begun,
-        };
+        let task = BankTask { pools, ranked: &self.pools, plan: &self.plan, joints };
         let share = BankShare { work: &self.work, banks: self.banks.as_slice(), row: 0 };
         (task, share)
     }
 
     /// To be called when a frame has been written: the memory has all palettes.
+    #[inline]
     pub(in crate::crowd) fn finish(&mut self) {
-        self.lost = false;
-        self.written = true;
-        *self.begun.get_mut() = false;
-        if !self.on {
-            return;
+        let Progress { lost, written, begun, nanoseconds } = &mut self.plan.progress;
+        (*lost, *written, *begun.get_mut()) = (false, true, false);
+        if self.plan.on {
+            for (stats, nanoseconds) in self.stats.tiers.iter_mut().zip(&mut *nanoseconds) {
+                stats.nanoseconds = *nanoseconds.get_mut();
+            }
+            self.stats.shared_nanoseconds = *nanoseconds[super::MAX_TIERS].get_mut();
         }
-        for (tier, stats) in self.stats.tiers.iter_mut().enumerate() {
-            stats.nanoseconds = self.nanoseconds[tier].load(Ordering::Relaxed);
-        }
-        self.stats.shared_nanoseconds = self.nanoseconds[super::MAX_TIERS].load(Ordering::Relaxed);
     }
 }
 
@@ -172,135 +177,118 @@ impl<O: Output> BankRun<'_, O> {
 
 impl<'a> BankPart<'a> {
     /// With the buffers of a worker, of which the second finishes palettes that are copied.
+    #[inline]
     pub fn new(
         task: &'a BankTask<'a>,
         share: BankShare<'a>,
         scratch: &'a mut WorkerScratch,
     ) -> (Self, &'a mut [Affine3x4]) {
-        let WorkerScratch { palettes, works } = scratch;
-        let PaletteScratch { instance, palette, joints } = palettes;
-        let part = Self { task, share, instance, arranged: works, joints };
-        (part, palette)
+        let WorkerScratch { palettes, order, arranged } = scratch;
+        let PaletteScratch { run, palette, joints } = palettes;
+        (Self { task, share, run, joints, order, arranged }, palette)
     }
 
     /// Evaluates the part; rows that are read afterwards are not stored past the caches.
-    pub fn evaluate(mut self, mut target: Target<'_>) {
-        let BankTask { how, begun, .. } = *self.task;
-        begun.store(true, Ordering::Relaxed);
+    pub fn evaluate(mut self, target: Target<'_>) {
+        let Plan { progress, how, .. } = self.task.plan;
+        progress.begun.store(true, Ordering::Relaxed);
         let streams = how.stream && matches!(target, Target::Rows(_));
         // Outside the kernel, so that it is dropped when the kernel unwinds.
         let fence = streams.then(|| Fence::new(how.level));
         let streaming = fence.as_ref().map(Fence::streaming);
-        let cells = Cells { part: &mut self, streaming, target: &mut target };
-        dispatch(how.level, cells);
+        dispatch(how.level, Palettes { part: &mut self, streaming, target });
     }
 }
 
-/// The cells of a part.
-struct Cells<'c, 'a, 's, 't> {
+/// The palettes of a part.
+struct Palettes<'c, 'a, 's, 't> {
     part: &'c mut BankPart<'a>,
     streaming: Option<Streaming<'s>>,
-    target: &'c mut Target<'t>,
+    target: Target<'t>,
 }
 
-impl Kernel for Cells<'_, '_, '_, '_> {
+impl Kernel for Palettes<'_, '_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BankPart { task, share, instance, arranged, joints } = self.part;
-        // Plain slices: what lies behind a reference to a reference is read again for every palette.
-        let (task, work, row, streaming) = (*task, share.work, share.row, self.streaming);
-        let BankSlice { all: banks, first, hints, first_hint } = &mut share.banks;
-        let (banks, hints) = (&mut **banks, &mut **hints);
-        let (first, first_hint) = (*first, *first_hint);
-        let joints = &mut **joints;
-        let InstanceScratch { run, order } = &mut **instance;
-        let compact = task.how.compact;
-        let mut target = match self.target {
-            Target::Rows(all) => Target::Rows(all),
-            Target::Copied { palette, write } => Target::Copied { palette, write: *write },
+        let BankPart { task, share, run, joints, order, arranged } = self.part;
+        let BankTask { pools, ranked, plan, joints: takes, .. } = **task;
+        let Selected { watched, sorts: some_sort, store, .. } = plan.selected;
+        let how = plan.how;
+        // Plain references: what lies behind a reference to a reference is read again for every palette.
+        let (streaming, mut target) = (self.streaming, self.target);
+        let (run, joints) = (&mut **run, &mut **joints);
+        let mut rest = match some_sort {
+            true => arrange(arranged, share.work, &share.banks),
+            false => share.work,
         };
-        let mut rest = arrange(arranged, work, (banks, first), task.pools);
-        let ahead = task.how.ahead;
-        let mut times = task.timed.then(|| Times::start(task.nanoseconds));
+        let mut times = plan.on.then(|| Times::start(&plan.progress.nanoseconds));
         while let Some(head) = rest.first() {
-            let kind = banks[head.bank as usize - first].kind;
-            let pool = task.pools.get(usize::from(kind.pool));
-            let Some(pool) = pool.and_then(Option::as_ref) else {
+            let banks = &mut share.banks;
+            let kind = *banks.all[head.bank as usize - banks.first].kind();
+            let Some(Some(pool)) = pools.get(usize::from(kind.pool)) else {
                 return;
             };
-            let sorts = pool.tables().sorts();
-            let (group, others) = rest.split_at(group(rest, sorts, banks, first));
+            let sorts = some_sort && pool.tables().sorts();
+            let (works, others) = rest.split_at(together(rest, sorts, banks));
             rest = others;
+            let own = kind.tier != SHARED;
             if let Some(times) = &mut times {
                 times.go_on(usize::from(kind.tier).min(super::MAX_TIERS));
+                if own {
+                    for work in works {
+                        let bank = &mut banks.all[work.bank as usize - banks.first];
+                        let how = (&plan.clock, &plan.tiers.tiers[usize::from(kind.tier)], store);
+                        bank.renew(task.evaluates(work), how, pool, run);
+                    }
+                }
             }
-            // Without tiers nobody waits, and nothing is stored.
-            if task.timed && kind.tier != SHARED {
-                for work in group {
-                    let bank = &mut banks[work.bank as usize - first];
-                    task.renew(pool, bank, task.evaluates(work), run);
-                }
+            let memory = (share.row, how.compact);
+            order.list(works, banks, (&kind, pool), memory, !plan.progress.written);
+            if sorts {
+                order.sort(banks.all, &kind, pool);
             }
-            let shared = task.ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
-            let how = (pool, sorts, ahead);
-            let mut palettes = Palettes::new(order, group, (banks, first), how);
-            let stride = pool.hints_per_instance();
-            let watching = task.joints && !pool.watched().is_empty();
-            let behind = if ahead { task.behind(others, kind.pool, banks, first) } else { None };
-            let mut sources = pool.tables().sources_of(kind.detail);
-            let place_of = |work: &Work| {
-                let bank = &banks[work.bank as usize - first];
-                Place::of(work, bank, (row, first_hint))
-            };
-            let (mut detail, mut now, mut at) = (kind.detail, head.bank, place_of(head));
-            while let Some((work, palette)) = palettes.next() {
-                if ahead {
-                    Upcoming {
-                        group,
-                        first,
-                        items: palettes.listed(),
-                        pool,
-                        shared,
-                        sources: &sources,
-                        behind,
-                    }
-                    .look_ahead(palettes.taken() - 1, banks);
+            let (all, hints) = (&*banks.all, &mut *banks.hints);
+            let items = order.items();
+            let sources = pool.tables().sources_of(kind.detail);
+            let shared = ranked.get(usize::from(kind.pool)).map(|r| &r.shared);
+            let ahead = how.ahead.then(|| Upcoming {
+                items,
+                kind: &kind,
+                pool,
+                shared,
+                sources: &sources,
+                behind: task.behind(others, kind.pool, all, banks.first),
+                first: banks.first,
+            });
+            let watching =
+                takes && watched && own && kind.detail == 0 && !pool.watched().is_empty();
+            let rows = kind.rows as usize;
+            for (i, item) in items.iter().enumerate() {
+                if let Some(ahead) = &ahead {
+                    ahead.look_ahead(i, all);
                 }
-                if work.bank != now {
-                    (now, at) = (work.bank, place_of(work));
-                    if !sorts && let Some(later) = banks.get(now as usize - first + GROUP) {
-                        later.prefetch();
-                    }
-                    if at.bank.kind.detail != detail {
-                        detail = at.bank.kind.detail;
-                        sources = pool.tables().sources_of(detail);
-                    }
+                match item.source(&kind, all) {
+                    Source::Now(index) => pool.gather(index, run),
+                    Source::Stored(input) => input.load(run),
+                    Source::Shared(key) => load_phase(key, shared, run),
                 }
-                let Place { bank, .. } = at;
-                let cell = palette / 2;
-                let rows = bank.kind.rows as usize;
-                task.load(pool, shared, bank.source(palette), run);
-                let before = match compact {
-                    true => at.palettes.before(palette),
-                    false => bank.slot(palette),
-                };
-                let first = at.row + before * at.stride;
+                let row = item.row as usize;
                 let output = match &mut target {
-                    Target::Rows(all) => all.get_mut(first..first + rows),
+                    Target::Rows(all) => all.get_mut(row..row + rows),
                     Target::Copied { palette, .. } => palette.get_mut(..rows),
                 };
                 let Some(output) = output else {
                     continue;
                 };
-                let index = bank.owner[cell] as usize;
-                let overrides: &[LocalOverride] = match kind.tier {
-                    SHARED => &[],
-                    _ => pool.overrides(index),
+                let index = item.owner as usize;
+                let overrides: &[LocalOverride] = match own {
+                    true => pool.state().overrides().of(index),
+                    false => &[],
                 };
-                let watches = watching && bank.is_now(cell) && pool.watched().watches(index);
-                let hints = hints.get_mut(at.hints + cell * stride..);
+                let watches = watching && item.is_now() && pool.watched().watches(index);
+                let hints = hints.get_mut(item.hint as usize..);
                 Instance {
                     sources,
                     overrides,
@@ -316,45 +304,12 @@ impl Kernel for Cells<'_, '_, '_, '_> {
                     joints.take(simd, of, (&sources, run), output);
                 }
                 if let Target::Copied { palette, write } = &mut target {
-                    write(first, &palette[..rows]);
-                }
-            }
-            for work in group {
-                let bank = &mut banks[work.bank as usize - first];
-                // Lines that stay as they are need not go back to memory.
-                if (bank.fresh | bank.stale) != 0 {
-                    bank.fresh &= !work.write;
-                    bank.stale &= !task.evaluates(work);
+                    write(row, &palette[..rows]);
                 }
             }
         }
         if let Some(times) = times {
             times.end();
-        }
-    }
-}
-
-/// The bank whose palettes are evaluated, and where it lies in its part.
-#[derive(Clone, Copy)]
-struct Place<'a> {
-    bank: &'a Bank,
-    palettes: PaletteSet,
-    /// The first row, the rows of a palette, and the first key hint.
-    row: usize,
-    stride: usize,
-    hints: usize,
-}
-
-impl<'a> Place<'a> {
-    /// In a part with this first row and this first hint.
-    #[inline(always)]
-    fn of(work: &Work, bank: &'a Bank, (row, hint): (usize, usize)) -> Self {
-        Self {
-            bank,
-            palettes: work.palettes,
-            row: work.row - row,
-            stride: bank.kind.stride as usize,
-            hints: bank.hints - hint,
         }
     }
 }
@@ -370,7 +325,7 @@ impl<'a> BankTask<'a> {
         first: usize,
     ) -> Option<(&'w Work, &'a Pool)> {
         let work = others.first()?;
-        let of = banks[work.bank as usize - first].kind.pool;
+        let of = banks[work.bank as usize - first].kind().pool;
         let next = self.pools.get(usize::from(of)).and_then(Option::as_ref);
         next.filter(|_| of != pool).map(|pool| (work, pool))
     }
@@ -378,83 +333,7 @@ impl<'a> BankTask<'a> {
     /// The cells that are evaluated from what they play now.
     #[inline(always)]
     fn evaluates(&self, work: &Work) -> u16 {
-        if self.again { 0 } else { work.evaluate }
-    }
-
-    /// Stores what the palettes of cells are evaluated from, and when they are reached.
-    #[inline(always)]
-    fn renew(&self, pool: &Pool, bank: &mut Bank, cells: u16, run: &mut Scratch) {
-        let tier = &self.tiers.tiers[usize::from(bank.kind.tier)];
-        let pairs = bank.kind.palettes > 1;
-        if !tier.stores(self.store) {
-            if cells == bank.used {
-                bank.whole = self.frame;
-            } else {
-                places(cells).for_each(|place| bank.updated[place] = self.frame);
-            }
-            if bank.stored != 0 {
-                bank.stored &= !cells;
-            }
-            return;
-        }
-        let anew = bank.fresh | bank.stale;
-        for place in places(cells) {
-            let before = std::mem::replace(&mut bank.updated[place], self.frame);
-            if !pairs {
-                pool.gather(bank.owner[place] as usize, run);
-                bank.inputs[place].store(run);
-            } else if before != self.frame || anew >> place & 1 == 1 {
-                // Otherwise a part of this frame was run, and the frame is written once more: a pair is renewed once.
-                self.renew_pair(pool, bank, (place, tier.rate), run);
-            }
-        }
-        bank.stored |= cells;
-    }
-
-    fn renew_pair(
-        &self,
-        pool: &Pool,
-        bank: &mut Bank,
-        (place, rate): (usize, u8),
-        run: &mut Scratch,
-    ) {
-        let bit = 1u16 << place;
-        let index = bank.owner[place] as usize;
-        let rate = u32::from(rate);
-        let anew = (bank.fresh | bank.stale) & bit != 0;
-        let frames = if anew {
-            pool.gather(index, run);
-            let later = usize::from(bank.second & bit != 0);
-            bank.inputs[place * 2 + 1 - later].store(run);
-            bank.times[place][0] = self.time;
-            // Until the next frame of the bank's phase.
-            rate - (self.frame.wrapping_sub(bank.kind.phase.into())) % rate
-        } else {
-            bank.second ^= bit;
-            bank.times[place][0] = bank.times[place][1];
-            rate
-        };
-        let ahead = f64::from(frames) * self.step;
-        pool.gather_ahead(index, ahead, run);
-        let later = usize::from(bank.second & bit != 0);
-        bank.inputs[place * 2 + later].store(run);
-        bank.times[place][1] = self.time + ahead.abs();
-    }
-
-    /// Puts what a palette is evaluated from into the scratch.
-    #[inline(always)]
-    fn load(
-        &self,
-        pool: &Pool,
-        shared: Option<&SharedPhases>,
-        source: Source<'_>,
-        run: &mut Scratch,
-    ) {
-        match source {
-            Source::Now(index) => pool.gather(index, run),
-            Source::Stored(input) => input.load(run),
-            Source::Shared(key) => load_phase(key, shared, run),
-        }
+        if self.plan.progress.written { 0 } else { work.evaluate }
     }
 }
 
@@ -538,5 +417,3 @@ impl Stopwatch {
         0
     }
 }
-
-const _: () = assert!(CELLS == u16::BITS as usize);

@@ -4,17 +4,11 @@ use super::tiering::{OUT, Tiering};
 use crate::playback::pool::Pool;
 
 impl Tiering {
-    /// To be called before a frame is evaluated. Returns whether joints are watched.
-    #[inline]
-    pub(in crate::crowd) fn begin_joints(&self, pools: &mut [Option<Pool>]) -> bool {
-        let mut any = false;
-        for pool in pools.iter_mut().flatten() {
-            if !pool.watched().is_empty() {
-                pool.watched_mut().begin_frame();
-                any = true;
-            }
+    /// To be called before a frame is evaluated.
+    pub(in crate::crowd) fn begin_joints(&self, pools: &mut [Option<Pool>]) {
+        for pool in pools.iter_mut().flatten().filter(|pool| !pool.watched().is_empty()) {
+            pool.watched_mut().begin_frame();
         }
-        any
     }
 
     /// Evaluates the watched joints of those instances in the picture of which the frame has taken none, on rayon's

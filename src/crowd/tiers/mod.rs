@@ -27,9 +27,11 @@
 
 mod assign;
 mod bank;
+mod banks;
 mod calls;
 mod clocks;
 mod evaluate;
+mod frame_clock;
 mod input;
 mod joints;
 mod order;
@@ -44,7 +46,8 @@ mod view;
 
 pub use calls::PalettePair;
 pub(super) use evaluate::{BankPart, BankShare, BankTask};
-pub(super) use select::{Selected, Work};
+pub(super) use order::{Order, OrderNeeds};
+pub(super) use select::{Request, Selected, Work};
 pub use stats::{TierFrame, TierStats};
 pub use tier::{MAX_TIERS, RATES, Sharing, Tier, TierDetail, TierError, Tiers};
 pub(crate) use tiering::Tiering;

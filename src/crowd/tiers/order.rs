@@ -1,98 +1,67 @@
-//! The order in which a worker evaluates the palettes of its banks, and what it asks for ahead of them.
+//! `Order`: the palettes of a worker in the order in which it evaluates them, and what it prefetches ahead of them.
 
-use super::bank::{Bank, SHARED};
+use super::bank::{Bank, BankKind, CELLS, NONE, SHARED};
+use super::banks::BankSlice;
 use super::input::CellInput;
-use super::select::{PaletteSet, Work};
+use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
-use crate::evaluate::Sources;
-use crate::evaluate::{Instances, Order, Prefetch, STATE, STEPS};
+use crate::evaluate::{Instances, Prefetch, STATE, STEPS, Sources};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::prefetch;
 
-/// Banks that are evaluated together if their palettes need no sorting.
-pub(super) const GROUP: usize = 64;
+/// The most banks whose palettes are listed at once if they need no sorting.
+const MOST: usize = 64;
 
-/// A palette of a group of works as a number: the work within the group, and its number in the bank, see [`PaletteSet`].
-#[inline(always)]
-fn bits(work: usize, palette: usize) -> u32 {
-    (work << 5 | palette) as u32
-}
+/// Number of banks ahead at which a bank is prefetched while palettes are listed.
+const AHEAD: usize = 4;
 
-#[inline(always)]
-fn of_bits(bits: u32) -> (usize, usize) {
-    (bits as usize >> 5, bits as usize % 32)
-}
-
-/// The length of the first group of works: those of the pool and the tier of the first one. Of pools that are not `sorted`
-/// a group has [`GROUP`] at most.
-#[inline(always)]
-pub(super) fn group(works: &[Work], sorted: bool, banks: &[Bank], first: usize) -> usize {
-    let kind = |work: &Work| {
-        let kind = &banks[work.bank as usize - first].kind;
-        (kind.pool, kind.tier)
-    };
-    let most = if sorted { works.len() } else { GROUP };
-    let Some((head, others)) = works.split_first() else {
-        return 0;
-    };
-    let own = kind(head);
-    1 + others.iter().take(most - 1).take_while(|work| kind(work) == own).count()
-}
-
-/// The works in an order in which palettes of a pool and tier come together, if some pool sorts them by clips.
-pub(super) fn arrange<'a>(
-    arranged: &'a mut Vec<Work>,
-    all: &'a [Work],
-    (banks, first): (&[Bank], usize),
-    pools: &[Option<Pool>],
-) -> &'a [Work] {
-    let key = |work: &Work| {
-        let kind = banks[work.bank as usize - first].kind;
-        (kind.pool, kind.tier)
-    };
-    let sorts = |pool: &Pool| pool.tables().sorts();
-    if !pools.iter().flatten().any(sorts) || all.is_sorted_by_key(key) {
-        return all;
-    }
-    arranged.clear();
-    arranged.extend_from_slice(all);
-    arranged.sort_unstable_by_key(|work| (key(work), work.bank));
-    arranged
+/// A palette that a worker evaluates.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Item {
+    /// Index of the instance; of a shared palette the [bits](PhaseKey::bits) of its phase.
+    pub owner: u32,
+    /// First row, counted from the first row of the worker's memory.
+    pub row: u32,
+    /// Place of the first key hint among those of the worker's banks.
+    pub hint: u32,
+    /// Place of the stored input: number of the bank among the worker's banks × 32 + place in the bank. [`NONE`] if
+    /// the palette is evaluated from what the instance plays now.
+    input: u32,
+    /// The clip by which palettes are sorted.
+    clip: u16,
 }
 
 /// What a palette is evaluated from.
 pub(super) enum Source<'a> {
     /// A phase of a clip.
     Shared(PhaseKey),
-    /// What the instance plays now.
+    /// What the instance of an index plays now.
     Now(usize),
     Stored(&'a CellInput),
 }
 
-impl Bank {
-    /// What a palette is evaluated from.
+impl Item {
+    /// What the palette, in a bank of a kind, is evaluated from.
     #[inline(always)]
-    pub(super) fn source(&self, palette: usize) -> Source<'_> {
-        let place = palette / 2;
-        if self.kind.tier == SHARED {
-            return Source::Shared(PhaseKey::of_bits(self.owner[place], self.kind.detail));
+    pub fn source<'a>(&self, kind: &BankKind, banks: &'a [Bank]) -> Source<'a> {
+        if kind.tier == SHARED {
+            return Source::Shared(PhaseKey::of_bits(self.owner, kind.detail));
         }
-        if self.stored >> place & 1 == 0 {
-            // It is updated in every frame.
-            return Source::Now(self.owner[place] as usize);
+        match self.input {
+            NONE => Source::Now(self.owner as usize),
+            input => Source::Stored(banks[input as usize / 32].input(input as usize % 32)),
         }
-        Source::Stored(&self.inputs[self.slot(palette)])
     }
 
-    /// Whether the palette of a cell is evaluated from what its instance plays now, by the full rig.
+    /// Whether the palette, which is not shared, is evaluated from what its instance plays now.
     #[inline(always)]
-    pub(super) fn is_now(&self, place: usize) -> bool {
-        self.kind.tier != SHARED && self.kind.detail == 0 && self.stored >> place & 1 == 0
+    pub fn is_now(&self) -> bool {
+        self.input == NONE
     }
 
-    fn first_clip(&self, pool: &Pool, palette: usize) -> u16 {
-        match self.source(palette) {
+    fn first_clip(&self, kind: &BankKind, banks: &[Bank], pool: &Pool) -> u16 {
+        match self.source(kind, banks) {
             Source::Shared(key) => key.clip,
             Source::Now(index) => pool.first_clip(index),
             Source::Stored(input) => input.actions.first().map_or(NO_CLIP, |a| a.clip),
@@ -100,115 +69,180 @@ impl Bank {
     }
 }
 
-/// The palettes of works, bank by bank.
-#[derive(Clone)]
-struct InPlace<'a> {
-    /// The works that are next.
-    next: std::slice::Iter<'a, Work>,
-    work: &'a Work,
-    left: PaletteSet,
+/// The order in which a worker evaluates the palettes of its banks.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// Grows only; the first `count` are of the present works.
+    items: Vec<Item>,
+    count: usize,
+    /// The items before they are sorted.
+    unsorted: Vec<Item>,
+    /// By clip: first the number of items, then the place of the next item.
+    counts: Vec<u32>,
 }
 
-impl<'a> Iterator for InPlace<'a> {
-    type Item = (&'a Work, usize);
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<(&'a Work, usize)> {
-        while self.left.is_empty() {
-            self.work = self.next.next()?;
-            self.left = self.work.palettes;
-        }
-        Some((self.work, self.left.pop()))
-    }
+/// The lengths of an order's lists.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OrderNeeds {
+    listed: usize,
+    sorted: usize,
+    counts: usize,
 }
 
-/// The palettes of a group, in the order in which they are evaluated.
-pub(super) struct Palettes<'a> {
-    group: &'a [Work],
-    in_place: InPlace<'a>,
-    /// In another order, or so that the worker can look ahead.
-    listed: Option<&'a [u32]>,
-    /// Of those that are listed.
-    taken: usize,
-}
-
-impl<'a> Palettes<'a> {
-    /// Those of a group, by clips if its pool has many. They are listed for one who looks `ahead`. There is a work at least.
-    #[inline(always)]
-    pub fn new(
-        order: &'a mut Order,
-        group: &'a [Work],
-        (banks, first): (&[Bank], usize),
-        (pool, sorts, ahead): (&Pool, bool, bool),
-    ) -> Self {
-        let in_place = InPlace { next: group.iter(), work: &group[0], left: PaletteSet::NONE };
-        let listed = (sorts || ahead).then(|| list(order, group, (banks, first), (pool, sorts)));
-        Self { group, in_place, listed, taken: 0 }
-    }
-
-    /// The next one with its work.
-    #[inline(always)]
-    pub fn next(&mut self) -> Option<(&'a Work, usize)> {
-        let Some(listed) = self.listed else {
-            return self.in_place.next();
+impl OrderNeeds {
+    /// The larger of these lengths and those that a pool needs.
+    pub fn max(&self, pool: &Pool) -> Self {
+        let instances = pool.state().len();
+        let (listed, sorted, counts) = match pool.tables().sorts() {
+            true => (instances, instances, pool.tables().clip_places() + 2),
+            false => (instances.min(MOST * CELLS), 0, 0),
         };
-        let (work, palette) = of_bits(*listed.get(self.taken)?);
-        self.taken += 1;
-        Some((&self.group[work], palette))
+        Self {
+            listed: self.listed.max(listed),
+            sorted: self.sorted.max(sorted),
+            counts: self.counts.max(counts),
+        }
+    }
+}
+
+impl Order {
+    /// Makes room. Room is never given back.
+    pub fn reserve(&mut self, needs: &OrderNeeds) {
+        let Self { items, unsorted, counts, .. } = self;
+        items.reserve(needs.listed.saturating_sub(items.len()));
+        unsorted.reserve(needs.sorted.saturating_sub(unsorted.len()));
+        counts.reserve(needs.counts.saturating_sub(counts.len()));
     }
 
-    /// How many of those that are listed have been taken.
+    /// Lists the palettes of works of one kind, bank by bank, in a part of a frame whose memory begins at a row.
+    /// `evaluates`: false if the palettes are written once more.
     #[inline(always)]
-    pub fn taken(&self) -> usize {
-        self.taken
+    pub(super) fn list(
+        &mut self,
+        works: &[Work],
+        banks: &mut BankSlice<'_>,
+        (kind, pool): (&BankKind, &Pool),
+        (first_row, compact): (usize, bool),
+        evaluates: bool,
+    ) {
+        self.count = 0;
+        let hints = pool.hints_per_instance();
+        let stride = kind.stride as usize;
+        for work in works {
+            let number = work.bank as usize - banks.first;
+            if let Some(later) = banks.all.get(number + AHEAD) {
+                later.prefetch();
+            }
+            let bank = &mut banks.all[number];
+            let first_hint = bank.first_hint() - banks.first_hint;
+            let mut next = work.row - first_row;
+            let end = self.count + work.palettes();
+            if self.items.len() < end {
+                self.items.resize(end, Item::default());
+            }
+            let mut left = work.palettes;
+            for item in &mut self.items[self.count..end] {
+                let palette = left.pop();
+                let (cell, slot) = (palette / 2 % CELLS, bank.slot(palette));
+                let row = if compact { next } else { work.row - first_row + slot * stride };
+                *item = Item {
+                    owner: bank.owner(cell),
+                    row: row as u32,
+                    hint: (first_hint + cell * hints) as u32,
+                    input: if bank.stores(cell) { (number * 32 + slot) as u32 } else { NONE },
+                    clip: 0,
+                };
+                next += stride;
+            }
+            self.count = end;
+            bank.finish(work.write, if evaluates { work.evaluate } else { 0 });
+        }
     }
 
-    /// The list; empty if there is none.
-    pub fn listed(&self) -> &'a [u32] {
-        self.listed.unwrap_or_default()
+    /// Sorts the listed palettes by their clips, by counting. Those without a clip are last.
+    #[inline(never)]
+    pub(super) fn sort(&mut self, banks: &[Bank], kind: &BankKind, pool: &Pool) {
+        let clips = pool.tables().clip_places();
+        let Self { items, count, unsorted, counts } = self;
+        counts.clear();
+        counts.resize(clips + 2, 0);
+        for item in &mut items[..*count] {
+            let clip = usize::from(item.first_clip(kind, banks, pool)).min(clips);
+            // There are fewer clips than 2^16.
+            item.clip = clip as u16;
+            counts[clip + 1] += 1;
+        }
+        let mut before = 0;
+        for count in &mut *counts {
+            before += *count;
+            *count = before;
+        }
+        std::mem::swap(items, unsorted);
+        if items.len() < *count {
+            items.resize(*count, Item::default());
+        }
+        for item in &unsorted[..*count] {
+            let next = &mut counts[usize::from(item.clip)];
+            items[*next as usize] = *item;
+            *next += 1;
+        }
+    }
+
+    /// The palettes in their order.
+    #[inline(always)]
+    pub(super) fn items(&self) -> &[Item] {
+        &self.items[..self.count]
     }
 }
 
-/// Lists the palettes of a group.
+/// Pool, tier and detail of a bank: banks that have them in common are evaluated with the same tables.
+#[inline(always)]
+fn tables_of(kind: &BankKind) -> (u16, u8, u8) {
+    (kind.pool, kind.tier, kind.detail)
+}
+
+/// The number of works that are evaluated together: those from the first one on that use the same tables. Of pools that
+/// are not `sorted` there are [`MOST`] at most.
+#[inline(always)]
+pub(super) fn together(works: &[Work], sorted: bool, banks: &BankSlice<'_>) -> usize {
+    let tables = |work: &Work| tables_of(banks.all[work.bank as usize - banks.first].kind());
+    let most = if sorted { works.len() } else { MOST.min(works.len()) };
+    let mut count = 1.min(most);
+    while count < most && tables(&works[count]) == tables(&works[0]) {
+        count += 1;
+    }
+    count
+}
+
+/// The works in an order in which those that use the same tables come together.
 #[inline(never)]
-fn list<'a>(
-    order: &'a mut Order,
-    group: &[Work],
-    (banks, first): (&[Bank], usize),
-    (pool, sorts): (&Pool, bool),
-) -> &'a [u32] {
-    let items = group.iter().enumerate().flat_map(|(number, work)| {
-        let mut left = work.palettes;
-        std::iter::from_fn(move || {
-            let palette = (!left.is_empty()).then(|| left.pop())?;
-            Some((work, palette, bits(number, palette)))
-        })
-    });
-    if sorts {
-        let items = items.map(|(work, palette, bits)| {
-            let bank = &banks[work.bank as usize - first];
-            (bank.first_clip(pool, palette), bits)
-        });
-        order.sort(pool.tables().clip_places(), items);
-    } else {
-        order.list(items.map(|item| item.2));
+pub(super) fn arrange<'a>(
+    arranged: &'a mut Vec<Work>,
+    all: &'a [Work],
+    banks: &BankSlice<'_>,
+) -> &'a [Work] {
+    let tables = |work: &Work| tables_of(banks.all[work.bank as usize - banks.first].kind());
+    if all.is_sorted_by_key(tables) {
+        return all;
     }
-    &order.items
+    arranged.clear();
+    arranged.extend_from_slice(all);
+    arranged.sort_unstable_by_key(|work| (tables(work), work.bank));
+    arranged
 }
 
-/// The palettes of a group, in order.
+/// The listed palettes and what follows them, for prefetching.
 #[derive(Clone, Copy)]
 pub(super) struct Upcoming<'a> {
-    pub group: &'a [Work],
-    /// The number of the first bank.
-    pub first: usize,
-    pub items: &'a [u32],
+    pub items: &'a [Item],
+    pub kind: &'a BankKind,
     pub pool: &'a Pool,
     pub shared: Option<&'a SharedPhases>,
-    /// Of the palette that is evaluated: most of the next ones have the same.
     pub sources: &'a Sources<'a>,
-    /// The first work behind the group, and its pool if it is another one.
+    /// The first work behind the listed ones, and its pool, if that is another one.
     pub behind: Option<(&'a Work, &'a Pool)>,
+    /// Number of the worker's first bank.
+    pub first: usize,
 }
 
 /// A palette that will be evaluated.
@@ -216,27 +250,24 @@ struct Next<'a> {
     pool: &'a Pool,
     sources: Sources<'a>,
     shared: Option<&'a SharedPhases>,
-    bank: &'a Bank,
-    palette: usize,
+    source: Source<'a>,
     /// Whether it is the first of another pool.
     other: bool,
 }
 
 impl<'a> Upcoming<'a> {
-    /// The `i`-th palette; behind those of the group, those of the next pool's first bank.
+    /// The `i`-th listed palette; after the last one, those of the next pool's first bank.
     #[inline(always)]
     fn at<'b>(&self, i: usize, banks: &'b [Bank]) -> Option<Next<'b>>
     where
         'a: 'b,
     {
-        if let Some(&bits) = self.items.get(i) {
-            let (work, palette) = of_bits(bits);
+        if let Some(item) = self.items.get(i) {
             return Some(Next {
                 pool: self.pool,
                 sources: *self.sources,
                 shared: self.shared,
-                bank: &banks[self.group[work].bank as usize - self.first],
-                palette,
+                source: item.source(self.kind, banks),
                 other: false,
             });
         }
@@ -247,30 +278,32 @@ impl<'a> Upcoming<'a> {
         for _ in 0..number.min(palettes.len()) {
             palettes.pop();
         }
-        (bank.kind.tier != SHARED && !palettes.is_empty()).then(|| Next {
-            pool,
-            sources: pool.tables().sources_of(bank.kind.detail),
-            shared: None,
-            bank,
-            palette: palettes.pop(),
-            other: number == 0,
-        })
+        if bank.kind().tier == SHARED || palettes.is_empty() {
+            return None;
+        }
+        let palette = palettes.pop();
+        let cell = palette / 2;
+        let source = match bank.stores(cell) {
+            true => Source::Stored(bank.input(bank.slot(palette))),
+            false => Source::Now(bank.owner(cell) as usize),
+        };
+        let sources = pool.tables().sources_of(bank.kind().detail);
+        Some(Next { pool, sources, shared: None, source, other: number == 0 })
     }
 
-    /// Asks for what the palettes after the `i`-th will read.
-    #[inline(always)]
+    /// Prefetches the data of the palettes after the `i`-th. Not inlined: few crowds have so many keys, and the loop over
+    /// palettes keeps more registers.
+    #[inline(never)]
     pub fn look_ahead(&self, i: usize, banks: &[Bank]) {
-        // What is stored takes a step more.
-        if let Some(next) = self.at(i + STATE + 2, banks)
-            && let Source::Stored(input) = next.bank.source(next.palette)
-        {
+        // Stored inputs take a step more.
+        if let Some(Next { source: Source::Stored(input), .. }) = self.at(i + STATE + 2, banks) {
             prefetch(std::slice::from_ref(input));
         }
         if let Some(next) = self.at(i + STATE, banks) {
             if next.other {
                 next.pool.prefetch();
             }
-            match next.bank.source(next.palette) {
+            match next.source {
                 Source::Shared(_) => {}
                 Source::Now(index) => next.pool.prefetch_entries(index),
                 Source::Stored(input) => {
@@ -283,20 +316,17 @@ impl<'a> Upcoming<'a> {
             let Some(next) = self.at(i + steps, banks) else {
                 continue;
             };
-            let ask = |alone| Prefetch { sources: next.sources, step, alone, other: next.other };
-            match next.bank.source(next.palette) {
+            let Next { pool, sources, shared, other, .. } = next;
+            let clips = |alone| Prefetch { sources, step, alone, other };
+            match next.source {
                 Source::Shared(key) => {
-                    let time = next.shared.map_or(0.0, |s| s.time(key));
-                    ask(true).clip(key.clip, time);
+                    clips(true).clip(key.clip, shared.map_or(0.0, |s| s.time(key)));
                 }
-                Source::Now(index) => {
-                    let Next { pool, sources, .. } = next;
-                    pool.prefetch_clips(index, step, sources, next.other);
-                }
+                Source::Now(index) => pool.prefetch_clips(index, step, sources, other),
                 Source::Stored(input) => {
-                    let ask = ask(input.actions.len() <= 1);
+                    let clips = clips(input.actions.len() <= 1);
                     for action in &input.actions {
-                        ask.clip(action.clip, action.time);
+                        clips.clip(action.clip, action.time);
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! The ranking: heights on screen → tiers, for all instances of a pool, over the workers.
 
-use super::assign::{Ask, Request};
+use super::assign::{ChunkRequests, Request};
 use super::bank::{NONE, SHARED_CELL};
 use super::clocks::{ChunkClocks, Origin, PhaseClock};
 use super::shared::{PhaseKey, SharedPhases};
@@ -17,7 +17,7 @@ use wide::{CmpGt, f32x8};
 /// Instances of a chunk, which one worker ranks: some 10 µs of work.
 pub(super) const CHUNK: usize = 4096;
 
-/// How many instances ahead the state is asked for.
+/// Number of instances ahead at which the entries are prefetched.
 const AHEAD: usize = 12;
 
 /// The least heights of tiers, as they are and with the hysteresis on either side.
@@ -100,13 +100,13 @@ impl Heights {
     }
 }
 
-/// What the ranking of a chunk of instances changes.
+/// A chunk of a pool's instances, and what its ranking changes.
 struct Chunk<'a> {
     tiers: &'a [u8],
     cells: &'a mut [u32],
     clocks: &'a mut [PhaseClock],
     origin: &'a mut Origin,
-    ask: &'a mut Ask,
+    found: &'a mut ChunkRequests,
 }
 
 /// What the ranking of a pool reads.
@@ -120,11 +120,11 @@ struct Ranking<'a> {
     heights: Heights,
     views: &'a [WideView],
     frame: u32,
-    /// By tier, the seconds to the middle of the frames until an instance looks again.
+    /// By tier, the seconds to the middle of the frames until an instance looks for its next phase.
     lead: [f64; super::MAX_TIERS],
     /// By tier, the number of its detail.
     detail: [u8; super::MAX_TIERS],
-    /// Whether nothing says what is in the picture: then everything is, in the finest tier.
+    /// True without views and importances: all visible instances are in the finest tier.
     all: bool,
 }
 
@@ -162,7 +162,8 @@ impl Ranking<'_> {
 
     fn chunk(&self, number: usize, chunk: Chunk<'_>) {
         let first = number * CHUNK;
-        let Chunk { tiers, cells, clocks, origin, ask: Ask { looks, requests } } = chunk;
+        let Chunk { tiers, cells, clocks, origin, found: ChunkRequests { looks, requests } } =
+            chunk;
         let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state().clock());
         let after = self.lead.map(|lead| clocks.elapsed() + lead);
         looks.clear();
@@ -177,15 +178,15 @@ impl Ranking<'_> {
             while seen != 0 {
                 let l = seen.trailing_zeros() as usize;
                 seen &= seen - 1;
-                let (old, place) = (old[l], r * LANES + l);
-                let index = (first + place) as u32;
+                let (old, at) = (old[l], r * LANES + l);
+                let index = (first + at) as u32;
                 let tier = self.heights.tier(old, main[l], shadow[l]);
-                let cell = &mut cells[place];
+                let cell = &mut cells[at];
                 if old == tier && *cell & SHARED_CELL != 0 && *cell != NONE {
                     // Most of all: they go on as they did.
                     let after = after[usize::from(tier) % super::MAX_TIERS];
                     let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
-                    if let Some((clip, turn)) = clocks.all[place].after(after) {
+                    if let Some((clip, turn)) = clocks.all[at].after(after) {
                         if self.waits(index, tier) {
                             continue;
                         }
@@ -210,13 +211,13 @@ impl Ranking<'_> {
             if let Some(&(next, ..)) = looks.get(n + AHEAD) {
                 self.pool.prefetch_entries(next as usize);
             }
-            let place = index as usize - first;
-            requests.extend(self.request(index, (old, tier), &mut cells[place]));
+            let at = index as usize - first;
+            requests.extend(self.request(index, (old, tier), &mut cells[at]));
             if tier != OUT
                 && self.tiers.tiers[usize::from(tier)].sharing != Sharing::None
                 && let Some(steady) = self.pool.plays_steadily(index as usize)
             {
-                clocks.set(place, steady);
+                clocks.set(at, steady);
             }
         }
         // In the order of the instances, whichever way they were found.
@@ -287,14 +288,14 @@ impl Tiering {
     /// Everybody is in the picture if `all` are.
     pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) -> usize {
         let chunks = pool.state().len().div_ceil(CHUNK);
-        if self.asks.len() < chunks {
-            self.asks.resize_with(chunks, Ask::default);
+        if self.chunk_requests.len() < chunks {
+            self.chunk_requests.resize_with(chunks, ChunkRequests::default);
         }
         let Ranked { spheres, tier, cell, importance, shared, clocks, .. } =
             &mut self.pools[number];
         let mut lead = [0.0; super::MAX_TIERS];
-        for (lead, tier) in lead.iter_mut().zip(&self.tiers.tiers) {
-            *lead = 0.5 * f64::from(tier.rate - 1) * self.step.abs();
+        for (lead, tier) in lead.iter_mut().zip(&self.plan.tiers.tiers) {
+            *lead = 0.5 * f64::from(tier.rate - 1) * self.plan.clock.step().abs();
         }
         let ranking = Ranking {
             pool,
@@ -302,31 +303,33 @@ impl Tiering {
             spheres,
             importance,
             shared,
-            tiers: &self.tiers,
-            heights: Heights::new(&self.tiers),
+            tiers: &self.plan.tiers,
+            heights: Heights::new(&self.plan.tiers),
             views: &self.wide,
-            frame: self.frame,
+            frame: self.plan.clock.frame(),
             lead,
             detail: std::array::from_fn(|tier| pool.tables().details().of_tier(tier as u8)),
             all,
         };
-        let asks = &mut self.asks[..chunks];
-        type Parts<'a> =
-            (((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]), (&'a mut Origin, &'a mut Ask));
+        let found = &mut self.chunk_requests[..chunks];
+        type Parts<'a> = (
+            ((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]),
+            (&'a mut Origin, &'a mut ChunkRequests),
+        );
         let run = |(number, parts): (usize, Parts<'_>)| {
-            let (((tiers, cells), clocks), (origin, ask)) = parts;
-            let chunk = Chunk { tiers, cells, clocks, origin, ask };
+            let (((tiers, cells), clocks), (origin, found)) = parts;
+            let chunk = Chunk { tiers, cells, clocks, origin, found };
             ranking.chunk(number, chunk);
         };
         if chunks > 1 && rayon::current_num_threads() > 1 {
             let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
             let all = all.zip(clocks.all.par_chunks_mut(CHUNK));
-            let all = all.zip(clocks.origins.par_iter_mut().zip(asks));
+            let all = all.zip(clocks.origins.par_iter_mut().zip(found));
             all.enumerate().for_each(run);
         } else {
             let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
             let all = all.zip(clocks.all.chunks_mut(CHUNK));
-            let all = all.zip(clocks.origins.iter_mut().zip(asks));
+            let all = all.zip(clocks.origins.iter_mut().zip(found));
             all.enumerate().for_each(run);
         }
         chunks
@@ -340,8 +343,8 @@ impl Tiering {
         let [main, shadow] = heights(&eight, views).map(|h| h.to_array()[index % LANES]);
         let given = ranked.importance.get(index).copied().unwrap_or(0.0);
         let seen = main.max(given);
-        let last = self.tiers.tiers.last().map_or(0.0, |t| t.height);
-        let least = last * (1.0 - self.tiers.hysteresis);
+        let last = self.plan.tiers.tiers.last().map_or(0.0, |t| t.height);
+        let least = last * (1.0 - self.plan.tiers.hysteresis);
         let height = match seen > 0.0 && seen >= least {
             true => seen,
             false => seen.max(shadow),

@@ -1,21 +1,22 @@
 //! Which cells a frame evaluates: what it must, then what is due, within the budget.
 
-use super::bank::{Bank, CELLS, SHARED, split};
+use super::bank::{Bank, CELLS, SHARED, places};
+use super::banks::split;
 use super::stats::TierStats;
-use super::tier::Tiers;
-use super::tiering::{Ranked, Tiering};
+use super::tiering::{Plan, Ranked, Tiering};
 use super::view::WideView;
+use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
 use crate::crowd::{RowGroup, RowMove};
-use crate::evaluate::Instances;
+use crate::evaluate::{How, Instances};
+use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
+use crate::simd::SimdLevel;
 
 /// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PaletteSet(u32);
 
 impl PaletteSet {
-    pub const NONE: Self = Self(0);
-
     /// The later or only palettes of some cells, and the earlier ones of others.
     #[inline]
     fn new(later: u16, earlier: u16) -> Self {
@@ -25,12 +26,6 @@ impl PaletteSet {
     #[inline(always)]
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
-    }
-
-    /// Those of them with lower numbers.
-    #[inline(always)]
-    pub fn before(self, palette: usize) -> usize {
-        (self.0 & ((1 << palette) - 1)).count_ones() as usize
     }
 
     #[inline(always)]
@@ -86,6 +81,12 @@ impl Work {
 /// What a selection writes in all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Selected {
+    /// True if joints are watched.
+    pub watched: bool,
+    /// True if a pool sorts its palettes by clips.
+    pub sorts: bool,
+    /// True if inputs are stored though a tier is updated in every frame: the budget may let it wait.
+    pub store: bool,
     /// Cells that are evaluated.
     pub cells: usize,
     /// Cells that keep their palettes.
@@ -95,59 +96,52 @@ pub(crate) struct Selected {
     /// Rows of palettes that are written, without padding.
     pub palette_rows: usize,
     /// With padding.
-    rows_apart: usize,
+    padded_rows: usize,
     /// Rows of all cells.
     pub rows: usize,
     /// Rows of the memory that is written.
     pub written: usize,
 }
 
-/// Cells that are due, and those that wait.
-#[inline(always)]
-fn due(bank: &Bank, tiers: &Tiers, frame: u32) -> u16 {
-    if bank.kind.tier == SHARED {
-        return 0;
-    }
-    let rate = u32::from(tiers.tiers[usize::from(bank.kind.tier)].rate);
-    let phase = frame & (rate - 1) == u32::from(bank.kind.phase);
-    let due = if phase { bank.used } else { 0 };
-    due | bank.waiting
-}
-
-/// The places of a set of cells.
-pub(super) fn places(mut cells: u16) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let place = cells.trailing_zeros() as usize;
-        cells &= cells.wrapping_sub(1);
-        (place < CELLS).then_some(place)
-    })
+/// What a selection was made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::crowd) struct Request {
+    /// Every palette starts at a multiple of this many rows; at least 1.
+    pub align: usize,
+    /// Whether palettes are written one after another, not in place.
+    pub compact: bool,
+    pub level: SimdLevel,
 }
 
 impl Tiering {
-    /// Chooses the cells of this frame. With `compact` they are written one after another, otherwise in place.
+    /// Whether the last selection serves this frame as it is: it was of all cells and for the same request, every tier is
+    /// updated in every frame, and nothing of the pools has changed that it depends on.
     #[inline]
-    pub(super) fn select(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
-        self.written = false;
-        if let Some(selected) = self.steady(pools, compact) {
-            if self.on {
-                self.stats.tiers.iter_mut().for_each(|t| t.nanoseconds = 0);
-                self.count();
-            }
-            return selected;
-        }
-        self.select_anew(pools, compact)
+    pub(in crate::crowd) fn rests(&self, request: Request, pools: &[Option<Pool>]) -> bool {
+        let rests = |(pool, ranked): (&Option<Pool>, &Ranked)| {
+            let rests = |p: &Pool| {
+                p.changes().is_empty()
+                    && p.clip_changes() == ranked.clip_changes
+                    && p.scheduled().some_held().is_none()
+                    && !p.watched().is_stale()
+            };
+            pool.as_ref().is_none_or(rests)
+        };
+        self.rest == Some(request)
+            && pools.len() == self.pools.len()
+            && pools.iter().zip(&self.pools).all(rests)
     }
 
-    #[inline(never)]
-    fn select_anew(&mut self, pools: &[Option<Pool>], compact: bool) -> Selected {
+    /// Chooses the cells of this frame.
+    pub(super) fn select(&mut self, pools: &[Option<Pool>], request: Request) {
+        let Request { compact, level, .. } = request;
         let mut selected = Selected::default();
         self.work.clear();
         self.stats.tiers.clear();
-        let tiers = self.tiers.tiers.len();
-        self.stats.tiers.resize(tiers, TierStats::default());
+        self.stats.tiers.resize(self.plan.tiers.tiers.len(), TierStats::default());
         (self.stats.shared_palettes, self.stats.shared_evaluated) = (0, 0);
         self.stats.beyond_budget = 0;
-        let banks = self.banks.all.len();
+        let banks = self.banks.len();
         if let Some(budget) = self.budget {
             let views = std::mem::take(&mut self.wide);
             self.spend(budget, pools, &views);
@@ -157,74 +151,49 @@ impl Tiering {
             }
         } else {
             for number in 0..banks {
-                let (must, due) = self.asked(&self.banks.all[number], pools);
-                let bank = &mut self.banks.all[number];
-                (bank.chosen, bank.waiting) = (must | due, 0);
+                let (must, due) = self.requested(&self.banks.all()[number], pools);
+                self.banks.all_mut()[number].choose(must | due, 0);
                 self.list(number, pools, compact, &mut selected);
             }
         }
-        self.banks.fit_hints();
+        self.banks.settle();
+        selected.store = self.budget.is_some();
         selected.rows = self.banks.rows();
         selected.written = match compact {
-            true => selected.rows_apart,
+            true => selected.padded_rows,
             false => selected.rows,
         };
+        let mut key_bytes = 0;
         for (ranked, pool) in self.pools.iter_mut().zip(pools) {
-            ranked.hints = pool.as_ref().map_or(0, Pool::hints_per_instance);
+            let Some(pool) = pool else {
+                continue;
+            };
+            ranked.clip_changes = pool.clip_changes();
+            key_bytes += pool.tables().key_bytes();
+            selected.watched |= !pool.watched().is_empty();
+            selected.sorts |= pool.tables().sorts();
         }
-        // Shared palettes are held from the second frame on.
-        let whole = self.budget.is_none() && selected.held == 0 && self.stats.shared_palettes == 0;
-        self.selected = whole.then_some((compact, selected));
-        (self.banks.settled, self.banks.taken) = (true, 0);
-        if self.on {
+        self.plan.how = How {
+            level,
+            stream: selected.written * size_of::<Affine3x4>() >= STREAM_BYTES,
+            ahead: key_bytes >= COLD_BYTES,
+            compact,
+        };
+        self.plan.selected = selected;
+        self.rest = (!self.plan.on && selected.held == 0).then_some(request);
+        if self.plan.on {
             self.count();
         }
-        selected
     }
 
-    /// The last selection, if it was of all cells and this one is the same: every tier is updated in every frame, nothing
-    /// is held, and no cell was taken or freed.
-    fn steady(&self, pools: &[Option<Pool>], compact: bool) -> Option<Selected> {
-        let (last, selected) = self.selected?;
-        let every_frame = |tiers: &Tiers| tiers.tiers.iter().all(|t| t.rate == 1);
-        let alike = |(pool, ranked): (&Option<Pool>, &Ranked)| {
-            let alike = |p: &Pool| {
-                p.scheduled().some_held().is_none() && p.hints_per_instance() == ranked.hints
-            };
-            pool.as_ref().is_none_or(alike)
-        };
-        let same = last == compact
-            && self.banks.settled
-            && self.budget.is_none()
-            && every_frame(&self.tiers)
-            && pools.iter().zip(&self.pools).all(alike);
-        same.then_some(selected)
-    }
-
-    /// The cells of a bank that a frame must evaluate, and others that are due: those of instances that are scheduled, and
-    /// those that have no rows.
+    /// The cells of a bank that the frame must evaluate, and others that it evaluates if the budget allows.
     #[inline(always)]
-    fn asked(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
-        let mut due = due(bank, &self.tiers, self.frame);
-        let mut must = bank.stale;
-        if (due | must) != 0
-            && bank.kind.tier != SHARED
-            && let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool))
-            && let Some(scheduled) = pool.scheduled().some_held()
-        {
-            for place in places(bank.used) {
-                if scheduled.get(bank.owner[place] as usize) == Some(&false) {
-                    let held = 1 << place;
-                    (due, must) = (due & !held, must & !held);
-                }
-            }
-        }
-        must |= bank.fresh;
-        if self.lost && bank.kind.tier != SHARED {
-            // Of what they play now, as nothing else is known.
-            must |= bank.used & (bank.stale | !bank.stored);
-        }
-        (must, due & !must)
+    fn requested(&self, bank: &Bank, pools: &[Option<Pool>]) -> (u16, u16) {
+        let Plan { tiers, clock, progress, .. } = &self.plan;
+        let rate = tiers.tiers.get(usize::from(bank.kind().tier)).map_or(1, |tier| tier.rate);
+        let pool = pools.get(usize::from(bank.kind().pool)).and_then(Option::as_ref);
+        let scheduled = pool.and_then(|pool| pool.scheduled().some_held());
+        bank.requested((clock.frame(), rate), scheduled, progress.lost())
     }
 
     /// Chooses what a frame must evaluate, then what is due by the product of height and age until the budget is spent.
@@ -232,24 +201,22 @@ impl Tiering {
         let mut must = 0;
         let mut candidates = std::mem::take(&mut self.candidates);
         candidates.clear();
-        for number in 0..self.banks.all.len() {
-            let bank = &self.banks.all[number];
-            let (mut chosen, due) = self.asked(bank, pools);
+        for number in 0..self.banks.len() {
+            let bank = &self.banks.all()[number];
+            let (mut chosen, due) = self.requested(bank, pools);
             for place in places(due) {
-                let age = bank.age(place, self.frame);
-                if age >= self.tiers.max_age {
+                let age = bank.age(place, self.plan.clock.frame());
+                if age >= self.plan.tiers.max_age {
                     chosen |= 1 << place;
                     continue;
                 }
-                let (pool, index) = (bank.kind.pool.into(), bank.owner[place] as usize);
+                let (pool, index) = (bank.kind().pool.into(), bank.owner(place) as usize);
                 let score = self.importance(pool, index, views) * age as f32;
                 candidates.push((score, (number * CELLS + place) as u32));
             }
             must += chosen.count_ones() as usize;
-            let bank = &mut self.banks.all[number];
             // Until the budget has been spent.
-            bank.waiting = due & !chosen;
-            bank.chosen = chosen;
+            self.banks.all_mut()[number].choose(chosen, due & !chosen);
         }
         self.stats.beyond_budget = must.saturating_sub(budget);
         let room = budget.saturating_sub(must);
@@ -257,17 +224,15 @@ impl Tiering {
             // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they take
             // turns.
             let turn = self.turn;
-            let place = |cell: u32| cell.wrapping_sub(turn);
+            let from_turn = |cell: u32| cell.wrapping_sub(turn);
             let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
-                b.0.total_cmp(&a.0).then(place(a.1).cmp(&place(b.1)))
+                b.0.total_cmp(&a.0).then(from_turn(a.1).cmp(&from_turn(b.1)))
             });
             self.turn = last.1.wrapping_add(1);
         }
         for &(_, cell) in candidates.iter().take(room) {
             let (bank, place) = split(cell);
-            let bank = &mut self.banks.all[bank];
-            bank.chosen |= 1 << place;
-            bank.waiting &= !(1 << place);
+            self.banks.all_mut()[bank].choose_waiting(place);
         }
         self.candidates = candidates;
     }
@@ -275,66 +240,52 @@ impl Tiering {
     /// Lists the work of a bank, and counts it.
     #[inline(always)]
     fn list(&mut self, number: usize, pools: &[Option<Pool>], compact: bool, all: &mut Selected) {
-        let bank = &mut self.banks.all[number];
-        if bank.used == 0 {
+        let Self { plan, banks, stats, work, .. } = self;
+        let (frame, lost) = (plan.clock.frame(), plan.progress.lost());
+        let bank = &mut banks.all_mut()[number];
+        let kind = *bank.kind();
+        if bank.used() == 0 {
             return;
         }
-        if bank.kind.palettes > 1 {
-            // A later pose that lies further from now than this was predicted from longer or shorter frames: it is no
-            // earlier pose now.
-            let rate = self.tiers.tiers[usize::from(bank.kind.tier)].rate;
-            let most = self.step.abs() * (f64::from(rate) / 16.0).max(0.25);
-            for place in places(bank.chosen & !bank.fresh) {
-                if (bank.times[place][1] - self.time).abs() > most {
-                    bank.stale |= 1 << place;
-                }
-            }
-        }
-        let chosen = bank.chosen.count_ones() as usize;
-        let held = bank.used & !bank.chosen;
-        let kept = held.count_ones() as usize;
+        let chosen = bank.chosen();
+        let held = bank.used() & !chosen;
+        let (evaluated, kept) = (chosen.count_ones() as usize, held.count_ones() as usize);
         all.held += kept;
-        if bank.kind.tier == SHARED {
-            self.stats.shared_palettes += chosen + kept;
-            self.stats.shared_evaluated += chosen;
+        if kind.tier == SHARED {
+            stats.shared_palettes += evaluated + kept;
+            stats.shared_evaluated += evaluated;
         } else {
-            let t = &mut self.stats.tiers[usize::from(bank.kind.tier)];
-            t.evaluated += chosen;
+            let tier = usize::from(kind.tier);
+            let rate = plan.tiers.tiers[tier].rate;
+            let most = plan.clock.step().abs() * (f64::from(rate) / 16.0).max(0.25);
+            bank.mark_mispredicted(plan.clock.time(), most);
+            let t = &mut stats.tiers[tier];
+            t.evaluated += evaluated;
             t.held += kept;
-            t.waiting += bank.waiting.count_ones() as usize;
+            t.waiting += bank.waiting().count_ones() as usize;
             for place in places(held) {
-                t.oldest = t.oldest.max(bank.age(place, self.frame));
+                t.oldest = t.oldest.max(bank.age(place, frame));
             }
         }
-        let write = if self.lost { bank.used } else { bank.chosen };
-        if write == 0 {
-            return;
-        }
-        let Some(Some(pool)) = pools.get(usize::from(bank.kind.pool)) else {
+        let write = if lost { bank.used() } else { chosen };
+        let Some(Some(pool)) = pools.get(usize::from(kind.pool)).filter(|_| write != 0) else {
             return;
         };
-        let both = match bank.kind.palettes {
-            1 => 0,
-            _ if self.lost => write,
-            _ => write & (bank.fresh | bank.stale),
-        };
-        let work = Work {
+        let listed = Work {
             bank: number as u32,
-            evaluate: bank.chosen,
+            evaluate: chosen,
             write,
-            palettes: PaletteSet::new(write, both),
-            before: all.rows_apart,
-            row: if compact { all.rows_apart } else { bank.first },
+            palettes: PaletteSet::new(write, bank.pairs(write, lost)),
+            before: all.padded_rows,
+            row: if compact { all.padded_rows } else { bank.first_row() },
         };
-        let palettes = work.palettes();
-        all.cells += chosen;
+        let palettes = listed.palettes();
+        all.cells += evaluated;
         all.palettes += palettes;
-        all.palette_rows += palettes * bank.kind.rows as usize;
-        let apart = palettes * bank.kind.stride as usize;
-        all.rows_apart += apart;
-        let hints = usize::from(bank.cells) * pool.hints_per_instance();
-        self.banks.need_hints(number, hints);
-        self.work.push(work);
+        all.palette_rows += palettes * kind.rows as usize;
+        all.padded_rows += palettes * kind.stride as usize;
+        banks.need_hints(number, pool);
+        work.push(listed);
     }
 
     /// Where the palettes of a compact frame belong, adjacent ones joined.
@@ -342,11 +293,11 @@ impl Tiering {
         let mut run: Option<RowMove> = None;
         let mut from = 0;
         for work in &self.work {
-            let bank = &self.banks.all[work.bank as usize];
-            let rows = bank.kind.stride as usize;
+            let bank = &self.banks.all()[work.bank as usize];
+            let rows = bank.kind().stride as usize;
             let mut left = work.palettes;
             while !left.is_empty() {
-                let to = bank.first + bank.slot(left.pop()) * rows;
+                let to = bank.first_row() + bank.slot(left.pop()) * rows;
                 match &mut run {
                     Some(run) if run.to + run.rows == to => run.rows += rows,
                     _ => {
@@ -365,18 +316,21 @@ impl Tiering {
 
     /// The cells in the order of their rows.
     pub(in crate::crowd) fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        self.banks.all.iter().map(|bank| RowGroup {
-            first: bank.first,
-            stride: bank.kind.cell_rows(),
-            palette: bank.kind.cell_rows() - (bank.kind.stride - bank.kind.rows) as usize,
-            instances: bank.cells.into(),
+        self.banks.all().iter().map(|bank| {
+            let kind = bank.kind();
+            RowGroup {
+                first: bank.first_row(),
+                stride: kind.cell_rows(),
+                palette: kind.cell_rows() - (kind.stride - kind.rows) as usize,
+                instances: bank.len(),
+            }
         })
     }
 
     /// The palettes of a compact frame, in the order of their rows there.
     pub(in crate::crowd) fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         self.work.iter().map(|work| {
-            let kind = self.banks.all[work.bank as usize].kind;
+            let kind = self.banks.all()[work.bank as usize].kind();
             RowGroup {
                 first: work.row,
                 stride: kind.stride as usize,

@@ -64,8 +64,8 @@ pub(super) struct SharedPhases {
 }
 
 impl Phases {
-    /// The place of a phase's cell.
-    fn place(&self, key: PhaseKey) -> usize {
+    /// Index of a phase's cell in `cells`.
+    fn index(&self, key: PhaseKey) -> usize {
         usize::from(key.detail) * (usize::from(self.count) + 1) + usize::from(key.phase)
     }
 
@@ -180,7 +180,7 @@ impl SharedPhases {
             NO_CLIP => *self.rest.get(usize::from(key.detail))?,
             clip => {
                 let phases = self.clips.get(usize::from(clip))?.as_ref()?;
-                *phases.cells.get(phases.place(key))?
+                *phases.cells.get(phases.index(key))?
             }
         };
         if cell == NONE {
@@ -208,9 +208,9 @@ impl SharedPhases {
                 if phases.cells.len() < cells {
                     phases.cells.resize(cells, NONE);
                 }
-                let place = phases.place(key);
-                if let Some(place) = phases.cells.get_mut(place) {
-                    *place = cell;
+                let index = phases.index(key);
+                if let Some(known) = phases.cells.get_mut(index) {
+                    *known = cell;
                 }
             }
         }
@@ -249,9 +249,9 @@ impl SharedPhases {
 /// How many phases a clip of so many seconds needs, so that no vertex is farther than `error` from where it belongs: it
 /// moves for half of a phase, and for what clocks are off, and jumps once. `None` if no number is enough.
 fn phases_within(error: f32, speed: ClipSpeed, seconds: f64) -> Option<f64> {
-    let way = f64::from(speed.speed) * seconds;
-    let left = f64::from(error) - f64::from(speed.jump) - CLOCK_ERROR * way;
-    (left > 0.0).then(|| way / (2.0 * left))
+    let distance = f64::from(speed.speed) * seconds;
+    let left = f64::from(error) - f64::from(speed.jump) - CLOCK_ERROR * distance;
+    (left > 0.0).then(|| distance / (2.0 * left))
 }
 
 /// Sets an entry of a list that grows as far as it has to.

@@ -1,50 +1,51 @@
 //! `Tiering`: what a crowd keeps from frame to frame of what it shows.
 
-use super::assign::Ask;
-use super::bank::{Banks, NONE};
+use super::assign::ChunkRequests;
+use super::bank::{Bank, NONE};
+use super::banks::Banks;
 use super::clocks::PhaseClocks;
-use super::select::{Selected, Work};
+use super::evaluate::Progress;
+use super::frame_clock::{FrameClock, Stepped};
+use super::select::{Request, Selected, Work};
 use super::shared::SharedPhases;
 use super::spheres::Spheres;
 use super::stats::TierFrame;
 use super::tier::{MAX_TIERS, Tier, Tiers};
 use super::view::{View, WideView};
-use crate::playback::clock::LEAP;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-
-/// Seconds without a ranking after which clocks are forgotten: the clock of a pool counts 9 hours.
-const UNRANKED: f64 = 7200.0;
+use crate::evaluate::How;
+use crate::simd::SimdLevel;
 
 /// Out of the picture.
 pub(super) const OUT: u8 = u8::MAX;
 
-/// Of a pool's instances, by index.
+/// What a crowd shows of a pool.
 #[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub spheres: Spheres,
-    /// The tier, or [`OUT`].
+    /// Tier of each instance, or [`OUT`].
     pub tier: Vec<u8>,
-    /// The cell, or [`NONE`].
+    /// Cell of each instance, with [`SHARED_CELL`](super::bank::SHARED_CELL) if it is shared, or [`NONE`].
     pub cell: Vec<u32>,
-    /// The host's importances; empty if it gave none.
+    /// Importance of each instance, set by the host; empty if it gave none.
     pub importance: Vec<f32>,
     pub shared: SharedPhases,
     pub clocks: PhaseClocks,
-    /// True if the last frame had every visible instance in a first tier that shares nothing, and this one has to look at
-    /// those that have changed alone.
+    /// True if the last frame had every visible instance in a first tier that shares nothing. The next one then visits
+    /// only instances that have changed.
     pub everybody: bool,
-    /// The number of the pool's rig: another one may have taken its place.
+    /// Number of the pool's rig. Another one means that another pool is in this place.
     pub rig: Option<u32>,
-    /// The layout of watched joints by which the cells were chosen. An instance that watches joints of its own has a cell
-    /// of the full rig.
+    /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
+    /// full rig.
     pub watched: Option<u64>,
-    /// Key hints of an instance when cells were last selected.
-    pub hints: usize,
-    /// That of the rig that the importances are for.
+    /// [`Pool::clip_changes`](crate::playback::pool::Pool) at the last selection. Another number ends its reuse.
+    pub clip_changes: u64,
+    /// Number of the rig that the importances belong to.
     pub given_for: Option<u32>,
 }
 
 impl Ranked {
+    /// Makes room for so many instances.
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);
@@ -55,154 +56,99 @@ impl Ranked {
     }
 }
 
-/// The tiers of a crowd and all that follows from them. Without tiers a crowd has one of rate 1, in which every visible
-/// instance is.
+/// What the scheduled frame does. All workers read it.
 #[derive(Debug)]
-pub(crate) struct Tiering {
-    /// Whether the host has set tiers.
+pub(crate) struct Plan {
+    /// True if the host has set tiers.
     pub(super) on: bool,
+    /// The host's tiers; one of rate 1 if it has set none.
     pub(super) tiers: Tiers,
+    pub(super) clock: FrameClock,
+    pub(super) progress: Progress,
+    pub(in crate::crowd) selected: Selected,
+    pub(in crate::crowd) how: How,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        let level = SimdLevel::Portable;
+        Self {
+            on: false,
+            tiers: Tiers { tiers: vec![Tier::default()], ..Tiers::default() },
+            clock: FrameClock::default(),
+            progress: Progress::default(),
+            selected: Selected::default(),
+            how: How { level, stream: false, ahead: false, compact: false },
+        }
+    }
+}
+
+/// The tiers of a crowd, and the cells of its palettes. Without tiers a crowd has one of rate 1, in which every visible
+/// instance is.
+#[derive(Debug, Default)]
+pub(crate) struct Tiering {
+    pub(in crate::crowd) plan: Plan,
     pub(super) views: Vec<View>,
-    /// The most palettes that a frame evaluates, besides those that it must.
+    /// Number of palettes that a frame evaluates at most, apart from those that it must.
     pub(super) budget: Option<usize>,
-    /// Counts the frames.
-    pub(super) frame: u32,
-    /// Seconds that have passed, whatever their sign.
-    pub(super) time: f64,
-    /// About how long a frame is, in seconds, negative if time runs backwards: predictions are made by it.
-    pub(super) step: f64,
-    /// The time of the last ranking.
-    pub(super) ranked_at: f64,
-    /// Whether the last step that was not 0 ran backwards.
-    pub(super) backwards: bool,
-    /// By the index of the pool.
+    /// What is shown of each pool, by its index.
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
-    /// By chunk of instances of a pool what the ranking asks for.
-    pub(super) asks: Vec<Ask>,
-    /// What this frame evaluates, by bank.
+    /// Ranking results, one entry per chunk of instances. Empty between frames.
+    pub(super) chunk_requests: Vec<ChunkRequests>,
+    /// What the frame evaluates, by bank.
     pub(super) work: Vec<Work>,
-    /// True if that has been written: written again, to other memory, palettes are the same.
-    pub(super) written: bool,
-    /// True from when cells of this frame are evaluated until all are: what it has then depends on which were, and the next
-    /// frame begins anew.
-    pub(super) begun: AtomicBool,
-    /// What the last frame selected, one after another or not, if it was all cells.
-    pub(super) selected: Option<(bool, Selected)>,
-    /// Those that are due, and may wait for the budget: importance times age, cell.
+    /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
+    pub(super) rest: Option<Request>,
+    /// Cells that may wait for the budget: importance times age, number of the cell.
     pub(super) candidates: Vec<(f32, u32)>,
-    /// The cell behind the last one that a budget had room for.
+    /// Number of the cell behind the last one that a budget had room for.
     pub(super) turn: u32,
-    /// True if all palettes have to be written: the memory has none.
-    pub(super) lost: bool,
-    /// The cells that were taken for this frame, ascending: their instances had other rows before, or none.
+    /// Cells that were taken for this frame, ascending: their instances had other rows before, or none.
     pub(super) new: Vec<u32>,
-    /// Indices of instances that come into the picture.
+    /// Indices of instances that come into the picture. Empty between frames.
     pub(super) coming: Vec<u32>,
-    /// The bank of which shared cells are looked at next, whether they are still used.
+    /// Number of the bank whose shared cells are freed next if they are no longer used.
     pub(super) sweep: usize,
-    /// Every palette starts at a multiple of this many rows.
+    /// Every palette starts at a multiple of this many rows. Another number takes all cells back.
     pub(super) align: usize,
-    /// The views of this frame.
+    /// The views of this frame, in registers.
     pub(super) wide: Vec<WideView>,
-    /// Visible instances.
+    /// Number of visible instances.
     pub(super) visible: usize,
-    /// Instances by tier.
+    /// Number of instances in each tier.
     pub(super) instances: [usize; MAX_TIERS],
-    /// By tier, then of shared palettes.
-    pub(super) nanoseconds: [AtomicU64; MAX_TIERS + 1],
     pub(super) stats: TierFrame,
 }
 
-impl Default for Tiering {
-    fn default() -> Self {
-        let tiers = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
-        Self::new(false, tiers)
-    }
-}
-
 impl Tiering {
-    /// Tiers, in a crowd that shows nothing yet.
-    pub(super) fn new(on: bool, tiers: Tiers) -> Self {
-        Self {
-            on,
-            tiers,
-            views: Vec::new(),
-            budget: None,
-            frame: 0,
-            time: 0.0,
-            step: 0.0,
-            ranked_at: 0.0,
-            backwards: false,
-            pools: Vec::new(),
-            banks: Banks::new(on),
-            asks: Vec::new(),
-            work: Vec::new(),
-            written: false,
-            begun: AtomicBool::new(false),
-            selected: None,
-            candidates: Vec::new(),
-            turn: 0,
-            lost: false,
-            new: Vec::new(),
-            coming: Vec::new(),
-            sweep: 0,
-            align: 0,
-            wide: Vec::new(),
-            visible: 0,
-            instances: [0; MAX_TIERS],
-            nanoseconds: Default::default(),
-            stats: TierFrame::default(),
-        }
-    }
-
     /// Records a step of time.
+    #[inline]
     pub fn advance(&mut self, dt: f64) {
-        let turns = dt != 0.0 && (dt < 0.0) != self.backwards;
-        // Clocks hold while time runs one way, without a leap, and for some hours at most.
-        if turns || dt.abs() > LEAP || self.time + dt.abs() - self.ranked_at > UNRANKED {
-            for ranked in &mut self.pools {
-                ranked.clocks.forget_all();
-            }
+        let Some(Stepped { turned, broken }) = self.plan.clock.advance(dt) else {
+            return;
+        };
+        if broken {
+            self.forget_clocks();
         }
-        if turns {
-            self.backwards = dt < 0.0;
-            self.step = -self.step;
+        if turned {
             // What was predicted lies in the other direction.
-            for bank in &mut self.banks.all {
-                if bank.kind.palettes > 1 {
-                    bank.stale |= bank.used;
-                }
-            }
+            let pairs = |b: &&mut Bank| b.kind().palettes > 1;
+            self.banks.all_mut().iter_mut().filter(pairs).for_each(Bank::mark_all);
         }
-        self.time += dt.abs();
     }
 
-    /// Learns from the time since the last ranking how long a frame is. A frame may have several steps; one without any
-    /// says nothing. One long frame among short ones hardly counts.
-    pub(super) fn measure_step(&mut self) {
-        let length = (self.time - self.ranked_at).min(LEAP);
-        let last = self.step.abs();
-        // What the sum of time has lost by rounding is no change.
-        let rounding = 4.0 * f64::EPSILON * self.time;
-        if length <= 0.0 || (length - last).abs() <= rounding {
-            return;
-        }
-        let step = if last == 0.0 || (length - last).abs() < length / 32.0 {
-            length
-        } else {
-            let last = last.min(8.0 * length);
-            last + (length.min(2.0 * last) - last) / 8.0
-        };
-        self.step = if self.backwards { -step } else { step };
+    #[cold]
+    fn forget_clocks(&mut self) {
+        self.pools.iter_mut().for_each(|p| p.clocks.forget_all());
     }
 
     /// To be called when the playback of the crowd is replaced by that of a moment so many seconds before; `None` for any
     /// other.
     pub fn rewind(&mut self, seconds: Option<f64>) {
         match seconds {
-            Some(seconds) => self.time -= seconds,
-            None => self.pools.iter_mut().for_each(|p| p.clocks.forget_all()),
+            Some(seconds) => self.plan.clock.rewind(seconds),
+            None => self.forget_clocks(),
         }
     }
 
@@ -213,11 +159,12 @@ impl Tiering {
             self.unload(number, clip);
         }
         self.truncate(number, instances);
+        self.rest = None;
     }
 
     /// Whether the host has set tiers.
     pub fn is_on(&self) -> bool {
-        self.on
+        self.plan.on
     }
 
     /// The cell of an instance.

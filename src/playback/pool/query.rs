@@ -55,7 +55,7 @@ impl Pool {
     /// The scalars of an instance, in a pose without joints.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::default();
-        scratch.reserve(&self.needs(1).run);
+        scratch.reserve(&self.needs().run);
         self.gather(index, &mut scratch);
         let blend = ScalarBlend {
             sources: self.tables.sources(),
