@@ -291,7 +291,7 @@ fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGro
 mod tests {
     use super::*;
     use crate::crowd::PlayOptions;
-    use crate::playback::pool::How;
+    use crate::evaluate::How;
     use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
     use crate::simd::SETTLED;
     use std::panic::{AssertUnwindSafe, catch_unwind};
