@@ -36,6 +36,7 @@ pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
 pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
 pub use lanes::{LaneDifference, reorder_lanes};
+#[cfg(feature = "gltf")]
 pub(crate) use marker::MAX_MARKERS;
 pub use marker::Marker;
 pub use root_motion::{RootMotion, RootMotionParts};
