@@ -123,6 +123,7 @@ impl Tiering {
                 p.changes().is_empty()
                     && p.clip_changes() == ranked.clip_changes
                     && p.scheduled().some_held().is_none()
+                    && ranked.watched == Some(p.watched().layouts())
                     && !p.watched().is_stale()
             };
             pool.as_ref().is_none_or(rests)
@@ -169,6 +170,7 @@ impl Tiering {
                 continue;
             };
             ranked.clip_changes = pool.clip_changes();
+            ranked.watched = Some(pool.watched().layouts());
             key_bytes += pool.tables().key_bytes();
             selected.watched |= !pool.watched().is_empty();
             selected.sorts |= pool.tables().sorts();

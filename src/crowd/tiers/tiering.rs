@@ -36,7 +36,7 @@ pub(super) struct Ranked {
     /// Number of the pool's rig. Another one means that another pool is in this place.
     pub rig: Option<u32>,
     /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
-    /// full rig.
+    /// full rig. Another layout ends the reuse of a selection.
     pub watched: Option<u64>,
     /// [`Pool::clip_changes`](crate::playback::pool::Pool) at the last selection. Another number ends its reuse.
     pub clip_changes: u64,

@@ -6,6 +6,7 @@ use phalanx::build::build_rig;
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId, RowLayout};
 use phalanx::import::raw::{RawScene, RawSkin};
 use phalanx::math::Affine3x4;
+use phalanx::scene::SceneGraph;
 use phalanx_testkit::reference;
 use phalanx_testkit::ruler::{held, ruler, shift};
 use phalanx_workload::{hash01, standard_crowd};
@@ -182,6 +183,19 @@ fn who_is_not_evaluated_keeps_what_was_watched() {
     crowd.evaluate(&mut buffer);
     assert_eq!(crowd.watched(all[1]).unwrap().joints, [0u16; 0]);
     assert_eq!(crowd.watched(all[1]).unwrap().age, None);
+}
+
+#[test]
+fn joints_laid_out_between_alike_frames_are_watched() {
+    let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 2);
+    let mut buffer = BoneBuffer::new();
+    for _ in 0..3 {
+        crowd.evaluate(&mut buffer);
+    }
+    crowd.watch(rig, &[6]).unwrap();
+    crowd.update_scene(&mut SceneGraph::new());
+    crowd.evaluate(&mut buffer);
+    assert_eq!(crowd.watched(all[1]).unwrap().age, Some(0));
 }
 
 #[test]
