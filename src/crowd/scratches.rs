@@ -68,23 +68,34 @@ impl Scratches {
 
     /// One scratch per range for `palettes` on the current rayon pool, with room for the pools that were
     /// [reserved](Self::reserve).
+    #[inline]
     pub fn prepare(&mut self, palettes: usize) -> &mut [WorkerScratch] {
-        let workers = rayon::current_num_threads();
-        let parts = match workers {
+        let parts = match palettes / CHUNK {
             0 | 1 => 1,
-            _ => (workers * PARTS_PER_WORKER).min(palettes / CHUNK).max(1),
+            most => match rayon::current_num_threads() {
+                0 | 1 => 1,
+                workers => most.min(workers * PARTS_PER_WORKER),
+            },
         };
         self.take(parts)
     }
 
     /// That many scratches.
+    #[inline]
     pub fn take(&mut self, parts: usize) -> &mut [WorkerScratch] {
+        if self.all.len() < parts {
+            self.grow(parts);
+        }
+        &mut self.all[..parts]
+    }
+
+    #[cold]
+    fn grow(&mut self, parts: usize) {
         while self.all.len() < parts {
             let mut scratch = WorkerScratch::default();
             scratch.reserve(&self.needs);
             self.all.push(scratch);
         }
-        &mut self.all[..parts]
     }
 
     /// Forgets the watched joints that a frame which was cut short has left.

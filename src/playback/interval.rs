@@ -122,6 +122,7 @@ impl Loop {
     }
 
     /// The playhead after a distance, and whether that is an end of a bounded loop.
+    #[inline]
     pub fn advance(&self, from: Playhead, distance: f64) -> (Playhead, bool) {
         if self.length <= 0.0 {
             // A clip of one pose. It has no passes to count; a bounded loop finishes at once.
