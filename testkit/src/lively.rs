@@ -13,7 +13,7 @@ use phalanx::playback::{
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::JointMask;
-use phalanx_workload::Fnv1a;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 /// Numbers that look random.
@@ -305,7 +305,7 @@ impl Lively {
     /// Evaluates a frame.
     pub fn frame(&mut self, buffer: &mut BoneBuffer) -> Frame {
         self.crowd.evaluate(buffer);
-        let mut events = Fnv1a::default();
+        let mut events = DefaultHasher::new();
         for event in self.crowd.events().iter() {
             events.write(format!("{event:?}").as_bytes());
         }
@@ -334,7 +334,7 @@ impl Lively {
 
 /// A hash of the palettes of all instances, in their order: equal wherever their rows lie.
 pub fn palettes_hash(crowd: &Crowd, buffer: &BoneBuffer) -> u64 {
-    let mut hash = Fnv1a::default();
+    let mut hash = DefaultHasher::new();
     for instance in crowd.instances() {
         hash.write_u64(instance.to_bits());
         let Some(pair) = crowd.palette_pair(instance) else {
@@ -356,8 +356,8 @@ pub fn seal_snapshot(bytes: &mut [u8]) {
     }
     let length = (bytes.len() as u64).to_le_bytes();
     bytes[16..24].copy_from_slice(&length);
-    let mut h = Fnv1a::default();
-    h.write(&bytes[..24]);
-    h.write(&bytes[32..]);
-    bytes[24..32].copy_from_slice(&h.finish().to_le_bytes());
+    // FNV-1a of all other bytes, as FORMAT.md states it.
+    let fold = |h: u64, &b: &u8| (h ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01b3);
+    let sum = bytes[..24].iter().chain(&bytes[32..]).fold(0xcbf2_9ce4_8422_2325, fold);
+    bytes[24..32].copy_from_slice(&sum.to_le_bytes());
 }

@@ -7,7 +7,6 @@
 #![deny(unsafe_code)]
 #![warn(missing_docs)]
 
-mod hash;
 pub mod live;
 pub mod plaza;
 pub mod sampling;
@@ -21,6 +20,5 @@ pub mod textbook;
 pub mod tutorial;
 mod workload;
 
-pub use hash::Fnv1a;
 pub use standard::{PARADE, hash01, standard_crowd};
 pub use workload::{Workload, WorkloadClips};

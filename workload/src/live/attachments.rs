@@ -2,11 +2,11 @@
 
 use super::crowds::Playing;
 use super::scene::{Around, LiveError, find_joint};
-use crate::Fnv1a;
 use glam::Vec3;
 use phalanx::math::Affine3x4;
 use phalanx::scene::{NodeId, SceneGraph};
 use phalanx::skeleton::Trs;
+use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
 
 /// The place of a sword relative to the hand, in metres.
@@ -63,7 +63,7 @@ impl Around for Swords {
     }
 
     fn hash(&self) -> u64 {
-        let mut hash = Fnv1a::default();
+        let mut hash = DefaultHasher::new();
         hash.write_u64(self.playing.buffer.hash());
         for &sword in &self.swords {
             let world = self.scene.world(sword).map(|world| world.translation);

@@ -1,13 +1,13 @@
 //! Crowds of one rig: characters that play clips of a library, are read joint by joint, or have overrides.
 
 use super::scene::{Around, LiveError, find_joint};
-use crate::Fnv1a;
 use crate::{Workload, WorkloadClips, hash01};
 use glam::Quat;
 use phalanx::crowd::{BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RigId};
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
+use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -169,7 +169,7 @@ impl Around for WatchedJoints {
     }
 
     fn hash(&self) -> u64 {
-        let mut hash = Fnv1a::default();
+        let mut hash = DefaultHasher::new();
         hash.write_u64(self.playing.buffer.hash());
         for &instance in &self.playing.instances {
             let watched = self.playing.crowd.watched(instance);

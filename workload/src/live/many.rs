@@ -2,11 +2,11 @@
 
 use super::crowds::Playing;
 use super::scene::{Around, FRAME, LiveError, Scene};
-use crate::Fnv1a;
 use crate::hash01;
 use phalanx::crowd::{Crowd, PlayOptions};
 use phalanx::playback::Mixer;
 use phalanx::rig::Rig;
+use std::hash::{DefaultHasher, Hasher};
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -98,9 +98,9 @@ impl Scene for Mixers {
     }
 
     fn hash(&self) -> u64 {
-        let mut hash = Fnv1a::default();
+        let mut hash = DefaultHasher::new();
         for row in self.0.iter().flat_map(Mixer::palette) {
-            row.rows.iter().flatten().for_each(|&v| hash.write_f32(v));
+            row.rows.iter().flatten().for_each(|&v| hash.write_u32(v.to_bits()));
         }
         hash.finish()
     }
