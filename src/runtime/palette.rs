@@ -85,4 +85,39 @@ mod tests {
         ));
         assert!(matches!(run(1, 2), Err(JobError::Index { index: 1, place: 1, have: 1, .. })));
     }
+
+    #[test]
+    fn rows_are_products_at_every_level() {
+        let mut seed = 0;
+        let mut matrix = || Affine3x4 {
+            rows: std::array::from_fn(|_| {
+                std::array::from_fn(|_| {
+                    seed += 1;
+                    phalanx_workload::hash01(seed) as f32 * 4.0 - 2.0
+                })
+            }),
+        };
+        let joints: Vec<u16> = (0..40).map(|slot| slot * 7 % 19).collect();
+        let binds: Vec<_> = joints.iter().map(|_| matrix()).collect();
+        let models: Vec<_> = (0..19).map(|_| matrix()).collect();
+        let skin = Skin::new(None, joints.clone(), binds.clone(), 19).unwrap();
+        for level in SimdLevel::supported() {
+            let mut output = vec![Affine3x4::IDENTITY; joints.len()];
+            let job = PaletteJob { skin: &skin, models: &models, output: &mut output };
+            dispatch(level, job);
+            for ((found, &joint), bind) in output.iter().zip(&joints).zip(&binds) {
+                let model = &models[usize::from(joint)];
+                for r in 0..3 {
+                    for c in 0..4 {
+                        let product =
+                            |k: usize| f64::from(model.rows[r][k]) * f64::from(bind.rows[k][c]);
+                        let last = if c == 3 { model.rows[r][3] } else { 0.0 };
+                        let wanted = (0..3).map(product).sum::<f64>() + f64::from(last);
+                        let off = (f64::from(found.rows[r][c]) - wanted).abs();
+                        assert!(off < 4e-6, "{level}, joint {joint}, {r} {c}: {off}");
+                    }
+                }
+            }
+        }
+    }
 }

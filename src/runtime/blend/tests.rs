@@ -1,21 +1,149 @@
 use super::*;
 use crate::skeleton::{Joint, Skeleton, Trs};
+use glam::{DQuat, DVec3, Quat, Vec3};
 
-fn skeleton(joints: usize) -> Skeleton {
-    let joint = |i: usize| Joint {
-        name: i.to_string(),
-        parent: i.checked_sub(1),
-        rest: Trs { translation: glam::Vec3::splat(i as f32), ..Trs::IDENTITY },
-    };
-    let joints: Vec<Joint> = (0..joints).map(joint).collect();
+const JOINTS: usize = 21;
+
+struct Rng(u64);
+
+impl Rng {
+    fn next(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32 * 2.0 - 1.0
+    }
+    fn trs(&mut self) -> Trs {
+        Trs {
+            translation: Vec3::new(self.next(), self.next(), self.next()),
+            rotation: Quat::from_xyzw(self.next(), self.next(), self.next(), self.next())
+                .normalize(),
+            scale: Vec3::new(1.5 + self.next(), 1.5 + self.next(), -1.5 + self.next()),
+        }
+    }
+}
+
+fn skeleton() -> Skeleton {
+    let mut rng = Rng(3);
+    let joints: Vec<Joint> = (0..JOINTS)
+        .map(|i| Joint { name: i.to_string(), parent: i.checked_sub(1), rest: rng.trs() })
+        .collect();
     Skeleton::new(&joints, None, Vec::new()).unwrap()
+}
+
+fn pose(skeleton: &Skeleton, seed: u64) -> Pose {
+    let mut rng = Rng(seed);
+    let mut pose = skeleton.new_pose();
+    (0..JOINTS).for_each(|l| pose.set_lane(l, &rng.trs()));
+    pose
+}
+
+type D = (DVec3, DQuat, DVec3);
+
+fn lane(pose: &Pose, l: usize) -> D {
+    let t = pose.lane(l);
+    (t.translation.as_dvec3(), t.rotation.as_dquat(), t.scale.as_dvec3())
+}
+
+fn close(have: &Pose, l: usize, want: D, what: &str) {
+    let (t, r, s) = lane(have, l);
+    let sign = if r.dot(want.1) < 0.0 { -1.0 } else { 1.0 };
+    let error = (t - want.0)
+        .abs()
+        .max_element()
+        .max((s - want.2).abs().max_element())
+        .max((r * sign - want.1).length());
+    assert!(error < 2e-6, "{what}, lane {l}: {error} {:?} {want:?}", (t, r, s));
+}
+
+/// The rules of a layer, in f64.
+fn mixed(actions: &[(D, f64)], rest: D) -> D {
+    let total: f64 = actions.iter().map(|a| a.1).sum();
+    let (mut t, mut s, mut r) = (DVec3::ZERO, DVec3::ZERO, DQuat::from_xyzw(0., 0., 0., 0.));
+    let mut all = actions.to_vec();
+    if total < 1.0 {
+        all.push((rest, 1.0 - total));
+    }
+    let scale = if total > 1.0 { 1.0 / total } else { 1.0 };
+    for (v, w) in all.into_iter().filter(|a| a.1 > 0.0) {
+        t += v.0 * w * scale;
+        s += v.2 * w * scale;
+        let sign = if r.dot(v.1) < 0.0 { -1.0 } else { 1.0 };
+        r += v.1 * (w * sign);
+    }
+    (t, r.normalize(), s)
+}
+
+#[test]
+fn a_layer_follows_the_rules_at_every_level() {
+    let skeleton = skeleton();
+    let rest = skeleton.rest_pose();
+    let poses: Vec<Pose> = (10..13).map(|s| pose(&skeleton, s)).collect();
+    for level in SimdLevel::supported() {
+        for weights in [
+            [0.2f32, 0.3, 0.5],
+            [0.3, 0.0, 0.3],
+            [1.0, 2.0, 0.5],
+            [0.0, 0.0, 0.0],
+            [0.0, 0.0, 1e-6],
+            [1.0, 0.0, 0.0],
+        ] {
+            let actions: Vec<(&Pose, f32)> = poses.iter().zip(weights).collect();
+            let mut output = pose(&skeleton, 99);
+            let job = BlendJob { actions: &actions, rest, output: &mut output };
+            job.validate().unwrap();
+            dispatch(level, job);
+            for l in 0..JOINTS {
+                let lanes: Vec<(D, f64)> =
+                    actions.iter().map(|(p, w)| (lane(p, l), f64::from(*w))).collect();
+                close(&output, l, mixed(&lanes, lane(rest, l)), &format!("{level} {weights:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn layers_and_additive_layers_follow_the_rules_at_every_level() {
+    let skeleton = skeleton();
+    let (below, above) = (pose(&skeleton, 20), pose(&skeleton, 21));
+    let masks: Vec<f32> = (0..JOINTS).map(|j| j as f32 / 20.0).collect();
+    let mask = JointMask::from_weights(&skeleton, &masks).unwrap();
+    for level in SimdLevel::supported() {
+        for (weight, mask) in
+            [(0.0f32, None), (0.6, Some(&mask)), (1.0, None), (-0.7, Some(&mask)), (-1.0, None)]
+        {
+            let w = |l: usize| f64::from(weight) * f64::from(mask.map_or(1.0, |_| masks[l]));
+            let mut added = below.clone();
+            let job = AdditiveJob { pose: &mut added, delta: &above, weight, mask };
+            job.validate().unwrap();
+            dispatch(level, job);
+            for l in 0..JOINTS {
+                let (b, d, w) = (lane(&below, l), lane(&above, l), w(l));
+                let near = if d.1.w < 0.0 { -d.1 } else { d.1 };
+                let near = if w < 0.0 { near.conjugate() } else { near };
+                let step = (DQuat::IDENTITY * (1.0 - w.abs()) + near * w.abs()).normalize();
+                let want = (b.0 + d.0 * w, b.1 * step, b.2 * (DVec3::ONE + (d.2 - 1.0) * w));
+                close(&added, l, want, &format!("additive {level} {weight}"));
+            }
+            if weight < 0.0 {
+                continue;
+            }
+            let mut over = below.clone();
+            let job = LayerJob { pose: &mut over, above: &above, weight, mask };
+            job.validate().unwrap();
+            dispatch(level, job);
+            for l in 0..JOINTS {
+                let (b, a, w) = (lane(&below, l), lane(&above, l), w(l));
+                let want = mixed(&[(b, 1.0 - w), (a, w)], b);
+                close(&over, l, want, &format!("layer {level} {weight}"));
+            }
+        }
+    }
 }
 
 #[test]
 fn poses_and_masks_of_another_shape_and_weights_beyond_their_range_are_refused() {
-    let (large, one) = (skeleton(21), skeleton(1));
-    let (good, small) = (large.new_pose(), Pose::identity(16, 0));
-    let rest = large.rest_pose();
+    let skeleton = skeleton();
+    let (good, small) = (pose(&skeleton, 1), Pose::identity(16, 0));
+    let rest = skeleton.rest_pose();
     let blend = |p: &Pose, w: f32, out: &Pose| {
         let mut output = out.clone();
         BlendJob { actions: &[(p, w)], rest, output: &mut output }.run()
@@ -35,6 +163,12 @@ fn poses_and_masks_of_another_shape_and_weights_beyond_their_range_are_refused()
             "{w}"
         );
     }
+    let one = Skeleton::new(
+        &[Joint { name: String::new(), parent: None, rest: Trs::IDENTITY }],
+        None,
+        vec![],
+    )
+    .unwrap();
     let narrow = JointMask::from_weights(&one, &[1.0]).unwrap();
     let layer = |above: &Pose, weight, mask| {
         let mut pose = good.clone();

@@ -1,6 +1,6 @@
 use super::*;
 use crate::skeleton::{Joint, Trs};
-use glam::{Quat, Vec3};
+use glam::{DAffine3, Quat, Vec3};
 
 fn skeleton() -> Skeleton {
     let joints: Vec<Joint> = (0..37)
@@ -27,24 +27,49 @@ fn skeleton() -> Skeleton {
 }
 
 #[test]
-fn rotations_need_not_be_normalised() {
+fn every_level_agrees_with_f64_matrices_of_rotations_of_any_length() {
     let skeleton = skeleton();
-    let models = |pose: &Pose| {
-        let mut output = vec![Affine3x4::IDENTITY; skeleton.len()];
-        let locals = &mut vec![[Row::splat(0.0); LOCAL_ROWS]; skeleton.blocks()];
-        LocalToModelJob { skeleton: &skeleton, pose, locals, output: &mut output }.run().unwrap();
-        output
-    };
     let mut pose = skeleton.new_pose();
-    let expected = models(&pose);
+    // Unnormalised rotations are normalised by 2 / |q|².
     for row in pose.rotation.iter_mut().flatten() {
         row.0.iter_mut().for_each(|v| *v *= 1.7);
     }
-    let floats = |models: &[Affine3x4]| models.iter().flat_map(|m| m.rows).flatten().collect();
-    let [found, expected]: [Vec<f32>; 2] = [floats(&models(&pose)), floats(&expected)];
-    let largest = expected.iter().fold(1.0f32, |most, v| most.max(v.abs()));
-    for (found, expected) in found.iter().zip(&expected) {
-        assert!((found - expected).abs() < 4e-6 * largest, "{found} {expected}");
+    let mut want: Vec<DAffine3> = Vec::new();
+    for joint in 0..skeleton.len() {
+        let rest = skeleton.rest(joint);
+        let local = DAffine3::from_scale_rotation_translation(
+            rest.scale.as_dvec3(),
+            rest.rotation.as_dquat().normalize(),
+            rest.translation.as_dvec3(),
+        );
+        let parent = skeleton.parents()[joint];
+        want.push(match want.get(usize::from(parent)) {
+            Some(&above) => above * local,
+            None => local,
+        });
+    }
+    // Errors of a chain grow with the largest entry along it.
+    let entries = want.iter().flat_map(|m| m.to_cols_array());
+    let scale = entries.fold(1.0f64, |a, v| a.max(v.abs()));
+    for level in SimdLevel::supported() {
+        let mut output = vec![Affine3x4::IDENTITY; skeleton.len()];
+        let job = LocalToModelJob {
+            skeleton: &skeleton,
+            pose: &pose,
+            locals: &mut vec![[Row::splat(0.0); LOCAL_ROWS]; skeleton.blocks()],
+            output: &mut output,
+        };
+        job.validate().unwrap();
+        dispatch(level, job);
+        for (have, want) in output.iter().zip(&want) {
+            let w = want.to_cols_array();
+            for r in 0..3 {
+                for c in 0..4 {
+                    let error = (f64::from(have.rows[r][c]) - w[c * 3 + r]).abs();
+                    assert!(error < 2e-6 * scale, "{level}: {have:?} {want:?}");
+                }
+            }
+        }
     }
 }
 
