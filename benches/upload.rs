@@ -11,6 +11,7 @@ mod common;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use phalanx::crowd::{BoneBuffer, Crowd};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, GpuError, PaletteBackend, Stamps};
+use phalanx::math::Affine3x4;
 use phalanx_testkit::device;
 use phalanx_workload::Workload;
 use std::time::{Duration, Instant};
@@ -39,7 +40,7 @@ fn upload(c: &mut Criterion) {
             let crowd = Workload::C1.crowd(subject.rig.clone(), &subject.clips, count);
             crowd.expect("the crowd accepts its rig").0
         };
-        let bytes = (count * joints * 48) as u64;
+        let bytes = (count * joints * size_of::<Affine3x4>()) as u64;
         println!("{count} characters: {bytes} bytes per frame");
         group.throughput(Throughput::Bytes(bytes));
         group.bench_function(BenchmarkId::new("evaluate alone", count), |b| {

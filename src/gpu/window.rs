@@ -7,7 +7,7 @@ impl Gpu {
     /// Opens a device for a window, and the window's surface: as [`Gpu::open`], among the adapters that can present to
     /// the window. `window` is a cheap handle of any windowing crate that keeps the window alive, such as an `Arc`.
     ///
-    /// Call it again for a surface that was lost. [`Gpu::adapter`] knows the surface's formats and modes.
+    /// Call it again for a surface that was lost. `surface.get_capabilities(&gpu.adapter)` gives its formats and modes.
     ///
     /// # Errors
     /// If the window has no surface, or for a reason that [`Gpu::open`] lists.

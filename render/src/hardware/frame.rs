@@ -5,9 +5,8 @@ use std::ops::Range;
 use super::super::draw_list::DrawList;
 use super::super::{Palette, Scene};
 use super::batches::InstanceRecord;
-use super::heap_pages::HeapPages;
 use super::pipelines::Pipelines;
-use phalanx::gpu::{BoneRow, Gpu, GpuError, PaletteBackend, Table};
+use phalanx::gpu::{BoneRow, Gpu, GpuError, PaletteBackend, RowPages, Table};
 
 /// A buffer that is rewritten for every picture and replaced only when it is too small.
 #[derive(Debug)]
@@ -43,7 +42,7 @@ impl Growing {
 pub(super) struct FrameResources {
     view: Growing,
     records: Growing,
-    rows: HeapPages,
+    rows: RowPages,
     /// A table of one zero, kept while the scene has no morph weights.
     weights: Option<Table>,
 }
@@ -63,7 +62,7 @@ impl FrameResources {
         Self {
             view: Growing::new("view uniform", wgpu::BufferUsages::UNIFORM),
             records: Growing::new("instance records, in bytes,", wgpu::BufferUsages::VERTEX),
-            rows: HeapPages::new(backend),
+            rows: RowPages::new(backend),
             weights: None,
         }
     }
@@ -108,7 +107,7 @@ impl FrameResources {
         };
         let page = |rows| gpu.bind(&layouts.rows, &[rows, weights.binding()]);
         let pages = match scene.palette.bound() {
-            Palette::Heap(_) => self.rows.pages.bindings(gpu).map(page).collect(),
+            Palette::Heap(_) => self.rows.bindings(gpu).map(page).collect(),
             Palette::Device(bones) => (0..bones.page_count())
                 .filter_map(|index| bones.page(gpu, index))
                 .map(page)

@@ -5,7 +5,6 @@
 mod batches;
 mod canvas;
 mod frame;
-mod heap_pages;
 mod layouts;
 mod models;
 mod pipelines;

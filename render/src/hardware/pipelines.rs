@@ -85,6 +85,8 @@ impl Key {
 pub(super) struct Pipelines {
     pub backend: PaletteBackend,
     pub layouts: Layouts,
+    /// Samples per pixel.
+    samples: u32,
     /// One for each wrapping along u, and within it along v.
     samplers: Vec<wgpu::Sampler>,
     pub ground: wgpu::RenderPipeline,
@@ -96,7 +98,7 @@ pub(super) struct Pipelines {
 
 impl Pipelines {
     pub fn new(gpu: &Gpu, backend: PaletteBackend) -> Self {
-        let layouts = Layouts::new(gpu, backend);
+        let (layouts, samples) = (Layouts::new(gpu, backend), samples(gpu));
         let module = |label, source: String| {
             gpu.device.create_shader_module(wgpu::ShaderModuleDescriptor {
                 label: Some(label),
@@ -127,6 +129,7 @@ impl Pipelines {
                     cull_mode: None,
                     front_face: wgpu::FrontFace::Ccw,
                     target: PICTURE_FORMAT,
+                    samples,
                     depth: Some(depth),
                     blends: false,
                 },
@@ -151,6 +154,7 @@ impl Pipelines {
             module: module("characters", character_source(backend, gpu.window_rows())),
             backend,
             layouts,
+            samples,
             layout,
             characters: HashMap::new(),
         }
@@ -216,6 +220,7 @@ impl Pipelines {
                     Pass::Shadow => MASK_FORMAT,
                 },
                 // What is blended covers nothing that is drawn after it.
+                samples: self.samples,
                 depth: (pass == Pass::Body).then_some((
                     wgpu::CompareFunction::Greater,
                     key.alpha_mode != AlphaMode::Blend,
@@ -247,6 +252,7 @@ struct PipelineParts<'a> {
     cull_mode: Option<wgpu::Face>,
     front_face: wgpu::FrontFace,
     target: wgpu::TextureFormat,
+    samples: u32,
     depth: Option<(wgpu::CompareFunction, bool)>,
     /// Colours are mixed with those behind them, by their alpha.
     blends: bool,
@@ -292,7 +298,7 @@ fn pipeline(gpu: &Gpu, parts: &PipelineParts) -> wgpu::RenderPipeline {
             stencil: Default::default(),
             bias: Default::default(),
         }),
-        multisample: wgpu::MultisampleState { count: samples(gpu), ..Default::default() },
+        multisample: wgpu::MultisampleState { count: parts.samples, ..Default::default() },
         fragment: Some(wgpu::FragmentState {
             module: parts.module,
             entry_point: Some(parts.fragment),
