@@ -8,7 +8,9 @@ use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::{Bytes, bit, code_of};
-use crate::mesh::{AlphaMode, Filter, Material, Sampler, Texture, TextureTransform, Wrap};
+use crate::mesh::{
+    AlphaMode, MagFilter, Material, MinFilter, Sampler, Texture, TextureTransform, Wrap,
+};
 use bytemuck::{Pod, Zeroable};
 
 /// Bits of the flags. The two bits of `ALPHA_MODE` hold the alpha mode.
@@ -89,8 +91,8 @@ fn stored(t: &Texture) -> StoredTexture {
         rotation: t.transform.rotation,
         scale: t.transform.scale,
         wrap: [wrap_u, wrap_v].map(|w| code_of(&Wrap::ALL, w) as u8),
-        mag_filter: mag_filter.map_or(0, |f| code_of(&Filter::ENLARGED, f) as u8 + 1),
-        min_filter: min_filter.map_or(0, |f| code_of(&Filter::ALL, f) as u8 + 1),
+        mag_filter: mag_filter.map_or(0, |f| code_of(&MagFilter::ALL, f) as u8 + 1),
+        min_filter: min_filter.map_or(0, |f| code_of(&MinFilter::ALL, f) as u8 + 1),
     }
 }
 
@@ -164,8 +166,8 @@ fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
         sampler: Sampler {
             wrap_u: wrap(wrap_u)?,
             wrap_v: wrap(wrap_v)?,
-            mag_filter: filter(r, &Filter::ENLARGED, t.mag_filter)?,
-            min_filter: filter(r, &Filter::ALL, t.min_filter)?,
+            mag_filter: filter(r, &MagFilter::ALL, t.mag_filter)?,
+            min_filter: filter(r, &MinFilter::ALL, t.min_filter)?,
         },
     })
 }

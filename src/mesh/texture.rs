@@ -71,11 +71,10 @@ pub struct Sampler {
     pub wrap_u: Wrap,
     /// Wrapping along v. Default: repeated.
     pub wrap_v: Wrap,
-    /// Filter where a texel covers several pixels: nearest or linear; others count as nearest in files. `None` leaves it to
-    /// the renderer.
-    pub mag_filter: Option<Filter>,
+    /// Filter where a texel covers several pixels; `None` leaves it to the renderer.
+    pub mag_filter: Option<MagFilter>,
     /// Filter where a pixel covers several texels; `None` leaves it to the renderer.
-    pub min_filter: Option<Filter>,
+    pub min_filter: Option<MinFilter>,
 }
 
 /// Values of a texture outside its image.
@@ -90,10 +89,18 @@ pub enum Wrap {
     MirroredRepeat,
 }
 
-/// Filter between texels. Enlarged textures have [`Nearest`](Self::Nearest) or [`Linear`](Self::Linear); the others choose
-/// among mip levels, of reduced textures.
+/// Filter of enlarged textures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Filter {
+pub enum MagFilter {
+    /// The nearest texel.
+    Nearest,
+    /// Linear between texels.
+    Linear,
+}
+
+/// Filter of reduced textures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MinFilter {
     /// The nearest texel of the image.
     Nearest,
     /// Linear between texels of the image.
@@ -113,10 +120,14 @@ impl Wrap {
     pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
-#[cfg(feature = "phx")]
-impl Filter {
-    /// All filters, in the order of their numbers in files, which begin with 1.
-    pub(crate) const ALL: [Self; 6] = [
+impl MagFilter {
+    /// All values, in the order of their numbers in files, which begin with 1.
+    pub const ALL: [Self; 2] = [Self::Nearest, Self::Linear];
+}
+
+impl MinFilter {
+    /// All values, in the order of their numbers in files, which begin with 1.
+    pub const ALL: [Self; 6] = [
         Self::Nearest,
         Self::Linear,
         Self::NearestMipmapNearest,
@@ -124,9 +135,6 @@ impl Filter {
         Self::NearestMipmapLinear,
         Self::LinearMipmapLinear,
     ];
-
-    /// Filters of enlarged textures, in the same order.
-    pub(crate) const ENLARGED: [Self; 2] = [Self::Nearest, Self::Linear];
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use phalanx::import::raw::{
     RawUserTrack,
 };
 use phalanx::mesh::{
-    AlphaMode, Filter, Image, ImageData, Influences, Material, Mesh, MorphTarget, Primitive,
-    Sampler, Texture, TextureTransform, Wrap,
+    AlphaMode, Image, ImageData, Influences, MagFilter, Material, Mesh, MinFilter, MorphTarget,
+    Primitive, Sampler, Texture, TextureTransform, Wrap,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, HumanBone, Trs, UserChannel};
@@ -134,8 +134,8 @@ fn texture(image: usize) -> Texture {
         sampler: Sampler {
             wrap_u: Wrap::ClampToEdge,
             wrap_v: Wrap::MirroredRepeat,
-            mag_filter: Some(Filter::Nearest),
-            min_filter: Some(Filter::LinearMipmapNearest),
+            mag_filter: Some(MagFilter::Nearest),
+            min_filter: Some(MinFilter::LinearMipmapNearest),
         },
     }
 }

@@ -7,7 +7,8 @@ use phalanx::import::ImportOptions;
 use phalanx::import::read_path;
 use phalanx::import::{ImportReport, Severity};
 use phalanx::mesh::{
-    AlphaMode, Filter, ImageData, ImageMode, Material, Sampler, Texture, TextureTransform, Wrap,
+    AlphaMode, ImageData, ImageMode, MagFilter, Material, MinFilter, Sampler, Texture,
+    TextureTransform, Wrap,
 };
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
@@ -131,8 +132,8 @@ fn all_properties_of_surfaces() {
     let sampler = Sampler {
         wrap_u: Wrap::ClampToEdge,
         wrap_v: Wrap::MirroredRepeat,
-        mag_filter: Some(Filter::Nearest),
-        min_filter: Some(Filter::LinearMipmapNearest),
+        mag_filter: Some(MagFilter::Nearest),
+        min_filter: Some(MinFilter::LinearMipmapNearest),
     };
     let plain = Texture::default();
     let everything = Material {

@@ -6,7 +6,8 @@ use super::limits::{MemoryLimit, Notes};
 use super::material_json as json;
 use super::nodes::finite;
 use crate::mesh::{
-    AlphaMode, Filter, Material, Sampler, TEX_COORD_SETS, Texture, TextureTransform, Wrap,
+    AlphaMode, MagFilter, Material, MinFilter, Sampler, TEX_COORD_SETS, Texture, TextureTransform,
+    Wrap,
 };
 use crate::skeleton::MAX_LENGTH;
 use serde::de::DeserializeOwned;
@@ -319,19 +320,25 @@ fn sampler(index: usize, stated: &json::Sampler, notes: &mut Notes) -> Sampler {
         }
     };
     let (wrap_u, wrap_v) = (wrap("wrapS", stated.wrap_s), wrap("wrapT", stated.wrap_t));
-    let mut filter = |name, value: Option<u32>, most: u32| match value.filter(|&v| v <= most) {
-        Some(9728) => Some(Filter::Nearest),
-        Some(9729) => Some(Filter::Linear),
-        Some(9984) => Some(Filter::NearestMipmapNearest),
-        Some(9985) => Some(Filter::LinearMipmapNearest),
-        Some(9986) => Some(Filter::NearestMipmapLinear),
-        Some(9987) => Some(Filter::LinearMipmapLinear),
-        _ => {
-            value.into_iter().for_each(|other| unknown(name, other));
+    let mag_filter = stated.mag_filter.and_then(|value| match value {
+        9728 => Some(MagFilter::Nearest),
+        9729 => Some(MagFilter::Linear),
+        other => {
+            unknown("magFilter", other);
             None
         }
-    };
-    let mag_filter = filter("magFilter", stated.mag_filter, 9729);
-    let min_filter = filter("minFilter", stated.min_filter, 9987);
+    });
+    let min_filter = stated.min_filter.and_then(|value| match value {
+        9728 => Some(MinFilter::Nearest),
+        9729 => Some(MinFilter::Linear),
+        9984 => Some(MinFilter::NearestMipmapNearest),
+        9985 => Some(MinFilter::LinearMipmapNearest),
+        9986 => Some(MinFilter::NearestMipmapLinear),
+        9987 => Some(MinFilter::LinearMipmapLinear),
+        other => {
+            unknown("minFilter", other);
+            None
+        }
+    });
     Sampler { wrap_u, wrap_v, mag_filter, min_filter }
 }
