@@ -1,8 +1,7 @@
 //! The joints of a raw scene, and the lane order that follows from its clips.
 
 use super::check::check_indices;
-use super::clip_builder::{Variation, check_track, classify};
-use super::curve::Curve;
+use super::clip_builder::{Variation, variation};
 use super::joint_order::joint_order;
 use super::lengths::Lengths;
 use super::rig::scalars_of;
@@ -99,10 +98,9 @@ impl LaneUses {
                 if t.channel == RawChannel::Weights {
                     continue;
                 }
-                let name = c.name.as_deref().unwrap_or_default();
-                check_track(name, index, t, 1).map_err(|source| source.in_animation(clip))?;
+                let found = variation(c, index, lengths).map_err(|e| e.in_animation(clip))?;
                 let joint = usize::from(joint_of_node[t.node]);
-                match classify(&Curve::new(t, 0), t.channel.to_channel(), lengths.local(t.node)) {
+                match found {
                     Variation::Animated => {
                         moved.push(joint);
                         self.0[joint].slides |= t.channel != RawChannel::Rotation;

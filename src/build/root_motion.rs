@@ -1,7 +1,6 @@
 //! Root motion: the motion of a clip's root joint, extracted from the raw tracks before clips are built.
 
-use super::clip_builder::{Variation, check_track, classify};
-use super::curve::Curve;
+use super::clip_builder::{Variation, variation};
 use super::lengths::Lengths;
 use crate::clip::{ClipFault, RootMotionParts};
 use crate::error::{BuildError, MAX_ROOT_STEPS};
@@ -154,13 +153,9 @@ fn by_node(clip: &RawClip) -> TracksOf {
 /// Per node, whether a clip animates it.
 fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, BuildError> {
     let mut moving = vec![false; raw.nodes.len()];
-    let name = clip.name.as_deref().unwrap_or_default();
     for (index, track) in clip.tracks.iter().enumerate() {
         if track.channel != RawChannel::Weights {
-            check_track(name, index, track, 1)?;
-            let (channel, size) = (track.channel.to_channel(), lengths.local(track.node));
-            let variation = classify(&Curve::new(track, 0), channel, size);
-            moving[track.node] |= variation == Variation::Animated;
+            moving[track.node] |= variation(clip, index, lengths)? == Variation::Animated;
         }
     }
     Ok(moving)

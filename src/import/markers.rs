@@ -5,7 +5,7 @@
 //! Extras hold it under `markers` or `events`. A file is `{"clips": {NAME: …}}`, where each clip has such a list, or an
 //! object like extras.
 
-use super::error::ImportError;
+use super::error::{Fault, ImportError};
 use super::fault::{ImportFault, MAX_GIVEN_MARKERS, invalid};
 use super::read_file::read_file;
 use crate::clip::{Clip, MAX_MARKERS, Marker};
@@ -127,7 +127,7 @@ pub(crate) fn snap(markers: &mut [Marker], duration: f32) {
 /// The error of a file of markers, or of one clip in it.
 fn refused(file: &str, clip: Option<&String>, fault: ImportFault) -> ImportError {
     let place = clip.map_or_else(String::new, |clip| format!("clip \"{}\"", shorten(clip)));
-    ImportError::Fault { file: file.to_owned(), place, fault }
+    Fault { place, kind: fault }.in_file(file)
 }
 
 /// The marker file of a model: `fox.events.json` beside `fox.glb`.

@@ -18,7 +18,7 @@ const SOLES: [f64; 2] = [0.1, 0.25];
 /// Largest depth of that joint below the origin, as a share of the body's height.
 const SUNK: f64 = 0.03;
 
-const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
+pub(super) const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
 /// Rotations from level soles to those of the reference pose, for both feet.
 pub(super) type Tilts = [DQuat; 2];
 

@@ -24,6 +24,8 @@ pub(super) struct Link {
     pub source: usize,
     /// Index of the target's joint.
     pub target: usize,
+    /// Number of the nearest link above the joint on the target; it comes before this one.
+    pub above: Option<usize>,
     /// Joints of the source from the bone above to the bone; the rotations on the way up are undone.
     pub steps: Vec<Step>,
     pub left: DQuat,
@@ -34,11 +36,13 @@ impl Link {
     /// The links of all pairs; joints above come before those below them.
     pub fn all(source: &Body, target: &Body, space: &Space) -> Vec<Self> {
         let pairs = pairs(source, target, space);
+        let number: BTreeMap<usize, usize> = pairs.keys().copied().zip(0..).collect();
         let link = |(&joint, pair): (&usize, &Pair)| {
             let from = pair.source;
             // The nearest joint above that follows a bone; the human order may differ from the rig's.
-            let mut over = ancestors(&target.skeleton, joint).filter_map(|j| pairs.get(&j));
-            let above = over.next().map(|p| p.source);
+            let mut all = ancestors(&target.skeleton, joint);
+            let over = all.find_map(|j| Some((j, pairs.get(&j)?.source)));
+            let above = over.map(|(_, source)| source);
             let top = above.map(|j| j as u16);
             let steps = steps(&source.skeleton, top, from as u16, usize::MAX);
             // Rotations in the space of the joint above, in the source and in the target.
@@ -48,6 +52,7 @@ impl Link {
                 bone: pair.bone,
                 source: from,
                 target: joint,
+                above: over.and_then(|(j, _)| number.get(&j).copied()),
                 steps: steps.unwrap_or_default(),
                 left: unit(target.world_above(joint).conjugate() * left),
                 right: unit(right * target.worlds[joint]),
@@ -75,24 +80,6 @@ impl Link {
             _ => false,
         }
     }
-}
-
-/// For every link the nearest link above its joint on the target.
-pub(super) fn links_above(links: &[Link], target: &Body) -> Vec<Option<usize>> {
-    // This becomes the nearest link at or above every joint; parents come first.
-    let mut near: Vec<Option<usize>> = vec![None; target.skeleton.len()];
-    for (at, link) in links.iter().enumerate() {
-        near[link.target] = Some(at);
-    }
-    let mut above = vec![None; links.len()];
-    for joint in 0..near.len() {
-        let over = parent(&target.skeleton, joint).and_then(|p| near[p]);
-        match near[joint] {
-            Some(at) => above[at] = over,
-            None => near[joint] = over,
-        }
-    }
-    above
 }
 
 /// Limit on the pairs by name. Each walks up its skeleton, which may be a chain of 65,535 joints; rigs with twist

@@ -150,7 +150,8 @@ pub(super) fn bound(rig: &Rig) -> Option<Vec<Trs>> {
     bind_pose(rig, |_| true).map(|pose| narrow(&pose))
 }
 
-fn narrow(pose: &[Local]) -> Vec<Trs> {
+/// Local transforms in single precision.
+pub(super) fn narrow(pose: &[Local]) -> Vec<Trs> {
     pose.iter().map(|local| local.to_trs()).collect()
 }
 

@@ -6,7 +6,6 @@ use super::feet::{least_work, plant};
 use super::hips::Hips;
 use super::humanoid::HumanoidMap;
 use super::kept::{scaled, scales, translations};
-use super::link::links_above;
 use super::looks::{Looks, are_tilted};
 use super::loose::carried;
 use super::motion::Motion;
@@ -205,13 +204,12 @@ impl Setup {
         let (keys, gap) = hips.keys(motion, work)?;
         let mut between = gap / self.target.height;
         tracks.set(keys.track(hips.target_joint, Channel::Translation));
-        let above = links_above(&self.links, &self.target);
-        let tolerances = tolerances(&self.links, &above, motion);
+        let tolerances = tolerances(&self.links, motion);
         // In model space deviations add up.
         let mut gaps = vec![0.0; self.links.len()];
         for (at, link) in self.links.iter().enumerate() {
             let (track, gap) = rotations(link, motion, &self.space, tolerances[at], work);
-            gaps[at] = gap + above[at].map_or(0.0, |over| gaps[over]);
+            gaps[at] = gap + link.above.map_or(0.0, |over| gaps[over]);
             between = between.max(gaps[at]);
             tracks.set(track);
         }

@@ -48,16 +48,16 @@ impl Room {
 }
 
 /// The tolerance of every link, radians: the bound in model space, divided by the number of links on a path through it
-/// that need inserted keys. `above` holds the links above; these come first.
-pub(super) fn tolerances(links: &[Link], above: &[Option<usize>], motion: &Motion<'_>) -> Vec<f64> {
+/// that need inserted keys. Links above come first.
+pub(super) fn tolerances(links: &[Link], motion: &Motion<'_>) -> Vec<f64> {
     let own: Vec<usize> = links.iter().map(|l| usize::from(!l.is_exact(motion))).collect();
     let mut up = own.clone();
     for at in 0..links.len() {
-        up[at] += above[at].map_or(0, |over| up[over]);
+        up[at] += links[at].above.map_or(0, |over| up[over]);
     }
     let mut down = vec![0; links.len()];
     for at in (0..links.len()).rev() {
-        if let Some(over) = above[at] {
+        if let Some(over) = links[at].above {
             down[over] = down[over].max(down[at] + own[at]);
         }
     }

@@ -3,6 +3,7 @@
 use super::error::SceneError;
 use super::graph::{NONE, SceneGraph};
 use super::ids::NodeId;
+use super::update::runs;
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::sync::Arc;
@@ -84,12 +85,8 @@ impl SceneGraph {
             let parent = gone.get(self.parent[n as usize] as usize);
             gone[n as usize] |= parent == Some(&true);
         }
-        let mut first = 0;
-        for run in gone.chunk_by(|a, b| a == b) {
-            if run[0] {
-                self.free_nodes(first..first + run.len());
-            }
-            first += run.len();
+        for nodes in runs(&gone) {
+            self.free_nodes(nodes);
         }
     }
 

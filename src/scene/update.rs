@@ -4,6 +4,16 @@ use super::graph::{NONE, SceneGraph};
 use glam::DAffine3;
 use std::ops::Range;
 
+/// The ranges of indices whose flags are true.
+pub(super) fn runs(flags: &[bool]) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut end = 0;
+    let runs = flags.chunk_by(|a, b| a == b).map(move |run| {
+        end += run.len();
+        (run[0], end - run.len()..end)
+    });
+    runs.filter(|run| run.0).map(|run| run.1)
+}
+
 impl SceneGraph {
     /// Computes the world transforms of all nodes that have moved, or whose ancestors have. Returns
     /// the ranges of node indices whose world transforms were computed.
@@ -31,13 +41,7 @@ impl SceneGraph {
                 self.world[n] = above.map_or(local, |p| self.world[p] * local);
             }
         }
-        let mut first = 0;
-        for run in self.changed.chunk_by(|a, b| a == b) {
-            if run[0] {
-                self.changed_ranges.push(first..first + run.len());
-            }
-            first += run.len();
-        }
+        self.changed_ranges.extend(runs(&self.changed));
         &self.changed_ranges
     }
 

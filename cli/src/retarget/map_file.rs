@@ -58,7 +58,10 @@ pub fn print(model: &Model, map: Option<&MapFile>) -> Result<(), CliError> {
     let skeleton = model.rig.skeleton();
     let (draft, fault) = match map {
         Some(map) => (map.of(skeleton)?, None),
-        None => (HumanoidMap::draft(&model.rig), HumanoidMap::of_rig(&model.rig).err()),
+        None => match HumanoidMap::of_rig(&model.rig) {
+            Ok(map) => (map, None),
+            Err(fault) => (HumanoidMap::draft(&model.rig), Some(fault)),
+        },
     };
     output::print_json(&Members::new(&draft, skeleton), true)?;
     let lacking: Vec<&str> = draft.lacking().map(|bone| bone.name()).collect();

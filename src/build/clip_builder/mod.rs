@@ -6,7 +6,7 @@ pub(super) mod variation;
 
 pub use key_times::RESAMPLE_RATE;
 pub(crate) use key_times::Resampled;
-pub(crate) use variation::{Variation, check_track, classify};
+pub(crate) use variation::{Variation, check_track, classify, variation};
 
 use super::curve::Curve;
 use super::lengths::Lengths;

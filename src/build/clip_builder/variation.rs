@@ -1,9 +1,10 @@
 //! Classification of tracks as constant or animated, and the check of their lengths.
 
 use crate::build::curve::Curve;
+use crate::build::lengths::Lengths;
 use crate::clip::{Channel, ClipFault};
 use crate::error::BuildError;
-use crate::raw::{Interpolation, RawChannel, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
 
 /// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
@@ -26,7 +27,7 @@ pub(crate) enum Variation {
 }
 
 /// The variation up to which the components of a channel count as constant. `size` is the model's size in the frame of
-/// the translation, see [`Lengths::local`](crate::build::lengths::Lengths::local); `largest` is the size of a scale.
+/// the translation, see [`Lengths::local`]; `largest` is the size of a scale.
 pub(crate) fn tolerance(channel: Channel, size: f64, largest: impl Fn() -> [f64; 4]) -> [f64; 4] {
     match channel {
         Channel::Translation => [TRANSLATION_TOLERANCE * size; 4],
@@ -51,6 +52,21 @@ pub(crate) fn classify(curve: &Curve, channel: Channel, size: f64) -> Variation 
             Variation::Constant(v)
         }
     }
+}
+
+/// Checks a track of a clip that does not animate weights, and classifies it.
+///
+/// # Errors
+/// If the lengths of its arrays are not consistent.
+pub(crate) fn variation(
+    clip: &RawClip,
+    index: usize,
+    lengths: &Lengths,
+) -> Result<Variation, BuildError> {
+    let track = &clip.tracks[index];
+    check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
+    let size = lengths.local(track.node);
+    Ok(classify(&Curve::new(track, 0), track.channel.to_channel(), size))
 }
 
 /// Checks that the lengths of a track's arrays are consistent.

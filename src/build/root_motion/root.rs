@@ -2,7 +2,7 @@
 //! that remain.
 
 use super::{RootMotionOptions, TracksOf, up};
-use crate::build::clip_builder::{Variation, check_track, classify};
+use crate::build::clip_builder::{Variation, check_track, variation};
 use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
 use crate::clip::ClipFault;
@@ -74,9 +74,7 @@ impl Root {
                 if track.channel == RawChannel::Weights {
                     continue;
                 }
-                check_track(clip.name.as_deref().unwrap_or_default(), index, track, 1)?;
-                let (channel, size) = (track.channel.to_channel(), lengths.local(track.node));
-                match classify(&Curve::new(track, 0), channel, size) {
+                match variation(clip, index, lengths)? {
                     Variation::Constant(v) => match track.channel {
                         RawChannel::Translation => t = DVec3::new(v[0], v[1], v[2]),
                         RawChannel::Rotation => r = DQuat::from_array(v),

@@ -174,7 +174,14 @@ impl Part {
                     tracks.push(track);
                 }
             }
-            self.scene.clips.push(RawClip { tracks, ..clip.clone() });
+            self.scene.clips.push(RawClip {
+                name: clip.name.clone(),
+                duration: clip.duration,
+                tracks,
+                extras: clip.extras.clone(),
+                markers: clip.markers.clone(),
+                trimmed: clip.trimmed,
+            });
         }
     }
 }

@@ -1,5 +1,5 @@
 //! Keys of the source as keys of the target. If one moving joint lies on a route, its keys are multiplied by constants,
-//! which is exact for every interpolation; if several do, they are sampled (`sampled.rs`).
+//! which is exact for every interpolation; if several do, they are sampled.
 
 use super::binding::{Binding, Carry, Shown, frame_scale};
 use super::path::Route;

@@ -19,8 +19,6 @@ const SHORTEST: f64 = 0.05;
 /// Largest distance of hips and feet at the end of a loop from its beginning, as a share of the hips' height.
 const CLOSED: f64 = 1e-3;
 
-pub(super) const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
-
 /// The root motion of a clip, if it has some, on both bodies.
 pub(super) struct Roots<'a> {
     pub motion: Option<&'a RootMotion>,

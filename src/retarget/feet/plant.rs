@@ -1,11 +1,11 @@
 //! Corrects the legs of the target's tracks while feet are in contact.
 
-use super::contact::{FEET, Roots, contacts, feet, ground, in_world, is_loop, level, travels};
+use super::contact::{Roots, contacts, feet, ground, in_world, is_loop, level, travels};
 use super::leg::{Leg, reach};
 use super::ring::Ring;
 use crate::clip::{Channel, Clip};
 use crate::raw::Interpolation;
-use crate::retarget::body::{Body, twin};
+use crate::retarget::body::{Body, FEET, twin};
 use crate::retarget::error::RetargetError;
 use crate::retarget::humanoid::HumanBone as B;
 use crate::retarget::loose::Loose;

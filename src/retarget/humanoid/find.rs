@@ -7,7 +7,8 @@ use super::shape::{Shape, by_shape, spread};
 use super::tables::{SIDES, TABLES, Table};
 use crate::retarget::bind::Numbered;
 use crate::retarget::error::RetargetError;
-use crate::retarget::reference::{Reference, bound};
+use crate::retarget::motion::Motion;
+use crate::retarget::reference::{bound, narrow};
 use crate::rig::Rig;
 use crate::skeleton::{HumanBone, NO_JOINT, Skeleton, Trs};
 use std::collections::HashMap;
@@ -130,11 +131,12 @@ impl HumanoidMap {
 /// The bind pose, and frames of clips.
 fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
     let clips = rig.clips().iter().take(CLIPS);
-    let frames = clips.flat_map(move |clip| {
-        let time = move |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
-        (0..FRAMES).map(move |k| Reference::of_clip(clip, rig.skeleton(), time(k)))
+    let clips = clips.filter(|clip| RetargetError::check(clip, rig.skeleton()).is_ok());
+    let frames = clips.flat_map(|clip| {
+        let (motion, _) = Motion::of_clip(clip, rig.skeleton());
+        let time = |k: usize| clip.duration() * (k as f32 / FRAMES as f32);
+        (0..FRAMES).map(move |k| narrow(&motion.pose(time(k))))
     });
-    let frames = frames.filter_map(|frame| Some(frame.ok()?.pose()?.to_vec()));
     std::iter::once_with(move || bound(rig)).flatten().chain(frames)
 }
 
@@ -312,9 +314,12 @@ impl<'a> Joints<'a> {
         let right = bone.name().starts_with("right");
         let side = table.sides[usize::from(right)];
         for (row, names) in table.rows() {
+            if row != bone && !(right && row.mirrored() == bone) {
+                continue;
+            }
             for name in names.filter(|name| !name.is_empty()) {
                 let sided = name.contains('~');
-                let applies = row == bone || (sided && right && row.mirrored() == bone);
+                let applies = row == bone || sided;
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
