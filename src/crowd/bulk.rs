@@ -78,7 +78,7 @@ impl<M: Copy + Into<Playable>> Plays<'_, M> {
 
     /// Checks that the motion plays on the layer of an element's instance.
     fn check(self, e: &Element<'_>) -> Result<(), CrowdError> {
-        e.pool.find_action(e.index, self.layer, self.motion(e.element)).map(|_| ())
+        e.pool.check_plays(e.index, self.layer, self.motion(e.element))
     }
 }
 

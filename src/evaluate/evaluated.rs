@@ -1,4 +1,4 @@
-//! Reading an instance's present pose: model matrices and local matrices. Each costs the evaluation of one character. A
+//! Reading an instance's present pose: model matrices. Each costs the evaluation of one character. A
 //! thread keeps its scratch, so reading does not allocate.
 
 use super::PaletteScratch;

@@ -2,7 +2,6 @@
 
 use super::gather::Instances;
 use super::instance::Instance;
-use super::rig_tables::RigTables;
 use super::scratch::{Needs, Scratch};
 use super::watch::TakenJoints;
 use crate::math::Affine3x4;
@@ -43,15 +42,11 @@ pub(crate) struct PaletteScratch {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PaletteNeeds {
     pub run: Needs,
-    rows: usize,
+    /// Rows of a palette.
+    pub rows: usize,
 }
 
 impl PaletteNeeds {
-    /// The sizes for any instance with these tables.
-    pub fn new(run: Needs, tables: &RigTables) -> Self {
-        Self { run, rows: tables.rig().palette_len() }
-    }
-
     /// The larger sizes of both.
     pub fn max(&self, other: &Self) -> Self {
         Self { run: self.run.max(&other.run), rows: self.rows.max(other.rows) }

@@ -101,7 +101,7 @@ pub(crate) trait Instances: Sync {
             lanes: tables.rig().skeleton().joint_of().len(),
             joints: tables.rig().skeleton().len(),
         };
-        PaletteNeeds::new(run, tables)
+        PaletteNeeds { run, rows: tables.rig().palette_len() }
     }
 
     /// Fills the scratch's layers and actions for an instance. The scratch has been reserved for all.

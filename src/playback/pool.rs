@@ -372,6 +372,23 @@ impl Pool {
         Ok((state, found))
     }
 
+    /// Checks that a motion plays on a layer, without loading it.
+    ///
+    /// # Errors
+    /// For a reason that [`find_action`](Self::find_action) lists.
+    pub fn check_plays(
+        &self,
+        index: usize,
+        layer: usize,
+        motion: Playable,
+    ) -> Result<(), PlaybackError> {
+        self.library.check_layer(layer)?;
+        let source = self.library.source(motion)?;
+        let mut actions = self.state.entries().actions(self.entry(index, layer));
+        let plays = actions.any(|a| a.source() == source);
+        plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
+    }
+
     /// Changes the action that plays a motion on a layer.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Queries of one instance's present pose: model matrices, local matrices and scalars. Each costs the evaluation of one
+//! Queries of one instance's present pose: model matrices and scalars. Each costs the evaluation of one
 //! character.
 
 use super::Pool;
