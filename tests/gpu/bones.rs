@@ -85,7 +85,7 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
         let rows = bones.read(gpu).unwrap();
         let mut truth = Truth::new(&rigs, &[60, 60]);
         let truth = truth.of(&state);
-        let mut now = HashMap::new();
+        let (mut now, mut places) = (HashMap::new(), HashMap::new());
         for &id in &all {
             let range = crowd.palette_range(id);
             let expected = truth.palette(id);
@@ -106,6 +106,8 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, frames: u64) -> usize {
             let last = bones.locate(&(range.end - 1..range.end)).unwrap();
             assert_eq!(last.page, place.page, "an instance lies in two pages");
             assert_eq!(last.row - place.row, range.len() as u32 - 1);
+            let taken = places.insert((place.page, place.row), range.start);
+            assert!(taken.is_none_or(|start| start == range.start), "two palettes in one place");
             now.insert(id, rows.to_vec());
         }
         known = now;

@@ -193,7 +193,7 @@ fn some_nodes_cannot_be_split_off() {
     let scene = whole.name.clone();
     let error = |node| whole.clone().split_at(node).unwrap_err();
     let fault = |node| match error(node) {
-        ImportError::Fault { file, fault, .. } if file == scene => fault,
+        ImportError::Fault { file, place, fault } if file == scene && place.is_empty() => fault,
         other => panic!("{other:?}"),
     };
     assert!(matches!(fault(8), ImportFault::Index { what: "node", index: 8, count: 8 }));

@@ -607,7 +607,10 @@ fn what_cannot_be_bound_is_named() {
     }
     let binding = Binding::new(other.skeleton(), other.skeleton(), &BindOptions::default());
     let refused = binding.unwrap().clip(clip);
-    assert!(matches!(refused, Err(RetargetError::Skeleton { .. })));
+    assert!(matches!(
+        refused,
+        Err(RetargetError::Skeleton { skeleton: "the skeleton that was bound", .. })
+    ));
 }
 
 /// Morph weights are bound as joints are: without the prefixes of their nodes, and without case.

@@ -169,7 +169,7 @@ fn frames_that_stand_take_the_place_of_rest_poses_that_lie() {
         let found =
             Reference::find(&from, &map, "source").unwrap_or_else(|e| panic!("{name}: {e}"));
         let Reference::Frame { clip, time, .. } = &found.0 else {
-            panic!("{name}: {:?}", found.1);
+            panic!("{name}: {:?}", found.0);
         };
         // Within the steps of frames that are looked at.
         assert!(*clip == "take" && (0.05..0.08).contains(time), "{name}: {time}");

@@ -214,6 +214,12 @@ fn tags_differ_or_are_the_hosts() {
     rigs.sort_unstable();
     rigs.dedup();
     assert_eq!(rigs.len(), 8);
+    let mut crowd = Crowd::new();
+    let named = crowd.add_rig(rig.clone()).unwrap();
+    let instance = format!("{:?}", crowd.spawn(named).unwrap());
+    let tag = instance.split_once("crowd ").and_then(|(_, rest)| rest.split(' ').next());
+    let tag: u16 = tag.unwrap().parse().unwrap();
+    assert!((1..=phalanx::crowd::MAX_TAG).contains(&tag), "{instance}");
     for tag in [1, 512, phalanx::crowd::MAX_TAG] {
         let mut crowd = Crowd::with_tag(tag).unwrap();
         let named = crowd.add_rig(rig.clone()).unwrap();

@@ -20,7 +20,7 @@ fn an_instance_never_comes_back() {
         assert!(crowd.world(first).is_err(), "round {round}");
         assert_eq!(crowd.instance_count(), 1);
         crowd.despawn(i).unwrap();
-        assert!((crowd.instance_count() == 0));
+        assert_eq!(crowd.instance_count(), 0);
     }
     // One place is used up and stays empty; a rig with such places can be removed.
     let i = crowd.spawn(id).unwrap();

@@ -118,7 +118,7 @@ impl Course {
             }
             18 => {
                 crowd.fade_many(all, 0, &[a], &[0.5], &[0.0]).unwrap();
-                "set_weights"
+                "fade_many"
             }
             19 => {
                 let options = [self.options(0)];

@@ -207,7 +207,7 @@ impl Life {
         let hanging = self.hanging();
         if self.below(3) == 0 {
             let gone = self.crowd.unmirror(i, &mut self.scene, hanging);
-            self.note("unmirror", gone);
+            self.note("unmirror before despawn", gone);
         }
         let gone = self.crowd.despawn(i);
         assert!(self.note("despawn", gone).is_some());
@@ -526,6 +526,7 @@ impl Life {
             "set_override",
             "mirror",
             "unmirror",
+            "unmirror before despawn",
             "attach",
             "snapshot",
             "restore",
