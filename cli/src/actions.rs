@@ -116,7 +116,7 @@ pub struct Actions {
 struct Action {
     clip: usize,
     name: String,
-    /// Where it stands at time 0, in seconds.
+    /// The time of the clip at time 0, in seconds.
     start: f64,
     weight: f32,
     duration: f64,
@@ -172,7 +172,7 @@ impl Actions {
         self.all.first().map(|a| a.clip)
     }
 
-    /// Where the first clip stands, from 0 to 1.
+    /// The phase of the first clip, from 0 to 1.
     pub fn phase(&self, time: f64) -> f64 {
         match self.all.first() {
             Some(first) if first.duration > 0.0 => self.clip_time(first, time) / first.duration,

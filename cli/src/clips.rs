@@ -71,7 +71,7 @@ pub struct ClipFile {
     pub file: String,
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
-    /// What the import says of the file.
+    /// The report of the import of the file.
     pub report: ImportReport,
 }
 

@@ -229,7 +229,7 @@ fn distance(
     }
 }
 
-/// Appends a part's provenance. `moved` is what the conversion of its clips may add to their errors.
+/// Appends a part's provenance. `moved` holds, for each of its clips, what the conversion may add to the error.
 fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     let p = part.provenance();
     if joined.tool.is_empty() {

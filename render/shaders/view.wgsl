@@ -1,5 +1,5 @@
 // The camera, the light and the air. Positions are relative to the eye, in world axes.
-// `src/render/view.rs` fills the structure, `src/render/software/shade.rs` computes the same colours.
+// `src/view.rs` fills the structure, `src/software/shade.rs` computes the same colours.
 
 struct View {
     clip: mat4x4<f32>,     // to clip space: depth is reversed, the far plane infinitely far

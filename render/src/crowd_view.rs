@@ -204,7 +204,7 @@ impl CrowdView {
         &self.drawn
     }
 
-    /// Their morph weights, for a scene.
+    /// The morph weights of the instances, for a scene.
     pub fn morph_weights(&self) -> &[f32] {
         &self.weights
     }
@@ -228,7 +228,7 @@ pub enum ViewError {
         /// The rig.
         rig: RigId,
     },
-    /// Models are not as many as the details of a rig.
+    /// The number of models is not that of the rig's details.
     #[error("{found} models for {needed} details")]
     Details {
         /// Their number.

@@ -50,7 +50,7 @@ pub struct DrawDetail<'a> {
 /// How a mesh follows its character.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Placement {
-    /// By its influences.
+    /// The influences of the mesh place it.
     Skinned {
         /// The row of the mesh's slot 0 within the instance's rows.
         first_slot: u32,

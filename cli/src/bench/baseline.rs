@@ -147,12 +147,12 @@ impl Baseline {
         Self { file: file.to_owned(), rows, frames: Vec::new() }
     }
 
-    /// Its rows.
+    /// The rows of the baseline.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
 
-    /// Its frames of churn.
+    /// The frames of churn of the baseline.
     pub fn frames(&self) -> &[Frames] {
         &self.frames
     }

@@ -64,7 +64,7 @@ pub struct ViewerCrowd {
     tinted: bool,
     /// How much of a tint the materials take that take any, above 0.
     strength: f32,
-    /// What colours show; `None` without tiers.
+    /// The value that colours show; `None` without tiers.
     color_by: Option<ColorBy>,
     /// Tints of the last frame with tiers, in the order of the view.
     tints: Vec<[f32; 4]>,

@@ -23,7 +23,7 @@
 //! ```
 //!
 //! The cells of a bank are evaluated by one rig: that of the crowd, or a [detail](crate::rig::Rig::detail) of it that the
-//! tier asks for, with fewer rows. The pool keeps details with their programs (`playback/pool/details.rs`).
+//! tier asks for, with fewer rows. The tables of a pool keep details with their programs (`evaluate/details.rs`).
 
 mod assign;
 mod bank;
