@@ -117,8 +117,7 @@ pub enum RigFault {
         /// Largest product allowed.
         limit: f64,
     },
-    /// The meshes use more slots than [`MAX_SHARED_SLOTS`](crate::rig::MAX_SHARED_SLOTS), summed over pairs of mesh and
-    /// skin.
+    /// The meshes use more than 2^28 slots, summed over pairs of mesh and skin.
     SharedSlots(u64),
     /// The rig has no such level of detail.
     Level {
@@ -127,8 +126,8 @@ pub enum RigFault {
         /// Number of levels of the rig.
         levels: usize,
     },
-    /// The meshes of a detail have more vertices than [`MAX_DETAIL_VERTICES`](crate::rig::MAX_DETAIL_VERTICES), counted
-    /// for each skin that they are drawn with, each morph target and each four influences.
+    /// The meshes of a detail have more than 2^26 vertices, counted for each skin that they are drawn with, each morph
+    /// target and each four influences.
     DetailVertices(u64),
     /// A decoded image does not have four bytes per pixel.
     Image {
