@@ -38,8 +38,7 @@ pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, RowMove, Schedule};
 pub use snapshot::CrowdSnapshot;
 pub use tiers::{
-    MAX_TIERS, PalettePair, RATES, Sharing, Tier, TierDetail, TierError, TierFrame, TierStats,
-    Tiers, View,
+    MAX_TIERS, PalettePair, RATES, Tier, TierDetail, TierError, TierFrame, TierStats, Tiers, View,
 };
 pub use view::RigView;
 pub use watch::WatchedJoints;

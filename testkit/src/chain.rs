@@ -84,6 +84,15 @@ pub fn rig() -> Arc<Rig> {
     Arc::new(build_rig(raw(), &Default::default()).unwrap())
 }
 
+/// Metres that the fastest vertex of the first clip would go in a pass at its largest speed.
+const TRAVEL: f32 = 20.0;
+
+/// An error of sharing within which the first clip has this many phases, a power of two: half of one, and a fifth for what
+/// clocks are off.
+pub fn sharing_error(phases: u16) -> f32 {
+    0.6 * TRAVEL / f32::from(phases)
+}
+
 /// The chain with `clips` clips: clip n is a copy of clip n % 3.
 pub fn rig_of_clips(clips: usize) -> Arc<Rig> {
     let mut raw = raw();

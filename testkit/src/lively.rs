@@ -3,9 +3,7 @@
 use crate::{chain, ruler};
 use phalanx::build::{AdditiveReference, BuildOptions, RootMotionOptions, build_additive_raw};
 use phalanx::clip::Marker;
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Sharing, Tier, TierDetail, Tiers,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, RigId, Tier, TierDetail, Tiers};
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     AtEnd, BlendSpaceId, ClipId, CrossFade, Fill, LoopMode, PlayOptions, Playable, PlaybackError,
@@ -259,11 +257,11 @@ impl Lively {
 
     /// Turns tiers on: interpolated, held and shared palettes, some by a detail, and a budget.
     pub fn rank(&mut self) {
-        let tier = |height, rate, interpolate, sharing, leave_out: &[&str]| Tier {
+        let tier = |height, rate, interpolate, shared_error, leave_out: &[&str]| Tier {
             height,
             rate,
             interpolate,
-            sharing,
+            shared_error,
             detail: (!leave_out.is_empty()).then(|| TierDetail {
                 level: 0,
                 leave_out: leave_out.iter().map(|&name| name.into()).collect(),
@@ -271,11 +269,11 @@ impl Lively {
         };
         let tiers = Tiers {
             tiers: vec![
-                tier(60.0, 1, false, Sharing::None, &[]),
-                tier(50.0, 2, true, Sharing::None, &[]),
-                tier(40.0, 8, false, Sharing::None, &["tip", "joint7"]),
-                tier(30.0, 1, false, Sharing::Phases(24), &[]),
-                tier(20.0, 4, false, Sharing::Error(0.1), &["tip", "joint7"]),
+                tier(60.0, 1, false, None, &[]),
+                tier(50.0, 2, true, None, &[]),
+                tier(40.0, 8, false, None, &["tip", "joint7"]),
+                tier(30.0, 1, false, Some(0.1), &[]),
+                tier(20.0, 4, false, Some(0.1), &["tip", "joint7"]),
             ],
             max_age: 9,
             ..Tiers::default()

@@ -4,7 +4,7 @@
 use libtest_mimic::{Failed, Trial};
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::{Channel, Clip};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, Tiers};
 use phalanx::import::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx::import::read_path;
@@ -131,7 +131,7 @@ impl Seen {
             if size == 0.0 {
                 break;
             }
-            let tier = Tier { sharing: Sharing::Error(share * size), ..Tier::default() };
+            let tier = Tier { shared_error: Some(share * size), ..Tier::default() };
             let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
             crowd.set_tiers(Some(tiers))?;
             crowd.evaluate(&mut bones);

@@ -2,9 +2,7 @@
 
 use crate::models::chain;
 use crate::support::{Truth, bones, crowd_of, open, paged};
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier, TierDetail, Tiers,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, TierDetail, Tiers};
 use phalanx::gpu::{Gpu, GpuBoneBuffer, GpuBoneOptions, PaletteBackend};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig_of_clips;
@@ -253,7 +251,7 @@ pub fn an_empty_crowd() {
 pub fn rows_with_tiers_equal_the_heap() {
     let tiers = |number: usize| {
         let own = Tier { rate: 4, interpolate: number == 1, ..Tier::default() };
-        let shared = Tier { sharing: Sharing::Phases(32), ..Tier::default() };
+        let shared = Tier { shared_error: Some(0.08), ..Tier::default() };
         let tier = match number {
             0 | 1 => own,
             2 => shared,

@@ -4,7 +4,7 @@
 use glam::{Quat, Vec3};
 use phalanx::build::{BuildError, BuildOptions, add_lod, build_rig};
 use phalanx::clip::{Channel, reorder_lanes};
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tier, Tiers};
 use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{BindOptions, Binding, TranslationMode};
 use phalanx::rig::Rig;
@@ -328,7 +328,7 @@ fn speeds_of_small_models_are_no_noise() {
         crowd.play(instance, clip, &PlayOptions::default()).unwrap();
         let tier = Tier {
             // More phases than there are, at the speed that it has.
-            sharing: Sharing::Error((1e-4 * unit) as f32),
+            shared_error: Some((1e-4 * unit) as f32),
             ..Tier::default()
         };
         let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };

@@ -2,7 +2,7 @@
 
 use phalanx::build::{BuildOptions, RootMotionOptions, build_rig};
 use phalanx::clip::Marker;
-use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, TierDetail, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tier, TierDetail, Tiers};
 use phalanx::playback::{EventKinds, Mixer, Playable};
 use phalanx::rig::Rig;
 use phalanx_testkit::alloc::{self, allocations, pool};
@@ -142,18 +142,18 @@ fn unheard_frames_allocate_nothing() {
 fn steady_frames_of_tiers_with_details_allocate_nothing() {
     let _alone = alloc::alone();
     let _alone = ALONE.lock();
-    let tier = |height, level: Option<usize>, rate, sharing| Tier {
+    let tier = |height, level: Option<usize>, rate, shared_error| Tier {
         height,
         rate,
         interpolate: rate > 1,
-        sharing,
+        shared_error,
         detail: level.map(|level| TierDetail { level, ..TierDetail::default() }),
     };
     let tiers = Tiers {
         tiers: vec![
-            tier(30.0, None, 1, Sharing::None),
-            tier(20.0, Some(1), 2, Sharing::None),
-            tier(0.0, Some(2), 1, Sharing::Phases(16)),
+            tier(30.0, None, 1, None),
+            tier(20.0, Some(1), 2, None),
+            tier(0.0, Some(2), 1, Some(0.15)),
         ],
         ..Tiers::default()
     };

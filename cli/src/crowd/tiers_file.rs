@@ -3,7 +3,7 @@
 //! ```text
 //! {"tiers": [{"height": 100},
 //!            {"height": 0.5, "rate": 2, "interpolate": true,     updates
-//!             "phases": 32 or "error": 0.005,                    shared palettes
+//!             "error": 0.005,                                    shared palettes
 //!             "level": 1, "leave_out": ["LeftHandIndex1"]}],     detail
 //!  "hysteresis": 0.1, "max_age": 32, "shadows": 1}
 //! ```
@@ -13,7 +13,7 @@ use super::super::error::CliError;
 use super::super::model::{Model, near_joints};
 use super::super::object::Object;
 use super::super::text;
-use phalanx::crowd::{RATES, Sharing, Tier, TierDetail, Tiers};
+use phalanx::crowd::{RATES, Tier, TierDetail, Tiers};
 use phalanx::skeleton::LookupError;
 use serde::Deserialize;
 use serde_json::Value;
@@ -75,7 +75,6 @@ struct TierEntry {
     height: Value,
     rate: Option<Value>,
     interpolate: Option<Value>,
-    phases: Option<Value>,
     error: Option<Value>,
     level: Option<Value>,
     leave_out: Option<Value>,
@@ -86,9 +85,6 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// U+FEFF in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-
-/// The most phases of a clip that a tier can have.
-const MAX_PHASES: u64 = 4096;
 
 /// The longest value that is shown whole, in columns.
 const VALUE: usize = 40;
@@ -127,16 +123,7 @@ fn parse(bytes: &[u8]) -> Result<Tiers, String> {
 fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
     let name = |field: &str| format!("{of}{field}");
     let height = number(&name("height"), Some(entry.height))?;
-    let phases = whole(&name("phases"), entry.phases, 1..=MAX_PHASES)?;
-    let error = number(&name("error"), entry.error)?;
-    let sharing = match (phases, error) {
-        (None, None) => Sharing::None,
-        (Some(phases), None) => Sharing::Phases(phases),
-        (None, Some(error)) => Sharing::Error(error),
-        _ => {
-            return Err(format!("{of}it has phases and an error; a tier has one of them"));
-        }
-    };
+    let shared_error = number(&name("error"), entry.error)?;
     let rate = match entry.rate {
         None => 1,
         Some(rate) => {
@@ -168,7 +155,7 @@ fn tier(of: &str, entry: TierEntry) -> Result<Tier, String> {
         level: level.unwrap_or(0),
         leave_out: leave_out.unwrap_or_default(),
     });
-    Ok(Tier { height: height.unwrap_or_default(), rate, interpolate, sharing, detail })
+    Ok(Tier { height: height.unwrap_or_default(), rate, interpolate, shared_error, detail })
 }
 
 fn refused(name: &str, value: &Value, expected: &str) -> String {
@@ -256,14 +243,9 @@ pub fn detail(detail: Option<&TierDetail>) -> String {
     }
 }
 
-/// How a tier shares, in words.
-pub fn sharing(sharing: Sharing) -> String {
-    match sharing {
-        Sharing::None => "-".into(),
-        Sharing::Phases(n) => format!("{n} phases"),
-        // Of a model in metres.
-        Sharing::Error(error) => format!("{} mm", three_digits(error * 1e3)),
-    }
+/// The error within which a tier shares, in millimetres for a model in metres.
+pub fn sharing(error: Option<f32>) -> String {
+    error.map_or("-".into(), |error| format!("{} mm", three_digits(error * 1e3)))
 }
 
 /// A positive number to three significant digits, or to the whole.
@@ -287,10 +269,10 @@ mod tests {
             (0.006 * 155.5 / 1.8, "518 mm"),
             (1234.5678, "1234568 mm"),
         ] {
-            assert_eq!(sharing(Sharing::Error(error)), text);
+            assert_eq!(sharing(Some(error)), text);
         }
         for error in [f32::MIN_POSITIVE, f32::MAX] {
-            assert!(sharing(Sharing::Error(error)).ends_with(" mm"));
+            assert!(sharing(Some(error)).ends_with(" mm"));
         }
     }
 
@@ -308,17 +290,18 @@ mod tests {
 
     #[test]
     fn all_fields_are_read() {
-        let text = r#"{"tiers": [{"height": 100, "rate": null}, {"height": 20, "rate": 2, "interpolate": true, "phases": 4096},
+        let text = r#"{"tiers": [{"height": 100, "rate": null}, {"height": 20, "rate": 2, "interpolate": true},
             {"height": 0.5, "rate": 16, "error": 0.005, "level": 1, "leave_out": ["Arm/Hand"]}],
             "hysteresis": 0, "max_age": 4294967295, "shadows": 1}"#;
         let tiers = parse(text.as_bytes()).unwrap();
-        let tier = |height, rate, sharing| Tier { height, rate, sharing, ..Tier::default() };
+        let tier =
+            |height, rate, shared_error| Tier { height, rate, shared_error, ..Tier::default() };
         let expected = [
-            tier(100.0, 1, Sharing::None),
-            Tier { interpolate: true, ..tier(20.0, 2, Sharing::Phases(4096)) },
+            tier(100.0, 1, None),
+            Tier { interpolate: true, ..tier(20.0, 2, None) },
             Tier {
                 detail: Some(TierDetail { level: 1, leave_out: vec!["Arm/Hand".into()] }),
-                ..tier(0.5, 16, Sharing::Error(0.005))
+                ..tier(0.5, 16, Some(0.005))
             },
         ];
         assert_eq!(tiers.tiers, expected);
@@ -364,21 +347,9 @@ mod tests {
                 r#""height": 1, "interpolate": 1"#,
                 "tier 0: interpolate is 1; expected true or false",
             ),
-            (
-                r#""height": 1, "phases": 70000"#,
-                "tier 0: phases is 70000; expected a whole number from 1 to 4096",
-            ),
-            (
-                r#""height": 1, "phases": 4097"#,
-                "tier 0: phases is 4097; expected a whole number from 1 to 4096",
-            ),
-            (r#""height": 1, "phases": 0"#, "tier 0: phases is 0; expected"),
-            (r#""height": 1, "phases": -5"#, "tier 0: phases is -5; expected"),
-            (r#""height": 1, "phases": 1.5"#, "tier 0: phases is 1.5; expected"),
             (r#""height": 1, "error": 0"#, "tier 0: the error of sharing is 0, outside"),
             (r#""height": 1, "error": -1e-3"#, "tier 0: the error of sharing is -0.001"),
             (r#""height": 1, "error": []"#, "tier 0: error is []; expected a number"),
-            (r#""height": 1, "error": 1, "phases": 1"#, "tier 0: it has phases and an error"),
             (
                 r#""height": 1, "level": -1"#,
                 "tier 0: level is -1; expected a whole number from 0 to 65535",

@@ -102,7 +102,7 @@ fn table(ui: &mut Ui, by: ColorBy, tiers: &[Tier], frame: &TierFrame) {
             ui.label(number.to_string());
             ui.label(tier.height.to_string());
             ui.label(tiers_file::rate(tier.rate, tier.interpolate));
-            ui.label(tiers_file::sharing(tier.sharing));
+            ui.label(tiers_file::sharing(tier.shared_error));
             for value in [now.instances, now.evaluated, now.shared, now.held] {
                 ui.label(count(value as u64));
             }

@@ -406,7 +406,7 @@ fn orbit(crowd: &ViewerCrowd, camera: &Camera) -> Orbit {
 mod tests {
     use super::super::super::frame_renderer::PaletteArg;
     use super::*;
-    use phalanx::crowd::{BoneBuffer, Sharing};
+    use phalanx::crowd::BoneBuffer;
     use std::path::Path;
 
     fn viewer(count: usize) -> Viewer {
@@ -456,10 +456,7 @@ mod tests {
     fn default_tiers_fit_the_model() {
         let error = |viewer: &Viewer| {
             let (tiers, _) = viewer.crowd.tiers().unwrap();
-            match tiers.tiers[1].sharing {
-                Sharing::Error(error) => error,
-                other => panic!("{other:?}"),
-            }
+            tiers.tiers[1].shared_error.unwrap()
         };
         let mut viewer = viewer(1);
         let by = Some(ColorBy::Sharing);

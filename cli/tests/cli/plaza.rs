@@ -138,14 +138,14 @@ pub fn budgets() -> Tested {
 pub fn tiers_of_files() -> Tested {
     let write = |text: &str| fs::write(scratch().join("tiers.json"), text);
     write(
-        r#"{"tiers": [{"height": 200}, {"height": 1, "rate": 2, "phases": 16, "level": 2,
+        r#"{"tiers": [{"height": 200}, {"height": 1, "rate": 2, "error": 0.02, "level": 2,
         "leave_out": ["LeftHandIndex1"]}], "max_age": 8}"#,
     )?;
     let tiers = ["--tiers", "tiers.json"];
     let (text, figures) = small(&[&tiers[..], &["--wide"]].concat())?;
     let rows = list(&figures["runs"][0], "by_tier")?;
     check(rows.len() == 2 && rows[1]["rate"] == 2, "two tiers")?;
-    for part in ["16 phases", "1/2, held", "level 2, 1 left out"] {
+    for part in ["20 mm", "1/2, held", "level 2, 1 left out"] {
         check(text.contains(part), format!("no {part:?} in\n{text}"))?;
     }
     // A level that the model lacks is its last, and one line says so.
@@ -162,7 +162,10 @@ pub fn tiers_of_files() -> Tested {
             r#"{"tiers": [{"height": 9}, {"height": 1, "leave_out": ["LeftHnad"]}]}"#,
             ["tier 1: leave_out", "no joint \"LeftHnad\"", "\"LeftHand\""],
         ),
-        (r#"{"tiers": [{"height": 1, "phases": 70000}]}"#, ["tier 0", "70000", "from 1 to 4096"]),
+        (
+            r#"{"tiers": [{"height": 1, "error": 0}]}"#,
+            ["tier 0", "error of sharing is 0", "outside"],
+        ),
         (r#"{"tiers": []}"#, ["0 tiers", "1 to 16", ""]),
         ("{", ["EOF", "line 1", ""]),
     ] {

@@ -35,7 +35,7 @@ pub fn tiers_are_coloured() -> Result<(), Failed> {
     let screen = Screen::open("tiers", SIZE.0, SIZE.1)?;
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("window-tiers.json");
     // The front rows, and the others, who share.
-    let tiers = r#"{"tiers": [{"height": 70}, {"height": 1, "rate": 2, "phases": 32}]}"#;
+    let tiers = r#"{"tiers": [{"height": 70}, {"height": 1, "rate": 2, "error": 0.05}]}"#;
     fs::write(&file, tiers)?;
     let file = file.display().to_string();
     let args = ["--count", "120", "--tiers", &file, "--budget", "1000"];

@@ -4,7 +4,7 @@ use super::bank::{Bank, NONE, SHARED, SHARED_CELL};
 use super::banks::Banks;
 use super::select::Request;
 use super::stats::TierFrame;
-use super::tier::{Sharing, TierError, Tiers};
+use super::tier::{TierError, Tiers};
 use super::tiering::{OUT, Plan, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
@@ -264,7 +264,7 @@ impl Crowd {
         (tier != OUT && self.tiering.plan.on).then_some(tier.into())
     }
 
-    /// Whether an instance showed a shared palette in the last frame: see [`Sharing`](super::Sharing).
+    /// Whether an instance showed a shared palette in the last frame: see [`Tier::shared_error`](super::Tier::shared_error).
     pub fn shares_palette(&self, instance: InstanceId) -> bool {
         self.cell_of(instance).is_some_and(|(bank, _)| bank.kind().tier == SHARED)
     }
@@ -434,7 +434,7 @@ impl Tiering {
         self.fit_watched(number, pool);
         let given = |ranked: &Ranked| !ranked.importance.is_empty();
         let all = self.views.is_empty() && !self.pools.iter().any(given);
-        let still = all && self.plan.tiers.tiers[0].sharing == Sharing::None;
+        let still = all && self.plan.tiers.tiers[0].shared_error.is_none();
         let ranked = &mut self.pools[number];
         let everybody = std::mem::replace(&mut ranked.everybody, still);
         if still {

@@ -171,8 +171,7 @@ const _: () = assert!(CLOCK_ERROR < 1.0 / 80.0 / 4096.0);
 mod tests {
     use super::*;
     use crate::crowd::{
-        BoneBuffer, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId, Sharing,
-        Tier, Tiers,
+        BoneBuffer, Crowd, CrowdSnapshot, InstanceId, LayerOptions, PlayOptions, RigId, Tier, Tiers,
     };
     use crate::math::Affine3x4;
     use crate::playback::{ClipId, CrossFade, LoopMode, Sync};
@@ -212,14 +211,14 @@ mod tests {
             let id = crowd.add_rig_with_layers(rig.clone(), layers).unwrap();
             let mut all = Vec::new();
             crowd.spawn_many(id, count, &mut all).unwrap();
-            let tier = |height, rate, phases| Tier {
+            let tier = |height, rate, error| Tier {
                 height,
                 rate,
-                sharing: Sharing::Phases(phases),
+                shared_error: Some(error),
                 ..Tier::default()
             };
             let tiers =
-                Tiers { tiers: vec![tier(10.0, 1, 64), tier(0.0, 4, 16)], ..Tiers::default() };
+                Tiers { tiers: vec![tier(10.0, 1, 0.04), tier(0.0, 4, 0.15)], ..Tiers::default() };
             crowd.set_tiers(Some(tiers)).unwrap();
             // Most play something at first.
             let clips = (0..count).map(|n| crowd.clip_by_index(id, n % rig.clips().len()).unwrap());

@@ -5,7 +5,7 @@ use super::bank::{NONE, SHARED_CELL};
 use super::clocks::{ChunkClocks, Origin, PhaseClock};
 use super::shared::{PhaseKey, SharedPhases};
 use super::spheres::{Eight, LANES, Spheres};
-use super::tier::{Sharing, Tiers};
+use super::tier::Tiers;
 use super::tiering::{OUT, Ranked, Tiering};
 use super::view::WideView;
 use crate::evaluate::Instances;
@@ -214,7 +214,7 @@ impl Ranking<'_> {
             let at = index as usize - first;
             requests.extend(self.request(index, (old, tier), &mut cells[at]));
             if tier != OUT
-                && self.tiers.tiers[usize::from(tier)].sharing != Sharing::None
+                && self.tiers.tiers[usize::from(tier)].shared_error.is_some()
                 && let Some(steady) = self.pool.plays_steadily(index as usize)
             {
                 clocks.set(at, steady);
@@ -232,7 +232,7 @@ impl Ranking<'_> {
         }
         if cell & SHARED_CELL == 0 {
             // A fade may have ended.
-            return self.tiers.tiers[usize::from(tier)].sharing != Sharing::None;
+            return self.tiers.tiers[usize::from(tier)].shared_error.is_some();
         }
         !self.waits(index, tier)
     }
@@ -273,9 +273,7 @@ impl Ranking<'_> {
     #[inline(always)]
     fn phase(&self, index: usize, tier: u8) -> Option<PhaseKey> {
         let t = &self.tiers.tiers[usize::from(tier)];
-        if t.sharing == Sharing::None {
-            return None;
-        }
+        t.shared_error?;
         let lead = self.lead[usize::from(tier)];
         let (clip, time) = self.pool.plays_alone(index, lead)?;
         let detail = self.detail[usize::from(tier)];

@@ -6,7 +6,7 @@
 
 use super::bank::NONE;
 use super::clocks::CLOCK_ERROR;
-use super::tier::{MAX_TIERS, Sharing, Tiers};
+use super::tier::{MAX_TIERS, Tiers};
 use crate::clip::{Clip, ClipKind};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
@@ -14,7 +14,7 @@ use crate::rig::ClipSpeed;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The most phases of a clip.
-pub(super) const MAX_PHASES: u16 = 4096;
+const MAX_PHASES: u16 = 4096;
 
 /// The phase of a clip: of the finest division that the clip has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,24 +69,19 @@ impl Phases {
         usize::from(key.detail) * (usize::from(self.count) + 1) + usize::from(key.phase)
     }
 
-    /// `None` if the clip is additive, or its speed is needed and not known yet.
+    /// `None` if the clip is additive, or its speed is not known: no tier shares, or it has not played.
     fn of(pool: &Pool, index: u16, clip: &Clip, tiers: &Tiers) -> Option<Self> {
         if clip.kind() == ClipKind::Additive {
             return None;
         }
-        let speed = match tiers.need_speeds() {
-            true => pool.speed(index)?,
-            false => ClipSpeed::UNKNOWN,
-        };
+        let speed = pool.speed(index)?;
         let seconds = f64::from(clip.duration());
-        let needed = |sharing| match sharing {
-            Sharing::None => None,
-            Sharing::Phases(n) => Some(f64::from(n)),
-            Sharing::Error(error) => phases_within(error, speed, seconds),
-        };
+        let needed = |error: f32| phases_within(error, speed, seconds);
         let mut counts = [0u16; MAX_TIERS];
         for (count, tier) in counts.iter_mut().zip(&tiers.tiers) {
-            if let Some(n) = needed(tier.sharing).filter(|&n| n <= f64::from(MAX_PHASES)) {
+            if let Some(n) =
+                tier.shared_error.and_then(needed).filter(|&n| n <= f64::from(MAX_PHASES))
+            {
                 *count = (n.ceil().max(1.0) as u16).next_power_of_two();
             }
         }

@@ -1,6 +1,5 @@
 //! `Tiers`: what the height of an instance on screen decides.
 
-use super::shared::MAX_PHASES;
 use crate::evaluate::DetailRequest;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::Pool;
@@ -13,29 +12,6 @@ pub const MAX_TIERS: usize = 16;
 /// The rates of tiers: an instance is updated every so many frames. They divide 16, the frames after which all phases
 /// of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
-
-/// Which instances of a tier share palettes: those of one rig that play the same single clip at full weight on a layer of
-/// full weight without mask, and those that play nothing. Layers and actions whose weight is 0 do not count, unless the
-/// weight fades. Instances with overrides of joints, or with a mirror, do not share.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Sharing {
-    /// None: every instance has a palette of its own.
-    #[default]
-    None,
-    /// A clip has this many phases at least, a power of two of them; an instance shows the nearest one. In 1 to
-    /// 4,096.
-    Phases(u16),
-    /// A clip has as many phases as keep all vertices within this distance of where they belong when the instance looks
-    /// for its phase, in metres of model space: half of a phase at the largest speed in the clip, with the jumps of step
-    /// keys. In a tier of a lower rate the instance shows that phase until it looks again, so what moves in half of
-    /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than this, is not shared. Above 0.
-    ///
-    /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where it
-    /// is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that plays
-    /// it. That takes some milliseconds per minute of a clip whose tracks have common key times, ten times as long if each
-    /// has its own, and two seconds at most: what needs longer is not shared.
-    Error(f32),
-}
 
 /// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
 ///
@@ -60,11 +36,11 @@ pub struct TierDetail {
 /// How instances of a range of heights on screen are evaluated.
 ///
 /// ```
-/// use phalanx::crowd::{Sharing, Tier};
+/// use phalanx::crowd::Tier;
 ///
-/// // From 40 pixels on: every other frame, interpolated between.
+/// // From 40 pixels on: every other frame, interpolated between. No palette is shared.
 /// let tier = Tier { height: 40.0, rate: 2, interpolate: true, ..Tier::default() };
-/// assert_eq!(tier.sharing, Sharing::None);
+/// assert_eq!(tier.shared_error, None);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
@@ -79,9 +55,24 @@ pub struct Tier {
     /// predicts it anew; one that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default
     /// false.
     pub interpolate: bool,
-    /// Which instances share palettes. Shared palettes are not interpolated; `rate` says how often an instance looks for
-    /// its phase. Default [`Sharing::None`].
-    pub sharing: Sharing,
+    /// The error within which instances share palettes, in metres of model space, above 0. Default `None`: every instance
+    /// has a palette of its own.
+    ///
+    /// Instances of one rig share that play the same single clip at full weight on a layer of full weight without mask,
+    /// and those that play nothing. Layers and actions whose weight is 0 do not count, unless the weight fades. Instances
+    /// with overrides of joints, or with a mirror, do not share.
+    ///
+    /// An instance shows the nearest of the clip's phases. A clip has as many as keep all vertices within the error when
+    /// the instance looks for its phase: half of a phase at the largest speed in the clip, with the jumps of step keys. In
+    /// a tier of a lower `rate` the instance shows that phase until it looks again, so what moves in half of these frames
+    /// is added. A clip that needs more than 4,096 phases, or jumps farther than the error, is not shared. Shared palettes
+    /// are not interpolated.
+    ///
+    /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where it
+    /// is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that plays
+    /// it. That takes some milliseconds per minute of a clip whose tracks have common key times, ten times as long if each
+    /// has its own, and two seconds at most: what needs longer is not shared.
+    pub shared_error: Option<f32>,
     /// The detail of the rig whose palette instances have. It has fewer rows, and only the meshes of its level can be
     /// drawn with them: see [`Crowd::palette_detail`](crate::crowd::Crowd::palette_detail). Default `None`: the full rig.
     ///
@@ -94,7 +85,7 @@ pub struct Tier {
 
 impl Default for Tier {
     fn default() -> Self {
-        Self { height: 0.0, rate: 1, interpolate: false, sharing: Sharing::None, detail: None }
+        Self { height: 0.0, rate: 1, interpolate: false, shared_error: None, detail: None }
     }
 }
 
@@ -125,7 +116,7 @@ impl Default for Tiers {
             height,
             rate,
             interpolate: rate > 1,
-            sharing: Sharing::Error(error),
+            shared_error: Some(error),
             detail: None,
         };
         Self {
@@ -278,22 +269,22 @@ const HUMAN_SIZE: f32 = 1.8;
 
 impl Tiers {
     /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest
-    /// side, in units of the model: a [`Sharing::Error`] becomes as large in relation to the model. The error in pixels
+    /// side, in units of the model: [`Tier::shared_error`] becomes as large in relation to the model. The error in pixels
     /// is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
     ///
     /// ```
-    /// use phalanx::crowd::{Sharing, Tiers};
+    /// use phalanx::crowd::Tiers;
     ///
     /// // A fox in centimetres.
     /// let tiers = Tiers::default().for_size(150.0);
-    /// assert_eq!(tiers.tiers[1].sharing, Sharing::Error(0.003 * (150.0 / 1.8)));
+    /// assert_eq!(tiers.tiers[1].shared_error, Some(0.003 * (150.0 / 1.8)));
     /// ```
     #[must_use]
     pub fn for_size(mut self, longest_side: f32) -> Self {
         let factor = longest_side / HUMAN_SIZE;
         if factor > 0.0 && factor.is_finite() {
             for tier in &mut self.tiers {
-                if let Sharing::Error(error) = &mut tier.sharing {
+                if let Some(error) = &mut tier.shared_error {
                     // Within what `validate` accepts.
                     *error = (*error * factor).clamp(f32::MIN_POSITIVE, f32::MAX);
                 }
@@ -333,16 +324,10 @@ impl Tiers {
         self
     }
 
-    /// Whether a tier shares palettes by their error, which the speeds of clips decide.
-    pub(super) fn need_speeds(&self) -> bool {
-        let by_error = |tier: &Tier| matches!(tier.sharing, Sharing::Error(_));
-        self.tiers.iter().any(by_error)
-    }
-
     /// Makes the details of a pool's rig, and measures the speeds of the clips that play if tiers need them.
     pub(in crate::crowd) fn prepare(&self, pool: &mut Pool) {
         pool.set_details(self.details());
-        pool.need_speeds(self.need_speeds());
+        pool.need_speeds(self.tiers.iter().any(|tier| tier.shared_error.is_some()));
     }
 
     /// What the tiers ask for, in their order.
@@ -377,14 +362,8 @@ impl Tiers {
             if !RATES.contains(&t.rate) {
                 return Err(TierError::Rate { tier, rate: t.rate });
             }
-            match t.sharing {
-                Sharing::None => {}
-                Sharing::Phases(n) => {
-                    value("the number of phases", n.into(), 1.0, MAX_PHASES.into())?;
-                }
-                Sharing::Error(error) => {
-                    value("the error of sharing", error, f32::MIN_POSITIVE, f32::MAX)?;
-                }
+            if let Some(error) = t.shared_error {
+                value("the error of sharing", error, f32::MIN_POSITIVE, f32::MAX)?;
             }
             let above = tier.checked_sub(1).map(|before| self.tiers[before].height);
             if let Some(above) = above.filter(|&above| t.height >= above) {
@@ -456,10 +435,8 @@ mod tests {
             changed(&|t| t.tiers = vec![Tier::default(); 17]),
             changed(&|t| t.tiers[1].height = f32::NAN),
             changed(&|t| t.tiers[2].rate = 3),
-            changed(&|t| t.tiers[1].sharing = Sharing::Phases(0)),
-            changed(&|t| t.tiers[1].sharing = Sharing::Phases(4097)),
-            changed(&|t| t.tiers[1].sharing = Sharing::Error(0.0)),
-            changed(&|t| t.tiers[1].sharing = Sharing::Error(f32::NAN)),
+            changed(&|t| t.tiers[1].shared_error = Some(0.0)),
+            changed(&|t| t.tiers[1].shared_error = Some(f32::NAN)),
             changed(&|t| t.tiers[1].height = 240.0),
             changed(&|t| t.hysteresis = 1.5),
             changed(&|t| t.max_age = 0),
@@ -470,8 +447,6 @@ mod tests {
             "17 tiers",
             "tier 1: the height is NaN",
             "tier 2: the rate is 3",
-            "tier 1: the number of phases is 0",
-            "tier 1: the number of phases is 4097",
             "tier 1: the error of sharing is 0",
             "tier 1: the error of sharing is NaN",
             "tier 1 begins at 240 pixels",

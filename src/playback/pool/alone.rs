@@ -132,16 +132,16 @@ impl Pool {
 
 #[cfg(all(test, feature = "gltf"))]
 mod tests {
-    use crate::crowd::{BoneBuffer, Crowd, PlayOptions, Sharing, Tier, Tiers};
+    use crate::crowd::{BoneBuffer, Crowd, PlayOptions, Tier, Tiers};
     use crate::rig::ClipSpeed;
     use std::sync::Arc;
 
-    fn tiers(sharing: Sharing) -> Option<Tiers> {
-        let tier = Tier { sharing, ..Tier::default() };
+    fn tiers(shared_error: Option<f32>) -> Option<Tiers> {
+        let tier = Tier { shared_error, ..Tier::default() };
         Some(Tiers { tiers: vec![tier], ..Tiers::default() })
     }
 
-    /// Only tiers that share by error have speeds measured, once per rig and clip.
+    /// Only tiers that share have speeds measured, once per rig and clip.
     #[test]
     fn speeds_are_measured_once_and_where_they_are_needed() {
         let rig = Arc::new(crate::import::mannequin().unwrap());
@@ -157,19 +157,16 @@ mod tests {
             }
         };
         let mut bones = BoneBuffer::new();
-        for sharing in [Sharing::None, Sharing::Phases(16)] {
-            crowd.set_tiers(tiers(sharing)).unwrap();
-            play(&mut crowd, 0);
-            crowd.advance(0.01).unwrap();
-            crowd.evaluate(&mut bones);
-            assert_eq!(known(0), None);
-            let shares = all.map(|i| crowd.shares_palette(i));
-            assert_eq!(shares, [sharing != Sharing::None; 2]);
-        }
+        crowd.set_tiers(tiers(None)).unwrap();
+        play(&mut crowd, 0);
+        crowd.advance(0.01).unwrap();
+        crowd.evaluate(&mut bones);
+        assert_eq!(known(0), None);
+        assert_eq!(all.map(|i| crowd.shares_palette(i)), [false; 2]);
         // A value that measuring would not give.
         let stated = ClipSpeed { speed: 123.0, jump: 0.0 };
         of_rig(2).speed.set(stated).unwrap();
-        crowd.set_tiers(tiers(Sharing::Error(0.01))).unwrap();
+        crowd.set_tiers(tiers(Some(0.01))).unwrap();
         assert!(known(0).is_some() && known(1).is_none());
         play(&mut crowd, 1);
         assert!(known(1).is_some());

@@ -1,9 +1,7 @@
 //! Tiers with details: fewer rows, the same poses.
 
 use super::{DT, apart, at, chains, lost_memory_changes_no_bit, one, palettes, plain};
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, RigId, Sharing, Tier, TierDetail, Tiers,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RigId, Tier, TierDetail, Tiers};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -55,18 +53,18 @@ fn call(crowd: &mut Crowd, all: &[InstanceId], frame: usize) {
 
 /// Updated in every frame, held, interpolated, and shared.
 fn kinds(detail: &Option<TierDetail>) -> Vec<Tier> {
-    let tier = |rate, interpolate, sharing| Tier {
+    let tier = |rate, interpolate, shared_error| Tier {
         rate,
         interpolate,
-        sharing,
+        shared_error,
         detail: detail.clone(),
         ..Tier::default()
     };
     vec![
-        tier(1, false, Sharing::None),
-        tier(4, false, Sharing::None),
-        tier(8, true, Sharing::None),
-        tier(1, false, Sharing::Phases(64)),
+        tier(1, false, None),
+        tier(4, false, None),
+        tier(8, true, None),
+        tier(1, false, Some(0.05)),
     ]
 }
 
@@ -164,7 +162,7 @@ fn who_needs_all_joints_has_the_full_palette() {
                 let rows = crowd.palette_range(i).unwrap().len();
                 assert_eq!(rows == full.palette_len(), crowd.palette_detail(i).is_none());
             }
-            if tier.rate == 1 && tier.sharing == Sharing::None && !wanted.is_empty() {
+            if tier.rate == 1 && tier.shared_error.is_none() && !wanted.is_empty() {
                 let mut exact = twin(&crowd, &full, None);
                 let mut of_full = BoneBuffer::new();
                 exact.evaluate(&mut of_full);
@@ -264,12 +262,12 @@ fn bones_at_updates(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Ve
 #[test]
 fn tiers_may_change_in_every_frame() {
     let details_of = [None, detail(1, &[]), detail(2, &[]), detail(2, &["Head"])];
-    for sharing in [Sharing::None, Sharing::Phases(4096)] {
+    for shared_error in [None, Some(0.002)] {
         let (mut crowd, all, id) = people(64);
         let full = crowd.rig(id).unwrap().clone();
         let tiers = details_of.iter().enumerate().map(|(n, detail)| Tier {
             height: 1000.0 - 100.0 * n as f32,
-            sharing,
+            shared_error,
             detail: detail.clone(),
             ..Tier::default()
         });
@@ -301,8 +299,8 @@ fn tiers_may_change_in_every_frame() {
                     .collect();
                 let shown = palettes(&crowd, &bones, &here);
                 for (a, b) in shown.iter().zip(palettes(&exact, &of_exact, &here)) {
-                    match sharing {
-                        Sharing::None => assert!(*a == b),
+                    match shared_error {
+                        None => assert!(*a == b),
                         _ => assert!(apart(a, &b) < 0.02),
                     }
                 }

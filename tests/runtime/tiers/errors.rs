@@ -2,9 +2,7 @@
 
 use super::{DT, apart, every, one, palettes};
 use glam::{Affine3A, Vec3};
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PalettePair, PlayOptions, RATES, Sharing, Tier, Tiers,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PalettePair, PlayOptions, RATES, Tier, Tiers};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -271,14 +269,14 @@ impl Fading {
             2 => self.moved(frame.max(1), joint) + self.moved(frame + 1, joint),
             rate => panic!("no default tier has rate {rate}"),
         };
-        error_of(tier).unwrap() + moves
+        tier.shared_error.unwrap() + moves
     }
 
     /// Runs every default tier that shares palettes. `look` is called after each frame with the joints that are shown,
     /// now and in the frame before.
     fn run(&self, mut look: impl FnMut(&Tier, usize, &Stage, [&[Vec<Vec3>]; 2])) {
         for tier in Tiers::default().tiers {
-            if error_of(&tier).is_none() {
+            if tier.shared_error.is_none() {
                 continue;
             }
             let mut stage = Self::stage(&self.rig, Some(one(tier.clone())));
@@ -292,14 +290,6 @@ impl Fading {
     }
 }
 
-/// The error of a tier that shares palettes, in metres.
-fn error_of(tier: &Tier) -> Option<f32> {
-    match tier.sharing {
-        Sharing::Error(error) => Some(error),
-        _ => None,
-    }
-}
-
 /// In the default tiers, a shared palette has every joint of every clip within the tier's error of full rate.
 #[test]
 fn shared_joints_are_within_the_error() {
@@ -307,7 +297,7 @@ fn shared_joints_are_within_the_error() {
     // By tier, the largest error as a share of what the tier allows.
     let mut worst = BTreeMap::new();
     full.run(|tier, frame, stage, [shown, _]| {
-        let error = error_of(tier).unwrap();
+        let error = tier.shared_error.unwrap();
         let worst = worst.entry((1e6 * error) as u32).or_insert(0.0f32);
         for (n, shown) in shown.iter().enumerate() {
             let shared = stage.crowd.shares_palette(stage.all[n]);

@@ -2,8 +2,8 @@
 
 use super::{actions, camera, shared};
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier,
-    TierDetail, Tiers,
+    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, RATES, RigId, Tier, TierDetail,
+    Tiers,
 };
 use phalanx::playback::EventKinds;
 use phalanx::scene::SceneGraph;
@@ -137,10 +137,10 @@ fn tiers(dice: &mut Dice) -> Tiers {
         height: 100.0 * (count - 1 - n) as f32,
         rate: dice.among(&RATES),
         interpolate: dice.below(2) == 0,
-        sharing: match dice.below(3) {
-            0 => Sharing::None,
-            1 => Sharing::Phases(1 << dice.below(9)),
-            _ => Sharing::Error(0.02),
+        shared_error: match dice.below(3) {
+            0 => None,
+            1 => Some(0.01 * (1 << dice.below(9)) as f32),
+            _ => Some(0.02),
         },
         detail: (dice.below(3) == 0).then(|| TierDetail {
             level: dice.below(2),

@@ -21,11 +21,11 @@ mod within;
 
 use glam::Vec3;
 use phalanx::crowd::{
-    ActionState, BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, Playable, RigId, Sharing,
-    Tier, Tiers, View,
+    ActionState, BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, Playable, RigId, Tier, Tiers,
+    View,
 };
 use phalanx::math::Affine3x4;
-use phalanx_testkit::chain::rig;
+use phalanx_testkit::chain::{rig, sharing_error};
 use std::sync::Arc;
 
 pub const DT: f64 = 1.0 / 60.0;
@@ -69,7 +69,7 @@ pub fn every(rate: u8, interpolate: bool) -> Tiers {
 }
 
 pub fn shared(phases: u16) -> Tiers {
-    one(Tier { sharing: Sharing::Phases(phases), ..Tier::default() })
+    one(Tier { shared_error: Some(sharing_error(phases)), ..Tier::default() })
 }
 
 /// A crowd of chains that play their first clip from different times on.

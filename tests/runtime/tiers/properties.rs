@@ -2,11 +2,12 @@
 
 use super::{DT, at, camera, chains, exact, one, palettes};
 use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierFrame, Tiers,
+    BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, RigId, Tier, TierFrame, Tiers,
 };
 use phalanx::math::Affine3x4;
 use phalanx::playback::{ActionState, Playable};
 use phalanx::rig::Rig;
+use phalanx_testkit::chain::sharing_error;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -60,7 +61,7 @@ fn of((rates, max_age): &(Vec<(u8, bool)>, u32)) -> Tiers {
     let tiers = rates.iter().enumerate().map(|(n, &(rate, shares))| Tier {
         height: (count - 1 - n) as f32 * 100.0,
         rate,
-        sharing: if shares { Sharing::Phases(8) } else { Sharing::None },
+        shared_error: shares.then(|| sharing_error(8)),
         ..Tier::default()
     });
     Tiers { tiers: tiers.collect(), max_age: *max_age, ..Tiers::default() }

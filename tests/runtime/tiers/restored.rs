@@ -2,13 +2,12 @@
 
 use super::{DT, apart, at, chains, exact, one, palettes};
 use phalanx::crowd::{
-    BoneBuffer, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Sharing, Tier, TierDetail,
-    Tiers, View,
+    BoneBuffer, Crowd, CrowdSnapshot, InstanceId, PlayOptions, RigId, Tier, TierDetail, Tiers, View,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{AtEnd, LoopMode};
-use phalanx_testkit::chain::rig;
+use phalanx_testkit::chain::{rig, sharing_error};
 use phalanx_testkit::lively::Dice;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,22 +16,22 @@ use std::sync::Arc;
 /// Updated in every frame, interpolated, held, and shared in two ways; some by details.
 fn tiers() -> Tiers {
     let detail = |level, joint: &str| Some(TierDetail { level, leave_out: vec![joint.into()] });
-    let tier = |height, rate, interpolate, sharing, detail| Tier {
+    let tier = |height, rate, interpolate, shared_error, detail| Tier {
         height,
         rate,
         interpolate,
-        sharing,
+        shared_error,
         detail,
     };
     Tiers {
         tiers: vec![
-            tier(600.0, 1, false, Sharing::None, None),
-            tier(300.0, 4, true, Sharing::None, None),
-            tier(150.0, 8, true, Sharing::None, detail(1, "joint15")),
-            tier(80.0, 4, false, Sharing::None, detail(2, "LeftHand")),
-            tier(40.0, 1, false, Sharing::Phases(48), None),
-            tier(20.0, 4, true, Sharing::Error(0.02), detail(2, "joint15")),
-            tier(2.0, 16, false, Sharing::Phases(8), None),
+            tier(600.0, 1, false, None, None),
+            tier(300.0, 4, true, None, None),
+            tier(150.0, 8, true, None, detail(1, "joint15")),
+            tier(80.0, 4, false, None, detail(2, "LeftHand")),
+            tier(40.0, 1, false, Some(0.05), None),
+            tier(20.0, 4, true, Some(0.02), detail(2, "joint15")),
+            tier(2.0, 16, false, Some(0.3), None),
         ],
         max_age: 12,
         shadows: Some(3),
@@ -379,10 +378,13 @@ fn snapshots_from_farther_away_change_everything() {
 /// Instances that were spawned after the snapshot leave their palettes, and those that are back have theirs.
 #[test]
 fn rollback_over_spawns_and_despawns() {
-    for sharing in [Sharing::None, Sharing::Phases(1024)] {
+    for shared_error in [None, Some(sharing_error(1024))] {
         let (mut crowd, all, id, clip) = chains(100);
-        let tier =
-            Tier { rate: if sharing == Sharing::None { 4 } else { 1 }, sharing, ..Tier::default() };
+        let tier = Tier {
+            rate: if shared_error.is_none() { 4 } else { 1 },
+            shared_error,
+            ..Tier::default()
+        };
         crowd.set_tiers(Some(one(tier))).unwrap();
         let mut bones = BoneBuffer::new();
         let frame = |crowd: &mut Crowd, bones: &mut BoneBuffer| {
@@ -411,11 +413,11 @@ fn rollback_over_spawns_and_despawns() {
             let wanted = exact(&crowd, &rig(), &all[90..]);
             let error = back.iter().zip(&wanted).map(|(a, b)| apart(a, b));
             let error = error.fold(0.0, f32::max);
-            let most = if sharing == Sharing::None { 0.0 } else { 0.05 };
-            assert!(error <= most, "{sharing:?}: {error}");
+            let most = if shared_error.is_none() { 0.0 } else { 0.05 };
+            assert!(error <= most, "{shared_error:?}: {error}");
         }
         // Nothing is left behind by those that are gone. Of shared palettes there are four for each that shows one.
-        let most = if sharing == Sharing::None { 3 } else { 9 };
+        let most = if shared_error.is_none() { 3 } else { 9 };
         assert!(bones.rows().len() < most * rows);
     }
 }
@@ -433,9 +435,9 @@ fn rest_pose() -> Vec<Affine3x4> {
 /// What a clip that is unloaded was shown by is not shown any more: neither its phases, nor palettes that wait.
 #[test]
 fn unloaded_clips_leave_no_palettes() {
-    for sharing in [Sharing::None, Sharing::Phases(16)] {
+    for shared_error in [None, Some(sharing_error(16))] {
         let (mut crowd, all, id, clip) = chains(40);
-        let tier = Tier { rate: 16, sharing, ..Tier::default() };
+        let tier = Tier { rate: 16, shared_error, ..Tier::default() };
         crowd.set_tiers(Some(one(tier))).unwrap();
         let once = PlayOptions {
             loop_mode: LoopMode::Once,
@@ -461,7 +463,7 @@ fn unloaded_clips_leave_no_palettes() {
         crowd.evaluate(&mut bones);
         let rest = rest_pose();
         for shown in palettes(&crowd, &bones, &all) {
-            assert!(shown == rest, "{sharing:?}");
+            assert!(shown == rest, "{shared_error:?}");
         }
     }
 }

@@ -1,9 +1,7 @@
 //! Shared palettes.
 
 use super::{DT, apart, chains, exact, lost_memory_changes_no_bit, one, palettes, shared};
-use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, Sharing, Tier,
-};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, LoopMode, PlayOptions, Tier};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 
@@ -41,9 +39,7 @@ fn the_error_of_sharing_is_within_its_bound() {
     for error in [0.2, 0.02] {
         let (mut crowd, all, id, _) = chains(60);
         let rig = crowd.rig(id).unwrap().clone();
-        crowd
-            .set_tiers(Some(one(Tier { sharing: Sharing::Error(error), ..Tier::default() })))
-            .unwrap();
+        crowd.set_tiers(Some(one(Tier { shared_error: Some(error), ..Tier::default() }))).unwrap();
         let primitive = &rig.meshes()[0].mesh.primitives[0];
         let positions = |rows: &[Affine3x4]| {
             let mut positions = vec![[0.0f32; 3]; primitive.positions.len()];

@@ -1,7 +1,8 @@
 //! Interpolated and shared palettes in frames of several steps, of none, of unlike lengths, and after pauses.
 
 use super::{DT, apart, chains, every, exact, one, palettes};
-use phalanx::crowd::{BoneBuffer, Sharing, Tier};
+use phalanx::crowd::{BoneBuffer, Tier};
+use phalanx_testkit::chain::sharing_error;
 use phalanx_workload::hash01;
 
 /// The mean error of each frame, whose steps are given.
@@ -87,7 +88,7 @@ fn interpolation_goes_on_after_a_pause() {
 /// One long frame does not mislead the next ones: those that were due in it, and those that look for their phase.
 #[test]
 fn a_long_frame_misleads_nobody() {
-    let shared = |rate| Tier { rate, sharing: Sharing::Phases(1024), ..Tier::default() };
+    let shared = |rate| Tier { rate, shared_error: Some(sharing_error(1024)), ..Tier::default() };
     for rate in [4u8, 8] {
         for tier in [interpolated(rate), shared(rate)] {
             let held = every(rate, false).tiers.remove(0);

@@ -1,8 +1,8 @@
-//! `Sharing::Error` keeps its bound, however clips move.
+//! `Tier::shared_error` keeps its bound, however clips move.
 
 use super::{DT, apart, exact, one, palettes};
 use phalanx::build::build_rig;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Sharing, Tier};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier};
 use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
 use phalanx::rig::Rig;
 use std::sync::Arc;
@@ -39,8 +39,7 @@ fn shared_within(rig: &Arc<Rig>, error: f32) -> (bool, f32) {
         let options = PlayOptions { time: 0.02 * n as f64, ..PlayOptions::default() };
         crowd.play(i, clip, &options).unwrap();
     }
-    let sharing = Sharing::Error(error);
-    let tiers = one(Tier { sharing, ..Tier::default() });
+    let tiers = one(Tier { shared_error: Some(error), ..Tier::default() });
     crowd.set_tiers(Some(tiers)).unwrap();
     let mut bones = BoneBuffer::new();
     let (mut shares, mut worst) = (false, 0.0f32);

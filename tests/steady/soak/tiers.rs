@@ -7,14 +7,13 @@
 use glam::Vec3;
 use phalanx::build::build_rig;
 use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RATES, RigId, Sharing, Tier, TierDetail,
-    Tiers, View,
+    BoneBuffer, ClipId, Crowd, InstanceId, PlayOptions, RATES, RigId, Tier, TierDetail, Tiers, View,
 };
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::playback::EventKinds;
 use phalanx_testkit::alloc;
-use phalanx_testkit::chain::raw;
+use phalanx_testkit::chain::{raw, sharing_error};
 use phalanx_workload::hash01;
 use std::fmt;
 use std::sync::Arc;
@@ -188,10 +187,10 @@ impl Soak {
             height: 300.0 * 0.4f32.powi(n as i32),
             rate: self.rate(),
             interpolate: self.unit() < 0.5,
-            sharing: match self.below(3) {
-                0 => Sharing::None,
-                1 => Sharing::Phases(1 << self.below(8)),
-                _ => Sharing::Error(0.01 + 0.05 * self.unit() as f32),
+            shared_error: match self.below(3) {
+                0 => None,
+                1 => Some(sharing_error(1 << self.below(8))),
+                _ => Some(0.01 + 0.05 * self.unit() as f32),
             },
             detail: (self.below(3) == 0)
                 .then(|| TierDetail { level: self.below(3), leave_out: Vec::new() }),

@@ -160,7 +160,7 @@ impl Sums {
                 height: tier.height,
                 rate: tier.rate,
                 interpolate: tier.interpolate && tier.rate > 1,
-                sharing: tiers_file::sharing(tier.sharing),
+                sharing: tiers_file::sharing(tier.shared_error),
                 detail: tiers_file::detail(tier.detail.as_ref()),
                 characters_per_frame: per_frame(sum.characters),
                 shared_per_frame: per_frame(sum.shared),

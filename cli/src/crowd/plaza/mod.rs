@@ -14,7 +14,7 @@ use super::formation::on_a_square_metre;
 use super::{CrowdArgs, FORMATION, cast, size, tiers_file};
 use figures::Figures;
 use measure::WARM_UP;
-use phalanx::crowd::{Sharing, Tier, Tiers};
+use phalanx::crowd::{Tier, Tiers};
 use phalanx::playback::EventKinds;
 use phalanx_workload::plaza::{self, ANGLE, AREA, ASPECT, FRAME, LINES, Plaza, PlazaError};
 
@@ -70,11 +70,7 @@ fn tiers(args: &CrowdArgs, model: &Model, side: Option<f32>) -> Result<Tiers, Cl
 
 /// Bytes per character of a plaza with tiers: `rows` and `scalars` are those of a character, in bytes.
 fn bytes_with_tiers(tiers: &Tiers, count: u64, rows: u64, scalars: u64) -> u64 {
-    let own = |t: &&Tier| match t.sharing {
-        Sharing::None => true,
-        Sharing::Error(error) => error < LEAST_ERROR,
-        Sharing::Phases(_) => false,
-    };
+    let own = |t: &&Tier| t.shared_error.is_none_or(|error| error < LEAST_ERROR);
     let own = || tiers.tiers.iter().filter(own);
     // Infinite if all tiers share: then nobody is as near.
     let least = own().fold(f32::INFINITY, |least, t| least.min(t.height));
@@ -182,29 +178,29 @@ mod tests {
         (bytes_with_tiers(&tiers, count, ROWS, 0) - STATE_BYTES) as f64 / ROWS as f64
     }
 
-    fn tier(height: f32, sharing: Sharing) -> Tier {
-        Tier { height, sharing, ..Tier::default() }
+    fn tier(height: f32, shared_error: Option<f32>) -> Tier {
+        Tier { height, shared_error, ..Tier::default() }
     }
 
     /// Palettes per character: in the bone buffer, and in the picture's.
     #[test]
     fn memory_is_reckoned_with_the_tiers_that_share() {
-        let shared = Sharing::Error(0.03);
+        let shared = Some(0.03);
         assert_eq!(each(&Tiers::default().tiers, 1_000_000), 0.125);
         assert_eq!(each(&[tier(0.0, shared)], 1_000_000), 0.125);
         // All that are in the picture: 30% of all.
-        for sharing in [Sharing::None, Sharing::Error(1e-6)] {
-            let own = each(&[tier(0.0, sharing)], 1_000_000);
+        for error in [None, Some(1e-6)] {
+            let own = each(&[tier(0.0, error)], 1_000_000);
             assert!((1.5..1.8).contains(&own), "{own}");
-            let own = each(&[tier(240.0, shared), tier(0.5, sharing)], 10_000);
+            let own = each(&[tier(240.0, shared), tier(0.5, error)], 10_000);
             assert!((1.5..1.8).contains(&own), "{own}");
         }
-        let mut pair = tier(0.0, Sharing::None);
+        let mut pair = tier(0.0, None);
         (pair.rate, pair.interpolate) = (4, true);
         let pairs = each(&[pair], 1_000_000);
         assert!((1.8..2.2).contains(&pairs), "{pairs}");
         // From 40 pixels on they are within some 60 m, of 560.
-        let near = [tier(40.0, Sharing::None), tier(0.5, shared)];
+        let near = [tier(40.0, None), tier(0.5, shared)];
         let (few, many) = (each(&near, 5_000), each(&near, 1_000_000));
         assert!(few > 1.5 && many < 0.2, "{few} {many}");
     }
