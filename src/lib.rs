@@ -3,9 +3,8 @@
 #![warn(missing_docs)]
 
 /// The version of glam in this interface. Its vectors, quaternions and matrices convert from and to arrays by their
-/// own methods, so that a user of another version needs no glam; what comes in slices comes as slices of arrays, too
-/// ([`RootMotions::translation_arrays`](playback::RootMotions::translation_arrays),
-/// [`SceneGraph::world_arrays`](scene::SceneGraph::world_arrays), [`BoneBuffer::bytes`](crowd::BoneBuffer::bytes)).
+/// own methods, so that a user of another version needs no glam; matrices that come in slices come as slices of arrays, too
+/// ([`SceneGraph::world_arrays`](scene::SceneGraph::world_arrays), [`BoneBuffer::bytes`](crowd::BoneBuffer::bytes)).
 pub use glam;
 
 pub mod bake;

@@ -64,10 +64,9 @@ impl Shot<'_> {
     /// The instances that have rows in the crowd's last frame, with their palettes and the model of their detail.
     fn with_rows(&self, crowd: &Crowd, ids: &[InstanceId]) -> Vec<DrawInstance> {
         let with_rows = |(instance, &id): (&DrawInstance, &InstanceId)| {
-            let pair = crowd.palette_pair(id)?;
-            let detail = crowd.palette_detail(id);
+            let pair = crowd.shown(id)?;
             Some(DrawInstance {
-                model: detail.map_or(instance.model, |detail| 1 + detail as u32),
+                model: pair.detail.map_or(instance.model, |detail| 1 + detail as u32),
                 palette_offset: pair.from.start as u32,
                 lerp: (pair.from != pair.to).then_some(PaletteLerp {
                     to_offset: pair.to.start as u32,

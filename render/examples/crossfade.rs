@@ -24,20 +24,20 @@ const POSES: usize = 14;
 fn main() -> Result<(), Box<dyn Error>> {
     let rig = Arc::new(mannequin()?);
     let mut mixer = Mixer::new(rig.clone())?;
-    let walk = mixer.find_clip("Walk").ok_or("no Walk")?;
-    let cheer = mixer.find_clip("Cheer").ok_or("no Cheer")?;
+    let walk = mixer.clip_named("Walk")?;
+    let cheer = mixer.clip_named("Cheer")?;
     let options = PlayOptions::default();
-    mixer.play(walk, &options)?;
+    mixer.player().play(0, walk, &options)?;
 
     let mut poses = Vec::new();
     println!("frame  walk  cheer");
     for frame in 0..POSES * STEP {
         if frame == 2 * STEP {
-            mixer.fade_to(cheer, 0.6, &options)?;
+            mixer.player().fade_to(0, cheer, 0.6, &options)?;
         }
         // Half-way through, fade back.
         if frame == 6 * STEP {
-            mixer.fade_to(walk, 0.6, &options)?;
+            mixer.player().fade_to(0, walk, 0.6, &options)?;
         }
         mixer.advance(FRAME)?;
         if frame % STEP == STEP - 1 {

@@ -28,8 +28,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..ImportOptions::default()
     })?);
     let mut mixer = Mixer::new(rig.clone())?;
-    let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
-    mixer.play(walk, &PlayOptions::default())?;
+    let walk = mixer.clip_named("Walk_RootMotion")?;
+    mixer.player().play(0, walk, &PlayOptions::default())?;
     let names: Vec<String> = (mixer.clip(walk)?.markers().iter()).map(|m| m.name.clone()).collect();
     println!("markers: {}", names.join(", "));
 
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let events = mixer.events().iter();
         let steps: Vec<String> = events
             .filter(|e| e.kind == EventKind::Marker && e.leading)
-            .map(|e| names[e.marker].clone())
+            .map(|e| names[usize::from(e.marker)].clone())
             .filter(|name| name.ends_with(".strike"))
             .collect();
         for step in steps {
@@ -62,14 +62,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // One step of 5 s fires the same events as 150 frames. Events beyond the limit per action are counted.
     mixer.advance(5.0)?;
-    let strikes = mixer
-        .events()
-        .iter()
-        .filter(|e| e.kind == EventKind::Marker && names[e.marker].ends_with(".strike"));
+    let strikes = mixer.events().iter().filter(|e| {
+        e.kind == EventKind::Marker && names[usize::from(e.marker)].ends_with(".strike")
+    });
     println!(
         "in one step of 5 s: {} strikes, {} events left out",
         strikes.count(),
-        mixer.events().dropped()
+        mixer.dropped_events()
     );
 
     let size = PictureSize { width: 1200, height: 400 };

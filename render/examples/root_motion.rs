@@ -39,8 +39,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     let mut mixer = Mixer::new(rig.clone())?;
-    let walk = mixer.find_clip("Walk_RootMotion").ok_or("no walk")?;
-    let turn = mixer.find_clip("TurnLeft").ok_or("no turn")?;
+    let walk = mixer.clip_named("Walk_RootMotion")?;
+    let turn = mixer.clip_named("TurnLeft")?;
     let once = PlayOptions { loop_mode: LoopMode::Once, ..PlayOptions::default() };
 
     let mut place = DAffine3::IDENTITY;
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for side in 0..4 {
         for (clip, seconds) in [(walk, WALK), (turn, TURN)] {
             let options = if clip == turn { once } else { PlayOptions::default() };
-            mixer.fade_to(clip, FADE, &options)?;
+            mixer.player().fade_to(0, clip, FADE, &options)?;
             let frames = (seconds / FRAME).round() as usize;
             for frame in 0..frames {
                 mixer.advance(FRAME)?;

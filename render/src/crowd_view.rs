@@ -4,7 +4,7 @@ use super::cull::{CullJob, Seen};
 use super::view::Eye;
 use super::{Camera, DrawInstance, Look, PaletteLerp, PictureSize, RenderError};
 use glam::Mat4;
-use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId, TierError, View};
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId, View};
 
 /// A rig of the crowd, and the model of the scene that draws it.
 #[derive(Debug)]
@@ -168,12 +168,12 @@ impl CrowdView {
         self.weights.clear();
         let all = self.ids.iter().zip(&self.all).zip(&self.seen).enumerate();
         for (place, ((&id, instance), _)) in all.filter(|(_, (_, seen))| seen.any()) {
-            let Some(pair) = crowd.palette_pair(id) else {
+            let Some(pair) = crowd.shown(id) else {
                 continue;
             };
             let morph_offset = self.weights.len() as u32;
             let member = self.members.iter().find(|m| m.rig == id.rig());
-            let model = match crowd.palette_detail(id) {
+            let model = match pair.detail {
                 None => instance.model,
                 Some(detail) => {
                     let models = member.map_or(&[][..], |m| &m.details);
@@ -247,7 +247,4 @@ pub enum ViewError {
     /// The camera or the picture size is invalid.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// The crowd refuses views: it has no tiers.
-    #[error(transparent)]
-    Tiers(#[from] TierError),
 }

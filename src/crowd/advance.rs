@@ -6,7 +6,7 @@ use crate::playback::advance::{Advance, Passed};
 use crate::playback::changes::What;
 use crate::playback::options::check;
 use crate::playback::pool::Pool;
-use crate::playback::{EventKinds, Events, MAX_TIME, PlaybackError as CrowdError};
+use crate::playback::{Event, EventKinds, MAX_TIME, PlaybackError as CrowdError};
 
 /// A step with fewer visits is not split: a visit takes some 100 ns, a split some microseconds, since rayon has to wake
 /// a worker.
@@ -30,10 +30,6 @@ pub(crate) struct Passages {
 }
 
 impl Passages {
-    pub fn events(&self) -> &Events {
-        &self.all.events
-    }
-
     pub fn clear(&mut self) {
         self.all.events.clear();
     }
@@ -130,9 +126,16 @@ impl Crowd {
         Ok(())
     }
 
-    /// The events of the last [`advance`](Self::advance), in the order of [`instances`](Self::instances).
-    pub fn events(&self) -> &Events {
-        self.passages.events()
+    /// The events of the last [`advance`](Self::advance), in the order of [`instances`](Self::instances), then by layer,
+    /// then by age of the action, oldest first, then by time.
+    pub fn events(&self) -> &[Event] {
+        &self.passages.all.events.all
+    }
+
+    /// The number of events that the last [`advance`](Self::advance) left out, because their action had fired
+    /// [`MAX_EVENTS_PER_ACTION`](crate::playback::MAX_EVENTS_PER_ACTION).
+    pub fn dropped_events(&self) -> u64 {
+        self.passages.all.events.dropped
     }
 }
 

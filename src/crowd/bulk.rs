@@ -158,7 +158,8 @@ impl Crowd {
         self.each(instances, |pool, index, _| pool.set_alive(index, true));
     }
 
-    /// [`Player::play`] on one layer: of a motion for all instances, or of one each.
+    /// [`Player::play`] on one layer: of a motion for all instances, or of one each. Each fades in over the `fade_in` of
+    /// its options.
     ///
     /// # Errors
     /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::play`] lists.
@@ -167,34 +168,6 @@ impl Crowd {
         instances: &[InstanceId],
         layer: usize,
         motions: &[M],
-        options: &[PlayOptions],
-    ) -> Result<(), CrowdError> {
-        self.play_over(instances, layer, motions, None, options)
-    }
-
-    /// [`Player::fade_to`] on one layer over `seconds`.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade_to`] lists.
-    pub fn fade_to_many<M: Copy + Into<Playable>>(
-        &mut self,
-        instances: &[InstanceId],
-        layer: usize,
-        motions: &[M],
-        seconds: &[f32],
-        options: &[PlayOptions],
-    ) -> Result<(), CrowdError> {
-        let seconds = Values::new("seconds", seconds, instances)?;
-        self.play_over(instances, layer, motions, Some(seconds), options)
-    }
-
-    /// Plays motions with fades over `seconds`; `None` means the `fade_in` of each options.
-    fn play_over<M: Copy + Into<Playable>>(
-        &mut self,
-        instances: &[InstanceId],
-        layer: usize,
-        motions: &[M],
-        seconds: Option<Values<'_, f32>>,
         options: &[PlayOptions],
     ) -> Result<(), CrowdError> {
         let motions = Values::new("motions", motions, instances)?;
@@ -207,18 +180,11 @@ impl Crowd {
             if options.differs(e.first) {
                 e.pool.library().check_options(layer, &options.of(e.element))?;
             }
-            match seconds {
-                Some(seconds) if seconds.differs(e.first) => {
-                    check_seconds("seconds", seconds.of(e.element))
-                }
-                _ => Ok(()),
-            }
+            Ok(())
         })?;
         self.each(instances, |pool, index, element| {
-            let options = options.of(element);
-            let over = seconds.map_or(options.fade_in, |seconds| seconds.of(element));
             let motion = plays.motion(element);
-            Player { pool, index }.play_checked(layer, motion, over, &options);
+            Player { pool, index }.play_checked(layer, motion, &options.of(element));
         });
         Ok(())
     }

@@ -13,8 +13,8 @@ use crate::math::Affine3x4;
 use crate::playback::library::Library;
 use crate::playback::pool::Pool;
 use crate::playback::{
-    BlendSpace1D, BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable,
-    PlaybackError as CrowdError, RigId, Unknown,
+    BlendSpaceId, ClipId, InstanceId, LayerOptions, Playable, PlaybackError as CrowdError, RigId,
+    Unknown,
 };
 use crate::rig::Rig;
 use crate::words::shorten;
@@ -240,13 +240,16 @@ impl Crowd {
         self.pool_mut(rig)?.remove_space(space)
     }
 
-    /// A blend space.
+    /// The clips of a blend space, each with its value of the parameter, in ascending order.
     ///
     /// # Errors
     /// If the blend space is unknown.
-    pub fn blend_space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, CrowdError> {
+    pub fn blend_space(
+        &self,
+        space: BlendSpaceId,
+    ) -> Result<impl Iterator<Item = (f32, ClipId)>, CrowdError> {
         let rig = self.rig_of(space.into())?;
-        self.pool(rig)?.library().space(space)
+        self.pool(rig)?.library().points(space)
     }
 
     /// Adds an instance in the rest pose, at the origin, visible, at speed 1.

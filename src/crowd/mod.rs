@@ -23,10 +23,10 @@ mod view;
 mod watch;
 
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpace1D, BlendSpaceId, ClipId, CrossFade, Event,
-    EventKind, EventKinds, Events, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES,
-    MAX_LAYERS, MAX_TAG, MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player,
-    Playing, RigId, RootMotions, Sync, Unknown,
+    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, Event, EventKind,
+    EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
+    MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player, Playing, RigId,
+    RootMotions, Sync, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]
@@ -35,10 +35,8 @@ pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use parts::FramePart;
 pub use scene::SceneStats;
-pub use schedule::{FrameId, RowGroup, RowLayout, RowMove, Schedule};
+pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
-pub use tiers::{
-    MAX_TIERS, PalettePair, RATES, Tier, TierDetail, TierError, TierFrame, TierStats, Tiers, View,
-};
+pub use tiers::{MAX_TIERS, RATES, Shown, Tier, TierDetail, TierFrame, TierStats, Tiers, View};
 pub use view::RigView;
 pub use watch::WatchedJoints;

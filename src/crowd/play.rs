@@ -148,16 +148,9 @@ pub(super) fn check_world(
     instance: InstanceId,
     world: &Affine3x4,
 ) -> Result<(), CrowdError> {
-    let rig = || shorten(pool.rig().name());
-    if !world.is_finite() {
-        let rig = rig();
-        return Err(CrowdError::Transform { instance, rig });
-    }
     let checked = beyond("", world.rows.as_flattened(), MAX_WORLD);
-    checked.map_err(|Beyond { value, limit, .. }| CrowdError::Beyond {
-        instance,
-        rig: rig(),
-        value,
-        limit,
+    checked.map_err(|Beyond { value, limit, .. }| {
+        let rig = shorten(pool.rig().name());
+        CrowdError::Beyond { instance, rig, value, limit }
     })
 }

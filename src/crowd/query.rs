@@ -11,21 +11,11 @@ use std::ops::Range;
 
 impl Crowd {
     /// The rows of an instance in the bone buffer of the last frame; for an interpolated instance, those of the nearer
-    /// of its two poses. `None` if the instance was hidden, out of the picture, or did not exist in that frame. The
-    /// range is valid until the next frame is scheduled. With tiers that have a [detail](super::Tier::detail), the rows
-    /// may be those of the detail: see [`palette_detail`](Self::palette_detail).
+    /// of its two poses. [`shown`](Self::shown) says more. `None` if the instance was hidden, out of the picture, or did
+    /// not exist in that frame. The range is valid until the next frame is scheduled.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        let pair = self.palette_pair(instance)?;
-        Some(if pair.factor < 0.5 { pair.from } else { pair.to })
-    }
-
-    /// The rows of an instance in the frame before the last, for motion vectors. They are the rows of its
-    /// [`palette_range`](Self::palette_range), which stay where they are. `None` if it had none in that frame, or is
-    /// interpolated. Useful for memory that keeps two frames.
-    pub fn previous_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        let pair = self.palette_pair(instance)?;
-        let had = pair.from == pair.to && !self.is_new_cell(instance);
-        had.then_some(pair.from)
+        let shown = self.shown(instance)?;
+        Some(if shown.factor < 0.5 { shown.from } else { shown.to })
     }
 
     /// The instances that are alive, by the indices of rigs, then of instances.

@@ -2,7 +2,6 @@
 
 use super::crowd_data::Crowd;
 use super::mirrors::Mirrored;
-use crate::playback::lent::Lent;
 use crate::playback::{InstanceId, PlaybackError as CrowdError};
 use crate::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
 use crate::skeleton::LookupError;
@@ -183,12 +182,11 @@ impl Crowd {
         // Mirrors that were removed from the scene are dropped here.
         self.mirrors.forget_removed(scene);
         self.lay_out_watched();
-        let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
-        let (crowd, mirrors) = lent.split();
+        let mirrors = std::mem::take(&mut self.mirrors);
         let mut stats = SceneStats::default();
         let mut hung = false;
         for m in mirrors.all() {
-            let Ok((pool, index)) = crowd.instance_mut(m.instance) else {
+            let Ok((pool, index)) = self.instance_mut(m.instance) else {
                 continue;
             };
             let Ok(hangs) = scene.place_root(m.mirror, pool.state().world(index)) else {
@@ -206,11 +204,12 @@ impl Crowd {
         if hung {
             for m in mirrors.all() {
                 let world = scene.hung_root(m.mirror).filter(is_world);
-                if let (Some(world), Ok((pool, index))) = (world, crowd.instance_mut(m.instance)) {
+                if let (Some(world), Ok((pool, index))) = (world, self.instance_mut(m.instance)) {
                     pool.set_world(index, world);
                 }
             }
         }
+        self.mirrors = mirrors;
         stats
     }
 }

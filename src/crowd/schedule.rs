@@ -7,6 +7,7 @@ use super::tiers::{Request, Selected};
 use crate::math::Affine3x4;
 use crate::simd::SimdLevel;
 use std::num::NonZeroU64;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Identifies one frame of one crowd. Memory that keeps rows stores the id of their frame.
@@ -55,17 +56,6 @@ pub struct RowGroup {
     pub palette: usize,
     /// The number of palettes. Some may belong to no instance.
     pub instances: usize,
-}
-
-/// A copy of rows from the written memory to the frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowMove {
-    /// The first row in the written memory.
-    pub from: usize,
-    /// The first row in the frame.
-    pub to: usize,
-    /// The number of rows.
-    pub rows: usize,
 }
 
 /// A scheduled frame: the row range of every visible instance is known, and no row is written yet.
@@ -222,14 +212,14 @@ impl Schedule<'_> {
         self.crowd.lend_parts(self.id, parts, memory)
     }
 
-    /// Calls `each` with every copy from the memory that [`write`](Self::write) fills to the rows of the frame,
-    /// adjacent ones joined. If palettes are written [one after another](RowLayout::compact), there are many copies,
+    /// Calls `copy` with every copy from the memory that [`write`](Self::write) fills to the frame: a range of rows, and
+    /// the frame's row where the first of them belongs. Adjacent ones are joined. If palettes are written [one after another](RowLayout::compact), there are many copies,
     /// and all other rows of the frame stay; otherwise there is a single one, from row 0 to row 0. Call it after the
     /// rows were written, since the two palettes of a pair change places then.
-    pub fn scatter(&self, mut each: impl FnMut(RowMove)) {
+    pub fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
         match self.crowd.tiering.plan.how.compact {
-            true => self.crowd.tiering.scatter(each),
-            false => each(RowMove { from: 0, to: 0, rows: self.selected().written }),
+            true => self.crowd.tiering.scatter(copy),
+            false => copy(0..self.selected().written, 0),
         }
     }
 

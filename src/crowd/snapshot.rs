@@ -1,13 +1,11 @@
 //! `CrowdSnapshot`: the state of a crowd, for replay and rollback.
 
 use super::crowd_data::Crowd;
-use crate::playback::PlaybackError as CrowdError;
 use crate::playback::ids::MAX_RIGS_GIVEN;
-use crate::playback::lent::Lent;
 use crate::playback::pool::Pool;
-use crate::playback::snapshot::PoolSnapshot;
 use crate::playback::snapshot::bytes::{Kind, Reader, Writer};
-use crate::playback::{MAX_TAG, SnapshotDiffers};
+use crate::playback::snapshot::{PoolSnapshot, rigs_differ};
+use crate::playback::{MAX_TAG, PlaybackError as CrowdError};
 
 /// A snapshot whose time is farther from the crowd's than this counts as one of another crowd, since palettes that stay
 /// would be out of date by as much. Seconds; rollback over a network goes back by some tenths.
@@ -160,10 +158,8 @@ impl Crowd {
                 (Some(now), Some(then)) => then.check(now)?,
                 (None, None) => {}
                 (now, then) => {
-                    return Err(CrowdError::Snapshot(SnapshotDiffers::Rigs {
-                        here: now.map(Pool::rig_number),
-                        snapshot: then.map(|then| then.number()),
-                    }));
+                    let then = then.map(|then| then.number());
+                    return Err(rigs_differ(now.map(Pool::rig_number), then));
                 }
             }
         }
@@ -187,9 +183,9 @@ impl Crowd {
         if self.tiers().is_none() {
             self.frame = None;
         }
-        let mut lent = Lent::new(self, |crowd| &mut crowd.mirrors);
-        let (crowd, mirrors) = lent.split();
-        mirrors.undo(|instance| crowd.instance(instance).is_err());
+        let mut mirrors = std::mem::take(&mut self.mirrors);
+        mirrors.undo(|instance| self.instance(instance).is_err());
+        self.mirrors = mirrors;
         Ok(())
     }
 

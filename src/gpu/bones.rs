@@ -5,7 +5,7 @@ use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowMove, reserve_rows};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -102,7 +102,7 @@ pub struct GpuBoneBuffer {
     pub(super) previous: Target,
     /// Runs of rows that the current frame has written. The next frame copies them to `previous` before it overwrites
     /// them.
-    pub(super) changed: Vec<RowMove>,
+    pub(super) changed: Vec<Range<usize>>,
     /// True if `previous` holds the frame before the current one.
     pub(super) follows: bool,
     pub(super) generation: u64,
@@ -299,13 +299,14 @@ impl GpuBoneBuffer {
     /// The page and row at which the palette with this [`Crowd::palette_range`] lies.
     ///
     /// The two palettes of an interpolated instance lie in one page, in either order. Shaders blend
-    /// `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the uniform backend,
+    /// `row + (to_row - row) × factor`, row by row: `Shown` in `shaders/skinning.wgsl`. With the uniform backend,
     /// rows count from the start of the window, which is the first of both.
     pub fn locate(&self, rows: &Range<usize>) -> Option<BoneRow> {
         locate(&self.current, rows)
     }
 
-    /// The page and row at which the previous frame has the palette with this [`Crowd::previous_range`], if it is kept.
+    /// The page and row at which the previous frame has the palette with these rows, which
+    /// [stayed](crate::crowd::Shown::stayed), if that frame is kept.
     pub fn locate_previous(&self, rows: &Range<usize>) -> Option<BoneRow> {
         locate(self.previous()?, rows)
     }

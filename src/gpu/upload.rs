@@ -14,8 +14,9 @@ use super::paging::Paging;
 use super::staging::{HeapRows, MappedRows, Ring, Staging};
 use super::target::{Fitted, Target};
 use super::{Gpu, GpuError};
-use crate::crowd::{Crowd, RowLayout, RowMove, Schedule, reserve_rows};
+use crate::crowd::{Crowd, RowLayout, Schedule, reserve_rows};
 use crate::math::Affine3x4;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 fn bytes(rows: usize) -> u64 {
@@ -78,12 +79,12 @@ impl GpuBoneBuffer {
                 gpu.queue.submit([std::mem::replace(&mut encoder, fresh).finish()]);
             }
             self.changed.clear();
-            schedule.scatter(|m| {
+            schedule.scatter(|from, to| {
                 if self.options.previous {
-                    self.changed.push(m);
+                    self.changed.push(to..to + from.len());
                 }
                 let rows = (&staged_rows, staged.as_deref());
-                self.copy_fresh(gpu, &mut encoder, rows, m, &mut done.copies);
+                self.copy_fresh(gpu, &mut encoder, rows, (from, to), &mut done.copies);
             });
             self.submit(gpu, encoder, staged, &mut done);
             Ok(())
@@ -130,8 +131,8 @@ impl GpuBoneBuffer {
         }
         count(self.previous.keep(encoder, &fitted[1]));
         let Self { current, previous, .. } = self;
-        for m in &self.changed {
-            for (page, at, rows) in previous.paging.parts(m.to..m.to + m.rows) {
+        for changed in &self.changed {
+            for (page, at, rows) in previous.paging.parts(changed.clone()) {
                 let pages = current.pages.get(page).zip(previous.pages.get(page));
                 if let Some((from, to)) = pages {
                     let (at, rows) = (bytes(at), bytes(rows));
@@ -148,11 +149,11 @@ impl GpuBoneBuffer {
         gpu: &Gpu,
         encoder: &mut wgpu::CommandEncoder,
         (staged_rows, staged): (&Paging, Option<&[Staging]>),
-        m: RowMove,
+        (from, to): (Range<usize>, usize),
         copies: &mut u32,
     ) {
-        let mut source = m.from;
-        for (page, mut at, count) in self.current.paging.parts(m.to..m.to + m.rows) {
+        let mut source = from.start;
+        for (page, mut at, count) in self.current.paging.parts(to..to + from.len()) {
             let Some(to) = self.current.pages.get(page) else {
                 continue;
             };

@@ -1,22 +1,10 @@
-//! `BlendSpace1D`: clips along a parameter. The two neighbours of its value play in phase.
+//! Blend spaces: clips along a parameter. The two neighbours of its value play in phase.
 
 use super::action::Action;
 use super::event_sink::Clips;
-use super::ids::{ClipId, NO_CLIP};
-use super::library::Library;
+use super::ids::NO_CLIP;
 
-/// Clips at ascending values of a parameter, such as a walking speed.
-///
-/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase, which advances
-/// at the blend of their rates, so that their strides match. The time of an action that plays a blend space is its
-/// phase.
-#[derive(Clone, Copy, Debug)]
-pub struct BlendSpace1D<'a> {
-    pub(super) library: &'a Library,
-    pub(super) space: &'a Space,
-}
-
-/// The points of a blend space, as pools and snapshots store them.
+/// The points of a blend space.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Space {
     pub(super) points: Vec<Point>,
@@ -67,15 +55,6 @@ pub(crate) fn pace_by(action: &Action, duration: impl Fn(u16) -> f64) -> f64 {
 
 /// The most blend space indices of one rig: an index has 16 bits, and one value means "none".
 pub(super) const MAX_SPACES: usize = u16::MAX as usize;
-
-impl<'a> BlendSpace1D<'a> {
-    /// The clips and their values, in ascending order.
-    pub fn points(self) -> impl Iterator<Item = (f32, ClipId)> + 'a {
-        let Self { library, space } = self;
-        let points = space.points.iter();
-        points.map(|p| (p.parameter, library.clip_id(p.clip)))
-    }
-}
 
 impl Space {
     /// The neighbours of a value. Beyond the ends, the clip at that end plays alone.

@@ -2,14 +2,14 @@
 
 use super::ids::{BlendSpaceId, ClipId, InstanceId, Playable, RigId};
 use super::pose::MAX_POSED_STEPS;
-use super::snapshot::{SnapshotDiffers, SnapshotFault};
+use super::snapshot::SNAPSHOT_VERSION;
 use super::unknown::Unknown;
 use crate::error::BuildError;
 use crate::runtime::JobError;
 use crate::scene::{NodeId, SceneError};
 use crate::skeleton::ChannelHandle;
 use crate::suggest::LookupError;
-use crate::words::{number, plural, says, shorten};
+use crate::words::{number, plural, shorten};
 use thiserror::Error;
 
 /// An error of a mixer or a crowd. The call that returned it changed nothing.
@@ -142,6 +142,14 @@ pub enum PlaybackError {
         /// The cause, with the joint that differs or both sizes.
         source: Box<BuildError>,
     },
+    /// The largest scales of the clips, multiplied down a chain of joints, exceed the limit.
+    #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
+    Scales {
+        /// Name of the rig.
+        rig: String,
+        /// The cause, with the joint and the product.
+        source: Box<BuildError>,
+    },
     /// An additive clip on a layer that blends, or the reverse.
     #[error("clip \"{clip}\" is {have}; layer {layer} accepts {needed} clips", clip = shorten(.clip))]
     ClipKind {
@@ -169,15 +177,7 @@ pub enum PlaybackError {
         /// Largest allowed value.
         high: f64,
     },
-    /// A world transform contains NaN or an infinity.
-    #[error("the world transform of {instance} (\"{rig}\") is not finite")]
-    Transform {
-        /// Handle of the instance.
-        instance: InstanceId,
-        /// Name of the instance's rig, cut short.
-        rig: String,
-    },
-    /// A world transform contains a number beyond its limit.
+    /// A world transform contains a number beyond its limit, NaN or an infinity.
     #[error(
         "the world transform of {instance} (\"{rig}\"): {value:e} is beyond the limit of {limit:e}"
     )]
@@ -191,16 +191,12 @@ pub enum PlaybackError {
         /// The exceeded limit, upper or lower.
         limit: f32,
     },
-    /// The largest scales of the clips, multiplied down a chain of joints, exceed the limit.
-    #[error("rig \"{rig}\": {source}", rig = shorten(.rig))]
-    Scales {
-        /// Name of the rig.
-        rig: String,
-        /// The cause, with the joint and the product.
-        source: Box<BuildError>,
-    },
     /// An override is refused.
-    #[error("the override of joint {joint} (\"{name}\") of {character}: {fault}")]
+    #[error(
+        "the override of joint {joint} (\"{name}\") of {character}: {what} {}, beyond the limit of {:e}",
+        number(*.value),
+        *.limit as f32
+    )]
     Override {
         /// Index of the joint.
         joint: usize,
@@ -208,8 +204,12 @@ pub enum PlaybackError {
         name: String,
         /// Text for the character, with its rig: `instance 7 of rig 0 ("hero")`.
         character: String,
-        /// The reason.
-        fault: OverrideFault,
+        /// Text for the number, with its verb: of the matrix, of its translation, or of the stretch down a chain of joints.
+        what: &'static str,
+        /// Value of the number.
+        value: f64,
+        /// The exceeded limit, upper or lower.
+        limit: f64,
     },
     /// The instance is of another rig than the call.
     #[error("instance {} is of {} (\"{}\"), not of {rig} (\"{}\")", instance.index(), instance.rig(), .names[0], .names[1])]
@@ -270,6 +270,15 @@ pub enum PlaybackError {
         /// Name of the rig, cut short.
         name: String,
     },
+    /// Tiers, views or importances are refused.
+    #[error("{what}")]
+    Tiers {
+        /// The reason as text, with the number of the tier, view or importance.
+        what: String,
+    },
+    /// The crowd has no tiers.
+    #[error("the crowd has no tiers; Crowd::set_tiers sets them")]
+    NoTiers,
     /// An error of the scene graph.
     #[error(transparent)]
     Scene(#[from] SceneError),
@@ -292,15 +301,26 @@ pub enum PlaybackError {
         limit: usize,
     },
     /// A snapshot does not fit the present rigs, layers, clips or blend spaces of the crowd or mixer.
-    #[error("the snapshot does not fit: {0}")]
-    Snapshot(SnapshotDiffers),
-    /// Bytes are not a snapshot.
+    #[error("the snapshot does not fit: {difference}")]
+    Snapshot {
+        /// What differs: `rigs`, `layers`, `clips`, `blend spaces` or `overrides`.
+        part: &'static str,
+        /// The first difference as text, with both values.
+        difference: String,
+    },
+    /// A snapshot was stored by another version.
+    #[error("the snapshot has version {have}, supported is version {SNAPSHOT_VERSION}")]
+    SnapshotVersion {
+        /// Version of the snapshot.
+        have: u16,
+    },
+    /// Bytes are not a snapshot of the needed kind, or were changed.
     #[error("snapshot at byte {offset}: {fault}")]
     SnapshotBytes {
         /// Byte offset of the wrong value, or of the list that holds it.
         offset: u64,
-        /// The fault.
-        fault: SnapshotFault,
+        /// The fault as text.
+        fault: String,
     },
     /// An array of a call on many instances has neither one value nor one per instance.
     #[error(
@@ -360,35 +380,4 @@ pub enum PlaybackError {
     /// A job of an evaluated pose rejected its input.
     #[error(transparent)]
     Job(#[from] JobError),
-}
-
-/// The reason why an override is refused.
-#[derive(Clone, Copy, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum OverrideFault {
-    /// The matrix contains NaN or an infinity.
-    NotFinite,
-    /// The translation is beyond its limit.
-    Translation {
-        /// The component of the translation.
-        value: f32,
-        /// The exceeded limit, upper or lower.
-        limit: f32,
-    },
-    /// The stretch factors of the override and of those above it multiply beyond the limit.
-    Stretch {
-        /// Product of the factors down the chain of joints.
-        value: f64,
-        /// Largest product allowed.
-        limit: f64,
-    },
-}
-
-says! { OverrideFault:
-    Self::NotFinite =>
-        ("the matrix is not finite"),
-    Self::Translation { value, limit } =>
-        ("the translation has {value:e}, beyond the limit of {limit:e}"),
-    Self::Stretch { value, limit } =>
-        ("with those of the joints above it, it stretches by {value:e}; the limit is {limit:e}"),
 }

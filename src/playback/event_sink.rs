@@ -112,7 +112,7 @@ impl EventSink<'_> {
         let end_of = |pass: f64| {
             if course.mirrored(pass) == interval.backwards { duration } else { 0.0 }
         };
-        let (instance, layer) = (self.instance, self.layer);
+        let (instance, layer) = (self.instance, self.layer as u16);
         let clip = ClipId::new(self.owner, index, self.clips.generation(index));
         let clips = self.clips;
         let events = &mut *self.events;
@@ -122,17 +122,17 @@ impl EventSink<'_> {
                 Fired::Looped(pass) => (EventKind::Looped, 0, end_of(pass)),
                 Fired::Finished => (EventKind::Finished, 0, end_of(interval.to.pass)),
             };
-            events.push(Event {
+            events.all.push(Event {
                 instance,
                 layer,
                 clip,
                 kind,
-                marker,
+                marker: marker as u16,
                 time,
                 weight,
                 leading: leads(clips, passage.moment(distance)),
             });
         });
-        self.events.drop_some(dropped);
+        self.events.dropped = self.events.dropped.saturating_add(dropped);
     }
 }

@@ -1,8 +1,9 @@
-//! `Events`: the events of a step, as parallel arrays.
+//! `Event`, and the events of a step.
 
 use super::ids::{ClipId, InstanceId};
 
-/// The most events that one action fires in one step; [`Events::dropped`] counts the others.
+/// The most events that one action fires in one step; [`Mixer::dropped_events`](super::Mixer::dropped_events) counts the
+/// others.
 ///
 /// A frame of normal length fires far fewer; the limit keeps a step of years cheap.
 pub const MAX_EVENTS_PER_ACTION: usize = 64;
@@ -55,13 +56,13 @@ pub struct Event {
     /// Handle of the instance; events of mixers all have the same one.
     pub instance: InstanceId,
     /// Index of the layer that the action is on.
-    pub layer: usize,
+    pub layer: u16,
     /// Handle of the clip. Of a blend space, the clip that has the marker; for other kinds, the clip of greater weight.
     pub clip: ClipId,
     /// The kind of the event.
     pub kind: EventKind,
     /// Index of the marker in [`Clip::markers`](crate::clip::Clip::markers); 0 for other kinds.
-    pub marker: usize,
+    pub marker: u16,
     /// Clip time in seconds.
     pub time: f32,
     /// Weight of the clip in the pose when the step began: action × share in a blend space × layer.
@@ -78,143 +79,29 @@ pub struct Event {
     pub leading: bool,
 }
 
-/// The events of the last step, as parallel arrays of one length.
-///
-/// They are sorted by rig, instance, layer and age of the action, oldest first; the events of one action are in order
+/// The events of a step: sorted by rig, instance, layer and age of the action, oldest first; those of one action in order
 /// of time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Events {
-    instances: Vec<InstanceId>,
-    layers: Vec<u16>,
-    clips: Vec<ClipId>,
-    kinds: Vec<EventKind>,
-    markers: Vec<u16>,
-    times: Vec<f32>,
-    weights: Vec<f32>,
-    leading: Vec<bool>,
-    dropped: u64,
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    pub all: Vec<Event>,
+    /// The number of events left out because their action had fired [`MAX_EVENTS_PER_ACTION`] in the step.
+    pub dropped: u64,
 }
 
 impl Events {
-    /// The number of events.
-    pub fn len(&self) -> usize {
-        self.kinds.len()
-    }
-
-    /// Whether there are no events.
-    pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
-    }
-
-    /// Handles of the instances.
-    pub fn instances(&self) -> &[InstanceId] {
-        &self.instances
-    }
-
-    /// Indices of the layers.
-    pub fn layers(&self) -> &[u16] {
-        &self.layers
-    }
-
-    /// Handles of the clips.
-    pub fn clips(&self) -> &[ClipId] {
-        &self.clips
-    }
-
-    /// The kinds of the events.
-    pub fn kinds(&self) -> &[EventKind] {
-        &self.kinds
-    }
-
-    /// Indices of the markers in their clips; 0 for other kinds.
-    pub fn markers(&self) -> &[u16] {
-        &self.markers
-    }
-
-    /// Clip times in seconds.
-    pub fn times(&self) -> &[f32] {
-        &self.times
-    }
-
-    /// Weights of the clips: [`Event::weight`].
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
-    }
-
-    /// Whether each clip led its layer: [`Event::leading`].
-    pub fn leading(&self) -> &[bool] {
-        &self.leading
-    }
-
-    /// The number of events left out because their action had fired [`MAX_EVENTS_PER_ACTION`] in the step.
-    pub fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    /// Iterates over the events.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
-        (0..self.len()).map(|i| Event {
-            instance: self.instances[i],
-            layer: usize::from(self.layers[i]),
-            clip: self.clips[i],
-            kind: self.kinds[i],
-            marker: usize::from(self.markers[i]),
-            time: self.times[i],
-            weight: self.weights[i],
-            leading: self.leading[i],
-        })
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.instances.clear();
-        self.layers.clear();
-        self.clips.clear();
-        self.kinds.clear();
-        self.markers.clear();
-        self.times.clear();
-        self.weights.clear();
-        self.leading.clear();
+    pub fn clear(&mut self) {
+        self.all.clear();
         self.dropped = 0;
     }
 
     /// Reserves capacity for `events` in total, so that frames need not allocate.
-    pub(crate) fn reserve(&mut self, events: usize) {
-        let more = events.saturating_sub(self.len());
-        self.instances.reserve(more);
-        self.layers.reserve(more);
-        self.clips.reserve(more);
-        self.kinds.reserve(more);
-        self.markers.reserve(more);
-        self.times.reserve(more);
-        self.weights.reserve(more);
-        self.leading.reserve(more);
+    pub fn reserve(&mut self, events: usize) {
+        self.all.reserve(events.saturating_sub(self.all.len()));
     }
 
     /// Appends the events of instances with higher indices.
-    pub(crate) fn append(&mut self, later: &Self) {
-        self.instances.extend_from_slice(&later.instances);
-        self.layers.extend_from_slice(&later.layers);
-        self.clips.extend_from_slice(&later.clips);
-        self.kinds.extend_from_slice(&later.kinds);
-        self.markers.extend_from_slice(&later.markers);
-        self.times.extend_from_slice(&later.times);
-        self.weights.extend_from_slice(&later.weights);
-        self.leading.extend_from_slice(&later.leading);
-        self.drop_some(later.dropped);
-    }
-
-    pub(crate) fn push(&mut self, event: Event) {
-        self.instances.push(event.instance);
-        self.layers.push(event.layer as u16);
-        self.clips.push(event.clip);
-        self.kinds.push(event.kind);
-        self.markers.push(event.marker as u16);
-        self.times.push(event.time);
-        self.weights.push(event.weight);
-        self.leading.push(event.leading);
-    }
-
-    pub(crate) fn drop_some(&mut self, count: u64) {
-        self.dropped = self.dropped.saturating_add(count);
+    pub fn append(&mut self, later: &Self) {
+        self.all.extend_from_slice(&later.all);
+        self.dropped = self.dropped.saturating_add(later.dropped);
     }
 }

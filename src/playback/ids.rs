@@ -58,7 +58,12 @@ pub struct ClipId {
     pub(super) generation: u16,
 }
 
-/// A blend space of a rig of a crowd, or of the mixers of a skeleton.
+/// A blend space of a rig of a crowd, or of the mixers of a skeleton: clips at ascending values of a parameter, such as a
+/// walking speed.
+///
+/// At any value, the two neighbouring clips are blended with linear weights. All clips share one phase, which advances
+/// at the blend of their rates, so that their strides match. The time of an action that plays a blend space is its
+/// phase.
 ///
 /// Valid until the blend space is removed, with [`ClipId`]'s exception for restored crowds. Other rigs of
 /// the crowd and crowds with another [tag](crate::crowd::Crowd::with_tag) reject it.
@@ -83,7 +88,7 @@ pub struct InstanceId(NonZeroU64);
 pub enum Playable {
     /// A clip.
     Clip(ClipId),
-    /// Two neighbouring clips of a [`BlendSpace1D`](super::BlendSpace1D), in phase.
+    /// The two neighbours of a blend space's parameter, in phase.
     Space(BlendSpaceId),
 }
 
@@ -342,12 +347,12 @@ impl BlendSpaceId {
     }
 
     /// The rig of the blend space; `None` for a blend space of a mixer.
-    pub fn rig(self) -> Option<RigId> {
+    pub(crate) fn rig(self) -> Option<RigId> {
         self.owner.crowd_rig()
     }
 
     /// The index in the list of blend spaces of the rig or mixer.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.index)
     }
 
@@ -368,7 +373,7 @@ impl BlendSpaceId {
 
 impl Playable {
     /// The rig of the clip or blend space; `None` if it is of a mixer.
-    pub fn rig(self) -> Option<RigId> {
+    pub(crate) fn rig(self) -> Option<RigId> {
         match self {
             Self::Clip(clip) => clip.rig(),
             Self::Space(space) => space.rig(),

@@ -228,6 +228,11 @@ impl Library {
         ClipId::new(self.owner, index, self.clips.generation(index))
     }
 
+    /// The text that names the rig in messages.
+    pub fn rig_text(&self) -> String {
+        format!("{} (\"{}\")", self.owner.rig(), shorten(self.rig.name()))
+    }
+
     /// The text that names a clip or blend space of this pool in messages.
     pub fn name_of(&self, motion: Playable) -> String {
         let rig = shorten(self.rig.name());

@@ -2,10 +2,10 @@
 
 use super::advance::Passed;
 use super::error::PlaybackError;
-use super::events::{EventKinds, Events, MAX_EVENTS_PER_ACTION};
-use super::ids::{BlendSpaceId, ClipId, Owner, Playable};
+use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
+use super::ids::{BlendSpaceId, ClipId, Owner};
 use super::library::Library;
-use super::options::{LayerOptions, MAX_TIME, PlayOptions, check};
+use super::options::{LayerOptions, MAX_TIME, check};
 use super::player::Player;
 use super::playing::Playing;
 use super::pool::Pool;
@@ -21,19 +21,19 @@ use std::sync::Arc;
 /// One character of a rig. A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate).
 ///
 /// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit.
-/// [`play`](Self::play) and [`fade_to`](Self::fade_to) play on the first layer; [`player`](Self::player) has all other
-/// calls and the table of what they do, [`playing`](Self::playing) reads. A call that fails changes nothing.
+/// [`player`](Self::player) has all calls on what plays and the table of what they do, [`playing`](Self::playing) reads. A
+/// call that fails changes nothing.
 ///
 /// ```
 /// use phalanx::playback::{Mixer, PlayOptions};
 /// # #[cfg(feature = "gltf")]
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut mixer = Mixer::new(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-/// let [walk, run] = ["Walk", "Run"].map(|name| mixer.find_clip(name).unwrap());
-/// mixer.play(walk, &PlayOptions::default())?;
+/// let (walk, run) = (mixer.clip_named("Walk")?, mixer.clip_named("Run")?);
+/// mixer.player().play(0, walk, &PlayOptions::default())?;
 /// for frame in 0..60 {
 ///     if frame == 30 {
-///         mixer.fade_to(run, 0.25, &PlayOptions::default())?;
+///         mixer.player().fade_to(0, run, 0.25, &PlayOptions::default())?;
 ///     }
 ///     mixer.advance(1.0 / 60.0)?;
 ///     let _palette = mixer.evaluate();
@@ -92,11 +92,6 @@ impl Mixer {
         self.pool.library().clip_by_index(clip)
     }
 
-    /// The handle of the first loaded clip with this name.
-    pub fn find_clip(&self, name: &str) -> Option<ClipId> {
-        self.pool.library().find_clip(name)
-    }
-
     /// The handle of the first loaded clip with this name, or an error that suggests others.
     ///
     /// # Errors
@@ -149,31 +144,6 @@ impl Mixer {
     /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.pool.remove_space(space)
-    }
-
-    /// Plays a motion alone on the first layer: [`Player::play`].
-    ///
-    /// # Errors
-    /// For a reason that [`Player::play`] lists.
-    pub fn play(
-        &mut self,
-        motion: impl Into<Playable>,
-        options: &PlayOptions,
-    ) -> Result<(), PlaybackError> {
-        self.player().play(0, motion, options)
-    }
-
-    /// Fades to a motion on the first layer over `seconds`: [`Player::fade_to`].
-    ///
-    /// # Errors
-    /// For a reason that [`Player::fade_to`] lists.
-    pub fn fade_to(
-        &mut self,
-        motion: impl Into<Playable>,
-        seconds: f32,
-        options: &PlayOptions,
-    ) -> Result<(), PlaybackError> {
-        self.player().fade_to(0, motion, seconds, options)
     }
 
     /// All calls on layers and actions, the same as for instances of crowds.
@@ -230,9 +200,15 @@ impl Mixer {
         Ok(())
     }
 
-    /// The events of the last [`advance`](Self::advance).
-    pub fn events(&self) -> &Events {
-        &self.events
+    /// The events of the last [`advance`](Self::advance), by layer, then by age of the action, oldest first, then by time.
+    pub fn events(&self) -> &[Event] {
+        &self.events.all
+    }
+
+    /// The number of events that the last [`advance`](Self::advance) left out, because their action had fired
+    /// [`MAX_EVENTS_PER_ACTION`].
+    pub fn dropped_events(&self) -> u64 {
+        self.events.dropped
     }
 
     /// Evaluates the character and returns its skinning palette: model matrix × inverse bind matrix.

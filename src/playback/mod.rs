@@ -21,7 +21,6 @@ pub(crate) mod ids;
 mod interval;
 mod layer_state;
 mod lead;
-pub(crate) mod lent;
 pub(crate) mod library;
 mod linear_fade;
 mod loop_mode;
@@ -41,9 +40,8 @@ mod state;
 mod sync;
 mod unknown;
 
-pub use blend_space::BlendSpace1D;
-pub use error::{OverrideFault, PlaybackError};
-pub use events::{Event, EventKind, EventKinds, Events, MAX_EVENTS_PER_ACTION};
+pub use error::PlaybackError;
+pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
 pub use ids::{BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Playable, RigId};
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
@@ -51,10 +49,8 @@ pub use mixer::Mixer;
 pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, PlayOptions};
 pub use player::Player;
 pub use playing::{ActionState, Playing};
-pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, PosedPrimitive, evaluate_pose};
+pub use pose::{EvaluatedPose, MAX_POSED_STEPS, PoseAction, evaluate_pose};
 pub use root_motion::RootMotions;
-pub use snapshot::{
-    MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotFault,
-};
+pub use snapshot::{MixerSnapshot, SNAPSHOT_MEMORY_PER_BYTE, SNAPSHOT_VERSION};
 pub use sync::{CrossFade, Sync};
 pub use unknown::Unknown;

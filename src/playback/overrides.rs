@@ -9,7 +9,6 @@
 //! each size are used again. So a call costs the same for any number of instances, and a copy of all overrides is two
 //! copies of memory.
 
-use super::error::OverrideFault;
 use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::skeleton::limits::{Beyond, MAX_OVERRIDE_LENGTH, MAX_OVERRIDE_SCALE, beyond};
@@ -28,11 +27,13 @@ pub(crate) struct Overrides {
     free: Vec<Vec<u32>>,
 }
 
-/// The override that is refused: its joint and the reason.
+/// The override that is refused: its joint, and the number that is beyond its limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Refused {
     pub joint: u16,
-    pub fault: OverrideFault,
+    pub what: &'static str,
+    pub value: f64,
+    pub limit: f64,
 }
 
 /// The overrides of an instance: the first `len` entries of a block, which begins at `first`. An empty list has no
@@ -89,7 +90,7 @@ impl Overrides {
         joint: u16,
         local: Affine3x4,
     ) -> Result<bool, Refused> {
-        let bound = bound(&local).map_err(|fault| Refused { joint, fault })?;
+        let bound = bound(joint, &local)?;
         self.check(parents, instance, &[joint], &[local], bound)?;
         Ok(self.put(instance, LocalOverride { joint, local }, bound))
     }
@@ -108,7 +109,7 @@ impl Overrides {
     ) -> Result<(), Refused> {
         let mut product = 1.0;
         for ((local, to), &joint) in locals.iter().zip(bounds).zip(joints) {
-            *to = bound(local).map_err(|fault| Refused { joint, fault })?;
+            *to = bound(joint, local)?;
             product *= *to;
         }
         self.check(parents, instance, joints, locals, product)
@@ -134,8 +135,8 @@ impl Overrides {
             let (joint, value) = self.most_down_a_chain(parents, instance, (joints, locals));
             let limit = MAX_OVERRIDE_SCALE;
             if value.is_nan() || value > limit {
-                let fault = OverrideFault::Stretch { value, limit };
-                return Err(Refused { joint, fault });
+                let what = "with those of the joints above it, it stretches by";
+                return Err(Refused { joint, what, value, limit });
             }
         }
         Ok(())
@@ -215,7 +216,7 @@ impl Overrides {
     /// # Errors
     /// If a number is not finite or the translation is beyond its limit.
     pub fn append(&mut self, instance: u32, joint: u16, local: Affine3x4) -> Result<(), Refused> {
-        let bound = bound(&local).map_err(|fault| Refused { joint, fault })?;
+        let bound = bound(joint, &local)?;
         self.put(instance as usize, LocalOverride { joint, local }, bound);
         Ok(())
     }
@@ -308,13 +309,16 @@ impl Overrides {
 ///
 /// # Errors
 /// If a number is not finite, or the translation is beyond its limit.
-fn bound(local: &Affine3x4) -> Result<f64, OverrideFault> {
-    if !local.is_finite() {
-        return Err(OverrideFault::NotFinite);
-    }
+fn bound(joint: u16, local: &Affine3x4) -> Result<f64, Refused> {
+    let refused = |Beyond { what, value, limit }| Refused {
+        joint,
+        what,
+        value: value.into(),
+        limit: limit.into(),
+    };
+    beyond("the matrix has", local.rows.as_flattened(), f32::MAX).map_err(refused)?;
     let length = local.translation().to_array();
-    let checked = beyond("", &length, MAX_OVERRIDE_LENGTH);
-    checked.map_err(|Beyond { value, limit, .. }| OverrideFault::Translation { value, limit })?;
+    beyond("the translation has", &length, MAX_OVERRIDE_LENGTH).map_err(refused)?;
     Ok(local.stretch_bound().max(1.0))
 }
 
@@ -389,10 +393,8 @@ mod tests {
         let before = overrides.clone();
         // Down 0, 3 and 12 the product is 2 × 999², above the limit of 1e6.
         let refused = overrides.set(&parents, 0, 0, by(2.0)).unwrap_err();
-        let OverrideFault::Stretch { value, limit } = refused.fault else {
-            panic!("{refused:?}");
-        };
-        assert_eq!(refused.joint, 12);
+        let Refused { joint, what, value, limit } = refused;
+        assert!(joint == 12 && what.contains("stretches"), "{refused:?}");
         assert!((value / (2.0 * 999.0 * 999.0) - 1.0).abs() < 1e-5, "{value}");
         assert_eq!(limit, 1e6);
         assert_eq!(overrides, before);

@@ -54,7 +54,7 @@ use super::pool::Pool;
 /// # #[cfg(feature = "gltf")]
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut mixer = Mixer::new(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-/// let [walk, cheer] = ["Walk", "Cheer"].map(|name| mixer.find_clip(name).unwrap());
+/// let [walk, cheer] = ["Walk", "Cheer"].map(|name| mixer.clip_named(name).unwrap());
 /// let mut player = mixer.player();
 /// player.play(0, walk, &PlayOptions::default())?;
 /// // Called in every frame, the fade takes half a second all the same.
@@ -228,16 +228,10 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// As [`fade_to`](Self::fade_to), with arguments that have been checked.
-    pub(crate) fn play_checked(
-        &mut self,
-        layer: usize,
-        motion: Playable,
-        seconds: f32,
-        options: &PlayOptions,
-    ) {
+    /// As [`play`](Self::play), with arguments that have been checked.
+    pub(crate) fn play_checked(&mut self, layer: usize, motion: Playable, options: &PlayOptions) {
         if let Ok(source) = self.pool.library().source(motion) {
-            self.play_source(layer, source, seconds, options, Entrance::Continue);
+            self.play_source(layer, source, options.fade_in, options, Entrance::Continue);
         }
     }
 

@@ -4,7 +4,7 @@ use super::error::PlaybackError;
 use crate::clip::Cursor;
 use crate::math::{Affine3x4, Row};
 use crate::mesh::Primitive;
-use crate::rig::Rig;
+use crate::rig::{Rig, RigMesh};
 use crate::runtime::{BlendJob, LocalToModelJob, PaletteJob, SampleJob, SkinningJob};
 use crate::skeleton::{ChannelHandle, ChannelValue, Pose, Trs};
 
@@ -30,17 +30,6 @@ pub struct EvaluatedPose {
     pub palettes: Vec<Vec<Affine3x4>>,
     /// The blended pose, in lane order, with the scalars.
     pub pose: Pose,
-}
-
-/// The deformed vertices of one primitive.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PosedPrimitive {
-    /// Index of the mesh in [`Rig::meshes`].
-    pub mesh: usize,
-    /// Index of the primitive in that mesh.
-    pub primitive: usize,
-    /// Positions in the file's root space.
-    pub positions: Vec<[f32; 3]>,
 }
 
 /// The most steps that deforming all meshes of a rig may take.
@@ -181,17 +170,17 @@ impl EvaluatedPose {
         Some(user.rest.with(|i| self.pose.scalar(first + i)))
     }
 
-    /// Deforms all meshes of the rig's finest level of detail, with all influences.
+    /// Deforms all meshes of the rig's finest level of detail, with all influences. Returns positions in the file's root
+    /// space, by index in [`Rig::meshes`] and by primitive of the mesh; meshes of other levels have none.
     ///
     /// # Errors
     /// If an influence refers to a slot that its skin lacks, or the meshes need more than
     /// [`MAX_POSED_STEPS`] steps.
-    pub fn vertices(&self, rig: &Rig) -> Result<Vec<PosedPrimitive>, PlaybackError> {
+    pub fn vertices(&self, rig: &Rig) -> Result<Vec<Vec<Vec<[f32; 3]>>>, PlaybackError> {
         // A detail of a rig has the meshes of one level.
         let least = rig.meshes().iter().map(|m| m.lod).min();
-        let meshes = || rig.meshes().iter().enumerate();
-        let finest = || meshes().filter(|(_, m)| Some(m.lod) == least);
-        let needed = finest().flat_map(|(_, m)| &m.mesh.primitives).map(steps);
+        let finest = |m: &&RigMesh| Some(m.lod) == least;
+        let needed = rig.meshes().iter().filter(finest).flat_map(|m| &m.mesh.primitives).map(steps);
         let needed = needed.fold(0u64, u64::saturating_add);
         if needed > MAX_POSED_STEPS {
             return Err(PlaybackError::TooManyVertices { needed });
@@ -200,11 +189,11 @@ impl EvaluatedPose {
         for m in rig.morphs().iter().rev() {
             morphs[m.node] = m.scalars.clone();
         }
-        let mut out = Vec::new();
-        for (mesh, m) in finest() {
+        let mut out = vec![Vec::new(); rig.meshes().len()];
+        for (m, out) in rig.meshes().iter().zip(&mut out).filter(|(m, _)| finest(m)) {
             let scalars = morphs[m.node].clone();
             let weights: Vec<f32> = scalars.map(|i| self.pose.scalar(i)).collect();
-            for (primitive, p) in m.mesh.primitives.iter().enumerate() {
+            for p in &m.mesh.primitives {
                 let mut positions = vec![[0.0; 3]; p.positions.len()];
                 SkinningJob {
                     primitive: p,
@@ -219,7 +208,7 @@ impl EvaluatedPose {
                     tangents: &mut [],
                 }
                 .run()?;
-                out.push(PosedPrimitive { mesh, primitive, positions });
+                out.push(positions);
             }
         }
         Ok(out)

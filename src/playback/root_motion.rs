@@ -30,18 +30,6 @@ pub struct RootMotions<'a> {
     pub rotations: &'a [Quat],
 }
 
-impl<'a> RootMotions<'a> {
-    /// The translations as x, y, z.
-    pub fn translation_arrays(&self) -> &'a [[f32; 3]] {
-        bytemuck::must_cast_slice(self.translations)
-    }
-
-    /// The rotations as x, y, z, w.
-    pub fn rotation_arrays(&self) -> &'a [[f32; 4]] {
-        bytemuck::must_cast_slice(self.rotations)
-    }
-}
-
 /// The movements of roots in a step, as parallel arrays.
 #[derive(Debug, Default)]
 pub(crate) struct Moves {

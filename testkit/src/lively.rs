@@ -304,7 +304,7 @@ impl Lively {
     pub fn frame(&mut self, buffer: &mut BoneBuffer) -> Frame {
         self.crowd.evaluate(buffer);
         let mut events = DefaultHasher::new();
-        for event in self.crowd.events().iter() {
+        for event in self.crowd.events() {
             events.write(format!("{event:?}").as_bytes());
         }
         for &rig in &self.rigs {
@@ -335,7 +335,7 @@ pub fn palettes_hash(crowd: &Crowd, buffer: &BoneBuffer) -> u64 {
     let mut hash = DefaultHasher::new();
     for instance in crowd.instances() {
         hash.write_u64(instance.to_bits());
-        let Some(pair) = crowd.palette_pair(instance) else {
+        let Some(pair) = crowd.shown(instance) else {
             continue;
         };
         for rows in [pair.from, pair.to] {

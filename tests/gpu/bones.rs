@@ -193,7 +193,11 @@ pub fn the_frame_before_is_kept() {
             for (n, (&id, before)) in all.iter().zip(before).enumerate() {
                 // Who is shown has the rows of before, and one that has come has none of then.
                 let now = before.filter(|_| n != frame);
-                assert_eq!(crowd.previous_range(id), now, "frame {frame}");
+                assert_eq!(
+                    crowd.shown(id).filter(|s| s.stayed).map(|s| s.from),
+                    now,
+                    "frame {frame}"
+                );
                 if let Some(rows) = now {
                     assert!(bones.locate_previous(&rows).is_some());
                 }
@@ -299,8 +303,8 @@ pub fn rows_with_tiers_equal_the_heap() {
                     on_heap.evaluate(&mut heap);
                     let rows = bones.read(&gpu).unwrap();
                     for (n, (&a, &b)) in all.iter().zip(others.iter()).enumerate() {
-                        let a = on_device.palette_pair(a).unwrap();
-                        let b = on_heap.palette_pair(b).unwrap();
+                        let a = on_device.shown(a).unwrap();
+                        let b = on_heap.shown(b).unwrap();
                         let at =
                             format!("{backend}, {number}, mapped {mapped}, frame {frame}: {n}");
                         assert_eq!(rows[a.from], heap.rows()[b.from], "{at}");

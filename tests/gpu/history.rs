@@ -74,7 +74,7 @@ pub fn the_frame_before_has_its_rows() {
                 carried += upload.frame.carried;
                 let mut kept = Vec::new();
                 for &id in &twins.all {
-                    let range = twins.crowd.previous_range(id);
+                    let range = twins.crowd.shown(id).filter(|s| s.stayed).map(|s| s.from);
                     let (was, is) = (before.contains_key(&id), rows.contains_key(&id));
                     // New instances had none, also if they reuse an index.
                     assert_eq!(range.is_some(), was && is, "{id:?}");

@@ -82,7 +82,7 @@ impl Walker {
     fn new(clips: &[(&str, PlayOptions)]) -> Self {
         let mut mixer = Mixer::new(rig()).unwrap();
         for (name, options) in clips {
-            let clip = mixer.find_clip(name).unwrap();
+            let clip = mixer.clip_named(name).unwrap();
             mixer.player().add(0, clip, options).unwrap();
         }
         Self { mixer, at: DMat4::IDENTITY }
@@ -191,7 +191,8 @@ fn a_fade_goes_as_far_in_one_step_as_in_many() {
         let mut walker = Walker::new(&[("walk", options())]);
         walker.step(1.0);
         let before = walker.at.w_axis.truncate();
-        walker.mixer.fade_to(walker.mixer.find_clip("idle").unwrap(), 2.0, &options()).unwrap();
+        let idle = walker.mixer.clip_named("idle").unwrap();
+        walker.mixer.player().fade_to(0, idle, 2.0, &options()).unwrap();
         (0..count).for_each(|_| {
             walker.step(2.0 / f64::from(count));
         });
@@ -213,7 +214,8 @@ fn layers_and_masks_count_as_for_the_root_joint() {
             vec![LayerOptions::default(), LayerOptions { mask, ..LayerOptions::default() }];
         for (above, way) in [("strafe", DVec3::X * STRAFE), ("idle", DVec3::ZERO)] {
             let mut mixer = Mixer::with_layers(rig.clone(), layers.clone()).unwrap();
-            let (walk, above) = (mixer.find_clip("walk").unwrap(), mixer.find_clip(above).unwrap());
+            let (walk, above) =
+                (mixer.clip_named("walk").unwrap(), mixer.clip_named(above).unwrap());
             let mut player = mixer.player();
             player.add(0, walk, &options()).unwrap();
             player.add(1, above, &options()).unwrap();
@@ -233,7 +235,7 @@ fn additive_clips_go_nowhere() {
     let layers = [false, true].map(|additive| LayerOptions { additive, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig, layers.into()).unwrap();
     let (walk, delta) =
-        (mixer.find_clip("walk").unwrap(), mixer.add_clip(Arc::new(delta)).unwrap());
+        (mixer.clip_named("walk").unwrap(), mixer.add_clip(Arc::new(delta)).unwrap());
     mixer.player().add(1, delta, &options()).unwrap();
     mixer.advance(1.0).unwrap();
     assert_eq!(mixer.root_motion(), Rigid::IDENTITY);
@@ -257,7 +259,7 @@ fn blend_spaces_go_the_blended_way() {
     for mix in [0.0f32, 0.25, 1.0] {
         for steps in [vec![3.1], vec![0.031; 100]] {
             let mut mixer = Mixer::new(rig.clone()).unwrap();
-            let clips = ["walk", "quick"].map(|n| mixer.find_clip(n).unwrap());
+            let clips = ["walk", "quick"].map(|n| mixer.clip_named(n).unwrap());
             let space = mixer.add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])]);
             let play = PlayOptions { parameter: mix, ..options() };
             mixer.player().add(0, space.unwrap(), &play).unwrap();
@@ -279,7 +281,7 @@ fn layers_that_fill_from_below_leave_the_way_below() {
     let layers =
         [Fill::Rest, Fill::Below].map(|fill| LayerOptions { fill, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
-    let [walk, strafe] = ["walk", "strafe"].map(|n| mixer.find_clip(n).unwrap());
+    let [walk, strafe] = ["walk", "strafe"].map(|n| mixer.clip_named(n).unwrap());
     mixer.player().add(0, walk, &options()).unwrap();
     let quarter = PlayOptions { weight: 0.25, ..options() };
     mixer.player().add(1, strafe, &quarter).unwrap();
@@ -454,7 +456,7 @@ fn a_layer_that_fades_goes_as_far_in_one_step_as_in_many() {
     for count in [1, 2, 40] {
         let layers = vec![LayerOptions::default(); 2];
         let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
-        let clips = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
+        let clips = ["walk", "strafe"].map(|name| mixer.clip_named(name).unwrap());
         let mut player = mixer.player();
         for (layer, clip) in clips.into_iter().enumerate() {
             player.add(layer, clip, &options()).unwrap();
@@ -495,7 +497,7 @@ fn a_layer_that_fills_from_below_takes_no_more_than_all() {
     let layers =
         [Fill::Rest, Fill::Below].map(|fill| LayerOptions { fill, ..LayerOptions::default() });
     let mut mixer = Mixer::with_layers(rig(), layers.into()).unwrap();
-    let [walk, strafe] = ["walk", "strafe"].map(|name| mixer.find_clip(name).unwrap());
+    let [walk, strafe] = ["walk", "strafe"].map(|name| mixer.clip_named(name).unwrap());
     let mut player = mixer.player();
     player.add(0, walk, &options()).unwrap();
     player.add(1, walk, &options()).unwrap();

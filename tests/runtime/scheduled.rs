@@ -1,6 +1,6 @@
 //! Instances that are not scheduled keep last frame's rows in every kind of memory, and nothing else changes.
 
-use phalanx::crowd::{BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout, RowMove};
+use phalanx::crowd::{BoneBuffer, Crowd, FrameId, InstanceId, PaletteMemory, RowLayout};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx_workload::{hash01, standard_crowd};
@@ -47,8 +47,8 @@ impl Ring {
         let stats = if self.compact {
             let mut fresh = vec![poison; schedule.written_rows()];
             let stats = schedule.write(Written(&mut fresh));
-            schedule.scatter(|RowMove { from, to, rows: n }| {
-                self.rows[to..to + n].copy_from_slice(&fresh[from..from + n]);
+            schedule.scatter(|from, to| {
+                self.rows[to..to + from.len()].copy_from_slice(&fresh[from]);
                 self.copies += 1;
             });
             stats
@@ -205,7 +205,7 @@ fn rows_stay_where_they_are_while_others_take_turns() {
         assert_eq!(ring.copies, 1);
         for (&i, place) in all.iter().zip(&places) {
             assert_eq!(&crowd.palette_range(i), place);
-            assert_eq!(&crowd.previous_range(i), place);
+            assert_eq!(&crowd.shown(i).filter(|s| s.stayed).map(|s| s.from), place);
         }
     }
 }
@@ -216,22 +216,25 @@ fn freed_rows_are_taken_next_and_have_no_frame_before() {
     let (mut crowd, all) = crowd(40);
     let mut buffer = BoneBuffer::new();
     crowd.evaluate(&mut buffer);
-    assert!(all.iter().all(|&i| crowd.previous_range(i).is_none()));
+    assert!(all.iter().all(|&i| crowd.shown(i).filter(|s| s.stayed).map(|s| s.from).is_none()));
     crowd.evaluate(&mut buffer);
-    assert!(all.iter().all(|&i| crowd.previous_range(i) == crowd.palette_range(i)));
+    assert!(all.iter().all(|&i| crowd.shown(i).filter(|s| s.stayed).map(|s| s.from) == crowd.palette_range(i)));
     let rows = crowd.palette_range(all[7]);
     crowd.despawn(all[7]).unwrap();
     let new = crowd.spawn(all[0].rig()).unwrap();
     assert_eq!(crowd.palette_range(new), None);
     crowd.evaluate(&mut buffer);
     assert_eq!(crowd.palette_range(new), rows);
-    assert_eq!(crowd.previous_range(new), None);
+    assert_eq!(crowd.shown(new).filter(|s| s.stayed).map(|s| s.from), None);
     crowd.set_visible(all[9], false).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!((crowd.palette_range(all[9]), crowd.previous_range(new)), (None, rows));
+    assert_eq!(
+        (crowd.palette_range(all[9]), crowd.shown(new).filter(|s| s.stayed).map(|s| s.from)),
+        (None, rows)
+    );
     crowd.set_visible(all[9], true).unwrap();
     crowd.evaluate(&mut buffer);
-    assert_eq!(crowd.previous_range(all[9]), None);
+    assert_eq!(crowd.shown(all[9]).filter(|s| s.stayed).map(|s| s.from), None);
     assert_eq!(buffer.rows().len(), 40 * crowd.rig(new.rig()).unwrap().palette_len());
 }
 

@@ -334,7 +334,7 @@ fn speeds_of_small_models_are_no_noise() {
         let tiers = Tiers { tiers: vec![tier], ..Tiers::default() };
         crowd.set_tiers(Some(tiers)).unwrap();
         crowd.evaluate(&mut BoneBuffer::new());
-        crowd.shares_palette(instance)
+        crowd.shown(instance).is_some_and(|s| s.shared)
     };
     assert!(!shares(1.0));
     for unit in [1e-2, 1e-3, 1e-4, 1e2] {

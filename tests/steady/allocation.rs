@@ -93,7 +93,7 @@ fn steady_frames_with_events_and_blend_spaces_allocate_nothing() {
         let clips = [0, 1].map(|c| mixer.clip_by_index(c).unwrap());
         let mut frame = |n: usize| {
             if n.is_multiple_of(20) {
-                mixer.fade_to(clips[n / 20 % 2], 0.2, &PlayOptions::default()).unwrap();
+                mixer.player().fade_to(0, clips[n / 20 % 2], 0.2, &PlayOptions::default()).unwrap();
             }
             mixer.advance(1.0 / 60.0).unwrap();
             mixer.evaluate();
@@ -181,7 +181,7 @@ fn steady_frames_of_tiers_with_details_allocate_nothing() {
             let before = allocations();
             (480..640).for_each(|n| frame(&mut crowd, n));
             let counted = allocations() - before;
-            let shown = all.iter().filter(|&&i| crowd.palette_detail(i).is_some());
+            let shown = all.iter().filter(|&&i| crowd.shown(i).and_then(|s| s.detail).is_some());
             assert!(shown.count() > 100);
             counted
         });

@@ -38,7 +38,7 @@ fn shown(
     i: InstanceId,
     joints: &[[f32; 3]],
 ) -> Option<Vec<[f32; 3]>> {
-    let pair = crowd.palette_pair(i)?;
+    let pair = crowd.shown(i)?;
     let rows = bones.rows();
     let (from, to) = (&rows[pair.from], &rows[pair.to]);
     let point = |((a, b), &p): ((&Affine3x4, &Affine3x4), &[f32; 3])| {

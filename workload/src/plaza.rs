@@ -2,11 +2,9 @@
 
 use crate::hash01;
 use glam::{Mat4, Quat, Vec3};
-use phalanx::crowd::{
-    BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, TierError, Tiers, View,
-};
+use phalanx::crowd::{BoneBuffer, ClipId, Crowd, CrowdError, InstanceId, PlayOptions, Tiers, View};
 use phalanx::math::Affine3x4;
-use phalanx::playback::{EventKind, EventKinds};
+use phalanx::playback::{Event, EventKind, EventKinds};
 use phalanx::rig::Rig;
 use std::sync::Arc;
 use std::time::Instant;
@@ -41,12 +39,9 @@ const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlazaError {
-    /// The crowd refuses the rig or a call.
+    /// The crowd refuses the rig, the tiers or a call.
     #[error(transparent)]
     Crowd(#[from] CrowdError),
-    /// The crowd refuses the tiers.
-    #[error(transparent)]
-    Tiers(#[from] TierError),
 }
 
 /// The parts of a frame in nanoseconds.
@@ -267,7 +262,7 @@ impl Plaza {
         let advanced = start.elapsed();
         let counted = match self.listens {
             true => {
-                self.events = count(self.crowd.events().kinds());
+                self.events = count(self.crowd.events());
                 start.elapsed()
             }
             false => advanced,
@@ -286,16 +281,16 @@ impl Plaza {
     }
 }
 
-fn count(kinds: &[EventKind]) -> PlazaEvents {
-    let mut events = PlazaEvents::default();
-    for kind in kinds {
-        match kind {
-            EventKind::Marker => events.markers += 1,
-            EventKind::Looped => events.loops += 1,
-            EventKind::Finished => events.finishes += 1,
+fn count(events: &[Event]) -> PlazaEvents {
+    let mut counts = PlazaEvents::default();
+    for event in events {
+        match event.kind {
+            EventKind::Marker => counts.markers += 1,
+            EventKind::Looped => counts.loops += 1,
+            EventKind::Finished => counts.finishes += 1,
         }
     }
-    events
+    counts
 }
 
 #[cfg(all(test, feature = "gltf"))]

@@ -112,11 +112,10 @@ fn lowest_at(rig: &Rig, actions: &[PoseAction]) -> Result<Option<f32>, PlaybackE
     let pose = evaluate_pose(rig, actions)?;
     let posed = pose.vertices(rig)?;
     // Points and lines are not drawn.
-    let drawn = posed.iter().filter(|p| {
-        let primitive = &rig.meshes()[p.mesh].mesh.primitives[p.primitive];
-        !primitive.indices.is_empty()
-    });
-    let heights = drawn.flat_map(|p| &p.positions).map(|p| p[1]);
+    let posed = rig.meshes().iter().zip(&posed);
+    let drawn = posed.flat_map(|(m, posed)| m.mesh.primitives.iter().zip(posed));
+    let drawn = drawn.filter(|(primitive, _)| !primitive.indices.is_empty());
+    let heights = drawn.flat_map(|(_, positions)| positions).map(|p| p[1]);
     let finite =
         |heights: &mut dyn Iterator<Item = f32>| heights.filter(|y| y.is_finite()).reduce(f32::min);
     let joints = rig.nodes().iter().zip(&pose.worlds);

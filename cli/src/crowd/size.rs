@@ -51,14 +51,14 @@ pub fn pose_size(model: &Model, pose: &EvaluatedPose) -> Result<Aabb, CliError> 
         .vertices(&model.rig)
         .map_err(|source| CliError::Pose { file: model.file.clone(), source: Box::new(source) })?;
     let mut any = false;
-    for primitive in &posed {
-        let mesh = &model.rig.meshes()[primitive.mesh].mesh.primitives[primitive.primitive];
+    let posed = model.rig.meshes().iter().zip(&posed);
+    for (primitive, positions) in posed.flat_map(|(m, posed)| m.mesh.primitives.iter().zip(posed)) {
         // Points and lines are not drawn.
-        if mesh.indices.is_empty() {
+        if primitive.indices.is_empty() {
             continue;
         }
-        any |= !primitive.positions.is_empty();
-        primitive.positions.iter().for_each(|&p| size.add(p.into()));
+        any |= !positions.is_empty();
+        positions.iter().for_each(|&p| size.add(p.into()));
     }
     if !any {
         for (node, world) in model.rig.nodes().iter().zip(&pose.worlds) {

@@ -2,7 +2,7 @@
 
 use super::super::error::CliError;
 use super::super::model::Model;
-use phalanx::playback::{EvaluatedPose, PlaybackError, PoseAction, PosedPrimitive};
+use phalanx::playback::{EvaluatedPose, PlaybackError, PoseAction};
 use phalanx::rig::Rig;
 use serde::Serialize;
 
@@ -211,23 +211,19 @@ fn primitives(model: &Model, pose: &EvaluatedPose) -> Result<Vec<PrimitiveEntry>
     let rig = &model.rig;
     let fail = |source| CliError::Pose { file: model.file.clone(), source: Box::new(source) };
     let posed = pose.vertices(rig).map_err(fail)?;
-    let finite = |p: &PosedPrimitive| p.positions.as_flattened().iter().all(|v| v.is_finite());
-    if let Some(p) = posed.iter().find(|p| !finite(p)) {
-        let node = rig.nodes()[rig.meshes()[p.mesh].node].source;
-        let what = "a deformed vertex";
-        return Err(fail(PlaybackError::NotFinite { what, node }));
-    }
-    let entries = posed.into_iter().map(|p| {
-        let mesh = &rig.meshes()[p.mesh];
-        let skinned = mesh.mesh.primitives.get(p.primitive);
-        let skinned = skinned.is_some_and(|p| !p.influences.is_empty());
-        PrimitiveEntry {
-            node: rig.nodes()[mesh.node].source,
-            mesh: mesh.source,
-            primitive: p.primitive,
-            skin: (skinned && mesh.rigid_slot.is_none()).then_some(mesh.skin),
-            positions: p.positions,
+    let mut entries = Vec::new();
+    for (mesh, posed) in rig.meshes().iter().zip(posed) {
+        let node = rig.nodes()[mesh.node].source;
+        for (primitive, positions) in posed.into_iter().enumerate() {
+            if !positions.as_flattened().iter().all(|v| v.is_finite()) {
+                let what = "a deformed vertex";
+                return Err(fail(PlaybackError::NotFinite { what, node }));
+            }
+            let skinned = !mesh.mesh.primitives[primitive].influences.is_empty();
+            let skin = (skinned && mesh.rigid_slot.is_none()).then_some(mesh.skin);
+            let mesh = mesh.source;
+            entries.push(PrimitiveEntry { node, mesh, primitive, skin, positions });
         }
-    });
-    Ok(entries.collect())
+    }
+    Ok(entries)
 }

@@ -3,7 +3,7 @@
 use super::super::budget::Budget;
 use super::super::crowd::tiers_file::BudgetArg;
 use super::super::error::CliError;
-use phalanx::crowd::{Crowd, InstanceId, RATES, TierError, TierFrame, Tiers};
+use phalanx::crowd::{Crowd, CrowdError, InstanceId, RATES, TierFrame, Tiers};
 use std::time::Duration;
 
 /// What the colour of a character shows.
@@ -91,7 +91,7 @@ impl ColorBy {
         Some(match self {
             Self::Tier => tier_color(tier),
             Self::Rate => rate_color(crowd.tiers()?.tiers.get(tier)?.rate),
-            Self::Sharing if crowd.shares_palette(instance) => SHARED,
+            Self::Sharing if crowd.shown(instance).is_some_and(|s| s.shared) => SHARED,
             Self::Sharing => OWN,
         })
     }
@@ -219,7 +219,7 @@ impl WindowTiers {
 }
 
 /// What a crowd refuses about tiers, as an error of the program.
-pub fn refused(error: TierError) -> CliError {
+pub fn refused(error: CrowdError) -> CliError {
     CliError::Tiers(error.to_string())
 }
 

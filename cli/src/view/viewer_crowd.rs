@@ -515,8 +515,8 @@ mod tests {
             let action = PoseAction { clip, time, weight: 1.0 };
             let pose = model.pose(&[action]).unwrap();
             let world = *crowd.crowd.world(instance).unwrap();
-            for primitive in pose.vertices(&model.rig).unwrap() {
-                let heights = primitive.positions.iter();
+            for positions in pose.vertices(&model.rig).unwrap().concat() {
+                let heights = positions.iter();
                 let heights = heights.map(|&p| world.transform_point3(p.into()).y);
                 lowest = heights.fold(lowest, f32::min);
             }

@@ -54,15 +54,16 @@ fn compare(document: &Value, rig: &Rig, actions: &[PoseAction]) -> Tested {
     };
     let posed = pose.vertices(rig)?;
     let primitives = primitives.as_array().ok_or("primitives are no list")?;
-    check(primitives.len() == posed.len(), "number of primitives")?;
-    for (entry, posed) in primitives.iter().zip(&posed) {
-        let mesh = &rig.meshes()[posed.mesh];
+    let posed = rig.meshes().iter().zip(&posed);
+    let posed = posed.flat_map(|(mesh, posed)| posed.iter().enumerate().map(move |p| (mesh, p)));
+    check(primitives.len() == posed.clone().count(), "number of primitives")?;
+    for (entry, (mesh, (primitive, positions))) in primitives.iter().zip(posed) {
         check(at(entry)? == mesh.node, "node of a primitive")?;
         check(entry["mesh"].as_u64() == Some(mesh.source as u64), "mesh of a primitive")?;
-        check(entry["primitive"].as_u64() == Some(posed.primitive as u64), "its index")?;
+        check(entry["primitive"].as_u64() == Some(primitive as u64), "its index")?;
         let skin = mesh.rigid_slot.is_none().then_some(mesh.skin as u64);
         check(entry["skin"].as_u64() == skin, format!("skin {} for {skin:?}", entry["skin"]))?;
-        same_bits("positions", &entry["positions"], posed.positions.iter().flatten().copied())?;
+        same_bits("positions", &entry["positions"], positions.iter().flatten().copied())?;
     }
     Ok(())
 }

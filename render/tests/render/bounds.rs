@@ -2,7 +2,7 @@
 
 use crate::parade::{Parade, WIDE};
 use glam::{Quat, Vec2, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, Tier, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, PlayOptions, Tier, Tiers};
 use phalanx::import;
 use phalanx::math::Affine3x4;
 use phalanx_render::{CrowdView, Look, ViewError};
@@ -75,7 +75,7 @@ pub fn tiers_see_the_picture_and_its_shadows() {
     // Long shadows.
     let look = Look { light: Vec3::new(0.9, 0.2, 0.4), ..Look::default() };
     let refused = CrowdView::set_views(&mut parade.crowd, &camera, &look, WIDE);
-    assert!(matches!(refused, Err(ViewError::Tiers(_))), "{refused:?}");
+    assert!(matches!(refused, Err(ViewError::Crowd(CrowdError::NoTiers))), "{refused:?}");
     let all = Tiers { tiers: vec![Tier::default()], ..Tiers::default() };
     parade.crowd.set_tiers(Some(all)).expect("sound tiers");
     let projection = camera.projection(WIDE).expect("a sound camera");

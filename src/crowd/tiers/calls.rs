@@ -1,10 +1,10 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{Bank, NONE, SHARED, SHARED_CELL};
+use super::bank::{Bank, BankKind, NONE, SHARED};
 use super::banks::Banks;
 use super::select::Request;
 use super::stats::TierFrame;
-use super::tier::{TierError, Tiers};
+use super::tier::{Tiers, refused};
 use super::tiering::{OUT, Plan, Ranked, Tiering};
 use super::view::{View, WideView};
 use crate::crowd::Crowd;
@@ -13,18 +13,27 @@ use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
+use crate::words::number;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The palettes that an instance shows, from [`Crowd::palette_pair`]: `from + (to - from) · factor`, number by number.
+/// What an instance shows in the last frame, from [`Crowd::shown`]: `from + (to - from) · factor`, number by number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PalettePair {
+pub struct Shown {
     /// The rows of the earlier palette.
     pub from: Range<usize>,
     /// Those of the later one; the same unless the instance is interpolated.
     pub to: Range<usize>,
     /// The share of the later one, in [0, 1].
     pub factor: f32,
+    /// Index of the detail whose rows these are, among the [`tier_details`](Crowd::tier_details) of the rig; `None` for
+    /// the full rig.
+    pub detail: Option<usize>,
+    /// True if other instances may show the same palette: see [`Tier::shared_error`](super::Tier::shared_error).
+    pub shared: bool,
+    /// True if the instance had these rows in the frame before, too. False if they are shared or interpolated. Useful for
+    /// motion vectors, in memory that keeps two frames.
+    pub stayed: bool,
 }
 
 /// # Tiers
@@ -72,7 +81,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
-    pub fn set_tiers(&mut self, tiers: Option<Tiers>) -> Result<(), TierError> {
+    pub fn set_tiers(&mut self, tiers: Option<Tiers>) -> Result<(), CrowdError> {
         if let Some(tiers) = &tiers {
             tiers.validate()?;
         }
@@ -143,41 +152,6 @@ impl Crowd {
         Ok(self.pool(rig)?.tables().details().rigs())
     }
 
-    /// The detail whose rows an instance has in the last frame, among the [`tier_details`](Self::tier_details) of its rig.
-    /// `None` for the full rig's, or without rows.
-    ///
-    /// ```
-    /// use phalanx::crowd::{BoneBuffer, Crowd, Tier, TierDetail, Tiers};
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// # #[cfg(feature = "gltf")] {
-    /// let mut crowd = Crowd::new();
-    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-    /// let character = crowd.spawn(rig)?;
-    /// let detail = TierDetail { level: 2, ..TierDetail::default() };
-    /// let tier = Tier { detail: Some(detail), ..Tier::default() };
-    /// crowd.set_tiers(Some(Tiers { tiers: vec![tier], ..Tiers::default() }))?;
-    /// let mut bones = BoneBuffer::new();
-    /// crowd.evaluate(&mut bones);
-    /// // Its rows are for the meshes of the detail.
-    /// let number = crowd.palette_detail(character).ok_or("the full rig")?;
-    /// let detail = crowd.tier_details(rig)?.nth(number).ok_or("no such detail")?;
-    /// let rows = crowd.palette_range(character).ok_or("hidden")?;
-    /// assert_eq!(rows.len(), detail.palette_len());
-    /// assert!(rows.len() < crowd.rig(rig)?.palette_len());
-    /// # }
-    /// # Ok(())
-    /// # }
-    /// ```
-    pub fn palette_detail(&self, instance: InstanceId) -> Option<usize> {
-        usize::from(self.detail_number(instance)).checked_sub(1)
-    }
-
-    /// The number of the detail whose rows an instance has; 0 for the full rig.
-    pub(in crate::crowd) fn detail_number(&self, instance: InstanceId) -> u8 {
-        self.cell_of(instance).map_or(0, |(bank, _)| bank.kind().detail)
-    }
-
     /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
     /// shadows ([`View::shadows`]) count for instances that the pictures give no tier, since they do not see them or they
     /// are too small there: these have the greatest of their heights in the maps, see [`Tiers::shadows`]. However large
@@ -189,7 +163,7 @@ impl Crowd {
     ///
     /// # Errors
     /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.
-    pub fn set_views(&mut self, views: &[View]) -> Result<(), TierError> {
+    pub fn set_views(&mut self, views: &[View]) -> Result<(), CrowdError> {
         for (number, view) in views.iter().enumerate() {
             view.validate(number)?;
         }
@@ -210,17 +184,19 @@ impl Crowd {
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
     /// has places (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
-    pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), TierError> {
+    pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), CrowdError> {
         let needed = self.pool(rig)?.state().len();
         let number = self.rigs.slot(rig).unwrap_or(usize::MAX);
         let found = importances.len();
         if found != needed && found > 0 {
-            return Err(TierError::Importances { found, needed });
+            let places = format!("{found} importances for {needed} places of instances");
+            return Err(refused(places));
         }
-        let refused = importances.iter().position(|&i| i.is_nan() || i < 0.0);
-        if let Some(index) = refused {
-            let value = importances[index];
-            return Err(TierError::Importance { index, value });
+        let bad = importances.iter().position(|&i| i.is_nan() || i < 0.0);
+        if let Some(index) = bad {
+            let value = number(importances[index].into());
+            let least = "importances are at least 0";
+            return Err(refused(format!("importance {index} is {value}; {least}")));
         }
         let tiering = self.tiering_on()?;
         if tiering.pools.len() <= number {
@@ -241,15 +217,15 @@ impl Crowd {
     ///
     /// # Errors
     /// If there are no tiers.
-    pub fn set_budget(&mut self, palettes: Option<usize>) -> Result<(), TierError> {
+    pub fn set_budget(&mut self, palettes: Option<usize>) -> Result<(), CrowdError> {
         self.tiering_on()?.budget = palettes;
         Ok(())
     }
 
     /// The tiering, if tiers are on.
-    fn tiering_on(&mut self) -> Result<&mut Tiering, TierError> {
+    fn tiering_on(&mut self) -> Result<&mut Tiering, CrowdError> {
         let tiering = &mut self.tiering;
-        tiering.plan.on.then_some(tiering).ok_or(TierError::None)
+        tiering.plan.on.then_some(tiering).ok_or(CrowdError::NoTiers)
     }
 
     /// What the last scheduled frame did; `None` without tiers.
@@ -264,43 +240,51 @@ impl Crowd {
         (tier != OUT && self.tiering.plan.on).then_some(tier.into())
     }
 
-    /// Whether an instance showed a shared palette in the last frame: see [`Tier::shared_error`](super::Tier::shared_error).
-    pub fn shares_palette(&self, instance: InstanceId) -> bool {
-        self.cell_of(instance).is_some_and(|(bank, _)| bank.kind().tier == SHARED)
-    }
-
-    /// The rows of an instance in the bone buffer of the last frame, as [`palette_range`](Self::palette_range), with
-    /// the pair of an interpolated instance. `None` if it was hidden, out of the picture, or did not exist then.
-    pub fn palette_pair(&self, instance: InstanceId) -> Option<PalettePair> {
-        let (bank, place) = self.cell_of(instance)?;
-        let rows = bank.kind().rows as usize;
-        let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
+    /// The rows of an instance in the bone buffer of the last frame, with the pair of an interpolated instance and the
+    /// detail that they are of. `None` if it was hidden, out of the picture, or did not exist then. Valid until the next
+    /// frame is scheduled.
+    ///
+    /// ```
+    /// use phalanx::crowd::{BoneBuffer, Crowd, Tier, TierDetail, Tiers};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # #[cfg(feature = "gltf")] {
+    /// let mut crowd = Crowd::new();
+    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
+    /// let character = crowd.spawn(rig)?;
+    /// let detail = TierDetail { level: 2, ..TierDetail::default() };
+    /// let tier = Tier { detail: Some(detail), ..Tier::default() };
+    /// crowd.set_tiers(Some(Tiers { tiers: vec![tier], ..Tiers::default() }))?;
+    /// crowd.evaluate(&mut BoneBuffer::new());
+    /// // Its rows are for the meshes of the detail.
+    /// let shown = crowd.shown(character).ok_or("hidden")?;
+    /// let number = shown.detail.ok_or("the full rig")?;
+    /// let detail = crowd.tier_details(rig)?.nth(number).ok_or("no such detail")?;
+    /// assert_eq!(shown.from.len(), detail.palette_len());
+    /// # }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shown(&self, instance: InstanceId) -> Option<Shown> {
+        let (number, index) = self.ranked(instance)?;
+        let Tiering { banks, plan, new, .. } = &self.tiering;
+        let cell = self.tiering.cell(number, index)?;
+        let (bank, place) = banks.of_cell(cell);
+        let BankKind { tier, detail, rows, .. } = *bank.kind();
+        let [from, to] = bank.rows_of(place).map(|first| first..first + rows as usize);
+        let (now, shared) = (plan.clock.time(), tier == SHARED);
         let factor = match bank.times(place) {
-            Some(_) if from == to => 0.0,
+            _ if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
-            Some([start, end]) if self.tiering.plan.clock.time() < end => {
-                ((self.tiering.plan.clock.time() - start) / (end - start)).clamp(0.0, 1.0) as f32
+            Some([start, end]) if now < end => {
+                ((now - start) / (end - start)).clamp(0.0, 1.0) as f32
             }
             Some(_) => 1.0,
             None => 0.0,
         };
-        Some(PalettePair { from, to, factor })
-    }
-
-    /// The bank and the place of an instance's cell in the last frame.
-    fn cell_of(&self, instance: InstanceId) -> Option<(&Bank, usize)> {
-        let (number, index) = self.ranked(instance)?;
-        Some(self.tiering.banks.of_cell(self.tiering.cell(number, index)?))
-    }
-
-    /// Whether an instance had no rows before the last frame, or others.
-    pub(in crate::crowd) fn is_new_cell(&self, instance: InstanceId) -> bool {
-        let cell =
-            self.ranked(instance).and_then(|(number, index)| self.tiering.cell(number, index));
-        // Shared ones change places.
-        cell.is_none_or(|cell| {
-            cell & SHARED_CELL != 0 || self.tiering.new.binary_search(&cell).is_ok()
-        })
+        let stayed = !shared && from == to && new.binary_search(&cell).is_err();
+        let detail = usize::from(detail).checked_sub(1);
+        Some(Shown { from, to, factor, detail, shared, stayed })
     }
 
     /// The numbers of an instance's pool and of itself, if the last frame knew it: it may have the index of one that is

@@ -313,8 +313,8 @@ mod tests {
                 }
                 1 | 2 => crowd.play_many(&some, 0, &clips, &options).unwrap(),
                 3 => {
-                    let faded = crowd.fade_to_many(&some, 0, &clips, &[0.2], &options);
-                    faded.unwrap();
+                    let fades = [PlayOptions { fade_in: 0.2, ..options[0] }];
+                    crowd.play_many(&some, 0, &clips, &fades).unwrap();
                 }
                 // Some do not play it.
                 4 => _ = crowd.set_times(&some, 0, &clips, &[0.1]),

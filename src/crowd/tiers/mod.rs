@@ -44,11 +44,11 @@ mod tier;
 mod tiering;
 mod view;
 
-pub use calls::PalettePair;
+pub use calls::Shown;
 pub(super) use evaluate::{BankPart, BankShare, BankTask};
 pub(super) use order::{Order, OrderNeeds};
 pub(super) use select::{Request, Selected, Work};
 pub use stats::{TierFrame, TierStats};
-pub use tier::{MAX_TIERS, RATES, Tier, TierDetail, TierError, Tiers};
+pub use tier::{MAX_TIERS, RATES, Tier, TierDetail, Tiers};
 pub(crate) use tiering::Tiering;
 pub use view::View;

@@ -5,12 +5,13 @@ use super::banks::split;
 use super::stats::TierStats;
 use super::tiering::{Plan, Ranked, Tiering};
 use super::view::WideView;
+use crate::crowd::RowGroup;
 use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
-use crate::crowd::{RowGroup, RowMove};
 use crate::evaluate::{How, Instances};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
 use crate::simd::SimdLevel;
+use std::ops::Range;
 
 /// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
 #[derive(Clone, Copy, Debug)]
@@ -291,28 +292,26 @@ impl Tiering {
     }
 
     /// Where the palettes of a compact frame belong, adjacent ones joined.
-    pub(in crate::crowd) fn scatter(&self, mut each: impl FnMut(RowMove)) {
-        let mut run: Option<RowMove> = None;
-        let mut from = 0;
+    pub(in crate::crowd) fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
+        // The rows that are copied next, and where they belong.
+        let (mut run, mut place) = (0..0, 0);
         for work in &self.work {
             let bank = &self.banks.all()[work.bank as usize];
             let rows = bank.kind().stride as usize;
             let mut left = work.palettes;
             while !left.is_empty() {
                 let to = bank.first_row() + bank.slot(left.pop()) * rows;
-                match &mut run {
-                    Some(run) if run.to + run.rows == to => run.rows += rows,
-                    _ => {
-                        if let Some(done) = run.replace(RowMove { from, to, rows }) {
-                            each(done);
-                        }
+                if place + run.len() != to {
+                    if !run.is_empty() {
+                        copy(run.clone(), place);
                     }
+                    (run.start, place) = (run.end, to);
                 }
-                from += rows;
+                run.end += rows;
             }
         }
-        if let Some(done) = run {
-            each(done);
+        if !run.is_empty() {
+            copy(run, place);
         }
     }
 

@@ -4,7 +4,6 @@ use crate::evaluate::DetailRequest;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::Pool;
 use crate::words::{are, number, plural};
-use thiserror::Error;
 
 /// The most tiers.
 pub const MAX_TIERS: usize = 16;
@@ -74,7 +73,7 @@ pub struct Tier {
     /// has its own, and two seconds at most: what needs longer is not shared.
     pub shared_error: Option<f32>,
     /// The detail of the rig whose palette instances have. It has fewer rows, and only the meshes of its level can be
-    /// drawn with them: see [`Crowd::palette_detail`](crate::crowd::Crowd::palette_detail). Default `None`: the full rig.
+    /// drawn with them: see [`Shown::detail`](crate::crowd::Shown::detail). Default `None`: the full rig.
     ///
     /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
     /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the level lacks or
@@ -142,119 +141,22 @@ fn pixels(height: f32) -> String {
     format!("{height} {unit}")
 }
 
-/// Tiers, views, importances or a budget that are refused. Nothing has changed then.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[non_exhaustive]
-pub enum TierError {
-    /// No tiers, or too many.
-    #[error("{tiers} tiers; a crowd has 1 to {MAX_TIERS}")]
-    Count {
-        /// Their number.
-        tiers: usize,
-    },
-    /// A number of a tier is outside its range.
-    #[error("tier {tier}: {what} is {}, outside {} to {}", number(*.value), number(*.low), number(*.high))]
-    Value {
-        /// The tier.
-        tier: usize,
-        /// The field.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-        /// The least value.
-        low: f64,
-        /// The greatest value.
-        high: f64,
-    },
-    /// A rate that is none of [`RATES`].
-    #[error("tier {tier}: the rate is {rate}, which is none of 1, 2, 4, 8 and 16")]
-    Rate {
-        /// The tier.
-        tier: usize,
-        /// Its rate.
-        rate: u8,
-    },
-    /// Heights do not descend.
-    #[error(
-        "tier {tier} begins at {}, which is not below the {} of the tier before it",
-        pixels(*.height),
-        pixels(*.above)
-    )]
-    Order {
-        /// The tier.
-        tier: usize,
-        /// Its height.
-        height: f32,
-        /// The height of the tier before it.
-        above: f32,
-    },
-    /// A setting of all tiers is outside its range.
-    #[error("{what} is {}, outside {} to {}", number(*.value), number(*.low), number(*.high))]
-    Setting {
-        /// The setting.
-        what: &'static str,
-        /// Its value.
-        value: f64,
-        /// The least value.
-        low: f64,
-        /// The greatest value.
-        high: f64,
-    },
-    /// [`Tiers::shadows`] names no tier.
-    #[error("the tier of shadows is {tier}; there {} {}", are(*.tiers as u64), plural(*.tiers as u64, "tier"))]
-    Shadows {
-        /// The tier.
-        tier: usize,
-        /// The number of tiers.
-        tiers: usize,
-    },
-    /// A number of a view is not finite, or its height is not above 0.
-    #[error("view {view}: {what} is {}", number(f64::from(*.value)))]
-    View {
-        /// The view.
-        view: usize,
-        /// What is refused.
-        what: &'static str,
-        /// Its value.
-        value: f32,
-    },
-    /// An importance is NaN or negative.
-    #[error("importance {index} is {}; importances are at least 0", number(f64::from(*.value)))]
-    Importance {
-        /// Its index.
-        index: usize,
-        /// Its value.
-        value: f32,
-    },
-    /// Importances are not as many as the rig has places for instances.
-    #[error("{found} importances for {needed} places of instances")]
-    Importances {
-        /// Their number.
-        found: usize,
-        /// The number of places: the length of the arrays of a [`RigView`](crate::crowd::RigView).
-        needed: usize,
-    },
-    /// A handle is unknown.
-    #[error(transparent)]
-    Crowd(#[from] CrowdError),
-    /// The crowd has no tiers.
-    #[error("the crowd has no tiers; Crowd::set_tiers sets them")]
-    None,
+/// The error for tiers, views or importances.
+pub(super) fn refused(what: impl Into<String>) -> CrowdError {
+    CrowdError::Tiers { what: what.into() }
 }
 
-/// Checks that a setting is within its range.
-pub(super) fn setting(
-    what: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> Result<(), TierError> {
-    let fits = value >= low && value <= high;
-    fits.then_some(()).ok_or(TierError::Setting { what, value, low, high })
+/// Checks that a number is within its range.
+fn within(what: &str, value: f64, low: f64, high: f64) -> Result<(), CrowdError> {
+    if value >= low && value <= high {
+        return Ok(());
+    }
+    let [value, low, high] = [value, low, high].map(number);
+    Err(refused(format!("{what} is {value}, outside {low} to {high}")))
 }
 
 /// The greatest height of a tier in pixels.
-pub(super) const MAX_HEIGHT: f32 = 1e6;
+const MAX_HEIGHT: f32 = 1e6;
 
 impl Tier {
     /// Whether its cells store what they are evaluated from: they are not evaluated in every frame, or a budget may let
@@ -342,38 +244,40 @@ impl Tiers {
     ///
     /// # Errors
     /// If a number is outside its range, or the heights do not descend.
-    pub fn validate(&self) -> Result<(), TierError> {
+    pub fn validate(&self) -> Result<(), CrowdError> {
         let tiers = self.tiers.len();
         if !(1..=MAX_TIERS).contains(&tiers) {
-            return Err(TierError::Count { tiers });
+            return Err(refused(format!("{tiers} tiers; a crowd has 1 to {MAX_TIERS}")));
         }
         for (tier, t) in self.tiers.iter().enumerate() {
-            let value = |what, value: f32, low: f32, high: f32| {
-                let fits = value >= low && value <= high;
-                fits.then_some(()).ok_or(TierError::Value {
-                    tier,
-                    what,
-                    value: value.into(),
-                    low: low.into(),
-                    high: high.into(),
-                })
+            let value = |what: &str, value: f32, low: f32, high: f32| {
+                within(&format!("tier {tier}: {what}"), value.into(), low.into(), high.into())
             };
             value("the height", t.height, 0.0, MAX_HEIGHT)?;
             if !RATES.contains(&t.rate) {
-                return Err(TierError::Rate { tier, rate: t.rate });
+                let rate = t.rate;
+                let known = "which is none of 1, 2, 4, 8 and 16";
+                return Err(refused(format!("tier {tier}: the rate is {rate}, {known}")));
             }
             if let Some(error) = t.shared_error {
                 value("the error of sharing", error, f32::MIN_POSITIVE, f32::MAX)?;
             }
             let above = tier.checked_sub(1).map(|before| self.tiers[before].height);
             if let Some(above) = above.filter(|&above| t.height >= above) {
-                return Err(TierError::Order { tier, height: t.height, above });
+                let [height, above] = [t.height, above].map(pixels);
+                let before = "of the tier before it";
+                return Err(refused(format!(
+                    "tier {tier} begins at {height}, which is not below the {above} {before}"
+                )));
             }
         }
-        setting("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
-        setting("the greatest age", self.max_age.into(), 1.0, u32::MAX.into())?;
+        within("the hysteresis", self.hysteresis.into(), 0.0, 1.0)?;
+        within("the greatest age", self.max_age.into(), 1.0, u32::MAX.into())?;
         match self.shadows {
-            Some(tier) if tier >= tiers => Err(TierError::Shadows { tier, tiers }),
+            Some(tier) if tier >= tiers => {
+                let (are, there) = (are(tiers as u64), plural(tiers as u64, "tier"));
+                Err(refused(format!("the tier of shadows is {tier}; there {are} {there}")))
+            }
             _ => Ok(()),
         }
     }

@@ -1,6 +1,8 @@
 //! `View`: a camera that sees a crowd, and what it makes of bounding spheres.
 
-use super::tier::TierError;
+use super::tier::refused;
+use crate::playback::PlaybackError as CrowdError;
+use crate::words::number;
 use wide::{CmpGe, CmpGt, f32x8};
 
 /// A camera: one of the pictures of a frame, a mirror in it, or the map of a shadow.
@@ -19,16 +21,14 @@ pub struct View {
 }
 
 impl View {
-    pub(super) fn validate(&self, view: usize) -> Result<(), TierError> {
+    pub(super) fn validate(&self, view: usize) -> Result<(), CrowdError> {
         let numbers = self.clip_from_world.as_flattened().iter();
-        let refused = |what, value| Err(TierError::View { view, what, value });
-        if let Some(&value) = numbers.clone().find(|v| !v.is_finite()) {
-            return refused("a number of the matrix", value);
-        }
-        if !(self.height > 0.0 && self.height.is_finite()) {
-            return refused("the height of the picture", self.height);
-        }
-        Ok(())
+        let (what, value) = match numbers.into_iter().find(|v| !v.is_finite()) {
+            Some(&value) => ("a number of the matrix", value),
+            None if self.height > 0.0 && self.height.is_finite() => return Ok(()),
+            None => ("the height of the picture", self.height),
+        };
+        Err(refused(format!("view {view}: {what} is {}", number(value.into()))))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{INSTANCE, Library};
 use crate::playback::action::Action;
-use crate::playback::blend_space::{BlendSpace1D, MAX_SPACES, Members, Point, Space};
+use crate::playback::blend_space::{MAX_SPACES, Members, Point, Space};
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{BlendSpaceId, ClipId, Source};
 use crate::playback::options::check_parameter;
@@ -24,16 +24,22 @@ impl Library {
         }
     }
 
-    pub fn space(&self, space: BlendSpaceId) -> Result<BlendSpace1D<'_>, PlaybackError> {
+    fn space(&self, space: BlendSpaceId) -> Result<&Space, PlaybackError> {
         let found = self.spaces.find(space.index, space.generation);
-        match found.filter(|_| space.owner == self.owner) {
-            Some(space) => Ok(BlendSpace1D { library: self, space }),
-            None => {
-                let why = space.owner.unknown_to(self.owner, INSTANCE);
-                let rig = shorten(self.rig.name());
-                Err(PlaybackError::UnknownSpace { space, why, rig })
-            }
-        }
+        found.filter(|_| space.owner == self.owner).ok_or_else(|| {
+            let why = space.owner.unknown_to(self.owner, INSTANCE);
+            let rig = shorten(self.rig.name());
+            PlaybackError::UnknownSpace { space, why, rig }
+        })
+    }
+
+    /// The clips of a blend space and their values, in ascending order.
+    pub fn points(
+        &self,
+        space: BlendSpaceId,
+    ) -> Result<impl Iterator<Item = (f32, ClipId)>, PlaybackError> {
+        let points = self.space(space)?.points.iter();
+        Ok(points.map(|p| (p.parameter, self.clip_id(p.clip))))
     }
 
     /// The handle of the blend space at an index.

@@ -162,7 +162,7 @@ mod tests {
         crowd.advance(0.01).unwrap();
         crowd.evaluate(&mut bones);
         assert_eq!(known(0), None);
-        assert_eq!(all.map(|i| crowd.shares_palette(i)), [false; 2]);
+        assert_eq!(all.map(|i| crowd.shown(i).is_some_and(|s| s.shared)), [false; 2]);
         // A value that measuring would not give.
         let stated = ClipSpeed { speed: 123.0, jump: 0.0 };
         of_rig(2).speed.set(stated).unwrap();

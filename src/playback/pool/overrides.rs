@@ -73,7 +73,8 @@ impl OverrideBatch<'_> {
 }
 
 /// The error for an override of an instance.
-fn refusal(library: &Library, index: usize, Refused { joint, fault }: Refused) -> PlaybackError {
+fn refusal(library: &Library, index: usize, refused: Refused) -> PlaybackError {
+    let Refused { joint, what, value, limit } = refused;
     let (rig, owner) = (library.rig(), library.owner());
     let joint = usize::from(joint);
     let name = rig.skeleton().names().get(joint);
@@ -85,7 +86,9 @@ fn refusal(library: &Library, index: usize, Refused { joint, fault }: Refused) -
             true => format!("a mixer (\"{quoted}\")"),
             false => format!("instance {index} of {owner} (\"{quoted}\")"),
         },
-        fault,
+        what,
+        value,
+        limit,
     }
 }
 

@@ -5,7 +5,6 @@ use super::Pool;
 use crate::evaluate::{Evaluated, Instances, Scratch, WATCHED_CHUNK, WatchedRow};
 use crate::math::Affine3x4;
 use crate::playback::PlaybackError;
-use crate::playback::lent::Lent;
 use crate::runtime::ScalarBlend;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef, Pose};
 use crate::words::shorten;
@@ -18,22 +17,21 @@ impl Pool {
         if self.watched.row(index).is_none_or(settled) {
             return false;
         }
-        let mut lent = Lent::new(self, |pool| &mut pool.watched);
-        let (pool, watched) = lent.split();
-        Evaluated::watch(&*pool, index, &mut watched.apart());
+        let mut watched = std::mem::take(&mut self.watched);
+        Evaluated::watch(self, index, &mut watched.apart());
+        self.watched = watched;
         true
     }
 
     /// Evaluates the watched joints of instances that are scheduled and `shown`, if the frame has not stored them: with
     /// tiers, palettes are not always those of the present poses. Uses rayon's workers, or only this thread.
     pub fn evaluate_watched(&mut self, workers: bool, shown: impl Fn(usize) -> bool + Sync) {
-        let instances = self.state.len();
-        let mut lent = Lent::new(self, |pool| &mut pool.watched);
-        let (pool, watched) = lent.split();
+        let mut watched = std::mem::take(&mut self.watched);
         let chunk = if workers { WATCHED_CHUNK } else { usize::MAX };
-        let scheduled = pool.scheduled.all();
+        let scheduled = self.scheduled.all();
         let due = |index: usize| scheduled[index] && shown(index);
-        Evaluated::watch_all(&*pool, 0..instances, watched.frame(), (chunk, &due));
+        Evaluated::watch_all(self, 0..self.state.len(), watched.frame(), (chunk, &due));
+        self.watched = watched;
     }
 
     /// The model matrix of one joint.

@@ -1,8 +1,10 @@
 //! The head of stored snapshots, and the cursors that write and read their values: little endian; every read is checked
 //! against the end.
 
-use super::{SNAPSHOT_VERSION, SnapshotError, SnapshotFault};
+use super::super::error::PlaybackError;
+use super::SNAPSHOT_VERSION;
 use crate::math::Fnv1a;
+use crate::words::{are, number, plural};
 
 /// The first eight bytes, equal to those of a .phx file.
 const MAGIC: [u8; 8] = *b"\x89PHS\r\n\x1a\n";
@@ -108,126 +110,129 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Checks the head, and starts behind it.
-    pub fn new(bytes: &'a [u8], needed: Kind) -> Result<Self, SnapshotError> {
+    pub fn new(bytes: &'a [u8], needed: Kind) -> Result<Self, PlaybackError> {
         let mut r = Self { bytes, at: 0, last: 0 };
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
         if magic != &MAGIC[..magic.len()] || magic.is_empty() {
-            return Err(r.fault(SnapshotFault::Magic));
+            return Err(r.fault("this is not a snapshot"));
         }
         r.take(MAGIC.len(), "the head")?;
         // The version is checked first, since the head of another version may differ.
-        let (have, known) = (r.u16("the head")?, SNAPSHOT_VERSION);
-        if have != known {
-            return Err(r.fault(SnapshotFault::Version { have, known }));
+        let have = r.u16("the head")?;
+        if have != SNAPSHOT_VERSION {
+            return Err(PlaybackError::SnapshotVersion { have });
         }
-        let kind = r.u8("the head")?;
-        let kind_fault = r.fault(SnapshotFault::Kind { have: kind, needed: needed as u8 });
+        let (kind, needed) = (r.u8("the head")?, needed as u8);
+        let of_kind = r.last;
         r.zeros(5, "the head")?;
         let (expected, have) = (r.u64("the head")?, bytes.len() as u64);
         if expected > have || expected < HEAD as u64 {
-            return Err(r.fault(SnapshotFault::Short {
-                what: "the snapshot",
-                needed: expected.max(HEAD as u64),
-                have,
-            }));
+            return Err(r.short("the snapshot", expected.max(HEAD as u64), have));
         }
         if expected < have {
-            return Err(r.fault(SnapshotFault::Extra { expected, have }));
+            return Err(r.extra(expected, have));
         }
         let (stated, found) = (r.u64("the head")?, checksum(bytes));
         if stated != found {
-            return Err(r.fault(SnapshotFault::Checksum { stated, found }));
+            let fault = format!("the checksum is {found:016x}, the snapshot states {stated:016x}");
+            return Err(r.fault(fault));
         }
-        if kind != needed as u8 {
-            return Err(kind_fault);
+        if kind != needed {
+            r.last = of_kind;
+            return Err(r.fault(format!(
+                "the snapshot is of kind {kind}, needed is kind {needed} (1: a crowd, 2: a mixer)"
+            )));
         }
         Ok(r)
     }
 
     /// Checks that no bytes are left.
-    pub fn finish(mut self) -> Result<(), SnapshotError> {
+    pub fn finish(mut self) -> Result<(), PlaybackError> {
         self.last = self.at;
         if self.at == self.bytes.len() {
             return Ok(());
         }
-        Err(self.fault(SnapshotFault::Extra {
-            expected: self.at as u64,
-            have: self.bytes.len() as u64,
-        }))
+        Err(self.extra(self.at as u64, self.bytes.len() as u64))
+    }
+
+    fn extra(&self, expected: u64, have: u64) -> PlaybackError {
+        self.fault(format!("the end is at byte {expected}, but the bytes continue to {have}"))
+    }
+
+    fn short(&self, what: &str, needed: u64, have: u64) -> PlaybackError {
+        let bytes = plural(needed, "byte");
+        let (needed, available) = (are(needed), are(have));
+        self.fault(format!("{what}: {bytes} {needed} needed, {have} {available} available"))
     }
 
     /// An error at the last value read.
-    pub fn fault(&self, fault: SnapshotFault) -> SnapshotError {
-        SnapshotError { offset: self.last as u64, fault }
+    fn fault(&self, fault: impl Into<String>) -> PlaybackError {
+        PlaybackError::SnapshotBytes { offset: self.last as u64, fault: fault.into() }
     }
 
     /// Fails at the last value read unless a condition holds.
-    pub fn needs(&self, holds: bool, otherwise: &'static str) -> Result<(), SnapshotError> {
+    pub fn needs(&self, holds: bool, otherwise: &'static str) -> Result<(), PlaybackError> {
         match holds {
             true => Ok(()),
-            false => Err(self.fault(SnapshotFault::Contradiction(otherwise))),
+            false => Err(self.fault(otherwise)),
         }
     }
 
-    fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], SnapshotError> {
+    fn take(&mut self, count: usize, what: &'static str) -> Result<&'a [u8], PlaybackError> {
         let rest = &self.bytes[self.at..];
         self.last = self.at;
         let Some(taken) = rest.get(..count) else {
-            return Err(self.fault(SnapshotFault::Short {
-                what,
-                needed: count as u64,
-                have: rest.len() as u64,
-            }));
+            return Err(self.short(what, count as u64, rest.len() as u64));
         };
         self.at += count;
         Ok(taken)
     }
 
-    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], SnapshotError> {
+    fn array<const N: usize>(&mut self, what: &'static str) -> Result<[u8; N], PlaybackError> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N, what)?);
         Ok(array)
     }
 
-    pub fn u8(&mut self, what: &'static str) -> Result<u8, SnapshotError> {
+    pub fn u8(&mut self, what: &'static str) -> Result<u8, PlaybackError> {
         Ok(self.array::<1>(what)?[0])
     }
 
-    pub fn u16(&mut self, what: &'static str) -> Result<u16, SnapshotError> {
+    pub fn u16(&mut self, what: &'static str) -> Result<u16, PlaybackError> {
         self.array(what).map(u16::from_le_bytes)
     }
 
-    pub fn u32(&mut self, what: &'static str) -> Result<u32, SnapshotError> {
+    pub fn u32(&mut self, what: &'static str) -> Result<u32, PlaybackError> {
         self.array(what).map(u32::from_le_bytes)
     }
 
-    pub fn u64(&mut self, what: &'static str) -> Result<u64, SnapshotError> {
+    pub fn u64(&mut self, what: &'static str) -> Result<u64, PlaybackError> {
         self.array(what).map(u64::from_le_bytes)
     }
 
     /// Reads an integer and checks that it is at most `limit`.
-    pub fn up_to(&mut self, what: &'static str, limit: u64) -> Result<u64, SnapshotError> {
+    pub fn up_to(&mut self, what: &'static str, limit: u64) -> Result<u64, PlaybackError> {
         let found = self.u64(what)?;
         self.limit(what, found, limit)?;
         Ok(found)
     }
 
-    pub fn limit(&self, what: &'static str, found: u64, limit: u64) -> Result<(), SnapshotError> {
+    pub fn limit(&self, what: &'static str, found: u64, limit: u64) -> Result<(), PlaybackError> {
         match found <= limit {
             true => Ok(()),
-            false => Err(self.fault(SnapshotFault::Limit { what, found, limit })),
+            false => Err(self.fault(format!("{what} is {found}, the limit is {limit}"))),
         }
     }
 
     /// Reads a number and checks that it is within a range.
-    pub fn f32(&mut self, what: &'static str, low: f64, high: f64) -> Result<f32, SnapshotError> {
+    pub fn f32(&mut self, what: &'static str, low: f64, high: f64) -> Result<f32, PlaybackError> {
         let value = self.array(what).map(f32::from_le_bytes)?;
         self.within(what, f64::from(value), low, high)?;
         Ok(value)
     }
 
     /// Reads a number and checks that it is within a range.
-    pub fn f64(&mut self, what: &'static str, low: f64, high: f64) -> Result<f64, SnapshotError> {
+    pub fn f64(&mut self, what: &'static str, low: f64, high: f64) -> Result<f64, PlaybackError> {
         let value = self.array(what).map(f64::from_le_bytes)?;
         self.within(what, value, low, high)?;
         Ok(value)
@@ -240,10 +245,13 @@ impl<'a> Reader<'a> {
         value: f64,
         low: f64,
         high: f64,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<(), PlaybackError> {
         // Negated so that NaN is refused as well.
         if !(value >= low && value <= high) {
-            return Err(self.fault(SnapshotFault::Value { what, value, low, high }));
+            let [value, low, high] = [value, low, high].map(number);
+            return Err(
+                self.fault(format!("{what} is {value}; the allowed range is {low} to {high}"))
+            );
         }
         Ok(())
     }
@@ -255,7 +263,7 @@ impl<'a> Reader<'a> {
         what: &'static str,
         each: usize,
         limit: usize,
-    ) -> Result<usize, SnapshotError> {
+    ) -> Result<usize, PlaybackError> {
         let found = u64::from(self.u32(what)?);
         let room = (self.bytes.len() - self.at) / each.max(1);
         self.limit(what, found, limit.min(room) as u64)?;
@@ -266,19 +274,19 @@ impl<'a> Reader<'a> {
     pub fn flags<const N: usize>(
         &mut self,
         what: &'static str,
-    ) -> Result<[bool; N], SnapshotError> {
+    ) -> Result<[bool; N], PlaybackError> {
         let bits = self.u8(what)?;
         self.limit(what, u64::from(bits), (1 << N) - 1)?;
         Ok(std::array::from_fn(|n| bits >> n & 1 == 1))
     }
 
     /// Skips bytes, each of which must be 0.
-    pub fn zeros(&mut self, count: usize, what: &'static str) -> Result<(), SnapshotError> {
+    pub fn zeros(&mut self, count: usize, what: &'static str) -> Result<(), PlaybackError> {
         let zeros = self.take(count, what)?;
         self.needs(zeros.iter().all(|&b| b == 0), "a byte that must be zero is not")
     }
 
-    pub fn text(&mut self, what: &'static str) -> Result<String, SnapshotError> {
+    pub fn text(&mut self, what: &'static str) -> Result<String, PlaybackError> {
         let length = self.count(what, 1, u32::MAX as usize)?;
         let text = self.take(length, what)?;
         let text = std::str::from_utf8(text).ok();

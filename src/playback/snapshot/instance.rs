@@ -7,10 +7,10 @@ use super::super::options::MAX_SPEED;
 use super::super::overrides::Overrides;
 use super::super::root_motion::narrow;
 use super::super::state::State;
+use super::PoolSnapshot;
 use super::bytes::{Reader, Writer};
 use super::identity::PoolIdentity;
 use super::layer::{self, Context};
-use super::{PoolSnapshot, SnapshotError};
 use crate::math::Affine3x4;
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
@@ -26,7 +26,7 @@ fn write_rows(w: &mut Writer, rows: &Affine3x4) {
     rows.rows.as_flattened().iter().for_each(|&v| w.f32(v));
 }
 
-fn read_rows(r: &mut Reader<'_>, what: &'static str) -> Result<Affine3x4, SnapshotError> {
+fn read_rows(r: &mut Reader<'_>, what: &'static str) -> Result<Affine3x4, PlaybackError> {
     let mut matrix = Affine3x4::IDENTITY;
     let most = f64::from(MAX_WORLD);
     for v in matrix.rows.as_flattened_mut() {
@@ -78,7 +78,7 @@ pub(super) fn read(
     r: &mut Reader<'_>,
     identity: &PoolIdentity,
     spaces: &Arena<Space>,
-) -> Result<(State, Vec<bool>), SnapshotError> {
+) -> Result<(State, Vec<bool>), PlaybackError> {
     let layers = identity.layers.len();
     let ticks = r.u64("clock")? as i64;
     let [backwards, roots] = r.flags("flags of instances")?;
@@ -120,7 +120,7 @@ fn read_one(
     (identity, spaces): (&PoolIdentity, &Arena<Space>),
     state: &mut State,
     index: usize,
-) -> Result<bool, SnapshotError> {
+) -> Result<bool, PlaybackError> {
     let layers = identity.layers.len();
     let generation = r.u16("generation of an instance")?;
     let [alive, visible, scheduled] = r.flags("flags of an instance")?;
@@ -171,7 +171,7 @@ fn read_overrides(
     r: &mut Reader<'_>,
     overrides: &mut Overrides,
     instance: u32,
-) -> Result<(), SnapshotError> {
+) -> Result<(), PlaybackError> {
     let mut least = 0;
     for _ in 0..r.u16("overrides")? {
         let joint = r.u16("joint of an override")?;

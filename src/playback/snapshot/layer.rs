@@ -12,7 +12,6 @@ use super::super::linear_fade::LinearFade;
 use super::super::options::MAX_SPEED;
 use super::super::options::MAX_TIME;
 use super::super::state::stands_still;
-use super::SnapshotError;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
 use crate::clip::ClipKind;
@@ -66,7 +65,7 @@ fn read_fade(
     runs: bool,
     what: &'static str,
     (low, high): (f64, f64),
-) -> Result<LinearFade, SnapshotError> {
+) -> Result<LinearFade, PlaybackError> {
     let from = r.f32(what, low, high)?;
     if !runs {
         return Ok(LinearFade::still(from));
@@ -108,7 +107,7 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, SnapshotError> {
+pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, PlaybackError> {
     let most = LONGEST_WAIT as u64;
     let elapsed = r.up_to("ticks since a layer changed", most)?;
     let [runs, stands] = r.flags("flags of a layer")?;
@@ -142,7 +141,7 @@ fn read_action(
     r: &mut Reader<'_>,
     context: &Context<'_>,
     layer: &mut LayerState,
-) -> Result<(), SnapshotError> {
+) -> Result<(), PlaybackError> {
     let flags: [bool; 6] = r.flags("flags of an action")?;
     let [moves, fades, warps] = r.flags("flags of an action")?;
     let (clip, other) = (r.u16("clip of an action")?, r.u16("clip of an action")?);
@@ -186,7 +185,7 @@ fn read_source(
     context: &Context<'_>,
     members: Members,
     space: u16,
-) -> Result<(Source, f32), SnapshotError> {
+) -> Result<(Source, f32), PlaybackError> {
     let Members { clip, other, mix } = members;
     let known = context.clips.get(clip);
     let additive = known.is_some_and(|c| c.kind == ClipKind::Additive);

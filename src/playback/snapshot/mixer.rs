@@ -13,7 +13,8 @@ impl MixerSnapshot {
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let rig = std::sync::Arc::new(phalanx::import::mannequin()?);
     /// let mut mixer = Mixer::new(rig.clone())?;
-    /// mixer.play(mixer.find_clip("Walk").unwrap(), &PlayOptions::default())?;
+    /// let walk = mixer.clip_named("Walk")?;
+    /// mixer.player().play(0, walk, &PlayOptions::default())?;
     /// mixer.advance(0.4)?;
     /// let saved = mixer.snapshot().to_bytes();
     /// // In another process:

@@ -4,7 +4,6 @@
 //! `mixer` are the stored form, which FORMAT.md describes.
 
 pub(crate) mod bytes;
-mod error;
 pub(super) mod identity;
 mod instance;
 mod layer;
@@ -16,11 +15,7 @@ use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::pool::Pool;
 use super::state::State;
-use crate::words::shorten;
-pub(crate) use error::SnapshotError;
-pub use error::SnapshotFault;
 use identity::PoolIdentity;
-pub use identity::SnapshotDiffers;
 use std::sync::Arc;
 
 /// The version of the stored form of snapshots. Other versions are rejected.
@@ -82,16 +77,12 @@ impl PoolSnapshot {
     /// If one of them differs.
     pub fn check(&self, pool: &Pool) -> Result<(), PlaybackError> {
         let library = pool.library();
-        let rig = library.owner().rig();
-        let differs = |d: SnapshotDiffers| Err(PlaybackError::Snapshot(d));
-        if self.number != rig.number() {
-            return differs(SnapshotDiffers::Rigs {
-                here: Some(rig.number()),
-                snapshot: Some(self.number),
-            });
+        let differs = |part, difference| Err(PlaybackError::Snapshot { part, difference });
+        if self.number != pool.rig_number() {
+            return Err(rigs_differ(Some(pool.rig_number()), Some(self.number)));
         }
-        if let Some(difference) = self.identity.difference(library) {
-            return differs(difference);
+        if let Some((part, difference)) = self.identity.difference(library) {
+            return differs(part, difference);
         }
         // Blend spaces and clips added after the snapshot are accepted.
         for (space, then) in self.spaces.iter() {
@@ -99,17 +90,23 @@ impl PoolSnapshot {
             let now = library.spaces().find(space, generation);
             let undone = || library.spaces().undone(space, generation).any(|now| now == then);
             if now != Some(then) && !undone() {
-                return differs(SnapshotDiffers::Space {
-                    rig,
-                    name: shorten(pool.rig().name()),
-                    space,
-                });
+                let rig = library.rig_text();
+                let text = format!("blend space {space} of {rig} is not that of the snapshot");
+                return differs("blend spaces", text);
             }
         }
         let parents = pool.rig().skeleton().parents();
         if !self.state.overrides().fit(parents) {
-            return differs(SnapshotDiffers::Overrides { rig, name: shorten(pool.rig().name()) });
+            let text = format!("overrides in the snapshot do not fit {}", library.rig_text());
+            return differs("overrides", text);
         }
         Ok(())
     }
+}
+
+/// The error for rigs of other numbers in one slot; `None` for an empty slot.
+pub(crate) fn rigs_differ(here: Option<u32>, snapshot: Option<u32>) -> PlaybackError {
+    let rig = |rig: Option<u32>| rig.map_or("no rig".into(), |number| format!("rig {number}"));
+    let difference = format!("there is {} where the snapshot has {}", rig(here), rig(snapshot));
+    PlaybackError::Snapshot { part: "rigs", difference }
 }

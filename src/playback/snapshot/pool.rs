@@ -7,7 +7,7 @@ use super::super::library::MAX_CLIPS;
 use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity, PoolIdentity};
-use super::{PoolSnapshot, SnapshotError, instance};
+use super::{PoolSnapshot, instance};
 use crate::clip::ClipKind;
 use crate::skeleton::limits::MAX_SECONDS;
 use std::sync::Arc;
@@ -29,8 +29,8 @@ pub(super) fn read_arena<T>(
     r: &mut Reader<'_>,
     what: &'static str,
     limit: usize,
-    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, SnapshotError>,
-) -> Result<Arena<T>, SnapshotError> {
+    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, PlaybackError>,
+) -> Result<Arena<T>, PlaybackError> {
     let count = r.count(what, 3, limit)?;
     let mut places = Vec::with_capacity(count);
     for _ in 0..count {
@@ -72,7 +72,7 @@ impl PoolSnapshot {
         self.write_instances(w);
     }
 
-    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, SnapshotError> {
+    pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, PlaybackError> {
         let number = r.u32("number of a rig")?;
         let most = MAX_RIGS_GIVEN as u64;
         r.limit("number of a rig", number.into(), most)?;
@@ -105,7 +105,7 @@ impl PoolSnapshot {
     }
 }
 
-fn read_space(r: &mut Reader<'_>, clips: &Arena<ClipIdentity>) -> Result<Space, SnapshotError> {
+fn read_space(r: &mut Reader<'_>, clips: &Arena<ClipIdentity>) -> Result<Space, PlaybackError> {
     let count = r.count("points of a blend space", 6, u32::MAX as usize)?;
     r.needs(count > 0, "a blend space has no clips")?;
     let mut points: Vec<Point> = Vec::with_capacity(count);

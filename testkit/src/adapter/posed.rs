@@ -24,10 +24,11 @@ impl Posed {
             let weights = weights.into_iter().map(f64::from).collect();
             out.morph.insert(morph.node, weights);
         }
-        for posed in pose.vertices(rig).map_err(text)? {
-            let at = (rig.meshes()[posed.mesh].node, posed.primitive);
-            let positions = posed.positions.iter().map(wide).collect();
-            out.positions.insert(at, positions);
+        for (mesh, posed) in rig.meshes().iter().zip(pose.vertices(rig).map_err(text)?) {
+            for (primitive, positions) in posed.iter().enumerate() {
+                let positions = positions.iter().map(wide).collect();
+                out.positions.insert((mesh.node, primitive), positions);
+            }
         }
         Ok(out)
     }

@@ -113,7 +113,7 @@ fn a_refused_batch_changes_nothing() {
         let name = &crowd_names[joint];
         format!("the override of joint {joint} (\"{name}\") of {instance} (\"{quoted}\"): {why}")
     };
-    let why = "the matrix is not finite";
+    let why = "the matrix has NaN, beyond the limit of 3.4028235e38";
     assert_eq!(error.to_string(), refusal(0, all[1], why));
     let error = refused(id, &[0], &all[..2], &[one, shift(f32::MAX)]);
     let why = "the translation has 3.4028235e38, beyond the limit of 1e9";

@@ -102,7 +102,8 @@ fn bulk_calls_are_single_calls_in_order() {
                 check(done, crowds.1, count, each)
             }
             4 => {
-                let done = crowds.0.fade_to_many(&list, 0, &motions, &values, &[how]);
+                let fades = values.iter().map(|&fade_in| PlayOptions { fade_in, ..how });
+                let done = crowds.0.play_many(&list, 0, &motions, &fades.collect::<Vec<_>>());
                 let each =
                     |c: &mut Crowd, n: usize| c.fade_to(list[n], motions[n], values[n], &how);
                 check(done, crowds.1, count, each)

@@ -53,7 +53,9 @@ fn refused_calls_change_nothing() {
     let mut world = Affine3x4::IDENTITY;
     world.rows[0][3] = f32::NAN;
     let refused = crowd.set_world(i, world).unwrap_err();
-    assert!(matches!(refused, CrowdError::Transform { instance, .. } if instance == i));
+    assert!(
+        matches!(refused, CrowdError::Beyond { instance, value, .. } if instance == i && value.is_nan())
+    );
     let out = LookupError::JointIndex { joint: 20, joints: 20 };
     assert_eq!(crowd.model_matrix(i, 20), Err(CrowdError::Lookup(out)));
     assert!(matches!(crowd.remove_rig(id), Err(CrowdError::RigInUse { instances: 1, .. })));

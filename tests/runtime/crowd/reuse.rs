@@ -161,12 +161,12 @@ fn nothing_is_left_of_the_one_before() {
         gone = Some(i);
     });
     assert_eq!(crowd.palette_range(i), None);
-    assert_eq!(crowd.previous_range(i), None);
+    assert_eq!(crowd.shown(i).filter(|s| s.stayed).map(|s| s.from), None);
     assert_eq!(crowd.playing(i).unwrap().clips().count(), 0);
     assert_eq!(crowd.playing(i).unwrap().overrides().count(), 0);
     let stats = crowd.evaluate(&mut buffer);
     assert_eq!((stats.instances, stats.rows), (2, 2 * ROWS));
-    assert_eq!(crowd.previous_range(i), None);
+    assert_eq!(crowd.shown(i).filter(|s| s.stayed).map(|s| s.from), None);
     assert_eq!(buffer.rows()[..ROWS], rest());
     assert!(crowd.despawn(gone.unwrap()).is_err());
     for name in ["x", "y"] {

@@ -133,7 +133,7 @@ fn groups_tell_where_rows_lie() {
     assert_eq!(written, [group(0, 8, ROWS, 1), group(8, 24, 20, 1)]);
     assert_eq!((schedule.rows(), schedule.written_rows()), (72, 32));
     let mut places = Vec::new();
-    schedule.scatter(|m| places.push([m.from, m.to, m.rows]));
+    schedule.scatter(|from, to| places.push([from.start, to, from.len()]));
     assert_eq!(places, [[0, 0, 8], [8, 48, 24]]);
     // Rows at the end go with those who had them.
     for i in large {

@@ -2,14 +2,14 @@
 
 use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, CrowdSnapshot, PlayOptions};
 use phalanx::format::{Library, RigOptions};
-use phalanx::playback::{Mixer, MixerSnapshot, SNAPSHOT_VERSION, SnapshotDiffers, SnapshotFault};
+use phalanx::playback::{Mixer, MixerSnapshot, SNAPSHOT_VERSION};
 use phalanx_testkit::lively::{Dice, Lively, seal_snapshot};
 use phalanx_testkit::ruler::{line, ruler, with_clips};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Where bytes are no snapshot, and why.
-fn misread(error: CrowdError) -> (u64, SnapshotFault) {
+fn misread(error: CrowdError) -> (u64, String) {
     match error {
         CrowdError::SnapshotBytes { offset, fault } => (offset, fault),
         other => panic!("{other}"),
@@ -75,7 +75,8 @@ fn damaged_bytes_are_refused() {
     }
     let extra = CrowdSnapshot::from_bytes(&[&bytes[..], &[0]].concat()).unwrap_err();
     let (expected, have) = (bytes.len() as u64, bytes.len() as u64 + 1);
-    assert_eq!(misread(extra).1, SnapshotFault::Extra { expected, have });
+    let fault = format!("the end is at byte {expected}, but the bytes continue to {have}");
+    assert_eq!(misread(extra).1, fault);
     for at in 0..bytes.len() {
         let mut changed = bytes.clone();
         changed[at] ^= 1 << (at % 8);
@@ -91,10 +92,8 @@ fn damaged_bytes_are_refused() {
     }
     let mut long = [&bytes[..], &[0; 3]].concat();
     seal_snapshot(&mut long);
-    assert!(matches!(
-        misread(CrowdSnapshot::from_bytes(&long).unwrap_err()).1,
-        SnapshotFault::Extra { .. }
-    ));
+    let (_, fault) = misread(CrowdSnapshot::from_bytes(&long).unwrap_err());
+    assert!(fault.starts_with("the end is at byte"), "{fault}");
 }
 
 /// Whatever the bytes say, what is read plays on.
@@ -145,21 +144,20 @@ fn changed_values_are_refused_or_play_on() {
 #[test]
 fn the_head_is_checked_first() {
     let bytes = Crowd::with_tag(3).unwrap().snapshot().to_bytes();
-    let fault = |bytes: &[u8]| misread(CrowdSnapshot::from_bytes(bytes).unwrap_err());
-    let offset = |offset: u64, fault: SnapshotFault| (offset, fault);
-    assert_eq!(fault(b""), offset(0, SnapshotFault::Magic));
-    assert_eq!(fault(b"glTF"), offset(0, SnapshotFault::Magic));
+    let error = |bytes: &[u8]| CrowdSnapshot::from_bytes(bytes).unwrap_err();
+    for other in [&b""[..], b"glTF"] {
+        assert_eq!(misread(error(other)), (0, "this is not a snapshot".into()));
+    }
     let mut newer = bytes.clone();
     newer[8..10].copy_from_slice(&(SNAPSHOT_VERSION + 1).to_le_bytes());
-    let (have, known) = (SNAPSHOT_VERSION + 1, SNAPSHOT_VERSION);
-    let version = SnapshotFault::Version { have, known };
-    assert_eq!(fault(&newer[..10]), offset(8, version.clone()));
-    assert_eq!(fault(&newer), offset(8, version));
+    let have = SNAPSHOT_VERSION + 1;
+    assert_eq!(error(&newer[..10]), CrowdError::SnapshotVersion { have });
+    assert_eq!(error(&newer), CrowdError::SnapshotVersion { have });
     newer[8..10].copy_from_slice(&[0; 2]);
-    assert!(matches!(fault(&newer).1, SnapshotFault::Version { have: 0, .. }));
+    assert_eq!(error(&newer), CrowdError::SnapshotVersion { have: 0 });
     let mixer = Mixer::new(ruler()).unwrap().snapshot().to_bytes();
-    let (have, needed) = (2, 1);
-    assert_eq!(fault(&mixer), offset(10, SnapshotFault::Kind { have, needed }));
+    let (offset, kind) = misread(error(&mixer));
+    assert!(offset == 10 && kind.contains("of kind 2, needed is kind 1"), "{offset} {kind}");
     assert!(MixerSnapshot::from_bytes(&bytes).is_err());
     assert!(MixerSnapshot::from_bytes(&mixer).is_ok());
 }
@@ -185,10 +183,7 @@ fn errors_name_what_differs() {
              snapshot {there:016x}"
         )
     );
-    let CrowdError::Snapshot(SnapshotDiffers::Clip { snapshot, name, .. }) = error else {
-        panic!("{error}");
-    };
-    assert_eq!((snapshot, &*name), (there, "y"));
+    assert!(matches!(error, CrowdError::Snapshot { part: "clips", .. }));
 }
 
 const STEP: f64 = 1.0 / 16.0;

@@ -84,11 +84,11 @@ impl Stage {
     fn look(&self) -> String {
         let mut all = String::new();
         let crowd = &self.crowd;
-        for event in crowd.events().iter() {
+        for event in crowd.events() {
             writeln!(all, "{event:?}").unwrap();
         }
         let roots = crowd.root_motion(self.instances[0].rig()).unwrap();
-        writeln!(all, "{} {roots:?}", crowd.events().dropped()).unwrap();
+        writeln!(all, "{} {roots:?}", crowd.dropped_events()).unwrap();
         for &i in &self.instances {
             let playing = crowd.playing(i).unwrap();
             for action in playing.actions(0).unwrap() {

@@ -48,7 +48,7 @@ fn handles_survive_as_numbers() {
 #[test]
 fn handles_of_mixers_survive_as_numbers() {
     let mut mixer = Mixer::new(one_joint("joint")).unwrap();
-    let clips = ["a", "b"].map(|name| mixer.find_clip(name).unwrap());
+    let clips = ["a", "b"].map(|name| mixer.clip_named(name).unwrap());
     let space = mixer.add_blend_space(&[(0.0, clips[0]), (1.0, clips[1])]).unwrap();
     for clip in clips {
         assert_eq!(ClipId::from_bits(clip.to_bits()), Some(clip));

@@ -137,7 +137,7 @@ pub fn assert_refused(crowd: &mut Crowd, own: Handles, other: Handles) {
         assert!(unknown, "call {n}");
     }
     assert_eq!(crowd.palette_range(i), None);
-    assert_eq!(crowd.previous_range(i), None);
+    assert_eq!(crowd.shown(i).filter(|s| s.stayed).map(|s| s.from), None);
     assert_eq!(crowd.mirror_of(i, &scene), None);
 
     assert!(crowd.snapshot() == before, "a refused call changes nothing");

@@ -13,7 +13,7 @@ fn a_blend_space_has_two_members_whatever_the_skeleton_is_called() {
         let hash = rig.skeleton().structure_hash();
         assert_eq!(hash & 0xffff == 0xffff, ends, "{name}: {hash:016x}");
         let mut mixer = Mixer::new(rig).unwrap();
-        let [b, c] = ["b", "c"].map(|name| mixer.find_clip(name).unwrap());
+        let [b, c] = ["b", "c"].map(|name| mixer.clip_named(name).unwrap());
         let space = mixer.add_blend_space(&[(0.0, b), (1.0, c)]).unwrap();
         let options = PlayOptions { parameter: 0.25, ..PlayOptions::default() };
         mixer.player().play(0, space, &options).unwrap();
@@ -82,7 +82,7 @@ fn handles_of_mixers_are_known_as_such_whatever_the_skeleton_is_called() {
     let instances: Vec<InstanceId> = (0..32)
         .map(|n| {
             let mut mixer = Mixer::new(one_joint(&format!("joint{n}"))).unwrap();
-            let clip = mixer.find_clip("a").unwrap();
+            let clip = mixer.clip_named("a").unwrap();
             let space = mixer.add_blend_space(&[(0.0, clip)]).unwrap();
             assert_eq!(ClipId::from_bits(clip.to_bits()), Some(clip));
             assert_eq!(BlendSpaceId::from_bits(space.to_bits()), Some(space));

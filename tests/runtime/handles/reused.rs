@@ -56,7 +56,7 @@ fn a_clip_never_comes_back() {
 #[test]
 fn a_blend_space_never_comes_back() {
     let mut mixer = Mixer::new(one_joint("joint")).unwrap();
-    let a = mixer.find_clip("a").unwrap();
+    let a = mixer.clip_named("a").unwrap();
     let mut seen = HashSet::new();
     let mut first = None;
     let options = PlayOptions::default();

@@ -100,7 +100,7 @@ impl Host for Mixer {
         &mut self,
         motion: impl Into<phalanx::playback::Playable>,
     ) -> Result<(), PlaybackError> {
-        self.play(motion, &PlayOptions::default())
+        self.player().play(0, motion, &PlayOptions::default())
     }
     fn stop(&mut self) {
         self.player().stop_layer(0, 0.0).unwrap();
@@ -109,7 +109,7 @@ impl Host for Mixer {
         self.advance(0.25).unwrap();
     }
     fn find(&self, name: &str) -> Option<ClipId> {
-        self.find_clip(name)
+        self.clip_named(name).ok()
     }
     fn snapshot(&self) -> MixerSnapshot {
         self.snapshot()

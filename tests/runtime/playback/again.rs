@@ -6,7 +6,7 @@ use phalanx_testkit::ruler::{held, line, ruler, stands, with_clips};
 /// A mixer that plays "x", which goes 1 m along x in 1 s.
 fn playing(options: &PlayOptions) -> (Mixer, ClipId) {
     let mut mixer = Mixer::new(ruler()).unwrap();
-    let x = mixer.find_clip("x").unwrap();
+    let x = mixer.clip_named("x").unwrap();
     mixer.player().play(0, x, options).unwrap();
     (mixer, x)
 }
@@ -14,7 +14,7 @@ fn playing(options: &PlayOptions) -> (Mixer, ClipId) {
 /// A mixer 0.25 s into a warp of 1 s from "x" to "z" of 2 s, whose speed runs from 2 to 1.
 fn warping() -> (Mixer, ClipId, ClipId) {
     let (mut mixer, x) = playing(&PlayOptions::default());
-    let z = mixer.find_clip("z").unwrap();
+    let z = mixer.clip_named("z").unwrap();
     let fade = CrossFade { warp: true, ..1.0.into() };
     let mut player = mixer.player();
     player.cross_fade(0, x, z, fade, &PlayOptions::default()).unwrap();

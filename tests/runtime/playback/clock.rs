@@ -7,7 +7,7 @@ use phalanx::playback::{ActionState, ClipId, LoopMode, MAX_TIME, Mixer, PlayOpti
 /// A mixer that plays three clips at a slow speed, backwards and paused, one of them on its way to another weight.
 fn playing(seconds: f32) -> (Mixer, [ClipId; 3]) {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let clips = ["a", "b", "c"].map(|name| mixer.find_clip(name).unwrap());
+    let clips = ["a", "b", "c"].map(|name| mixer.clip_named(name).unwrap());
     for (clip, speed) in clips.into_iter().zip([1e-4, -0.75, 1.0]) {
         let options =
             PlayOptions { speed, loop_mode: LoopMode::PingPong, ..PlayOptions::default() };
@@ -76,9 +76,9 @@ fn a_clock_may_start_at_any_time() {
     for n in 0..200 {
         let i = crowd.spawn(id).unwrap();
         let mut mixer = Mixer::new(rig()).unwrap();
-        let clip = mixer.find_clip("b").unwrap();
+        let clip = mixer.clip_named("b").unwrap();
         crowd.player(i).unwrap().fade_to(0, b, 0.7, &options).unwrap();
-        mixer.fade_to(clip, 0.7, &options).unwrap();
+        mixer.player().fade_to(0, clip, 0.7, &options).unwrap();
         pairs.push((i, mixer, clip));
         let dt = if n % 50 == 49 { 4000.3 } else { 1.0 / 60.0 };
         crowd.advance(dt).unwrap();

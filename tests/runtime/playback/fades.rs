@@ -40,7 +40,7 @@ proptest! {
         )
     ) {
         let mut mixer = Mixer::new(rig()).unwrap();
-        let clips = ["a", "b", "c"].map(|n| mixer.find_clip(n).unwrap());
+        let clips = ["a", "b", "c"].map(|n| mixer.clip_named(n).unwrap());
         let mut lines: Vec<Line> = Vec::new();
         let mut now = 0.0;
         for (clip, seconds, weight, steps) in calls {
@@ -105,7 +105,7 @@ fn a_long_fade_is_linear_at_a_high_rate() {
 #[test]
 fn a_full_layer_loses_its_faintest() {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let clip = mixer.find_clip("a").unwrap();
+    let clip = mixer.clip_named("a").unwrap();
     let data = mixer.clip(clip).unwrap().clone();
     let clips: Vec<ClipId> = (0..5).map(|_| mixer.add_clip(data.clone()).unwrap()).collect();
     for (clip, weight) in clips.iter().zip([0.5, 0.1, 0.3, 0.4]) {
@@ -117,7 +117,7 @@ fn a_full_layer_loses_its_faintest() {
     mixer.player().set_paused(0, clips[1], true).unwrap();
     mixer.advance(0.1).unwrap();
     assert!(mixer.playing().action(0, clips[1]).is_ok());
-    mixer.fade_to(clips[4], 0.5, &PlayOptions::default()).unwrap();
+    mixer.player().fade_to(0, clips[4], 0.5, &PlayOptions::default()).unwrap();
     assert_eq!(mixer.evicted(), 1);
     assert!(mixer.playing().action(0, clips[1]).is_err());
     let full = mixer.player().add(0, clips[1], &PlayOptions::default());
@@ -128,7 +128,7 @@ fn a_full_layer_loses_its_faintest() {
 fn pair() -> (Mixer, ClipId, ClipId) {
     let (mut mixer, a) = marked("a", &[]);
     let mut with = |name: &str, left: f32, right: f32| {
-        let clip = mixer.find_clip(name).unwrap();
+        let clip = mixer.clip_named(name).unwrap();
         let clip = mixer.clip(clip).unwrap().as_ref().clone();
         let markers = vec![Marker::new("left", left), Marker::new("right", right)];
         let clip = clip.with_markers(markers).unwrap();
@@ -173,7 +173,7 @@ fn warped_speeds_keep_phases_together() {
 #[test]
 fn crossfades_start_in_step_and_leave_the_others_alone() {
     let (mut mixer, one, two) = pair();
-    let c = mixer.find_clip("c").unwrap();
+    let c = mixer.clip_named("c").unwrap();
     let options = PlayOptions::default();
     let faint = PlayOptions { weight: 0.2, ..options };
     mixer.player().add(0, c, &faint).unwrap();
@@ -198,7 +198,7 @@ fn crossfades_start_in_step_and_leave_the_others_alone() {
 #[test]
 fn fades_go_on_while_time_runs_backwards() {
     let (mut mixer, clip) = marked("a", &[]);
-    let other = mixer.find_clip("c").unwrap();
+    let other = mixer.clip_named("c").unwrap();
     let options = PlayOptions::default();
     mixer.player().play(0, clip, &options).unwrap();
     mixer.player().fade_to(0, other, 1.0, &options).unwrap();
@@ -232,7 +232,7 @@ fn fades_go_on_while_time_runs_backwards() {
 
 /// A clip of the rig with markers of these names and times.
 fn with_markers(mixer: &mut Mixer, clip: &str, markers: &[(&str, f32)]) -> ClipId {
-    let clip = mixer.find_clip(clip).unwrap();
+    let clip = mixer.clip_named(clip).unwrap();
     let clip = mixer.clip(clip).unwrap().as_ref().clone();
     let markers = markers.iter().map(|&(name, time)| Marker::new(name, time));
     let clip = clip.with_markers(markers.collect()).unwrap();
@@ -267,7 +267,7 @@ fn strides_that_repeat_or_come_in_another_order() {
 #[test]
 fn a_crossfade_takes_a_space_that_plays_as_it_is() {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let a = mixer.find_clip("a").unwrap();
+    let a = mixer.clip_named("a").unwrap();
     let b = with_markers(&mut mixer, "b", &[("left", 0.0)]);
     let c = with_markers(&mut mixer, "c", &[("left", 0.5)]);
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, c)]).unwrap();

@@ -28,7 +28,7 @@ fn a_layer_that_fills_from_below_comes_and_goes_without_a_pop() {
         let upper = LayerOptions { mask: Some(mask), fill, ..LayerOptions::default() };
         let layers = vec![LayerOptions::default(), upper];
         let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
-        let [a, c] = ["a", "c"].map(|n| mixer.find_clip(n).unwrap());
+        let [a, c] = ["a", "c"].map(|n| mixer.clip_named(n).unwrap());
         mixer.player().play(0, a, &at(0.3, 1.0)).unwrap();
         (mixer, c)
     };
@@ -69,7 +69,7 @@ fn denormal_weights_stay_numbers() {
     let layer = |fill| LayerOptions { fill, ..LayerOptions::default() };
     let layers = vec![layer(Fill::Rest), layer(Fill::Below)];
     let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
-    let [a, c] = ["a", "c"].map(|n| mixer.find_clip(n).unwrap());
+    let [a, c] = ["a", "c"].map(|n| mixer.clip_named(n).unwrap());
     mixer.player().play(0, a, &at(0.3, 1.0)).unwrap();
     let alone = mixer.evaluate().to_vec();
     for weight in [1e-45, 1e-40, f32::MIN_POSITIVE] {
@@ -93,7 +93,7 @@ fn sixteen_layers_each_over_a_joint_of_its_own() {
         layers.push(LayerOptions { mask: Some(mask), ..LayerOptions::default() });
     }
     let mut mixer = Mixer::with_layers(rig, layers).unwrap();
-    let c = mixer.find_clip("c").unwrap();
+    let c = mixer.clip_named("c").unwrap();
     for layer in 0..MAX_LAYERS {
         mixer.player().play(layer, c, &at(0.7, 1.0)).unwrap();
     }
@@ -113,7 +113,7 @@ fn additive_clips_against_frames_and_rest_add_and_subtract() {
         let layers = vec![LayerOptions::default(), layer.clone(), layer];
         let mut mixer = Mixer::with_layers(rig.clone(), layers).unwrap();
         let d = mixer.add_clip(Arc::new(additive)).unwrap();
-        let [a, b] = ["a", "b"].map(|n| mixer.find_clip(n).unwrap());
+        let [a, b] = ["a", "b"].map(|n| mixer.clip_named(n).unwrap());
         mixer.player().play(0, a, &at(0.3, 1.0)).unwrap();
         let plain = mixer.evaluate().to_vec();
         mixer.player().play(1, d, &at(0.5, 1.0)).unwrap();

@@ -100,7 +100,7 @@ fn strangers_and_stale_handles() {
     );
     assert!(matches!(refused, Err(PlaybackError::ClipLayout { .. })));
     // A handle of a mixer of another skeleton.
-    let theirs = Mixer::new(other.clone()).unwrap().find_clip("a").unwrap();
+    let theirs = Mixer::new(other.clone()).unwrap().clip_named("a").unwrap();
     let own = mixer.rig().name().to_owned();
     let unknown = |clip, why| {
         let rig = own.clone();
@@ -130,7 +130,7 @@ fn strangers_and_stale_handles() {
     assert_eq!(mixer.player().play(1, clip, &options), Err(layer.clone()));
     assert_eq!(mixer.player().set_layer_speed(1, 1.0), Err(layer.clone()));
     assert_eq!(mixer.player().fade_layer(1, 1.0, 0.0), Err(layer));
-    mixer.play(clip, &options).unwrap();
+    mixer.player().play(0, clip, &options).unwrap();
     assert!(matches!(mixer.unload_clip(clip), Err(PlaybackError::ClipInUse { actions: 1, .. })));
     mixer.player().stop_all(0.0).unwrap();
     mixer.unload_clip(clip).unwrap();
@@ -154,7 +154,7 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
     let layer = LayerOptions { additive: true, ..LayerOptions::default() };
     let layers = vec![LayerOptions::default(), layer];
     let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
-    let a = mixer.find_clip("a").unwrap();
+    let a = mixer.clip_named("a").unwrap();
     let d = mixer.add_clip(Arc::new(additive)).unwrap();
     let options = PlayOptions::default();
     let kind = |r: Refused| matches!(r, Err(PlaybackError::ClipKind { .. }));
@@ -187,7 +187,7 @@ fn kinds_are_told_apart_in_clips_and_blend_spaces() {
 #[test]
 fn a_warp_out_of_range() {
     let (mut mixer, a) = marked("a", &[]);
-    let c = mixer.find_clip("c").unwrap();
+    let c = mixer.clip_named("c").unwrap();
     let fast = PlayOptions { speed: 0.9e6, ..PlayOptions::default() };
     mixer.player().play(0, a, &fast).unwrap();
     let warp = CrossFade { seconds: 1.0, warp: true, ..CrossFade::default() };

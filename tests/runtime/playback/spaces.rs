@@ -13,7 +13,7 @@ fn options(parameter: f32) -> PlayOptions {
 fn neighbours_share_a_phase_that_moves_at_the_blend_of_their_rates() {
     let mut mixer = Mixer::new(rig()).unwrap();
     let mut plain = Mixer::new(rig()).unwrap();
-    let clips = ["a", "b", "c"].map(|n| mixer.find_clip(n).unwrap());
+    let clips = ["a", "b", "c"].map(|n| mixer.clip_named(n).unwrap());
     let durations = [1.0, f64::from(0.7f32), 2.0];
     let points = [(1.0f32, clips[0]), (3.0, clips[1]), (4.0, clips[2])];
     let space = mixer.add_blend_space(&points).unwrap();
@@ -65,7 +65,7 @@ fn neighbours_share_a_phase_that_moves_at_the_blend_of_their_rates() {
 #[test]
 fn a_space_fades_loops_and_fires_as_a_clip_does() {
     let (mut mixer, marked) = marked("a", &[0.5]);
-    let [b, c] = ["b", "c"].map(|n| mixer.find_clip(n).unwrap());
+    let [b, c] = ["b", "c"].map(|n| mixer.clip_named(n).unwrap());
     let space = mixer.add_blend_space(&[(0.0, marked), (1.0, b)]).unwrap();
     mixer.player().play(0, c, &options(0.0)).unwrap();
     mixer.player().fade_to(0, space, 0.5, &options(0.25)).unwrap();
@@ -101,13 +101,13 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
     let instances = [0; 5].map(|_| crowd.spawn(id).unwrap());
     let mut buffer = BoneBuffer::new();
     let mut points =
-        [(0.0, "a"), (1.0, "b"), (2.0, "c")].map(|(p, n)| (p, mixer.find_clip(n).unwrap()));
+        [(0.0, "a"), (1.0, "b"), (2.0, "c")].map(|(p, n)| (p, mixer.clip_named(n).unwrap()));
     let mixed = mixer.add_blend_space(&points).unwrap();
     for (point, name) in points.iter_mut().zip(["a", "b", "c"]) {
         point.1 = crowd.clip_named(id, name).unwrap();
     }
     let space = crowd.add_blend_space(id, &points).unwrap();
-    assert_eq!(crowd.blend_space(space).unwrap().points().count(), 3);
+    assert_eq!(crowd.blend_space(space).unwrap().count(), 3);
     let slow = PlayOptions { loop_mode: LoopMode::PingPong, speed: 0.5, ..options(0.5) };
     mixer.player().play(0, mixed, &slow).unwrap();
     for &i in &instances {
@@ -147,7 +147,7 @@ fn crowds_play_spaces_with_the_same_bits_and_snapshots_keep_them() {
 #[test]
 fn markers_of_a_clip_that_comes_in_are_heard() {
     let (mut mixer, marked) = marked("b", &[0.35]);
-    let a = mixer.find_clip("a").unwrap();
+    let a = mixer.clip_named("a").unwrap();
     let space = mixer.add_blend_space(&[(0.0, a), (1.0, marked)]).unwrap();
     mixer.player().play(0, space, &options(0.0)).unwrap();
     for _ in 0..3 {

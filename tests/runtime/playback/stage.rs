@@ -7,7 +7,7 @@ use phalanx::import::raw::{
     Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::math::Affine3x4;
-use phalanx::playback::{ClipId, EventKind, Events, Mixer};
+use phalanx::playback::{ClipId, Event, EventKind, Mixer};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Trs;
 use std::sync::{Arc, OnceLock};
@@ -69,7 +69,7 @@ pub fn rig() -> Arc<Rig> {
 /// A mixer, and the named clip with markers at these times ("0", "1", …).
 pub fn marked(name: &str, times: &[f32]) -> (Mixer, ClipId) {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let clip = mixer.find_clip(name).unwrap();
+    let clip = mixer.clip_named(name).unwrap();
     let clip = mixer.clip(clip).unwrap().as_ref().clone();
     let markers = times.iter().enumerate();
     let markers = markers.map(|(i, &t)| Marker::new(i.to_string(), t));
@@ -79,6 +79,6 @@ pub fn marked(name: &str, times: &[f32]) -> (Mixer, ClipId) {
 }
 
 /// What happened, as (kind, marker).
-pub fn fired(events: &Events) -> Vec<(EventKind, usize)> {
-    events.iter().map(|e| (e.kind, e.marker)).collect()
+pub fn fired(events: &[Event]) -> Vec<(EventKind, usize)> {
+    events.iter().map(|e| (e.kind, e.marker.into())).collect()
 }

@@ -8,7 +8,7 @@ use phalanx::playback::{CrossFade, LayerOptions, Mixer, PlayOptions, Sync};
 fn fading() -> Mixer {
     let layers = vec![LayerOptions::default(), LayerOptions::default()];
     let mut mixer = Mixer::with_layers(rig(), layers).unwrap();
-    let [a, b, c] = ["a", "b", "c"].map(|name| mixer.find_clip(name).unwrap());
+    let [a, b, c] = ["a", "b", "c"].map(|name| mixer.clip_named(name).unwrap());
     let options = PlayOptions::default();
     let mut player = mixer.player();
     player.play(0, a, &options).unwrap();
@@ -81,11 +81,11 @@ fn a_character_of_speed_0_keeps_its_pose() {
 #[test]
 fn calls_act_on_a_character_that_stands() {
     let (mut mixer, a) = marked("a", &[0.0]);
-    let c = mixer.find_clip("c").unwrap();
+    let c = mixer.clip_named("c").unwrap();
     let options = PlayOptions::default();
     mixer.player().set_character_speed(-0.0).unwrap();
-    mixer.play(a, &options).unwrap();
-    mixer.fade_to(c, 1.0, &options).unwrap();
+    mixer.player().play(0, a, &options).unwrap();
+    mixer.player().fade_to(0, c, 1.0, &options).unwrap();
     for _ in 0..100 {
         mixer.advance(0.1).unwrap();
         assert!(mixer.events().is_empty());

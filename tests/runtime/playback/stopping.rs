@@ -18,7 +18,7 @@ fn ruler() -> Arc<Rig> {
 /// A mixer of that many layers that has been evaluated with "x" at 0.5 s on each of them.
 fn playing(layers: usize) -> (Mixer, ClipId) {
     let mut mixer = Mixer::with_layers(ruler(), vec![LayerOptions::default(); layers]).unwrap();
-    let x = mixer.find_clip("x").unwrap();
+    let x = mixer.clip_named("x").unwrap();
     for layer in 0..layers {
         mixer.player().play(layer, x, &held(0.5, 1.0)).unwrap();
     }
@@ -76,7 +76,7 @@ fn stopping_one_leaves_the_rest_pose() {
 #[test]
 fn the_others_stay() {
     let (mut mixer, x) = playing(1);
-    let y = mixer.find_clip("y").unwrap();
+    let y = mixer.clip_named("y").unwrap();
     mixer.player().add(0, y, &held(0.25, 1.0)).unwrap();
     stands(mixer.evaluate(), [0.25, 0.25, 0.0]);
     mixer.player().stop(0, x, 0.0).unwrap();
@@ -100,7 +100,7 @@ fn the_others_stay() {
 #[test]
 fn the_weight_of_a_layer_is_in_the_next_pose() {
     let (mut mixer, x) = playing(2);
-    let y = mixer.find_clip("y").unwrap();
+    let y = mixer.clip_named("y").unwrap();
     mixer.player().play(1, y, &held(0.5, 1.0)).unwrap();
     stands(mixer.evaluate(), [0.0, 1.0, 0.0]);
     mixer.player().set_layer_weight(1, 0.5).unwrap();
@@ -124,7 +124,7 @@ fn the_weight_of_a_layer_is_in_the_next_pose() {
 #[test]
 fn a_layer_that_counted_for_nothing_or_all_is_weighed_again() {
     let (mut mixer, x) = playing(2);
-    let y = mixer.find_clip("y").unwrap();
+    let y = mixer.clip_named("y").unwrap();
     mixer.player().stop_all(0.0).unwrap();
     mixer.player().set_layer_weight(1, 0.0).unwrap();
     mixer.player().play(1, y, &held(0.5, 1.0)).unwrap();
@@ -143,7 +143,7 @@ fn a_layer_that_counted_for_nothing_or_all_is_weighed_again() {
 #[test]
 fn what_a_step_or_a_parameter_changes_is_in_the_next_pose() {
     let (mut mixer, x) = playing(1);
-    let [y, z] = ["y", "z"].map(|name| mixer.find_clip(name).unwrap());
+    let [y, z] = ["y", "z"].map(|name| mixer.clip_named(name).unwrap());
     let once = PlayOptions {
         time: 0.5,
         loop_mode: phalanx::playback::LoopMode::Once,

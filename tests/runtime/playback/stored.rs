@@ -1,9 +1,7 @@
 //! Snapshots of mixers as bytes.
 
 use phalanx::crowd::Crowd;
-use phalanx::playback::{
-    AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions, PlaybackError, SnapshotFault,
-};
+use phalanx::playback::{AtEnd, LoopMode, Mixer, MixerSnapshot, PlayOptions};
 use phalanx_testkit::lively::{Dice, layers, seal_snapshot, travelling};
 
 fn mixer() -> Mixer {
@@ -52,7 +50,7 @@ fn a_mixer_goes_on_in_another_one() {
             for mixer in [&mut one, &mut two] {
                 let clip = mixer.clip_by_index(frame % 4).unwrap();
                 if frame % 7 == 0 {
-                    mixer.play(clip, &PlayOptions::default()).unwrap();
+                    mixer.player().play(0, clip, &PlayOptions::default()).unwrap();
                 }
                 mixer.advance(0.04).unwrap();
             }
@@ -80,10 +78,8 @@ fn damaged_bytes_of_a_mixer_are_refused_or_play_on() {
         for bit in 0..8 {
             let mut changed = bytes.clone();
             changed[at] ^= 1 << bit;
-            assert!(matches!(
-                MixerSnapshot::from_bytes(&changed).unwrap_err(),
-                PlaybackError::SnapshotBytes { fault: SnapshotFault::Checksum { .. }, .. }
-            ));
+            let refused = MixerSnapshot::from_bytes(&changed).unwrap_err().to_string();
+            assert!(refused.contains("the checksum is"), "{refused}");
             seal_snapshot(&mut changed);
             if let Ok(read) = MixerSnapshot::from_bytes(&changed) {
                 assert!(read.to_bytes() == changed);
@@ -115,12 +111,7 @@ fn stored_mixers_have_one_instance() {
     };
     assert!(read(1).is_ok());
     for instances in [0, 2] {
-        assert!(matches!(
-            read(instances).unwrap_err(),
-            PlaybackError::SnapshotBytes {
-                fault: SnapshotFault::Contradiction("a mixer has one instance"),
-                ..
-            }
-        ));
+        let refused = read(instances).unwrap_err().to_string();
+        assert!(refused.ends_with("a mixer has one instance"), "{refused}");
     }
 }

@@ -90,7 +90,7 @@ impl Stage {
     fn clip(&self, name: &str) -> phalanx::playback::ClipId {
         match self.on {
             On::Crowd => self.crowd.clip_named(self.instance.rig(), name).unwrap(),
-            _ => self.mixer.find_clip(name).unwrap(),
+            _ => self.mixer.clip_named(name).unwrap(),
         }
     }
 
@@ -107,8 +107,8 @@ impl Stage {
         match (self.on, verb) {
             (On::Crowd, Verb::Play) => self.crowd.play(self.instance, clip, &options),
             (On::Crowd, Verb::FadeTo) => self.crowd.fade_to(self.instance, clip, s, &options),
-            (On::Mixer, Verb::Play) => self.mixer.play(clip, &options),
-            (On::Mixer, Verb::FadeTo) => self.mixer.fade_to(clip, s, &options),
+            (On::Mixer, Verb::Play) => self.mixer.player().play(0, clip, &options),
+            (On::Mixer, Verb::FadeTo) => self.mixer.player().fade_to(0, clip, s, &options),
             (_, Verb::Play) => self.player().play(0, clip, &options),
             (_, Verb::FadeTo) => self.player().fade_to(0, clip, s, &options),
             (_, Verb::Add) => self.player().add(0, clip, &options),
@@ -160,8 +160,7 @@ impl Stage {
                 self.mixer.events()
             }
         };
-        let markers = events.kinds().iter();
-        markers.filter(|k| **k == EventKind::Marker).count()
+        events.iter().filter(|e| e.kind == EventKind::Marker).count()
     }
 
     fn state(&self, name: &str) -> Option<ActionState> {
@@ -383,32 +382,32 @@ fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
 #[test]
 fn loops_and_warps_of_what_goes_on() {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let [x, z] = ["x", "z"].map(|name| mixer.find_clip(name).unwrap());
+    let [x, z] = ["x", "z"].map(|name| mixer.clip_named(name).unwrap());
     let mut options = PlayOptions { loop_mode: LoopMode::PingPong, ..PlayOptions::default() };
-    mixer.play(x, &options).unwrap();
+    mixer.player().play(0, x, &options).unwrap();
     mixer.advance(1.25).unwrap();
     let at = |mixer: &Mixer| {
         let state = mixer.playing().action(0, x).unwrap();
         (state.time, state.loops)
     };
-    mixer.play(x, &options).unwrap();
+    mixer.player().play(0, x, &options).unwrap();
     assert_eq!(at(&mixer), (0.75, 1.0));
     options.repetitions = Some(3);
-    mixer.play(x, &options).unwrap();
+    mixer.player().play(0, x, &options).unwrap();
     assert_eq!(at(&mixer), (0.75, 0.0));
     options.loop_mode = LoopMode::Once;
-    mixer.play(x, &options).unwrap();
+    mixer.player().play(0, x, &options).unwrap();
     mixer.advance(0.5).unwrap();
-    assert_eq!(mixer.events().kinds(), [EventKind::Finished]);
+    assert!(mixer.events().iter().map(|e| e.kind).eq([EventKind::Finished]));
     // A crossfade of 1 s with a warp, whose target is played in every frame.
     let plain = PlayOptions::default();
     let mut mixer = Mixer::new(rig()).unwrap();
-    mixer.play(x, &plain).unwrap();
+    mixer.player().play(0, x, &plain).unwrap();
     let fade = CrossFade { warp: true, ..1.0.into() };
     for frame in 0..4 {
         let called = mixer.player().cross_fade(0, x, z, fade, &plain);
         assert_eq!(called, Ok(()), "frame {frame}");
-        mixer.play(z, &plain).unwrap();
+        mixer.player().play(0, z, &plain).unwrap();
         mixer.advance(0.25).unwrap();
         let state = mixer.playing().action(0, z).unwrap();
         let done = 0.25 * (frame + 1) as f32;
@@ -421,8 +420,8 @@ fn loops_and_warps_of_what_goes_on() {
 #[test]
 fn fades_to_the_same_weight_go_on() {
     let mut mixer = Mixer::new(rig()).unwrap();
-    let x = mixer.find_clip("x").unwrap();
-    mixer.play(x, &PlayOptions::default()).unwrap();
+    let x = mixer.clip_named("x").unwrap();
+    mixer.player().play(0, x, &PlayOptions::default()).unwrap();
     for _ in 0..4 {
         mixer.player().fade(0, x, 0.5, 1.0).unwrap();
         mixer.player().fade_layer(0, 0.5, 1.0).unwrap();

@@ -244,7 +244,7 @@ fn the_range_of_an_interpolated_instance_is_that_of_the_nearer_pose() {
         crowd.advance(super::DT).unwrap();
         crowd.evaluate(&mut bones);
         for &i in &all {
-            let pair = crowd.palette_pair(i).unwrap();
+            let pair = crowd.shown(i).unwrap();
             let range = crowd.palette_range(i).unwrap();
             assert!((0.0..=1.0).contains(&pair.factor));
             let side = match pair.factor {
@@ -289,7 +289,7 @@ fn the_factor_goes_from_the_earlier_pose_to_the_later_one() {
         for _ in 0..8 {
             crowd.advance(super::DT).unwrap();
             crowd.evaluate(&mut bones);
-            factors.push(crowd.palette_pair(i).unwrap().factor);
+            factors.push(crowd.shown(i).unwrap().factor);
         }
         // Four frames of a quarter each, twice.
         let mut sorted: Vec<f32> = factors.clone();
@@ -302,21 +302,21 @@ fn the_factor_goes_from_the_earlier_pose_to_the_later_one() {
         assert!(rises >= 5, "{factors:?}");
     }
     // Time that stops leaves it where it is; time beyond what was predicted shows the later pose.
-    let before = all.iter().map(|&i| crowd.palette_pair(i).unwrap().factor);
+    let before = all.iter().map(|&i| crowd.shown(i).unwrap().factor);
     let before: Vec<f32> = before.collect();
     crowd.advance(0.0).unwrap();
     for (&i, factor) in all.iter().zip(before) {
-        assert_eq!(crowd.palette_pair(i).unwrap().factor, factor);
+        assert_eq!(crowd.shown(i).unwrap().factor, factor);
     }
     crowd.advance(10.0).unwrap();
     for &i in &all {
-        assert_eq!(crowd.palette_pair(i).unwrap().factor, 1.0);
+        assert_eq!(crowd.shown(i).unwrap().factor, 1.0);
     }
     // Without interpolation there is one pose.
     crowd.set_tiers(Some(super::every(4, false))).unwrap();
     crowd.evaluate(&mut bones);
     for &i in &all {
-        let pair = crowd.palette_pair(i).unwrap();
+        let pair = crowd.shown(i).unwrap();
         assert_eq!((pair.factor, pair.from), (0.0, pair.to));
     }
 }

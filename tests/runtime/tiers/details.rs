@@ -91,7 +91,7 @@ fn rows_are_those_of_a_crowd_of_the_detail() {
                 assert!(a == b, "frame {frame}");
                 assert_eq!(a.len(), 90);
                 assert!(a.iter().all(|rows| rows.len() == rig.palette_len()));
-                assert!(all.iter().all(|&i| crowd.palette_detail(i) == Some(0)));
+                assert!(all.iter().all(|&i| crowd.shown(i).and_then(|s| s.detail) == Some(0)));
             }
         }
     }
@@ -152,7 +152,7 @@ fn who_needs_all_joints_has_the_full_palette() {
             call(&mut crowd, &all, frame);
             crowd.advance(DT).unwrap();
             crowd.evaluate(&mut bones);
-            let has_full = |n: &usize| crowd.palette_detail(all[*n]).is_none();
+            let has_full = |n: &usize| crowd.shown(all[*n]).and_then(|s| s.detail).is_none();
             let full_ones: Vec<usize> = (0..50).filter(has_full).collect();
             let mut wanted = Vec::new();
             wanted.extend((5..15).contains(&frame).then_some(3));
@@ -160,7 +160,10 @@ fn who_needs_all_joints_has_the_full_palette() {
             assert_eq!(full_ones, wanted, "frame {frame}");
             for &i in &all {
                 let rows = crowd.palette_range(i).unwrap().len();
-                assert_eq!(rows == full.palette_len(), crowd.palette_detail(i).is_none());
+                assert_eq!(
+                    rows == full.palette_len(),
+                    crowd.shown(i).and_then(|s| s.detail).is_none()
+                );
             }
             if tier.rate == 1 && tier.shared_error.is_none() && !wanted.is_empty() {
                 let mut exact = twin(&crowd, &full, None);
@@ -254,7 +257,7 @@ fn watched_joints_that_a_level_lacks_are_evaluated() {
 
 /// The earlier palettes of all instances, which are of this frame if all were updated in it.
 fn bones_at_updates(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Vec<Affine3x4>> {
-    let rows = |&i: &InstanceId| bones.rows()[crowd.palette_pair(i).unwrap().from].to_vec();
+    let rows = |&i: &InstanceId| bones.rows()[crowd.shown(i).unwrap().from].to_vec();
     all.iter().map(rows).collect()
 }
 
@@ -286,7 +289,7 @@ fn tiers_may_change_in_every_frame() {
             for (n, &i) in all.iter().enumerate() {
                 let tier = (1050.0 - heights[n]) as usize / 100;
                 assert_eq!(crowd.tier(i), Some(tier));
-                assert_eq!(crowd.palette_detail(i), tier.checked_sub(1));
+                assert_eq!(crowd.shown(i).and_then(|s| s.detail), tier.checked_sub(1));
                 let rig = tier.checked_sub(1).map_or(&full, |d| &rigs[d]);
                 assert_eq!(crowd.palette_range(i).unwrap().len(), rig.palette_len());
             }
@@ -295,7 +298,7 @@ fn tiers_may_change_in_every_frame() {
                 let mut of_exact = BoneBuffer::new();
                 exact.evaluate(&mut of_exact);
                 let here: Vec<InstanceId> = (all.iter().copied())
-                    .filter(|&i| crowd.palette_detail(i) == Some(number))
+                    .filter(|&i| crowd.shown(i).and_then(|s| s.detail) == Some(number))
                     .collect();
                 let shown = palettes(&crowd, &bones, &here);
                 for (a, b) in shown.iter().zip(palettes(&exact, &of_exact, &here)) {
@@ -333,8 +336,8 @@ fn lost_memory_has_the_same_bits() {
         let (crowd, _) = lost_memory_changes_no_bit(make, run);
         let all: Vec<InstanceId> = crowd.instances().collect();
         assert_eq!(details(&crowd, all[0].rig()).len(), 1);
-        assert_eq!(crowd.palette_detail(all[0]), Some(0));
-        assert_eq!(crowd.palette_detail(all[9]), None);
+        assert_eq!(crowd.shown(all[0]).and_then(|s| s.detail), Some(0));
+        assert_eq!(crowd.shown(all[9]).and_then(|s| s.detail), None);
     }
 }
 
@@ -351,7 +354,7 @@ fn shared_palettes_of_clips_that_nothing_plays_are_written_again() {
         let show = |crowd: &mut Crowd, bones: &mut BoneBuffer, clip| {
             crowd.play(all[0], clip, &held).unwrap();
             crowd.evaluate(bones);
-            assert!(crowd.shares_palette(all[0]));
+            assert!(crowd.shown(all[0]).is_some_and(|s| s.shared));
             palettes(crowd, bones, &all)
         };
         let wanted = show(&mut crowd, &mut bones, walk);
@@ -442,12 +445,12 @@ fn details_are_made_for_whatever_comes() {
     chain.set_tiers(Some(one(Tier { detail: detail(1, &[]), ..Tier::default() }))).unwrap();
     chain.evaluate(&mut bones);
     assert_eq!(details(&chain, of_chain).len(), 0);
-    assert_eq!(chain.palette_detail(all[0]), None);
+    assert_eq!(chain.shown(all[0]).and_then(|s| s.detail), None);
     // Without tiers, and of another crowd.
     crowd.set_tiers(None).unwrap();
     assert_eq!(details(&crowd, id).len(), 0);
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.palette_range(i).unwrap().len(), full.palette_len());
     assert!(crowd.tier_details(of_chain).is_err());
-    assert_eq!(crowd.palette_detail(all[0]), None);
+    assert_eq!(crowd.shown(all[0]).and_then(|s| s.detail), None);
 }

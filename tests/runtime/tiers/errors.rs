@@ -2,7 +2,7 @@
 
 use super::{DT, apart, every, one, palettes};
 use glam::{Affine3A, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PalettePair, PlayOptions, RATES, Tier, Tiers};
+use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, Shown, Tier, Tiers};
 use phalanx::import::mannequin;
 use phalanx::math::Affine3x4;
 use phalanx::rig::Rig;
@@ -65,8 +65,8 @@ impl Stage {
         palettes(&self.crowd, &self.bones, &self.all)
     }
 
-    fn pair(&self, n: usize) -> PalettePair {
-        self.crowd.palette_pair(self.all[n]).unwrap()
+    fn pair(&self, n: usize) -> Shown {
+        self.crowd.shown(self.all[n]).unwrap()
     }
 }
 
@@ -300,7 +300,7 @@ fn shared_joints_are_within_the_error() {
         let error = tier.shared_error.unwrap();
         let worst = worst.entry((1e6 * error) as u32).or_insert(0.0f32);
         for (n, shown) in shown.iter().enumerate() {
-            let shared = stage.crowd.shares_palette(stage.all[n]);
+            let shared = stage.crowd.shown(stage.all[n]).is_some_and(|s| s.shared);
             let at = || format!("{} mm, frame {frame}, instance {n}", 1e3 * error);
             assert_eq!(shared, !(FADE..FADED).contains(&frame), "{}", at());
             for (joint, place) in shown.iter().enumerate().filter(|_| shared) {

@@ -98,8 +98,8 @@ fn full_rate_goes_on_whatever_comes_between() {
             schedule.write(&mut written[..]);
         }
         memory.resize(schedule.rows(), Affine3x4::IDENTITY);
-        schedule.scatter(|m| {
-            memory[m.to..m.to + m.rows].copy_from_slice(&written[m.from..m.from + m.rows]);
+        schedule.scatter(|from, to| {
+            memory[to..to + from.len()].copy_from_slice(&written[from]);
         });
         holds = Some(schedule.id());
         let exact = exact(&crowd, &rig, &all);
@@ -220,7 +220,7 @@ fn factors_stay_within_bounds() {
         crowd.advance(dt).unwrap();
         crowd.evaluate(&mut bones);
         for &i in &all {
-            let factor = crowd.palette_pair(i).unwrap().factor;
+            let factor = crowd.shown(i).unwrap().factor;
             assert!((0.0..=1.0).contains(&factor), "frame {frame}: {factor}");
             between += usize::from(factor > 0.0 && factor < 1.0);
         }

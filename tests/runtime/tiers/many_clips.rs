@@ -55,7 +55,7 @@ fn course(rig: &Arc<Rig>, tiers: Option<Tiers>, workers: usize, frames: usize) -
             crowd.advance(DT).unwrap();
             crowd.evaluate(&mut bones);
             let pair = |&i: &InstanceId| {
-                let pair = crowd.palette_pair(i).unwrap();
+                let pair = crowd.shown(i).unwrap();
                 let rows = |range: std::ops::Range<usize>| bones.rows()[range].to_vec();
                 (rows(pair.from), rows(pair.to), pair.factor)
             };

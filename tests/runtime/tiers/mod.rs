@@ -89,7 +89,7 @@ pub fn chains(count: usize) -> (Crowd, Vec<InstanceId>, RigId, ClipId) {
 /// The palettes of all instances that are in the picture, one after another.
 pub fn palettes(crowd: &Crowd, bones: &BoneBuffer, all: &[InstanceId]) -> Vec<Vec<Affine3x4>> {
     let shown = |&i: &InstanceId| {
-        let pair = crowd.palette_pair(i)?;
+        let pair = crowd.shown(i)?;
         let (from, to) = (&bones.rows()[pair.from], &bones.rows()[pair.to]);
         let lerp = |(a, b): (&Affine3x4, &Affine3x4)| {
             let mut row = *a;

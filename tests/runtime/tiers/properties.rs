@@ -222,7 +222,8 @@ impl Host {
         self.history.truncate(64);
         let tiers = crowd.tiers().unwrap().clone();
         for &i in &visible {
-            let (Some(tier), false) = (crowd.tier(i), crowd.shares_palette(i)) else {
+            let (Some(tier), false) = (crowd.tier(i), crowd.shown(i).is_some_and(|s| s.shared))
+            else {
                 self.shown.remove(&i);
                 continue;
             };
@@ -262,7 +263,7 @@ fn sums(
     let (mut inside, mut waiting) = (0, 0);
     for (number, tier) in stats.tiers.iter().enumerate() {
         let members = visible.iter().filter(|&&i| crowd.tier(i) == Some(number));
-        let shared = members.clone().filter(|&&i| crowd.shares_palette(i));
+        let shared = members.clone().filter(|&&i| crowd.shown(i).is_some_and(|s| s.shared));
         prop_assert_eq!(tier.instances, members.count());
         prop_assert_eq!(tier.shared, shared.count());
         prop_assert_eq!(tier.instances, tier.shared + tier.evaluated + tier.held);

@@ -18,7 +18,7 @@ fn instances_in_one_phase_share_their_rows() {
         (time / duration * 16.0).round()
     };
     for (n, &a) in all.iter().enumerate() {
-        assert!(crowd.shares_palette(a));
+        assert!(crowd.shown(a).is_some_and(|s| s.shared));
         for &b in &all[..n] {
             let same = crowd.palette_range(a) == crowd.palette_range(b);
             assert_eq!(same, phase(&crowd, a) == phase(&crowd, b));
@@ -102,7 +102,7 @@ fn phases_do_not_drift() {
     let looked = palettes(&crowd, &bones, &all);
     // Some are between two phases.
     let others = shown.iter().zip(&looked).filter(|(a, b)| a != b).count();
-    assert!(all.iter().all(|&i| crowd.shares_palette(i)));
+    assert!(all.iter().all(|&i| crowd.shown(i).is_some_and(|s| s.shared)));
     assert!(others <= 400 / 50, "{others}");
 }
 
@@ -121,13 +121,13 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     for frame in 0..12 {
         crowd.advance(DT).unwrap();
         crowd.evaluate(&mut bones);
-        assert!(!crowd.shares_palette(all[2]));
-        assert_eq!(crowd.shares_palette(all[1]), frame >= 6, "frame {frame}");
+        assert!(!crowd.shown(all[2]).is_some_and(|s| s.shared));
+        assert_eq!(crowd.shown(all[1]).is_some_and(|s| s.shared), frame >= 6, "frame {frame}");
         assert_eq!(crowd.palette_range(all[3]), None);
         for &i in &all[..3] {
             let shown = palettes(&crowd, &bones, &[i]).remove(0);
             let exact = exact(&crowd, &rig, &[i]).remove(0);
-            if crowd.shares_palette(i) {
+            if crowd.shown(i).is_some_and(|s| s.shared) {
                 let error = apart(&shown, &exact);
                 assert!(error < 2e-2, "{error}");
             } else {
@@ -137,7 +137,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     }
     crowd.player(all[2]).unwrap().clear_overrides();
     crowd.evaluate(&mut bones);
-    assert!(crowd.shares_palette(all[2]));
+    assert!(crowd.shown(all[2]).is_some_and(|s| s.shared));
 }
 
 /// Actions and layers of weight 0 are no part of the pose: an instance shares its palette beside them, until the frame
@@ -160,7 +160,7 @@ fn what_has_no_weight_does_not_keep_from_sharing() {
         for frame in 0..frames {
             crowd.advance(DT).unwrap();
             crowd.evaluate(&mut bones);
-            assert_eq!(crowd.shares_palette(i), alone, "{what}, frame {frame}");
+            assert_eq!(crowd.shown(i).is_some_and(|s| s.shared), alone, "{what}, frame {frame}");
             let same = crowd.palette_range(i) == crowd.palette_range(other);
             assert_eq!(same, alone, "{what}, frame {frame}");
         }
@@ -205,7 +205,7 @@ fn what_has_no_weight_does_not_keep_from_sharing() {
     crowd.player(i).unwrap().set_weight(0, a, 0.0).unwrap();
     crowd.advance(DT).unwrap();
     crowd.evaluate(&mut bones);
-    assert!(crowd.shares_palette(i), "the rest pose");
+    assert!(crowd.shown(i).is_some_and(|s| s.shared), "the rest pose");
     assert_ne!(crowd.palette_range(i), crowd.palette_range(other));
 }
 
@@ -261,7 +261,7 @@ fn random_weights_show_the_right_poses() {
         for &i in &all {
             let shown = palettes(&crowd, &bones, &[i]).remove(0);
             let wanted = palettes(&copy, &full, &[i]).remove(0);
-            let shares = crowd.shares_palette(i);
+            let shares = crowd.shown(i).is_some_and(|s| s.shared);
             if shares {
                 let error = apart(&shown, &wanted);
                 assert!(error < 2e-2, "frame {frame}: {error}");
@@ -335,7 +335,7 @@ fn unused_phases_are_freed_and_clips_can_be_unloaded() {
     let clip = crowd.add_clip(id, unloaded).unwrap();
     crowd.play(all[0], clip, &PlayOptions::default()).unwrap();
     crowd.evaluate(&mut bones);
-    assert!(crowd.shares_palette(all[0]));
+    assert!(crowd.shown(all[0]).is_some_and(|s| s.shared));
 }
 
 /// Shared palettes at low rates, a watched joint, a budget that begins, a clip that plays for the first time: with other
@@ -393,7 +393,7 @@ fn a_new_instance_does_not_show_the_one_before_it() {
     assert_eq!(new.index(), all[1].index());
     crowd.play(new, clip, &PlayOptions::default()).unwrap();
     assert_eq!((crowd.palette_range(new), crowd.tier(new)), (None, None));
-    assert_eq!((crowd.palette_pair(new), crowd.shares_palette(new)), (None, false));
+    assert_eq!((crowd.shown(new), crowd.shown(new).is_some_and(|s| s.shared)), (None, false));
     crowd.evaluate(&mut bones);
     assert!(crowd.palette_range(new).is_some());
     assert_eq!(crowd.tier(new), Some(0));
@@ -412,7 +412,7 @@ fn shared_palettes_are_few_for_few_instances() {
             crowd.evaluate(&mut bones);
             most = most.max(crowd.tier_stats().unwrap().shared_palettes);
         }
-        assert!(all.iter().all(|&i| crowd.shares_palette(i)));
+        assert!(all.iter().all(|&i| crowd.shown(i).is_some_and(|s| s.shared)));
         // Four for each, and 64; those of the frame come to them.
         assert!(most <= 5 * count + 64, "{most} of {count}");
         assert!(most > count);

@@ -49,7 +49,7 @@ fn shared_within(rig: &Arc<Rig>, error: f32) -> (bool, f32) {
         let shown = palettes(&crowd, &bones, &all);
         let exact = exact(&crowd, rig, &all);
         for ((a, b), &i) in shown.iter().zip(&exact).zip(&all) {
-            if crowd.shares_palette(i) {
+            if crowd.shown(i).is_some_and(|s| s.shared) {
                 shares = true;
                 worst = worst.max(apart(a, b));
             }

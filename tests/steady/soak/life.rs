@@ -392,7 +392,7 @@ impl Life {
         let clips = self.mixer.rig().clips().len();
         let (clip, seconds) = (self.below(clips), self.unit());
         let clip = self.mixer.clip_by_index(clip).unwrap();
-        let faded = self.mixer.fade_to(clip, seconds, &PlayOptions::default());
+        let faded = self.mixer.player().fade_to(0, clip, seconds, &PlayOptions::default());
         self.note("fade_to of a mixer", faded);
         self.mixer.advance(0.1).unwrap();
         let palette = self.mixer.evaluate();
@@ -439,8 +439,8 @@ impl Life {
                 let mut rows = vec![NOTHING; schedule.rows()];
                 let mut fresh = vec![NOTHING; schedule.written_rows()];
                 schedule.write(Rows(&mut fresh));
-                schedule.scatter(|m| {
-                    rows[m.to..m.to + m.rows].copy_from_slice(&fresh[m.from..m.from + m.rows]);
+                schedule.scatter(|from, to| {
+                    rows[to..to + from.len()].copy_from_slice(&fresh[from]);
                 });
                 look(&self.crowd, &self.cast, &rows)
             }

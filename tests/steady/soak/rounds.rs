@@ -143,7 +143,7 @@ fn clips_come_and_go() {
         crowd.unload_clip(clip).unwrap();
         let clip = mixer.add_clip(rig.clips()[1].clone()).unwrap();
         let space = mixer.add_blend_space(&[(0.0, clip)]).unwrap();
-        mixer.fade_to(space, 0.0, &Default::default()).unwrap();
+        mixer.player().fade_to(0, space, 0.0, &Default::default()).unwrap();
         mixer.advance(0.1).unwrap();
         mixer.evaluate();
         mixer.player().stop_all(0.0).unwrap();

@@ -274,7 +274,7 @@ impl Soak {
         let rows = self.bones.rows();
         for n in 0..20 {
             let at = (self.frames as usize * 37 + n * 101) % self.members.len();
-            let Some(pair) = self.crowd.palette_pair(self.members[at].id) else {
+            let Some(pair) = self.crowd.shown(self.members[at].id) else {
                 continue;
             };
             assert!((0.0..=1.0).contains(&pair.factor), "{}", pair.factor);

@@ -71,7 +71,7 @@ impl Mixers {
             let duration = f64::from(mixer.clip(clip)?.duration());
             let options =
                 PlayOptions { time: hash01(i as u64 * 4) * duration, ..PlayOptions::default() };
-            mixer.play(clip, &options)?;
+            mixer.player().play(0, clip, &options)?;
             mixers.push(mixer);
         }
         Ok(Self(mixers))
