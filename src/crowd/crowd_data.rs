@@ -287,7 +287,7 @@ impl Crowd {
     /// [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
         let mut schedule = self.schedule(&in_place(buffer));
-        schedule.write_rows(buffer.prepare(&schedule))
+        schedule.write(buffer.prepare(&schedule))
     }
 
     /// [`schedule`](Self::schedule) for a bone buffer: the frame is written in place, to the buffer's rows. Used with
@@ -314,7 +314,7 @@ impl Crowd {
     ) -> Result<FrameStats, CrowdError> {
         let mut schedule = self.schedule(&in_place(buffer));
         let rows = buffer.try_prepare(&schedule)?;
-        Ok(schedule.write_rows(rows))
+        Ok(schedule.write(rows))
     }
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {

@@ -1,9 +1,5 @@
-//! `PaletteMemory`: a host's memory for palettes, which need not be a slice of rows; and how a frame is evaluated into
-//! it or into a plain slice.
+//! `PaletteMemory`: a host's memory for palettes, which need not be a slice of rows.
 
-use super::scratches::WorkerScratch;
-use super::tiers::{BankPart, BankShare, BankTask};
-use crate::evaluate::Target;
 use crate::math::Affine3x4;
 
 /// Memory that palettes are written to, one whole instance at a time. It may be write-only: a mapped buffer of a
@@ -33,6 +29,7 @@ pub trait PaletteMemory: Send + Sized {
 
 /// Rows in heap memory. Palettes are evaluated in place.
 impl PaletteMemory for &mut [Affine3x4] {
+    #[inline]
     fn split_at(self, rows: usize) -> (Self, Self) {
         let rows = rows.min(self.len());
         self.split_at_mut(rows)
@@ -44,47 +41,8 @@ impl PaletteMemory for &mut [Affine3x4] {
         }
     }
 
+    #[inline]
     fn as_rows(&mut self) -> Option<&mut [Affine3x4]> {
         Some(self)
-    }
-}
-
-/// The part of a frame's memory that one worker fills.
-pub(super) trait Output: Send + Sized {
-    fn split(self, rows: usize) -> (Self, Self);
-
-    /// Evaluates cells into this memory.
-    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch);
-}
-
-impl Output for &mut [Affine3x4] {
-    fn split(self, rows: usize) -> (Self, Self) {
-        self.split_at_mut(rows)
-    }
-
-    fn fill(self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch) {
-        let (part, _) = BankPart::new(task, share, scratch);
-        part.evaluate(Target::Rows(self));
-    }
-}
-
-/// A host's memory: each palette is copied to it when finished, or evaluated in place if it has rows.
-pub(super) struct Copied<M>(pub M);
-
-impl<M: PaletteMemory> Output for Copied<M> {
-    fn split(self, rows: usize) -> (Self, Self) {
-        let (now, later) = self.0.split_at(rows);
-        (Self(now), Self(later))
-    }
-
-    fn fill(mut self, task: &BankTask<'_>, share: BankShare<'_>, scratch: &mut WorkerScratch) {
-        let (part, palette) = BankPart::new(task, share, scratch);
-        if let Some(rows) = self.0.as_rows() {
-            return part.evaluate(Target::Rows(rows));
-        }
-        part.evaluate(Target::Copied {
-            palette,
-            write: &mut |row, palette| self.0.write(row, palette),
-        });
     }
 }

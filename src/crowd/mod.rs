@@ -22,6 +22,7 @@ mod tiers;
 mod view;
 mod watch;
 
+pub use crate::evaluate::TierDetail;
 pub use crate::playback::{
     ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, Event, EventKind,
     EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
@@ -33,10 +34,9 @@ pub use bone_buffer::BoneBuffer;
 pub(crate) use bone_buffer::reserve_rows;
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
-pub use parts::FramePart;
 pub use scene::SceneStats;
 pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
 pub use snapshot::CrowdSnapshot;
-pub use tiers::{MAX_TIERS, RATES, Shown, Tier, TierDetail, TierFrame, TierStats, Tiers, View};
+pub use tiers::{MAX_TIERS, RATES, Shown, Tier, TierFrame, TierStats, Tiers, View};
 pub use view::RigView;
 pub use watch::WatchedJoints;

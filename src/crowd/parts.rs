@@ -1,7 +1,7 @@
-//! `FramePart`: a part of a scheduled frame, which a host runs on a thread of its own.
+//! The parts of a scheduled frame that a host runs on threads of its own.
 
 use super::crowd_data::Crowd;
-use super::memory::{Copied, Output, PaletteMemory};
+use super::memory::PaletteMemory;
 use super::schedule::FrameId;
 use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
@@ -63,15 +63,8 @@ struct Parts<'a, M> {
     left: &'a AtomicUsize,
 }
 
-/// A part of a scheduled frame, for any thread, from [`Schedule::parts`](super::Schedule::parts).
-///
-/// Each part owns its palettes, its scratch and its part of the memory. The frame is complete when every part has been
-/// [run](FramePart::run). If a part is dropped instead, no memory counts as holding the frame, and the next frame
-/// evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part was run.
-/// [Watched](Crowd::watch) joints were evaluated before the first part.
-#[derive(Debug)]
-#[must_use = "a frame is complete only when all its parts have been run"]
-pub struct FramePart<'a, M> {
+/// A part of a scheduled frame, with its palettes, its scratch and its part of the memory.
+pub(super) struct FramePart<'a, M> {
     task: BankTask<'a>,
     share: BankShare<'a>,
     scratch: &'a mut WorkerScratch,
@@ -103,9 +96,8 @@ impl<'a, M: PaletteMemory> Iterator for Parts<'a, M> {
 impl<M: PaletteMemory> ExactSizeIterator for Parts<'_, M> {}
 
 impl<M: PaletteMemory> FramePart<'_, M> {
-    /// Evaluates the part into its memory, on this thread.
     pub fn run(self) {
-        Copied(self.memory).fill(&self.task, self.share, self.scratch);
+        self.task.fill(self.share, self.scratch, self.memory);
         // What has been written is visible to the one that takes the frame back.
         self.left.fetch_sub(1, Ordering::AcqRel);
     }

@@ -1,8 +1,7 @@
 //! `Schedule`: decides which instances a frame evaluates and where their rows lie, before anything is written.
 
 use super::crowd_data::{Crowd, FrameStats};
-use super::memory::{Copied, Output, PaletteMemory};
-use super::parts::FramePart;
+use super::memory::PaletteMemory;
 use super::tiers::{Request, Selected};
 use crate::math::Affine3x4;
 use crate::simd::SimdLevel;
@@ -173,12 +172,34 @@ impl Schedule<'_> {
     /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
     /// kept are not touched. May be called again with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
-        self.run(Copied(memory));
+        self.crowd.settle_parts();
+        let Crowd { pools, scratches, frame, tiering, .. } = &mut *self.crowd;
+        // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
+        *frame = None;
+        let (watched, palettes) = (tiering.plan.selected.watched, tiering.plan.selected.palettes);
+        if watched {
+            tiering.begin_joints(pools);
+            scratches.clear_joints();
+        }
+        let parts = scratches.prepare(palettes);
+        tiering.run(pools, parts, memory);
+        if watched {
+            scratches.put_joints(pools);
+            if tiering.is_on() {
+                tiering.evaluate_joints(pools, true);
+            }
+        }
+        *frame = Some(self.id);
         self.stats()
     }
 
     /// Splits the frame into at most `parts` parts of about equal numbers of rows, for the caller's own threads:
-    /// [`write`](Self::write) without rayon. A part may hold instances of several rigs. `memory` is as for `write`.
+    /// [`write`](Self::write) without rayon. A part is a call that evaluates it into its part of the memory, on the
+    /// thread that makes it. It may hold instances of several rigs. `memory` is as for `write`.
+    ///
+    /// The frame is complete when every part was called. If a part is dropped instead, no memory counts as holding the
+    /// frame, and the next frame evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part
+    /// was called. [Watched](Crowd::watch) joints are evaluated here, before the first part.
     ///
     /// Allocates only when the number of parts has grown. The bits are those of `write`.
     ///
@@ -194,7 +215,7 @@ impl Schedule<'_> {
     /// let (mut schedule, rows) = crowd.schedule_into(&mut bones);
     /// std::thread::scope(|threads| {
     ///     for part in schedule.parts(4, rows) {
-    ///         threads.spawn(move || part.run());
+    ///         threads.spawn(part);
     ///     }
     /// });
     /// let hash = bones.hash();
@@ -208,8 +229,8 @@ impl Schedule<'_> {
         &mut self,
         parts: usize,
         memory: M,
-    ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
-        self.crowd.lend_parts(self.id, parts, memory)
+    ) -> impl ExactSizeIterator<Item = impl FnOnce() + Send> {
+        self.crowd.lend_parts(self.id, parts, memory).map(|part| move || part.run())
     }
 
     /// Calls `copy` with every copy from the memory that [`write`](Self::write) fills to the frame: a range of rows, and
@@ -230,33 +251,6 @@ impl Schedule<'_> {
         let written = compact.then(|| tiering.written_groups());
         let in_place = (!compact).then(|| tiering.groups());
         joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
-    }
-
-    /// [`write`](Self::write) into a slice of all rows.
-    pub(super) fn write_rows(&mut self, rows: &mut [Affine3x4]) -> FrameStats {
-        self.run(rows);
-        self.stats()
-    }
-
-    fn run(&mut self, memory: impl Output) {
-        self.crowd.settle_parts();
-        let Crowd { pools, scratches, frame, tiering, .. } = &mut *self.crowd;
-        // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
-        *frame = None;
-        let (watched, palettes) = (tiering.plan.selected.watched, tiering.plan.selected.palettes);
-        if watched {
-            tiering.begin_joints(pools);
-            scratches.clear_joints();
-        }
-        let parts = scratches.prepare(palettes);
-        tiering.run(pools, parts, memory);
-        if watched {
-            scratches.put_joints(pools);
-            if tiering.is_on() {
-                tiering.evaluate_joints(pools, true);
-            }
-        }
-        *frame = Some(self.id);
     }
 }
 
@@ -335,7 +329,7 @@ mod tests {
                     let scratch = &mut schedule.crowd.scratches.take(1)[0];
                     scratch.palettes.run.forget_cursors();
                 }
-                let run = || schedule.write_rows(&mut rows);
+                let run = || schedule.write(&mut rows[..]);
                 let whole = catch_unwind(AssertUnwindSafe(run)).is_ok();
                 let first = rows.map(|row| row.rows[0][3]);
                 (whole, first.map(f32::to_bits), SETTLED.get() - settled)

@@ -5,13 +5,24 @@ use crate::rig::{DetailOptions, Rig};
 use crate::skeleton::{JointRef, Skeleton};
 use std::sync::Arc;
 
-/// The detail that a tier requests.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct DetailRequest<'a> {
-    /// Level of detail; a level that the rig lacks counts as its last.
+/// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
+///
+/// ```
+/// use phalanx::crowd::TierDetail;
+///
+/// // The meshes of the second level of detail, without the fingers that it still has.
+/// let fingers = ["LeftHandIndex1", "RightHandIndex1"];
+/// let detail = TierDetail { level: 1, leave_out: fingers.map(String::from).to_vec() };
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TierDetail {
+    /// The level of detail that instances are drawn in; 0, the default, is the finest. A level that a rig lacks counts as
+    /// its last. The palette has the slots that vertices of the level use.
     pub level: usize,
-    /// Names or paths of joints to leave out; those that the rig lacks are ignored.
-    pub leave_out: &'a [String],
+    /// Names or paths of joints that are at rest below their parents though meshes of the level use them, such as those
+    /// of fingers and faces. The joints below them are not left out. What matches no joint of a rig, or several, is
+    /// ignored. Default: none.
+    pub leave_out: Vec<String>,
 }
 
 /// The details of a pool. A detail's number is its index in `all` plus 1; 0 is the full rig.
@@ -139,17 +150,13 @@ impl Details {
     }
 
     /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set<'a>(
-        &mut self,
-        rig: &Arc<Rig>,
-        asked: impl Iterator<Item = Option<DetailRequest<'a>>>,
-    ) {
+    pub fn set<'a>(&mut self, rig: &Arc<Rig>, asked: impl Iterator<Item = Option<&'a TierDetail>>) {
         let mut old = std::mem::take(&mut self.all);
         self.of_tier.clear();
         // Level, listed joints, and the number of their detail; 0 if the rig refuses.
         let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
         for asked in asked {
-            let Some(DetailRequest { level, leave_out }) = asked else {
+            let Some(&TierDetail { level, ref leave_out }) = asked else {
                 self.of_tier.push(0);
                 continue;
             };

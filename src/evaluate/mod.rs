@@ -26,7 +26,7 @@ mod tables;
 mod watch;
 
 pub(crate) use ahead::{Prefetch, STATE, STEPS, Step};
-pub(crate) use details::DetailRequest;
+pub use details::TierDetail;
 pub(crate) use evaluated::{Evaluated, WATCHED_CHUNK};
 pub(crate) use frame::{How, PaletteNeeds, PaletteScratch, Target};
 pub(crate) use gather::{ActiveClip, ActiveLayer, Instances, Visitor};

@@ -1,6 +1,6 @@
 //! `RigTables`: what evaluating the instances of one rig reads. It follows the loaded clips and the register width.
 
-use super::details::{DetailRequest, Details};
+use super::details::{Details, TierDetail};
 use super::scratch::{LayerMask, Sources};
 use super::tables::{CHANNELS, ClipProgram, Programs, RigProgram, UnitSet};
 use crate::clip::Clip;
@@ -209,7 +209,7 @@ impl RigTables {
     /// Sets the details of all tiers, of a rig with these watched joints, ascending.
     pub fn set_details<'a>(
         &mut self,
-        asked: impl Iterator<Item = Option<DetailRequest<'a>>>,
+        asked: impl Iterator<Item = Option<&'a TierDetail>>,
         watched: &[u16],
     ) {
         self.details.set(&self.full.rig, asked);

@@ -27,7 +27,7 @@ use super::snapshot::PoolSnapshot;
 use super::speeds::Speeds;
 use super::state::State;
 use crate::clip::Clip;
-use crate::evaluate::{DetailRequest, RigTables, Watched};
+use crate::evaluate::{RigTables, TierDetail, Watched};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::simd::SimdLevel;
@@ -462,7 +462,7 @@ impl Pool {
     }
 
     /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<DetailRequest<'a>>>) {
+    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<&'a TierDetail>>) {
         let watched: Vec<u16> = self.watched.shared().collect();
         self.tables.set_details(asked, &watched);
     }

@@ -6,7 +6,7 @@ use super::order::{Order, Source, Upcoming, arrange, together};
 use super::select::{Selected, Work};
 use super::shared::{PhaseKey, SharedPhases};
 use super::tiering::{Plan, Ranked, Tiering};
-use crate::crowd::memory::Output;
+use crate::crowd::PaletteMemory;
 use crate::crowd::scratches::WorkerScratch;
 use crate::evaluate::{
     ActionInput, Instance, Instances, LayerInput, LocalOverride, PaletteScratch, Scratch,
@@ -91,36 +91,26 @@ impl<'a> BankShare<'a> {
 }
 
 /// A range of work that is split among scratches.
-pub(crate) struct BankRun<'a, O> {
-    pub task: &'a BankTask<'a>,
-    pub share: BankShare<'a>,
-    pub scratches: &'a mut [WorkerScratch],
-    pub output: O,
-}
-
-/// What one worker evaluates into its part of the memory.
-pub(crate) struct BankPart<'a> {
-    pub task: &'a BankTask<'a>,
-    pub share: BankShare<'a>,
-    run: &'a mut Scratch,
-    joints: &'a mut TakenJoints,
-    order: &'a mut Order,
-    arranged: &'a mut Vec<Work>,
+struct BankRun<'a, M> {
+    task: &'a BankTask<'a>,
+    share: BankShare<'a>,
+    scratches: &'a mut [WorkerScratch],
+    memory: M,
 }
 
 impl Tiering {
     /// Evaluates the work of a frame into memory.
-    pub(in crate::crowd) fn run<O: Output>(
+    pub(in crate::crowd) fn run(
         &mut self,
         pools: &[Option<Pool>],
         scratches: &mut [WorkerScratch],
-        output: O,
+        memory: impl PaletteMemory,
     ) {
         let (task, share) = self.share(pools, true);
         match scratches {
             _ if share.work.is_empty() => {}
-            [scratch] => output.fill(&task, share, scratch),
-            scratches => BankRun { task: &task, share, scratches, output }.run(),
+            [scratch] => task.fill(share, scratch, memory),
+            scratches => BankRun { task: &task, share, scratches, memory }.run(),
         }
         self.finish();
     }
@@ -154,71 +144,47 @@ impl Tiering {
     }
 }
 
-impl<O: Output> BankRun<'_, O> {
+impl<M: PaletteMemory> BankRun<'_, M> {
     /// Splits down to one scratch; `join` runs both halves without allocating.
-    pub fn run(self) {
-        let work = self.share.work;
-        let parts = self.scratches.len().min(work.len());
+    fn run(self) {
+        let Self { task, share, scratches, memory } = self;
+        let parts = scratches.len().min(share.work.len());
         if parts <= 1 {
-            if let (Some(scratch), false) = (self.scratches.first_mut(), work.is_empty()) {
-                self.output.fill(self.task, self.share, scratch);
+            if let (Some(scratch), false) = (scratches.first_mut(), share.work.is_empty()) {
+                task.fill(share, scratch, memory);
             }
             return;
         }
-        let ((share_a, share_b), rows) = self.share.split(parts / 2, parts);
-        let (output_a, output_b) = self.output.split(rows);
-        let (scratches_a, scratches_b) = self.scratches.split_at_mut(parts / 2);
-        let task = self.task;
-        let a = BankRun { task, share: share_a, scratches: scratches_a, output: output_a };
-        let b = BankRun { task, share: share_b, scratches: scratches_b, output: output_b };
+        let ((share_a, share_b), rows) = share.split(parts / 2, parts);
+        let (memory_a, memory_b) = memory.split_at(rows);
+        let (scratches_a, scratches_b) = scratches.split_at_mut(parts / 2);
+        let a = BankRun { task, share: share_a, scratches: scratches_a, memory: memory_a };
+        let b = BankRun { task, share: share_b, scratches: scratches_b, memory: memory_b };
         rayon::join(|| a.run(), || b.run());
     }
 }
 
-impl<'a> BankPart<'a> {
-    /// With the buffers of a worker, of which the second finishes palettes that are copied.
-    #[inline]
-    pub fn new(
-        task: &'a BankTask<'a>,
-        share: BankShare<'a>,
-        scratch: &'a mut WorkerScratch,
-    ) -> (Self, &'a mut [Affine3x4]) {
-        let WorkerScratch { palettes, order, arranged } = scratch;
-        let PaletteScratch { run, palette, joints } = palettes;
-        (Self { task, share, run, joints, order, arranged }, palette)
-    }
-
-    /// Evaluates the part; rows that are read afterwards are not stored past the caches.
-    pub fn evaluate(mut self, target: Target<'_>) {
-        let Plan { progress, how, .. } = self.task.plan;
-        progress.begun.store(true, Ordering::Relaxed);
-        let streams = how.stream && matches!(target, Target::Rows(_));
-        // Outside the kernel, so that it is dropped when the kernel unwinds.
-        let fence = streams.then(|| Fence::new(how.level));
-        let streaming = fence.as_ref().map(Fence::streaming);
-        dispatch(how.level, Palettes { part: &mut self, streaming, target });
-    }
-}
-
-/// The palettes of a part.
-struct Palettes<'c, 'a, 's, 't> {
-    part: &'c mut BankPart<'a>,
+/// The palettes of one worker: its share of the frame, its buffers, and its part of the memory.
+struct Palettes<'a, 's, 't> {
+    task: &'a BankTask<'a>,
+    share: BankShare<'a>,
+    run: &'a mut Scratch,
+    joints: &'a mut TakenJoints,
+    order: &'a mut Order,
+    arranged: &'a mut Vec<Work>,
     streaming: Option<Streaming<'s>>,
     target: Target<'t>,
 }
 
-impl Kernel for Palettes<'_, '_, '_, '_> {
+impl Kernel for Palettes<'_, '_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let BankPart { task, share, run, joints, order, arranged } = self.part;
-        let BankTask { pools, ranked, plan, joints: takes, .. } = **task;
+        let Self { task, mut share, run, joints, order, arranged, streaming, mut target } = self;
+        let BankTask { pools, ranked, plan, joints: takes, .. } = *task;
         let Selected { watched, sorts: some_sort, store, .. } = plan.selected;
         let how = plan.how;
-        // Plain references: what lies behind a reference to a reference is read again for every palette.
-        let (streaming, mut target) = (self.streaming, self.target);
-        let (run, joints) = (&mut **run, &mut **joints);
         let mut rest = match some_sort {
             true => arrange(arranged, share.work, &share.banks),
             false => share.work,
@@ -315,6 +281,38 @@ impl Kernel for Palettes<'_, '_, '_, '_> {
 }
 
 impl<'a> BankTask<'a> {
+    /// Evaluates a share of the frame into its memory, in place if that is a slice of rows.
+    pub fn fill(
+        &self,
+        share: BankShare<'_>,
+        scratch: &mut WorkerScratch,
+        mut memory: impl PaletteMemory,
+    ) {
+        let WorkerScratch { palettes, order, arranged } = scratch;
+        let PaletteScratch { run, palette, joints } = palettes;
+        let Plan { progress, how, .. } = self.plan;
+        progress.begun.store(true, Ordering::Relaxed);
+        let evaluate = |target: Target<'_>| {
+            // Rows that are read afterwards are not stored past the caches.
+            let streams = how.stream && matches!(target, Target::Rows(_));
+            // Outside the kernel, so that it is dropped when the kernel unwinds.
+            let fence = streams.then(|| Fence::new(how.level));
+            let streaming = fence.as_ref().map(Fence::streaming);
+            let task = self;
+            dispatch(
+                how.level,
+                Palettes { task, share, run, joints, order, arranged, streaming, target },
+            );
+        };
+        match memory.as_rows() {
+            Some(rows) => evaluate(Target::Rows(rows)),
+            None => evaluate(Target::Copied {
+                palette,
+                write: &mut |row, palette| memory.write(row, palette),
+            }),
+        }
+    }
+
     /// The first of other works, with its pool, if that is not this one.
     #[inline(always)]
     fn behind<'w>(

@@ -45,10 +45,10 @@ mod tiering;
 mod view;
 
 pub use calls::Shown;
-pub(super) use evaluate::{BankPart, BankShare, BankTask};
+pub(super) use evaluate::{BankShare, BankTask};
 pub(super) use order::{Order, OrderNeeds};
 pub(super) use select::{Request, Selected, Work};
 pub use stats::{TierFrame, TierStats};
-pub use tier::{MAX_TIERS, RATES, Tier, TierDetail, Tiers};
+pub use tier::{MAX_TIERS, RATES, Tier, Tiers};
 pub(crate) use tiering::Tiering;
 pub use view::View;

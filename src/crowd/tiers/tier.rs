@@ -1,6 +1,6 @@
 //! `Tiers`: what the height of an instance on screen decides.
 
-use crate::evaluate::DetailRequest;
+use crate::evaluate::TierDetail;
 use crate::playback::PlaybackError as CrowdError;
 use crate::playback::pool::Pool;
 use crate::words::{are, number, plural};
@@ -11,26 +11,6 @@ pub const MAX_TIERS: usize = 16;
 /// The rates of tiers: an instance is updated every so many frames. They divide 16, the frames after which all phases
 /// of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
-
-/// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
-///
-/// ```
-/// use phalanx::crowd::TierDetail;
-///
-/// // The meshes of the second level of detail, without the fingers that it still has.
-/// let fingers = ["LeftHandIndex1", "RightHandIndex1"];
-/// let detail = TierDetail { level: 1, leave_out: fingers.map(String::from).to_vec() };
-/// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TierDetail {
-    /// The level of detail that instances are drawn in; 0, the default, is the finest. A level that a rig lacks counts as
-    /// its last. The palette has the slots that vertices of the level use.
-    pub level: usize,
-    /// Names or paths of joints that are at rest below their parents though meshes of the level use them, such as those
-    /// of fingers and faces. The joints below them are not left out. What matches no joint of a rig, or several, is
-    /// ignored. Default: none.
-    pub leave_out: Vec<String>,
-}
 
 /// How instances of a range of heights on screen are evaluated.
 ///
@@ -228,16 +208,8 @@ impl Tiers {
 
     /// Makes the details of a pool's rig, and measures the speeds of the clips that play if tiers need them.
     pub(in crate::crowd) fn prepare(&self, pool: &mut Pool) {
-        pool.set_details(self.details());
+        pool.set_details(self.tiers.iter().map(|tier| tier.detail.as_ref()));
         pool.need_speeds(self.tiers.iter().any(|tier| tier.shared_error.is_some()));
-    }
-
-    /// What the tiers ask for, in their order.
-    pub(super) fn details(&self) -> impl Iterator<Item = Option<DetailRequest<'_>>> {
-        self.tiers.iter().map(|tier| {
-            let detail = tier.detail.as_ref()?;
-            Some(DetailRequest { level: detail.level, leave_out: &detail.leave_out })
-        })
     }
 
     /// Checks the tiers.

@@ -38,7 +38,7 @@ fn in_parts(crowd: &mut Crowd, buffer: &mut BoneBuffer, parts: usize) {
     }
     std::thread::scope(|threads| {
         for list in lists {
-            threads.spawn(|| list.into_iter().for_each(|part| part.run()));
+            threads.spawn(|| list.into_iter().for_each(|part| part()));
         }
     });
 }
@@ -96,7 +96,7 @@ fn parts_are_about_equal_and_at_most_as_many_as_asked() {
         }
     }
     let ends = std::sync::Mutex::new(Vec::new());
-    schedule.parts(7, Count(&ends, rows, rows)).for_each(|part| part.run());
+    schedule.parts(7, Count(&ends, rows, rows)).for_each(|part| part());
     // Every part was filled to its end. They differ by a bank.
     let ends = ends.into_inner().unwrap();
     assert_eq!((ends.len(), ends.iter().sum::<usize>()), (7, rows));
@@ -123,7 +123,7 @@ fn aligned_rows_and_fresh_rows_are_those_of_write() {
             let mut schedule = split.schedule(&layout(last[1]));
             assert_eq!(schedule.follows(), frame > 0);
             let mut parts = vec![Affine3x4::IDENTITY; schedule.written_rows()];
-            schedule.parts(4, &mut parts[..]).for_each(|part| part.run());
+            schedule.parts(4, &mut parts[..]).for_each(|part| part());
             last[1] = Some(schedule.id());
             assert_eq!(rows, parts, "{compact}");
         }
@@ -154,11 +154,11 @@ fn a_frame_of_which_a_part_was_not_run_is_evaluated_whole() {
             let (mut schedule, rows) = crowd.schedule_into(buffer);
             let mut parts: Vec<_> = schedule.parts(3, rows).collect();
             drop(parts.remove(1));
-            parts.into_iter().for_each(|part| part.run());
+            parts.into_iter().for_each(|part| part());
         },
         &|crowd, buffer| {
             let (mut schedule, rows) = crowd.schedule_into(buffer);
-            schedule.parts(3, rows).take(2).for_each(|part| part.run());
+            schedule.parts(3, rows).take(2).for_each(|part| part());
         },
         &|crowd, buffer| {
             let (mut schedule, rows) = crowd.schedule_into(buffer);
@@ -168,7 +168,7 @@ fn a_frame_of_which_a_part_was_not_run_is_evaluated_whole() {
                 resume_unwind(Box::new("as meant"));
             }));
             assert!(unwound.is_err());
-            parts.for_each(|part| part.run());
+            parts.for_each(|part| part());
         },
     ];
     for incomplete in incomplete {

@@ -230,7 +230,7 @@ fn frames_are_written_after_some_of_their_parts() {
             let before = bones.rows().to_vec();
             let (mut schedule, rows) = crowd.schedule_into(bones);
             let mut first = before.clone();
-            schedule.parts(4, &mut first[..]).take(run).for_each(|part| part.run());
+            schedule.parts(4, &mut first[..]).take(run).for_each(|part| part());
             schedule.write(rows);
             palettes(crowd, bones, &all)
         };

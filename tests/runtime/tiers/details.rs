@@ -392,7 +392,7 @@ fn workers_and_parts_do_not_change_a_bit() {
                     }
                     Some(parts) => {
                         let (mut schedule, rows) = crowd.schedule_into(&mut bones);
-                        schedule.parts(parts, rows).for_each(|part| part.run());
+                        schedule.parts(parts, rows).for_each(|part| part());
                     }
                 }
             }

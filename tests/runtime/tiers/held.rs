@@ -340,7 +340,7 @@ fn parts_for_threads_of_a_host_have_the_same_bits() {
         let (mut schedule, rows) = other.schedule_into(&mut bones[1]);
         std::thread::scope(|threads| {
             for part in schedule.parts(1 + frame % 4, rows) {
-                threads.spawn(move || part.run());
+                threads.spawn(part);
             }
         });
     }

@@ -43,7 +43,7 @@ fn cut(tiers: &Tiers, taken: usize, parts: Option<usize>) -> Crowd {
         None => {
             schedule.write(Takes(&left));
         }
-        Some(parts) => schedule.parts(parts, Takes(&left)).for_each(|part| part.run()),
+        Some(parts) => schedule.parts(parts, Takes(&left)).for_each(|part| part()),
     }));
     assert!(unwound.is_err());
     crowd
