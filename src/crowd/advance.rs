@@ -99,7 +99,7 @@ impl Crowd {
             if roots {
                 passages.all.moves = pool.roots_mut().take_moves();
             } else {
-                pool.roots_mut().clear_moves();
+                pool.roots_mut().moves.clear();
             }
             let advance = pool.advance(dt);
             let parts = match advance.visits(VISITS) {
@@ -119,7 +119,7 @@ impl Crowd {
                 advance.run(all);
             }
             if roots {
-                pool.roots_mut().settle(std::mem::take(&mut all.moves));
+                pool.roots_mut().moves = std::mem::take(&mut all.moves);
             }
             pool.record_steps(&all.changed);
         }

@@ -7,23 +7,6 @@ use crate::playback::PlaybackError as CrowdError;
 /// The palette rows of all instances of a frame: 48 bytes each, in the layout that the GPU reads.
 ///
 /// [`Crowd::palette_range`](super::Crowd::palette_range) returns the rows of an instance, after each frame.
-///
-/// ```
-/// use phalanx::crowd::{BoneBuffer, Crowd};
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # #[cfg(feature = "gltf")] {
-/// let mut crowd = Crowd::new();
-/// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-/// let character = crowd.spawn(rig)?;
-/// let mut bones = BoneBuffer::new();
-/// crowd.evaluate(&mut bones);
-/// let palette = &bones.rows()[crowd.palette_range(character).ok_or("hidden")?];
-/// assert_eq!(bones.bytes().len(), palette.len() * 48);
-/// # }
-/// # Ok(())
-/// # }
-/// ```
 #[derive(Clone, Debug, Default)]
 pub struct BoneBuffer {
     rows: Vec<Affine3x4>,

@@ -85,9 +85,9 @@ impl<M: Copy + Into<Playable>> Plays<'_, M> {
 /// # Calls on many instances
 ///
 /// Each of these calls is the call of the same name on every instance, in order, and gives the same bits. An array of
-/// one value holds for all instances; otherwise it has one value per instance. A handle may be listed several times,
-/// as if the single call was repeated. All is checked first: with an error nothing has changed. Neighbours of one rig
-/// are cheapest.
+/// one value holds for all instances; otherwise it has one value per instance: other lengths are refused. A handle may be
+/// listed several times, as if the single call was repeated. All is checked first: if the single call would fail for an
+/// instance, the error [names it](CrowdError::Element) and nothing has changed. Neighbours of one rig are cheapest.
 impl Crowd {
     /// [`spawn`](Self::spawn) of `count` instances. Appends their handles to `into`.
     ///
@@ -134,9 +134,6 @@ impl Crowd {
     }
 
     /// [`despawn`](Self::despawn). A handle that is listed twice is unknown the second time.
-    ///
-    /// # Errors
-    /// If an instance is unknown.
     pub fn despawn_many(&mut self, instances: &[InstanceId]) -> Result<(), CrowdError> {
         for (element, &instance) in instances.iter().enumerate() {
             let marked = self.instance_mut(instance).map(|(pool, index)| {
@@ -160,9 +157,6 @@ impl Crowd {
 
     /// [`Player::play`] on one layer: of a motion for all instances, or of one each. Each fades in over the `fade_in` of
     /// its options.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::play`] lists.
     pub fn play_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -190,9 +184,6 @@ impl Crowd {
     }
 
     /// [`Player::fade`]: fades the weights of actions to targets over `seconds`; 0 sets them at once.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade`] lists.
     pub fn fade_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -223,9 +214,6 @@ impl Crowd {
     }
 
     /// [`Player::set_time`]: sets the times of actions, in seconds; a blend space takes a phase instead.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_time`] lists.
     pub fn set_times<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -248,9 +236,6 @@ impl Crowd {
     }
 
     /// [`set_world`](Self::set_world): sets world transforms.
-    ///
-    /// # Errors
-    /// If an instance is unknown, the lengths do not fit, or for a reason that [`set_world`](Self::set_world) lists.
     pub fn set_worlds(
         &mut self,
         instances: &[InstanceId],
@@ -265,9 +250,6 @@ impl Crowd {
     }
 
     /// [`set_scheduled`](Self::set_scheduled): which instances the next frames evaluate.
-    ///
-    /// # Errors
-    /// If an instance is unknown, or the lengths do not fit.
     pub fn set_scheduled_many(
         &mut self,
         instances: &[InstanceId],
@@ -280,9 +262,6 @@ impl Crowd {
     }
 
     /// [`set_visible`](Self::set_visible): shows or hides instances.
-    ///
-    /// # Errors
-    /// If an instance is unknown, or the lengths do not fit.
     pub fn set_visible_many(
         &mut self,
         instances: &[InstanceId],

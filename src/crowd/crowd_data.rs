@@ -17,14 +17,15 @@ use crate::playback::{
     Unknown,
 };
 use crate::rig::Rig;
-use crate::words::shorten;
+use crate::words::{plural, shorten};
 use std::sync::Arc;
 
 /// Many characters of one or more rigs, animated together.
 ///
 /// A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate). [`play`](Self::play) and
 /// [`fade_to`](Self::fade_to) play on the first layer of an instance; [`player`](Self::player) has all other calls and
-/// the table of what they do, [`playing`](Self::playing) reads. A call that fails changes nothing. Results do not
+/// the table of what they do, [`playing`](Self::playing) reads. A call with a handle fails if the handle is
+/// [unknown](Unknown): its value is gone, or of another crowd or rig. A call that fails changes nothing. Results do not
 /// depend on the number of workers, nor on the crowd's [tag](Self::with_tag).
 ///
 /// ```
@@ -151,21 +152,19 @@ impl Crowd {
         let pool = self.pool(rig)?;
         let instances = pool.state().count_alive();
         if instances > 0 {
-            return Err(CrowdError::RigInUse { rig, name: shorten(pool.rig().name()), instances });
+            let users = plural(instances as u64, "instance");
+            return Err(CrowdError::InUse { name: pool.library().rig_text(), users });
         }
-        let unknown = self.unknown_rig(rig);
-        let slot = self.rigs.slot(rig).unwrap_or(usize::MAX);
-        let pool = self.pools.get_mut(slot).and_then(Option::take);
-        let pool = pool.ok_or(unknown)?;
-        self.tiering.remove(slot);
+        let removed = pool.rig().clone();
+        if let Some(slot) = self.rigs.slot(rig) {
+            self.pools[slot] = None;
+            self.tiering.remove(slot);
+        }
         self.rigs.remove(rig);
-        Ok(pool.rig().clone())
+        Ok(removed)
     }
 
     /// A rig of this crowd.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn rig(&self, rig: RigId) -> Result<&Arc<Rig>, CrowdError> {
         Ok(self.pool(rig)?.rig())
     }
@@ -209,9 +208,6 @@ impl Crowd {
     }
 
     /// A loaded clip.
-    ///
-    /// # Errors
-    /// If the clip is unknown.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
         self.pool(rig)?.library().loaded_clip(clip)
@@ -221,8 +217,7 @@ impl Crowd {
     /// the rig can play it at its own value: [`Player::set_parameter`](crate::playback::Player::set_parameter).
     ///
     /// # Errors
-    /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not
-    /// ascend.
+    /// If the rig or a clip is unknown, there are no clips, they are not of one kind, or the values do not ascend.
     pub fn add_blend_space(
         &mut self,
         rig: RigId,
@@ -241,9 +236,6 @@ impl Crowd {
     }
 
     /// The clips of a blend space, each with its value of the parameter, in ascending order.
-    ///
-    /// # Errors
-    /// If the blend space is unknown.
     pub fn blend_space(
         &self,
         space: BlendSpaceId,
@@ -263,9 +255,6 @@ impl Crowd {
     }
 
     /// Removes an instance; its handle becomes stale.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn despawn(&mut self, instance: InstanceId) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
         pool.despawn(index);
@@ -286,8 +275,8 @@ impl Crowd {
     /// when a set of clips plays together for the first time. If memory for the rows may be short, call
     /// [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
-        let mut schedule = self.schedule(&in_place(buffer));
-        schedule.write(buffer.prepare(&schedule))
+        let (mut schedule, rows) = self.schedule_into(buffer);
+        schedule.write(rows)
     }
 
     /// [`schedule`](Self::schedule) for a bone buffer: the frame is written in place, to the buffer's rows. Used with
@@ -305,8 +294,7 @@ impl Crowd {
     /// [`evaluate`](Self::evaluate) that reports a lack of memory.
     ///
     /// # Errors
-    /// If there is no memory for the rows. The buffer keeps its frame, and the next frame evaluates every
-    /// instance.
+    /// If there is no memory for the rows. The buffer keeps its frame, and the next frame evaluates every instance.
     #[cfg(feature = "gpu")]
     pub(crate) fn try_evaluate(
         &mut self,

@@ -42,7 +42,6 @@ impl Mirrors {
         &self.of
     }
 
-    /// The mirrors of undone instances.
     pub fn undone(&self) -> &[Mirrored] {
         &self.undone
     }
@@ -74,7 +73,6 @@ impl Mirrors {
         scene.has(found.mirror).then_some(found)
     }
 
-    /// The instance of a mirror.
     pub fn instance_of(&self, mirror: MirrorId) -> Option<InstanceId> {
         let &at = self.by_mirror.get(&mirror)?;
         Some(self.of.get(at)?.instance)

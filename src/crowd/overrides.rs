@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 #[cfg(doc)]
 use crate::playback::Player;
-use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, Unknown};
 use crate::words::shorten;
 
 impl Crowd {
@@ -14,29 +14,6 @@ impl Crowd {
     ///
     /// `joints` are indices in ascending order, none twice. If an instance is given twice, the later matrices hold.
     /// Overrides of other joints stay. Does not allocate once the instances have had overrides of these joints.
-    ///
-    /// ```
-    /// use phalanx::crowd::Crowd;
-    /// use phalanx::math::Affine3x4;
-    ///
-    /// # #[cfg(feature = "gltf")]
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut crowd = Crowd::new();
-    /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
-    /// let instances = [crowd.spawn(rig)?, crowd.spawn(rig)?];
-    /// let skeleton = crowd.rig(rig)?.skeleton().clone();
-    /// let joints = [skeleton.joint("Neck")?, skeleton.joint("Head")?];
-    /// let locals: Vec<Affine3x4> = instances
-    ///     .iter()
-    ///     .flat_map(|_| joints.map(|joint| skeleton.rest(joint).to_affine()))
-    ///     .collect();
-    /// crowd.set_overrides(rig, &joints, &instances, &locals)?;
-    /// assert_eq!(crowd.playing(instances[1])?.overrides().count(), 2);
-    /// # Ok(())
-    /// # }
-    /// # #[cfg(not(feature = "gltf"))]
-    /// # fn main() {}
-    /// ```
     ///
     /// # Errors
     /// If the rig, an instance or a joint is unknown, an instance is of another rig, the joints do not ascend, `locals`
@@ -70,8 +47,9 @@ impl Crowd {
         for &instance in instances {
             if instance.rig() != rig || !pool.state().knows(instance) {
                 self.instance(instance)?;
-                let names = [self.rig_name(instance), shorten(pool.rig().name())];
-                return Err(CrowdError::OtherRig { instance, rig, names });
+                let why = Unknown::OtherRig { here: rig, user: "this call" };
+                let rig = shorten(pool.rig().name());
+                return Err(CrowdError::UnknownInstance { instance, why, rig });
             }
         }
         self.pool_mut(rig)?.set_overrides(joints, instances, locals)

@@ -12,18 +12,12 @@ use crate::words::shorten;
 
 impl Crowd {
     /// All calls on the layers and actions of an instance.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn player(&mut self, instance: InstanceId) -> Result<Player<'_>, CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
         Ok(Player { pool, index })
     }
 
     /// Reads what an instance plays.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn playing(&self, instance: InstanceId) -> Result<Playing<'_>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         Ok(Playing { pool, index })
@@ -59,8 +53,7 @@ impl Crowd {
     /// Sets the world transform of an instance: model space to world space. The palette does not change.
     ///
     /// # Errors
-    /// If the instance is unknown, or the transform is not finite or holds a number above
-    /// [`MAX_WORLD`].
+    /// If the instance is unknown, or the transform is not finite or holds a number above [`MAX_WORLD`].
     pub fn set_world(
         &mut self,
         instance: InstanceId,
@@ -80,7 +73,7 @@ impl Crowd {
     /// If the rig is unknown, or `apply` is true and no loaded clip of the rig has root motion.
     pub fn apply_root_motion(&mut self, rig: RigId, apply: bool) -> Result<(), CrowdError> {
         let pool = self.pool_mut(rig)?;
-        if apply && pool.roots().lane().is_none() {
+        if apply && pool.roots().lane.is_none() {
             let name = shorten(pool.rig().name());
             return Err(CrowdError::NoRootMotion { rig, name });
         }
@@ -92,11 +85,8 @@ impl Crowd {
     /// [`root_motion`](Self::root_motion). Default true. If the rig has root motion, every step then visits every
     /// instance; when it is neither tracked nor [applied](Self::apply_root_motion), an instance costs nothing until
     /// something happens to it. Snapshots do not contain this setting.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn track_root_motion(&mut self, rig: RigId, track: bool) -> Result<(), CrowdError> {
-        self.pool_mut(rig)?.roots_mut().track(track);
+        self.pool_mut(rig)?.roots_mut().tracks = track;
         Ok(())
     }
 
@@ -104,9 +94,6 @@ impl Crowd {
     ///
     /// Other kinds cost nothing: between fades and ends, an action that loops is not visited. Times, fades, poses and
     /// root motion have the same bits with every filter. Snapshots do not contain this setting.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn set_event_filter(&mut self, rig: RigId, kinds: EventKinds) -> Result<(), CrowdError> {
         self.pool_mut(rig)?.set_event_filter(kinds);
         Ok(())
@@ -117,9 +104,6 @@ impl Crowd {
     /// An instance that is not scheduled keeps last frame's palette, which costs nothing; its time, events and root
     /// motion continue. Meant for characters out of sight or far away. An instance without rows is evaluated in any
     /// case.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn set_scheduled(
         &mut self,
         instance: InstanceId,
@@ -130,11 +114,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Shows or hides an instance: a hidden one keeps its time but is not evaluated and has no
-    /// palette.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
+    /// Shows or hides an instance: a hidden one keeps its time but is not evaluated and has no palette.
     pub fn set_visible(&mut self, instance: InstanceId, visible: bool) -> Result<(), CrowdError> {
         let (pool, index) = self.instance_mut(instance)?;
         pool.set_visible(index, visible);

@@ -20,26 +20,17 @@ impl Crowd {
 
     /// The instances that are alive, by the indices of rigs, then of instances.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
-        self.pools().flat_map(|(_, pool)| {
-            let alive = pool.state().alive().iter().enumerate().filter(|a| *a.1);
-            alive.map(|(i, _)| pool.instance_id(i))
-        })
+        self.pools().flat_map(|(_, pool)| pool.instances())
     }
 
     /// The model matrices of all joints of an instance, now: joint space to model space. Re-evaluates the
     /// instance; cost of one character.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn model_matrices(&self, instance: InstanceId) -> Result<Vec<Affine3x4>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         Ok(pool.model_matrices(index))
     }
 
     /// The world transform of an instance: model space to world space.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn world(&self, instance: InstanceId) -> Result<&Affine3x4, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         Ok(pool.state().world(index))
@@ -47,7 +38,7 @@ impl Crowd {
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state().evicted()).sum()
+        self.pools().map(|(_, p)| p.state().evicted).sum()
     }
 
     /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the
@@ -66,9 +57,6 @@ impl Crowd {
 
     /// The box around the deformed meshes of an instance, now, in model space. It contains every vertex for morph
     /// weights in [0, 1]. Re-evaluates the instance; cost of one character.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let bounds = Evaluated::read(pool, index, |e| {
@@ -87,9 +75,6 @@ impl Crowd {
     /// fades, with additive clips and with overrides, it is wider: it holds what any rotations of the joints can reach.
     /// It is valid until the instance is given other clips, weights or overrides. The first call after a clip was added
     /// measures that clip.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn bounding_sphere(&self, instance: InstanceId) -> Result<Option<Sphere>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         Ok(pool.bounding_sphere(index))
@@ -97,9 +82,6 @@ impl Crowd {
 
     /// The scalars of an instance, now, in the skeleton's order: morph weights, then the numbers of
     /// user channels. Re-evaluates the scalars, not the joints.
-    ///
-    /// # Errors
-    /// If the instance is unknown.
     pub fn scalars(&self, instance: InstanceId) -> Result<Vec<f32>, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let pose = pool.evaluate_scalars(index);
@@ -123,10 +105,7 @@ impl Crowd {
 
     /// The root motion of a rig's instances in the last [`advance`](Crowd::advance): from clips with root motion,
     /// blended as their poses are. The arrays have no entry for an instance that plays no such clip.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn root_motion(&self, rig: RigId) -> Result<RootMotions<'_>, CrowdError> {
-        Ok(self.pool(rig)?.roots().moves().arrays())
+        Ok(self.pool(rig)?.roots().moves.arrays())
     }
 }

@@ -83,7 +83,6 @@ impl RigNumbers {
         (slot != REMOVED && rig.tag() == self.tag).then_some(usize::from(slot))
     }
 
-    /// Why a rig is unknown here.
     pub fn why_unknown(&self, rig: RigId) -> Unknown {
         match rig.tag() {
             tag if tag == self.tag => Unknown::Gone,

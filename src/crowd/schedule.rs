@@ -104,9 +104,8 @@ pub struct Schedule<'a> {
 }
 
 impl Crowd {
-    /// Decides which instances are evaluated and where all rows lie. Most callers want
-    /// [`evaluate`](Self::evaluate), which does this and writes into heap memory; engines with memory of their own
-    /// start here.
+    /// Decides which instances are evaluated and where all rows lie. Most callers want [`evaluate`](Self::evaluate),
+    /// which does this and writes into heap memory; engines with memory of their own start here.
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         self.settle_parts();
         self.mend_tiers();
@@ -244,8 +243,7 @@ impl Schedule<'_> {
         }
     }
 
-    /// The rows of the memory that [`write`](Self::write) fills, in groups of one length. Memory that is divided into
-    /// pages may be divided within a group, between two palettes, or between groups.
+    /// The [groups](Self::groups) of the memory that [`write`](Self::write) fills.
     pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
         let (compact, tiering) = (self.crowd.tiering.plan.how.compact, &self.crowd.tiering);
         let written = compact.then(|| tiering.written_groups());

@@ -1,7 +1,7 @@
 //! `Scratches`: the buffers of a frame's workers, and the sizes from which rows are streamed and keys prefetched.
 
 use super::tiers::{Order, OrderNeeds, Work};
-use crate::evaluate::{Instances, PaletteNeeds, PaletteScratch};
+use crate::evaluate::{Instances, Needs, PaletteScratch};
 use crate::playback::pool::Pool;
 
 /// A range of fewer palettes is not split further: rayon's cost of a split stays below 1%.
@@ -27,24 +27,10 @@ pub(crate) struct WorkerScratch {
     pub arranged: Vec<Work>,
 }
 
-/// The sizes that a worker's buffers need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Needs {
-    palettes: PaletteNeeds,
-    order: OrderNeeds,
-}
-
-impl Needs {
-    /// The larger of these sizes and those that a pool needs.
-    fn max(&self, pool: &Pool) -> Self {
-        Self { palettes: self.palettes.max(&pool.needs()), order: self.order.max(pool) }
-    }
-}
-
 impl WorkerScratch {
-    fn reserve(&mut self, needs: &Needs) {
-        self.palettes.reserve(&needs.palettes);
-        self.order.reserve(&needs.order);
+    fn reserve(&mut self, (palettes, order): &(Needs, OrderNeeds)) {
+        self.palettes.reserve(palettes);
+        self.order.reserve(order);
     }
 }
 
@@ -52,14 +38,14 @@ impl WorkerScratch {
 #[derive(Debug, Default)]
 pub(crate) struct Scratches {
     all: Vec<WorkerScratch>,
-    /// What they were reserved for.
-    needs: Needs,
+    /// The sizes that they were reserved for.
+    needs: (Needs, OrderNeeds),
 }
 
 impl Scratches {
     /// Makes room for the instances of a pool. Room is never given back.
     pub fn reserve(&mut self, pool: &Pool) {
-        let needs = self.needs.max(pool);
+        let needs = (self.needs.0.max(&pool.needs()), self.needs.1.max(pool));
         if needs != self.needs {
             self.needs = needs;
             self.all.iter_mut().for_each(|scratch| scratch.reserve(&needs));
@@ -80,7 +66,6 @@ impl Scratches {
         self.take(parts)
     }
 
-    /// That many scratches.
     #[inline]
     pub fn take(&mut self, parts: usize) -> &mut [WorkerScratch] {
         if self.all.len() < parts {

@@ -51,17 +51,14 @@ pub struct RigView<'a> {
 
 impl Crowd {
     /// All instances of a rig, to be read as arrays.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn view(&self, rig: RigId) -> Result<RigView<'_>, CrowdError> {
         let pool = self.pool(rig)?;
         Ok(RigView {
-            alive: pool.state().alive(),
-            visible: pool.state().visible(),
+            alive: &pool.state().alive,
+            visible: &pool.state().visible,
             scheduled: pool.scheduled().all(),
-            worlds: pool.state().worlds(),
-            speeds: pool.state().speeds(),
+            worlds: &pool.state().world,
+            speeds: &pool.state().speed,
             pool,
         })
     }
@@ -70,8 +67,7 @@ impl Crowd {
 impl<'a> RigView<'a> {
     /// The instances that are alive, by index.
     pub fn instances(self) -> impl Iterator<Item = InstanceId> + use<'a> {
-        let alive = self.alive.iter().enumerate().filter(|a| *a.1);
-        alive.map(move |(index, _)| self.pool.instance_id(index))
+        self.pool.instances()
     }
 
     /// The playback of each instance that is alive, by index.

@@ -6,14 +6,6 @@ use crate::skeleton::{JointRef, Skeleton};
 use std::sync::Arc;
 
 /// The [detail](crate::rig::Rig::detail) of a rig by which a tier evaluates instances.
-///
-/// ```
-/// use phalanx::crowd::TierDetail;
-///
-/// // The meshes of the second level of detail, without the fingers that it still has.
-/// let fingers = ["LeftHandIndex1", "RightHandIndex1"];
-/// let detail = TierDetail { level: 1, leave_out: fingers.map(String::from).to_vec() };
-/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TierDetail {
     /// The level of detail that instances are drawn in; 0, the default, is the finest. A level that a rig lacks counts as
@@ -134,7 +126,6 @@ impl Details {
         self.all.get(usize::from(number.checked_sub(1)?)).map(|d| &d.programs)
     }
 
-    /// The details in the order of their numbers.
     pub fn rigs(&self) -> impl ExactSizeIterator<Item = &Arc<Rig>> {
         self.all.iter().map(|d| d.programs.rig())
     }

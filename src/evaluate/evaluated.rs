@@ -102,7 +102,6 @@ impl Evaluated<'_> {
         }
     }
 
-    /// The model matrix of a joint.
     pub fn model(&self, joint: usize) -> Affine3x4 {
         dispatch(self.level, Model { e: self, joint })
     }

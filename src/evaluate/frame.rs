@@ -38,25 +38,10 @@ pub(crate) struct PaletteScratch {
     pub joints: TakenJoints,
 }
 
-/// The sizes that a worker's buffers need.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct PaletteNeeds {
-    pub run: Needs,
-    /// Rows of a palette.
-    pub rows: usize,
-}
-
-impl PaletteNeeds {
-    /// The larger sizes of both.
-    pub fn max(&self, other: &Self) -> Self {
-        Self { run: self.run.max(&other.run), rows: self.rows.max(other.rows) }
-    }
-}
-
 impl PaletteScratch {
     /// Makes room. Room is never given back.
-    pub fn reserve(&mut self, needs: &PaletteNeeds) {
-        self.run.reserve(&needs.run);
+    pub fn reserve(&mut self, needs: &Needs) {
+        self.run.reserve(needs);
         if self.palette.len() < needs.rows {
             self.palette.resize(needs.rows, Affine3x4::IDENTITY);
         }

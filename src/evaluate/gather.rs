@@ -2,7 +2,7 @@
 //! whoever plays.
 
 use super::blend::shares;
-use super::frame::{One, PaletteNeeds};
+use super::frame::One;
 use super::rig_tables::RigTables;
 use super::scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch};
 use crate::math::Affine3x4;
@@ -88,20 +88,20 @@ pub(crate) trait Instances: Sync {
 
     /// Number of key hints of an instance.
     fn hints_per_instance(&self) -> usize {
-        self.max_clips() * self.tables().hint_stride()
+        self.max_clips() * self.tables().hint_stride
     }
 
     /// What a worker needs for any instance of these.
-    fn needs(&self) -> PaletteNeeds {
+    fn needs(&self) -> Needs {
         let (tables, clips) = (self.tables(), self.max_clips());
-        let run = Needs {
+        Needs {
             actions: clips,
             layers: self.layer_count(),
-            cursors: clips * tables.timelines(),
+            cursors: clips * tables.timelines,
             lanes: tables.rig().skeleton().joint_of().len(),
             joints: tables.rig().skeleton().len(),
-        };
-        PaletteNeeds { run, rows: tables.rig().palette_len() }
+            rows: tables.rig().palette_len(),
+        }
     }
 
     /// Fills the scratch's layers and actions for an instance. The scratch has been reserved for all.

@@ -310,28 +310,18 @@ impl<'a, S: Lanes> Mix<'a, S> {
     /// [`action`](Self::action) out of line: each kind of blend has a copy of its loops, with all registers.
     #[inline(always)]
     fn action_apart(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
-        match blend {
-            Blend::Set => apart(
-                self.simd,
-                #[inline(always)]
-                || self.action(Blend::Set, over, action, pose),
-            ),
-            Blend::First => apart(
-                self.simd,
-                #[inline(always)]
-                || self.action(Blend::First, over, action, pose),
-            ),
-            Blend::Join => apart(
-                self.simd,
-                #[inline(always)]
-                || self.action(Blend::Join, over, action, pose),
-            ),
-            Blend::Add => apart(
-                self.simd,
-                #[inline(always)]
-                || self.action(Blend::Add, over, action, pose),
-            ),
+        macro_rules! each_kind {
+            ($($kind:ident)+) => {
+                match blend {
+                    $(Blend::$kind => apart(
+                        self.simd,
+                        #[inline(always)]
+                        || self.action(Blend::$kind, over, action, pose),
+                    ),)+
+                }
+            };
         }
+        each_kind!(Set First Join Add)
     }
 
     /// Blends one action into the units that vary, except those that are `still`.

@@ -27,11 +27,12 @@ pub(crate) struct RigTables {
     level: Option<SimdLevel>,
     /// Number of loaded clips.
     loaded: usize,
-    key_bytes: usize,
+    /// The total size of all loaded clips' keys, bytes.
+    pub key_bytes: usize,
     /// Number of key hints per action: the largest of all loaded clips.
-    hint_stride: usize,
+    pub hint_stride: usize,
     /// The largest number of timelines of a loaded clip.
-    timelines: usize,
+    pub timelines: usize,
 }
 
 /// The programs of clips for a rig or a detail of it.
@@ -237,7 +238,6 @@ impl RigTables {
         &self.full.rig
     }
 
-    /// The details in the order of their numbers.
     pub fn details(&self) -> &Details {
         &self.details
     }
@@ -295,21 +295,6 @@ impl RigTables {
     /// Whether there are so many clips that sorting instances by clip pays.
     pub fn sorts(&self) -> bool {
         self.loaded >= MANY_CLIPS
-    }
-
-    /// The total size of all loaded clips' keys, bytes.
-    pub fn key_bytes(&self) -> usize {
-        self.key_bytes
-    }
-
-    /// Number of key hints per action.
-    pub fn hint_stride(&self) -> usize {
-        self.hint_stride
-    }
-
-    /// The largest number of timelines of a loaded clip.
-    pub fn timelines(&self) -> usize {
-        self.timelines
     }
 }
 

@@ -64,13 +64,11 @@ pub(crate) struct Sources<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The program of a clip by its index.
     #[inline(always)]
     pub fn clip(&self, index: u16) -> Option<&'a ClipProgram> {
         self.clips.get(usize::from(index))?.as_deref()
     }
 
-    /// Whether a layer has a mask.
     #[inline(always)]
     pub fn masked(&self, layer: &LayerInput) -> bool {
         let mask = self.masks.get(layer.layer);
@@ -109,7 +107,7 @@ pub(crate) struct Last {
     pub alone: Option<u16>,
 }
 
-/// The sizes that a scratch needs for the instances of a rig.
+/// The sizes that the buffers of a worker need for the instances of a rig.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Needs {
     /// The largest number of actions that play at once.
@@ -118,6 +116,8 @@ pub(crate) struct Needs {
     pub cursors: usize,
     pub lanes: usize,
     pub joints: usize,
+    /// Rows of a palette.
+    pub rows: usize,
 }
 
 impl Needs {
@@ -129,6 +129,7 @@ impl Needs {
             cursors: self.cursors.max(other.cursors),
             lanes: self.lanes.max(other.lanes),
             joints: self.joints.max(other.joints),
+            rows: self.rows.max(other.rows),
         }
     }
 }

@@ -85,7 +85,6 @@ impl Watched {
         self.stale = true;
     }
 
-    /// The joints that are watched in all instances, ascending.
     pub fn shared(&self) -> impl Iterator<Item = u16> {
         self.counts.iter().map(|c| c.0)
     }
@@ -95,7 +94,6 @@ impl Watched {
         self.stamps.is_empty()
     }
 
-    /// The number of layouts made.
     pub fn layouts(&self) -> u64 {
         self.layouts
     }
@@ -209,7 +207,6 @@ impl Watched {
         self.rows.range(index).len() > self.rows.shared
     }
 
-    /// The stamp of an evaluation now.
     fn now(&self) -> Stamp {
         Stamp {
             // Zero marks entries of instances that have changed.
@@ -218,7 +215,6 @@ impl Watched {
         }
     }
 
-    /// Whether an instance watches joints.
     #[inline(always)]
     pub fn watches(&self, index: usize) -> bool {
         !self.rows.range(index).is_empty()

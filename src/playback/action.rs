@@ -7,7 +7,7 @@ use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
 /// The value of [`Action::space`] if the action plays a clip.
-const NO_SPACE: u16 = u16::MAX;
+pub(super) const NO_SPACE: u16 = u16::MAX;
 
 /// The value of [`Action::next`] for the last action of an entry.
 pub(super) const LAST: u8 = u8::MAX;
@@ -32,45 +32,30 @@ pub(crate) struct Action {
     /// Time within the pass: seconds; for a blend space, phases.
     time: f64,
     /// The change of `time` per second of the clock, from the anchor on.
-    rate: f64,
+    pub(super) rate: f64,
     /// The number of passes since the start of the first one.
     pass: f64,
     pub weight: LinearFade,
     /// Factor on time. While a warp runs, its value at the anchor.
-    speed: f32,
+    pub(super) speed: f32,
     /// Length of a pass: seconds; 1 for a blend space.
-    length: f32,
+    pub(super) length: f32,
     /// The number of passes; 0 means no end.
-    passes: u32,
+    pub(super) passes: u32,
     /// The weight of the second clip of a blend space, 0 to 1.
-    mix: f32,
+    pub(super) mix: f32,
     /// Index of the clip, or of the first clip of a blend space; [`NO_CLIP`] if nothing plays.
-    clip: u16,
+    pub(super) clip: u16,
     /// Index of the second clip of a blend space, or of the first one again if that plays alone; [`NO_CLIP`] outside
     /// blend spaces.
-    other: u16,
-    space: u16,
+    pub(super) other: u16,
+    pub(super) space: u16,
     flags: u8,
     /// Index of the next action of the entry in its block, or [`LAST`].
     next: u8,
 }
 
-/// An action at its anchor, as snapshots store it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ActionRecord {
-    pub source: Source,
-    pub members: Members,
-    pub place: Playhead,
-    pub rate: f64,
-    pub weight: LinearFade,
-    pub speed: f32,
-    pub length: f32,
-    pub passes: u32,
-    /// [`PING_PONG`], [`PAUSED`], [`FRESH`], [`ENDED`], [`ENDING`], [`STOPS`].
-    pub flags: [bool; 6],
-}
-
-/// The flags of a record, in its order. [`MIRRORED`] follows from the pass.
+/// The flags that snapshots store, in their order. [`MIRRORED`] follows from the pass.
 const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
 
 /// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
@@ -117,41 +102,17 @@ impl Action {
         action
     }
 
-    pub fn record(&self) -> ActionRecord {
-        ActionRecord {
-            source: self.source(),
-            members: Members { clip: self.clip, other: self.other, mix: self.mix },
-            place: self.place(),
-            rate: self.rate,
-            weight: self.weight,
-            speed: self.speed,
-            length: self.length,
-            passes: self.passes,
-            flags: STORED_FLAGS.map(|flag| self.flag(flag)),
-        }
+    /// The flags that snapshots store.
+    pub fn flags(&self) -> [bool; 6] {
+        STORED_FLAGS.map(|flag| self.flag(flag))
     }
 
-    pub fn of_record(record: &ActionRecord) -> Self {
-        let mut action = Self {
-            rate: record.rate,
-            weight: record.weight,
-            speed: record.speed,
-            length: record.length,
-            passes: record.passes,
-            space: match record.source {
-                Source::Space(space) => space,
-                Source::Clip(_) => NO_SPACE,
-            },
-            ..Self::NOTHING
-        };
-        action.set_members(record.members);
-        for (flag, on) in STORED_FLAGS.into_iter().zip(record.flags) {
-            action.set(flag, on);
+    /// Sets the flags that a snapshot has stored, and the playhead.
+    pub fn restore(&mut self, flags: [bool; 6], place: Playhead) {
+        for (flag, on) in STORED_FLAGS.into_iter().zip(flags) {
+            self.set(flag, on);
         }
-        let ended = action.flag(ENDED);
-        action.put(record.place);
-        action.set(ENDED, ended);
-        action
+        self.move_to(place);
     }
 
     /// The same action, linked to the next one.
@@ -376,7 +337,6 @@ impl Action {
         self.set(STOPS, at_end == AtEnd::Stop);
     }
 
-    /// Whether the action was started and has not been advanced yet.
     pub fn fresh(&self) -> bool {
         self.flag(FRESH)
     }
@@ -387,7 +347,6 @@ impl Action {
         self.set(ENDED, finished);
     }
 
-    /// Whether the action stops when its fade ends.
     pub fn ending(&self) -> bool {
         self.flag(ENDING)
     }

@@ -77,7 +77,6 @@ impl Passed {
 }
 
 impl Advance<'_> {
-    /// The number of instances.
     pub fn len(&self) -> usize {
         self.speed.len()
     }
@@ -96,40 +95,25 @@ impl Advance<'_> {
     pub fn split_at(self, instance: usize) -> (Self, Self) {
         let at = instance.min(self.len());
         let at = at - at % BLOCK;
-        let alive = self.alive.split_at(at);
-        let generation = self.generation.split_at(at);
-        let speed = self.speed.split_at(at);
-        let entries = self.entries.split_at(at * self.stage.layers.len());
-        let world = self.world.split_at_mut(at);
-        let places = match self.places {
-            Some(places) => {
-                let (a, b) = places.split_at_mut(at.min(places.len()));
-                (Some(a), Some(b))
-            }
-            None => (None, None),
-        };
-        let (stage, first) = (self.stage, self.first);
-        let a = Self {
-            stage,
-            first,
-            alive: alive.0,
-            generation: generation.0,
-            speed: speed.0,
-            entries: entries.0,
-            world: world.0,
-            places: places.0,
-        };
-        let b = Self {
-            stage,
+        let Self { stage, first, .. } = self;
+        let (alive, later_alive) = self.alive.split_at(at);
+        let (generation, later_generation) = self.generation.split_at(at);
+        let (speed, later_speed) = self.speed.split_at(at);
+        let (entries, later_entries) = self.entries.split_at(at * self.stage.layers.len());
+        let (world, later_world) = self.world.split_at_mut(at);
+        let places = self.places.map(|places| places.split_at_mut(at.min(places.len())));
+        let (places, later_places) = places.unzip();
+        let later = Self {
             first: first + at,
-            alive: alive.1,
-            generation: generation.1,
-            speed: speed.1,
-            entries: entries.1,
-            world: world.1,
-            places: places.1,
+            alive: later_alive,
+            generation: later_generation,
+            speed: later_speed,
+            entries: later_entries,
+            world: later_world,
+            places: later_places,
+            stage,
         };
-        (a, b)
+        (Self { stage, first, alive, generation, speed, entries, world, places }, later)
     }
 
     /// Advances the range. Appends to `into`.
@@ -247,34 +231,26 @@ fn entries(block: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A step whose result is computed and not kept.
-pub(crate) struct Foresight<'a> {
-    pub clips: &'a Clips,
-    pub step: Step,
-    /// Speed of the instance.
-    pub speed: f32,
-    /// Stays empty.
-    pub events: Events,
-}
-
-impl Foresight<'_> {
-    /// Advances a copy of a layer from its state before the step. Fires no events.
-    pub fn advance(&mut self, layer: &mut LayerState, (owner, number): (Owner, usize)) {
-        let mut visit = Visit {
-            step: self.step,
-            factor: f64::from(self.speed) * f64::from(layer.speed),
-            sink: EventSink {
-                clips: self.clips,
-                events: &mut self.events,
-                kinds: EventKinds::NONE,
-                owner,
-                instance: InstanceId::new(owner, 0, 0),
-                layer: number,
-                layer_weight: 1.0,
-            },
-        };
-        visit.advance_layer(layer);
-    }
+/// Advances a copy of layer `number` of an instance of a `speed` over a step. Fires no events.
+pub(crate) fn foresee(
+    layer: &mut LayerState,
+    (owner, number): (Owner, usize),
+    (clips, step, speed): (&Clips, Step, f32),
+) {
+    let mut visit = Visit {
+        step,
+        factor: f64::from(speed) * f64::from(layer.speed),
+        sink: EventSink {
+            clips,
+            events: &mut Events::default(),
+            kinds: EventKinds::NONE,
+            owner,
+            instance: InstanceId::new(owner, 0, 0),
+            layer: number,
+            layer_weight: 1.0,
+        },
+    };
+    visit.advance_layer(layer);
 }
 
 /// One step of one entry.

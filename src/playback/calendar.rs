@@ -82,7 +82,6 @@ impl CalendarMut<'_> {
         (part(due.0, blocks.0), part(due.1, blocks.1))
     }
 
-    /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }

@@ -81,7 +81,6 @@ impl Changes {
         *known = *known | what;
     }
 
-    /// Whether no instance has changed.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -92,7 +91,6 @@ impl Changes {
         self.list.iter().map(what)
     }
 
-    /// The changes of an instance.
     #[inline]
     pub fn of(&self, index: usize) -> What {
         self.what.get(index).copied().unwrap_or_default()
@@ -104,7 +102,6 @@ impl Changes {
         self.list.retain(|&index| (index as usize) < instances);
     }
 
-    /// Drops all changes.
     pub fn clear(&mut self) {
         for &index in &self.list {
             self.what[index as usize] = What::NOTHING;

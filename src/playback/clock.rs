@@ -97,7 +97,6 @@ impl Moment {
     /// The start of every clock.
     pub const ZERO: Self = Self(0);
 
-    /// The ticks from this moment to another.
     pub fn ticks_to(self, later: Self) -> u64 {
         later.0.wrapping_sub(self.0) as u64
     }

@@ -100,6 +100,11 @@ impl Entry {
         clock.since(self.anchor)
     }
 
+    /// The moment at which the wait ends.
+    pub fn still_until(&self) -> Moment {
+        self.anchor.after(self.wait)
+    }
+
     #[inline(always)]
     pub fn weight(&self) -> &LinearFade {
         &self.weight
@@ -191,15 +196,13 @@ impl EntriesMut<'_> {
         (part(calendar.0, entries.0, blocks.0), part(calendar.1, entries.1, blocks.1))
     }
 
-    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// The moment at which the wait of an entry ends.
     pub fn still_until(&self, at: usize) -> Moment {
-        let entry = &self.entries[at];
-        entry.anchor.after(entry.wait)
+        self.entries[at].still_until()
     }
 
     /// An entry and its actions, oldest first, as they stood at its anchor.
@@ -208,7 +211,6 @@ impl EntriesMut<'_> {
         (entry, actions(entry, &self.blocks[at / BLOCK]))
     }
 
-    /// Prefetches an entry.
     #[inline(always)]
     pub fn prefetch(&self, at: usize) {
         prefetch(std::slice::from_ref(&self.entries[at]));
@@ -314,7 +316,6 @@ impl Entries {
         self.entries.push(Entry::NOTHING);
     }
 
-    /// An entry as it is stored.
     pub fn stored(&self, at: usize) -> Stored {
         let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
         (load(entry, block, at % BLOCK), entry.anchor, entry.wait)
@@ -343,7 +344,6 @@ impl Entries {
         self.calendar.call_all(now);
     }
 
-    /// All entries, to be changed.
     pub fn all(&mut self) -> EntriesMut<'_> {
         EntriesMut {
             calendar: self.calendar.all(),
@@ -352,13 +352,6 @@ impl Entries {
         }
     }
 
-    /// The moment at which the wait of an entry ends.
-    pub fn still_until(&self, at: usize) -> Moment {
-        let entry = &self.entries[at];
-        entry.anchor.after(entry.wait)
-    }
-
-    /// The entries of a range.
     #[inline(always)]
     pub fn range(&self, range: std::ops::Range<usize>) -> &[Entry] {
         &self.entries[range]
@@ -389,7 +382,6 @@ impl Entries {
         Ok(sole)
     }
 
-    /// The actions of all entries.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         (0..self.entries.len()).flat_map(|at| self.actions(at))
     }

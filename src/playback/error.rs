@@ -75,28 +75,13 @@ pub enum PlaybackError {
         /// Name of the rig, cut short.
         rig: String,
     },
-    /// Instances of the rig are alive.
-    #[error("{rig} (\"{name}\") still has {}", plural(*.instances as u64, "instance"))]
-    RigInUse {
-        /// Handle of the rig.
-        rig: RigId,
-        /// Name of the rig, cut short.
+    /// Instances of the rig are alive, actions play the clip or blend space, or blend spaces hold the clip.
+    #[error("{name} is still used by {users}")]
+    InUse {
+        /// Text for the rig, clip or blend space, as in [`NotPlaying`](Self::NotPlaying).
         name: String,
-        /// Number of instances that are alive.
-        instances: usize,
-    },
-    /// Actions play the clip, or blend spaces hold it.
-    #[error(
-        "{name} is still used by {actions} {}",
-        if *.actions == 1 { "action or blend space" } else { "actions or blend spaces" }
-    )]
-    ClipInUse {
-        /// Handle of the clip.
-        clip: ClipId,
-        /// Text for the clip, as in [`NotPlaying`](Self::NotPlaying).
-        name: String,
-        /// Number of actions that play the clip and blend spaces that hold it.
-        actions: usize,
+        /// Text for the users, with their number.
+        users: String,
     },
     /// The blend space was removed, or belongs to another rig, crowd or mixer.
     #[error("{}", why.sentence(&format!("blend space {}", space.index()), space.rig(), rig, "was removed"))]
@@ -107,16 +92,6 @@ pub enum PlaybackError {
         why: Unknown,
         /// Name of the rig that the blend space was used with, cut short; empty if that rig is unknown, too.
         rig: String,
-    },
-    /// Actions play the blend space.
-    #[error("{name} is still played by {}", plural(*.actions as u64, "action"))]
-    SpaceInUse {
-        /// Handle of the blend space.
-        space: BlendSpaceId,
-        /// Text for the blend space, as in [`NotPlaying`](Self::NotPlaying).
-        name: String,
-        /// Number of actions that play the blend space.
-        actions: usize,
     },
     /// The clips and values do not form a blend space.
     #[error("invalid blend space: {what}")]
@@ -210,16 +185,6 @@ pub enum PlaybackError {
         value: f64,
         /// The exceeded limit, upper or lower.
         limit: f64,
-    },
-    /// The instance is of another rig than the call.
-    #[error("instance {} is of {} (\"{}\"), not of {rig} (\"{}\")", instance.index(), instance.rig(), .names[0], .names[1])]
-    OtherRig {
-        /// Handle of the instance.
-        instance: InstanceId,
-        /// Handle of the rig that the call is for.
-        rig: RigId,
-        /// Names of the instance's rig and of the call's rig, cut short.
-        names: [String; 2],
     },
     /// Joints are not given in ascending order.
     #[error("joint {joint} (\"{}\") is given after joint {after} (\"{}\"); joints have to ascend", .names[0], .names[1])]

@@ -20,13 +20,6 @@ pub enum EventKind {
 }
 
 /// A set of event kinds: the filter of a mixer or of a rig's instances.
-///
-/// ```
-/// use phalanx::playback::EventKinds;
-///
-/// let steps = EventKinds { markers: true, ..EventKinds::NONE };
-/// assert_ne!(steps, EventKinds::ALL);
-/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EventKinds {
     /// Includes [`EventKind::Marker`].

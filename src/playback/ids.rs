@@ -1,5 +1,4 @@
-//! Handles: an owner, an index, and the generation of the value at that index. Stale and foreign handles
-//! are detected.
+//! Handles: an owner, an index, and the generation of the value at that index. Stale and foreign handles are detected.
 //!
 //! ```text
 //! a crowd's rig         | 0000 | tag 10 | number 18 |             28 bits; the tag is 1 to 1,023
@@ -198,20 +197,6 @@ impl Display for InstanceId {
     }
 }
 
-/// `clip 1 of rig 0`, or `clip 1 of a mixer`.
-impl Display for ClipId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "clip {} of {}", self.index, self.owner)
-    }
-}
-
-/// `blend space 1 of rig 0`, or `blend space 1 of a mixer`.
-impl Display for BlendSpaceId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "blend space {} of {}", self.index, self.owner)
-    }
-}
-
 /// Writes the text of the clip or the blend space.
 impl Display for Playable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -300,22 +285,44 @@ impl Debug for InstanceId {
     }
 }
 
-/// Packs an owner (32 bits), an index (16 bits) and a generation (16 bits).
-fn join(upper: u32, index: u16, generation: u16) -> u64 {
-    u64::from(upper) << 32 | u64::from(index) << 16 | u64::from(generation)
+macro_rules! handle {
+    ($name:ident, $text:literal) => {
+        impl $name {
+            pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
+                Self { owner, index, generation }
+            }
+
+            /// The handle as a number, for files and other languages.
+            ///
+            /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+            /// (16 bits).
+            pub fn to_bits(self) -> u64 {
+                let places = u64::from(self.index) << 16 | u64::from(self.generation);
+                u64::from(self.owner.bits()) << 32 | places
+            }
+
+            /// The handle with these bits; `None` if no handle of this kind has them.
+            pub fn from_bits(bits: u64) -> Option<Self> {
+                let (index, generation) = ((bits >> 16) as u16, bits as u16);
+                let known = index != NO_CLIP && generation != RETIRED;
+                let owner = Owner::from_bits((bits >> 32) as u32).filter(|_| known)?;
+                Some(Self::new(owner, index, generation))
+            }
+        }
+
+        /// Writes the kind, the index, and the rig or "a mixer".
+        impl Display for $name {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                write!(f, concat!($text, " {} of {}"), self.index, self.owner)
+            }
+        }
+    };
 }
 
-/// The parts that [`join`] packs; `None` for an index or a generation that no handle has.
-fn split(bits: u64) -> Option<(u32, u16, u16)> {
-    let (index, generation) = ((bits >> 16) as u16, bits as u16);
-    (index != NO_CLIP && generation != RETIRED).then_some(((bits >> 32) as u32, index, generation))
-}
+handle!(ClipId, "clip");
+handle!(BlendSpaceId, "blend space");
 
 impl ClipId {
-    pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
-        Self { owner, index, generation }
-    }
-
     /// The rig of the clip; `None` for a clip of a mixer.
     pub fn rig(self) -> Option<RigId> {
         self.owner.crowd_rig()
@@ -325,49 +332,15 @@ impl ClipId {
     pub fn index(self) -> usize {
         usize::from(self.index)
     }
-
-    /// The handle as a number, for files and other languages.
-    ///
-    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
-    /// (16 bits).
-    pub fn to_bits(self) -> u64 {
-        join(self.owner.bits(), self.index, self.generation)
-    }
-
-    /// The handle with these bits; `None` if no clip handle has them.
-    pub fn from_bits(bits: u64) -> Option<Self> {
-        let (owner, index, generation) = split(bits)?;
-        Some(Self::new(Owner::from_bits(owner)?, index, generation))
-    }
 }
 
 impl BlendSpaceId {
-    pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
-        Self { owner, index, generation }
-    }
-
-    /// The rig of the blend space; `None` for a blend space of a mixer.
-    pub(crate) fn rig(self) -> Option<RigId> {
+    pub(super) fn rig(self) -> Option<RigId> {
         self.owner.crowd_rig()
     }
 
-    /// The index in the list of blend spaces of the rig or mixer.
-    pub(crate) fn index(self) -> usize {
+    pub(super) fn index(self) -> usize {
         usize::from(self.index)
-    }
-
-    /// The handle as a number, for files and other languages.
-    ///
-    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
-    /// (16 bits).
-    pub fn to_bits(self) -> u64 {
-        join(self.owner.bits(), self.index, self.generation)
-    }
-
-    /// The handle with these bits; `None` if no blend space handle has them.
-    pub fn from_bits(bits: u64) -> Option<Self> {
-        let (owner, index, generation) = split(bits)?;
-        Some(Self::new(Owner::from_bits(owner)?, index, generation))
     }
 }
 

@@ -44,7 +44,6 @@ impl LayerState {
         }
     }
 
-    /// The actions, oldest first.
     pub fn actions(&self) -> &[Action] {
         &self.actions[..usize::from(self.count)]
     }
@@ -101,7 +100,6 @@ impl LayerState {
         (a, evicts)
     }
 
-    /// Removes an action.
     pub fn remove(&mut self, a: usize) {
         let end = self.len();
         self.actions[a..end].rotate_left(1);

@@ -206,11 +206,11 @@ impl Library {
         let users = playing.filter(|a| a.uses(index)).count()
             + self.spaces.iter().filter(|(_, space)| space.holds(index)).count();
         if users > 0 {
-            return Err(PlaybackError::ClipInUse {
-                clip,
-                name: self.name_of(clip.into()),
-                actions: users,
-            });
+            let users = match users {
+                1 => "1 action or blend space".into(),
+                n => format!("{n} actions or blend spaces"),
+            };
+            return Err(PlaybackError::InUse { name: self.name_of(clip.into()), users });
         }
         let taken = self.clips.take(index);
         self.spaces.disown(|space| space.holds(index));
@@ -223,7 +223,6 @@ impl Library {
         found.filter(|_| id.owner == self.owner)
     }
 
-    /// The handle of the clip at an index.
     pub fn clip_id(&self, index: u16) -> ClipId {
         ClipId::new(self.owner, index, self.clips.generation(index))
     }
@@ -255,7 +254,6 @@ impl Library {
         found.ok_or_else(|| self.unknown_clip(clip, user))
     }
 
-    /// The clip of a handle.
     pub fn loaded_clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
         self.clip(clip).ok_or_else(|| self.unknown_clip(clip, INSTANCE))
     }
@@ -268,9 +266,6 @@ impl Library {
     }
 
     /// Resolves a motion to its index in this pool.
-    ///
-    /// # Errors
-    /// If its handle is stale or of another rig, crowd or mixer.
     pub fn source(&self, motion: Playable) -> Result<Source, PlaybackError> {
         match motion {
             Playable::Clip(clip) => self.clip_index(clip, INSTANCE).map(Source::Clip),
@@ -317,7 +312,6 @@ impl Library {
         }
     }
 
-    /// Checks a motion and its options.
     pub fn check_play(
         &self,
         layer: usize,

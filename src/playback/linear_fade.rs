@@ -66,7 +66,6 @@ impl LinearFade {
         if self.running() { self.left } else { f64::INFINITY }
     }
 
-    /// The target value.
     pub fn end(&self) -> f32 {
         self.to
     }
@@ -76,7 +75,6 @@ impl LinearFade {
         self.running() && self.to == value && self.left <= seconds
     }
 
-    /// The present value.
     pub fn value(&self) -> f32 {
         self.at(self.left) as f32
     }

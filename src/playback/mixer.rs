@@ -21,8 +21,9 @@ use std::sync::Arc;
 /// One character of a rig. A frame is [`advance`](Self::advance), then [`evaluate`](Self::evaluate).
 ///
 /// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit.
-/// [`player`](Self::player) has all calls on what plays and the table of what they do, [`playing`](Self::playing) reads. A
-/// call that fails changes nothing.
+/// [`player`](Self::player) has all calls on what plays and the table of what they do, [`playing`](Self::playing) reads.
+/// Other calls do, and fail for the reasons of, the call of the same name of a [`Crowd`](crate::crowd::Crowd). A call that
+/// fails changes nothing.
 ///
 /// ```
 /// use phalanx::playback::{Mixer, PlayOptions};
@@ -60,7 +61,7 @@ impl Mixer {
     /// Makes a character in the rest pose, with one blending layer.
     ///
     /// # Errors
-    /// If the rig has too many clips, or their scales multiply beyond the limit.
+    /// As for [`Crowd::add_rig`](crate::crowd::Crowd::add_rig).
     pub fn new(rig: Arc<Rig>) -> Result<Self, PlaybackError> {
         Self::with_layers(rig, vec![LayerOptions::default()])
     }
@@ -68,8 +69,7 @@ impl Mixer {
     /// Makes a character in the rest pose, with the given layers, lowest first.
     ///
     /// # Errors
-    /// If there are no layers, too many layers or clips, a mask was made for another skeleton, or the clips'
-    /// scales multiply beyond their limit.
+    /// As for [`Crowd::add_rig_with_layers`](crate::crowd::Crowd::add_rig_with_layers).
     pub fn with_layers(rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Result<Self, PlaybackError> {
         Library::validate(&rig, &layers)?;
         // Clip handles are valid in all mixers of one skeleton and in no mixer of another.
@@ -93,44 +93,26 @@ impl Mixer {
     }
 
     /// The handle of the first loaded clip with this name, or an error that suggests others.
-    ///
-    /// # Errors
-    /// If no loaded clip has this name: [`PlaybackError::Lookup`].
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.pool.library().clip_named(name)
     }
 
     /// The clip that a handle names.
-    ///
-    /// # Errors
-    /// If the clip is unknown.
     pub fn clip(&self, clip: ClipId) -> Result<&Arc<Clip>, PlaybackError> {
         self.pool.library().loaded_clip(clip)
     }
 
-    /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Rig::layout_difference`] says what
-    /// that changed.
-    ///
-    /// # Errors
-    /// If the clip was built for another skeleton (the error names the first joint that differs), needs too much
-    /// memory in the rig's lane order, there are too many clips, or their scales multiply beyond the limit.
+    /// Adds a clip: one of another file, made at run time, or additive.
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         self.pool.add_clip(clip)
     }
 
     /// Unloads a clip that nothing plays; its handle becomes stale.
-    ///
-    /// # Errors
-    /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
         self.pool.unload_clip(clip)
     }
 
     /// Makes a blend space of clips at ascending values of a parameter.
-    ///
-    /// # Errors
-    /// If there are no clips, a clip is unknown, the clips are not of one kind, or the values do not ascend.
     pub fn add_blend_space(
         &mut self,
         points: &[(f32, ClipId)],
@@ -139,9 +121,6 @@ impl Mixer {
     }
 
     /// Removes a blend space that nothing plays; its handle becomes stale.
-    ///
-    /// # Errors
-    /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.pool.remove_space(space)
     }
@@ -156,10 +135,7 @@ impl Mixer {
         Playing { pool: &self.pool, index: ONLY }
     }
 
-    /// Advances all actions by `dt` seconds, and all fades by its absolute value.
-    ///
-    /// # Errors
-    /// If `dt` is not within ±[`MAX_TIME`].
+    /// Advances all actions by `dt` seconds, within ±[`MAX_TIME`], and all fades by its absolute value.
     pub fn advance(&mut self, dt: f64) -> Result<(), PlaybackError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
         let mut passed = Passed {
@@ -170,12 +146,11 @@ impl Mixer {
         passed.events.clear();
         self.pool.advance(dt).run(&mut passed);
         self.events = passed.events;
-        self.pool.roots_mut().settle(passed.moves);
+        self.pool.roots_mut().moves = passed.moves;
         Ok(())
     }
 
-    /// Sets which kinds of events [`events`](Self::events) collects. Default [`EventKinds::ALL`]. Times, fades and
-    /// poses have the same bits with every filter. Snapshots do not contain this setting.
+    /// Sets which kinds of events [`events`](Self::events) collects. Default [`EventKinds::ALL`].
     pub fn set_event_filter(&mut self, kinds: EventKinds) {
         self.pool.set_event_filter(kinds);
     }
@@ -185,14 +160,9 @@ impl Mixer {
         MixerSnapshot { pool: PoolSnapshot::take(&self.pool) }
     }
 
-    /// Returns to a snapshot: the same calls from there on give the same bits and the same handles, every time. There
-    /// are no events and no root motion until the next [`advance`](Self::advance).
-    ///
-    /// Clips and blend spaces that were added since stay, as with [`Crowd::restore`](crate::crowd::Crowd::restore). The
-    /// snapshot may be of another mixer with the same rig, layers and clips.
-    ///
-    /// # Errors
-    /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
+    /// Returns to a snapshot, of this or another mixer with the same rig, layers and clips: the same calls from there on
+    /// give the same bits and the same handles, every time. There are no events and no root motion until the next
+    /// [`advance`](Self::advance).
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         self.pool.restore(&snapshot.pool, false);
@@ -200,13 +170,12 @@ impl Mixer {
         Ok(())
     }
 
-    /// The events of the last [`advance`](Self::advance), by layer, then by age of the action, oldest first, then by time.
+    /// The events of the last [`advance`](Self::advance).
     pub fn events(&self) -> &[Event] {
         &self.events.all
     }
 
-    /// The number of events that the last [`advance`](Self::advance) left out, because their action had fired
-    /// [`MAX_EVENTS_PER_ACTION`].
+    /// The number of events that the last [`advance`](Self::advance) left out.
     pub fn dropped_events(&self) -> u64 {
         self.events.dropped
     }
@@ -233,11 +202,7 @@ impl Mixer {
         self.pool.model_matrices(ONLY)
     }
 
-    /// The current model matrix of a joint, by name, path or index: joint space to model space.
-    /// Re-evaluates, and allocates.
-    ///
-    /// # Errors
-    /// If no joint matches, or several do.
+    /// The current model matrix of a joint, by name, path or index: joint space to model space. Re-evaluates.
     pub fn model_matrix<'a>(
         &self,
         joint: impl Into<JointRef<'a>>,
@@ -246,9 +211,6 @@ impl Mixer {
     }
 
     /// The current value of a user channel (see `Skeleton::channel`). Re-evaluates the scalars.
-    ///
-    /// # Errors
-    /// If the channel belongs to another skeleton.
     pub fn channel(&self, channel: ChannelHandle) -> Result<ChannelValue, PlaybackError> {
         self.pool.channel(ONLY, channel)
     }
@@ -257,11 +219,11 @@ impl Mixer {
     ///
     /// Root motions of clips are blended with the weights of their poses.
     pub fn root_motion(&self) -> Rigid {
-        self.pool.roots().moves().of_only()
+        self.pool.roots().moves.of_only()
     }
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pool.state().evicted()
+        self.pool.state().evicted
     }
 }

@@ -73,7 +73,6 @@ impl Overrides {
         }
     }
 
-    /// All overrides, instance by instance.
     pub fn all(&self) -> impl Iterator<Item = &LocalOverride> {
         (0..self.lists.len()).flat_map(|instance| self.of(instance))
     }
@@ -97,9 +96,6 @@ impl Overrides {
 
     /// Checks that an instance can have overrides of `joints`, ascending. Writes the bounds of their stretch factors to
     /// `bounds`.
-    ///
-    /// # Errors
-    /// As for [`set`](Self::set).
     pub fn check_many(
         &self,
         parents: &[u16],
@@ -200,7 +196,6 @@ impl Overrides {
         first as u32
     }
 
-    /// Frees the block of a list.
     fn give(&mut self, list: List) {
         if list.len > 0 {
             let class = List::class(list.len);
@@ -212,9 +207,6 @@ impl Overrides {
     }
 
     /// Sets an override without checking its chain: [`fit`](Self::fit) does that for all.
-    ///
-    /// # Errors
-    /// If a number is not finite or the translation is beyond its limit.
     pub fn append(&mut self, instance: u32, joint: u16, local: Affine3x4) -> Result<(), Refused> {
         let bound = bound(joint, &local)?;
         self.put(instance as usize, LocalOverride { joint, local }, bound);
@@ -306,9 +298,6 @@ impl Overrides {
 }
 
 /// Checks a local matrix. Returns a bound of its stretch factor, at least 1.
-///
-/// # Errors
-/// If a number is not finite, or the translation is beyond its limit.
 fn bound(joint: u16, local: &Affine3x4) -> Result<f64, Refused> {
     let refused = |Beyond { what, value, limit }| Refused {
         joint,

@@ -13,8 +13,10 @@ use super::pool::Pool;
 /// [`Crowd`](crate::crowd::Crowd).
 ///
 /// An action is identified by its layer and the clip or blend space that it plays, its motion. A call that fails
-/// changes nothing. Calls fail for a clip or blend space that is [unknown](PlaybackError::UnknownClip), and calls
-/// on an action for one that [does not play](PlaybackError::NotPlaying). [`playing`](Self::playing) reads.
+/// changes nothing. Calls fail for a layer, joint, clip or blend space that is [unknown](PlaybackError::UnknownClip),
+/// calls on an action for one that [does not play](PlaybackError::NotPlaying), and all for a number
+/// [out of its range](PlaybackError::Value); seconds of fades are within 0 to [`MAX_TIME`](super::MAX_TIME).
+/// [`playing`](Self::playing) reads.
 ///
 /// # What a call does to what plays
 ///
@@ -78,9 +80,6 @@ pub struct Player<'a> {
 
 impl Player<'_> {
     /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
-    ///
-    /// # Errors
-    /// As for [`fade_to`](Self::fade_to).
     pub fn play(
         &mut self,
         layer: usize,
@@ -104,21 +103,22 @@ impl Player<'_> {
         seconds: f32,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        self.play_alone(layer, motion.into(), seconds, options, Entrance::Continue)
+        let source = self.pool.library().check_play(layer, motion.into(), options)?;
+        check_seconds("seconds", seconds)?;
+        self.play_source(layer, source, seconds, options, Entrance::Continue);
+        Ok(())
     }
 
     /// Starts a motion at `options.time`, whether it plays or not, and fades out the other actions of the layer.
-    ///
-    /// # Errors
-    /// As for [`fade_to`](Self::fade_to).
     pub fn restart(
         &mut self,
         layer: usize,
         motion: impl Into<Playable>,
         options: &PlayOptions,
     ) -> Result<(), PlaybackError> {
-        let seconds = options.fade_in;
-        self.play_alone(layer, motion.into(), seconds, options, Entrance::Restart)
+        let source = self.pool.library().check_play(layer, motion.into(), options)?;
+        self.play_source(layer, source, options.fade_in, options, Entrance::Restart);
+        Ok(())
     }
 
     /// Plays a motion in addition to the other actions of a layer, without eviction: for weighted sets of actions.
@@ -152,9 +152,6 @@ impl Player<'_> {
     ///
     /// A running fade to the same weight that ends sooner continues. An action that was fading out no longer stops at
     /// the end of its fade.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or a number is out of range.
     pub fn fade(
         &mut self,
         layer: usize,
@@ -172,9 +169,6 @@ impl Player<'_> {
 
     /// Fades an action out over `seconds`, then stops it. With 0 seconds, or at weight 0, it stops at once. A running
     /// fade to 0 that ends sooner is kept, and the action stops at its end.
-    ///
-    /// # Errors
-    /// If the motion does not play on the layer, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop(
         &mut self,
         layer: usize,
@@ -189,9 +183,6 @@ impl Player<'_> {
     }
 
     /// [Stops](Self::stop) all actions of a layer over `seconds`.
-    ///
-    /// # Errors
-    /// If the layer is unknown, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> Result<(), PlaybackError> {
         self.pool.library().check_layer(layer)?;
         check_seconds("seconds", seconds)?;
@@ -200,9 +191,6 @@ impl Player<'_> {
     }
 
     /// [Stops](Self::stop) all actions of all layers over `seconds`.
-    ///
-    /// # Errors
-    /// If `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_all(&mut self, seconds: f32) -> Result<(), PlaybackError> {
         check_seconds("seconds", seconds)?;
         (0..self.playing().layers()).try_for_each(|layer| self.stop_layer(layer, seconds))
@@ -213,21 +201,6 @@ impl Player<'_> {
         Playing { pool: self.pool, index: self.index }
     }
 
-    /// Plays a motion alone on a layer, over `seconds`.
-    fn play_alone(
-        &mut self,
-        layer: usize,
-        motion: Playable,
-        seconds: f32,
-        options: &PlayOptions,
-        entrance: Entrance,
-    ) -> Result<(), PlaybackError> {
-        let source = self.pool.library().check_play(layer, motion, options)?;
-        check_seconds("seconds", seconds)?;
-        self.play_source(layer, source, seconds, options, entrance);
-        Ok(())
-    }
-
     /// As [`play`](Self::play), with arguments that have been checked.
     pub(crate) fn play_checked(&mut self, layer: usize, motion: Playable, options: &PlayOptions) {
         if let Ok(source) = self.pool.library().source(motion) {
@@ -235,6 +208,7 @@ impl Player<'_> {
         }
     }
 
+    /// Plays a motion alone on a layer, over `seconds`.
     fn play_source(
         &mut self,
         layer: usize,

@@ -12,7 +12,8 @@ use crate::math::Affine3x4;
 /// The playback of one character: its layers and actions in their present state.
 ///
 /// From [`Crowd::playing`](crate::crowd::Crowd::playing), [`Mixer::playing`](super::Mixer::playing) or
-/// [`Player::playing`](super::Player::playing). Nothing is evaluated.
+/// [`Player::playing`](super::Player::playing). Nothing is evaluated. Calls fail for a layer or motion that is unknown, and
+/// [`action`](Self::action) for a motion that does not play on the layer.
 #[derive(Clone, Copy, Debug)]
 pub struct Playing<'a> {
     pub(crate) pool: &'a Pool,
@@ -59,9 +60,6 @@ impl<'a> Playing<'a> {
     }
 
     /// The state of an action.
-    ///
-    /// # Errors
-    /// If the layer or motion is unknown, or the motion does not play on the layer.
     pub fn action(
         self,
         layer: usize,
@@ -72,9 +70,6 @@ impl<'a> Playing<'a> {
     }
 
     /// The actions of a layer with their states, oldest first: the order of blending.
-    ///
-    /// # Errors
-    /// If the layer is unknown.
     pub fn actions(
         self,
         layer: usize,
@@ -100,23 +95,17 @@ impl<'a> Playing<'a> {
 
     /// The joints that have overrides, with their local matrices, in ascending order of joints.
     pub fn overrides(self) -> impl Iterator<Item = (usize, &'a Affine3x4)> + use<'a> {
-        let overrides = self.pool.state().overrides().of(self.index).iter();
+        let overrides = self.pool.state().overrides.of(self.index).iter();
         overrides.map(|o| (usize::from(o.joint), &o.local))
     }
 
     /// The present weight of a layer.
-    ///
-    /// # Errors
-    /// If the layer is unknown.
     pub fn layer_weight(self, layer: usize) -> Result<f32, PlaybackError> {
         self.pool.library().check_layer(layer)?;
         Ok(self.pool.layer(self.index, layer).weight.value())
     }
 
     /// The speed of a layer: a factor on the speed of its actions.
-    ///
-    /// # Errors
-    /// If the layer is unknown.
     pub fn layer_speed(self, layer: usize) -> Result<f32, PlaybackError> {
         self.pool.library().check_layer(layer)?;
         Ok(self.pool.layer(self.index, layer).speed)

@@ -138,12 +138,10 @@ impl Pool {
         &mut self.roots
     }
 
-    /// The number of the rig in its crowd.
     pub fn rig_number(&self) -> u32 {
         self.library.owner().rig().number()
     }
 
-    /// Names another owner in handles from now on.
     pub fn set_owner(&mut self, owner: Owner) {
         self.library.set_owner(owner);
     }
@@ -196,10 +194,15 @@ impl Pool {
         self.state.expect_few(self.changes.records(What::POSE));
     }
 
-    /// The handle of the instance at an index.
     #[inline]
     pub fn instance_id(&self, index: usize) -> InstanceId {
         InstanceId::new(self.library.owner(), index, self.state.generation(index))
+    }
+
+    /// The instances that are alive, by index.
+    pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
+        let alive = self.state.alive.iter().enumerate().filter(|a| *a.1);
+        alive.map(|(index, _)| self.instance_id(index))
     }
 
     /// The range of entries of an instance, one per layer.
@@ -208,7 +211,6 @@ impl Pool {
         self.entry(index, 0)..self.entry(index + 1, 0)
     }
 
-    /// Index of the entry of an instance's layer.
     #[inline]
     fn entry(&self, index: usize, layer: usize) -> usize {
         index * self.library.layers().len() + layer
@@ -216,7 +218,7 @@ impl Pool {
 
     /// The actions of an instance at their anchors, layer by layer, within a layer oldest first.
     pub fn actions_of(&self, index: usize) -> impl Iterator<Item = &Action> {
-        self.entries_of(index).flat_map(|at| self.state.entries().actions(at))
+        self.entries_of(index).flat_map(|at| self.state.entries.actions(at))
     }
 
     pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
@@ -228,9 +230,6 @@ impl Pool {
     }
 
     /// Makes room for `count` more instances.
-    ///
-    /// # Errors
-    /// If there would be more than [`MAX_INSTANCES`](super::MAX_INSTANCES).
     pub fn reserve(&mut self, count: usize) -> Result<(), PlaybackError> {
         let more = self.state.reserve(count, self.library.layers().len())?;
         self.scheduled.reserve(more);
@@ -247,7 +246,6 @@ impl Pool {
         self.state.set_alive(index, alive);
     }
 
-    /// Shows or hides an instance.
     pub fn set_visible(&mut self, index: usize, visible: bool) {
         if self.state.set_visible(index, visible) {
             self.touch(index, What::PLACE | What::LAYOUT);
@@ -259,7 +257,6 @@ impl Pool {
         self.scheduled.set(index, scheduled);
     }
 
-    /// Sets the world transform of an instance.
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.set_world(index, world);
@@ -270,14 +267,7 @@ impl Pool {
     pub fn apply_roots(&mut self, apply: bool) {
         if self.state.apply_roots(apply) {
             // Bounds may still be those of the step before.
-            self.mark_worlds();
-        }
-    }
-
-    /// Records that all instances may stand elsewhere.
-    pub fn mark_worlds(&mut self) {
-        for index in 0..self.state.len() {
-            self.touch(index, What::PLACE);
+            (0..self.state.len()).for_each(|index| self.touch(index, What::PLACE));
         }
     }
 
@@ -288,16 +278,15 @@ impl Pool {
         }
     }
 
-    /// Counts an action that was evicted.
     pub fn count_evicted(&mut self) {
         self.state.count_evicted();
     }
 
     /// Begins a step of `dt` seconds. The result advances the instances, in ranges or all at once; then
-    /// [`Roots::settle`] has to be called.
+    /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watched.advance();
-        let root = self.roots.lane().filter(|_| self.has_roots());
+        let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
         let records = self.changes.records(What::PLACE);
         self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
@@ -312,10 +301,9 @@ impl Pool {
 
     /// Whether a step computes root motion.
     pub fn has_roots(&self) -> bool {
-        self.roots.lane().is_some() && (self.roots.tracks() || self.state.applies_roots())
+        self.roots.lane.is_some() && (self.roots.tracks || self.state.applies_roots())
     }
 
-    /// Sets the kinds of events that are collected.
     pub fn set_event_filter(&mut self, kinds: EventKinds) {
         if self.kinds != kinds {
             self.kinds = kinds;
@@ -323,7 +311,6 @@ impl Pool {
         }
     }
 
-    /// The kinds of events that are collected.
     pub fn kinds(&self) -> EventKinds {
         self.kinds
     }
@@ -346,7 +333,7 @@ impl Pool {
         }
         for clip in layer.actions().iter().flat_map(Action::clips) {
             self.tables.require(clip);
-            if self.speeds.needed() {
+            if self.speeds.needed {
                 self.measure(clip);
             }
         }
@@ -355,9 +342,6 @@ impl Pool {
     }
 
     /// The state of a layer, and the index of the action that plays a motion on it.
-    ///
-    /// # Errors
-    /// If the layer or motion is unknown, or the motion does not play on the layer.
     pub fn find_action(
         &self,
         index: usize,
@@ -373,9 +357,6 @@ impl Pool {
     }
 
     /// Checks that a motion plays on a layer, without loading it.
-    ///
-    /// # Errors
-    /// For a reason that [`find_action`](Self::find_action) lists.
     pub fn check_plays(
         &self,
         index: usize,
@@ -384,16 +365,12 @@ impl Pool {
     ) -> Result<(), PlaybackError> {
         self.library.check_layer(layer)?;
         let source = self.library.source(motion)?;
-        let mut actions = self.state.entries().actions(self.entry(index, layer));
+        let mut actions = self.state.entries.actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
         plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
     }
 
     /// Changes the action that plays a motion on a layer.
-    ///
-    /// # Errors
-    /// If the layer or motion is unknown, the motion does not play on the layer, or `change` returns an error. Nothing
-    /// is changed then.
     pub fn change(
         &mut self,
         index: usize,
@@ -435,7 +412,7 @@ impl Pool {
         }
         self.require_speeds();
         self.prepare_overrides();
-        self.roots.clear_moves();
+        self.roots.moves.clear();
         changed
     }
 
@@ -467,7 +444,6 @@ impl Pool {
         self.tables.set_details(asked, &watched);
     }
 
-    /// Lets all tiers use the full rig.
     pub fn clear_details(&mut self) {
         self.tables.clear_details();
     }
@@ -492,7 +468,7 @@ impl Pool {
     /// Whether an instance has overrides, or watches joints that not all instances watch.
     #[inline]
     fn needs_all_joints(&self, index: usize) -> bool {
-        !self.state.overrides().of(index).is_empty()
+        !self.state.overrides.of(index).is_empty()
             || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

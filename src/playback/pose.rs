@@ -174,8 +174,7 @@ impl EvaluatedPose {
     /// space, by index in [`Rig::meshes`] and by primitive of the mesh; meshes of other levels have none.
     ///
     /// # Errors
-    /// If an influence refers to a slot that its skin lacks, or the meshes need more than
-    /// [`MAX_POSED_STEPS`] steps.
+    /// If an influence refers to a slot that its skin lacks, or the meshes need more than [`MAX_POSED_STEPS`] steps.
     pub fn vertices(&self, rig: &Rig) -> Result<Vec<Vec<Vec<[f32; 3]>>>, PlaybackError> {
         // A detail of a rig has the meshes of one level.
         let least = rig.meshes().iter().map(|m| m.lod).min();

@@ -107,11 +107,11 @@ impl RootLane {
 #[derive(Debug)]
 pub(crate) struct Roots {
     /// Lane of the root joint; `None` if no clip has root motion.
-    lane: Option<RootLane>,
+    pub lane: Option<RootLane>,
     /// True if each step computes root motion, whether it is applied or not.
-    tracks: bool,
+    pub tracks: bool,
     /// The root motion of the last step.
-    moves: Moves,
+    pub moves: Moves,
 }
 
 impl Default for Roots {
@@ -126,36 +126,10 @@ impl Roots {
         self.lane = RootLane::of(rig, clips.iter().map(|(_, clip)| &**clip));
     }
 
-    pub fn lane(&self) -> Option<RootLane> {
-        self.lane
-    }
-
-    pub fn tracks(&self) -> bool {
-        self.tracks
-    }
-
-    pub fn track(&mut self, track: bool) {
-        self.tracks = track;
-    }
-
-    pub fn moves(&self) -> &Moves {
-        &self.moves
-    }
-
-    /// Drops the root motion of the last step.
-    pub fn clear_moves(&mut self) {
-        self.moves.clear();
-    }
-
     /// Takes the buffer of root motions, emptied, for the next step.
     pub fn take_moves(&mut self) -> Moves {
         self.moves.clear();
         std::mem::take(&mut self.moves)
-    }
-
-    /// Ends a step: stores its root motion.
-    pub fn settle(&mut self, moves: Moves) {
-        self.moves = moves;
     }
 }
 

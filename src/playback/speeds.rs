@@ -18,19 +18,11 @@ struct Speed {
 pub(crate) struct Speeds {
     /// By index of the clip.
     all: Vec<Option<Speed>>,
-    /// True if a tier shares palettes by their error; nothing else needs the speeds.
-    needed: bool,
+    /// True if a tier shares palettes; nothing else needs the speeds.
+    pub needed: bool,
 }
 
 impl Speeds {
-    pub fn needed(&self) -> bool {
-        self.needed
-    }
-
-    pub fn need(&mut self, needed: bool) {
-        self.needed = needed;
-    }
-
     /// The speed of a full clip, if the clip was [measured](Self::measure).
     pub fn of(&self, clip: u16, clips: &Clips) -> Option<ClipSpeed> {
         let speed = self.all.get(usize::from(clip))?.as_ref()?;

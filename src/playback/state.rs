@@ -18,25 +18,27 @@ use super::root_motion::{RootLane, widen};
 use crate::math::Affine3x4;
 use glam::DAffine3;
 
-/// The playback state of a rig's instances, as parallel arrays.
+/// The playback state of a rig's instances, as parallel arrays. Only the [`Pool`](super::pool::Pool) that owns it
+/// changes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    pub(super) generation: Vec<u16>,
-    pub(super) alive: Vec<bool>,
-    pub(super) visible: Vec<bool>,
-    pub(super) speed: Vec<f32>,
-    pub(super) world: Vec<Affine3x4>,
-    pub(super) free: Vec<u32>,
+    pub generation: Vec<u16>,
+    pub alive: Vec<bool>,
+    pub visible: Vec<bool>,
+    /// Factors on the speeds of an instance's layers.
+    pub speed: Vec<f32>,
+    pub world: Vec<Affine3x4>,
+    pub free: Vec<u32>,
     /// Number of indices whose generations are used up: they are never reused.
-    pub(super) retired: usize,
-    pub(super) clock: Clock,
+    pub retired: usize,
+    pub clock: Clock,
     /// Entries of all layers, by instance × layer.
-    pub(super) entries: Entries,
-    pub(super) overrides: Overrides,
+    pub entries: Entries,
+    pub overrides: Overrides,
     /// Number of actions evicted because their layer was full.
-    pub(super) evicted: u64,
+    pub evicted: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
-    pub(super) places: Option<Vec<DAffine3>>,
+    pub places: Option<Vec<DAffine3>>,
 }
 
 impl State {
@@ -45,29 +47,8 @@ impl State {
         self.alive.len()
     }
 
-    /// The number of instances alive.
     pub fn count_alive(&self) -> usize {
         self.alive.len() - self.free.len() - self.retired
-    }
-
-    /// Whether each instance is alive.
-    pub fn alive(&self) -> &[bool] {
-        &self.alive
-    }
-
-    /// Whether each instance is visible.
-    pub fn visible(&self) -> &[bool] {
-        &self.visible
-    }
-
-    /// The world transforms.
-    pub fn worlds(&self) -> &[Affine3x4] {
-        &self.world
-    }
-
-    /// The speed of each instance: a factor on the speeds of its layers.
-    pub fn speeds(&self) -> &[f32] {
-        &self.speed
     }
 
     /// Whether a handle's instance is alive.
@@ -86,27 +67,17 @@ impl State {
         self.alive[index] && self.visible[index]
     }
 
-    /// Shows or hides an instance. Returns whether that changed.
     pub fn set_visible(&mut self, index: usize, visible: bool) -> bool {
         std::mem::replace(&mut self.visible[index], visible) != visible
     }
 
     /// Adds an instance in the rest pose. Returns its index.
-    ///
-    /// # Errors
-    /// If there are [`MAX_INSTANCES`].
     pub fn spawn(&mut self, layers: usize) -> Result<usize, PlaybackError> {
         let index = match self.free.pop() {
             Some(index) => index as usize,
             None => {
                 let index = self.alive.len();
-                if index >= MAX_INSTANCES {
-                    return Err(PlaybackError::Limit {
-                        what: "instances of one rig",
-                        count: index + 1,
-                        limit: MAX_INSTANCES,
-                    });
-                }
+                check_count(index + 1)?;
                 self.append(layers);
                 index
             }
@@ -121,19 +92,9 @@ impl State {
 
     /// Makes room for `count` more instances. Returns by how many elements the arrays will grow: free indices are used
     /// first.
-    ///
-    /// # Errors
-    /// If there would be more than [`MAX_INSTANCES`].
     pub fn reserve(&mut self, count: usize, layers: usize) -> Result<usize, PlaybackError> {
         let more = count.saturating_sub(self.free.len());
-        let all = self.alive.len().saturating_add(more);
-        if all > MAX_INSTANCES {
-            return Err(PlaybackError::Limit {
-                what: "instances of one rig",
-                count: all,
-                limit: MAX_INSTANCES,
-            });
-        }
+        check_count(self.alive.len().saturating_add(more))?;
         make_room(&mut self.generation, more);
         make_room(&mut self.alive, more);
         make_room(&mut self.visible, more);
@@ -171,7 +132,6 @@ impl State {
         self.alive[index] = alive;
     }
 
-    /// Removes an instance.
     pub fn despawn(&mut self, index: usize, layers: usize) {
         self.alive[index] = false;
         self.generation[index] += 1;
@@ -192,23 +152,12 @@ impl State {
         }
     }
 
-    #[inline(always)]
-    pub fn clock(&self) -> Clock {
-        self.clock
-    }
-
-    #[inline(always)]
-    pub fn entries(&self) -> &Entries {
-        &self.entries
-    }
-
     /// The present state of an entry of an instance.
     pub fn layer(&self, index: usize, at: usize) -> LayerState {
         let clock = (!self.stands_still(index)).then_some(self.clock);
         self.entries.at(at, clock)
     }
 
-    /// Whether an instance [stands still](stands_still).
     #[inline(always)]
     pub fn stands_still(&self, index: usize) -> bool {
         stands_still(self.speed[index])
@@ -286,24 +235,10 @@ impl State {
         changes
     }
 
-    /// Counts an action that was evicted.
     pub fn count_evicted(&mut self) {
         self.evicted += 1;
     }
 
-    pub fn evicted(&self) -> u64 {
-        self.evicted
-    }
-
-    pub fn overrides(&self) -> &Overrides {
-        &self.overrides
-    }
-
-    pub fn overrides_mut(&mut self) -> &mut Overrides {
-        &mut self.overrides
-    }
-
-    /// The world transform of an instance.
     pub fn world(&self, index: usize) -> &Affine3x4 {
         &self.world[index]
     }
@@ -315,7 +250,6 @@ impl State {
         known.unwrap_or_else(|| widen(&self.world[index]))
     }
 
-    /// Sets the world transform of an instance.
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.world[index] = world;
         if let Some(places) = &mut self.places {
@@ -324,7 +258,6 @@ impl State {
         }
     }
 
-    /// Whether root motion moves world transforms.
     pub fn applies_roots(&self) -> bool {
         self.places.is_some()
     }
@@ -367,6 +300,12 @@ impl State {
 #[inline(always)]
 pub(super) fn stands_still(speed: f32) -> bool {
     speed == 0.0
+}
+
+/// Checks a number of instances.
+fn check_count(count: usize) -> Result<(), PlaybackError> {
+    let error = PlaybackError::Limit { what: "instances of one rig", count, limit: MAX_INSTANCES };
+    if count > MAX_INSTANCES { Err(error) } else { Ok(()) }
 }
 
 fn push<T>(v: &mut Vec<T>, value: T) {

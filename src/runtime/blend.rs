@@ -3,7 +3,7 @@
 use super::channels;
 use super::check::{JobError, exact, in_range, same_shape};
 use crate::evaluate::blend::{
-    add_rotation, add_scale, cover, cover_rotation, finish_rotation, join, scaled, shares,
+    add_rotation, add_scale, cover, cover_rotation, join, scaled, shares,
 };
 use crate::evaluate::quat::{align, unit};
 use crate::math::{LANES, Row};
@@ -224,7 +224,7 @@ pub(super) fn finish_layer<S: Lanes>(simd: S, sum: &mut Pose, rest: &Pose, share
         let mut lane = 0;
         while lane < LANES {
             let q = read(simd, rows, lane);
-            write(simd, &finish_rotation(simd, &q), rows, lane);
+            write(simd, &unit(simd, &q), rows, lane);
             lane += S::f32s::LEN;
         }
     }
@@ -324,10 +324,7 @@ pub(super) fn add_pose<S: Lanes>(
         ));
         let (below, delta_q) = (&mut pose.rotation[b], &delta.rotation[b]);
         change!(simd, below, delta_q, |below, d, lane| {
-            finish_rotation(
-                simd,
-                &add_rotation(simd, &below, &d, lane_weights(simd, weight, mask, b, lane)),
-            )
+            unit(simd, &add_rotation(simd, &below, &d, lane_weights(simd, weight, mask, b, lane)))
         });
     }
     for b in 0..pose.scalar_blocks() {

@@ -3,9 +3,9 @@
 use super::channels;
 use super::check::{JobError, at_least, same_shape};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
-use crate::evaluate::blend::finish_rotation;
 use crate::evaluate::locate_all;
 use crate::evaluate::quat::Floats;
+use crate::evaluate::quat::unit;
 use crate::evaluate::track::{Keys, Track, load};
 use crate::math::{LANES, Row};
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
@@ -123,7 +123,7 @@ fn sample_pose<S: Lanes>(
                 let track = Track::of_block(b, Channel::Rotation, lane, S::f32s::LEN);
                 track.rotation(simd, &keys, S::f32s::splat(simd, 1.0)).0
             };
-            store(&finish_rotation(simd, &q), &mut rotation[at], lane);
+            store(&unit(simd, &q), &mut rotation[at], lane);
         }
         next = at + 1;
     }

@@ -85,7 +85,7 @@ pub fn rig() -> Arc<Rig> {
 }
 
 /// Metres that the fastest vertex of the first clip would go in a pass at its largest speed.
-const TRAVEL: f32 = 20.0;
+const TRAVEL: f32 = 9.13;
 
 /// An error of sharing within which the first clip has this many phases, a power of two: half of one, and a fifth for what
 /// clocks are off.

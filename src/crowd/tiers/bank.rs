@@ -1,7 +1,7 @@
 //! `Bank`: up to 16 cells of the bone buffer that are updated together.
 
 use super::frame_clock::FrameClock;
-use super::input::CellInput;
+use super::order::CellInput;
 use super::tier::Tier;
 use crate::evaluate::{Instances, Scratch};
 use crate::playback::pool::Pool;
@@ -39,7 +39,6 @@ pub(super) struct BankKind {
 }
 
 impl BankKind {
-    /// Rows of a cell.
     pub fn cell_rows(&self) -> usize {
         self.stride as usize * usize::from(self.palettes)
     }
@@ -140,7 +139,6 @@ impl Bank {
         self.kind = kind;
     }
 
-    /// The first row.
     #[inline(always)]
     pub fn first_row(&self) -> usize {
         self.first
@@ -161,7 +159,6 @@ impl Bank {
         self.cells = (self.cells + cells).min(CELLS as u8);
     }
 
-    /// The used cells.
     #[inline(always)]
     pub fn used(&self) -> u16 {
         self.used
@@ -172,7 +169,6 @@ impl Bank {
         self.used & !self.fresh
     }
 
-    /// Whether all cells are used.
     pub fn is_full(&self) -> bool {
         self.used == u16::MAX >> (CELLS as u32 - u32::from(self.cells))
     }
@@ -307,7 +303,6 @@ impl Bank {
         self.stale |= 1 << place & self.used;
     }
 
-    /// Marks all cells changed.
     pub fn mark_all(&mut self) {
         self.stale |= self.used;
     }
@@ -390,13 +385,11 @@ impl Bank {
         self.waiting &= !(1 << place);
     }
 
-    /// The cells that the frame evaluates.
     #[inline(always)]
     pub fn chosen(&self) -> u16 {
         self.chosen
     }
 
-    /// The cells that wait for the budget.
     #[inline(always)]
     pub fn waiting(&self) -> u16 {
         self.waiting

@@ -71,7 +71,6 @@ pub(crate) struct BankSlice<'a> {
 }
 
 impl BankSlice<'_> {
-    /// Splits before the bank of a number.
     pub(super) fn split_before(self, bank: usize) -> (Self, Self) {
         let (a, b) = self.all.split_at_mut(bank - self.first);
         let end = self.first_hint + self.hints.len();
@@ -109,7 +108,6 @@ impl Banks {
         Self { spares, ..Self::default() }
     }
 
-    /// Number of banks.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -130,7 +128,6 @@ impl Banks {
         (&self.all[bank], place)
     }
 
-    /// Number of shared cells.
     pub fn shared(&self) -> usize {
         self.shared
     }
@@ -205,7 +202,6 @@ impl Banks {
         None
     }
 
-    /// The cells of which a frame is the turn.
     pub fn due(&self, frame: u32) -> usize {
         self.load[frame as usize % 16] as usize
     }
@@ -238,7 +234,6 @@ impl Banks {
         &mut entry(&mut self.open[pool], |(k, _)| *k == kind, make).1
     }
 
-    /// The banks of a kind's room.
     fn room(&mut self, kind: BankKind) -> &mut Room {
         let room = kind.room();
         let make = || Room { room, banks: 0, empty: Vec::with_capacity(64) };
@@ -324,7 +319,6 @@ impl Banks {
         self.crowded = true;
     }
 
-    /// Frees a cell.
     pub fn free(&mut self, cell: u32, rate: u8) {
         let (bank, place) = split(cell);
         let b = &mut self.all[bank];
@@ -408,7 +402,6 @@ impl Banks {
         self.all.get(bank).is_some_and(shared)
     }
 
-    /// The rows of all banks.
     pub fn rows(&self) -> usize {
         self.all.last().map_or(0, Bank::end)
     }

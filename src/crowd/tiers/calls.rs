@@ -1,6 +1,6 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{Bank, BankKind, NONE, SHARED};
+use super::bank::{BankKind, NONE, SHARED};
 use super::banks::Banks;
 use super::select::Request;
 use super::stats::TierFrame;
@@ -13,7 +13,7 @@ use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
-use crate::words::number;
+use crate::words;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,13 +49,9 @@ pub struct Shown {
 /// let mut crowd = Crowd::new();
 /// let rig = crowd.add_rig(std::sync::Arc::new(phalanx::import::mannequin()?))?;
 /// let walk = crowd.clip_named(rig, "Walk")?;
-/// for i in 0..1000 {
-///     let character = crowd.spawn(rig)?;
-///     let options = PlayOptions { time: f64::from(i) * 0.1, ..PlayOptions::default() };
-///     crowd.play(character, walk, &options)?;
-///     let place = glam::Vec3::new(0.0, 0.0, -2.0 - i as f32);
-///     crowd.set_world(character, glam::Affine3A::from_translation(place))?;
-/// }
+/// let mut all = Vec::new();
+/// crowd.spawn_many(rig, 1000, &mut all)?;
+/// crowd.play_many(&all, 0, &[walk], &[PlayOptions::default()])?;
 /// crowd.set_tiers(Some(Tiers::default()))?;
 /// let mut bones = BoneBuffer::new();
 /// // Per frame: the camera, then as without tiers.
@@ -142,9 +138,6 @@ impl Crowd {
     /// and made again, with the same rows, when other joints are [watched](Self::watch).
     ///
     /// A rig that refuses a detail (see [`Rig::detail`](crate::rig::Rig::detail)) has full palettes in that tier.
-    ///
-    /// # Errors
-    /// If the rig is unknown.
     pub fn tier_details(
         &self,
         rig: RigId,
@@ -194,7 +187,7 @@ impl Crowd {
         }
         let bad = importances.iter().position(|&i| i.is_nan() || i < 0.0);
         if let Some(index) = bad {
-            let value = number(importances[index].into());
+            let value = words::number(importances[index].into());
             let least = "importances are at least 0";
             return Err(refused(format!("importance {index} is {value}; {least}")));
         }

@@ -145,7 +145,6 @@ impl<'a> ChunkClocks<'a> {
         Self { all, elapsed: 0.0 }
     }
 
-    /// Seconds since the chunk's moment.
     pub fn elapsed(&self) -> f64 {
         self.elapsed
     }
@@ -368,7 +367,7 @@ mod tests {
         fn compare(&self, frame: usize, known: &mut Known) {
             let pool = self.crowd.pools[0].as_ref().unwrap();
             let clocks = &self.crowd.tiering.pools[0].clocks;
-            let now = pool.state().clock();
+            let now = pool.state().clock;
             for (index, clock) in clocks.all.iter().enumerate() {
                 let (from, sign) = clocks.origins[index / CHUNK].unwrap();
                 assert_eq!(sign, now.sign());

@@ -5,14 +5,13 @@ use super::banks::BankSlice;
 use super::order::{Order, Source, Upcoming, arrange, together};
 use super::select::{Selected, Work};
 use super::shared::{PhaseKey, SharedPhases};
-use super::tiering::{Plan, Ranked, Tiering};
+use super::tiering::{OUT, Plan, Ranked, Tiering};
 use crate::crowd::PaletteMemory;
 use crate::crowd::scratches::WorkerScratch;
 use crate::evaluate::{
     ActionInput, Instance, Instances, LayerInput, LocalOverride, PaletteScratch, Scratch,
     TakenJoints, Target,
 };
-use crate::math::Affine3x4;
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
@@ -40,7 +39,6 @@ impl Progress {
         self.written = false;
     }
 
-    /// Whether the frame has to write all palettes.
     #[inline]
     pub fn lost(&self) -> bool {
         self.lost
@@ -128,6 +126,26 @@ impl Tiering {
         let task = BankTask { pools, ranked: &self.pools, plan: &self.plan, joints };
         let share = BankShare { work: &self.work, banks: self.banks.as_slice(), row: 0 };
         (task, share)
+    }
+
+    /// To be called before a frame is evaluated.
+    pub(in crate::crowd) fn begin_joints(&self, pools: &mut [Option<Pool>]) {
+        for pool in pools.iter_mut().flatten().filter(|pool| !pool.watched().is_empty()) {
+            pool.watched_mut().begin_frame();
+        }
+    }
+
+    /// Evaluates the watched joints of those instances in the picture of which the frame has taken none, on rayon's
+    /// `workers` or on this thread. Their cells may be held, shared, or of other times.
+    pub(in crate::crowd) fn evaluate_joints(&self, pools: &mut [Option<Pool>], workers: bool) {
+        for (pool, ranked) in pools.iter_mut().zip(&self.pools) {
+            let Some(pool) = pool.as_mut().filter(|pool| !pool.watched().is_empty()) else {
+                continue;
+            };
+            pool.evaluate_watched(workers, |index| {
+                ranked.tier.get(index).is_some_and(|&tier| tier != OUT)
+            });
+        }
     }
 
     /// To be called when a frame has been written: the memory has all palettes.
@@ -250,7 +268,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 };
                 let index = item.owner as usize;
                 let overrides: &[LocalOverride] = match own {
-                    true => pool.state().overrides().of(index),
+                    true => pool.state().overrides.of(index),
                     false => &[],
                 };
                 let watches = watching && item.is_now() && pool.watched().watches(index);

@@ -46,7 +46,6 @@ impl FrameClock {
         self.step
     }
 
-    /// Begins the next frame.
     #[inline]
     pub fn begin_frame(&mut self) {
         self.frame = self.frame.wrapping_add(1);

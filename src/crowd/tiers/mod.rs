@@ -32,8 +32,6 @@ mod calls;
 mod clocks;
 mod evaluate;
 mod frame_clock;
-mod input;
-mod joints;
 mod order;
 mod rank;
 mod select;

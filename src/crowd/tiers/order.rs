@@ -2,10 +2,11 @@
 
 use super::bank::{Bank, BankKind, CELLS, NONE, SHARED};
 use super::banks::BankSlice;
-use super::input::CellInput;
 use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
-use crate::evaluate::{Instances, Prefetch, STATE, STEPS, Sources};
+use crate::evaluate::{
+    ActionInput, Instances, LayerInput, Prefetch, STATE, STEPS, Scratch, Sources,
+};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::prefetch;
@@ -30,6 +31,35 @@ pub(super) struct Item {
     input: u32,
     /// The clip by which palettes are sorted.
     clip: u16,
+}
+
+/// The layers and actions that a palette was evaluated from, so that it can be evaluated again, with the same bits, after
+/// memory was lost.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct CellInput {
+    pub layers: Vec<LayerInput>,
+    pub actions: Vec<ActionInput>,
+}
+
+impl CellInput {
+    /// Makes room, so that later inputs need not allocate.
+    pub fn reserve(&mut self, layers: usize, actions: usize) {
+        self.layers.reserve(layers.saturating_sub(self.layers.len()));
+        self.actions.reserve(actions.saturating_sub(self.actions.len()));
+    }
+
+    /// Stores what a scratch holds.
+    pub fn store(&mut self, scratch: &Scratch) {
+        self.layers.clone_from(&scratch.layers);
+        self.actions.clone_from(&scratch.actions);
+    }
+
+    /// Puts it into a scratch.
+    #[inline(never)]
+    pub fn load(&self, scratch: &mut Scratch) {
+        scratch.layers.clone_from(&self.layers);
+        scratch.actions.clone_from(&self.actions);
+    }
 }
 
 /// What a palette is evaluated from.
@@ -188,7 +218,6 @@ impl Order {
         }
     }
 
-    /// The palettes in their order.
     #[inline(always)]
     pub(super) fn items(&self) -> &[Item] {
         &self.items[..self.count]

@@ -73,7 +73,6 @@ pub(crate) struct Work {
 }
 
 impl Work {
-    /// The palettes that it writes.
     pub(super) fn palettes(&self) -> usize {
         self.palettes.len()
     }
@@ -172,7 +171,7 @@ impl Tiering {
             };
             ranked.clip_changes = pool.clip_changes();
             ranked.watched = Some(pool.watched().layouts());
-            key_bytes += pool.tables().key_bytes();
+            key_bytes += pool.tables().key_bytes;
             selected.watched |= !pool.watched().is_empty();
             selected.sorts |= pool.tables().sorts();
         }

@@ -223,7 +223,6 @@ impl SharedPhases {
         looked.map_or(0, |l| l.load(Ordering::Relaxed))
     }
 
-    /// All cells with their phases.
     pub fn cells(&self) -> impl Iterator<Item = (PhaseKey, u32)> + '_ {
         let of_clips = (0..).zip(&self.clips).flat_map(|(clip, phases)| {
             let cells = phases.as_ref().map(|p| &p.cells[..]).unwrap_or_default();

@@ -13,14 +13,6 @@ pub const MAX_TIERS: usize = 16;
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 
 /// How instances of a range of heights on screen are evaluated.
-///
-/// ```
-/// use phalanx::crowd::Tier;
-///
-/// // From 40 pixels on: every other frame, interpolated between. No palette is shared.
-/// let tier = Tier { height: 40.0, rate: 2, interpolate: true, ..Tier::default() };
-/// assert_eq!(tier.shared_error, None);
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
     /// The least height on screen in pixels: of the longest side of the rest pose's box, around the meshes, or around the
@@ -153,14 +145,6 @@ impl Tiers {
     /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest
     /// side, in units of the model: [`Tier::shared_error`] becomes as large in relation to the model. The error in pixels
     /// is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
-    ///
-    /// ```
-    /// use phalanx::crowd::Tiers;
-    ///
-    /// // A fox in centimetres.
-    /// let tiers = Tiers::default().for_size(150.0);
-    /// assert_eq!(tiers.tiers[1].shared_error, Some(0.003 * (150.0 / 1.8)));
-    /// ```
     #[must_use]
     pub fn for_size(mut self, longest_side: f32) -> Self {
         let factor = longest_side / HUMAN_SIZE;
@@ -263,11 +247,7 @@ mod tests {
     #[test]
     fn errors_are_relative_to_the_size_of_a_model() {
         let errors = |tiers: &Tiers| -> Vec<f32> {
-            let errors = tiers.tiers.iter().filter_map(|t| match t.sharing {
-                Sharing::Error(error) => Some(error),
-                _ => None,
-            });
-            errors.collect()
+            tiers.tiers.iter().filter_map(|t| t.shared_error).collect()
         };
         let default = Tiers::default();
         assert_eq!(default.clone().for_size(1.8), default);
@@ -283,9 +263,6 @@ mod tests {
         for side in [0.0, -1.0, f32::NAN, f32::INFINITY] {
             assert_eq!(default.clone().for_size(side), default);
         }
-        let mut other = default.clone();
-        other.tiers[1].sharing = Sharing::Phases(8);
-        assert_eq!(other.for_size(9.0).tiers[1].sharing, Sharing::Phases(8));
     }
 
     /// Tiers may begin where levels do.

@@ -45,7 +45,6 @@ pub(super) struct Ranked {
 }
 
 impl Ranked {
-    /// Makes room for so many instances.
     pub fn resize(&mut self, instances: usize) {
         self.tier.resize(instances, OUT);
         self.cell.resize(instances, NONE);
@@ -162,12 +161,10 @@ impl Tiering {
         self.rest = None;
     }
 
-    /// Whether the host has set tiers.
     pub fn is_on(&self) -> bool {
         self.plan.on
     }
 
-    /// The cell of an instance.
     pub(super) fn cell(&self, pool: usize, index: usize) -> Option<u32> {
         let cell = *self.pools.get(pool)?.cell.get(index)?;
         (cell != NONE).then_some(cell)

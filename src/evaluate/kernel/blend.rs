@@ -1,7 +1,7 @@
 //! The rules of blending, each once, for values of any width. The jobs apply them to rows of poses, the run of an
 //! instance to registers.
 
-use super::quat::{Floats, add_turn, align, unit};
+use super::quat::{Floats, align, product, turn};
 use crate::simd::each;
 use fearless_simd::Simd;
 
@@ -105,11 +105,5 @@ pub(crate) fn add_rotation<S: Simd, V: Floats<S>>(
     d: &[V; 4],
     w: V,
 ) -> [V; 4] {
-    add_turn(simd, below, d, w)
-}
-
-/// Normalises a rotation at the end of a blend.
-#[inline(always)]
-pub(crate) fn finish_rotation<S: Simd, V: Floats<S>>(simd: S, q: &[V; 4]) -> [V; 4] {
-    unit(simd, q)
+    product(below, &turn(simd, d, w))
 }

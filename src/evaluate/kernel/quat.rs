@@ -184,11 +184,5 @@ pub(crate) fn turn<S: Simd, V: Floats<S>>(simd: S, d: &[V; 4], w: V) -> [V; 4] {
     [d[0] * turn, d[1] * turn, d[2] * turn, d[3].mul_add(flip, V::splat(simd, 1.0) - size)]
 }
 
-/// `q · nlerp(1, d, w)`, of any length.
-#[inline(always)]
-pub(crate) fn add_turn<S: Simd, V: Floats<S>>(simd: S, q: &[V; 4], d: &[V; 4], w: V) -> [V; 4] {
-    product(q, &turn(simd, d, w))
-}
-
 #[cfg(test)]
 mod tests;

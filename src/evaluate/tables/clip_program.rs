@@ -69,7 +69,6 @@ impl ClipProgram {
         }
     }
 
-    /// Prefetches the keys around a time.
     #[inline(always)]
     pub fn prefetch_keys(&self, time: f32) {
         for (tracks, channel) in self.tracks.iter().zip(CHANNELS) {

@@ -105,7 +105,6 @@ impl Constants {
         value
     }
 
-    /// The local matrix of a lane.
     pub fn local(&self, lane: usize) -> DAffine3 {
         let get = |channel| self.value(channel, lane).map(f64::from);
         let [tx, ty, tz, _] = get(Channel::Translation);

@@ -1,8 +1,7 @@
 //! Tables that an evaluation reads, made once and shared by all crowds and mixers of a rig.
 //!
-//! Per rig: the base constants, the topologies (steps down the hierarchy) and the palette rows of joints.
-//! Per clip: its tracks, its constants and its fold. A frame combines a topology with references to clips, so it
-//! makes no tables.
+//! Per rig: the base constants, the topologies (steps down the hierarchy) and the palette rows of joints. Per clip: its
+//! tracks, its constants and its fold. A frame combines a topology with references to clips, so it makes no tables.
 
 mod clip_program;
 mod constants;

@@ -32,12 +32,10 @@ impl Units {
         self.groups * self.width
     }
 
-    /// The unit of a lane.
     pub fn of_lane(&self, lane: usize) -> u32 {
         (lane / self.width) as u32 >> self.shift
     }
 
-    /// The groups of a unit.
     pub fn groups_of(&self, unit: u32) -> std::ops::Range<usize> {
         let first = (unit as usize) << self.shift;
         first..(first + (1 << self.shift)).min(self.groups)

@@ -6,7 +6,7 @@ use crate::playback::blend_space::{MAX_SPACES, Members, Point, Space};
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{BlendSpaceId, ClipId, Source};
 use crate::playback::options::check_parameter;
-use crate::words::shorten;
+use crate::words::{plural, shorten};
 
 impl Library {
     /// The clips of a motion at a parameter, and the length of a pass over it.
@@ -42,12 +42,10 @@ impl Library {
         Ok(points.map(|p| (p.parameter, self.clip_id(p.clip))))
     }
 
-    /// The handle of the blend space at an index.
     pub fn space_id(&self, index: u16) -> BlendSpaceId {
         BlendSpaceId::new(self.owner, index, self.spaces.generation(index))
     }
 
-    /// The index of a blend space.
     pub(super) fn space_index(&self, space: BlendSpaceId) -> Result<u16, PlaybackError> {
         self.space(space).map(|_| space.index)
     }
@@ -103,8 +101,8 @@ impl Library {
         let index = self.space_index(id)?;
         let actions = playing.filter(|a| a.source() == Source::Space(index)).count();
         if actions > 0 {
-            let name = self.name_of(id.into());
-            return Err(PlaybackError::SpaceInUse { space: id, name, actions });
+            let users = plural(actions as u64, "action");
+            return Err(PlaybackError::InUse { name: self.name_of(id.into()), users });
         }
         self.spaces.take(index);
         Ok(())

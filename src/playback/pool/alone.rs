@@ -22,7 +22,7 @@ impl Pool {
     /// Prefetches the entries that [`plays_alone`](Self::plays_alone) reads.
     #[inline(always)]
     pub fn prefetch_entries(&self, index: usize) {
-        prefetch(self.state.entries().range(self.entries_of(index)));
+        prefetch(self.state.entries.range(self.entries_of(index)));
     }
 
     /// The only action of an instance, if it plays one clip at full weight on a layer without a mask, with the index of
@@ -30,7 +30,7 @@ impl Pool {
     /// they fade. Valid until a call changes the instance, a fade ends or an action stops.
     #[inline]
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
-        let entries = self.state.entries();
+        let entries = &self.state.entries;
         let mut alone = None;
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             let Some(action) = entries.sole(at)? else {
@@ -62,8 +62,8 @@ impl Pool {
         let Some((at, action)) = self.shareable(index)? else {
             return Some((NO_CLIP, 0.0));
         };
-        let entry = &self.state.entries().range(at..at + 1)[0];
-        let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
+        let entry = &self.state.entries.range(at..at + 1)[0];
+        let time = action.clip_time_after(entry.since(self.state.clock) + lead);
         Some((action.members().0, time as f32))
     }
 
@@ -73,11 +73,11 @@ impl Pool {
         let Some((at, action)) = self.shareable(index)? else {
             return Some(Steady { clip: NO_CLIP, share: 0.0, rate: 0.0 });
         };
-        let (entries, clock) = (self.state.entries(), self.state.clock());
+        let (entries, clock) = (&self.state.entries, self.state.clock);
         let entry = &entries.range(at..at + 1)[0];
         let length = action.course().length;
         // After a call the rate is known once the next step has visited the entry.
-        let armed = clock.now().is_before(entries.still_until(at));
+        let armed = clock.now().is_before(entry.still_until());
         let constant = action.rate() == 0.0 || action.repeats();
         let time = action.clip_time_after(entry.since(clock));
         (armed && constant).then(|| Steady {
@@ -103,13 +103,13 @@ impl Pool {
     /// Sets whether the speeds of clips are needed, and measures those of the clips that play. Other clips are measured
     /// when they first play.
     pub fn need_speeds(&mut self, needed: bool) {
-        self.speeds.need(needed);
+        self.speeds.needed = needed;
         self.require_speeds();
     }
 
     /// Measures the speeds of the clips that play, if they are needed.
     pub fn require_speeds(&mut self) {
-        if !self.speeds.needed() {
+        if !self.speeds.needed {
             return;
         }
         let mut clips: Vec<u16> = Vec::new();

@@ -94,9 +94,6 @@ fn refusal(library: &Library, index: usize, refused: Refused) -> PlaybackError {
 
 impl Pool {
     /// Sets the local matrix of a joint of an instance.
-    ///
-    /// # Errors
-    /// As for [`Overrides::set`].
     pub fn set_override(
         &mut self,
         index: usize,
@@ -104,7 +101,7 @@ impl Pool {
         local: Affine3x4,
     ) -> Result<(), PlaybackError> {
         let parents = self.library.rig().skeleton().parents();
-        let changed = self.state.overrides_mut().set(parents, index, joint, local);
+        let changed = self.state.overrides.set(parents, index, joint, local);
         let changed = changed.map_err(|refused| refusal(&self.library, index, refused))?;
         self.tables.prepare_joint(joint);
         if changed {
@@ -114,9 +111,6 @@ impl Pool {
     }
 
     /// Sets the local matrices of the same joints, ascending, of many instances: for each instance, one per joint.
-    ///
-    /// # Errors
-    /// As for [`Overrides::set`]. Nothing is changed then.
     pub fn set_overrides(
         &mut self,
         joints: &[usize],
@@ -134,7 +128,7 @@ impl Pool {
         bounds.resize(locals.len(), 1.0);
         let batch = OverrideBatch { joints: narrow, instances, locals };
         let parents = self.library.rig().skeleton().parents();
-        let checked = batch.check(self.state.overrides(), parents, bounds);
+        let checked = batch.check(&self.state.overrides, parents, bounds);
         if let Err((index, refused)) = checked {
             self.batch = buffers;
             return Err(refusal(&self.library, index, refused));
@@ -147,7 +141,7 @@ impl Pool {
             let mut changed = false;
             for ((&joint, &local), &bound) in entries {
                 let entry = LocalOverride { joint, local };
-                let overrides = self.state.overrides_mut();
+                let overrides = &mut self.state.overrides;
                 changed |= overrides.put(instance.index(), entry, bound);
             }
             if changed {
@@ -163,21 +157,20 @@ impl Pool {
 
     /// Removes the override of a joint of an instance, if it has one.
     pub fn clear_override(&mut self, index: usize, joint: u16) {
-        if self.state.overrides_mut().clear(index, joint) {
+        if self.state.overrides.clear(index, joint) {
             self.touch(index, What::POSE);
         }
     }
 
-    /// Removes all overrides of an instance.
     pub fn clear_overrides(&mut self, index: usize) {
-        if self.state.overrides_mut().clear_all(index) {
+        if self.state.overrides.clear_all(index) {
             self.touch(index, What::POSE);
         }
     }
 
     /// Makes the topologies that the overrides need, so that no frame has to make one.
     pub fn prepare_overrides(&self) {
-        for entry in self.state.overrides().all() {
+        for entry in self.state.overrides.all() {
             self.tables.prepare_joint(entry.joint);
         }
     }

@@ -1,5 +1,4 @@
-//! Queries of one instance's present pose: model matrices and scalars. Each costs the evaluation of one
-//! character.
+//! Queries of one instance's present pose: model matrices and scalars. Each costs the evaluation of one character.
 
 use super::Pool;
 use crate::evaluate::{Evaluated, Instances, Scratch, WATCHED_CHUNK, WatchedRow};
@@ -34,7 +33,6 @@ impl Pool {
         self.watched = watched;
     }
 
-    /// The model matrix of one joint.
     pub fn model_matrix(
         &self,
         index: usize,
@@ -44,7 +42,6 @@ impl Pool {
         Ok(Evaluated::read(self, index, |e| e.model(joint)))
     }
 
-    /// The model matrices of all joints.
     pub fn model_matrices(&self, index: usize) -> Vec<Affine3x4> {
         let joints = 0..self.rig().skeleton().len();
         Evaluated::read(self, index, |e| joints.map(|joint| e.model(joint)).collect())
@@ -53,7 +50,7 @@ impl Pool {
     /// The scalars of an instance, in a pose without joints.
     pub fn evaluate_scalars(&self, index: usize) -> Pose {
         let mut scratch = Scratch::default();
-        scratch.reserve(&self.needs().run);
+        scratch.reserve(&self.needs());
         self.gather(index, &mut scratch);
         let blend = ScalarBlend {
             sources: self.tables.sources(),

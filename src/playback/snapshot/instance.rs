@@ -2,6 +2,7 @@
 
 use super::super::clock::Clock;
 use super::super::entries::Entries;
+use super::super::error::PlaybackError;
 use super::super::ids::{MAX_INSTANCES, RETIRED};
 use super::super::options::MAX_SPEED;
 use super::super::overrides::Overrides;

@@ -1,10 +1,11 @@
 //! The stored form of a layer of an instance and of its actions: their state at the layer's anchor.
 
-use super::super::action::{Action, ActionRecord};
+use super::super::action::{Action, NO_SPACE};
 use super::super::arena::Arena;
 use super::super::blend_space::{Members, Space, pace_by};
 use super::super::clock::{Clock, LONGEST_WAIT, Wait};
 use super::super::entries::Stored;
+use super::super::error::PlaybackError;
 use super::super::ids::{NO_CLIP, Source};
 use super::super::interval::Playhead;
 use super::super::layer_state::{ACTIONS_PER_LAYER, LayerState};
@@ -15,9 +16,6 @@ use super::super::state::stands_still;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity};
 use crate::clip::ClipKind;
-
-/// The stored index of an action that plays no blend space.
-const NO_SPACE: u16 = u16::MAX;
 
 /// The parts of a snapshot that a layer refers to.
 #[derive(Clone, Copy)]
@@ -84,23 +82,18 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
     w.f32(layer.speed);
     w.u8(layer.len() as u8);
     for (a, action) in layer.actions().iter().enumerate() {
-        let record = action.record();
-        let warp = layer.warp(a);
-        let [ping_pong, paused, fresh, ended, ending, stops] = record.flags;
-        w.flags([ping_pong, paused, fresh, ended, ending, stops]);
-        w.flags([record.rate != 0.0, record.weight.running(), warp.is_some()]);
-        w.u16(record.members.clip);
-        w.u16(record.members.other);
-        w.u16(match record.source {
-            Source::Clip(_) => NO_SPACE,
-            Source::Space(space) => space,
-        });
-        w.f32(record.members.mix);
-        w.u32(record.passes);
-        w.f64(record.place.pass);
-        w.f64(record.place.time);
-        w.f32(record.speed);
-        write_fade(w, &record.weight);
+        let (warp, place) = (layer.warp(a), action.place());
+        w.flags(action.flags());
+        w.flags([action.rate != 0.0, action.weight.running(), warp.is_some()]);
+        w.u16(action.clip);
+        w.u16(action.other);
+        w.u16(action.space);
+        w.f32(action.mix);
+        w.u32(action.passes);
+        w.f64(place.pass);
+        w.f64(place.time);
+        w.f32(action.speed);
+        write_fade(w, &action.weight);
         if let Some(warp) = warp {
             write_fade(w, warp);
         }
@@ -136,7 +129,6 @@ pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, 
     Ok((layer, anchor, wait))
 }
 
-/// Reads an action and appends it.
 fn read_action(
     r: &mut Reader<'_>,
     context: &Context<'_>,
@@ -155,23 +147,18 @@ fn read_action(
     let bounded = passes == 0 || (0.0..f64::from(passes)).contains(&pass);
     r.needs(pass.fract() == 0.0 && bounded, "a pass is not one of those")?;
     let time = r.f64("time", 0.0, f64::from(length))?;
-    let mut record = ActionRecord {
-        source,
-        members,
-        place: Playhead { pass, time },
-        rate: 0.0,
-        weight: LinearFade::still(0.0),
-        speed: r.f32("speed of an action", -MAX_SPEED, MAX_SPEED)?,
-        length,
-        passes,
-        flags,
-    };
-    record.weight = read_fade(r, fades, "weight of an action", context.weights())?;
+    let speed = r.f32("speed of an action", -MAX_SPEED, MAX_SPEED)?;
+    let weight = read_fade(r, fades, "weight of an action", context.weights())?;
+    let mut action = Action::NOTHING;
+    (action.speed, action.weight, action.length) = (speed, weight, length);
+    (action.passes, action.space) = (passes, space);
+    action.set_members(members);
+    action.restore(flags, Playhead { pass, time });
     if moves {
-        record.rate = context.rate(&Action::of_record(&record), layer);
-        r.needs(record.rate != 0.0, "an action moves at no speed")?;
+        action.rate = context.rate(&action, layer);
+        r.needs(action.rate != 0.0, "an action moves at no speed")?;
     }
-    let (a, _) = layer.push(Action::of_record(&record));
+    let (a, _) = layer.push(action);
     if warps {
         let warp = read_fade(r, true, "speed of a warp", (-MAX_SPEED, MAX_SPEED))?;
         layer.set_warp(a, warp);

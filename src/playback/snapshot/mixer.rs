@@ -6,26 +6,6 @@ use super::{MixerSnapshot, PoolSnapshot};
 
 impl MixerSnapshot {
     /// The snapshot as bytes, for files and other processes. FORMAT.md specifies every byte.
-    ///
-    /// ```
-    /// use phalanx::playback::{Mixer, MixerSnapshot, PlayOptions};
-    /// # #[cfg(feature = "gltf")]
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let rig = std::sync::Arc::new(phalanx::import::mannequin()?);
-    /// let mut mixer = Mixer::new(rig.clone())?;
-    /// let walk = mixer.clip_named("Walk")?;
-    /// mixer.player().play(0, walk, &PlayOptions::default())?;
-    /// mixer.advance(0.4)?;
-    /// let saved = mixer.snapshot().to_bytes();
-    /// // In another process:
-    /// let mut other = Mixer::new(rig)?;
-    /// other.restore(&MixerSnapshot::from_bytes(&saved)?)?;
-    /// assert_eq!(other.evaluate(), mixer.evaluate());
-    /// # Ok(())
-    /// # }
-    /// # #[cfg(not(feature = "gltf"))]
-    /// # fn main() {}
-    /// ```
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut w = Writer::new(Kind::Mixer);
         self.pool.write(&mut w);

@@ -24,11 +24,8 @@ pub const SNAPSHOT_VERSION: u16 = 1;
 /// The most memory that reading a snapshot takes, bytes per byte of the snapshot.
 pub const SNAPSHOT_MEMORY_PER_BYTE: u64 = 64;
 
-/// The state of a [`Mixer`](super::Mixer) at one moment: actions, times, weights, fades, overrides. It refers to the
-/// rig and the clips by hash and does not own them.
-///
-/// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) carry it to another process. Two snapshots are
-/// equal if their bytes are; `==` serialises both.
+/// The state of a [`Mixer`](super::Mixer) at one moment, as a [`CrowdSnapshot`](crate::crowd::CrowdSnapshot) is that of a
+/// crowd.
 #[derive(Clone, Debug)]
 pub struct MixerSnapshot {
     pub(super) pool: PoolSnapshot,
@@ -59,7 +56,6 @@ impl PoolSnapshot {
         }
     }
 
-    /// The rig's number in its crowd.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -67,14 +63,11 @@ impl PoolSnapshot {
     /// The seconds by which the snapshot lies before a pool's clock. `None` if time runs in another direction than in
     /// the snapshot.
     pub fn seconds_before(&self, pool: &Pool) -> Option<f64> {
-        let (now, then) = (pool.state().clock(), self.state.clock());
+        let (now, then) = (pool.state().clock, self.state.clock);
         (now.sign() == then.sign()).then(|| now.since(then.now()))
     }
 
     /// Checks that a pool has the rig, layers, clips and blend spaces of the snapshot.
-    ///
-    /// # Errors
-    /// If one of them differs.
     pub fn check(&self, pool: &Pool) -> Result<(), PlaybackError> {
         let library = pool.library();
         let differs = |part, difference| Err(PlaybackError::Snapshot { part, difference });
@@ -96,7 +89,7 @@ impl PoolSnapshot {
             }
         }
         let parents = pool.rig().skeleton().parents();
-        if !self.state.overrides().fit(parents) {
+        if !self.state.overrides.fit(parents) {
             let text = format!("overrides in the snapshot do not fit {}", library.rig_text());
             return differs("overrides", text);
         }

@@ -2,6 +2,7 @@
 
 use super::super::arena::Arena;
 use super::super::blend_space::{MAX_SPACES, Point, Space};
+use super::super::error::PlaybackError;
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
 use super::super::library::MAX_CLIPS;
 use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};

@@ -1,7 +1,7 @@
 //! Batches of overrides: what single calls do, at once, or nothing.
 
 use glam::{Quat, Vec3};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdError, InstanceId, RigId, Unknown};
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::rig;
 use phalanx_testkit::ruler::{ruler, shift};
@@ -102,7 +102,8 @@ fn a_refused_batch_changes_nothing() {
     assert!(matches!(error, CrowdError::Lookup(_)), "{error}");
     let error = refused(id, &[0], &[all[0], stranger], &[one; 2]);
     let (instance, rig) = (stranger, id);
-    let other = matches!(error, CrowdError::OtherRig { instance: i, rig: r, .. } if (i, r) == (instance, rig));
+    let why = Unknown::OtherRig { here: rig, user: "this call" };
+    let other = matches!(error, CrowdError::UnknownInstance { instance: i, why: w, .. } if (i, w) == (instance, why));
     assert!(other, "{error}");
     let error = refused(id, &[0], &[all[0], gone], &[one; 2]);
     let unknown = matches!(error, CrowdError::UnknownInstance { instance, .. } if instance == gone);

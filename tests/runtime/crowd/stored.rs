@@ -133,7 +133,7 @@ fn changed_values_are_refused_or_play_on() {
                 }
                 assert!(buffer.rows().iter().all(|row| row.is_finite()));
             }
-            Err(CrowdError::Snapshot(_)) => assert!(source.crowd.snapshot() == before),
+            Err(CrowdError::Snapshot { .. }) => assert!(source.crowd.snapshot() == before),
             Err(other) => panic!("{other}"),
         }
         source = lively(5, 80);

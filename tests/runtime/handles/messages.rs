@@ -83,9 +83,9 @@ fn unknown_handles_say_why() {
     assert_eq!(message(other.clip(a)), of_other);
 
     // What is used, and what is gone.
-    assert_eq!(message(crowd.remove_rig(two.rig)), "rig 1 (\"one\") still has 1 instance");
+    assert_eq!(message(crowd.remove_rig(two.rig)), "rig 1 (\"one\") is still used by 1 instance");
     crowd.play(two.instance, two.space, &options).unwrap();
-    let used = "blend space 0 of rig 1 (\"one\") is still played by 1 action";
+    let used = "blend space 0 of rig 1 (\"one\") is still used by 1 action";
     assert_eq!(message(crowd.remove_blend_space(two.space)), used);
     let name = crowd.clip(two.clip).unwrap().name().to_owned();
     let name = format!("clip {clip} (\"{name}\") of rig 1 (\"one\")");

@@ -1,7 +1,6 @@
 //! Snapshots of mixers: what is called after a restore gives the bits of the first time, and a snapshot that does not
 //! fit changes nothing.
 
-use crate::crowd::restore::differing;
 use phalanx::math::Affine3x4;
 use phalanx::playback::{
     BlendSpaceId, ClipId, CrossFade, Fill, LayerOptions, LoopMode, Mixer, MixerSnapshot,

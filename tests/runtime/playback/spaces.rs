@@ -82,7 +82,7 @@ fn a_space_fades_loops_and_fires_as_a_clip_does() {
     assert!(mixer.unload_clip(b).is_err(), "a blend space holds it");
     assert!(matches!(
         mixer.remove_blend_space(space),
-        Err(PlaybackError::SpaceInUse { actions: 1, .. })
+        Err(PlaybackError::InUse { users, .. }) if users == "1 action"
     ));
     mixer.player().stop_all(0.0).unwrap();
     mixer.remove_blend_space(space).unwrap();

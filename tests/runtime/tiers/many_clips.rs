@@ -85,7 +85,7 @@ fn sorted_palettes_are_those_of_their_instances() {
         }
     }
 
-    let phases = course(&rig, Some(shared(4096)), 1, frames);
+    let phases = course(&rig, Some(shared(1024)), 1, frames);
     for (n, (shared, plain)) in phases.iter().zip(&plain).enumerate() {
         for (i, (shared, plain)) in shared.iter().zip(plain).enumerate() {
             assert!(apart(&shared.0, &plain.0) < 0.02, "frame {n}, instance {i}");

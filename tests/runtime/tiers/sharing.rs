@@ -112,7 +112,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
     let (mut crowd, all, id, _) = chains(50);
     let rig = crowd.rig(id).unwrap().clone();
     let other = crowd.clip_by_index(id, 1).unwrap();
-    crowd.set_tiers(Some(shared(4096))).unwrap();
+    crowd.set_tiers(Some(shared(1024))).unwrap();
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
     crowd.fade_to(all[1], other, 0.1, &PlayOptions::default()).unwrap();
@@ -221,7 +221,7 @@ fn random_weights_show_the_right_poses() {
     let clips = [0, 1, 2].map(|c| crowd.clip_by_index(id, c).unwrap());
     let mut all: Vec<InstanceId> = Vec::new();
     crowd.spawn_many(id, 30, &mut all).unwrap();
-    crowd.set_tiers(Some(shared(4096))).unwrap();
+    crowd.set_tiers(Some(shared(1024))).unwrap();
     let mut bones = BoneBuffer::new();
     let mut dice = Dice(11);
     let (mut sharing, mut own, mut beside) = (0, 0, 0);

@@ -119,8 +119,7 @@ fn apart<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
     off.fold(0.0, |worst, off| if off <= worst { worst } else { off })
 }
 
-/// Pairs of unit quaternions that are rotations up to `degrees` apart, about axes in all directions, with
-/// parameters.
+/// Pairs of unit quaternions that are rotations up to `degrees` apart, about axes in all directions, with parameters.
 fn rotations(degrees: f64) -> Vec<[f32; 9]> {
     let mut points = Vec::new();
     for (n, angle) in (0..).zip(grid(0.0, degrees.to_radians(), 120)) {
