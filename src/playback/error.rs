@@ -168,8 +168,8 @@ pub enum PlaybackError {
     },
     /// An override is refused.
     #[error(
-        "the override of joint {joint} (\"{name}\") of {character}: {what} {}, beyond the limit of {:e}",
-        number(*.value),
+        "the override of joint {joint} (\"{name}\") of {character}: {what} {:e}, beyond the limit of {:e}",
+        *.value as f32,
         *.limit as f32
     )]
     Override {
