@@ -84,8 +84,8 @@ pub fn rig() -> Arc<Rig> {
     Arc::new(build_rig(raw(), &Default::default()).unwrap())
 }
 
-/// Metres that the fastest vertex of the first clip would go in a pass at its largest speed.
-const TRAVEL: f32 = 9.13;
+/// Metres that the fastest corner of a slot would go in a pass of the first clip at its largest speed.
+const TRAVEL: f32 = 11.98;
 
 /// An error of sharing within which the first clip has this many phases, a power of two: half of one, and a fifth for what
 /// clocks are off.
