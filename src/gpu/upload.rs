@@ -33,7 +33,7 @@ impl GpuBoneBuffer {
             holds: self.current.frame.take(),
         });
         for group in schedule.groups() {
-            backend.check(gpu, group.palette, false)?;
+            backend.check(gpu, group.palette)?;
         }
         let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
         let (id, follows) = (schedule.id(), schedule.follows());

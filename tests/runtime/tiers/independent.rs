@@ -208,7 +208,7 @@ impl Seen {
         let pairs = crowd.instances().filter_map(|i| crowd.palette_pair(i));
         self.between += pairs.filter(|pair| pair.factor > 0.0).count();
         self.events += crowd.events().len();
-        self.mirrored += host.scene.len();
+        self.mirrored += host.scene.node_count();
     }
 }
 
