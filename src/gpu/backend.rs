@@ -6,6 +6,11 @@ use crate::math::Affine3x4;
 /// Bytes of a palette row on every backend.
 pub(super) const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
 
+/// Bytes of palette rows.
+pub(super) fn row_bytes(rows: usize) -> u64 {
+    rows as u64 * ROW_BYTES
+}
+
 /// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the smallest multiple
 /// of both the 48-byte row and the 256-byte offset alignment that every device accepts.
 const WINDOW_ALIGN: usize = 16;

@@ -1,11 +1,11 @@
 //! `GpuBoneBuffer`: the palettes of a crowd in device memory, uploaded as they are evaluated.
 
-use super::backend::{PaletteBackend, ROW_BYTES};
+use super::backend::{PaletteBackend, ROW_BYTES, row_bytes};
 use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowMove, reserve_rows};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, RowMove};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -241,15 +241,8 @@ impl GpuBoneBuffer {
         let target = &self.current;
         let mut rows = Vec::new();
         for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-            let bytes = target.paging.rows(i).len() as u64 * ROW_BYTES;
-            let read = gpu.read(page.buffer.slice(..bytes))?;
-            let start = rows.len();
-            let count = start + read.len() / ROW_BYTES as usize;
-            reserve_rows(&mut rows, count).map_err(GpuError::HeapMemory)?;
-            rows.resize(count, Affine3x4::IDENTITY);
-            if let Some(rows) = rows.get_mut(start..) {
-                bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
-            }
+            let read = gpu.read(page.buffer.slice(..row_bytes(target.paging.rows(i).len())))?;
+            rows.extend(bytemuck::pod_collect_to_vec::<u8, Affine3x4>(&read));
         }
         Ok(rows)
     }

@@ -8,7 +8,7 @@
 //! previous  | bank 0 | … | bank 3 | … | bank 7 |          first, the rows that the last frame changed are copied here
 //! ```
 
-use super::backend::ROW_BYTES;
+use super::backend::row_bytes as bytes;
 use super::bones::{BoneUpload, GpuBoneBuffer};
 use super::paging::Paging;
 use super::staging::{HeapRows, MappedRows, Ring, Staging};
@@ -17,10 +17,6 @@ use super::{Gpu, GpuError};
 use crate::crowd::{Crowd, RowLayout, RowMove, Schedule, reserve_rows};
 use crate::math::Affine3x4;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-fn bytes(rows: usize) -> u64 {
-    rows as u64 * ROW_BYTES
-}
 
 impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {

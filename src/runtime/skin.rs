@@ -3,7 +3,7 @@
 use super::check::{JobError, exact, in_range};
 use crate::math::Affine3x4;
 use crate::mesh::Primitive;
-use glam::{Mat3, Vec3};
+use glam::{Affine3A, Mat3, Vec3};
 
 /// Deforms a primitive: morph targets first, then every influence.
 ///
@@ -96,7 +96,7 @@ impl SkinningJob<'_> {
             if self.normals.is_empty() && self.tangents.is_empty() {
                 continue;
             }
-            let linear = linear_part(&matrix);
+            let linear = Mat3::from(Affine3A::from(matrix).matrix3);
             if !self.normals.is_empty() {
                 let normal = self.morphed(v, p.normals[v], |t| &t.normals);
                 let turned = cofactor(&linear) * normal;
@@ -143,15 +143,6 @@ impl SkinningJob<'_> {
         // `validate` has made sure that there is a row.
         row.unwrap_or(Affine3x4::IDENTITY)
     }
-}
-
-fn linear_part(m: &Affine3x4) -> Mat3 {
-    let [x, y, z] = m.rows;
-    Mat3::from_cols(
-        Vec3::new(x[0], y[0], z[0]),
-        Vec3::new(x[1], y[1], z[1]),
-        Vec3::new(x[2], y[2], z[2]),
-    )
 }
 
 /// The cofactor matrix with the sign of the determinant: the inverse transpose up to a positive
