@@ -3,7 +3,7 @@
 use super::check::{JobError, exact, in_range};
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
-use fearless_simd::{f32x4, prelude::*};
+use fearless_simd::{f32x4, f32x16, prelude::*};
 
 /// Interpolates two palettes of one instance: `from + (to - from) × factor`, element by element of the 3×4 rows.
 ///
@@ -41,19 +41,26 @@ pub struct LerpPaletteJob<'a> {
 }
 
 impl LerpPaletteJob<'_> {
-    /// Checks sizes and the factor, then runs.
+    const NAME: &'static str = "LerpPaletteJob";
+
+    /// Checks sizes and the factor.
+    fn validate(&self) -> Result<(), JobError> {
+        exact(Self::NAME, "to", self.to.len(), self.from.len())?;
+        exact(Self::NAME, "output", self.output.len(), self.from.len())?;
+        in_range(Self::NAME, "factor", self.factor, 0.0, 1.0)
+    }
+
+    /// Validates, then runs.
     ///
     /// # Errors
     /// If `to` or the output has not as many rows as `from`, or the factor is NaN or outside 0 to 1.
     pub fn run(self) -> Result<(), JobError> {
-        self.run_at(SimdLevel::current())
+        self.validate()?;
+        self.run_at(SimdLevel::current());
+        Ok(())
     }
 
-    fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
-        const NAME: &str = "LerpPaletteJob";
-        exact(NAME, "to", self.to.len(), self.from.len())?;
-        exact(NAME, "output", self.output.len(), self.from.len())?;
-        in_range(NAME, "factor", self.factor, 0.0, 1.0)?;
+    fn run_at(self, level: SimdLevel) {
         // The formula would turn -0 into 0, and might miss `to` by rounding.
         if self.factor == 0.0 {
             self.output.copy_from_slice(self.from);
@@ -62,7 +69,6 @@ impl LerpPaletteJob<'_> {
         } else {
             dispatch(level, self);
         }
-        Ok(())
     }
 }
 
@@ -72,13 +78,24 @@ impl Kernel for LerpPaletteJob<'_> {
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
         let Self { from, to, factor, output } = self;
-        let factor = f32x4::splat(simd, factor);
+        // A row has twelve floats; they are taken sixteen at a time, then four at a time.
+        let (from, from_rest) = bytemuck::cast_slice::<_, f32>(from).as_chunks::<16>();
+        let (to, to_rest) = bytemuck::cast_slice::<_, f32>(to).as_chunks::<16>();
+        let output = bytemuck::cast_slice_mut::<_, f32>(output);
+        let (output, output_rest) = output.as_chunks_mut::<16>();
+        let all = f32x16::splat(simd, factor);
         for ((out, a), b) in output.iter_mut().zip(from).zip(to) {
-            for r in 0..3 {
-                let a = f32x4::load_array_ref(simd, &a.rows[r]);
-                let b = f32x4::load_array_ref(simd, &b.rows[r]);
-                (b - a).mul_add(factor, a).store_array(&mut out.rows[r]);
-            }
+            let a = f32x16::load_array_ref(simd, a);
+            let b = f32x16::load_array_ref(simd, b);
+            (b - a).mul_add(all, a).store_array(out);
+        }
+        let four = f32x4::splat(simd, factor);
+        let rest = output_rest.as_chunks_mut::<4>().0.iter_mut();
+        let rest = rest.zip(from_rest.as_chunks::<4>().0);
+        for ((out, a), b) in rest.zip(to_rest.as_chunks::<4>().0) {
+            let a = f32x4::load_array_ref(simd, a);
+            let b = f32x4::load_array_ref(simd, b);
+            (b - a).mul_add(four, a).store_array(out);
         }
     }
 }
@@ -122,12 +139,12 @@ mod tests {
 
     #[test]
     fn rows_are_interpolated_at_every_level() {
-        for (count, level) in (0..3).flat_map(|n| SimdLevel::supported().map(move |l| (n, l))) {
+        // These counts leave every remainder of 16 floats; 0 has no rows.
+        for (count, level) in (0..9).flat_map(|n| SimdLevel::supported().map(move |l| (n, l))) {
             let (from, to) = (rows(count, 1), rows(count, 2));
             for factor in [1e-7, 0.25, 0.3, 0.5, 0.999] {
                 let mut output = rows(count, 3);
-                let job = LerpPaletteJob { from: &from, to: &to, factor, output: &mut output };
-                job.run_at(level).unwrap();
+                LerpPaletteJob { from: &from, to: &to, factor, output: &mut output }.run_at(level);
                 let floats = |rows| bytemuck::cast_slice::<Affine3x4, f32>(rows);
                 let pairs = floats(&from).iter().zip(floats(&to));
                 for (found, (&a, &b)) in floats(&output).iter().zip(pairs) {
@@ -147,14 +164,12 @@ mod tests {
         for level in SimdLevel::supported() {
             for (factor, wanted) in [(0.0, &from), (-0.0, &from), (1.0, &to)] {
                 let mut output = rows(5, 3);
-                let job = LerpPaletteJob { from: &from, to: &to, factor, output: &mut output };
-                job.run_at(level).unwrap();
+                LerpPaletteJob { from: &from, to: &to, factor, output: &mut output }.run_at(level);
                 assert_eq!(bits(&output), bits(wanted), "{level} at {factor}");
             }
             // Rows that do not differ keep their bits.
             let mut output = rows(5, 3);
-            let job = LerpPaletteJob { from: &to, to: &to, factor: 0.7, output: &mut output };
-            job.run_at(level).unwrap();
+            LerpPaletteJob { from: &to, to: &to, factor: 0.7, output: &mut output }.run_at(level);
             assert_eq!(output, to, "{level}");
         }
     }
