@@ -261,7 +261,7 @@ fn main() {
     println!("{} of {JOINTS} joints move", moves.iter().filter(|m| **m).count());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = pool.expect("a thread can be started");
-    for level in [SimdLevel::Avx2, SimdLevel::Avx512].into_iter().filter(|l| l.is_supported()) {
+    for level in SimdLevel::supported().filter(|level| *level >= SimdLevel::Avx2) {
         level.set().expect("the level is supported");
         let best = Level::new();
         let (lanes, token) = match level {

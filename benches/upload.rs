@@ -125,8 +125,8 @@ fn compare(
 ) -> Result<String, GpuError> {
     let pairs = copied(gpu, bytes)?;
     let mut stamps = Stamps::new(gpu, 1);
-    let mut bones = GpuBoneBuffer::new(gpu, backend, &GpuBoneOptions::default())?;
-    bones.time_copies(gpu);
+    let options = GpuBoneOptions { timed: true, ..GpuBoneOptions::default() };
+    let mut bones = GpuBoneBuffer::new(gpu, backend, &options)?;
     let mut heap = BoneBuffer::new();
     let [mut alone, mut frame, mut plain, mut upload, mut copied] = [(); 5].map(|()| Vec::new());
     let test = std::env::args().any(|a| a == "--test");

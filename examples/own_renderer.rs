@@ -57,7 +57,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let (mut crowd, instances) = standard_crowd(Arc::new(rig.clone()), &[], SIDE * SIDE)?;
     let gpu = Gpu::open(&GpuOptions::default())?;
     let backend = match backend {
-        None => PaletteBackend::choose(&gpu, rig.palette_len(), false)?,
+        None => PaletteBackend::choose(&gpu, rig.palette_len())?,
         Some(name) => (PaletteBackend::ALL.into_iter().find(|b| b.to_string() == name))
             .ok_or_else(|| {
                 format!("unknown backend {name}: expected uniform, texture or storage")
@@ -73,7 +73,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     let places: Vec<BoneRow> = instances.iter().filter_map(place).collect();
     let picture = gpu.checked(|| paint(&gpu, &bones, &rig, &places))?;
     let out = out.unwrap_or_else(|| "own_renderer.png".into());
-    let (pixels, [width, height]) = (gpu.read(&picture)?, SIZE);
+    let (pixels, [width, height]) = (gpu.read(picture.slice(..))?, SIZE);
     image::save_buffer(&out, &pixels, width, height, image::ColorType::Rgba8)?;
     let (count, on) = (places.len(), gpu.adapter_name());
     println!("{count} characters through the {backend} backend on {on}: {out}");
@@ -115,11 +115,10 @@ fn paint(
         let records: Vec<Place> = records.collect();
         let records = gpu.buffer("places", bytemuck::cast_slice(&records), Usage::VERTEX)?;
         let mesh = GpuMesh::upload(gpu, backend, primitive, true)?;
-        let (Some(stored), Some(influences)) = (mesh.stored, &mesh.influences) else {
+        let (Some(skinned), Some(influences)) = (mesh.influence_layout, &mesh.influences) else {
             continue;
         };
-        let attributes = stored.attributes();
-        let buffers = [SURFACE_LAYOUT, stored.layout(&attributes), PLACE_LAYOUT].map(Some);
+        let buffers = [SURFACE_LAYOUT, skinned, PLACE_LAYOUT].map(Some);
         pass.set_pipeline(&pipeline(device, &source, &[&camera_layout, &layout], &buffers));
         pass.set_vertex_buffer(0, mesh.surface.slice(..));
         pass.set_vertex_buffer(1, influences.slice(..));

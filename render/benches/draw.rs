@@ -96,9 +96,8 @@ fn measure(
     let models = [DrawModel { details: &details }];
     let loaded = renderer.load(&models)?;
     let canvas = renderer.canvas(SIZE)?;
-    let mut bones =
-        GpuBoneBuffer::new(renderer.gpu(), renderer.backend(), &GpuBoneOptions::default())?;
-    bones.time_copies(renderer.gpu());
+    let options = GpuBoneOptions { timed: true, ..GpuBoneOptions::default() };
+    let mut bones = GpuBoneBuffer::new(renderer.gpu(), renderer.backend(), &options)?;
     let look = Look::default();
     let mut table = Table::default();
     let mut counts = None;

@@ -73,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let id = crowd.add_rig(thing.clone())?;
             let held = crowd.spawn(id)?;
             let root = crowd.mirror(held, &mut scene, None)?;
-            scene.attach(scene.root(root)?, mirror, socket, Affine3x4::IDENTITY)?;
+            scene.attach(root, mirror, socket, Affine3x4::IDENTITY)?;
             cast.push((rigs.len(), held));
             rigs.push(thing);
         }
@@ -85,7 +85,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bones = BoneBuffer::new();
     crowd.evaluate(&mut bones);
     let mirrored = crowd.update_scene(&mut scene).mirrored;
-    println!("{mirrored} instances mirrored as {} nodes", scene.len());
+    println!("{mirrored} instances mirrored as {} nodes", scene.node_count());
     for &sword in &swords {
         let at = scene.world(sword)?.translation;
         println!("a sword at {:.3} {:.3} {:.3}", at.x, at.y, at.z);

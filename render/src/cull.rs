@@ -50,31 +50,17 @@ pub struct CullJob<'a> {
 }
 
 impl CullJob<'_> {
-    /// Checks the camera and the sizes.
+    /// Tests all instances on the current rayon pool.
     ///
     /// # Errors
     /// If the camera is invalid, the picture is empty, or `seen` is not as long as `instances`.
-    pub fn validate(&self) -> Result<(), RenderError> {
-        self.eye().map(|_| ())
-    }
-
-    fn eye(&self) -> Result<Eye, RenderError> {
-        self.size.validate()?;
-        if self.seen.len() != self.instances.len() {
-            return Err(RenderError::Seen {
-                found: self.seen.len(),
-                expected: self.instances.len(),
-            });
-        }
-        Eye::new(self.camera, self.look, self.size)
-    }
-
-    /// Validates, then tests all instances on the current rayon pool.
-    ///
-    /// # Errors
-    /// Those of [`CullJob::validate`].
     pub fn run(self) -> Result<(), RenderError> {
-        let eye = self.eye()?;
+        self.size.validate()?;
+        let (found, expected) = (self.seen.len(), self.instances.len());
+        if found != expected {
+            return Err(RenderError::Seen { found, expected });
+        }
+        let eye = Eye::new(self.camera, self.look, self.size)?;
         cull(&eye, self.instances, self.seen);
         Ok(())
     }

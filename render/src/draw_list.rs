@@ -8,7 +8,7 @@ use super::blend::{self, Blended, Centers};
 use super::cull::{Seen, cull};
 use super::scene::{MeshFault, Shown, mirrors};
 use super::view::Eye;
-use super::{DrawInstance, DrawModel, PictureSize, RenderError, Scene};
+use super::{DrawInstance, DrawMesh, DrawModel, PictureSize, RenderError, Scene};
 use phalanx::math::Affine3x4;
 
 /// Counts of what a picture drew and what it culled.
@@ -38,6 +38,12 @@ impl Visible {
     /// Instances with equal keys use the same pipelines and meshes.
     pub fn key(&self) -> (usize, usize, bool) {
         (self.model, self.detail, self.world_mirrors)
+    }
+
+    /// The meshes of the detail.
+    pub fn meshes<'a>(&self, scene: &Scene<'a>) -> &'a [DrawMesh<'a>] {
+        let detail = scene.models.get(self.model).and_then(|m| m.details.get(self.detail));
+        detail.map_or(&[], |d| d.meshes)
     }
 }
 
@@ -162,10 +168,7 @@ impl Lists {
 }
 
 fn triangles(scene: &Scene, visible: &Visible) -> u64 {
-    scene.models.get(visible.model).and_then(|m| m.details.get(visible.detail)).map_or(0, |d| {
-        let all = d.meshes.iter().map(|m| m.primitive.indices.len() as u64 / 3);
-        all.sum()
-    })
+    visible.meshes(scene).iter().map(|m| m.primitive.indices.len() as u64 / 3).sum()
 }
 
 /// The centre of an instance relative to the eye.

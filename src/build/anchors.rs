@@ -40,7 +40,7 @@ impl<'a> Anchors<'a> {
             if self.joint_of_node[n] != NO_JOINT {
                 return (self.joint_of_node[n], offset);
             }
-            offset = self.local(n).mul(&offset);
+            offset = self.local(n) * offset;
             at = self.raw.nodes[n].parent;
         }
         self.of_long_way(node)
@@ -65,7 +65,7 @@ impl<'a> Anchors<'a> {
             at = self.raw.nodes[n].parent;
         }
         while let Some(n) = path.pop() {
-            anchor.1 = anchor.1.mul(&self.local(n));
+            anchor.1 = anchor.1 * self.local(n);
             self.known[n] = Some(anchor);
         }
         anchor

@@ -93,7 +93,7 @@ impl RootMotion {
         };
         motion.start = motion.at(0.0);
         let end = motion.at(f64::from(clip.duration));
-        motion.whole = motion.start.inverse().then(&end);
+        motion.whole = motion.start.inverse() * end;
         Ok(motion)
     }
 
@@ -158,10 +158,10 @@ impl RootMotion {
     pub fn delta(&self, from: f64, to: f64, wraps: i64) -> Rigid {
         let (a, b) = (self.at(from).inverse(), self.at(to));
         if wraps == 0 {
-            return a.then(&b);
+            return a * b;
         }
         let loops = self.whole.repeat(wraps);
-        a.then(&self.start).then(&loops).then(&self.start.inverse()).then(&b)
+        a * self.start * loops * self.start.inverse() * b
     }
 
     pub(crate) fn bytes(&self) -> usize {

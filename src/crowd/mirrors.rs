@@ -1,7 +1,7 @@
 //! Which instance has which mirror, found in constant time from both sides.
 
 use crate::playback::InstanceId;
-use crate::scene::{MirrorId, SceneGraph};
+use crate::scene::{NodeId, SceneGraph};
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
@@ -11,7 +11,7 @@ pub(crate) struct Mirrors {
     of: Vec<Mirrored>,
     /// Index in `of`, by instance and the number of the scene.
     by_instance: HashMap<(InstanceId, u32), usize>,
-    by_mirror: HashMap<MirrorId, usize>,
+    by_mirror: HashMap<NodeId, usize>,
     /// Mirrors whose instance a restore has undone: the instance's handle may be given to another instance.
     undone: Vec<Mirrored>,
     /// The length of `of` at which the next `add` drops the mirrors of dropped scenes.
@@ -24,7 +24,8 @@ pub(crate) struct Mirrors {
 #[derive(Clone, Debug)]
 pub(crate) struct Mirrored {
     pub instance: InstanceId,
-    pub mirror: MirrorId,
+    /// The mirror's root.
+    pub mirror: NodeId,
     /// The joints that have nodes, ascending. They are watched as long as the mirror is listed.
     pub joints: Arc<[u16]>,
     /// The scene's number, equal in its clones.
@@ -73,13 +74,14 @@ impl Mirrors {
         scene.has(found.mirror).then_some(found)
     }
 
-    pub fn instance_of(&self, mirror: MirrorId) -> Option<InstanceId> {
+    /// The instance of a mirror.
+    pub fn instance_of(&self, mirror: NodeId) -> Option<InstanceId> {
         let &at = self.by_mirror.get(&mirror)?;
         Some(self.of.get(at)?.instance)
     }
 
     /// Removes a mirror, if there is one with this handle.
-    pub fn remove(&mut self, mirror: MirrorId) {
+    pub fn remove(&mut self, mirror: NodeId) {
         if let Some(&at) = self.by_mirror.get(&mirror) {
             self.remove_at(at);
         }

@@ -5,7 +5,7 @@ use crate::evaluate::Evaluated;
 use crate::math::Affine3x4;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, RootMotions};
 use crate::rig::{Aabb, Sphere};
-use crate::runtime::BoundsJob;
+use crate::runtime::palette_bounds;
 use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
 
@@ -60,9 +60,8 @@ impl Crowd {
     pub fn bounds(&self, instance: InstanceId) -> Result<Aabb, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let bounds = Evaluated::read(pool, index, |e| {
-            let job = BoundsJob { slots: pool.rig().slot_bounds(), palette: e.rows };
-            // The palette has the rig's own length, so the job cannot refuse it.
-            job.run().unwrap_or_default()
+            // The palette has the rig's own length, so it cannot be refused.
+            palette_bounds(pool.rig().slot_bounds(), e.rows).unwrap_or_default()
         });
         Ok(bounds)
     }

@@ -3,7 +3,7 @@
 use super::crowd_data::Crowd;
 use super::mirrors::Mirrored;
 use crate::playback::{InstanceId, PlaybackError as CrowdError};
-use crate::scene::{MirrorId, NodeId, OnRemove, SceneError, SceneGraph};
+use crate::scene::{NodeId, OnRemove, SceneError, SceneGraph};
 use crate::skeleton::LookupError;
 use crate::skeleton::limits::is_world;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ pub struct SceneStats {
 }
 
 impl Crowd {
-    /// Adds joints of an instance to a scene graph as nodes: its mirror. `joints` are indices, in any order; `None` for
-    /// all joints. The cost is per joint, and instances without a mirror cost nothing.
+    /// Adds joints of an instance to a scene graph as nodes: its mirror, whose root is returned. `joints` are indices, in
+    /// any order; `None` for all joints. The cost is per joint, and instances without a mirror cost nothing.
     ///
     /// These joints of the instance are [watched](Self::watch) while the mirror exists, and
     /// [`update_scene`](Self::update_scene) copies them to the nodes. The mirror's root has the transform of
@@ -64,7 +64,7 @@ impl Crowd {
         instance: InstanceId,
         scene: &mut SceneGraph,
         joints: Option<&[usize]>,
-    ) -> Result<MirrorId, CrowdError> {
+    ) -> Result<NodeId, CrowdError> {
         let (pool, index) = self.instance(instance)?;
         let skeleton = pool.rig().skeleton();
         // Joint indices fit in 16 bits.
@@ -98,8 +98,8 @@ impl Crowd {
         Ok(mirror)
     }
 
-    /// The mirror of an instance in a scene graph, if it has one.
-    pub fn mirror_of(&self, instance: InstanceId, scene: &SceneGraph) -> Option<MirrorId> {
+    /// The root of the mirror of an instance in a scene graph, if it has one.
+    pub fn mirror_of(&self, instance: InstanceId, scene: &SceneGraph) -> Option<NodeId> {
         Some(self.mirrors.find(instance, scene)?.mirror)
     }
 
@@ -136,7 +136,7 @@ impl Crowd {
         let mirror = self.mirror_of(instance, scene);
         let mirror = mirror
             .ok_or_else(|| CrowdError::NoMirror { instance, rig: self.rig_name(instance) })?;
-        scene.remove(scene.root(mirror)?, attached)?;
+        scene.remove(mirror, attached)?;
         self.mirrors.remove(mirror);
         Ok(())
     }
@@ -215,10 +215,10 @@ impl Crowd {
 }
 
 /// Removes a mirror of this scene. If `attached` is refused, the attached nodes lose their parent, or else are removed.
-fn remove(scene: &mut SceneGraph, mirror: MirrorId, attached: OnRemove) {
+fn remove(scene: &mut SceneGraph, mirror: NodeId, attached: OnRemove) {
     let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
     // A mirror of another scene is unknown here; the update of that scene removes it.
-    if let Ok(root) = scene.root(mirror) {
-        let _ = ways.into_iter().find(|&way| scene.remove(root, way).is_ok());
+    if scene.has(mirror) {
+        let _ = ways.into_iter().find(|&way| scene.remove(mirror, way).is_ok());
     }
 }

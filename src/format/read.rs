@@ -4,7 +4,7 @@ use super::container::{Entry, Section};
 use super::error::{Fault, ReadError};
 use super::memory::MemoryLimit;
 use super::names::Names;
-use crate::math::all_finite;
+use crate::math::all_within;
 use bytemuck::AnyBitPattern;
 
 /// A cursor over the bytes of a section.
@@ -104,7 +104,7 @@ impl<'a> SectionReader<'a> {
     ) -> Result<Vec<T>, ReadError> {
         let values: Vec<T> = self.many(count, what)?;
         let floats: &[f32] = bytemuck::cast_slice(&values);
-        if !all_finite(floats) {
+        if !all_within(floats, f32::MAX) {
             let index = floats.iter().position(|v| !v.is_finite());
             let index = index.unwrap_or_default();
             let place = self.last + 4 * index;

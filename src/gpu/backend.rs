@@ -6,6 +6,11 @@ use crate::math::Affine3x4;
 /// Bytes of a palette row on every backend.
 pub(super) const ROW_BYTES: u64 = size_of::<Affine3x4>() as u64;
 
+/// Bytes of palette rows.
+pub(super) fn row_bytes(rows: usize) -> u64 {
+    rows as u64 * ROW_BYTES
+}
+
 /// Windows of the uniform backend start at multiples of this many rows: 768 bytes, the smallest multiple
 /// of both the 48-byte row and the 256-byte offset alignment that every device accepts.
 const WINDOW_ALIGN: usize = 16;
@@ -34,25 +39,22 @@ impl PaletteBackend {
 
     /// The best backend of a device for palettes of up to `joints` rows: storage, else texture, else uniform.
     ///
-    /// `pair` is true for interpolated instances, whose two palettes of up to `joints` rows lie side by side.
-    ///
     /// # Errors
     /// If no backend of the device holds such palettes; the error states both numbers.
-    pub fn choose(gpu: &Gpu, joints: usize, pair: bool) -> Result<Self, GpuError> {
+    pub fn choose(gpu: &Gpu, joints: usize) -> Result<Self, GpuError> {
         let order = [Self::Storage, Self::Texture, Self::Uniform];
-        if let Some(fits) = order.into_iter().find(|b| b.check(gpu, joints, pair).is_ok()) {
-            return Ok(fits);
-        }
-        // `rev`, so that the first of equal backends is chosen: `max_by_key` returns the last.
-        let most = order.into_iter().rev().max_by_key(|b| b.max_joints(gpu, pair));
-        let most = most.unwrap_or(Self::Storage);
-        most.check(gpu, joints, pair).map(|()| most)
+        let fits = order.into_iter().find(|b| b.check(gpu, joints).is_ok());
+        // `rev`, so that the first of equal backends is in the error: `max_by_key` returns the last.
+        let most = || order.into_iter().rev().max_by_key(|b| b.max_joints(gpu, false));
+        let best = fits.or_else(most).unwrap_or(Self::Storage);
+        best.check(gpu, joints).map(|()| best)
     }
 
     /// The most rows of one palette that the device holds; 0 if it lacks the backend.
     ///
-    /// Of a `pair`, the second palette begins at the next multiple of [`align`](Self::align) behind the first. Both lie
-    /// in one page, and with the uniform backend in one window: 165 rows each in 16 KiB, 677 in 64 KiB.
+    /// Interpolated instances have a `pair` of palettes: the second begins at the next multiple of
+    /// [`align`](Self::align) behind the first. Both lie in one page, and with the uniform backend in one window: 165
+    /// rows each in 16 KiB, 677 in 64 KiB.
     pub fn max_joints(self, gpu: &Gpu, pair: bool) -> u64 {
         let limits = gpu.palette_limits();
         let rows = match self {
@@ -66,14 +68,14 @@ impl PaletteBackend {
         }
     }
 
-    /// Checks that a device can hold palettes of `joints` rows, or pairs of them side by side.
+    /// Checks that a device can hold palettes of `joints` rows.
     ///
     /// # Errors
     /// If a palette has more rows than [`max_joints`](Self::max_joints); the error states both numbers.
-    pub fn check(self, gpu: &Gpu, joints: usize, pair: bool) -> Result<(), GpuError> {
-        let (needed, limit) = (joints as u64, self.max_joints(gpu, pair));
+    pub fn check(self, gpu: &Gpu, joints: usize) -> Result<(), GpuError> {
+        let (needed, limit) = (joints as u64, self.max_joints(gpu, false));
         if limit == 0 || needed > limit {
-            return Err(GpuError::Joints { backend: self, needed, limit, pair });
+            return Err(GpuError::Joints { backend: self, needed, limit });
         }
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! `GpuBoneBuffer`: the palettes of a crowd in device memory, uploaded as they are evaluated.
 
-use super::backend::{PaletteBackend, ROW_BYTES};
+use super::backend::{PaletteBackend, ROW_BYTES, row_bytes};
 use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -19,11 +19,13 @@ pub struct GpuBoneOptions {
     /// Whether workers write through a ring of mapped buffers; otherwise rows are sent from heap memory with
     /// `write_buffer`. Default: yes.
     pub mapped: bool,
+    /// Whether the device times every frame's copies, if it can. Default: no.
+    pub timed: bool,
 }
 
 impl Default for GpuBoneOptions {
     fn default() -> Self {
-        Self { previous: false, mapped: true }
+        Self { previous: false, mapped: true, timed: false }
     }
 }
 
@@ -124,7 +126,7 @@ impl GpuBoneBuffer {
         backend: PaletteBackend,
         options: &GpuBoneOptions,
     ) -> Result<Self, GpuError> {
-        backend.check(gpu, 1, false)?;
+        backend.check(gpu, 1)?;
         Ok(Self {
             backend,
             options: *options,
@@ -147,9 +149,12 @@ impl GpuBoneBuffer {
         self.backend
     }
 
-    /// Sets whether workers write through mapped buffers from the next frame on. The ring keeps its memory.
-    pub fn set_mapped(&mut self, mapped: bool) {
-        self.options.mapped = mapped;
+    /// Sets other options from the next frame on. A change of `previous` drops all rows.
+    pub fn set_options(&mut self, options: &GpuBoneOptions) {
+        if options.previous != self.options.previous {
+            self.forget();
+        }
+        self.options = *options;
     }
 
     /// Evaluates every visible instance that is scheduled into device memory. The rows of all others stay where they
@@ -185,9 +190,8 @@ impl GpuBoneBuffer {
         self.in_heap.then_some(&self.heap)
     }
 
-    /// Drops the rows on the device and frees its memory, including timestamps. An error or a change of device does the
-    /// same.
-    pub fn forget(&mut self) {
+    /// Drops the rows on the device and frees its memory: after an error or a change of device.
+    fn forget(&mut self) {
         self.ring.clear();
         self.current = Target::default();
         self.previous = Target::default();
@@ -203,34 +207,26 @@ impl GpuBoneBuffer {
             self.forget();
             self.device = gpu.serial();
         }
+        if !self.options.timed {
+            self.stamps = None;
+        } else if self.stamps.is_none() {
+            self.stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1))).ok().flatten();
+        }
     }
 
-    /// Whether the rows are on this device.
-    pub fn is_on(&self, gpu: &Gpu) -> bool {
+    fn is_on(&self, gpu: &Gpu) -> bool {
         self.device == gpu.serial()
     }
 
-    /// Starts measuring the device time of every frame's copies, from the next frame on. Returns false if the device
-    /// cannot.
-    pub fn time_copies(&mut self, gpu: &Gpu) -> bool {
-        self.settle(gpu);
-        let stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1)));
-        self.stamps = stamps.ok().flatten();
-        self.stamps.is_some()
-    }
-
-    /// The device time of the last frame's copies; waits for them. `None` if it is not [measured](Self::time_copies).
-    /// Rows sent from heap memory are not included.
+    /// The device time of the last frame's copies; waits for them. `None` if it was not
+    /// [timed](GpuBoneOptions::timed), or not on this device. Rows sent from heap memory are not included.
     ///
     /// # Errors
     /// If the device fails.
     pub fn copy_time(&self, gpu: &Gpu) -> Result<Option<Duration>, GpuError> {
-        match &self.stamps {
-            Some(stamps) if self.is_on(gpu) => {
-                Ok(stamps.read(gpu)?.and_then(|parts| parts.first().copied()))
-            }
-            _ => Ok(None),
-        }
+        let stamps = self.stamps.as_ref().filter(|_| self.is_on(gpu));
+        let parts = stamps.map_or(Ok(None), |stamps| stamps.read(gpu))?;
+        Ok(parts.and_then(|parts| parts.first().copied()))
     }
 
     /// Reads the frame's rows back; waits for the device. For tests and tools.
@@ -245,27 +241,8 @@ impl GpuBoneBuffer {
         let target = &self.current;
         let mut rows = Vec::new();
         for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
-            let bytes = target.paging.rows(i).len() as u64 * ROW_BYTES;
-            let copy = gpu.checked(|| {
-                let copy = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("palette read-back"),
-                    size: bytes,
-                    usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                    mapped_at_creation: false,
-                });
-                let mut encoder = gpu.device.create_command_encoder(&Default::default());
-                encoder.copy_buffer_to_buffer(&page.buffer, 0, &copy, 0, bytes);
-                gpu.queue.submit([encoder.finish()]);
-                Ok(copy)
-            })?;
-            let read = gpu.read(&copy)?;
-            let start = rows.len();
-            let count = start + read.len() / ROW_BYTES as usize;
-            reserve_rows(&mut rows, count).map_err(GpuError::HeapMemory)?;
-            rows.resize(count, Affine3x4::IDENTITY);
-            if let Some(rows) = rows.get_mut(start..) {
-                bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
-            }
+            let read = gpu.read(page.buffer.slice(..row_bytes(target.paging.rows(i).len())))?;
+            rows.extend(bytemuck::pod_collect_to_vec::<u8, Affine3x4>(&read));
         }
         Ok(rows)
     }
@@ -286,7 +263,8 @@ impl GpuBoneBuffer {
         self.current.paging.len()
     }
 
-    /// A page of the frame as shaders bind it, for the layout of [`PaletteBackend::layout_entry`].
+    /// A page of the frame as shaders bind it, for the layout of [`PaletteBackend::layout_entry`]. `None` if it does not
+    /// exist, or is on another device.
     pub fn page(&self, gpu: &Gpu, page: usize) -> Option<wgpu::BindingResource<'_>> {
         self.page_of(&self.current, gpu, page)
     }
@@ -321,7 +299,7 @@ impl GpuBoneBuffer {
         gpu: &Gpu,
         page: usize,
     ) -> Option<wgpu::BindingResource<'a>> {
-        let pages = target.pages.get(..target.paging.len())?;
+        let pages = target.pages.get(..target.paging.len()).filter(|_| self.is_on(gpu))?;
         Some(pages.get(page)?.binding(self.backend, gpu.palette_limits()))
     }
 }

@@ -29,7 +29,7 @@ impl Default for GpuOptions {
 /// An open device with its queue, limits and error state.
 ///
 /// Run all work through [`Gpu::checked`], which turns the device's errors into typed ones. The library sets the
-/// uncaptured-error handler and device-lost callback of a device that it opens; a device of an engine may keep the
+/// uncaptured-error handler and device-lost callback of a device that it opens; a device of an engine keeps the
 /// engine's ([`Gpu::adopt`]). A loss during a wait ([`Gpu::wait`]) needs unwinding to become an error: with `panic =
 /// "abort"` it aborts the process.
 #[derive(Debug)]
@@ -41,7 +41,6 @@ pub struct Gpu {
     /// The adapter that the device was opened on.
     pub adapter: wgpu::Adapter,
     palette: PaletteLimits,
-    vertex_storage_buffers: u32,
     serial: u64,
     pub(super) faults: Faults,
 }
@@ -134,7 +133,8 @@ impl Gpu {
             ..Default::default()
         }))
         .map_err(|e| GpuError::NoDevice { adapter: name(adapter), reason: e.to_string() })?;
-        Ok(Self::of(adapter, device, queue, options.page_bytes, true))
+        let faults = Faults::report(&device);
+        Ok(Self::of(adapter, device, queue, options.page_bytes, faults))
     }
 
     /// Wraps a device that an engine has opened.
@@ -143,15 +143,10 @@ impl Gpu {
     /// [`GpuBoneBuffer`](super::GpuBoneBuffer) and of [`Gpu::checked`] on the calling thread. Outside of it, errors of
     /// [`Gpu::buffer`], [`Gpu::bind`], uploads of meshes and the like go to the device's uncaptured-error handler.
     ///
-    /// `take_handlers` replaces that handler and the device-lost callback. The next call then also returns errors of
-    /// other calls, and the reason of a loss is known. Otherwise both stay the engine's.
-    pub fn adopt(
-        adapter: &wgpu::Adapter,
-        device: wgpu::Device,
-        queue: wgpu::Queue,
-        take_handlers: bool,
-    ) -> Self {
-        Self::of(adapter, device, queue, u64::MAX, take_handlers)
+    /// That handler and the device-lost callback stay the engine's.
+    pub fn adopt(adapter: &wgpu::Adapter, device: wgpu::Device, queue: wgpu::Queue) -> Self {
+        let faults = Faults::probe(&device);
+        Self::of(adapter, device, queue, u64::MAX, faults)
     }
 
     fn of(
@@ -159,23 +154,20 @@ impl Gpu {
         device: wgpu::Device,
         queue: wgpu::Queue,
         page_bytes: u64,
-        take_handlers: bool,
+        faults: Faults,
     ) -> Self {
         static DEVICES: AtomicU64 = AtomicU64::new(0);
         let limits = device.limits();
         let flags = adapter.get_downlevel_capabilities().flags;
-        let vertex_storage_buffers = match flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE) {
-            true => limits.max_storage_buffers_per_shader_stage,
-            false => 0,
-        };
+        let storage = flags.contains(wgpu::DownlevelFlags::VERTEX_STORAGE)
+            && limits.max_storage_buffers_per_shader_stage > 0;
         let wanted = wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST;
         let rows = adapter.get_texture_format_features(wgpu::TextureFormat::Rgba32Float);
         let texture = rows.allowed_usages.contains(wanted);
         Self {
-            palette: PaletteLimits::new(&limits, page_bytes, vertex_storage_buffers > 0, texture),
-            vertex_storage_buffers,
+            palette: PaletteLimits::new(&limits, page_bytes, storage, texture),
             serial: DEVICES.fetch_add(1, Ordering::Relaxed),
-            faults: Faults::of(&device, take_handlers),
+            faults,
             adapter: adapter.clone(),
             device,
             queue,
@@ -192,11 +184,6 @@ impl Gpu {
         name(&self.adapter)
     }
 
-    /// Storage buffers that the vertex stage can bind.
-    pub fn vertex_storage_buffers(&self) -> u32 {
-        self.vertex_storage_buffers
-    }
-
     /// Palette rows in a window of the uniform backend: 341 in 16 KiB, 1365 in 64 KiB.
     pub fn window_rows(&self) -> u64 {
         self.palette.window
@@ -206,19 +193,46 @@ impl Gpu {
         &self.palette
     }
 
-    /// Checks that the device can create a buffer of `bytes` bytes.
-    ///
-    /// wgpu reports a buffer that is too large as a validation error; this error keeps both numbers.
+    /// An unmapped buffer with unspecified contents.
     ///
     /// # Errors
-    /// If `bytes` is above the device's `max_buffer_size`.
-    pub fn check_buffer(&self, what: &'static str, bytes: u64) -> Result<(), GpuError> {
-        let limits = self.device.limits();
-        let limit = limits.max_buffer_size;
-        if bytes > limit {
-            return Err(GpuError::Limit { what, needed: bytes, limit });
+    /// If `size` is above the device's limit: wgpu's own error lacks the numbers.
+    pub(super) fn empty_buffer(
+        &self,
+        what: &'static str,
+        size: u64,
+        usage: wgpu::BufferUsages,
+    ) -> Result<wgpu::Buffer, GpuError> {
+        let limit = self.device.limits().max_buffer_size;
+        if size > limit {
+            return Err(GpuError::Limit { what, needed: size, limit });
         }
-        Ok(())
+        // Not `create_buffer_init`: that one panics when the device has no memory left.
+        Ok(self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some(what),
+            size,
+            usage,
+            mapped_at_creation: false,
+        }))
+    }
+
+    /// A texture of one layer for shaders to read, and for copies into it.
+    pub(super) fn texture(
+        &self,
+        label: &str,
+        format: wgpu::TextureFormat,
+        [width, height]: [u32; 2],
+    ) -> wgpu::Texture {
+        self.device.create_texture(&wgpu::TextureDescriptor {
+            label: Some(label),
+            size: wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        })
     }
 
     /// A buffer with `contents`, zero-padded to a multiple of 16 bytes and never empty.
@@ -232,14 +246,7 @@ impl Gpu {
         usage: wgpu::BufferUsages,
     ) -> Result<wgpu::Buffer, GpuError> {
         let size = (contents.len() as u64).next_multiple_of(16).max(16);
-        self.check_buffer(what, size)?;
-        // Not `create_buffer_init`: that one panics when the device has no memory left.
-        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(what),
-            size,
-            usage: usage | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let buffer = self.empty_buffer(what, size, usage | wgpu::BufferUsages::COPY_DST)?;
         let whole = contents.len() & !3;
         let (head, tail) = contents.split_at(whole);
         if !head.is_empty() {
@@ -247,36 +254,45 @@ impl Gpu {
         }
         if !tail.is_empty() {
             let mut word = [0u8; 4];
-            for (to, from) in word.iter_mut().zip(tail) {
-                *to = *from;
-            }
+            word[..tail.len()].copy_from_slice(tail);
             self.queue.write_buffer(&buffer, whole as u64, &word);
         }
         Ok(buffer)
     }
 
-    /// Reads a mappable buffer's bytes back to the CPU, after all submitted work is done.
+    /// Reads bytes of a buffer back to the CPU, after all submitted work is done. The buffer needs `MAP_READ`, or
+    /// `COPY_SRC`: its bytes are then copied to one that is mapped.
     ///
     /// # Errors
-    /// If the device fails or refuses to map the buffer.
-    pub fn read(&self, buffer: &wgpu::Buffer) -> Result<Vec<u8>, GpuError> {
+    /// If the device fails or refuses to copy or map the buffer.
+    pub fn read(&self, bytes: wgpu::BufferSlice<'_>) -> Result<Vec<u8>, GpuError> {
         let (sender, receiver) = std::sync::mpsc::channel();
-        self.checked(|| {
-            buffer.map_async(wgpu::MapMode::Read, .., move |result| {
+        let (from, offset, size) = (bytes.buffer(), bytes.offset(), bytes.size());
+        let (mapped, range) = self.checked(|| {
+            let (mapped, first) = if from.usage().contains(wgpu::BufferUsages::MAP_READ) {
+                (from.clone(), offset)
+            } else {
+                let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+                let copy = self.empty_buffer("bytes to read back", size, usage)?;
+                let mut encoder = self.device.create_command_encoder(&Default::default());
+                encoder.copy_buffer_to_buffer(from, offset, &copy, 0, size);
+                self.queue.submit([encoder.finish()]);
+                (copy, 0)
+            };
+            let range = first..first + size;
+            mapped.map_async(wgpu::MapMode::Read, range.clone(), move |result| {
                 // The receiver is gone if the wait failed, as with a lost device.
                 let _ = sender.send(result);
             });
-            self.wait()
+            self.wait()?;
+            Ok((mapped, range))
         })?;
-        let refused = |reason: String| GpuError::Refused { reason };
-        receiver
-            .try_recv()
-            .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?
-            .map_err(|e| refused(format!("the buffer was not mapped: {e}")))?;
-        let view = buffer.get_mapped_range(..).map_err(|e| refused(e.to_string()))?;
-        let bytes = view.to_vec();
-        drop(view);
-        buffer.unmap();
+        let refused = |e: &dyn std::fmt::Display| GpuError::Refused {
+            reason: format!("the buffer was not mapped: {e}"),
+        };
+        receiver.try_recv().map_err(|e| refused(&e))?.map_err(|e| refused(&e))?;
+        let bytes = mapped.get_mapped_range(range).map_err(|e| refused(&e))?.to_vec();
+        mapped.unmap();
         Ok(bytes)
     }
 

@@ -50,7 +50,9 @@ pub enum GpuError {
         limit: u64,
     },
     /// A palette has more rows than a backend of this device holds.
-    #[error("{}", too_many_joints(*backend, *needed, *limit, *pair))]
+    #[error(
+        "the palette of one instance has {needed} joints, the {backend} backend of this device holds {limit}"
+    )]
     Joints {
         /// The backend.
         backend: PaletteBackend,
@@ -58,8 +60,6 @@ pub enum GpuError {
         needed: u64,
         /// The most rows that the backend holds; 0 if the device lacks it.
         limit: u64,
-        /// True for the two palettes of an interpolated instance; the numbers are then those of one of them.
-        pair: bool,
     },
     /// An instance reads rows that do not lie in the window of the uniform backend that is bound for it.
     #[error(
@@ -98,15 +98,4 @@ pub enum GpuError {
         /// The message of wgpu.
         reason: String,
     },
-}
-
-fn too_many_joints(backend: PaletteBackend, needed: u64, limit: u64, pair: bool) -> String {
-    let (who, holds) = match pair {
-        false => (format!("the palette of one instance has {needed} joints"), "holds"),
-        true => (
-            format!("the two palettes of an interpolated instance have {needed} joints each"),
-            "holds pairs of",
-        ),
-    };
-    format!("{who}, the {backend} backend of this device {holds} {limit}")
 }

@@ -31,28 +31,40 @@ pub(super) struct Reports {
 }
 
 impl Faults {
-    /// Starts to record a device's errors. Without the device's handlers, only its loss can be found out.
-    pub fn of(device: &wgpu::Device, take_handlers: bool) -> Self {
-        if take_handlers {
-            return Self::Reported(watch(device));
-        }
-        // Keeps errors of the probe from the host's handler.
-        let filters = [
-            wgpu::ErrorFilter::OutOfMemory,
-            wgpu::ErrorFilter::Validation,
-            wgpu::ErrorFilter::Internal,
-        ];
-        let scopes = filters.map(|filter| device.push_error_scope(filter));
-        let probe = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("phalanx probe"),
-            size: 16,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
+    /// Sets a device's handlers, which record its errors from now on.
+    pub fn report(device: &wgpu::Device) -> Self {
+        let reports = Arc::new(Mutex::new(Reports::default()));
+        let sink = Arc::clone(&reports);
+        // Without a handler wgpu panics on the first error that no scope captures.
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            lock(&sink).uncaptured.get_or_insert(typed(error));
+        }));
+        let sink = Arc::clone(&reports);
+        device.set_device_lost_callback(move |reason, message| {
+            let reason = match reason {
+                wgpu::DeviceLostReason::Destroyed => "it was destroyed",
+                wgpu::DeviceLostReason::Unknown => "the reason is unknown",
+            };
+            lock(&sink).lost.get_or_insert_with(|| match message.as_str() {
+                "" => reason.into(),
+                message => message.into(),
+            });
         });
-        // Scopes are closed in the reverse order of opening.
-        let errors = scopes.into_iter().rev().filter_map(|s| pollster::block_on(s.pop()));
-        let refused = errors.count() > 0;
-        Self::Probed((!refused).then_some(Mutex::new(probe)))
+        Self::Reported(reports)
+    }
+
+    /// Leaves the device's handlers to the host: only the device's loss can be found out then.
+    pub fn probe(device: &wgpu::Device) -> Self {
+        // Keeps errors of the probe from the host's handler.
+        let (probe, error) = scoped(device, || {
+            device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("phalanx probe"),
+                size: 16,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            })
+        });
+        Self::Probed(error.is_none().then_some(Mutex::new(probe)))
     }
 
     /// The reason of the device's loss, if it was lost.
@@ -117,16 +129,9 @@ impl Gpu {
     /// # Errors
     /// The error of `work`, or the device's.
     pub fn checked<T>(&self, work: impl FnOnce() -> Result<T, GpuError>) -> Result<T, GpuError> {
-        let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
-        let internal = self.device.push_error_scope(wgpu::ErrorFilter::Internal);
-        let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
-        let value = work();
-        let memory = pollster::block_on(memory.pop());
-        let internal = pollster::block_on(internal.pop());
-        let validation = pollster::block_on(validation.pop());
+        let (value, caught) = scoped(&self.device, work);
         let uncaptured = self.faults.take_uncaptured();
-        let reported = memory.or(internal).or(validation).map(typed);
-        let error = reported.or(uncaptured);
+        let error = caught.or(uncaptured);
         let unclear = error.as_ref().is_some_and(|e| *e != GpuError::OutOfMemory);
         if unclear && self.poll().is_ok() {
             // A destroyed device reports its loss only when its last work is done; other errors come earlier. The
@@ -160,27 +165,15 @@ impl Gpu {
     }
 }
 
-/// Sets a device's handlers, which record its errors.
-fn watch(device: &wgpu::Device) -> Arc<Mutex<Reports>> {
-    let faults = Arc::new(Mutex::new(Reports::default()));
-    let sink = Arc::clone(&faults);
-    // Without a handler wgpu panics on the first error that no scope captures.
-    device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
-        let mut faults = lock(&sink);
-        faults.uncaptured.get_or_insert(typed(error));
-    }));
-    let sink = Arc::clone(&faults);
-    device.set_device_lost_callback(move |reason, message| {
-        let reason = match reason {
-            wgpu::DeviceLostReason::Destroyed => "it was destroyed",
-            wgpu::DeviceLostReason::Unknown => "the reason is unknown",
-        };
-        lock(&sink).lost.get_or_insert_with(|| match message.as_str() {
-            "" => reason.into(),
-            message => message.into(),
-        });
-    });
-    faults
+/// Runs `work` within scopes for all errors; returns its value, and the first error that they caught.
+fn scoped<T>(device: &wgpu::Device, work: impl FnOnce() -> T) -> (T, Option<GpuError>) {
+    let validation = device.push_error_scope(wgpu::ErrorFilter::Validation);
+    let internal = device.push_error_scope(wgpu::ErrorFilter::Internal);
+    let memory = device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
+    let value = work();
+    // Scopes are closed in the reverse order of opening.
+    let caught = [memory, internal, validation].map(|scope| pollster::block_on(scope.pop()));
+    (value, caught.into_iter().flatten().next().map(typed))
 }
 
 fn typed(error: wgpu::Error) -> GpuError {

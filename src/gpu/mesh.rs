@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::influences::{self, InfluenceFormat};
+use super::influences;
 use super::{Gpu, GpuError, PaletteBackend, Table};
 use crate::mesh::Primitive;
 
@@ -32,8 +32,9 @@ pub struct GpuMesh {
     pub surface: wgpu::Buffer,
     /// Influences; `None` if the mesh is rigid.
     pub influences: Option<wgpu::Buffer>,
-    /// The format of the influences; `None` if the mesh is rigid.
-    pub stored: Option<InfluenceFormat>,
+    /// The layout of the influences; `None` if the mesh is rigid. Joints are at location 4, weights at 5; of eight
+    /// influences per vertex, which have four attributes, the second four are at 6 and 7.
+    pub influence_layout: Option<wgpu::VertexBufferLayout<'static>>,
     /// Triangle indices, 32 bits.
     pub indices: wgpu::Buffer,
     /// Number of indices.
@@ -83,17 +84,16 @@ impl GpuMesh {
             .collect();
         let stream = Some(primitive).filter(|_| skinned).and_then(influences::stream);
         let vertex = wgpu::BufferUsages::VERTEX;
-        let (stored, bytes, dropped_weight) = match stream {
-            Some((format, bytes, dropped)) => (Some(format), Some(bytes), dropped),
+        let (influence_layout, influences, dropped_weight) = match stream {
+            Some((layout, bytes, dropped)) => {
+                (Some(layout), Some(gpu.buffer("influences", &bytes, vertex)?), dropped)
+            }
             None => (None, None, 0.0),
         };
         Ok(Self {
             surface: gpu.buffer("vertices", bytemuck::cast_slice(&surface), vertex)?,
-            influences: match bytes {
-                Some(bytes) => Some(gpu.buffer("influences", &bytes, vertex)?),
-                None => None,
-            },
-            stored,
+            influences,
+            influence_layout,
             indices: gpu.buffer(
                 "indices",
                 bytemuck::cast_slice(&primitive.indices),

@@ -29,7 +29,6 @@ pub use backend::PaletteBackend;
 pub use bones::{BoneRow, BoneUpload, GpuBoneBuffer, GpuBoneOptions};
 pub use device::{Gpu, GpuOptions};
 pub use error::GpuError;
-pub use influences::InfluenceFormat;
 pub use mesh::{GpuMesh, SURFACE_LAYOUT};
 pub use pages::RowPages;
 pub use skin::{

@@ -48,7 +48,7 @@ impl RowPages {
         palette: &[Affine3x4],
     ) -> Result<Vec<BoneRow>, GpuError> {
         let longest = readers.iter().map(Range::len).max().unwrap_or(0);
-        self.backend.check(gpu, longest.max(1), false)?;
+        self.backend.check(gpu, longest.max(1))?;
         let max = usize::try_from(gpu.palette_limits().page(self.backend)).unwrap_or(usize::MAX);
         let (runs, places) = plan(readers, self.backend.align(), max);
         self.used = runs.last().map_or(1, |run| run.page + 1);

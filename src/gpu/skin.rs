@@ -1,6 +1,6 @@
 //! Compute skinning into a vertex buffer: vertices are skinned once and drawn in several passes.
 
-use super::influences::{self, InfluenceFormat};
+use super::influences;
 use super::mesh::displacements;
 use super::{Gpu, GpuError, PaletteBackend, Table, shaders};
 use crate::mesh::Primitive;
@@ -48,7 +48,7 @@ pub struct SkinningMesh {
     source: wgpu::Buffer,
     influences: wgpu::Buffer,
     deltas: Table,
-    stored: Option<InfluenceFormat>,
+    layout: Option<wgpu::VertexBufferLayout<'static>>,
     vertices: u32,
     targets: u32,
     /// One more than the largest slot with a weight that is not 0; 1 without influences.
@@ -73,25 +73,18 @@ impl SkinningMesh {
                 tangent: primitive.tangents.get(v).copied().unwrap_or_default(),
             })
             .collect();
-        let (stored, bytes) = match influences::stream(primitive) {
-            Some((format, bytes, _)) => (Some(format), bytes),
-            None => (None, Vec::new()),
-        };
+        let stream = influences::stream(primitive);
+        let (layout, bytes) = stream.map_or_else(Default::default, |s| (Some(s.0), s.1));
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Ok(Self {
             source: storage(gpu, "vertices to skin, in bytes,", bytemuck::cast_slice(&source))?,
             influences: storage(gpu, "influences, in bytes,", &bytes)?,
             deltas: displacements(gpu, backend, primitive)?,
-            stored,
+            layout,
             vertices: narrow(source.len()),
             targets: narrow(primitive.targets.len()),
             slots: slots(primitive),
         })
-    }
-
-    /// Vertices of one instance.
-    pub fn vertices(&self) -> u32 {
-        self.vertices
     }
 }
 
@@ -164,7 +157,8 @@ pub struct ComputeSkinner {
     mesh: wgpu::BindGroupLayout,
     layout: wgpu::PipelineLayout,
     module: wgpu::ShaderModule,
-    pipelines: HashMap<Option<InfluenceFormat>, wgpu::ComputePipeline>,
+    /// By layout of the influences.
+    pipelines: HashMap<Option<wgpu::VertexBufferLayout<'static>>, wgpu::ComputePipeline>,
 }
 
 impl ComputeSkinner {
@@ -251,15 +245,8 @@ impl ComputeSkinner {
         let bytes = (u64::from(mesh.vertices) * stride).saturating_mul(instances as u64);
         let what = "skinned vertices, in bytes,";
         check_binding(gpu, what, bytes)?;
-        gpu.check_buffer(what, bytes)?;
-        Ok(gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some(what),
-            size: bytes.max(stride),
-            usage: wgpu::BufferUsages::STORAGE
-                | wgpu::BufferUsages::VERTEX
-                | wgpu::BufferUsages::COPY_SRC,
-            mapped_at_creation: false,
-        }))
+        let usage = wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_SRC;
+        gpu.empty_buffer(what, bytes.max(stride), usage | wgpu::BufferUsages::STORAGE)
     }
 
     /// Records one dispatch for a run. Call inside [`Gpu::checked`].
@@ -315,7 +302,7 @@ impl ComputeSkinner {
             PaletteBackend::Uniform => &[run.offset],
             PaletteBackend::Texture | PaletteBackend::Storage => &[],
         };
-        pass.set_pipeline(self.pipeline(gpu, run.mesh.stored));
+        pass.set_pipeline(self.pipeline(gpu, run.mesh));
         pass.set_bind_group(1, &palette, offsets);
         pass.set_bind_group(2, &mesh, &[]);
         pass.dispatch_workgroups(groups, instances, 1);
@@ -343,17 +330,18 @@ impl ComputeSkinner {
         Ok(())
     }
 
-    fn pipeline(&mut self, gpu: &Gpu, stored: Option<InfluenceFormat>) -> &wgpu::ComputePipeline {
+    fn pipeline(&mut self, gpu: &Gpu, mesh: &SkinningMesh) -> &wgpu::ComputePipeline {
         let (layout, module) = (&self.layout, &self.module);
-        self.pipelines.entry(stored).or_insert_with(|| {
-            let constants = match stored {
-                None => [("FOURS", 0.0), ("JOINT_BYTES", 1.0), ("WEIGHT_BYTES", 1.0)],
-                Some(f) => [
-                    ("FOURS", f.fours() as f64),
-                    ("JOINT_BYTES", (f.joints.size() / 4) as f64),
-                    ("WEIGHT_BYTES", (f.weights.size() / 4) as f64),
-                ],
+        self.pipelines.entry(mesh.layout.clone()).or_insert_with(|| {
+            let (fours, [joint, weight]) = match &mesh.layout {
+                None => (0, [1.0; 2]),
+                Some(layout) => {
+                    let bytes = influences::formats(layout).map(|f| (f.size() / 4) as f64);
+                    (layout.attributes.len() / 2, bytes)
+                }
             };
+            let constants =
+                [("FOURS", fours as f64), ("JOINT_BYTES", joint), ("WEIGHT_BYTES", weight)];
             gpu.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some("compute skinning"),
                 layout: Some(layout),

@@ -1,7 +1,7 @@
 //! A ring of mapped staging buffers, and the palette memory through which workers write to them.
 
 use super::Gpu;
-use super::backend::ROW_BYTES;
+use super::backend::{ROW_BYTES, row_bytes};
 use super::paging::Paging;
 use crate::crowd::PaletteMemory;
 use crate::math::Affine3x4;
@@ -107,7 +107,7 @@ impl Ring {
             taken.push(Staging {
                 buffer: gpu.device.create_buffer(&wgpu::BufferDescriptor {
                     label: Some("palette staging"),
-                    size: rows as u64 * ROW_BYTES,
+                    size: row_bytes(rows),
                     usage: wgpu::BufferUsages::MAP_WRITE | wgpu::BufferUsages::COPY_SRC,
                     mapped_at_creation: true,
                 }),
@@ -166,12 +166,12 @@ impl<'a> MappedRows<'a> {
         let start = of_page.start.max(self.rows.start);
         let end = of_page.end.min(self.rows.end);
         let (at, count) = (start - of_page.start, end - start);
-        let bytes = |rows: usize| rows as u64 * ROW_BYTES;
         let staging = self.buffers.get(page)?;
         if at + count > staging.rows {
             return None;
         }
-        let view = staging.buffer.get_mapped_range_mut(bytes(at)..bytes(at + count)).ok()?;
+        let view =
+            staging.buffer.get_mapped_range_mut(row_bytes(at)..row_bytes(at + count)).ok()?;
         self.view = Some((view, start..end));
         Some(())
     }

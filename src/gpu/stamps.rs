@@ -52,24 +52,16 @@ impl Stamps {
             return Ok(None);
         }
         let count = self.queries.count();
-        let bytes = gpu.checked(|| {
-            let buffer = |usage| {
-                gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                    label: Some("timestamps"),
-                    size: u64::from(count) * STAMP as u64,
-                    usage,
-                    mapped_at_creation: false,
-                })
-            };
-            let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
-            let read = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
+        let resolved = gpu.checked(|| {
+            let usage = wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC;
+            let bytes = u64::from(count) * STAMP as u64;
+            let resolved = gpu.empty_buffer("timestamps", bytes, usage)?;
             let mut encoder = gpu.device.create_command_encoder(&Default::default());
             encoder.resolve_query_set(&self.queries, 0..count, &resolved, 0);
-            encoder.copy_buffer_to_buffer(&resolved, 0, &read, 0, read.size());
             gpu.queue.submit([encoder.finish()]);
-            Ok(read)
+            Ok(resolved)
         })?;
-        let bytes = gpu.read(&bytes)?;
+        let bytes = gpu.read(resolved.slice(..))?;
         let stamps = bytes.as_chunks::<STAMP>().0;
         let period = f64::from(gpu.queue.get_timestamp_period());
         let part = |pair: &[[u8; STAMP]; 2]| {

@@ -72,18 +72,7 @@ impl Table {
             let most = u64::from(side) * u64::from(side) * texel as u64;
             return Err(refuse(bytes.len() as u64, most));
         }
-        let size =
-            wgpu::Extent3d { width: width as u32, height: height as u32, depth_or_array_layers: 1 };
-        let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-            label: Some(what),
-            size,
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format,
-            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-            view_formats: &[],
-        });
+        let texture = gpu.texture(what, format, [width as u32, height as u32]);
         let mut whole = bytes.to_vec();
         whole.resize(width * height * texel, 0);
         gpu.queue.write_texture(
@@ -94,7 +83,7 @@ impl Table {
                 bytes_per_row: Some((width * texel) as u32),
                 rows_per_image: None,
             },
-            size,
+            texture.size(),
         );
         Ok(Self { data: Data::Texture(texture.create_view(&Default::default())) })
     }

@@ -111,16 +111,13 @@ impl Page {
             PaletteBackend::Texture => {
                 let lines = (rows as u64).div_ceil(limits.line.max(1)).max(1);
                 bytes = lines * limits.line * ROW_BYTES;
-                texture = Some(rows_texture(gpu, limits.line, lines));
+                let size = [limits.line * 3, lines].map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+                let rows = gpu.texture("palette rows", wgpu::TextureFormat::Rgba32Float, size);
+                let view = rows.create_view(&Default::default());
+                texture = Some((rows, view));
             }
         }
-        gpu.check_buffer("a page of palette rows, in bytes,", bytes)?;
-        let buffer = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("palette page"),
-            size: bytes,
-            usage,
-            mapped_at_creation: false,
-        });
+        let buffer = gpu.empty_buffer("a page of palette rows, in bytes,", bytes, usage)?;
         Ok(Self { buffer, texture, rows })
     }
 
@@ -171,24 +168,4 @@ impl Page {
             (None, _) => self.buffer.as_entire_binding(),
         }
     }
-}
-
-fn rows_texture(gpu: &Gpu, line: u64, lines: u64) -> (wgpu::Texture, wgpu::TextureView) {
-    let narrow = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    let texture = gpu.device.create_texture(&wgpu::TextureDescriptor {
-        label: Some("palette rows"),
-        size: wgpu::Extent3d {
-            width: narrow(line * 3),
-            height: narrow(lines),
-            depth_or_array_layers: 1,
-        },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba32Float,
-        usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
-        view_formats: &[],
-    });
-    let view = texture.create_view(&Default::default());
-    (texture, view)
 }

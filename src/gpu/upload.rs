@@ -8,7 +8,7 @@
 //! previous  | bank 0 | … | bank 3 | … | bank 7 |          first, the rows that the last frame changed are copied here
 //! ```
 
-use super::backend::ROW_BYTES;
+use super::backend::row_bytes as bytes;
 use super::bones::{BoneUpload, GpuBoneBuffer};
 use super::paging::Paging;
 use super::staging::{HeapRows, MappedRows, Ring, Staging};
@@ -18,10 +18,6 @@ use crate::crowd::{Crowd, RowLayout, Schedule, reserve_rows};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-fn bytes(rows: usize) -> u64 {
-    rows as u64 * ROW_BYTES
-}
 
 impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
@@ -34,7 +30,7 @@ impl GpuBoneBuffer {
             holds: self.current.frame.take(),
         });
         for group in schedule.groups() {
-            backend.check(gpu, group.palette, false)?;
+            backend.check(gpu, group.palette)?;
         }
         let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
         let (id, follows) = (schedule.id(), schedule.follows());

@@ -2,6 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 use glam::{Affine3A, DAffine3, DMat3, DVec3, Mat4, Quat, Vec3, Vec4};
+use std::ops::Mul;
 
 /// An affine transform as three rows of four: `p' = (dot(row_i, (p, 1)))`.
 ///
@@ -45,19 +46,6 @@ impl Affine3x4 {
     /// The matrix translation × rotation × scale. The quaternion must be normalised.
     pub fn from_scale_rotation_translation(scale: Vec3, rotation: Quat, translation: Vec3) -> Self {
         Affine3A::from_scale_rotation_translation(scale, rotation, translation).into()
-    }
-
-    /// `self × rhs`: first `rhs`, then `self`.
-    pub fn mul(&self, rhs: &Self) -> Self {
-        let mut rows = [[0.0; 4]; 3];
-        for (out, a) in rows.iter_mut().zip(&self.rows) {
-            for (c, out) in out.iter_mut().enumerate() {
-                let b = &rhs.rows;
-                *out = a[0] * b[0][c] + a[1] * b[1][c] + a[2] * b[2][c];
-            }
-            out[3] += a[3];
-        }
-        Self { rows }
     }
 
     /// Transforms the point `p`: the linear part, then the translation.
@@ -118,16 +106,21 @@ impl Affine3x4 {
     }
 }
 
+/// Applies first the right transform, then the left one.
+impl Mul for Affine3x4 {
+    type Output = Self;
+
+    fn mul(self, right: Self) -> Self {
+        let b = &right.rows;
+        let product = |a: [f32; 4], c: usize| a[0] * b[0][c] + a[1] * b[1][c] + a[2] * b[2][c];
+        let row = |a: [f32; 4]| [product(a, 0), product(a, 1), product(a, 2), product(a, 3) + a[3]];
+        Self { rows: self.rows.map(row) }
+    }
+}
+
 impl From<Affine3A> for Affine3x4 {
     fn from(a: Affine3A) -> Self {
-        let (m, t) = (a.matrix3, a.translation);
-        Self {
-            rows: [
-                [m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x],
-                [m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y],
-                [m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z],
-            ],
-        }
+        Mat4::from(a).into()
     }
 }
 
@@ -177,15 +170,9 @@ impl From<Affine3x4> for DAffine3 {
 impl From<DAffine3> for Affine3x4 {
     /// Rounds to f32; values beyond its range become infinite.
     fn from(a: DAffine3) -> Self {
-        let (m, t) = (a.matrix3, a.translation);
-        let row = |x: f64, y: f64, z: f64, w: f64| [x as f32, y as f32, z as f32, w as f32];
-        Self {
-            rows: [
-                row(m.x_axis.x, m.y_axis.x, m.z_axis.x, t.x),
-                row(m.x_axis.y, m.y_axis.y, m.z_axis.y, t.y),
-                row(m.x_axis.z, m.y_axis.z, m.z_axis.z, t.z),
-            ],
-        }
+        let (m, t) = (a.matrix3.as_mat3().transpose(), a.translation.as_vec3());
+        let row = |axis: Vec3, t: f32| axis.extend(t).to_array();
+        Self { rows: [row(m.x_axis, t.x), row(m.y_axis, t.y), row(m.z_axis, t.z)] }
     }
 }
 
@@ -215,7 +202,7 @@ mod tests {
         for (a, b) in turns.iter().flat_map(|a| turns.map(|b| (*a, b))) {
             for scale in scales {
                 let scaled = Affine3x4::from_scale_rotation_translation(scale.into(), a, Vec3::ONE);
-                let turned = Affine3x4::from(Affine3A::from_quat(b)).mul(&scaled);
+                let turned = Affine3x4::from(Affine3A::from_quat(b)) * scaled;
                 let wanted = scale.iter().fold(0.0f32, |m, s| m.max(s.abs()));
                 let found = turned.stretch();
                 assert!(
@@ -241,7 +228,7 @@ mod tests {
         );
         let b = Affine3A::from_rotation_translation(Quat::from_rotation_x(-1.1), Vec3::X);
         let p = Vec3::new(0.3, -0.4, 0.5);
-        let product = Affine3x4::from(a).mul(&Affine3x4::from(b));
+        let product = Affine3x4::from(a) * Affine3x4::from(b);
         let expected = a.transform_point3(b.transform_point3(p));
         assert!((product.transform_point3(p) - expected).length() < 1e-5);
         let back = Affine3x4::from_cols_array(&product.to_cols_array());

@@ -12,8 +12,6 @@ pub use affine::Affine3x4;
 pub(crate) use hash::Fnv1a;
 pub(crate) use hermite::hermite;
 pub use rigid::Rigid;
-#[cfg(feature = "phx")]
-pub(crate) use row::all_finite;
 pub(crate) use row::blocks_for;
 pub use row::{LANES, Row};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};

@@ -1,6 +1,7 @@
 //! `Rigid`: a rotation and a translation in f64, for motion that accumulates over many frames.
 
 use glam::{DQuat, DVec3};
+use std::ops::Mul;
 
 /// A rigid motion: first the rotation, then the translation. f64, metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,14 +22,6 @@ impl Rigid {
     /// The identity motion.
     pub const IDENTITY: Self = Self { rotation: DQuat::IDENTITY, translation: DVec3::ZERO };
 
-    /// `self × next`: `next` is applied in the local space that `self` leads to.
-    pub fn then(&self, next: &Self) -> Self {
-        Self {
-            rotation: (self.rotation * next.rotation).normalize(),
-            translation: self.translation + self.rotation * next.translation,
-        }
-    }
-
     /// The inverse motion.
     pub(crate) fn inverse(&self) -> Self {
         let rotation = self.rotation.conjugate();
@@ -42,12 +35,24 @@ impl Rigid {
         let mut out = Self::IDENTITY;
         while left > 0 {
             if left & 1 == 1 {
-                out = out.then(&square);
+                out = out * square;
             }
-            square = square.then(&square);
+            square = square * square;
             left >>= 1;
         }
         out
+    }
+}
+
+/// Applies the right motion in the local space that the left one leads to.
+impl Mul for Rigid {
+    type Output = Self;
+
+    fn mul(self, next: Self) -> Self {
+        Self {
+            rotation: (self.rotation * next.rotation).normalize(),
+            translation: self.translation + self.rotation * next.translation,
+        }
     }
 }
 
@@ -69,9 +74,9 @@ mod tests {
         let mut looped = Rigid::IDENTITY;
         for n in 0..300 {
             assert!(near(&step.repeat(n), &looped, 1e-11), "{n}");
-            let back = step.repeat(-n).then(&looped);
+            let back = step.repeat(-n) * looped;
             assert!(near(&back, &Rigid::IDENTITY, 1e-11), "{n}");
-            looped = looped.then(&step);
+            looped = looped * step;
         }
         assert_eq!(Rigid::IDENTITY.repeat(i64::MIN), Rigid::IDENTITY);
         assert!(step.repeat(i64::MAX).translation.is_finite());

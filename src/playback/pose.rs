@@ -119,7 +119,7 @@ fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
                 Some(m) => Affine3x4::from_cols_array(m),
                 None => nodes[n].local.to_affine(),
             };
-            above = above.mul(&local);
+            above = above * local;
             worlds[n] = Some(above);
         }
     }

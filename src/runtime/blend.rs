@@ -1,7 +1,8 @@
 //! Blending: the actions of one layer, one layer over another, additive layers. The rules are in `evaluate::blend`.
 
 use super::channels;
-use super::check::{JobError, exact, in_range, same_shape};
+use super::check::{JobError, exact, in_range, parts, same_shape};
+use crate::clip::ClipKind;
 use crate::evaluate::blend::{
     add_rotation, add_scale, cover, cover_rotation, join, scaled, shares,
 };
@@ -30,109 +31,65 @@ pub struct BlendJob<'a> {
 }
 
 impl BlendJob<'_> {
-    const NAME: &'static str = "BlendJob";
-
-    /// Checks shapes and weights.
-    fn validate(&self) -> Result<(), JobError> {
-        let needed = self.rest.shape();
-        for (pose, weight) in self.actions {
-            same_shape(Self::NAME, ACTION_NAMES, pose.shape(), needed)?;
-            in_range(Self::NAME, "weight", *weight, 0.0, MAX_ACTION_WEIGHT)?;
-        }
-        same_shape(Self::NAME, OUTPUT_NAMES, self.output.shape(), needed)
-    }
-
-    /// Validates, then blends.
+    /// Checks the inputs, then blends.
     ///
     /// # Errors
     /// If a pose has another shape than `rest`, or a weight is negative or not finite.
     pub fn run(self) -> Result<(), JobError> {
-        self.validate()?;
-        dispatch(SimdLevel::current(), self);
+        self.run_at(SimdLevel::current())
+    }
+
+    fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
+        const NAME: &str = "BlendJob";
+        let needed = self.rest.shape();
+        for (pose, weight) in self.actions {
+            same_shape(NAME, parts!("action"), pose.shape(), needed)?;
+            in_range(NAME, "weight", *weight, 0.0, MAX_ACTION_WEIGHT)?;
+        }
+        same_shape(NAME, parts!("output"), self.output.shape(), needed)?;
+        dispatch(level, self);
         Ok(())
     }
 }
 
-/// Blends one layer over what lies below it: `below` towards `above` by weight × mask.
+/// Blends a layer over what lies below it, or adds an additive one, with w = weight × mask.
+///
+/// A full layer blends `pose` towards `layer` by w. An additive one adds it: rotation q · nlerp(1, d, w), translation
+/// t + w · Δt, scale s · lerp(1, r, w), scalar v + w · Δv. A negative weight rotates the other way (d is conjugated).
 #[derive(Debug)]
 pub struct LayerJob<'a> {
     /// The pose below, and the result.
     pub pose: &'a mut Pose,
-    /// The layer's pose.
-    pub above: &'a Pose,
-    /// The layer's weight, in [0, 1]; scalars blend by it alone.
+    /// The layer's pose: blended from full clips, or sampled from an additive one.
+    pub layer: &'a Pose,
+    /// Whether `layer` is full or additive.
+    pub kind: ClipKind,
+    /// The layer's weight, in [0, 1]; of an additive layer in [−1, 1]. Scalars blend by it alone.
     pub weight: f32,
     /// A weight per joint; `None` counts as 1 everywhere.
     pub mask: Option<&'a JointMask>,
 }
 
 impl LayerJob<'_> {
-    const NAME: &'static str = "LayerJob";
-
-    /// Checks shapes, weight and mask.
-    fn validate(&self) -> Result<(), JobError> {
-        same_shape(Self::NAME, ABOVE_NAMES, self.above.shape(), self.pose.shape())?;
-        in_range(Self::NAME, "weight", self.weight, 0.0, 1.0)?;
-        check_mask(Self::NAME, self.mask, self.pose)
-    }
-
-    /// Validates, then blends.
+    /// Checks the inputs, then blends or adds.
     ///
     /// # Errors
-    /// If the poses or the mask differ in shape, or the weight is outside [0, 1].
+    /// If the poses or the mask differ in shape, or the weight is outside its range.
     pub fn run(self) -> Result<(), JobError> {
-        self.validate()?;
-        dispatch(SimdLevel::current(), self);
+        self.run_at(SimdLevel::current())
+    }
+
+    fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
+        const NAME: &str = "LayerJob";
+        same_shape(NAME, parts!("layer"), self.layer.shape(), self.pose.shape())?;
+        let least = if self.kind == ClipKind::Additive { -1.0 } else { 0.0 };
+        in_range(NAME, "weight", self.weight, least, 1.0)?;
+        if let Some(mask) = self.mask {
+            exact(NAME, "mask", mask.rows().len(), self.pose.blocks())?;
+        }
+        dispatch(level, self);
         Ok(())
     }
-}
-
-/// Adds an additive pose: rotation q · nlerp(1, d, w), translation t + w · Δt, scale s · lerp(1, r, w),
-/// scalar v + w · Δv, with w = weight × mask. A negative weight rotates the other way (d is conjugated).
-#[derive(Debug)]
-pub struct AdditiveJob<'a> {
-    /// The pose below, and the result.
-    pub pose: &'a mut Pose,
-    /// The additive pose (sampled from an additive clip).
-    pub delta: &'a Pose,
-    /// The layer's weight, in [−1, 1].
-    pub weight: f32,
-    /// A weight per joint; `None` counts as 1 everywhere.
-    pub mask: Option<&'a JointMask>,
-}
-
-impl AdditiveJob<'_> {
-    const NAME: &'static str = "AdditiveJob";
-
-    /// Checks shapes, weight and mask.
-    fn validate(&self) -> Result<(), JobError> {
-        same_shape(Self::NAME, DELTA_NAMES, self.delta.shape(), self.pose.shape())?;
-        in_range(Self::NAME, "weight", self.weight, -1.0, 1.0)?;
-        check_mask(Self::NAME, self.mask, self.pose)
-    }
-
-    /// Validates, then adds.
-    ///
-    /// # Errors
-    /// If the poses or the mask differ in shape, or the weight is outside [−1, 1].
-    pub fn run(self) -> Result<(), JobError> {
-        self.validate()?;
-        dispatch(SimdLevel::current(), self);
-        Ok(())
-    }
-}
-
-const ACTION_NAMES: [&str; 4] =
-    ["action.translation", "action.rotation", "action.scale", "action.scalars"];
-const OUTPUT_NAMES: [&str; 4] =
-    ["output.translation", "output.rotation", "output.scale", "output.scalars"];
-const ABOVE_NAMES: [&str; 4] =
-    ["above.translation", "above.rotation", "above.scale", "above.scalars"];
-const DELTA_NAMES: [&str; 4] =
-    ["delta.translation", "delta.rotation", "delta.scale", "delta.scalars"];
-
-fn check_mask(job: &'static str, mask: Option<&JointMask>, pose: &Pose) -> Result<(), JobError> {
-    mask.map_or(Ok(()), |m| exact(job, "mask", m.rows().len(), pose.blocks()))
 }
 
 impl Kernel for BlendJob<'_> {
@@ -236,7 +193,11 @@ impl Kernel for LayerJob<'_> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        cover_pose(simd, self.pose, self.above, self.weight, self.mask);
+        let Self { pose, layer, kind, weight, mask } = self;
+        match kind {
+            ClipKind::Full => cover_pose(simd, pose, layer, weight, mask),
+            ClipKind::Additive => add_pose(simd, pose, layer, weight, mask),
+        }
     }
 }
 
@@ -292,15 +253,6 @@ pub(super) fn cover_pose<S: Lanes>(
         change!(simd, below, above, |below, above, lane| { cover(simd, &below, &above, w) });
     }
     channels::normalize(pose);
-}
-
-impl Kernel for AdditiveJob<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run<S: Lanes>(self, simd: S) {
-        add_pose(simd, self.pose, self.delta, self.weight, self.mask);
-    }
 }
 
 #[inline(always)]

@@ -10,9 +10,14 @@ fn load(pose: &Pose, first: usize) -> Quat {
     Quat::from_array(std::array::from_fn(|c| pose.scalar(first + c)))
 }
 
-fn store(pose: &mut Pose, first: usize, q: Quat) {
-    for (c, v) in q.to_array().into_iter().enumerate() {
-        pose.set_scalar(first + c, v);
+/// Replaces every quaternion of a pose by a function of it and its first scalar.
+fn replace(pose: &mut Pose, new: impl Fn(Quat, usize) -> Quat) {
+    for i in 0..pose.quaternions.len() {
+        let first = pose.quaternions[i] as usize;
+        let q = new(load(pose, first), first);
+        for (c, v) in q.to_array().into_iter().enumerate() {
+            pose.set_scalar(first + c, v);
+        }
     }
 }
 
@@ -37,23 +42,13 @@ pub(crate) fn finish_sample(clip: &Clip, pose: &mut Pose) {
 
 /// Normalises the quaternions.
 pub(crate) fn normalize(pose: &mut Pose) {
-    for i in 0..pose.quaternions.len() {
-        let first = pose.quaternions[i] as usize;
-        let q = unit(load(pose, first));
-        store(pose, first, q);
-    }
+    replace(pose, |q, _| unit(q));
 }
 
 /// Turns the running sums to the hemisphere of the next pose. The sign of a sum means nothing, so the poses, which are
 /// borrowed, need not be written.
 pub(crate) fn align(sum: &mut Pose, next: &Pose) {
-    for i in 0..sum.quaternions.len() {
-        let first = sum.quaternions[i] as usize;
-        let q = load(sum, first);
-        if q.dot(load(next, first)) < 0.0 {
-            store(sum, first, -q);
-        }
-    }
+    replace(sum, |q, first| if q.dot(load(next, first)) < 0.0 { -q } else { q });
 }
 
 /// The lanes of a block of scalars that belong to quaternions (bit l: lane l).
@@ -69,8 +64,8 @@ pub(crate) fn lanes_of(pose: &Pose, block: usize) -> u16 {
 
 /// Adds the quaternions of an additive pose: q · nlerp(1, d, w); a negative weight rotates the other way.
 pub(crate) fn add(pose: &mut Pose, delta: &Pose, weight: f32) {
-    for i in 0..pose.quaternions.len() {
-        let first = pose.quaternions[i] as usize;
+    let size = weight.abs();
+    replace(pose, |q, first| {
         let mut d = load(delta, first);
         if d.w < 0.0 {
             d = -d;
@@ -78,9 +73,6 @@ pub(crate) fn add(pose: &mut Pose, delta: &Pose, weight: f32) {
         if weight < 0.0 {
             d = d.conjugate();
         }
-        let size = weight.abs();
-        let step = unit(d * size + Quat::IDENTITY * (1.0 - size));
-        let q = unit(load(pose, first) * step);
-        store(pose, first, q);
-    }
+        unit(q * unit(d * size + Quat::IDENTITY * (1.0 - size)))
+    });
 }

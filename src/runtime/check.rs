@@ -22,7 +22,7 @@ pub(crate) fn at_least(
     if have >= needed { Ok(()) } else { Err(JobError::Size { job, buffer, have, needed }) }
 }
 
-/// Checks that two poses have the same shape, reporting the first part that differs.
+/// Checks that a pose has this shape, reporting the first part that differs. `names` are [`parts`] of the pose.
 pub(crate) fn same_shape(
     job: &'static str,
     names: [&'static str; 4],
@@ -34,6 +34,19 @@ pub(crate) fn same_shape(
     }
     Ok(())
 }
+
+/// The names of the parts of a pose.
+macro_rules! parts {
+    ($pose:literal) => {
+        [
+            concat!($pose, ".translation"),
+            concat!($pose, ".rotation"),
+            concat!($pose, ".scale"),
+            concat!($pose, ".scalars"),
+        ]
+    };
+}
+pub(super) use parts;
 
 /// Checks that a number is finite and within a range.
 pub(crate) fn in_range(

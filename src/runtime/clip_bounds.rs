@@ -1,7 +1,7 @@
 //! `clip_bounds`: the volume that the meshes of a rig take over a whole clip.
 
 use super::check::JobError;
-use super::{BoundsJob, LocalToModelJob, PaletteJob, SampleJob};
+use super::{LocalToModelJob, PaletteJob, SampleJob, palette_bounds};
 use crate::clip::{Channel, Clip, ClipKind, Cursor};
 use crate::math::{Affine3x4, LANES, Row};
 use crate::rig::{Aabb, ClipBounds, Rig};
@@ -142,7 +142,7 @@ impl ClipBoundsScratch {
             rest = later;
             PaletteJob { skin, models: &self.models, output }.run()?;
         }
-        let mesh = BoundsJob { slots: rig.slot_bounds(), palette: &self.rows }.run()?;
+        let mesh = palette_bounds(rig.slot_bounds(), &self.rows)?;
         let norm = |row: &Affine3x4| {
             let squares = row.rows.iter().flat_map(|r| &r[..3]).map(|v| v * v);
             squares.sum::<f32>().sqrt()

@@ -103,16 +103,7 @@ impl Kernel for LerpPaletteJob<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rows(count: usize, salt: u64) -> Vec<Affine3x4> {
-        let value = |i: u64| phalanx_workload::hash01(salt * 7919 + i) as f32 * 4.0 - 2.0;
-        let row = |r: u64| Affine3x4 {
-            rows: std::array::from_fn(|i| {
-                std::array::from_fn(|c| value(r * 12 + i as u64 * 4 + c as u64))
-            }),
-        };
-        (0..count as u64).map(row).collect()
-    }
+    use crate::runtime::random::matrices as rows;
 
     fn bits(rows: &[Affine3x4]) -> Vec<u32> {
         let floats: &[f32] = bytemuck::cast_slice(rows);

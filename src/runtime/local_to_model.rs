@@ -1,6 +1,6 @@
 //! `LocalToModelJob`: local transforms to model-space matrices, parents first.
 
-use super::check::{JobError, exact, same_shape};
+use super::check::{JobError, exact, parts, same_shape};
 use crate::evaluate::track::load;
 use crate::evaluate::{compose, group_floats, multiply, scratch_row};
 use crate::math::{Affine3x4, LANES, Row};
@@ -27,29 +27,22 @@ pub struct LocalToModelJob<'a> {
 pub(super) const LOCAL_ROWS: usize = 12;
 
 impl LocalToModelJob<'_> {
-    const NAME: &'static str = "LocalToModelJob";
-
-    /// Checks sizes.
-    fn validate(&self) -> Result<(), JobError> {
-        let mut needed = self.skeleton.rest_pose().shape();
-        needed[3] = self.pose.scalar_blocks();
-        same_shape(
-            Self::NAME,
-            ["pose.translation", "pose.rotation", "pose.scale", "pose.scalars"],
-            self.pose.shape(),
-            needed,
-        )?;
-        exact(Self::NAME, "locals", self.locals.len(), self.skeleton.blocks())?;
-        exact(Self::NAME, "output", self.output.len(), self.skeleton.len())
-    }
-
-    /// Validates, then runs.
+    /// Checks the sizes, then runs.
     ///
     /// # Errors
     /// If the pose, the scratch or the output do not fit the skeleton.
     pub fn run(self) -> Result<(), JobError> {
-        self.validate()?;
-        dispatch(SimdLevel::current(), self);
+        self.run_at(SimdLevel::current())
+    }
+
+    fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
+        const NAME: &str = "LocalToModelJob";
+        let mut needed = self.skeleton.rest_pose().shape();
+        needed[3] = self.pose.scalar_blocks();
+        same_shape(NAME, parts!("pose"), self.pose.shape(), needed)?;
+        exact(NAME, "locals", self.locals.len(), self.skeleton.blocks())?;
+        exact(NAME, "output", self.output.len(), self.skeleton.len())?;
+        dispatch(level, self);
         Ok(())
     }
 }

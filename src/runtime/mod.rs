@@ -14,13 +14,15 @@ mod clip_speed;
 mod lerp_palette;
 mod local_to_model;
 mod palette;
+#[cfg(test)]
+mod random;
 mod sample;
 mod scalars;
 mod skin;
 
 pub use crate::error::JobError;
-pub use blend::{AdditiveJob, BlendJob, LayerJob, MAX_ACTION_WEIGHT};
-pub use bounds::BoundsJob;
+pub use blend::{BlendJob, LayerJob, MAX_ACTION_WEIGHT};
+pub use bounds::palette_bounds;
 pub use clip_bounds::clip_bounds;
 pub(crate) use clip_bounds::{ClipBoundsScratch, clip_cost};
 pub(crate) use clip_speed::clip_speed;

@@ -18,15 +18,21 @@ pub struct PaletteJob<'a> {
 }
 
 impl PaletteJob<'_> {
-    const NAME: &'static str = "PaletteJob";
+    /// Checks sizes and joints, then runs.
+    ///
+    /// # Errors
+    /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
+    pub fn run(self) -> Result<(), JobError> {
+        self.run_at(SimdLevel::current())
+    }
 
-    /// Checks sizes.
-    fn validate(&self) -> Result<(), JobError> {
-        exact(Self::NAME, "output", self.output.len(), self.skin.len())?;
+    fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
+        const NAME: &str = "PaletteJob";
+        exact(NAME, "output", self.output.len(), self.skin.len())?;
         for (place, &joint) in self.skin.joints().iter().enumerate() {
             if joint != NO_JOINT && usize::from(joint) >= self.models.len() {
                 return Err(JobError::Index {
-                    job: Self::NAME,
+                    job: NAME,
                     what: "joint",
                     index: usize::from(joint),
                     place,
@@ -34,16 +40,7 @@ impl PaletteJob<'_> {
                 });
             }
         }
-        Ok(())
-    }
-
-    /// Validates, then runs.
-    ///
-    /// # Errors
-    /// If the output has not one matrix per slot, or a slot's joint has no model matrix.
-    pub fn run(self) -> Result<(), JobError> {
-        self.validate()?;
-        dispatch(SimdLevel::current(), self);
+        dispatch(level, self);
         Ok(())
     }
 }
@@ -69,6 +66,8 @@ impl Kernel for PaletteJob<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::runtime::random::matrices;
+    use glam::DAffine3;
 
     #[test]
     fn outputs_and_joints_beyond_their_arrays_are_refused() {
@@ -88,35 +87,17 @@ mod tests {
 
     #[test]
     fn rows_are_products_at_every_level() {
-        let mut seed = 0;
-        let mut matrix = || Affine3x4 {
-            rows: std::array::from_fn(|_| {
-                std::array::from_fn(|_| {
-                    seed += 1;
-                    phalanx_workload::hash01(seed) as f32 * 4.0 - 2.0
-                })
-            }),
-        };
         let joints: Vec<u16> = (0..40).map(|slot| slot * 7 % 19).collect();
-        let binds: Vec<_> = joints.iter().map(|_| matrix()).collect();
-        let models: Vec<_> = (0..19).map(|_| matrix()).collect();
+        let (binds, models) = (matrices(joints.len(), 1), matrices(19, 2));
         let skin = Skin::new(None, joints.clone(), binds.clone(), 19).unwrap();
         for level in SimdLevel::supported() {
             let mut output = vec![Affine3x4::IDENTITY; joints.len()];
             let job = PaletteJob { skin: &skin, models: &models, output: &mut output };
-            dispatch(level, job);
+            job.run_at(level).unwrap();
             for ((found, &joint), bind) in output.iter().zip(&joints).zip(&binds) {
-                let model = &models[usize::from(joint)];
-                for r in 0..3 {
-                    for c in 0..4 {
-                        let product =
-                            |k: usize| f64::from(model.rows[r][k]) * f64::from(bind.rows[k][c]);
-                        let last = if c == 3 { model.rows[r][3] } else { 0.0 };
-                        let wanted = (0..3).map(product).sum::<f64>() + f64::from(last);
-                        let off = (f64::from(found.rows[r][c]) - wanted).abs();
-                        assert!(off < 4e-6, "{level}, joint {joint}, {r} {c}: {off}");
-                    }
-                }
+                let wanted = DAffine3::from(models[usize::from(joint)]) * DAffine3::from(*bind);
+                let near = DAffine3::from(*found).abs_diff_eq(wanted, 4e-6);
+                assert!(near, "{level}, joint {joint}: {found:?} {wanted:?}");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `SampleJob`: a clip at a time, as local transforms.
 
 use super::channels;
-use super::check::{JobError, at_least, same_shape};
+use super::check::{JobError, at_least, parts, same_shape};
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Cursor};
 use crate::evaluate::locate_all;
 use crate::evaluate::quat::Floats;
@@ -34,28 +34,7 @@ pub struct SampleJob<'a> {
 }
 
 impl SampleJob<'_> {
-    const NAME: &'static str = "SampleJob";
-
-    /// Checks buffers and skeleton.
-    fn validate(&self) -> Result<(), JobError> {
-        if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
-            return Err(JobError::Skeleton {
-                job: Self::NAME,
-                clip: self.clip.name().to_owned(),
-                mismatch,
-            });
-        }
-        at_least(Self::NAME, "hints", self.hints.len(), self.clip.hint_count())?;
-        at_least(Self::NAME, "cursors", self.cursors.len(), self.clip.timelines().len())?;
-        same_shape(
-            Self::NAME,
-            ["output.translation", "output.rotation", "output.scale", "output.scalars"],
-            self.output.shape(),
-            self.skeleton.rest_pose().shape(),
-        )
-    }
-
-    /// Validates, then samples.
+    /// Checks skeleton and buffers, then samples.
     ///
     /// # Errors
     /// If the clip does not fit the skeleton or a buffer has not the size needed.
@@ -65,7 +44,18 @@ impl SampleJob<'_> {
 
     /// [`run`](Self::run) at a given level.
     pub(crate) fn run_at(self, level: SimdLevel) -> Result<(), JobError> {
-        self.validate()?;
+        const NAME: &str = "SampleJob";
+        if let Some(mismatch) = self.clip.skeleton().mismatch(self.skeleton) {
+            return Err(JobError::Skeleton {
+                job: NAME,
+                clip: self.clip.name().to_owned(),
+                mismatch,
+            });
+        }
+        at_least(NAME, "hints", self.hints.len(), self.clip.hint_count())?;
+        at_least(NAME, "cursors", self.cursors.len(), self.clip.timelines().len())?;
+        let needed = self.skeleton.rest_pose().shape();
+        same_shape(NAME, parts!("output"), self.output.shape(), needed)?;
         dispatch(level, self);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::check::{JobError, exact, in_range};
 use crate::math::Affine3x4;
 use crate::mesh::Primitive;
-use glam::{Mat3, Vec3};
+use glam::{Affine3A, Mat3, Vec3};
 
 /// Deforms a primitive: morph targets first, then every influence.
 ///
@@ -29,19 +29,18 @@ pub struct SkinningJob<'a> {
 }
 
 impl SkinningJob<'_> {
-    const NAME: &'static str = "SkinningJob";
-
     /// Checks sizes and joint indices.
     fn validate(&self) -> Result<(), JobError> {
+        const NAME: &str = "SkinningJob";
         let p = self.primitive;
         let vertices = p.positions.len();
-        exact(Self::NAME, "positions", self.positions.len(), vertices)?;
+        exact(NAME, "positions", self.positions.len(), vertices)?;
         let optional = |name, have: usize, stream: &'static str, len: usize| {
             if have == 0 {
                 return Ok(());
             }
-            exact(Self::NAME, stream, len, vertices)?;
-            exact(Self::NAME, name, have, vertices)
+            exact(NAME, stream, len, vertices)?;
+            exact(NAME, name, have, vertices)
         };
         optional("normals", self.normals.len(), "primitive.normals", p.normals.len())?;
         optional("tangents", self.tangents.len(), "primitive.tangents", p.tangents.len())?;
@@ -53,25 +52,25 @@ impl SkinningJob<'_> {
             ];
             for (name, len) in streams {
                 if len > 0 {
-                    exact(Self::NAME, name, len, vertices)?;
+                    exact(NAME, name, len, vertices)?;
                 }
             }
         }
         for &w in self.morph_weights {
-            in_range(Self::NAME, "morph weight", w, f32::MIN, f32::MAX)?;
+            in_range(NAME, "morph weight", w, f32::MIN, f32::MAX)?;
         }
         let influences = &p.influences;
         if self.is_rigid() {
             return Ok(());
         }
         let needed = vertices * influences.per_vertex;
-        exact(Self::NAME, "influences.joints", influences.joints.len(), needed)?;
-        exact(Self::NAME, "influences.weights", influences.weights.len(), needed)?;
+        exact(NAME, "influences.joints", influences.joints.len(), needed)?;
+        exact(NAME, "influences.weights", influences.weights.len(), needed)?;
         let pairs = influences.joints.iter().zip(&influences.weights);
         for (place, (&joint, &weight)) in pairs.enumerate() {
             if weight != 0.0 && usize::from(joint) >= self.palette.len() {
                 return Err(JobError::Index {
-                    job: Self::NAME,
+                    job: NAME,
                     what: "slot",
                     index: usize::from(joint),
                     place,
@@ -82,7 +81,7 @@ impl SkinningJob<'_> {
         Ok(())
     }
 
-    /// Validates, then deforms.
+    /// Checks the inputs, then deforms.
     ///
     /// # Errors
     /// If an output has not one element per vertex, a stream of the primitive is too short, or an
@@ -97,7 +96,7 @@ impl SkinningJob<'_> {
             if self.normals.is_empty() && self.tangents.is_empty() {
                 continue;
             }
-            let linear = linear_part(&matrix);
+            let linear = Mat3::from(Affine3A::from(matrix).matrix3);
             if !self.normals.is_empty() {
                 let normal = self.morphed(v, p.normals[v], |t| &t.normals);
                 let turned = cofactor(&linear) * normal;
@@ -144,15 +143,6 @@ impl SkinningJob<'_> {
         // `validate` has made sure that there is a row.
         row.unwrap_or(Affine3x4::IDENTITY)
     }
-}
-
-fn linear_part(m: &Affine3x4) -> Mat3 {
-    let [x, y, z] = m.rows;
-    Mat3::from_cols(
-        Vec3::new(x[0], y[0], z[0]),
-        Vec3::new(x[1], y[1], z[1]),
-        Vec3::new(x[2], y[2], z[2]),
-    )
 }
 
 /// The cofactor matrix with the sign of the determinant: the inverse transpose up to a positive

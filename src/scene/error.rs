@@ -1,6 +1,6 @@
 //! `SceneError`: why a call on a scene graph failed. The graph is unchanged.
 
-use super::ids::{MirrorId, NodeId};
+use super::ids::NodeId;
 use crate::skeleton::LookupError;
 use crate::words::plural;
 use thiserror::Error;
@@ -17,13 +17,11 @@ pub enum SceneError {
         /// Whether it belongs to another scene.
         foreign: bool,
     },
-    /// The mirror was removed, or belongs to another scene.
-    #[error("{mirror} {}", gone(*foreign))]
-    UnknownMirror {
-        /// The mirror.
-        mirror: MirrorId,
-        /// Whether it belongs to another scene.
-        foreign: bool,
+    /// The node is not the root of a mirror.
+    #[error("{node} is not the root of a mirror")]
+    NotMirror {
+        /// The node.
+        node: NodeId,
     },
     /// The node would become its own descendant.
     #[error("{node} cannot become a child of {parent}, its descendant or the node itself")]
@@ -73,10 +71,10 @@ pub enum SceneError {
         node: NodeId,
     },
     /// The mirror has nodes for some joints only, and not for this one.
-    #[error("{mirror} has no node for joint {joint}")]
+    #[error("the mirror at {mirror} has no node for joint {joint}")]
     NoNode {
-        /// The mirror.
-        mirror: MirrorId,
+        /// The mirror's root.
+        mirror: NodeId,
         /// The joint.
         joint: usize,
     },
@@ -88,7 +86,7 @@ pub enum SceneError {
         /// Joints of the skeleton.
         joints: usize,
     },
-    /// Too many nodes or mirrors.
+    /// Too many nodes.
     #[error("{count} {what}, the limit is {limit}")]
     Limit {
         /// What there are too many of.

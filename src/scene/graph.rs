@@ -2,11 +2,11 @@
 
 use super::error::SceneError;
 use super::free_ranges::FreeRanges;
-use super::ids::{MirrorId, NodeId};
+use super::ids::NodeId;
 use super::mirror::MirrorEntry;
 use crate::math::Affine3x4;
 use crate::skeleton::limits::{Beyond, MAX_WORLD, beyond};
-use glam::{DAffine3, DVec3};
+use glam::DAffine3;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Weak};
@@ -182,26 +182,13 @@ impl SceneGraph {
         Ok(&self.local[self.index(node)?])
     }
 
-    /// A node's transform to world space, as of the last update.
+    /// A node's transform to world space, as of the last update. Subtract the translation of a camera or instance before
+    /// rounding to f32, which is exact near that point.
     ///
     /// # Errors
     /// If the node is unknown.
     pub fn world(&self, node: NodeId) -> Result<&DAffine3, SceneError> {
         Ok(&self.world[self.index(node)?])
-    }
-
-    /// The world transform relative to `origin` (a camera, an instance), rounded to f32.
-    ///
-    /// # Errors
-    /// If the node is unknown.
-    pub fn world_from(
-        &self,
-        node: NodeId,
-        origin: impl Into<DVec3>,
-    ) -> Result<Affine3x4, SceneError> {
-        let mut world = *self.world(node)?;
-        world.translation -= origin.into();
-        Ok(world.into())
     }
 
     /// World transforms of all indices of the node arrays, by [`NodeId::index`]. Entries of free indices
@@ -224,19 +211,9 @@ impl SceneGraph {
         Ok((parent != NONE).then(|| self.handle(parent as usize)))
     }
 
-    /// Whether a handle is valid.
-    pub fn contains(&self, node: NodeId) -> bool {
-        self.index(node).is_ok()
-    }
-
     /// The number of nodes, including those of mirrors.
-    pub fn len(&self) -> usize {
+    pub fn node_count(&self) -> usize {
         self.live.iter().filter(|l| **l).count()
-    }
-
-    /// Whether there are no nodes.
-    pub fn is_empty(&self) -> bool {
-        !self.live.contains(&true)
     }
 
     /// A number that only the scene and its clones share.
@@ -261,14 +238,6 @@ impl SceneGraph {
 
     pub(super) fn handle(&self, index: usize) -> NodeId {
         NodeId { scene: self.id(), index: index as u32, generation: self.generation[index] }
-    }
-
-    pub(super) fn mirror_handle(&self, mirror: u32) -> MirrorId {
-        MirrorId {
-            scene: self.id(),
-            index: mirror,
-            generation: self.mirrors[mirror as usize].generation,
-        }
     }
 
     /// The index of a node that is not a joint.

@@ -1,4 +1,4 @@
-//! Handles of nodes and mirrors: scene, index, and generation of the index.
+//! Handles of nodes: scene, index, and generation of the index.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -17,24 +17,9 @@ impl NodeId {
     }
 }
 
-/// A skeleton instance whose joints are nodes of a scene graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct MirrorId {
-    pub(super) scene: u32,
-    pub(super) index: u32,
-    pub(super) generation: u32,
-}
-
 /// `node 5`: its index in the node arrays.
 impl Display for NodeId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "node {}", self.index)
-    }
-}
-
-/// `mirror 2`: its index among the mirrors of the scene.
-impl Display for MirrorId {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "mirror {}", self.index)
     }
 }

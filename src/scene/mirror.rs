@@ -2,7 +2,7 @@
 
 use super::error::SceneError;
 use super::graph::{NONE, SceneGraph, within};
-use super::ids::{MirrorId, NodeId};
+use super::ids::NodeId;
 use crate::math::Affine3x4;
 use crate::skeleton::{JointRef, Skeleton};
 use std::sync::Arc;
@@ -10,7 +10,6 @@ use std::sync::Arc;
 /// An entry of the mirror table.
 #[derive(Clone, Debug)]
 pub(super) struct MirrorEntry {
-    pub generation: u32,
     /// `None` if the entry is free.
     pub skeleton: Option<Arc<Skeleton>>,
     /// The joints that have nodes, ascending.
@@ -30,14 +29,15 @@ impl MirrorEntry {
 }
 
 impl SceneGraph {
-    /// Adds a mirror of a skeleton: a root node, and below it a node per joint, in the rest pose.
+    /// Adds a mirror of a skeleton: a root node, which is returned, and below it a node per joint, in the rest pose.
+    /// Model matrices are in the root's space. The nodes of the joints have the indices behind the root's, in order.
     ///
     /// For callers that evaluate the skeleton themselves and pass its model matrices to
     /// [`set_models`](Self::set_models). `Crowd::mirror` mirrors a crowd's instances.
     ///
     /// # Errors
     /// If there are too many nodes.
-    pub fn add_mirror(&mut self, skeleton: &Arc<Skeleton>) -> Result<MirrorId, SceneError> {
+    pub fn add_mirror(&mut self, skeleton: &Arc<Skeleton>) -> Result<NodeId, SceneError> {
         let joints = (0..skeleton.len()).map(|joint| joint as u16).collect();
         self.mirror(skeleton, joints, false)
     }
@@ -48,12 +48,11 @@ impl SceneGraph {
         skeleton: &Arc<Skeleton>,
         joints: Arc<[u16]>,
         follows: bool,
-    ) -> Result<MirrorId, SceneError> {
+    ) -> Result<NodeId, SceneError> {
         let root = self.allocate(joints.len() + 1)?;
         // Every mirror has a node, so mirrors cannot run out of indices.
         let vacant = self.vacant.pop();
         let index = vacant.unwrap_or(self.mirrors.len() as u32);
-        let generation = self.mirrors.get(index as usize).map_or(0, |entry| entry.generation);
         let first = root as usize + 1;
         self.mirror_of[root as usize..first + joints.len()].fill(index);
         let models = skeleton.rest_models();
@@ -62,30 +61,21 @@ impl SceneGraph {
             self.link(node, Some(root as usize));
         }
         let skeleton = Some(skeleton.clone());
-        let entry = MirrorEntry { generation, skeleton, joints, root, follows };
+        let entry = MirrorEntry { skeleton, joints, root, follows };
         match vacant {
             Some(index) => self.mirrors[index as usize] = entry,
             None => self.mirrors.push(entry),
         }
-        Ok(self.mirror_handle(index))
+        Ok(self.handle(root as usize))
     }
 
-    /// The root node of a mirror, in whose space model matrices are. The nodes of its joints have the indices behind the
-    /// root's, in ascending order of joints.
+    /// The node of a joint, by name, path or index. `mirror` is the root of a mirror.
     ///
     /// # Errors
-    /// If the mirror is unknown.
-    pub fn root(&self, mirror: MirrorId) -> Result<NodeId, SceneError> {
-        Ok(self.handle(self.entry(mirror)?.0.root as usize))
-    }
-
-    /// The node of a joint, by name, path or index.
-    ///
-    /// # Errors
-    /// If the mirror or joint is unknown, several joints match, or the mirror has no node for it.
+    /// If the node or joint is unknown, the node is not the root of a mirror, several joints match, or the mirror has no node for it.
     pub fn joint<'a>(
         &self,
-        mirror: MirrorId,
+        mirror: NodeId,
         joint: impl Into<JointRef<'a>>,
     ) -> Result<NodeId, SceneError> {
         let (entry, skeleton) = self.entry(mirror)?;
@@ -94,23 +84,23 @@ impl SceneGraph {
         Ok(self.handle(node))
     }
 
-    /// The mirror and joint of a node; `None` if it is not a joint.
-    pub(crate) fn joint_of(&self, node: NodeId) -> Result<Option<(MirrorId, usize)>, SceneError> {
+    /// The mirror's root and the joint of a node; `None` if it is not a joint.
+    pub(crate) fn joint_of(&self, node: NodeId) -> Result<Option<(NodeId, usize)>, SceneError> {
         Ok(self.joint_at(self.index(node)?))
     }
 
     /// Attaches a node to a joint, at an offset from it: `set_parent` and `set_local` in one call.
     ///
-    /// To attach a skeleton to another one, attach its [`root`](Self::root).
+    /// `mirror` is the root of a mirror. To attach a skeleton to another one, attach its root.
     ///
     /// # Errors
-    /// If the node, mirror or joint is unknown, several joints match, the node is a joint or would become
+    /// If a node or the joint is unknown, `mirror` is not the root of a mirror, several joints match, the node is a joint or would become
     /// its own descendant, or the offset is not finite or holds a number above
     /// [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn attach<'a>(
         &mut self,
         node: NodeId,
-        mirror: MirrorId,
+        mirror: NodeId,
         joint: impl Into<JointRef<'a>>,
         offset: impl Into<Affine3x4>,
     ) -> Result<(), SceneError> {
@@ -121,12 +111,12 @@ impl SceneGraph {
         self.set_local(node, offset)
     }
 
-    /// Sets the joints of a mirror to model matrices, one per joint of the skeleton.
+    /// Sets the joints of a mirror, given by its root, to model matrices, one per joint of the skeleton.
     ///
     /// # Errors
-    /// If the mirror is unknown, there is not one matrix per joint, or a matrix is not finite or holds a
+    /// If the node is unknown or not the root of a mirror, there is not one matrix per joint, or a matrix is not finite or holds a
     /// number above [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
-    pub fn set_models(&mut self, mirror: MirrorId, models: &[Affine3x4]) -> Result<(), SceneError> {
+    pub fn set_models(&mut self, mirror: NodeId, models: &[Affine3x4]) -> Result<(), SceneError> {
         let (have, joints) = (models.len(), self.entry(mirror)?.1.len());
         if have != joints {
             return Err(SceneError::Models { have, joints });
@@ -141,16 +131,16 @@ impl SceneGraph {
     /// Writes model matrices into the joints of a mirror. A node whose matrix is unchanged is not marked dirty.
     pub(crate) fn write_models<'a>(
         &mut self,
-        mirror: MirrorId,
+        mirror: NodeId,
         model: impl Fn(u16) -> Option<&'a Affine3x4>,
     ) {
         let Ok((entry, _)) = self.entry(mirror) else {
             return;
         };
-        let (first, joints) = (entry.root as usize + 1, entry.joints.len());
-        for at in 0..joints {
-            if let Some(model) = model(self.mirrors[mirror.index as usize].joints[at]) {
-                self.write_local(first + at, model);
+        let joints = Arc::clone(&entry.joints);
+        for (node, &joint) in (mirror.index() + 1..).zip(&joints[..]) {
+            if let Some(model) = model(joint) {
+                self.write_local(node, model);
             }
         }
     }
@@ -159,10 +149,11 @@ impl SceneGraph {
     /// parent.
     pub(crate) fn place_root(
         &mut self,
-        mirror: MirrorId,
+        mirror: NodeId,
         world: &Affine3x4,
     ) -> Result<bool, SceneError> {
-        let root = self.entry(mirror)?.0.root as usize;
+        self.entry(mirror)?;
+        let root = mirror.index();
         let hangs = self.parent[root] != NONE;
         if !hangs {
             self.write_local(root, world);
@@ -171,19 +162,20 @@ impl SceneGraph {
     }
 
     /// The world transform of a mirror's root if the root has a parent.
-    pub(crate) fn hung_root(&self, mirror: MirrorId) -> Option<Affine3x4> {
-        let root = self.entry(mirror).ok()?.0.root as usize;
+    pub(crate) fn hung_root(&self, mirror: NodeId) -> Option<Affine3x4> {
+        self.entry(mirror).ok()?;
+        let root = mirror.index();
         let hangs = self.parent[root] != NONE;
         hangs.then(|| self.world[root].into())
     }
 
     /// Whether the scene has a mirror.
-    pub(crate) fn has(&self, mirror: MirrorId) -> bool {
+    pub(crate) fn has(&self, mirror: NodeId) -> bool {
         self.entry(mirror).is_ok()
     }
 
     /// Whether a mirror belonged to this scene and was removed.
-    pub(crate) fn has_removed(&self, mirror: MirrorId) -> bool {
+    pub(crate) fn has_removed(&self, mirror: NodeId) -> bool {
         mirror.scene == self.id() && !self.has(mirror)
     }
 
@@ -193,19 +185,19 @@ impl SceneGraph {
         self.parent[node] == NONE && entry.is_some_and(|m| m.follows)
     }
 
-    pub(super) fn joint_at(&self, node: usize) -> Option<(MirrorId, usize)> {
-        let mirror = self.mirror_of[node];
-        let entry = self.mirrors.get(mirror as usize)?;
-        let joint = entry.joints.get(node.checked_sub(entry.root as usize + 1)?)?;
-        Some((self.mirror_handle(mirror), usize::from(*joint)))
+    pub(super) fn joint_at(&self, node: usize) -> Option<(NodeId, usize)> {
+        let entry = self.mirrors.get(self.mirror_of[node] as usize)?;
+        let root = entry.root as usize;
+        let joint = entry.joints.get(node.checked_sub(root + 1)?)?;
+        Some((self.handle(root), usize::from(*joint)))
     }
 
-    fn entry(&self, mirror: MirrorId) -> Result<(&MirrorEntry, &Arc<Skeleton>), SceneError> {
-        let foreign = mirror.scene != self.id();
-        let entry = self.mirrors.get(mirror.index as usize);
-        let entry = entry.filter(|entry| !foreign && entry.generation == mirror.generation);
+    fn entry(&self, mirror: NodeId) -> Result<(&MirrorEntry, &Arc<Skeleton>), SceneError> {
+        let root = self.index(mirror)?;
+        let entry = self.mirrors.get(self.mirror_of[root] as usize);
+        let entry = entry.filter(|entry| entry.root == mirror.index);
         entry
             .and_then(|entry| Some((entry, entry.skeleton.as_ref()?)))
-            .ok_or(SceneError::UnknownMirror { mirror, foreign })
+            .ok_or(SceneError::NotMirror { node: mirror })
     }
 }

@@ -100,7 +100,6 @@ impl SceneGraph {
             {
                 entry.skeleton = None;
                 entry.joints = Arc::default();
-                entry.generation = entry.generation.wrapping_add(1);
                 self.vacant.push(self.mirror_of[n]);
             }
             self.live[n] = false;

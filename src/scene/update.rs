@@ -15,17 +15,16 @@ pub(super) fn runs(flags: &[bool]) -> impl Iterator<Item = Range<usize>> + '_ {
 }
 
 impl SceneGraph {
-    /// Computes the world transforms of all nodes that have moved, or whose ancestors have. Returns
-    /// the ranges of node indices whose world transforms were computed.
+    /// Computes the world transforms of all nodes that have moved, or whose ancestors have: those that
+    /// [`changed`](Self::changed) lists.
     ///
     /// Time is linear in the number of nodes, also when a change of the structure makes it sort them. Allocates only when
     /// the scene has grown.
-    pub fn update(&mut self) -> &[Range<usize>] {
+    pub fn update(&mut self) {
         self.changed_ranges.clear();
-        if !self.any_dirty {
-            return &self.changed_ranges;
+        if !std::mem::take(&mut self.any_dirty) {
+            return;
         }
-        self.any_dirty = false;
         self.sort();
         // The number of ranges differs from frame to frame; this is the largest there can be.
         self.changed_ranges.reserve(self.changed.len().div_ceil(2));
@@ -42,10 +41,9 @@ impl SceneGraph {
             }
         }
         self.changed_ranges.extend(runs(&self.changed));
-        &self.changed_ranges
     }
 
-    /// The ranges that the last [`update`](Self::update) returned: the transforms to fetch again.
+    /// Ranges of node indices whose world transforms the last [`update`](Self::update) computed: those to fetch again.
     pub fn changed(&self) -> &[Range<usize>] {
         &self.changed_ranges
     }

@@ -65,14 +65,18 @@ impl SimdLevel {
         Self::Portable
     }
 
-    /// Whether this machine has the level.
-    pub fn is_supported(self) -> bool {
-        self <= Self::best()
-    }
-
     /// The levels that this machine has, lowest first.
     pub fn supported() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter().filter(|l| l.is_supported())
+        Self::ALL.into_iter().filter(|level| *level <= Self::best())
+    }
+
+    /// The level, if this machine has it.
+    fn checked(self) -> Result<Self, SimdLevelError> {
+        let best = Self::best();
+        match self <= best {
+            true => Ok(self),
+            false => Err(SimdLevelError::Unsupported { wanted: self, best }),
+        }
     }
 
     /// The level in force: the one that was set, else the one named by `PHALANX_SIMD` if this
@@ -93,10 +97,7 @@ impl SimdLevel {
     /// # Errors
     /// If this machine lacks the level; nothing changes then.
     pub fn set(self) -> Result<(), SimdLevelError> {
-        if !self.is_supported() {
-            return Err(SimdLevelError::Unsupported { wanted: self, best: Self::best() });
-        }
-        CHOSEN.store(self as u8, Ordering::Relaxed);
+        CHOSEN.store(self.checked()? as u8, Ordering::Relaxed);
         Ok(())
     }
 
@@ -106,14 +107,7 @@ impl SimdLevel {
     /// If the name is unknown or this machine lacks the level.
     pub fn from_env() -> Result<Option<Self>, SimdLevelError> {
         match std::env::var("PHALANX_SIMD") {
-            Ok(name) if !name.is_empty() => {
-                let level: Self = name.parse()?;
-                if level.is_supported() {
-                    Ok(Some(level))
-                } else {
-                    Err(SimdLevelError::Unsupported { wanted: level, best: Self::best() })
-                }
-            }
+            Ok(name) if !name.is_empty() => name.parse::<Self>()?.checked().map(Some),
             _ => Ok(None),
         }
     }
@@ -253,7 +247,7 @@ mod tests {
         for level in SimdLevel::supported() {
             assert_eq!(dispatch(level, Sum(&values)), 240.0, "{level}");
         }
-        assert!(SimdLevel::Portable.is_supported());
+        assert_eq!(SimdLevel::supported().next(), Some(SimdLevel::Portable));
     }
 
     #[test]

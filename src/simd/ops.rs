@@ -178,6 +178,12 @@ mod x86 {
     use super::*;
     use fearless_simd::{Avx2, Avx512};
 
+    #[inline(always)]
+    fn fence() {
+        // SAFETY: every x86-64 has SSE.
+        unsafe { core::arch::x86_64::_mm_sfence() }
+    }
+
     fearless_simd::kernel!(
         #[inline(always)]
         fn transpose512(
@@ -244,13 +250,6 @@ mod x86 {
         }
     );
 
-    fearless_simd::kernel!(
-        #[inline(always)]
-        fn fence512(token: Avx512) {
-            core::arch::x86_64::_mm_sfence();
-        }
-    );
-
     impl Lanes for Avx512 {
         /// Rows 0 to 2 and a block of padding.
         type Matrix = f32x16<Self>;
@@ -291,7 +290,7 @@ mod x86 {
 
         #[inline(always)]
         fn settle_streams(self) {
-            fence512(self);
+            fence();
         }
 
         #[inline(always)]
@@ -378,13 +377,6 @@ mod x86 {
         }
     );
 
-    fearless_simd::kernel!(
-        #[inline(always)]
-        fn fence256(token: Avx2) {
-            core::arch::x86_64::_mm_sfence();
-        }
-    );
-
     impl Lanes for Avx2 {
         /// Rows 0 and 1, and row 2.
         type Matrix = (f32x8<Self>, f32x4<Self>);
@@ -425,7 +417,7 @@ mod x86 {
 
         #[inline(always)]
         fn settle_streams(self) {
-            fence256(self);
+            fence();
         }
 
         #[inline(always)]

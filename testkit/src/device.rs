@@ -16,7 +16,7 @@ pub fn open(what: &str) -> Option<Gpu> {
 /// The best backend for palettes of `joints` rows, or the one named by `PHALANX_BENCH_BACKEND`.
 pub fn backend(gpu: &Gpu, joints: usize) -> PaletteBackend {
     let Ok(name) = std::env::var("PHALANX_BENCH_BACKEND") else {
-        return PaletteBackend::choose(gpu, joints, false).expect("the device holds the palette");
+        return PaletteBackend::choose(gpu, joints).expect("the device holds the palette");
     };
     let known = PaletteBackend::ALL.into_iter();
     let mut named = known.filter(|b| b.to_string() == name);

@@ -321,15 +321,7 @@ pub fn of_all_kinds() -> Vec<u8> {
         clips.extend(all.map(|c| (c.clone(), form)));
     }
     clips.push((Arc::new(additive(&rig)), ClipForm::Rows));
-    let out = Cursor::new(Vec::new());
-    let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
-    writer.add_rig(&rig).expect("the rig has this skeleton");
-    for (clip, form) in &clips {
-        let added = writer.add_clip(clip, clip.name(), *form);
-        added.expect("the clip has this skeleton");
-    }
-    let out = writer.finish(&provenance(clips.len()));
-    out.expect("writing to memory succeeds").into_inner()
+    written(&rig, &clips)
 }
 
 /// The bytes of a rig's library.
@@ -343,11 +335,16 @@ pub fn library_in(rig: &Rig, form: ClipForm) -> Vec<u8> {
 }
 
 fn library_of(rig: &Rig, clips: &[Arc<Clip>], form: ClipForm) -> Vec<u8> {
+    let clips: Vec<_> = clips.iter().map(|clip| (clip.clone(), form)).collect();
+    written(rig, &clips)
+}
+
+fn written(rig: &Rig, clips: &[(Arc<Clip>, ClipForm)]) -> Vec<u8> {
     let out = Cursor::new(Vec::new());
     let mut writer = LibraryWriter::new(out, rig.skeleton()).expect("writing to memory succeeds");
     writer.add_rig(rig).expect("the rig has this skeleton");
-    for clip in clips {
-        let added = writer.add_clip(clip, clip.name(), form);
+    for (clip, form) in clips {
+        let added = writer.add_clip(clip, clip.name(), *form);
         added.expect("the clip has this skeleton");
     }
     let out = writer.finish(&provenance(clips.len()));

@@ -2,7 +2,7 @@
 
 use crate::models::chain;
 use crate::robust::impossible_texture;
-use crate::support::{bones, crowd_of};
+use crate::support::{bones, crowd_of, open};
 use phalanx::gpu::{Gpu, GpuError, PaletteBackend};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ struct Host {
 }
 
 /// A device that an engine has opened, with handlers of its own, and then lent.
-fn adopted(take_handlers: bool) -> (Gpu, Arc<Host>) {
+fn adopted() -> (Gpu, Arc<Host>) {
     let instance =
         wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
     let adapter = pollster::block_on(instance.request_adapter(&Default::default()));
@@ -29,12 +29,12 @@ fn adopted(take_handlers: bool) -> (Gpu, Arc<Host>) {
     }));
     let told = Arc::clone(&host);
     device.set_device_lost_callback(move |reason, _| told.losses.lock().unwrap().push(reason));
-    (Gpu::adopt(&adapter, device, queue, take_handlers), host)
+    (Gpu::adopt(&adapter, device, queue), host)
 }
 
 /// A device of an engine, whose handlers stay.
 pub fn lent() -> Gpu {
-    adopted(false).0
+    adopted().0
 }
 
 fn own_error(gpu: &Gpu) -> GpuError {
@@ -46,7 +46,7 @@ fn own_error(gpu: &Gpu) -> GpuError {
 }
 
 pub fn handlers_stay_the_hosts() {
-    let (gpu, host) = adopted(false);
+    let (gpu, host) = adopted();
     let errors = || host.errors.load(Ordering::Relaxed);
     impossible_texture(&gpu);
     assert_eq!(errors(), 1, "the host's error is the host's");
@@ -76,18 +76,13 @@ pub fn handlers_stay_the_hosts() {
     assert_eq!(errors(), 1);
 }
 
-pub fn handlers_are_taken_on_request() {
-    let (gpu, host) = adopted(true);
-    impossible_texture(&gpu);
-    let error = gpu.checked(|| Ok(())).unwrap_err();
-    assert!(matches!(error, GpuError::Refused { .. }), "{error}");
-    assert_eq!(gpu.checked(|| Ok(7)), Ok(7));
+/// The handlers of a device that the library opens are the library's.
+pub fn own_handlers_know_the_reason_of_a_loss() {
+    let gpu = open();
     let error = own_error(&gpu);
     assert!(matches!(error, GpuError::Refused { .. }), "{error}");
     gpu.device.destroy();
     let error = gpu.wait().unwrap_err();
     let reason = "it was destroyed".into();
     assert_eq!(error, GpuError::Lost { reason });
-    assert_eq!(host.errors.load(Ordering::Relaxed), 0);
-    assert!(host.losses.lock().unwrap().is_empty());
 }

@@ -74,12 +74,13 @@ const BESIDE: u64 = 64 << 20;
 /// or nowhere; once there is memory, the next frame has them on the device.
 fn memory() {
     let mut gpu = open();
-    let mut bones = bones(&gpu, PaletteBackend::Uniform);
+    let fresh = |gpu: &Gpu| bones(gpu, PaletteBackend::Uniform);
+    let mut bones = fresh(&gpu);
     let rigs = [chain(JOINTS)];
     let (mut small, _, _) = crowd_of(&rigs, 64);
     // Threads, buffers and shaders that a frame needs are there from here on.
     bones.evaluate(&mut small, &gpu).unwrap();
-    bones.forget();
+    bones = fresh(&gpu);
     gpu.wait().unwrap();
     let (mut crowd, all, _) = crowd_of(&rigs, COUNT);
     crowd.evaluate(&mut phalanx::crowd::BoneBuffer::new());
@@ -121,7 +122,7 @@ fn memory() {
         let rows = rows_of(&bones, &gpu);
         assert_eq!(rows.len(), COUNT * JOINTS.next_multiple_of(16));
         sound(&crowd, &rows);
-        bones.forget();
+        bones = fresh(&gpu);
         gpu.wait().unwrap();
     }
     println!("in the heap or nowhere, then on the device: {told:?}");

@@ -135,7 +135,8 @@ fn play(gpu: &Gpu, bones: &mut GpuBoneBuffer, mapped: fn(usize) -> bool) -> Vec<
     for frame in 0..14 {
         twins.step(3);
         let rows = twins.rows();
-        bones.set_mapped(mapped(frame));
+        let mapped = mapped(frame);
+        bones.set_options(&GpuBoneOptions { mapped, ..GpuBoneOptions::default() });
         let generation = bones.generation();
         let upload = bones.evaluate(&mut twins.crowd, gpu).unwrap();
         // Carried rows are not uploaded, and copied only to pages that have grown.

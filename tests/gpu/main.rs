@@ -91,7 +91,10 @@ fn main() {
             robust::an_uncaptured_error_is_returned_by_the_next_call,
         ),
         gpu("handlers_stay_the_hosts", adopt::handlers_stay_the_hosts),
-        gpu("handlers_are_taken_on_request", adopt::handlers_are_taken_on_request),
+        gpu(
+            "own_handlers_know_the_reason_of_a_loss",
+            adopt::own_handlers_know_the_reason_of_a_loss,
+        ),
         cpu("no_adapter", child::no_adapter),
         cpu("shaders_are_valid", shaders::valid),
     ];

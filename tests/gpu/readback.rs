@@ -137,12 +137,6 @@ impl RowReader {
             let jobs = gpu.buffer("jobs", bytemuck::cast_slice(&jobs), uniform)?;
             let out = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC;
             let seen = gpu.buffer("seen", &vec![0; all.max(1) * 48], out)?;
-            let read = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-                label: None,
-                size: seen.size(),
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
             let job = wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &jobs,
                 offset: 0,
@@ -161,9 +155,8 @@ impl RowReader {
                 pass.dispatch_workgroups(1, 1, 1);
             }
             drop(pass);
-            encoder.copy_buffer_to_buffer(&seen, 0, &read, 0, seen.size());
             gpu.queue.submit([encoder.finish()]);
-            Ok(read)
+            Ok(seen)
         });
         Readback {
             rows: palettes.iter().map(|p| p.1).collect(),
@@ -181,7 +174,7 @@ pub struct Readback {
 impl Readback {
     /// Waits for the device.
     pub fn palettes(self, gpu: &Gpu) -> Vec<Vec<Affine3x4>> {
-        let bytes = gpu.read(&self.buffer).expect("the device works");
+        let bytes = gpu.read(self.buffer.slice(..)).expect("the device works");
         let all: Vec<Affine3x4> = bytemuck::pod_collect_to_vec(&bytes);
         let mut rest = all.as_slice();
         let mut palettes = Vec::new();

@@ -77,12 +77,11 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
     let drawn = gpu.checked(|| {
         let mesh = GpuMesh::upload(gpu, backend, &staged.subject.primitive, true)?;
         let weights = Table::floats(gpu, backend, "weights", &staged.weights)?;
-        let stored = mesh.stored.expect("the mesh is skinned");
-        let attributes = stored.attributes();
-        let buffers = [SURFACE_LAYOUT, stored.layout(&attributes), PLACE_LAYOUT];
+        let layout_of = mesh.influence_layout.clone().expect("the mesh is skinned");
+        let entry = if layout_of.attributes.len() == 4 { "skin8" } else { "skin4" };
+        let buffers = [SURFACE_LAYOUT, layout_of, PLACE_LAYOUT];
         let window = gpu.window_rows();
         let source = [COMMON, &shaders::pieces(backend, window), BY_THE_SHADER].join("\n");
-        let entry = if stored.eight { "skin8" } else { "skin4" };
         let vertex = wgpu::ShaderStages::VERTEX;
         let layouts = [
             layout(
@@ -125,7 +124,7 @@ pub fn by_the_shader(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
             }
         })
     });
-    gpu.read(&drawn.expect("the device works")).expect("the device works")
+    gpu.read(drawn.expect("the device works").slice(..)).expect("the device works")
 }
 
 /// The same picture of vertices that the CPU skinning job has computed.
@@ -159,7 +158,7 @@ pub fn by_the_job(gpu: &Gpu, staged: &Staged<'_>) -> Vec<u8> {
             }
         })
     });
-    gpu.read(&drawn.expect("the device works")).expect("the device works")
+    gpu.read(drawn.expect("the device works").slice(..)).expect("the device works")
 }
 
 fn vertices(gpu: &Gpu, bytes: &[u8]) -> Result<wgpu::Buffer, GpuError> {

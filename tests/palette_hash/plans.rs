@@ -310,7 +310,7 @@ impl Play {
                     let Ok(model) = self.crowd.model_matrix(instance, joint) else {
                         continue;
                     };
-                    let expected = model.mul(&skin.inverse_bind()[k]).to_cols_array();
+                    let expected = (model * skin.inverse_bind()[k]).to_cols_array();
                     let row = rows[rig.palette_offset(s) + k].to_cols_array();
                     for (a, b) in row.into_iter().zip(expected) {
                         assert!(

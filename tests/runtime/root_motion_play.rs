@@ -434,16 +434,15 @@ fn a_detached_instance_walks_on_from_where_it_is() {
     crowd.play(all[0], walk, &options()).unwrap();
     let mut scene = SceneGraph::new();
     let mirror = crowd.mirror(all[0], &mut scene, None).unwrap();
-    let root = scene.root(mirror).unwrap();
     let there = Affine3A::from_translation(Vec3::new(100.0, 0.0, 0.0));
     let ship = scene.add(None, there).unwrap();
-    scene.set_parent(root, ship).unwrap();
+    scene.set_parent(mirror, ship).unwrap();
     for _ in 0..3 {
         crowd.advance(0.1).unwrap();
         crowd.update_scene(&mut scene);
     }
     let on_board = crowd.world(all[0]).unwrap().translation();
-    scene.set_parent_in_place(root, None).unwrap();
+    scene.set_parent_in_place(mirror, None).unwrap();
     crowd.update_scene(&mut scene);
     crowd.advance(0.1).unwrap();
     let way = crowd.world(all[0]).unwrap().translation() - on_board;

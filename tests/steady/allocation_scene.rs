@@ -26,8 +26,7 @@ fn steady_frames_with_a_scene_allocate_nothing() {
                 let held = scene.add(None, one).unwrap();
                 scene.attach(held, mirror, 39, one).unwrap();
             }
-            let rider = scene.root(mirrors[0]).unwrap();
-            scene.attach(rider, mirrors[1], 20, one).unwrap();
+            scene.attach(mirrors[0], mirrors[1], 20, one).unwrap();
             crowd.player(instances[2]).unwrap().set_override(7, one).unwrap();
             // Others hold something on mirrors of the hand alone.
             for &i in &instances[5..60] {

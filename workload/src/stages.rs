@@ -4,9 +4,9 @@
 use super::subject::Subject;
 use super::textbook::Textbook;
 use glam::Mat4;
-use phalanx::clip::{Clip, Cursor};
+use phalanx::clip::{Clip, ClipKind, Cursor};
 use phalanx::math::{Affine3x4, Row};
-use phalanx::runtime::{AdditiveJob, BlendJob, JobError, LocalToModelJob, PaletteJob, SampleJob};
+use phalanx::runtime::{BlendJob, JobError, LayerJob, LocalToModelJob, PaletteJob, SampleJob};
 use phalanx::skeleton::{Pose, Trs};
 use std::hint::black_box;
 use std::sync::Arc;
@@ -153,9 +153,10 @@ impl<'a> Jobs<'a> {
                 if stage == Stage::Blend {
                     return Ok(());
                 }
-                AdditiveJob {
+                LayerJob {
                     pose: &mut self.pose,
-                    delta: &self.delta,
+                    layer: &self.delta,
+                    kind: ClipKind::Additive,
                     weight: 1.0,
                     mask: self.subject.clips.mask.as_ref(),
                 }

@@ -101,6 +101,12 @@ pub enum SubjectError {
     },
 }
 
+impl SubjectError {
+    fn build(file: &str, source: BuildError) -> Self {
+        Self::Build { file: file.into(), source: Box::new(source) }
+    }
+}
+
 impl From<ImportError> for SubjectError {
     fn from(error: ImportError) -> Self {
         // Boxed: results of the callers stay small.
@@ -147,10 +153,7 @@ impl Subject {
         options: &SubjectOptions,
     ) -> Result<Self, SubjectError> {
         let rig = build_rig(raw.clone(), &BuildOptions::default());
-        let rig = rig.map_err(|source| SubjectError::Build {
-            file: name.clone(),
-            source: Box::new(source),
-        })?;
+        let rig = rig.map_err(|source| SubjectError::build(&name, source))?;
         Self::of_rig(name, raw, rig, options)
     }
 
@@ -175,16 +178,10 @@ impl Subject {
             true => build_additive(&rig, additive, &first.pose),
             false => build_additive_raw(&rig, (&raw, additive), &first.pose),
         };
-        let difference = difference.map_err(|source| SubjectError::Build {
-            file: name.clone(),
-            source: Box::new(source),
-        })?;
+        let difference = difference.map_err(|source| SubjectError::build(&name, source))?;
         let joint = choose_mask(&name, &rig, options.mask.as_deref())?;
         let mask = joint.map(|joint| JointMask::subtree(rig.skeleton(), joint));
-        let mask = mask.transpose().map_err(|source| SubjectError::Build {
-            file: name.clone(),
-            source: Box::new(source),
-        })?;
+        let mask = mask.transpose().map_err(|source| SubjectError::build(&name, source))?;
         let of_joint = |joint| {
             let mut nodes = rig.nodes().iter();
             nodes.position(|n| n.joint.map(usize::from) == Some(joint))

@@ -11,7 +11,7 @@ use super::formation::Formation;
 use glam::Affine3A;
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId};
 use phalanx::rig::Sphere;
-use phalanx::runtime::BoundsJob;
+use phalanx::runtime::palette_bounds;
 use phalanx_render::{
     Camera, DrawCounts, DrawDetail, DrawInstance, DrawMesh, DrawModel, Look, PictureSize, RigShape,
 };
@@ -137,7 +137,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
         }
         let palette_offset = range.start as u32;
         let rows = buffer.rows().get(range).unwrap_or(&[]);
-        let bounds = BoundsJob { slots: rig.slot_bounds(), palette: rows }.run();
+        let bounds = palette_bounds(rig.slot_bounds(), rows);
         let bounds =
             bounds.map_err(|source| CliError::Job { file: subject.model.file.clone(), source })?;
         let radius = bounds.half_size().length() * if morphs { MORPH_MARGIN } else { 1.0 };
@@ -145,7 +145,7 @@ fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Ev
         let mut world = on_ground(*crowd.world(instance)?, floors.below(crowd, instance)?.0);
         if subject.choice.travel && finite {
             let away = bounds.center().with_y(0.0);
-            world = world.mul(&Affine3A::from_translation(-away).into());
+            world = world * Affine3A::from_translation(-away).into();
         }
         all.ids.push(instance);
         all.instances.push(DrawInstance {

@@ -87,7 +87,7 @@ pub fn arrange(
             * Affine3A::from_scale(Vec3::splat(scale));
         let moved = Affine3x4::from(moved);
         for posed in frames.iter_mut().filter_map(|f| f.actors.get_mut(actor)) {
-            posed.world = moved.mul(&posed.world);
+            posed.world = moved * posed.world;
         }
         let width = (scale * (extent.max.x - extent.min.x)).min(reach);
         end = left + width;

@@ -108,7 +108,7 @@ pub fn draw(
         let actors = drawn.iter().filter_map(|&a| Some((a, frame.actors.get(a)?)));
         let instance = |(model, actor): (usize, &Posed)| DrawInstance {
             model: model as u32,
-            world: place.mul(&actor.world),
+            world: place * actor.world,
             palette_offset: actor.first_row as u32,
             lerp: None,
             morph_offset: actor.first_weight as u32,

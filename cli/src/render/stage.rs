@@ -96,9 +96,8 @@ impl Stage {
             enter(other, follows(other))?;
         }
         for (mirror, joint) in hung {
-            let root = scene.root(mirror)?;
             let joint = model.find_joint(joint)?;
-            scene.attach(root, main, joint, Affine3x4::IDENTITY)?;
+            scene.attach(mirror, main, joint, Affine3x4::IDENTITY)?;
         }
         Ok(Self { actors, actions, crowd, scene })
     }

@@ -39,10 +39,12 @@ pub fn measure(
         let upload = |(first_slot, p)| {
             let mesh = SkinningMesh::upload(gpu, backend, p)?;
             let most = gpu.device.limits().max_compute_workgroups_per_dimension as usize;
-            let one = u64::from(mesh.vertices()) * size_of::<SkinnedVertex>() as u64;
+            let vertices = p.positions.len();
+            let one = (vertices * size_of::<SkinnedVertex>()) as u64;
             let run = (OUTPUT / one.max(1)).max(1) as usize;
             let run = run.min(most).min(places.len());
-            Ok(Skinned { first_slot, run, output: ComputeSkinner::output(gpu, &mesh, run)?, mesh })
+            let output = ComputeSkinner::output(gpu, &mesh, run)?;
+            Ok(Skinned { first_slot, vertices, run, output, mesh })
         };
         let primitives = meshes.flat_map(|m| {
             let first = rig.palette_offset(m.skin) as u32;
@@ -66,8 +68,8 @@ pub fn measure(
         let time = time.and_then(|parts| parts.first().copied());
         table.device("compute skinning", time);
     }
-    let vertices: u32 = meshes.iter().map(|m| m.mesh.vertices()).sum();
-    let bytes = places.len() * vertices as usize * size_of::<SkinnedVertex>();
+    let vertices: usize = meshes.iter().map(|m| m.vertices).sum();
+    let bytes = places.len() * vertices * size_of::<SkinnedVertex>();
     println!(
         "{vertices} vertices of each skinned to {bytes} bytes; median of {} rounds, ms",
         ROUNDS - 1
@@ -86,6 +88,7 @@ struct Stage<'a> {
 /// A mesh with an output buffer for the vertices of the instances of one run.
 struct Skinned {
     first_slot: u32,
+    vertices: usize,
     mesh: SkinningMesh,
     run: usize,
     output: wgpu::Buffer,

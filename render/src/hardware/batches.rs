@@ -52,19 +52,6 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// A batch of one instance, whose record is the next one.
-    fn new(visible: &Visible, place: &BoneRow, window: u32, records: usize) -> Self {
-        Self {
-            model: visible.model,
-            detail: visible.detail,
-            world_mirrors: visible.world_mirrors,
-            page: place.page,
-            window,
-            first: records as u64,
-            count: 1,
-        }
-    }
-
     /// The byte range of the batch's records.
     pub fn bytes(&self) -> Range<u64> {
         let stride = size_of::<InstanceRecord>() as u64;
@@ -144,22 +131,37 @@ impl Batching<'_> {
         order.sort_by_key(|(v, place)| (v.key(), place.page, row(place)));
         let mut batches: Vec<Batch> = Vec::new();
         for (visible, place) in order {
-            let last = batches.last_mut();
-            let joined = last.filter(|b| self.joins(b, visible, &place));
-            let window = match joined {
-                Some(batch) => {
-                    batch.count += 1;
-                    batch.window
-                }
-                None => {
-                    let window = self.window.map_or(0, |_| place.row);
-                    batches.push(Batch::new(visible, &place, window, records.len()));
-                    window
-                }
-            };
-            records.push(self.record(visible, place.row - window));
+            let new = self.add(batches.last_mut(), visible, &place, records);
+            batches.extend(new);
         }
         batches
+    }
+
+    /// Adds the record of an instance: to a batch that it can be drawn together with, or to a new one, which is returned.
+    fn add(
+        &self,
+        last: Option<&mut Batch>,
+        visible: &Visible,
+        place: &BoneRow,
+        records: &mut Vec<InstanceRecord>,
+    ) -> Option<Batch> {
+        let first = records.len();
+        if let Some(batch) = last.filter(|b| self.joins(b, visible, place)) {
+            batch.count += 1;
+            records.push(self.record(visible, place.row - batch.window));
+            return None;
+        }
+        let window = self.window.map_or(0, |_| place.row);
+        records.push(self.record(visible, place.row - window));
+        Some(Batch {
+            model: visible.model,
+            detail: visible.detail,
+            world_mirrors: visible.world_mirrors,
+            page: place.page,
+            window,
+            first: first as u64,
+            count: 1,
+        })
     }
 
     /// Whether an instance can be drawn together with those of a batch, which it follows.
@@ -184,22 +186,9 @@ impl Batching<'_> {
             let (Some(visible), Some(place)) = (visible, places.get(blended.body)) else {
                 continue;
             };
-            let last = batches.last_mut();
-            let joined =
-                last.filter(|(mesh, b)| *mesh == blended.mesh && self.joins(b, visible, place));
-            let window = match joined {
-                Some((_, batch)) => {
-                    batch.count += 1;
-                    batch.window
-                }
-                None => {
-                    let window = self.window.map_or(0, |_| place.row);
-                    let batch = Batch::new(visible, place, window, records.len());
-                    batches.push((blended.mesh, batch));
-                    window
-                }
-            };
-            records.push(self.record(visible, place.row - window));
+            let last = batches.last_mut().filter(|(mesh, _)| *mesh == blended.mesh);
+            let new = self.add(last.map(|(_, batch)| batch), visible, place, records);
+            batches.extend(new.map(|batch| (blended.mesh, batch)));
         }
         batches
     }

@@ -160,7 +160,11 @@ impl Canvas {
         let PictureSize { width, height } = self.size;
         let row_bytes = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let bytes = u64::from(row_bytes) * u64::from(height);
-        gpu.check_buffer("the picture's read-back buffer, in bytes,", bytes)?;
+        let limit = gpu.device.limits().max_buffer_size;
+        if bytes > limit {
+            let what = "the picture's read-back buffer, in bytes,";
+            return Err(GpuError::Limit { what, needed: bytes, limit });
+        }
         let readback = gpu.device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("picture read-back"),
             size: bytes,
@@ -181,7 +185,7 @@ impl Canvas {
             wgpu::Extent3d { width, height, depth_or_array_layers: 1 },
         );
         gpu.queue.submit([encoder.finish()]);
-        let padded = gpu.read(&readback)?;
+        let padded = gpu.read(readback.slice(..))?;
         let used = width as usize * 4;
         let mut bytes = Vec::with_capacity(used * height as usize);
         for row in padded.chunks(row_bytes as usize) {

@@ -61,8 +61,8 @@ impl GpuRenderer {
     /// Makes a renderer on an open device, for palettes of up to `joints` rows per instance.
     ///
     /// Without a `backend`, it chooses the best one that holds such palettes. For interpolated instances `joints` is
-    /// the number of rows from the first of one palette to the last of the other, or the backend that of
-    /// [`PaletteBackend::choose`] for pairs.
+    /// the number of rows from the first of one palette to the last of the other; see
+    /// [`PaletteBackend::max_joints`].
     ///
     /// # Errors
     /// If the device lacks the backend, the backend does not hold so many joints, or the driver rejects the
@@ -227,7 +227,7 @@ impl GpuRenderer {
                 let expected = backend;
                 return Err(RenderError::PaletteBackend { found, expected });
             }
-            if !bones.is_on(gpu) {
+            if bones.page_count() > 0 && bones.page(gpu, 0).is_none() {
                 return Err(RenderError::OnDevice);
             }
         }
@@ -305,20 +305,20 @@ fn timed(
 
 /// The best backend that holds palettes of `joints` rows.
 fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
-    let best = PaletteBackend::choose(gpu, joints, false)?;
+    let best = PaletteBackend::choose(gpu, joints)?;
     if check(gpu, best, joints).is_ok() {
         return Ok(best);
     }
     // The palette fits, but not the other storage buffers of the vertex stage.
     let others = [PaletteBackend::Texture, PaletteBackend::Uniform];
-    let other = others.into_iter().find(|b| b.check(gpu, joints, false).is_ok());
+    let other = others.into_iter().find(|b| b.check(gpu, joints).is_ok());
     other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
 }
 
 /// Checks that the device has the backend and that it holds so many joints.
 fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
-    backend.check(gpu, joints.max(1), false)?;
-    let found = gpu.vertex_storage_buffers();
+    backend.check(gpu, joints.max(1))?;
+    let found = gpu.device.limits().max_storage_buffers_per_shader_stage;
     if backend == PaletteBackend::Storage && found < VERTEX_STORAGE_BUFFERS {
         return Err(GpuError::Unsupported {
             adapter: gpu.adapter_name(),

@@ -114,7 +114,7 @@ impl GpuModels {
         style: Style,
     ) -> Result<Self, RenderError> {
         let needs = Needs::of(models)?;
-        pipelines.backend.check(gpu, needs.most_rows().max(1), false)?;
+        pipelines.backend.check(gpu, needs.most_rows().max(1))?;
         let models = gpu.checked(|| {
             let mut textures = Textures::new(gpu)?;
             let mut load = |m: &DrawMesh| mesh(gpu, pipelines, m, &mut textures, style);

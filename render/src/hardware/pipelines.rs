@@ -7,7 +7,7 @@ use super::canvas::{DEPTH_FORMAT, MASK_FORMAT, PICTURE_FORMAT, samples};
 use super::layouts::Layouts;
 use super::models::LoadedMesh;
 use crate::Winding;
-use phalanx::gpu::{Gpu, InfluenceFormat, PaletteBackend, SURFACE_LAYOUT, shaders};
+use phalanx::gpu::{Gpu, PaletteBackend, SURFACE_LAYOUT, shaders};
 use phalanx::mesh::{AlphaMode, Sampler, Wrap};
 
 /// The camera, lights and shadows of a picture, in group 0.
@@ -34,11 +34,11 @@ pub(super) enum Pass {
     Shadow,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     pass: Pass,
-    /// How influences are stored; `None` for rigid meshes.
-    stored: Option<InfluenceFormat>,
+    /// The layout of the influences; `None` for rigid meshes.
+    influences: Option<wgpu::VertexBufferLayout<'static>>,
     /// No faces are culled before the fragment stage.
     both_sides: bool,
     mirrored: bool,
@@ -52,11 +52,11 @@ struct Key {
 
 impl Key {
     fn new(pass: Pass, mesh: &LoadedMesh, batch: &Batch) -> Self {
-        let stored = mesh.mesh.stored;
+        let influences = mesh.mesh.influence_layout.clone();
         match pass {
             Pass::Body if mesh.edges.is_none() => Self {
                 pass,
-                stored,
+                influences,
                 both_sides: mesh.double_sided || mesh.winding == Winding::ByRows,
                 mirrored: batch.world_mirrors ^ (mesh.winding == Winding::Turned),
                 by_rows: mesh.winding == Winding::ByRows,
@@ -66,7 +66,7 @@ impl Key {
             // An edge has no front, and both sides cast shadows.
             Pass::Body | Pass::Shadow => Self {
                 pass,
-                stored,
+                influences,
                 both_sides: true,
                 mirrored: false,
                 by_rows: false,
@@ -174,7 +174,7 @@ impl Pipelines {
             return;
         }
         let cut = key.alpha_mode != AlphaMode::Opaque;
-        let vertex = match (pass, key.stored.map(|format| format.eight)) {
+        let vertex = match (pass, key.influences.as_ref().map(|l| l.attributes.len() == 4)) {
             (Pass::Body, None) => "body_rigid",
             (Pass::Body, Some(false)) => "body_skin4",
             (Pass::Body, Some(true)) => "body_skin8",
@@ -186,8 +186,7 @@ impl Pipelines {
             (Pass::Shadow, Some(true)) => "shadow_skin8",
         };
         let mut buffers = vec![Some(SURFACE_LAYOUT), Some(InstanceRecord::LAYOUT)];
-        let attributes = key.stored.map(|f| (f, f.attributes()));
-        buffers.extend(attributes.iter().map(|(f, a)| Some(f.layout(a))));
+        buffers.extend(key.influences.clone().map(Some));
         let made = pipeline(
             gpu,
             &PipelineParts {

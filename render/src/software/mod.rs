@@ -85,10 +85,7 @@ pub(super) fn draw(
 
 /// The numbers of vertices of an instance's meshes.
 fn vertices(scene: &Scene, v: &Visible) -> Vec<usize> {
-    let detail = scene.models.get(v.model);
-    let detail = detail.and_then(|m| m.details.get(v.detail));
-    let meshes = detail.map_or(&[][..], |d| d.meshes).iter();
-    meshes.map(|m| m.primitive.positions.len()).collect()
+    v.meshes(scene).iter().map(|m| m.primitive.positions.len()).collect()
 }
 
 /// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one element. `vertices` counts those of one.
@@ -123,9 +120,7 @@ fn chains(scene: &Scene, draws: &DrawList) -> Chains {
             if last.replace(here) == Some(here) {
                 continue;
             }
-            let detail = scene.models.get(visible.model);
-            let detail = detail.and_then(|m| m.details.get(visible.detail));
-            let meshes = detail.map_or(&[][..], |d| d.meshes).iter();
+            let meshes = visible.meshes(scene).iter();
             let meshes = meshes.filter(|m| !shadows || m.shadow_cutoff().is_some());
             for image in meshes.filter_map(|m| m.image) {
                 chains.entry(std::ptr::from_ref(image).addr()).or_insert_with(|| mip_chain(image));

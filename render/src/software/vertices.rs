@@ -100,9 +100,7 @@ impl<'a> Character<'a> {
         moved: impl Fn(Vec3) -> Vec3,
     ) -> Result<Self, JobError> {
         let mut out = Self { shapes: Vec::new(), tint: [1.0; 4], rows: 0..0 };
-        let models = scene.models.get(visible.model);
-        let detail = models.and_then(|m| m.details.get(visible.detail));
-        let (Some(detail), Some(instance)) = (detail, scene.instances.get(visible.instance)) else {
+        let Some(instance) = scene.instances.get(visible.instance) else {
             return Ok(out);
         };
         out.tint = instance.tint;
@@ -114,7 +112,7 @@ impl<'a> Character<'a> {
         let rows = shown_rows(scene, draws, visible)?;
         let weights = tail(scene.morph_weights, instance.morph_offset);
         let mut height = (f32::INFINITY, f32::NEG_INFINITY);
-        for (index, mesh) in detail.meshes.iter().enumerate() {
+        for (index, mesh) in visible.meshes(scene).iter().enumerate() {
             if !wanted(index, mesh.material.alpha_mode) {
                 continue;
             }

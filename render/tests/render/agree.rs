@@ -181,10 +181,10 @@ fn mirrored_in_turn(first: usize) -> Crowd {
     let back = Affine3x4::from_scale_rotation_translation(Vec3::ONE, turn.inverse(), Vec3::ZERO);
     let flip = Vec3::new(-1.0, 1.0, 1.0);
     let flip = Affine3x4::from_scale_rotation_translation(flip, Quat::IDENTITY, Vec3::ZERO);
-    let mirror = across.mul(&flip).mul(&back);
+    let mirror = across * flip * back;
     for (i, row) in crowd.palette.iter_mut().enumerate() {
         if i % 5 % 2 == 1 {
-            *row = mirror.mul(row);
+            *row = mirror * *row;
         }
     }
     crowd

@@ -82,11 +82,11 @@ impl Model {
                 turn(&self.names[slot]),
                 at - from,
             );
-            world.push(parent.map_or(local, |p| world[p].mul(&local)));
+            world.push(parent.map_or(local, |p| world[p] * local));
         }
         let rest =
             |at: Vec3| Affine3x4::from_scale_rotation_translation(Vec3::ONE, Quat::IDENTITY, -at);
-        world.iter().zip(&self.joints).map(|(w, &(_, at))| w.mul(&rest(at))).collect()
+        world.iter().zip(&self.joints).map(|(w, &(_, at))| *w * rest(at)).collect()
     }
 }
 

@@ -174,7 +174,7 @@ impl Root {
     fn split(&self, time: f32) -> [Rigid; 2] {
         let rotation = self.yaw(time);
         let motion = Rigid { rotation, translation: self.motion(time, rotation) };
-        [motion, motion.inverse().then(&self.whole(time))]
+        [motion, motion.inverse() * self.whole(time)]
     }
 
     /// Whether motion and pose, each interpolated between its keys, give the joint's transform in the clip.
@@ -185,7 +185,7 @@ impl Root {
             rotation: from[part].rotation.slerp(to[part].rotation, way).normalize(),
             translation: from[part].translation.lerp(to[part].translation, way),
         });
-        let (is, whole) = (motion.then(&pose), self.whole(time));
+        let (is, whole) = (motion * pose, self.whole(time));
         let apart = is.translation.distance(whole.translation);
         angle(&is.rotation.to_array(), &whole.rotation.to_array()) <= COMPOSED
             && (size <= 0.0 || apart <= COMPOSED * size)

@@ -1,38 +1,32 @@
 use super::*;
+use crate::runtime::random::numbers;
 use crate::skeleton::{Joint, Skeleton, Trs};
 use glam::{DQuat, DVec3, Quat, Vec3};
 
 const JOINTS: usize = 21;
 
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32 * 2.0 - 1.0
-    }
-    fn trs(&mut self) -> Trs {
-        Trs {
-            translation: Vec3::new(self.next(), self.next(), self.next()),
-            rotation: Quat::from_xyzw(self.next(), self.next(), self.next(), self.next())
-                .normalize(),
-            scale: Vec3::new(1.5 + self.next(), 1.5 + self.next(), -1.5 + self.next()),
-        }
+/// Transforms of joints, the same for each seed.
+fn transforms(seed: u64) -> impl FnMut() -> Trs {
+    let mut number = numbers(seed);
+    move || {
+        let [translation, scale] = [(); 2].map(|()| Vec3::new(number(), number(), number()));
+        let rotation = Quat::from_xyzw(number(), number(), number(), number()).normalize();
+        Trs { translation, rotation, scale: scale + Vec3::new(1.5, 1.5, -1.5) }
     }
 }
 
 fn skeleton() -> Skeleton {
-    let mut rng = Rng(3);
+    let mut trs = transforms(3);
     let joints: Vec<Joint> = (0..JOINTS)
-        .map(|i| Joint { name: i.to_string(), parent: i.checked_sub(1), rest: rng.trs() })
+        .map(|i| Joint { name: i.to_string(), parent: i.checked_sub(1), rest: trs() })
         .collect();
     Skeleton::new(&joints, None, Vec::new()).unwrap()
 }
 
 fn pose(skeleton: &Skeleton, seed: u64) -> Pose {
-    let mut rng = Rng(seed);
+    let mut trs = transforms(seed);
     let mut pose = skeleton.new_pose();
-    (0..JOINTS).for_each(|l| pose.set_lane(l, &rng.trs()));
+    (0..JOINTS).for_each(|l| pose.set_lane(l, &trs()));
     pose
 }
 
@@ -88,9 +82,7 @@ fn a_layer_follows_the_rules_at_every_level() {
         ] {
             let actions: Vec<(&Pose, f32)> = poses.iter().zip(weights).collect();
             let mut output = pose(&skeleton, 99);
-            let job = BlendJob { actions: &actions, rest, output: &mut output };
-            job.validate().unwrap();
-            dispatch(level, job);
+            BlendJob { actions: &actions, rest, output: &mut output }.run_at(level).unwrap();
             for l in 0..JOINTS {
                 let lanes: Vec<(D, f64)> =
                     actions.iter().map(|(p, w)| (lane(p, l), f64::from(*w))).collect();
@@ -111,10 +103,13 @@ fn layers_and_additive_layers_follow_the_rules_at_every_level() {
             [(0.0f32, None), (0.6, Some(&mask)), (1.0, None), (-0.7, Some(&mask)), (-1.0, None)]
         {
             let w = |l: usize| f64::from(weight) * f64::from(mask.map_or(1.0, |_| masks[l]));
-            let mut added = below.clone();
-            let job = AdditiveJob { pose: &mut added, delta: &above, weight, mask };
-            job.validate().unwrap();
-            dispatch(level, job);
+            let run = |kind| {
+                let mut pose = below.clone();
+                let job = LayerJob { pose: &mut pose, layer: &above, kind, weight, mask };
+                job.run_at(level).unwrap();
+                pose
+            };
+            let added = run(ClipKind::Additive);
             for l in 0..JOINTS {
                 let (b, d, w) = (lane(&below, l), lane(&above, l), w(l));
                 let near = if d.1.w < 0.0 { -d.1 } else { d.1 };
@@ -126,10 +121,7 @@ fn layers_and_additive_layers_follow_the_rules_at_every_level() {
             if weight < 0.0 {
                 continue;
             }
-            let mut over = below.clone();
-            let job = LayerJob { pose: &mut over, above: &above, weight, mask };
-            job.validate().unwrap();
-            dispatch(level, job);
+            let over = run(ClipKind::Full);
             for l in 0..JOINTS {
                 let (b, a, w) = (lane(&below, l), lane(&above, l), w(l));
                 let want = mixed(&[(b, 1.0 - w), (a, w)], b);
@@ -170,28 +162,26 @@ fn poses_and_masks_of_another_shape_and_weights_beyond_their_range_are_refused()
     )
     .unwrap();
     let narrow = JointMask::from_weights(&one, &[1.0]).unwrap();
-    let layer = |above: &Pose, weight, mask| {
-        let mut pose = good.clone();
-        let result = LayerJob { pose: &mut pose, above, weight, mask }.run();
-        assert!(result.is_ok() || pose == good, "a refused job writes nothing");
-        result
-    };
-    assert_eq!(layer(&good, 1.0, None), Ok(()));
-    assert!(matches!(layer(&small, 1.0, None), Err(JobError::Size { .. })));
-    assert!(matches!(
-        layer(&good, 1.0, Some(&narrow)),
-        Err(JobError::Size { buffer: "mask", have: 1, needed: 2, .. })
-    ));
-    assert!(matches!(layer(&good, 1.1, None), Err(JobError::Value { .. })));
-    let add = |delta: &Pose, weight, mask| {
-        let mut pose = good.clone();
-        AdditiveJob { pose: &mut pose, delta, weight, mask }.run()
-    };
-    assert_eq!(add(&good, -1.0, None), Ok(()));
-    assert!(matches!(
-        add(&small, 1.0, None),
-        Err(JobError::Size { buffer: "delta.translation", .. })
-    ));
-    assert!(matches!(add(&good, 1.0, Some(&narrow)), Err(JobError::Size { buffer: "mask", .. })));
-    assert!(matches!(add(&good, f32::NAN, None), Err(JobError::Value { .. })));
+    for kind in [ClipKind::Full, ClipKind::Additive] {
+        let run = |layer: &Pose, weight, mask| {
+            let mut pose = good.clone();
+            let result = LayerJob { pose: &mut pose, layer, kind, weight, mask }.run();
+            assert!(result.is_ok() || pose == good, "a refused job writes nothing");
+            result
+        };
+        assert_eq!(run(&good, 1.0, None), Ok(()));
+        assert!(matches!(
+            run(&small, 1.0, None),
+            Err(JobError::Size { buffer: "layer.translation", .. })
+        ));
+        assert!(matches!(
+            run(&good, 1.0, Some(&narrow)),
+            Err(JobError::Size { buffer: "mask", have: 1, needed: 2, .. })
+        ));
+        assert_eq!(run(&good, -1.0, None).is_ok(), kind == ClipKind::Additive);
+        for weight in [1.1, -1.1, f32::NAN] {
+            let refused = run(&good, weight, None);
+            assert!(matches!(refused, Err(JobError::Value { what: "weight", .. })), "{weight}");
+        }
+    }
 }

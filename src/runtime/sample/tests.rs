@@ -3,22 +3,13 @@ use crate::build::build_rig;
 use crate::clip::BlockKind;
 use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::rig::Rig;
-
-/// A generator with a fixed seed, so that cases repeat.
-struct Rng(u64);
-
-impl Rng {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
-    }
-}
+use crate::runtime::random::numbers;
 
 const JOINTS: usize = 40;
 
 /// Forty joints with every channel in every interpolation, some tracks late, some with few keys.
 fn scene() -> RawScene {
-    let mut rng = Rng(7);
+    let mut number = numbers(7);
     let mut tracks = Vec::new();
     for node in 0..JOINTS {
         for (c, channel) in [RawChannel::Translation, RawChannel::Rotation, RawChannel::Scale]
@@ -36,8 +27,7 @@ fn scene() -> RawScene {
                 .collect();
             let width = if channel == RawChannel::Rotation { 4 } else { 3 };
             let groups = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
-            let mut values: Vec<f32> =
-                (0..keys * groups * width).map(|_| rng.next() as f32).collect();
+            let mut values: Vec<f32> = (0..keys * groups * width).map(|_| number()).collect();
             if width == 4 && groups == 3 {
                 // The lengths of a spline's keys count; those of files are unit quaternions.
                 for key in values.chunks_exact_mut(12) {
@@ -128,8 +118,7 @@ fn sample_at(rig: &Rig, level: SimdLevel, time: f32, hints: &mut [u16]) -> Pose 
         cursors: &mut vec![Cursor::default(); clip.timelines().len()],
         output: &mut output,
     };
-    job.validate().unwrap();
-    dispatch(level, job);
+    job.run_at(level).unwrap();
     output
 }
 

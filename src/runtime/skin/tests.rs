@@ -1,6 +1,6 @@
 use super::*;
 use crate::mesh::{Influences, MorphTarget};
-use glam::{Affine3A, Quat};
+use glam::Quat;
 
 fn primitive() -> Primitive {
     Primitive {

@@ -3,8 +3,9 @@
 use super::{Library, text, wide};
 use crate::compare::Subject;
 use crate::oracle::{Action, Additive, Evaluated, Layer, LoopMode, Missing};
+use phalanx::clip::ClipKind;
 use phalanx::math::{Affine3x4, Row};
-use phalanx::runtime::{AdditiveJob, BlendJob, LayerJob, LocalToModelJob, PaletteJob};
+use phalanx::runtime::{BlendJob, LayerJob, LocalToModelJob, PaletteJob};
 use phalanx::skeleton::Pose;
 
 pub struct Jobs(pub Library);
@@ -33,9 +34,10 @@ impl Jobs {
 
     fn add(&self, pose: &mut Pose, additive: &Additive) -> Result<(), String> {
         let clip = self.0.additive_clip(additive)?;
-        AdditiveJob {
+        LayerJob {
             pose,
-            delta: &self.0.sample(&clip, additive.time)?,
+            layer: &self.0.sample(&clip, additive.time)?,
+            kind: ClipKind::Additive,
             weight: additive.weight as f32,
             mask: self.0.mask(&additive.mask)?.as_ref(),
         }
@@ -89,7 +91,8 @@ impl Subject for Jobs {
         for layer in layers {
             LayerJob {
                 pose: &mut pose,
-                above: &self.blend(&layer.actions)?,
+                layer: &self.blend(&layer.actions)?,
+                kind: ClipKind::Full,
                 weight: layer.weight as f32,
                 mask: self.0.mask(&layer.mask)?.as_ref(),
             }

@@ -151,7 +151,7 @@ impl Library {
             None => n.local.to_affine(),
         };
         match n.parent {
-            Some(parent) => self.world(parent, models).mul(&local),
+            Some(parent) => self.world(parent, models) * local,
             None => local,
         }
     }

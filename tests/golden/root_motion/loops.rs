@@ -56,7 +56,7 @@ pub fn deltas_compose() -> Result<(), Failed> {
         // In pieces, to rounding: whatever lies between.
         let middle = 0.37 * from + 0.63 * to;
         let (c, lc) = unroll(middle, duration);
-        let pieces = motion.delta(a, c, lc - la).then(&motion.delta(c, b, lb - lc));
+        let pieces = motion.delta(a, c, lc - la) * motion.delta(c, b, lb - lc);
         let error = apart(&matrix(&actual), &matrix(&pieces));
         assert!(error < 1e-12, "{from} to {to} in pieces: {error:e}");
     }

@@ -148,7 +148,7 @@ fn all_joints_may_be_overridden() {
     assert_eq!(set, expected);
     let mut model = Affine3x4::IDENTITY;
     for local in &locals[20..] {
-        model = model.mul(local);
+        model = model * *local;
     }
     let tip = crowd.model_matrix(all[1], 19).unwrap();
     phalanx_testkit::chain::close(&[tip], &[model]);

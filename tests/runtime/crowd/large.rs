@@ -134,7 +134,7 @@ fn palettes_of_large_rigs_are_those_of_the_jobs() {
             );
             crowd.player(instance).unwrap().set_override(joints - 1, last).unwrap();
             let parent = rig.skeleton().parents()[joints - 1];
-            let wanted = models[usize::from(parent)].mul(&last);
+            let wanted = models[usize::from(parent)] * last;
             let found = crowd.model_matrix(instance, joints - 1).unwrap();
             let (a, b) = (found.rows.as_flattened(), wanted.rows.as_flattened());
             let worst = a.iter().zip(b).fold(0.0f32, |w, (a, b)| w.max((a - b).abs()));

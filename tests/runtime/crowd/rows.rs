@@ -80,7 +80,7 @@ fn bounds_hold_every_vertex_and_model_matrices_agree_with_palettes() {
         }
         let bind = rig.skins()[0].inverse_bind()[19];
         let joint = usize::from(rig.skins()[0].joints()[19]);
-        close(&[crowd.model_matrix(i, joint).unwrap().mul(&bind)], &rows[19..]);
+        close(&[crowd.model_matrix(i, joint).unwrap() * bind], &rows[19..]);
     }
 }
 

@@ -168,8 +168,8 @@ fn nodes_and_mirrors_say_why() {
     let there = "node 0 belongs to another scene";
     assert_eq!(message(scene.set_local(theirs, one)), there);
     let theirs = other.add_mirror(rig.skeleton()).unwrap();
-    let there = "mirror 0 belongs to another scene";
-    assert_eq!(message(scene.root(theirs)), there);
+    let there = "node 1 belongs to another scene";
+    assert_eq!(message(scene.joint(theirs, "joint")), there);
 
     let node = scene.add(None, one).unwrap();
     let below = scene.add(node, one).unwrap();
@@ -190,9 +190,8 @@ fn nodes_and_mirrors_say_why() {
         message(scene.set_local(joint, one)),
         "node 3 is joint 0 of a mirrored skeleton, which alone sets its transform"
     );
-    let root = scene.root(mirror).unwrap();
     assert_eq!(
-        message(scene.set_local(root, one)),
+        message(scene.set_local(mirror, one)),
         "node 2 follows its instance's world transform while it has no parent"
     );
     scene.set_local(node, Affine3x4 { rows: [[0.0; 4]; 3] }).unwrap();
@@ -201,7 +200,9 @@ fn nodes_and_mirrors_say_why() {
     assert!(matches!(refused, Err(SceneError::Singular { .. })));
     assert_eq!(message(refused), "the world transform of the parent, node 0, has no inverse");
     crowd.unmirror(own.instance, &mut scene, gone).unwrap();
-    assert_eq!(message(scene.root(mirror)), "mirror 0 was removed");
+    assert_eq!(message(scene.joint(mirror, "joint")), "node 2 was removed");
+    let none = "node 1 is not the root of a mirror";
+    assert_eq!(message(scene.joint(below, "joint")), none);
     assert_eq!(message(scene.local(joint)), "node 3 was removed");
 }
 

@@ -92,8 +92,7 @@ fn an_instance_that_a_replay_spawns_stands_where_it_is_put() {
     let mut away = Affine3x4::IDENTITY;
     away.rows[0][3] = 9.0;
     let node = scene.add(None, away).unwrap();
-    let root = scene.root(mirror).unwrap();
-    scene.set_parent(root, node).unwrap();
+    scene.set_parent(mirror, node).unwrap();
     crowd.update_scene(&mut scene);
     assert_eq!(*crowd.world(first).unwrap(), away);
     crowd.restore(&saved).unwrap();

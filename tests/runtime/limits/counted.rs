@@ -101,8 +101,7 @@ fn an_instance_that_hangs_beyond_the_world_stays_where_it_was() {
     let far = scene.add(None, moved(step)).unwrap();
     let farther = scene.add(far, moved(0.0)).unwrap();
     let mirror = crowd.mirror(i, &mut scene, None).unwrap();
-    let root = scene.root(mirror).unwrap();
-    scene.set_parent(root, farther).unwrap();
+    scene.set_parent(mirror, farther).unwrap();
     crowd.update_scene(&mut scene);
     let within = moved(step);
     assert_eq!(*crowd.world(i).unwrap(), within);

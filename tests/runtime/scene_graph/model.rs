@@ -1,7 +1,7 @@
 //! A naive model of a scene graph: nodes by their handles, worlds by recursion in f64.
 
 use phalanx::math::Affine3x4;
-use phalanx::scene::{MirrorId, NodeId};
+use phalanx::scene::NodeId;
 use std::collections::BTreeMap;
 
 pub type Matrix = [[f64; 4]; 3];
@@ -35,7 +35,7 @@ pub fn difference(a: &Matrix, b: &Matrix) -> f64 {
 pub struct Naive {
     pub parent: Option<NodeId>,
     pub local: Matrix,
-    pub mirror: Option<MirrorId>,
+    pub mirror: Option<NodeId>,
     pub joint: Option<usize>,
 }
 

@@ -211,7 +211,7 @@ impl Seen {
         let pairs = crowd.instances().filter_map(|i| crowd.shown(i));
         self.between += pairs.filter(|pair| pair.factor > 0.0).count();
         self.events += crowd.events().len();
-        self.mirrored += host.scene.len();
+        self.mirrored += host.scene.node_count();
     }
 }
 

@@ -352,7 +352,7 @@ impl Life {
             self.note("unmirror", gone);
             return;
         }
-        if self.scene.len() > MIRRORS * (1 + self.rigs[0].skeleton().len()) {
+        if self.scene.node_count() > MIRRORS * (1 + self.rigs[0].skeleton().len()) {
             return;
         }
         let mirrored = self.crowd.mirror(i, &mut self.scene, None);
@@ -361,7 +361,7 @@ impl Life {
         let other = self.pick(|l| &l.cast[at].instances);
         let rider = other.and_then(|i| self.crowd.mirror_of(i, &self.scene));
         let node = match rider {
-            Some(rider) if self.below(2) == 0 => self.scene.root(rider).ok(),
+            Some(rider) if self.below(2) == 0 => Some(rider),
             _ => self.pick(|l| &l.props),
         };
         if let Some(node) = node {
@@ -372,7 +372,7 @@ impl Life {
 
     fn prop(&mut self) {
         let scene = &self.scene;
-        self.props.retain(|&p| scene.contains(p));
+        self.props.retain(|&p| scene.world(p).is_ok());
         if self.props.len() < PROPS {
             let added = self.scene.add(None, Affine3x4::IDENTITY);
             let prop = self.note("add", added).unwrap();
@@ -479,9 +479,9 @@ impl Life {
                 }
             }
         }
-        let props = self.props.iter().filter(|&&p| self.scene.contains(p));
+        let props = self.props.iter().filter(|&&p| self.scene.world(p).is_ok());
         assert_eq!(mirrors, mirrored);
-        assert_eq!(self.scene.len(), nodes + props.count());
+        assert_eq!(self.scene.node_count(), nodes + props.count());
     }
 
     /// Back to where the first cycle began: one rig without instances, an empty scene.
@@ -509,7 +509,7 @@ impl Life {
             // Some went with what they hung on.
             let _ = self.scene.remove(prop, OnRemove::Remove);
         }
-        assert!(self.scene.is_empty());
+        assert_eq!(self.scene.node_count(), 0);
         self.mixer = Mixer::new(self.rigs[0].clone()).unwrap();
         assert!((self.crowd.instance_count() == 0));
     }

@@ -114,7 +114,7 @@ pub fn run(
         scene.set_event_filter(LISTENED)?;
         if let Some(fit) = fit {
             for instance in scene.instances().to_vec() {
-                let world = scene.crowd().world(instance)?.mul(&fit.into());
+                let world = *scene.crowd().world(instance)? * fit.into();
                 scene.crowd_mut().set_world(instance, world)?;
             }
         }
