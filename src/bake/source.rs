@@ -4,18 +4,15 @@
 use super::metric::{BETWEEN, Sampler, key_times, near_peaks};
 use super::shells::{rounding, shells};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
+use crate::build::curve::Curve;
 use crate::clip::Clip;
-use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::raw::{RawClip, RawScene};
 use crate::rig::Rig;
+use glam::{DAffine3, DMat4, DQuat, DVec3};
 use std::collections::HashMap;
 
 /// Fractions of an interval between two keys at which the error is measured.
 const BESIDE: [f64; 3] = [0.21, 0.5, 0.79];
-
-/// The rows of an affine matrix.
-type Matrix = [[f64; 4]; 3];
-
-const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
 
 /// Measures a clip of a rig against the tracks of the file, metres of model space.
 ///
@@ -66,30 +63,25 @@ pub fn measure_source(
     let stride = work.div_ceil(4 * MAX_BAKED_KEYS).max(1);
     let shells = shells(built, skeleton, settings);
     let mut sampler = Sampler::new(built, skeleton);
-    let mut wanted = vec![IDENTITY; scene.nodes.len()];
-    let mut shown: Vec<Matrix> = Vec::with_capacity(skeleton.len());
+    let mut wanted = vec![DAffine3::IDENTITY; scene.nodes.len()];
+    let mut shown: Vec<DAffine3> = Vec::with_capacity(skeleton.len());
     let mut square_at = |time: f32| -> Result<f64, BakeError> {
-        nodes.evaluate(time.into(), &mut wanted);
+        nodes.evaluate(time, &mut wanted);
         sampler.sample(time)?;
         shown.clear();
         let mut worst = 0.0f64;
         for (joint, &parent) in skeleton.parents().iter().enumerate() {
             let local = composed(&sampler.local(joint).map(f64::from));
-            let model = match shown.get(usize::from(parent)) {
-                Some(above) => multiply(above, &local),
-                None => local,
-            };
+            let model = shown.get(usize::from(parent)).map_or(local, |above| *above * local);
             shown.push(model);
             let raw = &wanted[node_of[joint]];
             for (axis, &most) in shells[joint].offsets.iter().enumerate() {
                 let mut offset = most;
                 if !shells[joint].steady {
-                    let square: f64 = raw.iter().map(|row| row[axis] * row[axis]).sum();
-                    offset = offset.min(shells[joint].distance / square.sqrt());
+                    offset = offset.min(shells[joint].distance / raw.matrix3.col(axis).length());
                 }
-                let moved =
-                    |r: usize| (model[r][axis] - raw[r][axis]) * offset + (model[r][3] - raw[r][3]);
-                worst = worse((0..3).map(|r| moved(r).powi(2)).sum(), worst);
+                let point = |m: &DAffine3| m.matrix3.col(axis) * offset + m.translation;
+                worst = worse(point(&model).distance_squared(point(raw)), worst);
             }
         }
         Ok(worst)
@@ -127,16 +119,16 @@ fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The nodes of a scene with the tracks of an animation, parents first.
+/// The nodes of a scene with the curves of an animation, parents first.
 struct Nodes<'a> {
     scene: &'a RawScene,
     order: Vec<usize>,
-    /// For each node, the tracks of its translation, rotation and scale.
-    tracks: Vec<[Option<&'a RawTrack>; 3]>,
+    /// For each node, the curves of its translation, rotation and scale.
+    curves: Vec<[Option<Curve>; 3]>,
 }
 
 impl<'a> Nodes<'a> {
-    fn new(scene: &'a RawScene, animation: &'a RawClip) -> Self {
+    fn new(scene: &'a RawScene, animation: &RawClip) -> Self {
         let mut children = vec![Vec::new(); scene.nodes.len()];
         let mut order = Vec::with_capacity(scene.nodes.len());
         for (i, node) in scene.nodes.iter().enumerate() {
@@ -151,118 +143,43 @@ impl<'a> Nodes<'a> {
             order.extend(next);
             at += 1;
         }
-        let mut tracks = vec![[None; 3]; scene.nodes.len()];
-        for track in &animation.tracks {
-            let which = match track.channel {
-                RawChannel::Translation => 0,
-                RawChannel::Rotation => 1,
-                RawChannel::Scale => 2,
-                RawChannel::Weights => continue,
-            };
-            if let Some(of) = tracks.get_mut(track.node) {
-                of[which] = Some(track);
+        let mut curves = vec![[const { None }; 3]; scene.nodes.len()];
+        for track in animation.tracks.iter().filter(|track| !track.times.is_empty()) {
+            let of = curves.get_mut(track.node);
+            // Weights are no part of a transform.
+            if let Some(of) = of.and_then(|of| of.get_mut(track.channel.to_channel() as usize)) {
+                *of = Some(Curve::new(track, 0));
             }
         }
-        Self { scene, order, tracks }
+        Self { scene, order, curves }
     }
 
     /// The model matrices at a time.
-    fn evaluate(&self, time: f64, out: &mut [Matrix]) {
+    fn evaluate(&self, time: f32, out: &mut [DAffine3]) {
         for &i in &self.order {
-            let node = &self.scene.nodes[i];
-            let tracks = &self.tracks[i];
-            let local: Matrix = match &node.matrix {
-                Some(m) if tracks.iter().all(Option::is_none) => {
-                    std::array::from_fn(|r| std::array::from_fn(|c| f64::from(m[c * 4 + r])))
+            let (node, curves) = (&self.scene.nodes[i], &self.curves[i]);
+            let local = match &node.matrix {
+                Some(m) if curves.iter().all(Option::is_none) => {
+                    DAffine3::from_mat4(DMat4::from_cols_array(&m.map(f64::from)))
                 }
                 _ => {
                     let mut trs = node.local.to_array().map(f64::from);
-                    let places = [0..3, 3..7, 7..10];
-                    for (track, at) in tracks.iter().zip(places) {
-                        if let Some(track) = track {
-                            sample(track, time, &mut trs[at]);
+                    for (curve, at) in curves.iter().zip([0..3, 3..7, 7..10]) {
+                        if let Some(curve) = curve {
+                            trs[at].copy_from_slice(&curve.at(time).value[..curve.width]);
                         }
                     }
                     composed(&trs)
                 }
             };
-            out[i] = match node.parent.and_then(|p| out.get(p)) {
-                Some(above) => multiply(above, &local),
-                None => local,
-            };
+            out[i] = node.parent.and_then(|p| out.get(p)).map_or(local, |above| *above * local);
         }
-    }
-}
-
-/// A track at a time; without keys `out` is unchanged. Rotations are not normalised.
-fn sample(track: &RawTrack, time: f64, out: &mut [f64]) {
-    let (width, cubic) = (out.len(), track.interpolation == Interpolation::CubicSpline);
-    let value = |key: usize, part: usize, c: usize| -> f64 {
-        let row = if cubic { key * 3 + part } else { key };
-        let value = track.values.get(row * width + c);
-        value.copied().map_or(f64::NAN, f64::from)
-    };
-    let after = track.times.partition_point(|&t| f64::from(t) <= time);
-    let last = after == track.times.len();
-    if track.times.is_empty() {
-        return;
-    }
-    if after == 0 || last || track.interpolation == Interpolation::Step {
-        let key = after.saturating_sub(1);
-        for (c, v) in out.iter_mut().enumerate() {
-            *v = value(key, 1, c);
-        }
-        return;
-    }
-    let key = after - 1;
-    let [t0, t1] = [track.times[key], track.times[after]].map(f64::from);
-    let (h, u) = (t1 - t0, (time - t0) / (t1 - t0));
-    if cubic {
-        for (c, v) in out.iter_mut().enumerate() {
-            let from = (value(key, 1, c), value(key, 2, c) * h);
-            let to = (value(after, 1, c), value(after, 0, c) * h);
-            *v = crate::math::hermite(from, to, u).0;
-        }
-        return;
-    }
-    let (mut from, mut to) = (1.0 - u, u);
-    if track.channel == RawChannel::Rotation {
-        let dot = |a: usize, b: usize| -> f64 {
-            (0..width).map(|c| value(a, 1, c) * value(b, 1, c)).sum()
-        };
-        let lengths = [dot(key, key), dot(after, after)].map(f64::sqrt);
-        let cosine = dot(key, after) / (lengths[0] * lengths[1]);
-        let angle = cosine.abs().min(1.0).acos();
-        // Below, slerp and lerp are the same in f64.
-        if angle > 1e-6 {
-            from = (from * angle).sin();
-            to = (to * angle).sin();
-        }
-        from /= lengths[0];
-        to /= lengths[1] * if cosine < 0.0 { -1.0 } else { 1.0 };
-    }
-    for (c, v) in out.iter_mut().enumerate() {
-        *v = from * value(key, 1, c) + to * value(after, 1, c);
     }
 }
 
 /// The matrix of a translation, a rotation of any length and a scale.
-fn composed(trs: &[f64; 10]) -> Matrix {
-    let length = trs[3..7].iter().map(|v| v * v).sum::<f64>().sqrt();
-    let [x, y, z, w] = [3, 4, 5, 6].map(|c| trs[c] / length);
-    let turn = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-    ];
-    std::array::from_fn(|r| [turn[r][0] * trs[7], turn[r][1] * trs[8], turn[r][2] * trs[9], trs[r]])
-}
-
-fn multiply(a: &Matrix, b: &Matrix) -> Matrix {
-    std::array::from_fn(|r| {
-        std::array::from_fn(|c| {
-            let sum: f64 = (0..3).map(|k| a[r][k] * b[k][c]).sum();
-            if c == 3 { sum + a[r][3] } else { sum }
-        })
-    })
+fn composed(trs: &[f64; 10]) -> DAffine3 {
+    let vector = |at: usize| DVec3::from_slice(&trs[at..]);
+    let rotation = DQuat::from_slice(&trs[3..7]).normalize();
+    DAffine3::from_scale_rotation_translation(vector(7), rotation, vector(0))
 }

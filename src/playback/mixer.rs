@@ -114,8 +114,7 @@ impl Mixer {
     }
 
     /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
-    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Rig::layout_difference`] says what
-    /// that changed.
+    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig.
     ///
     /// # Errors
     /// If the clip was built for another skeleton (the error names the first joint that differs), needs too much

@@ -85,10 +85,16 @@ impl Default for RetargetOptions {
 impl RetargetOptions {
     /// Fails if a threshold of the planting of feet is out of range.
     pub(super) fn check(&self) -> Result<(), RetargetError> {
-        let all =
-            [("height", self.plant_height), ("speed", self.plant_speed), ("fade", self.plant_fade)];
+        let all = [
+            ("plant_height", self.plant_height),
+            ("plant_speed", self.plant_speed),
+            ("plant_fade", self.plant_fade),
+        ];
         match all.into_iter().find(|(_, v)| self.plant_feet && !(*v > 0.0 && v.is_finite())) {
-            Some((what, value)) => Err(RetargetError::Feet { what, value }),
+            Some((option, value)) => {
+                let allowed = "finite numbers above 0";
+                Err(RetargetError::Option { option, value, allowed })
+            }
             None => Ok(()),
         }
     }

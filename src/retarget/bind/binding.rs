@@ -48,12 +48,10 @@ pub struct BindOptions {
     pub root_scale: Option<f32>,
 }
 
-/// The treatment of a route's translations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carry {
     /// Dropped: the target keeps its rest pose.
     Rest,
-    /// Scaled.
     Scaled(f64),
     /// Scaled as differences to the source's rest pose, and added to the target's.
     Relative(f64),
@@ -147,9 +145,8 @@ impl Binding {
         {
             return Err(RetargetError::Option {
                 option: "root_scale",
-                value,
-                low: LEAST_SCALE,
-                high: MOST_SCALE,
+                value: value.into(),
+                allowed: "1e-6 to 1e6",
             });
         }
         let mut report = BindReport::default();
@@ -610,7 +607,6 @@ fn compare(
     }
 }
 
-/// The rotations of the rest pose in model space.
 fn model_rotations(skeleton: &Skeleton) -> Vec<DQuat> {
     let rest = rest(skeleton);
     let mut all = compose(skeleton, |joint| rest[joint].rotation);
