@@ -38,6 +38,7 @@ pub enum Reference {
         clip: String,
         /// Time of the frame, seconds.
         time: f32,
+        /// The frame.
         pose: Vec<Trs>,
     },
     /// Another pose.

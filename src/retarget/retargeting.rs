@@ -24,6 +24,9 @@ use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
+/// Limit on the rows of a resulting clip, bytes. An hour of 60 joints at 60 Hz takes 220 MB.
+const MAX_CLIP_BYTES: usize = 1 << 30;
+
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
 ///
 /// It owns both skeletons with their maps, and the constants of the transfer. Rotations are transferred in model space as
@@ -188,7 +191,7 @@ impl Transfer<'_> {
             skeleton: &target.skeleton,
             targets: &self.of.targets,
             lengths: &Lengths::of_joints(&target.skeleton, &result, false),
-            max_bytes: options.max_clip_bytes,
+            max_bytes: MAX_CLIP_BYTES,
             channels: &[],
         };
         let root_motion = clip.root_motion().map(|m| match &setup.same {
