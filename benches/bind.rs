@@ -46,7 +46,7 @@ fn binds(c: &mut Criterion) {
     // The other order mixes lanes of several timelines, which are split at the union of their key times.
     let laid: Vec<Arc<Clip>> = clips
         .iter()
-        .map(|c| reorder_lanes(c, &turned_order, c.reorder_limit()).expect("it fits").0)
+        .map(|c| reorder_lanes(c, &turned_order, c.reorder_limit()).expect("it fits"))
         .map(Arc::new)
         .collect();
     let laid_keys: usize = laid.iter().map(|c| c.key_count()).sum();
@@ -61,7 +61,7 @@ fn binds(c: &mut Criterion) {
             let laid = |c: &Arc<Clip>| {
                 reorder_lanes(c, &turned_order, c.reorder_limit()).expect("it fits")
             };
-            clips.iter().map(|c| laid(c).0.key_count()).sum::<usize>()
+            clips.iter().map(|c| laid(c).key_count()).sum::<usize>()
         });
     });
     // As a crowd does it: with the search for a layout that is already there.

@@ -5,7 +5,7 @@
 
 mod common;
 
-use phalanx::bake::{BakeOptions, bake_all};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::crowd::BoneBuffer;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, RigOptions};
 use phalanx::simd::SimdLevel;
@@ -131,8 +131,8 @@ fn packed(subject: Subject) -> Result<Subject, Box<dyn Error>> {
     let settings = BakeOptions::default();
     let mut writer = LibraryWriter::new(Cursor::new(Vec::new()), skeleton)?;
     writer.add_rig(&subject.rig)?;
-    for clip in bake_all(subject.rig.clips(), skeleton, &settings, &|_| {}) {
-        let (clip, _) = clip?;
+    for clip in subject.rig.clips() {
+        let (clip, _) = bake(clip, skeleton, &settings)?;
         writer.add_clip(&clip, clip.name(), ClipForm::Rows)?;
     }
     let file = writer.finish(&Provenance::default())?.into_inner();

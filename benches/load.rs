@@ -3,7 +3,7 @@
 //! memory.
 
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use phalanx::bake::{BakeOptions, bake_all};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance};
 use phalanx::import::mannequin;
@@ -40,8 +40,9 @@ fn write(path: &Path, rig: &Rig, clips: &[Arc<Clip>], count: usize, form: ClipFo
 
 fn load(c: &mut Criterion) {
     let rig = mannequin().expect("the built-in character loads");
-    let baked = bake_all(rig.clips(), rig.skeleton(), &BakeOptions::default(), &|_| {});
-    let baked = baked.into_iter().map(|b| Arc::new(b.expect("the clips fit").0));
+    let options = BakeOptions::default();
+    let baked = rig.clips().iter().map(|clip| bake(clip, rig.skeleton(), &options));
+    let baked = baked.map(|b| Arc::new(b.expect("the clips fit").0));
     let baked: Vec<Arc<Clip>> = baked.collect();
     let shortest = baked.iter().min_by_key(|c| c.bytes()).expect("eleven clips");
     let small = std::slice::from_ref(shortest);

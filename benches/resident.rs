@@ -6,7 +6,7 @@
 //! `cargo bench --bench resident`, or with a .phx file: `cargo bench --bench resident -- library.phx`.
 //! `--test` measures small files, once.
 
-use phalanx::bake::{BakeOptions, bake_all};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, Library, LibraryWriter, Provenance, save};
 use phalanx::import::mannequin;
@@ -45,8 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn files(folder: &Path, share: usize) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let rig = mannequin()?;
     let options = BakeOptions::default();
-    let baked = bake_all(rig.clips(), rig.skeleton(), &options, &|_| {});
-    let baked = baked.into_iter().map(|clip| Ok(Arc::new(clip?.0)));
+    let baked = rig.clips().iter().map(|clip| bake(clip, rig.skeleton(), &options));
+    let baked = baked.map(|clip| Ok(Arc::new(clip?.0)));
     let baked: Vec<Arc<Clip>> = baked.collect::<Result<_, Box<dyn Error>>>()?;
     let small = baked.iter().min_by_key(|c| c.bytes()).ok_or("no clips")?;
     let kinds = [

@@ -1,4 +1,4 @@
-//! Words of messages: counts with their nouns, and texts of files cut short.
+//! Words of messages: counts with their nouns, and texts of files cut short; names without numbers of copies.
 
 /// `Display` of an enum that is data of an error: of each variant, its pattern and its text.
 macro_rules! says {
@@ -71,6 +71,29 @@ pub(crate) fn plural(count: u64, noun: &str) -> String {
         }
     }
     format!("{count} {noun}s")
+}
+
+/// A name without the number behind its last separator, if the number has one of these lengths.
+pub(crate) fn without_number(
+    name: &str,
+    separator: char,
+    lengths: std::ops::RangeInclusive<usize>,
+) -> &str {
+    match name.rsplit_once(separator) {
+        Some((stem, number))
+            if !stem.is_empty()
+                && lengths.contains(&number.len())
+                && number.bytes().all(|b| b.is_ascii_digit()) =>
+        {
+            stem
+        }
+        _ => name,
+    }
+}
+
+/// A name without the number that Blender gives to copies (`.001`).
+pub(crate) fn unnumbered(name: &str) -> &str {
+    without_number(name, '.', 3..=3)
 }
 
 /// The verb of a count in the past.

@@ -208,7 +208,7 @@ pub fn laid_out(file: &str, clip: &Clip, target: &Skeleton) -> Result<Clip, CliE
     let laid = reorder_lanes(clip, target, clip.reorder_limit());
     let laid =
         laid.map_err(|source| BakeFault::Build { file: file.to_owned(), source: Box::new(source) });
-    Ok(laid?.0)
+    Ok(laid?)
 }
 
 /// How far a clip is from one of the same joints in another order, metres: 0 if the order is the same.

@@ -4,7 +4,6 @@ use super::error::CliError;
 use super::model::Model;
 use super::output;
 use super::unit;
-use crate::unit::METRES;
 use clap::Args;
 use phalanx::import::MEMORY;
 use phalanx::import::bvh::is_bvh_file;
@@ -42,13 +41,14 @@ pub struct ImportArgs {
 impl ImportArgs {
     /// The options of an import; the others are the defaults.
     pub fn options(self) -> ImportOptions {
+        let defaults = ImportOptions::default();
         ImportOptions {
             lenient: self.lenient,
             trim: self.trim,
             parent_folders: self.access.allow_parent_folders,
             memory_limit: self.access.memory_limit,
-            unit: self.unit.unwrap_or(METRES),
-            ..ImportOptions::default()
+            unit: self.unit.unwrap_or(defaults.unit),
+            ..defaults
         }
     }
 

@@ -1,12 +1,9 @@
 //! `--unit`: metres per unit of .bvh files, which do not say it themselves.
 
-/// The unit of files in metres.
-pub const METRES: f64 = 1.0;
-
 /// `m`, `cm`, or metres as a number.
 pub fn parse(text: &str) -> Result<f64, String> {
     match text {
-        "m" => return Ok(METRES),
+        "m" => return Ok(1.0),
         "cm" => return Ok(0.01),
         _ => {}
     }

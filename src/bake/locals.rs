@@ -26,7 +26,6 @@ impl Locals {
         Self(CHANNELS.map(channel))
     }
 
-    /// Sets a channel to one value for all times.
     pub fn set_still(&mut self, which: usize, value: &[f64; 4]) {
         let (width, _) = CHANNELS[which];
         self.0[which] = value[..width].iter().map(|&v| V::splat(v)).collect();
@@ -51,7 +50,6 @@ impl Locals {
         }
     }
 
-    /// The groups of a channel.
     pub fn groups(&self, which: usize) -> impl ExactSizeIterator<Item = &[V]> + Clone {
         self.0[which].chunks_exact(CHANNELS[which].0)
     }
@@ -113,7 +111,6 @@ fn group_at(values: &[V], width: usize, group: usize) -> usize {
     if values.len() == width { 0 } else { group * width }
 }
 
-/// Normalises the rotations.
 pub(super) struct Normalise<'a>(pub &'a mut Locals);
 
 impl Kernel for Normalise<'_> {

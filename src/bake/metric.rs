@@ -99,7 +99,7 @@ pub(super) fn measure(
         let at = (errors.len() * 99 / 100).min(errors.len() - 1);
         report.p99 = *errors.select_nth_unstable_by(at, f32::total_cmp).1;
     }
-    let frames = raw.timelines().iter().map(|t| t.len as usize).max().unwrap_or(1);
+    let frames = raw.timelines().map(<[f32]>::len).max().unwrap_or(1);
     report.measure_size(built, RAW_BYTES * joints * frames);
     Ok((report, weighted))
 }
@@ -197,9 +197,9 @@ pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
 
 /// All distinct key times of a clip, sorted.
 pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
-    let mut times: Vec<f32> = match clip.timelines() {
-        [] => vec![0.0],
-        all => all.iter().flat_map(|t| clip.times(t)).copied().collect(),
+    let mut times = match clip.times.is_empty() {
+        true => vec![0.0],
+        false => clip.times.clone(),
     };
     times.sort_by(f32::total_cmp);
     times.dedup();
@@ -264,7 +264,7 @@ fn turns(clip: &Clip, times: &[f32]) -> Vec<f32> {
             continue;
         }
         let keys = clip.keys(Channel::Rotation, b);
-        let own = clip.times(&clip.timelines()[b.timeline as usize]);
+        let own = clip.times_of(b);
         let moving = b.moving & !b.hold;
         let mut at = times.partition_point(|t| t < &own[0]);
         for (k, pair) in own.windows(2).enumerate() {
@@ -358,7 +358,6 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The rest pose with a difference added to it.
 pub(super) fn added(rest: &Trs, d: &Trs) -> Trs {
     Trs {
         translation: rest.translation + d.translation,

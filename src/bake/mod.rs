@@ -1,6 +1,6 @@
 //! Baking: reduces clips of f32 keys to 16-bit keys, within a measured error bound.
 //!
-//! Start with [`bake`], or [`bake_all`] for many clips. [`measure_error`] compares any two clips, [`measure_source`]
+//! Start with [`bake`]; clips are independent, so a host bakes them in parallel. [`measure_error`] compares any two clips, [`measure_source`]
 //! compares a clip with the file that it was made from. The error metric is that of ACL (Animation Compression Library):
 //! the displacement in model space of points on a shell around each joint.
 
@@ -24,11 +24,9 @@ pub use source::measure_source;
 use crate::clip::{Clip, ClipFault, ClipKind};
 use crate::error::BuildError;
 use crate::runtime::JobError;
-use crate::skeleton::{JointRef, LookupError, Skeleton, SkeletonMismatch};
+use crate::skeleton::{Skeleton, SkeletonMismatch};
 use crate::words::{plural, shorten};
 use optimise::optimise;
-use rayon::prelude::*;
-use std::sync::Arc;
 use thiserror::Error;
 use tracks::Tracks;
 
@@ -70,39 +68,21 @@ pub struct BakeOptions {
     /// Bound on the error of morph weights and user channels, relative to their range or to 1, whichever is
     /// larger. Default: 1e-4.
     pub scalar_error: f32,
-    /// Overrides for single joints. Default: none.
-    pub joints: Vec<JointQuality>,
-}
-
-/// Overrides of the options for one joint: [`of`](Self::of) finds it, struct update sets them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct JointQuality {
-    /// Index of the joint. Default: 0.
-    pub joint: u16,
-    /// Replaces [`BakeOptions::max_error`], metres. Default: `None`.
-    pub max_error: Option<f32>,
-    /// Replaces [`BakeOptions::shell`], metres. Default: `None`.
-    pub shell: Option<f32>,
-}
-
-impl JointQuality {
-    /// A joint by name, path or index, with nothing overridden.
-    ///
-    /// # Errors
-    /// If no joint matches, or several do.
-    pub fn of<'a>(
-        skeleton: &Skeleton,
-        joint: impl Into<JointRef<'a>>,
-    ) -> Result<Self, LookupError> {
-        // A skeleton has at most 65,535 joints.
-        let joint = skeleton.joint(joint)? as u16;
-        Ok(Self { joint, ..Self::default() })
-    }
+    /// Joints by index with bounds that replace `max_error`, metres. Default: none.
+    pub joint_errors: Vec<(u16, f32)>,
+    /// Joints by index with distances that replace `shell`, metres. Default: none.
+    pub joint_shells: Vec<(u16, f32)>,
 }
 
 impl Default for BakeOptions {
     fn default() -> Self {
-        Self { max_error: 1e-4, shell: 0.03, scalar_error: 1e-4, joints: Vec::new() }
+        Self {
+            max_error: 1e-4,
+            shell: 0.03,
+            scalar_error: 1e-4,
+            joint_errors: Vec::new(),
+            joint_shells: Vec::new(),
+        }
     }
 }
 
@@ -175,12 +155,15 @@ impl BakeOptions {
         above("max_error", self.max_error)?;
         above("shell", self.shell)?;
         above("scalar_error", self.scalar_error)?;
-        for j in &self.joints {
-            if usize::from(j.joint) >= skeleton.len() {
-                return Err(BakeError::Joint { joint: j.joint, joints: skeleton.len() });
+        let joints =
+            [("a joint's max_error", &self.joint_errors), ("a joint's shell", &self.joint_shells)];
+        for (setting, &(joint, value)) in
+            joints.into_iter().flat_map(|(s, all)| all.iter().map(move |j| (s, j)))
+        {
+            if usize::from(joint) >= skeleton.len() {
+                return Err(BakeError::Joint { joint, joints: skeleton.len() });
             }
-            above("a joint's max_error", j.max_error.unwrap_or(1.0))?;
-            above("a joint's shell", j.shell.unwrap_or(1.0))?;
+            above(setting, value)?;
         }
         Ok(())
     }
@@ -188,10 +171,11 @@ impl BakeOptions {
     /// For each joint, the distance of the shell, and the weight that makes its error comparable with `max_error`.
     fn shells(&self, skeleton: &Skeleton) -> Vec<(f64, f64)> {
         let mut shells = vec![(f64::from(self.shell), 1.0); skeleton.len()];
-        for j in &self.joints {
-            let place = &mut shells[usize::from(j.joint)];
-            place.0 = f64::from(j.shell.unwrap_or(self.shell));
-            place.1 = f64::from(self.max_error) / f64::from(j.max_error.unwrap_or(self.max_error));
+        for &(joint, error) in &self.joint_errors {
+            shells[usize::from(joint)].1 = f64::from(self.max_error) / f64::from(error);
+        }
+        for &(joint, shell) in &self.joint_shells {
+            shells[usize::from(joint)].0 = shell.into();
         }
         shells
     }
@@ -244,7 +228,6 @@ pub fn bake(
     Ok((raw.clone(), report))
 }
 
-/// Bakes with these tracks; `None` if the error bound is not reached.
 fn attempt(
     raw: &Clip,
     skeleton: &Skeleton,
@@ -275,24 +258,6 @@ fn attempt(
         target *= 0.985 * f64::from(settings.max_error / weighted);
     }
     Ok(None)
-}
-
-/// Bakes many clips of a skeleton in parallel, on rayon's current pool.
-///
-/// Results are in the order of the clips; an error affects its clip only. `done` is called with the index of
-/// each finished clip, from any thread.
-pub fn bake_all(
-    raw: &[Arc<Clip>],
-    skeleton: &Skeleton,
-    settings: &BakeOptions,
-    done: &(dyn Fn(usize) + Sync),
-) -> Vec<Result<(Clip, ErrorReport), BakeError>> {
-    let one = |(i, clip): (usize, &Arc<Clip>)| {
-        let baked = bake(clip, skeleton, settings);
-        done(i);
-        baked
-    };
-    raw.par_iter().enumerate().map(one).collect()
 }
 
 /// The size of a model, to choose [`BakeOptions`] in proportion to it: the longest side of the box around its joints

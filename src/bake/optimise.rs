@@ -33,7 +33,6 @@ const CONSTANT: f64 = 0.25;
 /// Groups of eight times that are evaluated together down the hierarchy. With 67 joints they fill 0.5 MB.
 const BLOCK: usize = 8;
 
-/// The result of the optimiser.
 #[derive(Clone)]
 pub(super) struct Built {
     /// For each joint and channel, the code of the step.
@@ -129,7 +128,6 @@ struct State<'a> {
     codes: Vec<[u16; 3]>,
     /// For each joint, its largest error, weighted, metres.
     errors: Vec<f64>,
-    /// Number of evaluations.
     rounds: usize,
 }
 

@@ -26,16 +26,7 @@ pub(super) fn pack(
         tracks,
         built,
         scalar_error: f64::from(settings.scalar_error),
-        parts: ClipParts {
-            name: raw.name().to_owned(),
-            duration: raw.duration(),
-            kind: raw.kind(),
-            timelines: raw.timelines().iter().map(|t| raw.times(t).to_vec()).collect(),
-            tracks: Channel::ALL.map(|c| raw.tracks(c)),
-            root_motion: raw.root_motion().map(|m| m.parts().clone()),
-            markers: raw.markers().to_vec(),
-            ..ClipParts::default()
-        },
+        parts: raw.outline(),
     };
     for channel in Channel::ALL {
         for b in raw.blocks(channel) {
@@ -102,7 +93,7 @@ impl Packer<'_> {
         if moving == 0 {
             (block.kind, block.hold) = (BlockKind::Constant, 0);
             let rows = self.still(channel, b);
-            self.parts.rows.to_mut().extend_from_slice(&rows);
+            self.parts.rows.extend_from_slice(&rows);
         } else if b.kind != BlockKind::Cubic
             && let Some(encoding) = self.packed(channel, b, moving)
         {
@@ -141,7 +132,7 @@ impl Packer<'_> {
         let raw = self.raw.keys(channel, b);
         let still = self.still(channel, b);
         let kind = (channel, b.kind);
-        let mut rows = FloatKeys::append(self.parts.rows.to_mut(), kind, &still, raw.len());
+        let mut rows = FloatKeys::append(&mut self.parts.rows, kind, &still, raw.len());
         for l in 0..LANES {
             let place = joint(self.skeleton, channel, b, l);
             let form = place.map(|(joint, which, _)| self.tracks.joints[joint].forms[which]);
@@ -185,7 +176,7 @@ impl Packer<'_> {
     /// Packs a block; `None` if the range of a lane does not fit 16 bits.
     fn packed(&mut self, channel: Channel, b: &Block, moving: u16) -> Option<Encoding> {
         let (width, lanes) = (channel.components(), PackedKeys::lanes(moving));
-        let keys = self.raw.timelines()[b.timeline as usize].len as usize;
+        let keys = self.raw.keys_of(b);
         let mut out = PackedKeys::new(&self.still(channel, b), keys, lanes);
         for l in (0..LANES).filter(|l| moving >> l & 1 == 1) {
             let lane = match joint(self.skeleton, channel, b, l) {

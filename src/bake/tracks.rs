@@ -187,8 +187,7 @@ pub(super) struct Tracks {
 impl Tracks {
     pub fn new(clip: &Clip, skeleton: &Skeleton, settings: &BakeOptions, coarsest: f64) -> Self {
         let times = key_times(clip);
-        let timelines = clip.timelines().iter().map(|t| {
-            let own = clip.times(t);
+        let timelines = clip.timelines().map(|own| {
             let at = own.iter().map(|t| times.partition_point(|x| x < t));
             TimelineKeys {
                 at: at.collect(),

@@ -116,7 +116,6 @@ impl<S: Simd> Live<S> {
     }
 }
 
-/// Hamilton product `a × b`.
 #[inline(always)]
 pub(super) fn product<S: Simd>(a: &Turn<S>, b: &Turn<S>) -> Turn<S> {
     let ([ax, ay, az, aw], [bx, by, bz, bw]) = (*a, *b);
@@ -164,7 +163,6 @@ fn matrix<S: Simd>(simd: S, local: &Trs<S>) -> Matrix<S> {
     ]
 }
 
-/// Matrix product `a × b`.
 #[inline(always)]
 fn multiply<S: Simd>(a: &Matrix<S>, b: &Matrix<S>) -> Matrix<S> {
     let mut out = *a;

@@ -1,5 +1,6 @@
 //! `Curve`: one raw track in f64, as the clip builder uses it.
 
+use crate::clip::Knot;
 use crate::math::{angle, hermite, slerp};
 use crate::raw::{Interpolation, RawChannel, RawTrack};
 
@@ -19,13 +20,6 @@ pub(crate) struct Curve {
     /// In- and out-tangents per second, in the order of `values`; empty unless cubic.
     pub tangents_in: Vec<f64>,
     pub tangents_out: Vec<f64>,
-}
-
-/// A value and its one-sided derivatives per second.
-pub(crate) struct Knot {
-    pub value: [f64; 4],
-    pub before: [f64; 4],
-    pub after: [f64; 4],
 }
 
 impl Curve {
@@ -224,7 +218,7 @@ impl Curve {
 
     /// Value and derivatives at a time, by appendix C of glTF 2.0; constant outside the keys.
     pub fn at(&self, time: f32) -> Knot {
-        let mut knot = Knot { value: [0.0; 4], before: [0.0; 4], after: [0.0; 4] };
+        let mut knot = Knot::default();
         let keys = self.times.len();
         let after = self.times.partition_point(|&t| t <= time);
         if after == 0 || after == keys {

@@ -164,7 +164,7 @@ fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> 
     let still = !b.moves(lane);
     let times = match still {
         true => &[0.0],
-        false => clip.times(&clip.timelines()[b.timeline as usize]),
+        false => clip.times_of(b),
     };
     let held = b.holds(lane);
     let spline = b.kind == BlockKind::Cubic && !still && !held;

@@ -39,7 +39,7 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     for clip in own.clone().chain(&clips) {
         match clip.skeleton().mismatch(rig.skeleton()) {
             Some(SkeletonMismatch::JointOrder) => {
-                scan.add_clip(&reorder_lanes(clip, rig.skeleton(), clip.reorder_limit())?.0)
+                scan.add_clip(&reorder_lanes(clip, rig.skeleton(), clip.reorder_limit())?)
             }
             _ => scan.add_clip(clip),
         };
@@ -50,7 +50,7 @@ pub fn with_clips(rig: &Rig, clips: Vec<Clip>) -> Result<Rig, BuildError> {
     };
     let mut laid = Vec::with_capacity(rig.clips().len() + clips.len());
     for clip in own.chain(&clips) {
-        laid.push(Arc::new(reorder_lanes(clip, &skeleton, clip.reorder_limit())?.0));
+        laid.push(Arc::new(reorder_lanes(clip, &skeleton, clip.reorder_limit())?));
     }
     let mut made = Rig::new(RigParts { skeleton, clips: laid, ..rig.parts() })?;
     made.humanoid.clone_from(&rig.humanoid);

@@ -37,7 +37,6 @@ pub struct Block {
 }
 
 impl Block {
-    /// A constant block of f32 rows.
     pub(crate) const fn constant(block: usize, first_row: usize) -> Self {
         Self {
             block: block as u16,
@@ -59,15 +58,6 @@ impl Block {
     pub(crate) const fn holds(&self, lane: usize) -> bool {
         self.hold >> lane & 1 == 1
     }
-}
-
-/// Numbers of tracks in one channel of a clip.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TrackCounts {
-    /// Tracks that change over time.
-    pub animated: usize,
-    /// Tracks that are constant and not at their default.
-    pub constant: usize,
 }
 
 /// Splits a lane into its block and its position within the block.

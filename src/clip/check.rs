@@ -2,25 +2,22 @@
 
 use super::ClipFault;
 use super::block::{BlockKind, Channel};
-use super::clip_data::ClipParts;
+use super::clip_data::Clip;
 use crate::error::BuildError;
-use crate::skeleton::{MAX_LENGTH, Skeleton};
+use crate::skeleton::MAX_LENGTH;
 
 /// Checks that the blocks of a channel ascend and that all their references are in range.
-pub(super) fn check_blocks(
-    parts: &ClipParts,
-    channel: Channel,
-    skeleton: &Skeleton,
-) -> Result<(), BuildError> {
+pub(super) fn check_blocks(clip: &Clip, channel: Channel) -> Result<(), BuildError> {
+    let skeleton = clip.skeleton();
     let have_blocks = match channel {
         Channel::Scalar => skeleton.rest_pose().scalar_blocks(),
         _ => skeleton.blocks(),
     };
     let mut least = 0usize;
-    for (index, b) in parts.channels[channel as usize].iter().enumerate() {
+    for (index, b) in clip.blocks(channel).iter().enumerate() {
         let fail = |what, needed, have| {
             BuildError::Clip(ClipFault::Block {
-                clip: parts.name.clone(),
+                clip: clip.name.clone(),
                 channel,
                 index,
                 what,
@@ -34,21 +31,21 @@ pub(super) fn check_blocks(
             return Err(fail("block", block, have_blocks));
         }
         least = block + 1;
-        let (timeline, timelines) = (b.timeline as usize, parts.timelines.len());
+        let (timeline, timelines) = (b.timeline as usize, clip.timelines.len());
         if b.kind != BlockKind::Constant && timeline >= timelines {
             return Err(fail("timeline", timeline, timelines));
         }
-        let own = b.encoding.extent(channel, b.kind, parts.keys_of(b));
+        let own = b.encoding.extent(channel, b.kind, clip.keys_of(b));
         let end = (b.first_row as usize).saturating_add(own.rows);
-        let Some(rows) = parts.rows.get(b.first_row as usize..end) else {
-            return Err(fail("row", end, parts.rows.len()));
+        let Some(rows) = clip.rows.get(b.first_row as usize..end) else {
+            return Err(fail("row", end, clip.rows.len()));
         };
-        let (own, have) = ((rows, own.integers), parts.packed.len());
+        let (own, have) = ((rows, own.integers), clip.packed.len());
         let sound = b.encoding.check(b.kind, own, have);
         sound.map_err(|(what, needed, have)| fail(what, needed, have))?;
         if let Some((lane, value)) = b.encoding.beyond(rows, MAX_LENGTH) {
             return Err(BuildError::Clip(ClipFault::Beyond {
-                clip: parts.name.clone(),
+                clip: clip.name.clone(),
                 place: format!("{channel} block {index}, the range of lane {lane}"),
                 value,
                 limit: MAX_LENGTH,

@@ -1,7 +1,7 @@
 //! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
 use super::ClipFault;
-use super::block::{Block, BlockKind, Channel, TrackCounts};
+use super::block::{Block, BlockKind, Channel};
 use super::check::check_blocks;
 use super::encoding::Part;
 use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
@@ -50,7 +50,7 @@ pub struct Clip {
     pub(crate) channels: [Vec<Block>; 4],
     pub(crate) rows: Store<Row>,
     pub(crate) packed: Store<u16>,
-    pub(crate) tracks: [TrackCounts; 4],
+    pub(crate) tracks: [[usize; 2]; 4],
     pub(crate) markers: Vec<Marker>,
     pub(crate) hints: usize,
     /// For each channel and block its index in `channels`, or [`NO_BLOCK`]; ends at the last stored block.
@@ -89,11 +89,11 @@ pub struct ClipParts {
     /// Blocks of each channel, in [`Channel::ALL`] order, ascending by block index.
     pub channels: [Vec<Block>; 4],
     /// Rows of all blocks.
-    pub rows: Store<Row>,
+    pub rows: Vec<Row>,
     /// Integers of packed blocks.
-    pub packed: Store<u16>,
-    /// Numbers of tracks of each channel.
-    pub tracks: [TrackCounts; 4],
+    pub packed: Vec<u16>,
+    /// For each channel the number of tracks that change over time, and of those that are constant and not at their default.
+    pub tracks: [[usize; 2]; 4],
     /// The motion that was extracted from the root joint, if any.
     pub root_motion: Option<RootMotionParts>,
     /// Markers, in any order.
@@ -112,6 +112,17 @@ impl Clip {
     /// # Errors
     /// If a time, a row, a block or a count is invalid; see [`ClipFault`].
     pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, BuildError> {
+        let rows = std::mem::take(&mut parts.rows).into();
+        let packed = std::mem::take(&mut parts.packed).into();
+        Self::of_stores(parts, (rows, packed), skeleton)
+    }
+
+    /// The same with rows and integers that may lie in shared bytes; `parts` has none.
+    pub(crate) fn of_stores(
+        parts: ClipParts,
+        (rows, packed): (Store<Row>, Store<u16>),
+        skeleton: &Skeleton,
+    ) -> Result<Self, BuildError> {
         let clip = || parts.name.clone();
         if !(0.0..=MAX_SECONDS).contains(&parts.duration) {
             return Err(BuildError::Clip(ClipFault::Duration {
@@ -159,35 +170,6 @@ impl Clip {
                 count: hints,
             }));
         }
-        for channel in Channel::ALL {
-            check_blocks(&parts, channel, skeleton)?;
-        }
-        check_rows(&parts, skeleton)?;
-        let root_motion = match parts.root_motion.take() {
-            Some(motion) => Some(RootMotion::new(motion, &parts, skeleton)?),
-            None => None,
-        };
-        let markers = sorted(std::mem::take(&mut parts.markers), &parts.name, parts.duration)?;
-        let mut lookup: [Vec<u16>; 4] = Default::default();
-        for channel in Channel::ALL {
-            // Blocks ascend. The lookup ends at the last stored block: many clips of a large skeleton animate
-            // only a small part of it.
-            let stored = &parts.channels[channel as usize];
-            let blocks = stored.last().map_or(0, |b| usize::from(b.block) + 1);
-            let places = &mut lookup[channel as usize];
-            places.resize(blocks, NO_BLOCK);
-            for place in 0..parts.channels[channel as usize].len() {
-                let mut b = parts.channels[channel as usize][place];
-                places[usize::from(b.block)] = place as u16;
-                if b.kind == BlockKind::Constant {
-                    // The timeline of a constant block is unused; it is 0 so that equal clips have equal hashes.
-                    b.timeline = 0;
-                }
-                b.moving = parts.keys(channel, &b).moving();
-                parts.channels[channel as usize][place] = b;
-            }
-        }
-        check_rotations(&parts, skeleton)?;
         let mut clip = Self {
             name: parts.name,
             duration: parts.duration,
@@ -196,19 +178,59 @@ impl Clip {
             timelines,
             times,
             channels: parts.channels,
-            rows: parts.rows,
-            packed: parts.packed,
+            rows,
+            packed,
             tracks: parts.tracks,
-            markers,
+            markers: Vec::new(),
             hints,
-            lookup,
-            root_motion,
+            lookup: Default::default(),
+            root_motion: None,
             scales: Vec::new(),
             origin: ClipOrigin::default(),
         };
-        clip.scales = scale_factors(&clip, skeleton);
-        check_scales(&clip, skeleton)?;
+        for channel in Channel::ALL {
+            check_blocks(&clip, channel)?;
+        }
+        check_rows(&clip)?;
+        clip.root_motion = match parts.root_motion {
+            Some(motion) => Some(RootMotion::new(motion, &clip)?),
+            None => None,
+        };
+        clip.markers = sorted(parts.markers, &clip.name, clip.duration)?;
+        for channel in Channel::ALL {
+            let mut blocks = std::mem::take(&mut clip.channels[channel as usize]);
+            // Blocks ascend. The lookup ends at the last stored block: many clips of a large skeleton animate
+            // only a small part of it.
+            let mut places = vec![NO_BLOCK; blocks.last().map_or(0, |b| usize::from(b.block) + 1)];
+            for (place, b) in blocks.iter_mut().enumerate() {
+                places[usize::from(b.block)] = place as u16;
+                if b.kind == BlockKind::Constant {
+                    // The timeline of a constant block is unused; it is 0 so that equal clips have equal hashes.
+                    b.timeline = 0;
+                }
+                b.moving = clip.keys(channel, b).moving();
+            }
+            clip.channels[channel as usize] = blocks;
+            clip.lookup[channel as usize] = places;
+        }
+        check_rotations(&clip)?;
+        clip.scales = scale_factors(&clip);
+        check_scales(&clip)?;
         Ok(clip)
+    }
+
+    /// The parts of the clip but for its blocks and their keys.
+    pub(crate) fn outline(&self) -> ClipParts {
+        ClipParts {
+            name: self.name.clone(),
+            duration: self.duration,
+            kind: self.kind,
+            timelines: self.timelines().map(<[f32]>::to_vec).collect(),
+            tracks: self.tracks,
+            root_motion: self.root_motion.as_ref().map(|motion| motion.parts().clone()),
+            markers: self.markers.clone(),
+            ..ClipParts::default()
+        }
     }
 
     /// The name; may be empty.
@@ -253,14 +275,20 @@ impl Clip {
         self.skeleton.layout_hash()
     }
 
-    /// The timelines.
-    pub fn timelines(&self) -> &[Timeline] {
-        &self.timelines
+    /// Key times of each timeline, seconds, strictly increasing; at least 2.
+    pub fn timelines(&self) -> impl ExactSizeIterator<Item = &[f32]> + Clone {
+        self.timelines.iter().map(|timeline| self.times(timeline))
     }
 
-    /// Key times of a timeline of the clip, seconds.
-    pub fn times(&self, timeline: &Timeline) -> &[f32] {
+    /// Key times of a timeline of the clip.
+    #[inline(always)]
+    pub(crate) fn times(&self, timeline: &Timeline) -> &[f32] {
         &self.times[timeline.first as usize..][..timeline.len as usize]
+    }
+
+    /// Key times of a block of the clip that is not constant.
+    pub(crate) fn times_of(&self, b: &Block) -> &[f32] {
+        self.times(&self.timelines[b.timeline as usize])
     }
 
     /// Stored blocks of a channel, ascending.
@@ -268,7 +296,6 @@ impl Clip {
         &self.channels[channel as usize]
     }
 
-    /// Number of keys of a block of the clip.
     pub(crate) fn keys_of(&self, b: &Block) -> usize {
         match b.kind {
             BlockKind::Constant => 1,
@@ -283,7 +310,6 @@ impl Clip {
         self.channels[channel as usize].get(usize::from(place))
     }
 
-    /// The value of a lane that does not move.
     pub(crate) fn constant(&self, channel: Channel, b: &Block, lane: usize) -> [f32; 4] {
         self.keys(channel, b).get(0, Part::Value, lane)
     }
@@ -300,8 +326,8 @@ impl Clip {
         &self.packed
     }
 
-    /// Numbers of tracks of a channel.
-    pub fn tracks(&self, channel: Channel) -> TrackCounts {
+    /// The number of a channel's tracks that change over time, and of those that are constant and not at their default.
+    pub fn tracks(&self, channel: Channel) -> [usize; 2] {
         self.tracks[channel as usize]
     }
 

@@ -2,7 +2,7 @@
 
 use super::ClipFault;
 use super::block::{Block, BlockKind, Channel};
-use super::clip_data::{Clip, ClipKind, ClipParts};
+use super::clip_data::{Clip, ClipKind};
 use super::encoding::{Extent, Keys, Lanes};
 use crate::error::BuildError;
 use crate::math::{LANES, all_within, within};
@@ -21,50 +21,50 @@ const SHARING_BASE: usize = 1 << 16;
 
 /// Rejects blocks that share more than [`MAX_SHARING`] allows, and rows with numbers beyond [`MAX_LENGTH`].
 /// References of the blocks must have been checked.
-pub(super) fn check_rows(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
-    let extent = |c: Channel, b: &Block| b.encoding.extent(c, b.kind, parts.keys_of(b));
-    let blocks = Channel::ALL.into_iter().zip(&parts.channels);
+pub(super) fn check_rows(clip: &Clip) -> Result<(), BuildError> {
+    let extent = |c: Channel, b: &Block| b.encoding.extent(c, b.kind, clip.keys_of(b));
+    let blocks = Channel::ALL.into_iter().zip(&clip.channels);
     let read: Extent = blocks.flat_map(|(c, all)| all.iter().map(move |b| extent(c, b))).sum();
     let pairs =
-        [("rows", read.rows, parts.rows.len()), ("integers", read.integers, parts.packed.len())];
+        [("rows", read.rows, clip.rows.len()), ("integers", read.integers, clip.packed.len())];
     for (what, needed, have) in pairs {
         let limit = have.saturating_mul(MAX_SHARING).saturating_add(SHARING_BASE);
         if needed > limit {
-            let clip = parts.name.clone();
+            let clip = clip.name.clone();
             return Err(BuildError::Clip(ClipFault::Sharing { clip, what, needed, limit }));
         }
     }
-    if all_within(bytemuck::cast_slice(&parts.rows), MAX_LENGTH) {
+    if all_within(bytemuck::cast_slice(&clip.rows), MAX_LENGTH) {
         return Ok(());
     }
     let bad = |v: &f32| !within(*v, MAX_LENGTH);
-    let row = parts.rows.iter().position(|r| r.0.iter().any(bad));
+    let row = clip.rows.iter().position(|r| r.0.iter().any(bad));
     let row = row.unwrap_or_default();
-    let found = parts.rows.get(row);
+    let found = clip.rows.get(row);
     let lane = found.and_then(|r| r.0.iter().position(bad));
     let lane = lane.unwrap_or_default();
     let value = found.map_or(0.0, |r| r.0[lane]);
     if !value.is_finite() {
-        let clip = parts.name.clone();
+        let clip = clip.name.clone();
         return Err(BuildError::Clip(ClipFault::NotFinite { clip, row }));
     }
     Err(BuildError::Clip(ClipFault::Beyond {
-        clip: parts.name.clone(),
-        place: place_of(parts, skeleton, row, lane),
+        clip: clip.name.clone(),
+        place: place_of(clip, row, lane),
         value,
         limit: MAX_LENGTH,
     }))
 }
 
 /// Describes a lane of a row for messages: channel, joint and key.
-fn place_of(parts: &ClipParts, skeleton: &Skeleton, row: usize, lane: usize) -> String {
+fn place_of(clip: &Clip, row: usize, lane: usize) -> String {
     for channel in Channel::ALL {
-        for b in &parts.channels[channel as usize] {
+        for b in clip.blocks(channel) {
             let (first, per_key) = (b.first_row as usize, b.kind.rows_per_key(channel));
-            let own = b.encoding.extent(channel, b.kind, parts.keys_of(b));
+            let own = b.encoding.extent(channel, b.kind, clip.keys_of(b));
             if (first..first + own.rows).contains(&row) {
                 let lane = usize::from(b.block) * LANES + lane;
-                let owner = owner_of(skeleton, channel, lane);
+                let owner = owner_of(clip.skeleton(), channel, lane);
                 return match own.integers {
                     0 => format!("{owner}, key {}", (row - first) / per_key),
                     _ => format!("{owner}, range"),
@@ -97,8 +97,9 @@ fn owner_of(skeleton: &Skeleton, channel: Channel, lane: usize) -> String {
 
 /// Rejects rotations whose keys are far from unit length, or so far from the previous key that the
 /// interpolation between them may have no direction. Rows must have been checked, and `moving` must be set.
-pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<(), BuildError> {
-    for b in &parts.channels[Channel::Rotation as usize] {
+pub(super) fn check_rotations(clip: &Clip) -> Result<(), BuildError> {
+    let skeleton = clip.skeleton();
+    for b in clip.blocks(Channel::Rotation) {
         let lanes = skeleton.joint_of().iter().skip(usize::from(b.block) * LANES);
         let joints = lanes.take(LANES).enumerate();
         let live = joints.fold(0u16, |bits, (l, &joint)| bits | u16::from(joint != NO_JOINT) << l);
@@ -109,7 +110,7 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             _ => live,
         };
         let keys = Rotations {
-            keys: parts.keys(Channel::Rotation, b),
+            keys: clip.keys(Channel::Rotation, b),
             linear: matches!(b.kind, BlockKind::Linear | BlockKind::Slerp),
         };
         if keys.sound(live, b.hold) {
@@ -122,7 +123,7 @@ pub(super) fn check_rotations(parts: &ClipParts, skeleton: &Skeleton) -> Result<
             false => "square of the length",
         };
         return Err(BuildError::Clip(ClipFault::Beyond {
-            clip: parts.name.clone(),
+            clip: clip.name.clone(),
             place: format!("{owner}, key {key}, {what}"),
             value,
             limit,
@@ -188,7 +189,8 @@ fn dot(a: &[Lanes; 4], b: &[Lanes; 4], l: usize) -> f32 {
 
 /// The largest factor of the clip's scales in each lane, at least 1; empty if it is 1 in every lane. Additive
 /// clips are measured over weights from −1 to 1.
-pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
+pub(super) fn scale_factors(clip: &Clip) -> Vec<f32> {
+    let skeleton = clip.skeleton();
     let mut factors = Vec::new();
     for b in clip.blocks(Channel::Scale) {
         for l in 0..LANES {
@@ -215,7 +217,8 @@ pub(super) fn scale_factors(clip: &Clip, skeleton: &Skeleton) -> Vec<f32> {
 
 /// Rejects a clip whose scales, with those of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
 /// joints.
-pub(super) fn check_scales(clip: &Clip, skeleton: &Skeleton) -> Result<(), BuildError> {
+pub(super) fn check_scales(clip: &Clip) -> Result<(), BuildError> {
+    let skeleton = clip.skeleton();
     if clip.scale_factors().is_empty() {
         return Ok(());
     }

@@ -27,20 +27,21 @@ pub(crate) mod timeline;
 
 pub use crate::error::ClipFault;
 pub(crate) use block::split_lane;
-pub use block::{Block, BlockKind, Channel, TrackCounts};
+pub use block::{Block, BlockKind, Channel};
 #[cfg(feature = "phx")]
 pub(crate) use clip_data::ClipOrigin;
 pub use clip_data::{Clip, ClipKind, ClipParts};
 pub(crate) use defaults::{Defaults, neutral, rest_value};
 pub use encoding::Encoding;
 pub(crate) use encoding::{Extent, FloatKeys, PACKED_END, PackedKeys, Part};
-pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, LaneCurve};
-pub use lanes::{LaneDifference, reorder_lanes};
+pub use lanes::reorder_lanes;
+pub(crate) use lanes::{CUBIC_SLERP_MAX_ANGLE, Knot, LaneCurve};
 #[cfg(feature = "gltf")]
 pub(crate) use marker::MAX_MARKERS;
 pub use marker::Marker;
 pub use root_motion::{RootMotion, RootMotionParts};
 #[cfg(feature = "phx")]
 pub(crate) use store::SharedBytes;
-pub use store::Store;
-pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline};
+#[cfg(feature = "phx")]
+pub(crate) use store::Store;
+pub use timeline::{Cursor, MAX_IRREGULAR_KEYS, MAX_KEYS};

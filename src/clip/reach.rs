@@ -67,11 +67,11 @@ mod tests {
         let mut parts = ClipParts {
             duration: 1.0,
             timelines: vec![vec![0.0, 1.0]],
-            packed: packed.into(),
+            packed,
             ..Default::default()
         };
         let lane_3 = |&v: &f32| Row(std::array::from_fn(|l| if l == 3 { v } else { 0.0 }));
-        parts.rows = rows.iter().map(lane_3).collect::<Vec<_>>().into();
+        parts.rows = rows.iter().map(lane_3).collect();
         parts.channels[Channel::Scale as usize] =
             vec![Block { kind, encoding, ..Block::constant(0, 0) }];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
@@ -85,7 +85,7 @@ mod tests {
         let skeleton = Skeleton::new(&[joint], None, Vec::new()).expect("one root");
         let mut parts =
             ClipParts { duration: 1.0, timelines: vec![vec![0.0, 1.0]], ..Default::default() };
-        parts.rows = vec![Row([2.0; LANES]); 3].into();
+        parts.rows = vec![Row([2.0; LANES]); 3];
         parts.channels[Channel::Scale as usize] = vec![Block::constant(0, 0)];
         let clip = Clip::new(parts, &skeleton).expect("sound parts");
         let range = clip.value_range(Channel::Scale, 0, 0).expect("a lane");

@@ -1,11 +1,11 @@
 //! `RootMotion`: the motion of a clip's root joint, extracted from its pose.
 
-use super::clip_data::{ClipKind, ClipParts};
+use super::clip_data::{Clip, ClipKind};
 use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
 use crate::clip::ClipFault;
 use crate::error::BuildError;
 use crate::math::{Fnv1a, Rigid, within};
-use crate::skeleton::{MAX_LENGTH, MAX_SECONDS, Skeleton};
+use crate::skeleton::{MAX_LENGTH, MAX_SECONDS};
 use glam::{DQuat, DVec3, Quat};
 
 /// The keys of a [`RootMotion`].
@@ -36,18 +36,14 @@ pub struct RootMotion {
 
 impl RootMotion {
     /// Checks the parts against the limits and the skeleton.
-    pub(crate) fn new(
-        parts: RootMotionParts,
-        clip: &ClipParts,
-        skeleton: &Skeleton,
-    ) -> Result<Self, BuildError> {
+    pub(super) fn new(parts: RootMotionParts, clip: &Clip) -> Result<Self, BuildError> {
         let fail = |what, index| {
             BuildError::Clip(ClipFault::RootMotion { clip: clip.name.clone(), what, index })
         };
         if clip.kind == ClipKind::Additive {
             return Err(fail("an additive clip cannot have root motion", 0));
         }
-        if usize::from(parts.joint) >= skeleton.len() {
+        if usize::from(parts.joint) >= clip.skeleton.len() {
             return Err(fail("there is no such joint", usize::from(parts.joint)));
         }
         let keys = parts.times.len();
@@ -95,11 +91,6 @@ impl RootMotion {
         let end = motion.at(f64::from(clip.duration));
         motion.whole = motion.start.inverse() * end;
         Ok(motion)
-    }
-
-    /// The joint that the motion was extracted from.
-    pub fn joint(&self) -> usize {
-        usize::from(self.parts.joint)
     }
 
     /// The keys of the motion.

@@ -14,7 +14,7 @@ pub use bytes::Bytes as SharedBytes;
 ///
 /// Each access resolves the storage, so hoist the slice out of loops.
 #[derive(Clone)]
-pub struct Store<T>(Storage<T>);
+pub(crate) struct Store<T>(Storage<T>);
 
 #[derive(Clone)]
 enum Storage<T> {
@@ -33,7 +33,6 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
         Some(Self(Storage::Shared(owner.slice_ref(inside))))
     }
 
-    /// The values.
     #[inline(always)]
     pub(crate) fn as_slice(&self) -> &[T] {
         match &self.0 {
@@ -42,25 +41,6 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
             Storage::Shared(bytes) => typed_slice(bytes),
         }
     }
-
-    /// The values as a mutable vector. Shared values are copied first.
-    pub fn to_mut(&mut self) -> &mut Vec<T> {
-        #[cfg(feature = "phx")]
-        if let Storage::Shared(bytes) = &self.0 {
-            self.0 = Storage::Own(typed_slice(bytes).to_vec());
-        }
-        match &mut self.0 {
-            Storage::Own(values) => values,
-            #[cfg(feature = "phx")]
-            Storage::Shared(_) => unreachable!("shared values were copied above"),
-        }
-    }
-
-    /// True if the values are stored in shared bytes.
-    #[cfg(test)]
-    pub(crate) fn is_shared(&self) -> bool {
-        !matches!(self.0, Storage::Own(_))
-    }
 }
 
 /// The bytes as values; size and alignment were checked when the store was made.
@@ -68,12 +48,6 @@ impl<T: AnyBitPattern + NoUninit> Store<T> {
 #[inline(always)]
 fn typed_slice<T: AnyBitPattern + NoUninit>(bytes: &SharedBytes) -> &[T] {
     bytemuck::try_cast_slice(bytes).unwrap_or_default()
-}
-
-impl<T> Default for Store<T> {
-    fn default() -> Self {
-        Self(Storage::Own(Vec::new()))
-    }
 }
 
 impl<T> From<Vec<T>> for Store<T> {
@@ -122,17 +96,14 @@ mod tests {
     }
 
     #[test]
-    fn shared_values_are_read_where_they_lie_and_copied_when_changed() {
+    fn shared_values_are_read_where_they_lie() {
         let rows = (0..4).map(|i| Row::splat(i as f32)).collect();
         let owner = SharedBytes::from_owner(Buffer(rows));
-        let mut store = Store::<Row>::shared(&owner, 64..192).unwrap();
-        assert!(store.is_shared());
+        let store = Store::<Row>::shared(&owner, 64..192).unwrap();
         assert_eq!(store[..], [Row::splat(1.0), Row::splat(2.0)]);
         let inside = owner.as_ptr_range();
         assert!(inside.contains(&store.as_ptr().cast()), "nothing is copied");
         assert_eq!(store, Store::from(vec![Row::splat(1.0), Row::splat(2.0)]));
-        store.to_mut().push(Row::splat(9.0));
-        assert_eq!((store.len(), store.is_shared()), (3, false));
         for bad in [0..300, 32..96, 0..65, 320..384, 1..65] {
             assert!(Store::<Row>::shared(&owner, bad).is_none());
         }

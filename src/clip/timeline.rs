@@ -131,7 +131,6 @@ fn finish(times: &[f32], key: usize, time: f32) -> Cursor {
     between(times[key], times[key + 1], key, time)
 }
 
-/// The cursor of a time in the interval from `a` to `b`.
 #[inline(always)]
 fn between(a: f32, b: f32, key: usize, time: f32) -> Cursor {
     let way = (time - a) / (b - a);
@@ -228,17 +227,5 @@ mod tests {
             odd.remove(keys / 2);
             assert_eq!(regular_rate(&odd), 0.0, "{keys}");
         }
-    }
-
-    #[test]
-    fn an_exact_key_time_starts_its_interval() {
-        let times: Vec<f32> = (0..25).map(|k| k as f32 / 24.0).collect();
-        let rate = regular_rate(&times);
-        for (k, &t) in times.iter().enumerate().take(24) {
-            let c = locate_regular(&times, rate, t);
-            assert_eq!((c.key as usize, c.alpha), (k, 0.0));
-        }
-        let end = locate_regular(&times, rate, 1.0);
-        assert_eq!((end.key, end.alpha), (23, 1.0));
     }
 }

@@ -183,8 +183,7 @@ impl Crowd {
     }
 
     /// Adds a clip to a rig: one of another file, made at run time, or additive. If its lane order is not the rig's, it
-    /// is converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig; [`Rig::layout_difference`]
-    /// says what that changed.
+    /// is converted to it ([`Rig::lay_out`]), once for all crowds and mixers of the rig.
     ///
     /// # Errors
     /// If the rig is unknown, the clip was built for another skeleton (the error names the first joint that differs) or

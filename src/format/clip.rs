@@ -13,7 +13,7 @@ use super::write::{Bytes, code_of};
 use super::writer::WriteError;
 use crate::clip::{
     Block, Channel, Clip, ClipKind, ClipParts, Encoding, Marker, RootMotionParts, SharedBytes,
-    Store, TrackCounts,
+    Store,
 };
 use crate::skeleton::Skeleton;
 use bytemuck::{AnyBitPattern, NoUninit, Pod, Zeroable};
@@ -103,7 +103,7 @@ pub(super) fn write(
 fn rows(clip: &Clip) -> Vec<u8> {
     let mut out = Bytes::default();
     let motion = clip.root_motion().map(|m| m.parts());
-    let times: usize = clip.timelines().iter().map(|t| t.len as usize).sum();
+    let times: usize = clip.timelines().map(<[f32]>::len).sum();
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     out.one(Head {
         kind: code_of(&KINDS_OF_CLIPS, clip.kind()) as u32,
@@ -118,16 +118,13 @@ fn rows(clip: &Clip) -> Vec<u8> {
         motion_joint: motion.map_or(0, |m| m.joint),
         motion_turns: u16::from(motion.is_some_and(|m| !m.rotations.is_empty())),
         packed: count(clip.packed().len()),
-        tracks: Channel::ALL.map(|c| {
-            let TrackCounts { animated, constant } = clip.tracks(c);
-            [count(animated), count(constant)]
-        }),
+        tracks: Channel::ALL.map(|c| clip.tracks(c).map(count)),
     });
-    for t in clip.timelines() {
-        out.one(t.len);
+    for times in clip.timelines() {
+        out.one(count(times.len()));
     }
-    for t in clip.timelines() {
-        out.many(clip.times(t));
+    for times in clip.timelines() {
+        out.many(times);
     }
     for b in Channel::ALL.iter().flat_map(|&c| clip.blocks(c)) {
         let (lanes, first) = b.encoding.numbers();
@@ -257,16 +254,12 @@ fn read_rows(
         kind,
         timelines,
         channels,
-        rows,
-        packed,
-        tracks: head.tracks.map(|[animated, constant]| TrackCounts {
-            animated: animated as usize,
-            constant: constant as usize,
-        }),
+        tracks: head.tracks.map(|counts| counts.map(|count| count as usize)),
         root_motion,
         markers: entry.markers,
+        ..ClipParts::default()
     };
-    let clip = Clip::new(parts, skeleton).map_err(|e| r.whole(e))?;
+    let clip = Clip::of_stores(parts, (rows, packed), skeleton).map_err(|e| r.whole(e))?;
     r.finish()?;
     Ok(clip)
 }

@@ -258,7 +258,7 @@ impl Library {
         let offset = self.clips.get(clip).map_or(0, |e| e.offset);
         // The conversion holds keys in both orders and as tracks.
         let room = usize::try_from(memory.left() / 4).unwrap_or(usize::MAX);
-        let reordered = reorder_lanes(&read, skeleton, room).map(|r| r.0);
+        let reordered = reorder_lanes(&read, skeleton, room);
         reordered.map_err(|e| Section::Clip.fault(offset, e))
     }
 

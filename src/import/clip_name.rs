@@ -1,5 +1,6 @@
 //! Placeholder names of clips, and the name of the file in their place.
 
+use crate::words::unnumbered;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -23,21 +24,13 @@ const LAYERS: [&str; 3] = ["layer0", "baselayer", "base layer"];
 /// True for the names that [`clip_name_from_file`] replaces.
 fn is_placeholder(name: &str) -> bool {
     let name = name.trim().to_lowercase();
-    let name = without_copy(&name);
-    let mut parts: Vec<&str> = name.split('|').map(|p| without_copy(p.trim())).collect();
+    let name = unnumbered(&name);
+    let mut parts: Vec<&str> = name.split('|').map(|p| unnumbered(p.trim())).collect();
     if parts.len() > 1 && parts.last().is_some_and(|p| LAYERS.contains(p)) {
         parts.pop();
     }
     // The text before the name is the armature's.
     parts.last().is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
-}
-
-/// The name without the number that Blender gives a copy: `.001`.
-fn without_copy(name: &str) -> &str {
-    match name.rsplit_once('.') {
-        Some((start, end)) if end.len() == 3 && end.bytes().all(|b| b.is_ascii_digit()) => start,
-        _ => name,
-    }
 }
 
 /// The name of the only clip of a file: the file's name without extension if the clip's name does not describe the

@@ -15,4 +15,4 @@ pub use rigid::Rigid;
 pub(crate) use row::blocks_for;
 pub use row::{LANES, Row};
 pub(crate) use row::{NOISE, NOISE_LENGTH, all_within, settle, within};
-pub(crate) use slerp::{angle, angle_of_chord, chord_squared, slerp, slerp_value};
+pub(crate) use slerp::{angle, slerp, slerp_value};

@@ -2,19 +2,10 @@
 
 /// The angle in radians of the shorter rotation between two unit quaternions.
 pub(crate) fn angle(a: &[f64], b: &[f64]) -> f64 {
-    angle_of_chord(chord_squared(a, b))
-}
-
-/// The angle in radians between two unit quaternions, from the square of their distance.
-pub(crate) fn angle_of_chord(squared: f64) -> f64 {
-    // The chord is accurate at small angles, where the cosine is flat.
-    4.0 * (0.5 * squared.sqrt()).min(1.0).asin()
-}
-
-/// The square of the distance between two unit quaternions on one hemisphere.
-pub(crate) fn chord_squared(a: &[f64], b: &[f64]) -> f64 {
     let dot: f64 = a.iter().zip(b).map(|(x, y)| x * y).sum();
-    a.iter().zip(b).map(|(x, y)| (x - y * dot.signum()).powi(2)).sum()
+    let chord: f64 = a.iter().zip(b).map(|(x, y)| (x - y * dot.signum()).powi(2)).sum();
+    // The chord is accurate at small angles, where the cosine is flat.
+    4.0 * (0.5 * chord.sqrt()).min(1.0).asin()
 }
 
 /// Value and derivative per second at `u` in [0, 1] of the great arc from `a` to `b`, which takes `h` seconds. The

@@ -102,7 +102,12 @@ impl Mixer {
         self.pool.library().loaded_clip(clip)
     }
 
-    /// Adds a clip: one of another file, made at run time, or additive.
+    /// Adds a clip: one of another file, made at run time, or additive. If its lane order is not the rig's, it is
+    /// converted ([`Rig::lay_out`]), once for all crowds and mixers of the rig.
+    ///
+    /// # Errors
+    /// If the clip was built for another skeleton (the error names the first joint that differs), needs too much
+    /// memory in the rig's lane order, there are too many clips, or their scales multiply beyond the limit.
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
         self.pool.add_clip(clip)
     }

@@ -94,7 +94,7 @@ impl RootLane {
     /// The lane of the root joint of the first clip with root motion; `None` if no clip has it.
     pub fn of<'c>(rig: &Rig, mut clips: impl Iterator<Item = &'c Clip>) -> Option<Self> {
         let motion = clips.find_map(Clip::root_motion)?;
-        let lane = rig.skeleton().lane_of().get(motion.joint()).copied();
+        let lane = rig.skeleton().lane_of().get(usize::from(motion.parts().joint)).copied();
         Some(Self(usize::from(lane.unwrap_or_default())))
     }
 

@@ -31,7 +31,6 @@ const ALIGNED: f64 = 1e-6;
 /// it the poses differ in kind, or the map is wrong.
 const MOST_ALIGNED: f64 = 95.0 * std::f64::consts::PI / 180.0;
 
-/// A skeleton in its reference pose.
 #[derive(Clone)]
 pub(super) struct Body {
     pub skeleton: Arc<Skeleton>,
@@ -49,7 +48,6 @@ pub(super) struct Body {
     /// Whether `feet` contains toes.
     pub on_toes: bool,
     pub tilts: Tilts,
-    /// Whether the body stands on the origin.
     pub stands: bool,
     /// The least height of feet and toes along `up`, and the least height if the legs were straight.
     pub low: [f64; 2],
@@ -154,12 +152,10 @@ impl Body {
         self.worlds.iter_mut().for_each(|world| *world = unit(*world));
     }
 
-    /// The model transform of the joint above a joint.
     pub fn model_above(&self, joint: usize) -> DAffine3 {
         parent(&self.skeleton, joint).map_or(DAffine3::IDENTITY, |p| self.models[p])
     }
 
-    /// The rotation in model space of the joint above a joint.
     pub fn world_above(&self, joint: usize) -> DQuat {
         parent(&self.skeleton, joint).map_or(DQuat::IDENTITY, |p| self.worlds[p])
     }
@@ -172,7 +168,6 @@ impl Body {
         self.map.joint(bone).map(|j| self.position(j))
     }
 
-    /// The up direction in model space.
     pub fn up(&self) -> DVec3 {
         self.facing * DVec3::Y
     }
@@ -246,7 +241,6 @@ impl Body {
         !self.stance(&self.models).is_up(self.up())
     }
 
-    /// Fails if the reference pose lies.
     pub fn check_stance(&self, side: &'static str) -> Result<(), RetargetError> {
         let stance = self.stance(&self.models);
         match (stance.height(self.up()), stance.leg()) {
@@ -364,7 +358,6 @@ impl Body {
         [turned, refused]
     }
 
-    /// Sets a joint's rotation in model space.
     fn turn(&mut self, joint: usize, world: DQuat) {
         self.locals[joint].rotation = unit(self.world_above(joint).conjugate() * world);
         self.pose();

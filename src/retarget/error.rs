@@ -3,7 +3,7 @@
 use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
 use crate::skeleton::{HumanBone, LookupError, Skeleton, SkeletonMismatch};
-use crate::words::{plural, shorten};
+use crate::words::{number, plural, shorten};
 use thiserror::Error;
 
 /// Why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid. Nothing was made. Messages
@@ -31,16 +31,14 @@ pub enum RetargetError {
         names: usize,
     },
     /// An option is out of range.
-    #[error("the option `{option}` is {value}, allowed are {low:e} to {high:e}")]
+    #[error("the option `{option}` is {}, allowed are {allowed}", number(*.value))]
     Option {
         /// Its name.
         option: &'static str,
         /// Its value.
-        value: f32,
-        /// The least value allowed.
-        low: f32,
-        /// The greatest value allowed.
-        high: f32,
+        value: f64,
+        /// The allowed values in words.
+        allowed: &'static str,
     },
     /// The hierarchies are so different that the ways between bound joints are too long.
     #[error("the joints between bound joints are more than {limit}")]
@@ -279,14 +277,6 @@ pub enum RetargetError {
         scale: [f64; 3],
         /// What comes of it, with the sign before it.
         fault: &'static str,
-    },
-    /// A threshold of the planting of feet is out of range.
-    #[error("foot planting: {what} is {value}, it must be positive and finite")]
-    Feet {
-        /// The threshold.
-        what: &'static str,
-        /// Its value.
-        value: f64,
     },
     /// Neither foot can be planted.
     #[error("no foot can be planted: the {side} has no {bone}")]

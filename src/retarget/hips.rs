@@ -8,7 +8,7 @@ use super::options::Ground;
 use super::pose::{Chain, parent, path, steps, unit};
 use super::sampler::evaluations;
 use super::space::Space;
-use super::track::{Keys, constant, mapped};
+use super::track::{Keys, constant, mapped_vectors};
 use super::work::{BETWEEN, Work};
 use crate::build::curve::Curve;
 use crate::clip::{Channel, RootMotion, RootMotionParts};
@@ -31,7 +31,6 @@ pub(super) struct Hips<'a> {
     space: &'a Space,
     /// Whether both are one body in one reference pose.
     one_body: bool,
-    /// Heights of the hips, source and target.
     pub heights: [f64; 2],
     /// Height of the target's hips divided by that of the source's.
     pub ratio: f64,
@@ -172,14 +171,13 @@ impl<'a> Hips<'a> {
         let counts = |&(j, c): &(usize, Channel)| {
             (j != self.joint || c == Channel::Translation) && motion.curve(j, c).is_some()
         };
-        let all = path(motion.skeleton, self.joint);
-        let all = all.into_iter().flat_map(|j| CHANNELS.map(|c| (j, c)));
+        let way = steps(motion.skeleton, None, self.joint as u16, usize::MAX).unwrap_or_default();
+        let all = way.iter().flat_map(|step| CHANNELS.map(|c| (usize::from(step.joint), c)));
         let moving: Vec<(usize, Channel)> = all.filter(counts).collect();
         let curves = moving.iter().filter_map(|&(j, c)| motion.curve(j, c));
         let curves: Vec<&Curve> = curves.collect();
         work.take(evaluations(&curves), moving.len())?;
         let local = |joint: u16, time: f32| motion.local(joint.into(), time).to_affine();
-        let way = steps(motion.skeleton, None, self.joint as u16, usize::MAX).unwrap_or_default();
         let moves = |joint: u16| CHANNELS.iter().any(|&c| counts(&(joint.into(), c)));
         let chain = Chain::new(&way, moves, |joint| local(joint, 0.0));
         let at = |time: f32| self.place(chain.at(|joint| local(joint, time)).translation);
@@ -203,14 +201,8 @@ impl<'a> Hips<'a> {
         // The constant transform between the moving joint and the hips.
         let own = motion.model(joint, 0.0).inverse() * motion.model(self.joint, 0.0);
         let own = motion.local(joint, 0.0).to_affine().matrix3 * own.translation;
-        let vector = |v: &[f64]| DVec3::from_slice(v);
-        let value = |v: &[f64]| {
-            let hips = over.transform_point3(vector(v) + own);
-            self.place(hips).to_array().to_vec()
-        };
         let linear = self.below.matrix3 * self.scaled() * over.matrix3;
-        let tangent = |v: &[f64]| (linear * vector(v)).to_array().to_vec();
-        mapped(curve, value, tangent)
+        mapped_vectors(curve, |v| self.place(over.transform_point3(v + own)), |v| linear * v)
     }
 
     /// Root motion of the source, scaled, for the target's hips.
@@ -239,7 +231,6 @@ fn flat(body: &Body, hips: usize, side: &'static str) -> Result<(), RetargetErro
     if zero { Err(singular(body, hips, side)) } else { Ok(()) }
 }
 
-/// The product of a joint's scales.
 fn size(body: &Body, joint: usize) -> f64 {
     body.locals[joint].scale.element_product().abs()
 }

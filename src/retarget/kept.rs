@@ -10,7 +10,7 @@ use super::motion::Motion;
 use super::pose::{parent, path};
 use super::report::RetargetReport;
 use super::setup::Setup;
-use super::track::{Tracks, constant, mapped};
+use super::track::{Tracks, constant, mapped_vectors};
 use crate::build::curve::Curve;
 use crate::clip::Channel;
 use glam::{DMat3, DVec3};
@@ -64,15 +64,11 @@ pub(super) fn translations(
             continue;
         }
         let still = motion.local(link.source, 0.0).translation;
-        let place = |v: DVec3| (base + there * (v - own)).to_array();
+        let place = |v: DVec3| base + there * (v - own);
         let keys = match motion.curve(link.source, Channel::Translation) {
-            Some(curve) => mapped(
-                curve,
-                |v| place(DVec3::from_slice(v)).to_vec(),
-                |v| (there * DVec3::from_slice(v)).to_array().to_vec(),
-            ),
+            Some(curve) => mapped_vectors(curve, place, |v| there * v),
             None if (still - own).length() > STILL * own.length().max(base.length() / unit) => {
-                constant(place(still))
+                constant(place(still).to_array())
             }
             None => continue,
         };
@@ -126,9 +122,11 @@ pub(super) fn scales(
             None => is_uniform(still / reference),
         };
         let exact = even || axes.angle <= AXES;
-        let scale = |v: DVec3| (base * axes.turned(v / reference, exact)).to_array();
-        let map = |v: &[f64]| scale(DVec3::from_slice(v)).to_vec();
-        let keys = curve.map_or_else(|| constant(scale(still)), |curve| mapped(curve, map, map));
+        let scale = |v: DVec3| base * axes.turned(v / reference, exact);
+        let keys = match curve {
+            Some(curve) => mapped_vectors(curve, scale, scale),
+            None => constant(scale(still).to_array()),
+        };
         tracks.set(keys.track(link.target, Channel::Scale));
         match exact {
             true => report.scales_kept.push(name),
@@ -139,7 +137,6 @@ pub(super) fn scales(
 
 /// The axes of a joint of the source, relative to those of the target's joint.
 struct Axes {
-    /// The source's axes.
     turned: [DVec3; 3],
     /// For every axis of the target the nearest axis of the source, each once.
     nearest: [usize; 3],

@@ -86,14 +86,12 @@ impl<'a> Motion<'a> {
         }
     }
 
-    /// A joint's transform in model space.
     pub fn model(&self, joint: usize, time: f32) -> DAffine3 {
         let own = self.local(joint, time).to_affine();
         let above = ancestors(self.skeleton, joint);
         above.fold(own, |model, j| self.local(j, time).to_affine() * model)
     }
 
-    /// A joint's position in model space.
     pub fn place(&self, joint: usize, time: f32) -> DVec3 {
         self.model(joint, time).translation
     }
@@ -120,12 +118,10 @@ impl<'a> Motion<'a> {
         times
     }
 
-    /// The local transforms of all joints.
     pub fn pose(&self, time: f32) -> Vec<Local> {
         (0..self.still.len()).map(|j| self.local(j, time)).collect()
     }
 
-    /// The transforms of all joints in model space.
     pub fn models(&self, time: f32) -> Vec<DAffine3> {
         models(self.skeleton, &self.pose(time))
     }

@@ -59,8 +59,6 @@ pub struct RetargetOptions {
     pub plant_speed: f64,
     /// With `plant_feet`: time over which a correction fades in and out, seconds. Default: 0.1.
     pub plant_fade: f64,
-    /// Limit on the rows of a resulting clip, bytes. Default: 1 GiB.
-    pub max_clip_bytes: usize,
 }
 
 impl Default for RetargetOptions {
@@ -76,8 +74,6 @@ impl Default for RetargetOptions {
             plant_height: 0.05,
             plant_speed: 0.35,
             plant_fade: 0.1,
-            // An hour of 60 joints at 60 Hz takes 220 MB.
-            max_clip_bytes: 1 << 30,
         }
     }
 }
@@ -85,10 +81,16 @@ impl Default for RetargetOptions {
 impl RetargetOptions {
     /// Fails if a threshold of the planting of feet is out of range.
     pub(super) fn check(&self) -> Result<(), RetargetError> {
-        let all =
-            [("height", self.plant_height), ("speed", self.plant_speed), ("fade", self.plant_fade)];
+        let all = [
+            ("plant_height", self.plant_height),
+            ("plant_speed", self.plant_speed),
+            ("plant_fade", self.plant_fade),
+        ];
         match all.into_iter().find(|(_, v)| self.plant_feet && !(*v > 0.0 && v.is_finite())) {
-            Some((what, value)) => Err(RetargetError::Feet { what, value }),
+            Some((option, value)) => {
+                let allowed = "finite numbers above 0";
+                Err(RetargetError::Option { option, value, allowed })
+            }
             None => Ok(()),
         }
     }

@@ -4,7 +4,6 @@ use crate::skeleton::{NO_JOINT, Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3, Quat, Vec3};
 use std::ops::Mul;
 
-/// A local transform in f64.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Local {
     pub translation: DVec3,
@@ -38,7 +37,6 @@ impl Local {
     }
 }
 
-/// The first three components.
 pub(super) fn three([x, y, z, _]: [f64; 4]) -> DVec3 {
     DVec3::new(x, y, z)
 }
@@ -52,7 +50,6 @@ pub(super) fn unit(q: DQuat) -> DQuat {
     }
 }
 
-/// The rest pose.
 pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {
     (0..skeleton.len()).map(|j| skeleton.rest(j).into()).collect()
 }
@@ -93,7 +90,6 @@ pub(super) fn models(skeleton: &Skeleton, pose: &[Local]) -> Vec<DAffine3> {
     compose(skeleton, |joint| pose[joint].to_affine())
 }
 
-/// Rotations or affine transforms.
 pub(super) trait Transform: Copy + Mul<Output = Self> {
     const IDENTITY: Self;
     fn inverted(self) -> Self;
@@ -179,7 +175,6 @@ impl<T: Transform> Chain<T> {
         Self(factors)
     }
 
-    /// Number of factors.
     pub fn len(&self) -> usize {
         self.0.len()
     }

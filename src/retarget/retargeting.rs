@@ -24,6 +24,9 @@ use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
+/// Limit on the rows of a resulting clip, bytes. An hour of 60 joints at 60 Hz takes 220 MB.
+const MAX_CLIP_BYTES: usize = 1 << 30;
+
 /// Transfers clips from one humanoid to another of other names, proportions and rest pose.
 ///
 /// It owns both skeletons with their maps, and the constants of the transfer. Rotations are transferred in model space as
@@ -98,34 +101,14 @@ impl Retargeting {
     /// If the clip is additive or of another skeleton, or the result exceeds a limit of clips.
     pub fn retarget(&self, clip: &Clip) -> Result<(Clip, RetargetReport), RetargetError> {
         RetargetError::check(clip, &self.level.source.skeleton)?;
-        // The 16 joints of a block may have keys inserted at different times, which add up.
-        for room in [Room::Half, Room::Block] {
-            match self.transfer(clip, room) {
-                Ok((done, true)) => return Ok(done),
-                Ok(_)
-                | Err(RetargetError::Build(BuildError::Clip(ClipFault::TooManyKeys { .. }))) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        self.transfer(clip, Room::Nothing).map(|(done, _)| done)
-    }
-
-    /// Transfers a clip of the source, with keys inserted as far as there is room. `false` if they did not fit into a timeline
-    /// and evenly spaced keys replaced them.
-    fn transfer(
-        &self,
-        clip: &Clip,
-        room: Room,
-    ) -> Result<((Clip, RetargetReport), bool), RetargetError> {
         let (motion, raw) = Motion::of_clip(clip, &self.level.source.skeleton);
         let looks = Looks::new(&self.level.source, &motion, clip.duration());
         let setup = match &self.tilted {
             Some((setup, tilts)) if are_tilted(&self.level.source, tilts, &motion, &looks) => setup,
             _ => &self.level,
         };
-        let (source, target) = (&setup.source, &setup.target);
-        let mut hips = Hips::new(source, target, &setup.space, setup.one_body)?;
-        let mut report = RetargetReport {
+        let mut hips = Hips::new(&setup.source, &setup.target, &setup.space, setup.one_body)?;
+        let report = RetargetReport {
             clip: clip.name().to_owned(),
             ground: hips.stand(&looks, self.options.ground),
             heights: hips.heights,
@@ -136,21 +119,51 @@ impl Retargeting {
         if setup.same.is_none() {
             hips.check(&looks, clip.name())?;
         }
+        let transfer = Transfer { of: self, setup, clip, motion, raw, hips, report };
+        // The 16 joints of a block may have keys inserted at different times, which add up.
+        for room in [Room::Half, Room::Block] {
+            match transfer.run(room) {
+                Ok((done, true)) => return Ok(done),
+                Ok(_)
+                | Err(RetargetError::Build(BuildError::Clip(ClipFault::TooManyKeys { .. }))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        transfer.run(Room::Nothing).map(|(done, _)| done)
+    }
+}
+
+struct Transfer<'a> {
+    of: &'a Retargeting,
+    setup: &'a Setup,
+    clip: &'a Clip,
+    motion: Motion<'a>,
+    raw: RawClip,
+    hips: Hips<'a>,
+    /// What is known before tracks are made.
+    report: RetargetReport,
+}
+
+impl Transfer<'_> {
+    /// Makes the clip, with keys inserted as far as there is room. `false` if they did not fit into a timeline and evenly
+    /// spaced keys replaced them.
+    fn run(&self, room: Room) -> Result<((Clip, RetargetReport), bool), RetargetError> {
+        let Self { setup, clip, motion, raw, hips, .. } = self;
+        let options = &self.of.options;
+        let (source, target) = (&setup.source, &setup.target);
+        let mut report = self.report.clone();
         let mut work = Work::new(room);
-        if self.options.plant_feet {
-            work.check(least_work((source, target), &motion, clip.duration()))?;
+        if options.plant_feet {
+            work.check(least_work((source, target), motion, clip.duration()))?;
         }
         let mut tracks = match &setup.same {
-            Some(joints) => setup.copy(joints, &motion, &raw, hips.joint, &mut report),
-            None => {
-                setup.follow(&motion, &hips, self.options.keep_scales, &mut work, &mut report)?
-            }
+            Some(joints) => setup.copy(joints, motion, raw, hips.joint, &mut report),
+            None => setup.follow(motion, hips, options.keep_scales, &mut work, &mut report)?,
         };
-        if self.options.plant_feet {
+        if options.plant_feet {
             let space = (&setup.space, setup.space.matrix() * hips.ratio);
-            let sides = (&motion, &mut tracks);
-            report.feet =
-                Some(plant(&self.options, (source, target), space, sides, clip, &mut work)?);
+            let sides = (motion, &mut tracks);
+            report.feet = Some(plant(options, (source, target), space, sides, clip, &mut work)?);
         }
         // On the same body the hips are where the clip has them, unless legs were bent.
         let moved = setup.same.is_none() || report.feet.as_ref().is_some_and(|f| f.contacts > 0);
@@ -160,19 +173,25 @@ impl Retargeting {
             carried.into_iter().for_each(|t| tracks.set(t));
         }
         let skeletons: [&Skeleton; 2] = [&source.skeleton, &target.skeleton];
-        let (weights, dropped) = scalars::tracks(&raw, skeletons, || {
+        let (weights, dropped) = scalars::tracks(raw, skeletons, || {
             scalars::by_name_or_index(skeletons[0], skeletons[1]).0
         });
         (report.scalars_kept, report.scalars_dropped) = (weights.len(), dropped);
         let mut tracks = tracks.list();
         report.keys = tracks.iter().map(|t| t.times.len()).sum();
         tracks.extend(weights);
-        let result = RawClip { tracks, ..raw };
+        let result = RawClip {
+            name: raw.name.clone(),
+            duration: raw.duration,
+            tracks,
+            markers: raw.markers.clone(),
+            ..RawClip::default()
+        };
         let builder = ClipBuilder {
             skeleton: &target.skeleton,
-            targets: &self.targets,
+            targets: &self.of.targets,
             lengths: &Lengths::of_joints(&target.skeleton, &result, false),
-            max_bytes: self.options.max_clip_bytes,
+            max_bytes: MAX_CLIP_BYTES,
             channels: &[],
         };
         let root_motion = clip.root_motion().map(|m| match &setup.same {

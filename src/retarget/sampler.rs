@@ -16,7 +16,6 @@ const PROBES: [f64; 3] = [0.25, 0.5, 0.75];
 /// Evaluations per key that is inserted: two intervals are compared, whose middles are known.
 pub(super) const PER_KEY: usize = 4;
 
-/// A value that is sampled.
 pub(super) trait Value: Copy {
     fn between(a: Self, b: Self, part: f64) -> Self;
     /// Distance of two values, radians for rotations.
@@ -62,24 +61,6 @@ pub(super) struct Sampling {
     step: bool,
 }
 
-/// Limits of the sampling of a function between key times.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Closeness {
-    /// The largest distance from the function at which no key is inserted.
-    pub tolerance: f64,
-    /// The number of keys from which on none is inserted.
-    pub most: usize,
-}
-
-/// Keys of a function.
-pub(super) struct Sampled {
-    pub keys: Keys,
-    /// The largest distance of the keys from the function at the compared times.
-    pub worst: f64,
-    /// Number of inserted keys.
-    pub inserted: usize,
-}
-
 impl Sampling {
     pub fn new(curves: &[&Curve]) -> Self {
         let steps = |c: &&Curve| c.interpolation == Interpolation::Step;
@@ -87,18 +68,18 @@ impl Sampling {
         Self { times: key_times(curves, !step), step }
     }
 
-    /// The number of key times.
+    /// The number of key times; 1 without curves.
     pub fn keys(&self) -> usize {
-        self.times.len()
+        self.times.len().max(1)
     }
 
     /// Keys of a function at the curves' key times, and between them: the interval with the largest distance is halved first,
-    /// until all are close or there are too many keys.
+    /// until all are within `tolerance` or there are `most` keys. Returns the largest distance at the compared times too.
     pub fn sample<V: Value, E>(
         &self,
-        close: Closeness,
+        (tolerance, most): (f64, usize),
         at: impl Fn(f32) -> Result<V, E>,
-    ) -> Result<Sampled, E> {
+    ) -> Result<(Keys, f64), E> {
         let times = match self.times.as_slice() {
             [] => &[0.0],
             times => times,
@@ -108,17 +89,15 @@ impl Sampling {
         let mut worst = 0.0f64;
         if !self.step {
             let mut open = BinaryHeap::new();
-            let mut put = |interval: Interval<V>, open: &mut BinaryHeap<Interval<V>>| match interval
-                .off
-                > close.tolerance
-            {
-                true => open.push(interval),
-                false => worst = worst.max(interval.off),
-            };
+            let mut put =
+                |interval: Interval<V>, open: &mut BinaryHeap<_>| match interval.off > tolerance {
+                    true => open.push(interval),
+                    false => worst = worst.max(interval.off),
+                };
             for pair in keys.windows(2) {
                 put(Interval::new(pair[0], pair[1], None, &at)?, &mut open);
             }
-            while keys.len() < close.most
+            while keys.len() < most
                 && let Some(far) = open.pop()
             {
                 let Some(half) = far.probes[1] else { break };
@@ -132,18 +111,12 @@ impl Sampling {
         }
         let mut values = Vec::with_capacity(4 * keys.len());
         keys.iter().for_each(|key| key.1.put(&mut values));
-        Ok(Sampled {
-            inserted: keys.len() - times.len(),
-            keys: Keys {
-                times: keys.iter().map(|key| key.0).collect(),
-                interpolation: match self.step {
-                    true => Interpolation::Step,
-                    false => Interpolation::Linear,
-                },
-                values,
-            },
-            worst,
-        })
+        let interpolation = match self.step {
+            true => Interpolation::Step,
+            false => Interpolation::Linear,
+        };
+        let times = keys.iter().map(|key| key.0).collect();
+        Ok((Keys { times, interpolation, values }, worst))
     }
 }
 

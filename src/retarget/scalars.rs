@@ -4,18 +4,13 @@ use super::bind::{scalar_pairs, scalars_by_index};
 use crate::raw::{RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Skeleton, UserChannel};
 
-/// For every scalar of the source the scalars of the target, by name.
-fn by_name(source: &Skeleton, target: &Skeleton) -> Vec<Vec<usize>> {
-    scalar_pairs(&names(source), &names(target))
-}
-
-/// [`by_name`], or by index if no name is common and the order is unambiguous; and whether it is by index.
+/// For every scalar of the source the scalars of the target, by name, or by index if no name is common and the order is
+/// unambiguous; and whether it is by index.
 pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Vec<usize>>, bool) {
-    let named = by_name(source, target);
-    if named.iter().any(|places| !places.is_empty()) {
-        return (named, false);
-    }
-    match scalars_by_index(&names(source), &names(target)) {
+    let (source, target) = (names(source), names(target));
+    let named = scalar_pairs(&source, &target);
+    let none = named.iter().all(Vec::is_empty);
+    match scalars_by_index(&source, &target).filter(|_| none) {
         Some(pairs) => (pairs, true),
         None => (named, false),
     }

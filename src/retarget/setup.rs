@@ -17,7 +17,6 @@ use crate::clip::Channel;
 use crate::skeleton::Skeleton;
 use std::sync::Arc;
 
-/// The constants of a transfer.
 pub(super) struct Setup {
     pub source: Body,
     pub target: Body,
@@ -34,7 +33,6 @@ pub(super) struct Setup {
     pub same: Option<Vec<u16>>,
 }
 
-/// A skeleton and its map.
 type Side<'a> = (&'a Arc<Skeleton>, &'a HumanoidMap);
 
 impl Setup {
@@ -130,7 +128,6 @@ impl Setup {
         }
     }
 
-    /// Names of joints of the source.
     pub fn names(&self, joints: impl Iterator<Item = usize>) -> Vec<String> {
         joints.map(|j| self.source.skeleton.names()[j].clone()).collect()
     }

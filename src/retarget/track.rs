@@ -61,7 +61,6 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// The track of a channel of a joint.
     pub fn track(self, joint: usize, channel: Channel) -> RawTrack {
         RawTrack {
             node: joint,
@@ -73,7 +72,6 @@ impl Keys {
     }
 }
 
-/// A single key.
 pub(super) fn constant<const N: usize>(value: [f64; N]) -> Keys {
     Keys {
         times: vec![0.0],
@@ -98,6 +96,20 @@ pub(super) fn mapped(
         part(&curve.tangents_out).into_iter().for_each(&mut put);
     }
     Keys { times: curve.times.clone(), interpolation: curve.interpolation, values }
+}
+
+/// A curve of vectors with values and tangents mapped.
+pub(super) fn mapped_vectors(
+    curve: &Curve,
+    value: impl Fn(DVec3) -> DVec3,
+    tangent: impl Fn(DVec3) -> DVec3,
+) -> Keys {
+    let vector = DVec3::from_slice;
+    mapped(
+        curve,
+        |v| value(vector(v)).to_array().to_vec(),
+        |v| tangent(vector(v)).to_array().to_vec(),
+    )
 }
 
 /// A translation or scale of the reference pose that differs from the rest pose by a smaller share is not written:
@@ -151,7 +163,6 @@ impl<'a> Tracks<'a> {
         out
     }
 
-    /// Sets a track of a joint, replacing an earlier one.
     pub fn set(&mut self, track: RawTrack) {
         self.motion.set(&track);
         let place = &mut self.tracks[track.node][track.channel.to_channel() as usize];

@@ -4,7 +4,7 @@
 use super::error::RetargetError;
 use super::link::Link;
 use super::motion::Motion;
-use super::sampler::{Closeness, PER_KEY, Sampling, Value, evaluations};
+use super::sampler::{PER_KEY, Sampling, Value, evaluations};
 use super::track::Keys;
 use crate::build::curve::Curve;
 use crate::clip::MAX_IRREGULAR_KEYS;
@@ -65,7 +65,6 @@ pub(super) fn tolerances(links: &[Link], motion: &Motion<'_>) -> Vec<f64> {
     counts.map(|n| BETWEEN.min(IN_SPACE / n)).collect()
 }
 
-/// The steps of one clip so far.
 pub(super) struct Work {
     used: u64,
     /// Steps of inserted keys so far.
@@ -92,10 +91,10 @@ impl Work {
         let room = MAX_INSERTING.saturating_sub(self.inserting) / each;
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let most = sampling.keys().saturating_add(room.min(self.room.of(sampling.keys())));
-        let close = Closeness { tolerance, most };
-        let Ok(sampled) = sampling.sample(close, |time| Ok::<V, Infallible>(at(time)));
-        self.inserting += steps(sampled.inserted, 1) * each;
-        (sampled.keys, sampled.worst)
+        let Ok((keys, worst)) =
+            sampling.sample((tolerance, most), |time| Ok::<V, Infallible>(at(time)));
+        self.inserting += (keys.times.len() - sampling.keys()) as u64 * each;
+        (keys, worst)
     }
 
     /// Counts `evaluations` × `joints` steps.

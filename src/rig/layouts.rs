@@ -1,7 +1,7 @@
 //! Clips that were converted to a rig's lane order: each once, however many crowds and mixers play it.
 
 use super::Rig;
-use crate::clip::{Clip, LaneDifference, reorder_lanes};
+use crate::clip::{Clip, reorder_lanes};
 use crate::error::BuildError;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -13,7 +13,6 @@ struct Layout {
     source: Weak<Clip>,
     /// The clip in the rig's lane order, while something holds it.
     clip: Weak<Clip>,
-    difference: LaneDifference,
 }
 
 /// The clips that were converted for a rig, by the content hash of the originals. The hash may collide, so contents
@@ -49,15 +48,6 @@ impl Rig {
         let made = reorder_lanes(clip, self.skeleton(), clip.reorder_limit())?;
         Ok(self.layouts.keep(hash, clip, made))
     }
-
-    /// The largest difference that [`Rig::lay_out`] made to a clip that it returned; none for other clips, and zero for
-    /// most.
-    pub fn layout_difference(&self, clip: &Arc<Clip>) -> LaneDifference {
-        let all = self.layouts.all();
-        let mut layouts = all.values().flatten();
-        let found = layouts.find(|l| std::ptr::eq(l.clip.as_ptr(), Arc::as_ptr(clip)));
-        found.map(|l| l.difference).unwrap_or_default()
-    }
 }
 
 impl Layouts {
@@ -79,15 +69,9 @@ impl Layouts {
 
     /// Stores a converted clip, unless an equal layout exists: from another thread, or of an equal clip that was dropped.
     /// Returns the stored one.
-    fn keep(
-        &self,
-        hash: u64,
-        source: &Arc<Clip>,
-        (clip, difference): (Clip, LaneDifference),
-    ) -> Arc<Clip> {
+    fn keep(&self, hash: u64, source: &Arc<Clip>, clip: Clip) -> Arc<Clip> {
         let mut all = self.all();
-        let known = all.get_mut(&hash).into_iter().flatten();
-        for l in known.filter(|l| l.difference == difference) {
+        for l in all.get_mut(&hash).into_iter().flatten() {
             if let Some(known) = l.clip.upgrade().filter(|known| **known == clip) {
                 l.source = Arc::downgrade(source);
                 return known;
@@ -103,11 +87,7 @@ impl Layouts {
         }
         let layouts = all.entry(hash).or_default();
         layouts.retain(|l| l.clip.strong_count() > 0);
-        layouts.push(Layout {
-            source: Arc::downgrade(source),
-            clip: Arc::downgrade(&clip),
-            difference,
-        });
+        layouts.push(Layout { source: Arc::downgrade(source), clip: Arc::downgrade(&clip) });
         clip
     }
 }

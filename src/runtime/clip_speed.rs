@@ -76,8 +76,7 @@ fn key_times(clip: &Clip) -> Option<Vec<KeyTime>> {
         let timeline = used.get_mut(b.timeline as usize)?;
         *timeline = Some(timeline.unwrap_or(false) | step);
     }
-    let used = clip.timelines().iter().zip(used);
-    let used = used.filter_map(|(timeline, step)| Some((clip.times(timeline), step?)));
+    let used = clip.timelines().zip(used).filter_map(|(times, step)| Some((times, step?)));
     let count: usize = used.clone().map(|(times, _)| times.len()).sum();
     if count > KEYS {
         return None;

@@ -56,7 +56,7 @@ pub fn lane(clip: &Clip, channel: Channel, lane: usize, time: f64) -> Option<[f6
     if b.kind == BlockKind::Constant {
         return Some(all(0, 0));
     }
-    let times = clip.times(&clip.timelines()[b.timeline as usize]);
+    let times = clip.timelines().nth(b.timeline as usize)?;
     let last = times.len() - 1;
     let value = |k: usize| all(k, usize::from(b.kind == BlockKind::Cubic));
     if time <= times[0].into() {
@@ -133,7 +133,7 @@ pub fn apart(raw: &Clip, built: &Clip, skeleton: &Skeleton, shell: f64, time: f6
 
 /// All key times of a clip, and parts of the ways between them: of the first way, of the second, in turns.
 pub fn times(clip: &Clip, parts: &[&[f64]]) -> Vec<f64> {
-    let mut keys: Vec<f32> = clip.timelines().iter().flat_map(|t| clip.times(t)).copied().collect();
+    let mut keys: Vec<f32> = clip.timelines().flatten().copied().collect();
     keys.sort_by(f32::total_cmp);
     keys.dedup();
     let mut out: Vec<f64> = keys.iter().map(|&t| t.into()).collect();

@@ -1,7 +1,7 @@
 //! A small rig with every kind of content that a .phx file can store.
 
 use glam::{Quat, Vec3};
-use phalanx::bake::{BakeOptions, bake_all};
+use phalanx::bake::{BakeOptions, bake};
 use phalanx::build::{BuildOptions, RootMotionOptions, build_additive_raw, build_rig};
 use phalanx::clip::{Clip, Marker};
 use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
@@ -296,9 +296,8 @@ pub fn baked() -> Rig {
 
 fn baked_clips(rig: &Rig) -> Vec<Arc<Clip>> {
     let settings = BakeOptions::default();
-    let baked = bake_all(rig.clips(), rig.skeleton(), &settings, &|_| {});
-    let clips = baked.into_iter().map(|b| b.expect("the clips fit").0);
-    clips.map(Arc::new).collect()
+    let baked = |clip: &Arc<Clip>| bake(clip, rig.skeleton(), &settings).expect("the clips fit").0;
+    rig.clips().iter().map(baked).map(Arc::new).collect()
 }
 
 /// Libraries that together contain every kind of section in every form.

@@ -152,7 +152,7 @@ impl Seen {
 
 fn layout(clip: &Clip) -> String {
     let blocks = Channel::ALL.map(|c| (clip.blocks(c), clip.tracks(c)));
-    let times: Vec<&[f32]> = clip.timelines().iter().map(|t| clip.times(t)).collect();
+    let times: Vec<&[f32]> = clip.timelines().collect();
     format!("{} {blocks:?} {times:?}", clip.name())
 }
 

@@ -3,10 +3,13 @@
 use crate::support::*;
 use crate::transfer::unaligned;
 use glam::DQuat;
+use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
-use phalanx::import::raw::{Interpolation, RawChannel, RawTrack};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::retarget::{HumanoidMap, MapOrigin, Retargeting};
 use phalanx::rig::Rig;
+use phalanx::skeleton::Trs;
+use phalanx_testkit::raw_pose;
 use std::collections::HashSet;
 
 const MODELS: [(&str, &str); 5] = [
@@ -31,8 +34,7 @@ const LACKED: [B; 8] = [
 
 /// Eight times in each of at most `intervals` intervals between keys.
 fn between(clip: &Clip, intervals: usize) -> Vec<f32> {
-    let timelines = clip.timelines().iter();
-    let mut keys: Vec<f32> = timelines.flat_map(|t| clip.times(t).to_vec()).collect();
+    let mut keys: Vec<f32> = clip.timelines().flatten().copied().collect();
     keys.sort_by(f32::total_cmp);
     keys.dedup();
     let step = (keys.len() / intervals).max(1);
@@ -130,10 +132,8 @@ fn long_takes_say_how_far_they_are_off() {
     let done = transfer((&a, &own), (&b, &other), dance);
     let left = done.report.between_keys;
     assert!(left > 1e-4, "{left:e}");
-    let all: HashSet<u32> = (done.clip.timelines().iter())
-        .flat_map(|t| done.clip.times(t).iter().map(|t| t.to_bits()))
-        .collect();
-    let mut keys = dance.times(&dance.timelines()[0]).iter();
+    let all: HashSet<u32> = done.clip.timelines().flatten().map(|t| t.to_bits()).collect();
+    let mut keys = dance.timelines().flatten();
     assert!(keys.all(|t| all.contains(&t.to_bits())), "keys are gone");
     let times = between(dance, 50);
     let (off, bone) = worst((&a, &own, dance), (&b, &other, &done.clip), &times);
@@ -183,4 +183,83 @@ fn eased_turns_are_followed_between_keys() {
         let error = angle(wanted, have);
         assert!(error < 1e-4, "{time}: {error:e}");
     }
+}
+
+/// Number of joints of a tail.
+const TAIL: usize = 12;
+
+/// Hips with a tail along z. With `halves` there is a joint without a partner before each of the tail, and both turn about
+/// axes at right angles: their product leaves the arc between two keys in the same direction at all joints.
+fn tailed(halves: bool) -> RawScene {
+    let mut scene = RawScene { name: "tail".into(), ..RawScene::default() };
+    let mut tracks = Vec::new();
+    let mut node = |name: String, parent: Option<usize>, place: [f32; 3], turn: Option<DQuat>| {
+        let source = scene.nodes.len();
+        let local = Trs { translation: place.into(), ..Trs::IDENTITY };
+        let name = Some(name);
+        scene.nodes.push(RawNode { source, name, parent, local, ..RawNode::default() });
+        let turned = narrow(turn.unwrap_or(DQuat::from_rotation_y(0.1))).to_array();
+        tracks.push(RawTrack {
+            node: source,
+            channel: RawChannel::Rotation,
+            interpolation: Interpolation::Linear,
+            times: vec![0.0, 1.0],
+            values: [[0.0, 0.0, 0.0, 1.0], turned].concat(),
+        });
+        source
+    };
+    let hips = node("hips".into(), None, [0.0, 1.0, 0.0], None);
+    node("sole".into(), Some(hips), [0.0, -1.0, 0.0], None);
+    let mut above = hips;
+    for at in 0..TAIL {
+        // Neighbours turn back, so that the tail stays nearly straight.
+        let turn = if at % 2 == 0 { 0.192 } else { -0.192 };
+        if halves {
+            let half = Some(DQuat::from_rotation_x(turn));
+            above = node(format!("half{at}"), Some(above), [0.0, 0.0, 0.05], half);
+        }
+        let place = [0.0, 0.0, if halves { 0.05 } else { 0.1 }];
+        above = node(format!("tail{at}"), Some(above), place, Some(DQuat::from_rotation_y(turn)));
+    }
+    scene.clips.push(RawClip {
+        name: Some("wag".into()),
+        duration: 1.0,
+        tracks,
+        ..RawClip::default()
+    });
+    scene
+}
+
+/// In model space the deviations of a joint and of those above it add up: the bound holds for their sum, which the report
+/// states. The source is evaluated from its keys in f64 by the testkit.
+#[test]
+fn deviations_down_a_chain_stay_within_the_bound_together() {
+    let scene = tailed(true);
+    let build = |raw: &RawScene| build_rig(raw.clone(), &BuildOptions::default()).unwrap();
+    let (from, to) = (build(&scene), build(&tailed(false)));
+    let hips = |rig: &Rig| {
+        let hips = rig.skeleton().joint("hips").unwrap();
+        HumanoidMap::new(rig.skeleton(), &[(B::Hips, hips)], MapOrigin::Given).unwrap()
+    };
+    let done = transfer((&from, &hips(&from)), (&to, &hips(&to)), clip(&from, "wag"));
+    assert_eq!(done.report.by_name.len(), TAIL + 1, "{:?}", done.report.by_name);
+    let mut worst = 0.0f64;
+    for time in between(&done.clip, usize::MAX) {
+        let wanted = raw_pose::evaluate(&scene, Some(0), time.into()).world;
+        let have = Posed::at(to.skeleton(), &done.clip, time);
+        for at in 0..TAIL {
+            let name = format!("tail{at}");
+            let node = scene.nodes.iter().position(|n| n.name.as_ref() == Some(&name)).unwrap();
+            let rows = wanted[node];
+            let column = |c: usize| glam::DVec3::new(rows[0][c], rows[1][c], rows[2][c]);
+            let matrix = glam::DMat3::from_cols(column(0), column(1), column(2));
+            let turn = have.turns[to.skeleton().joint(name.as_str()).unwrap()];
+            worst = worst.max(angle(DQuat::from_mat3(&matrix).normalize(), turn.normalize()));
+        }
+    }
+    let stated = done.report.between_keys;
+    println!("{worst:e}, stated {stated:e}, {} keys", done.report.keys);
+    // Keys and samples are rounded to f32.
+    assert!(worst <= stated + 3e-6, "{worst:e}, stated {stated:e}");
+    assert!(stated > 1e-5 && stated <= 5e-5, "{stated:e}");
 }

@@ -1002,14 +1002,14 @@ fn clips_of_joints_in_another_order_keep_every_key() {
     let clip = &other.clips()[0];
     let laid = hero.lay_out(clip).unwrap();
     compare_by_name("laid out", (clip, from), (&laid, to));
-    let joint = laid.root_motion().unwrap().joint();
+    let joint = usize::from(laid.root_motion().unwrap().parts().joint);
     assert_eq!(to.names()[joint], "Hips");
     // A binding takes it as it takes clips of its source.
     let binding = Binding::new(to, to, &BindOptions::default()).unwrap();
     let bound = binding.clip(clip).unwrap();
     assert!(bound.error.iter().all(|e| *e < 1e-6), "{:?}", bound.error);
     compare_by_name("bound", (clip, from), (&bound.clip, to));
-    let joint = bound.clip.root_motion().unwrap().joint();
+    let joint = usize::from(bound.clip.root_motion().unwrap().parts().joint);
     assert_eq!(to.names()[joint], "Hips");
     let found = binding.measure(clip, &bound.clip, 0.05).unwrap();
     assert!(found < 1e-6, "{found:?}");
@@ -1034,7 +1034,7 @@ fn bodies_with_joints_in_another_order_are_the_same_body() {
     for clip in other.clips() {
         let made = retarget(&other, &hero, clip, RetargetOptions::default());
         compare_by_name("retargeted", (clip, from), (&made.clip, to));
-        let keys = |clip: &Clip| clip.timelines().iter().map(|t| t.len).sum::<u32>();
+        let keys = |clip: &Clip| clip.timelines().map(<[f32]>::len).sum::<usize>();
         assert_eq!(keys(&made.clip), keys(clip));
     }
     // A skeleton with another rest pose is another one.

@@ -218,10 +218,13 @@ fn missing_legs_are_named() {
 fn thresholds_are_checked() {
     let rig = Made::default().rig();
     for (options, what) in [
-        (RetargetOptions { plant_height: 0.0, ..planted() }, "height is 0"),
-        (RetargetOptions { plant_speed: -1.0, ..planted() }, "speed is -1"),
-        (RetargetOptions { plant_fade: f64::NAN, ..planted() }, "fade is NaN"),
-        (RetargetOptions { plant_fade: f64::INFINITY, ..planted() }, "fade is inf"),
+        (
+            RetargetOptions { plant_height: 0.0, ..planted() },
+            "the option `plant_height` is 0, allowed are finite numbers above 0",
+        ),
+        (RetargetOptions { plant_speed: -1.0, ..planted() }, "`plant_speed` is -1"),
+        (RetargetOptions { plant_fade: f64::NAN, ..planted() }, "`plant_fade` is NaN"),
+        (RetargetOptions { plant_fade: f64::INFINITY, ..planted() }, "`plant_fade` is inf"),
     ] {
         let map = map(&rig);
         let side = (rig.skeleton(), &map);

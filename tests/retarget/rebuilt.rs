@@ -508,17 +508,17 @@ proptest! {
         compare_scalars("built", clip, rig.skeleton(), &raw);
 
         let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
-        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().0;
+        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap();
         compare("laid out", &laid, &other, &expected);
         compare_scalars("laid out", &laid, &other, &raw);
-        let back = reorder_lanes(&laid, rig.skeleton(), laid.reorder_limit()).unwrap().0;
+        let back = reorder_lanes(&laid, rig.skeleton(), laid.reorder_limit()).unwrap();
         compare("laid out and back", &back, rig.skeleton(), &expected);
 
         // Another clip gives the rig another lane order.
         let mut two = raw.clone();
         two.clips[0].tracks.retain(|t| t.node % 2 == 0);
         let more = built(two);
-        let alone = reorder_lanes(clip, more.skeleton(), clip.reorder_limit()).unwrap().0;
+        let alone = reorder_lanes(clip, more.skeleton(), clip.reorder_limit()).unwrap();
         let more = with_clips(&more, vec![alone]).unwrap();
         compare("with clips", &more.clips()[1], more.skeleton(), &expected);
 
@@ -574,7 +574,7 @@ proptest! {
             let rig = build_rig(raw.clone(), &options).unwrap();
             let clip = &rig.clips()[0];
             let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
-            let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().0;
+            let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap();
             let once = bound(clip, onto.skeleton(), TranslationMode::SameOffset);
             for (what, clip, skeleton) in [
                 ("built", clip.as_ref(), rig.skeleton().as_ref()),
@@ -629,7 +629,7 @@ proptest! {
         let clip = &rig.clips()[0];
         compare("built", clip, rig.skeleton(), &expected);
         let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
-        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().0;
+        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap();
         compare("laid out", &laid, &other, &expected);
         let onto = with_hat(&raw);
         let once = bound(&laid, onto.skeleton(), TranslationMode::SameOffset);
@@ -737,7 +737,7 @@ proptest! {
         };
         compare("additive", &added, skeleton, &expected);
         let other = skeleton.in_lane_order(&order(seed)).unwrap();
-        let laid = reorder_lanes(&added, &other, added.reorder_limit()).unwrap().0;
+        let laid = reorder_lanes(&added, &other, added.reorder_limit()).unwrap();
         compare("additive, laid out", &laid, &other, &expected);
         let mut onto = raw.clone();
         onto.clips.clear();
@@ -764,7 +764,7 @@ proptest! {
         compare("trimmed", &rig.clips()[0], rig.skeleton(), &later);
         let other = rig.skeleton().in_lane_order(&order(seed)).unwrap();
         let clip = &rig.clips()[0];
-        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap().0;
+        let laid = reorder_lanes(clip, &other, clip.reorder_limit()).unwrap();
         compare("trimmed, laid out", &laid, &other, &later);
     }
 

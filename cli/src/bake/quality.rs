@@ -5,7 +5,7 @@ use super::super::error::CliError;
 use super::super::model::near_joints;
 use super::super::object::Object;
 use super::{BakeFault, Length};
-use phalanx::bake::JointQuality;
+use phalanx::bake::BakeOptions;
 use phalanx::skeleton::{LookupError, Skeleton};
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -88,14 +88,18 @@ impl Quality {
         self.0.is_empty()
     }
 
-    /// Resolves the settings for a skeleton. An unknown joint is an error, so that a typo does not pass
+    /// Adds the settings to those of a skeleton. An unknown joint is an error, so that a typo does not pass
     /// unnoticed.
-    pub fn joints(&self, skeleton: &Skeleton, file: &str) -> Result<Vec<JointQuality>, BakeFault> {
+    pub fn add_to(
+        &self,
+        options: &mut BakeOptions,
+        skeleton: &Skeleton,
+        file: &str,
+    ) -> Result<(), BakeFault> {
         let mut known: BTreeMap<u16, &String> = BTreeMap::new();
-        let mut joints = Vec::with_capacity(self.0.len());
         for (name, of) in &self.0 {
             let joint = skeleton.joint_of_text(name);
-            let joint = joint.and_then(|joint| JointQuality::of(skeleton, joint));
+            let joint = joint.and_then(|joint| skeleton.joint(joint));
             let joint = joint.map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {
@@ -106,23 +110,22 @@ impl Quality {
                 },
                 source: Box::new(source),
             })?;
-            if let Some(other) = known.insert(joint.joint, name) {
+            // A skeleton has at most 65,535 joints.
+            let joint = joint as u16;
+            if let Some(other) = known.insert(joint, name) {
                 return Err(BakeFault::JointTwice {
                     file: file.to_owned(),
                     name: name.clone(),
                     other: other.clone(),
                 });
             }
-            let metres = |length: Option<Length>| {
-                let metres = length.map(|length| length.metres(skeleton, file));
-                metres.transpose()
-            };
-            joints.push(JointQuality {
-                max_error: metres(of.max_error)?,
-                shell: metres(of.shell)?,
-                ..joint
-            });
+            if let Some(length) = of.max_error {
+                options.joint_errors.push((joint, length.metres(skeleton, file)?));
+            }
+            if let Some(length) = of.shell {
+                options.joint_shells.push((joint, length.metres(skeleton, file)?));
+            }
         }
-        Ok(joints)
+        Ok(())
     }
 }

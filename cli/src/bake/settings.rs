@@ -6,12 +6,11 @@ use super::super::import_args::ImportArgs;
 use super::super::memory::BAKING;
 use super::quality::Quality;
 use super::{BakeArgs, BakeFault, Length};
-use crate::unit::METRES;
 use phalanx::bake::{BakeOptions, ErrorReport, bake, bake_memory, measure_error, measure_source};
 use phalanx::clip::Clip;
 use phalanx::format::{ClipForm, ClipOrigin, Library, Provenance, Source};
-use phalanx::import::UpAxis;
 use phalanx::import::raw::RawScene;
+use phalanx::import::{ImportOptions, UpAxis};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use std::path::Path;
@@ -91,7 +90,7 @@ impl Settings {
         // Leniently, clips are read that are left out otherwise.
         let lenient = if self.import.lenient { " lenient" } else { "" };
         // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
-        let unit = match self.import.unit.filter(|&unit| unit != METRES) {
+        let unit = match self.import.unit.filter(|&unit| unit != ImportOptions::default().unit) {
             None => String::new(),
             Some(unit) => format!(" unit={unit}"),
         };
@@ -226,12 +225,13 @@ impl Settings {
     }
 
     fn of_skeleton(&self, skeleton: &Skeleton, file: &str) -> Result<BakeOptions, BakeFault> {
-        Ok(BakeOptions {
+        let mut options = BakeOptions {
             max_error: self.max_error.metres(skeleton, file)?,
             shell: self.shell.metres(skeleton, file)?,
-            joints: self.quality.joints(skeleton, file)?,
             ..BakeOptions::default()
-        })
+        };
+        self.quality.add_to(&mut options, skeleton, file)?;
+        Ok(options)
     }
 
     /// Provenance of a clip and its measured error.

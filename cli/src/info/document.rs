@@ -5,7 +5,7 @@ use super::super::findings::ReportLine;
 use super::super::model::Model;
 use super::library::LibraryInfo;
 use super::size::{self, Bounds, Travel};
-use phalanx::clip::{Channel, Clip, TrackCounts};
+use phalanx::clip::{Channel, Clip};
 use phalanx::mesh::{Material, TextureTransform};
 use phalanx::mesh::{Mesh, Primitive};
 use phalanx::rig::{Rig, RigMesh};
@@ -312,9 +312,9 @@ fn skeleton(rig: &Rig) -> SkeletonInfo {
 }
 
 fn clip((clip, (c, root_motion)): (usize, (&Arc<Clip>, Option<Travel>))) -> ClipInfo {
-    let regular = c.timelines().iter().filter(|t| t.rate > 0.0).count();
+    let irregular = c.hint_count();
     let counts = |channel| {
-        let TrackCounts { animated, constant } = c.tracks(channel);
+        let [animated, constant] = c.tracks(channel);
         Counts { animated, constant }
     };
     ClipInfo {
@@ -328,7 +328,7 @@ fn clip((clip, (c, root_motion)): (usize, (&Arc<Clip>, Option<Travel>))) -> Clip
             .iter()
             .map(|m| MarkerInfo { name: m.name.clone(), time: m.time })
             .collect(),
-        timelines: Timelines { regular, irregular: c.timelines().len() - regular },
+        timelines: Timelines { regular: c.timelines().len() - irregular, irregular },
         tracks: Tracks {
             translation: counts(Channel::Translation),
             rotation: counts(Channel::Rotation),

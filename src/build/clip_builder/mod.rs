@@ -12,7 +12,7 @@ use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::{
     Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipFault, ClipKind, ClipParts,
-    Defaults, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
+    Defaults, FloatKeys, Part, RootMotionParts, split_lane,
 };
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
@@ -290,29 +290,29 @@ impl ClipBuilder<'_> {
                 row.0[l] = v;
             }
         }
-        let mut counts = TrackCounts::default();
+        let [mut animated, mut constant] = [0, 0];
         for lane in lanes {
             match lane.variation {
-                Variation::Animated => counts.animated += 1,
+                Variation::Animated => animated += 1,
                 Variation::Constant(mut value) => {
                     let default = defaults.value(channel, lane.lane).map(f64::from);
                     if self.is_default((channel, lane.size), &default, &mut value) {
                         continue;
                     }
-                    counts.constant += 1;
+                    constant += 1;
                     for (row, v) in constants.iter_mut().zip(value) {
                         row.0[lane.lane % LANES] = v as f32;
                     }
                 }
             }
         }
-        parts.tracks[channel as usize].animated += counts.animated;
-        parts.tracks[channel as usize].constant += counts.constant;
+        let counts = &mut parts.tracks[channel as usize];
+        *counts = [counts[0] + animated, counts[1] + constant];
         let first_row = parts.rows.len();
-        if counts.animated == 0 {
-            if counts.constant > 0 {
+        if animated == 0 {
+            if constant > 0 {
                 self.check_size(parts, width, 0)?;
-                parts.rows.to_mut().extend_from_slice(&constants);
+                parts.rows.extend_from_slice(&constants);
                 parts.channels[channel as usize].push(Block::constant(block, first_row));
             }
             return Ok(());
@@ -351,7 +351,7 @@ impl ClipBuilder<'_> {
         };
         let per_key = kind.rows_per_key(channel);
         self.check_size(parts, per_key, times.len())?;
-        let rows = parts.rows.to_mut();
+        let rows = &mut parts.rows;
         let more = per_key * times.len();
         // Room for millions of keys is reserved exactly: doubling would take twice the memory.
         let room = match more < FEW_ROWS {
@@ -481,18 +481,8 @@ fn write_key(keys: &mut FloatKeys<'_>, lane: &Lane, times: &[f32], k: usize, cub
     let l = lane.lane % LANES;
     let knot = lane.curve.at(times[k]);
     let noise = noise(lane);
-    let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
-    keys.set(k, Part::Value, l, &settled(knot.value, 1.0));
-    if !cubic {
-        return;
+    keys.set(k, Part::Value, l, &knot.value.map(|v| settle(v as f32, noise)));
+    if cubic {
+        keys.set_tangents((k, l), times, [knot.before, knot.after], noise);
     }
-    let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
-        (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
-        _ => 0.0,
-    };
-    let before = gap(k.checked_sub(1).and_then(|i| times.get(i)), times.get(k));
-    let after = gap(times.get(k), times.get(k + 1));
-    // Still components of moving joints carry noise in their tangents too, and its squares are denormals.
-    keys.set(k, Part::In, l, &settled(knot.before, before));
-    keys.set(k, Part::Out, l, &settled(knot.after, after));
 }

@@ -2,11 +2,11 @@
 
 use super::super::block::{BlockKind, Channel};
 use super::{Extent, Keys, Lanes, Part};
-use crate::math::{LANES, Row};
+use crate::math::{LANES, Row, settle};
 
 impl BlockKind {
     /// Rows per key of this kind.
-    pub const fn rows_per_key(self, channel: Channel) -> usize {
+    pub(crate) const fn rows_per_key(self, channel: Channel) -> usize {
         match self {
             Self::Cubic => 3 * channel.components(),
             _ => channel.components(),
@@ -19,7 +19,6 @@ impl BlockKind {
     }
 }
 
-/// The keys of a block of f32 rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Floats<'a> {
     pub channel: Channel,
@@ -94,12 +93,29 @@ impl<'a> FloatKeys<'a> {
         Self { channel, kind, rows: &mut rows[first..] }
     }
 
-    /// Sets a part of a key.
     pub fn set(&mut self, key: usize, part: Part, lane: usize, value: &[f32; 4]) {
         let width = self.channel.components();
         let first = row_of(self.channel, self.kind, key, part);
         for (row, v) in self.rows[first..first + width].iter_mut().zip(value) {
             row.0[lane] = *v;
+        }
+    }
+
+    /// Sets the tangents of a spline's key from its derivatives per second, before it and after it. `times` are those of the
+    /// keys. Components of `noise` become 0: the squares of such tangents are denormals.
+    pub fn set_tangents(
+        &mut self,
+        (key, lane): (usize, usize),
+        times: &[f32],
+        derivatives: [[f64; 4]; 2],
+        noise: f32,
+    ) {
+        let time = |k: Option<usize>| k.and_then(|k| times.get(k)).copied().map(f64::from);
+        let ends = [key.checked_sub(1), Some(key), Some(key + 1)].map(time);
+        for (i, part) in [Part::In, Part::Out].into_iter().enumerate() {
+            let interval = ends[i].zip(ends[i + 1]).map_or(0.0, |(a, b)| b - a);
+            let tangent = derivatives[i].map(|v| settle((v * interval) as f32, noise));
+            self.set(key, part, lane, &tangent);
         }
     }
 

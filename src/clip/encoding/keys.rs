@@ -1,7 +1,7 @@
 //! `Keys`: the keys of a block, whatever their encoding.
 
-use super::super::block::{Block, BlockKind, Channel};
-use super::super::clip_data::{Clip, ClipParts};
+use super::super::block::{Block, Channel};
+use super::super::clip_data::Clip;
 use super::Encoding;
 use super::floats::Floats;
 use super::packed::Packed;
@@ -18,7 +18,6 @@ pub(crate) enum Part {
 /// A component of a key in all lanes.
 pub(crate) type Lanes = [f32; LANES];
 
-/// The keys of a block.
 #[derive(Clone, Copy)]
 pub(crate) enum Keys<'a> {
     Floats(Floats<'a>),
@@ -26,22 +25,6 @@ pub(crate) enum Keys<'a> {
 }
 
 impl Clip {
-    /// The keys of a block of the clip.
-    pub(crate) fn keys(&self, channel: Channel, b: &Block) -> Keys<'_> {
-        Keys::new(channel, b, self.keys_of(b), &self.rows, &self.packed)
-    }
-}
-
-impl ClipParts {
-    /// Number of keys of a block of the parts.
-    pub(crate) fn keys_of(&self, b: &Block) -> usize {
-        match b.kind {
-            BlockKind::Constant => 1,
-            _ => self.timelines[b.timeline as usize].len(),
-        }
-    }
-
-    /// The keys of a block of the parts, whose references must have been checked.
     pub(crate) fn keys(&self, channel: Channel, b: &Block) -> Keys<'_> {
         Keys::new(channel, b, self.keys_of(b), &self.rows, &self.packed)
     }
@@ -62,7 +45,6 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Number of keys.
     pub fn len(&self) -> usize {
         match self {
             Self::Floats(keys) => keys.len(),

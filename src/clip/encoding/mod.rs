@@ -48,7 +48,6 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// Bytes in memory.
     pub const fn bytes(self) -> usize {
         let rows = self.rows.saturating_mul(size_of::<Row>());
         rows.saturating_add(self.integers.saturating_mul(size_of::<u16>()))
@@ -128,7 +127,7 @@ impl Encoding {
     ) -> Self {
         match self {
             Self::Float => {
-                let rows = parts.rows.to_mut();
+                let rows = &mut parts.rows;
                 let mut new = FloatKeys::append(rows, (channel, kind), still, count);
                 lanes.for_each(|(l, (had, lane))| new.copy(l, &had, lane));
                 self

@@ -12,7 +12,6 @@ const MAX_STEPS: f64 = 65_000.0;
 /// Zeros at the end of a clip's integers, because the last block is read in whole rows too.
 pub(crate) const PACKED_END: usize = LANES;
 
-/// The keys of a packed block.
 #[derive(Clone, Copy)]
 pub(crate) struct Packed<'a> {
     pub width: usize,
@@ -29,7 +28,6 @@ impl Packed<'_> {
         Extent { rows: width + 1, integers: keys * width * lanes as usize }
     }
 
-    /// See [`Encoding::check`].
     pub fn check(
         kind: BlockKind,
         (first, lanes): (u32, u8),
@@ -134,7 +132,7 @@ impl ClipParts {
     pub(crate) fn end_packed(&mut self) {
         if !self.packed.is_empty() {
             let end = self.packed.len() + PACKED_END;
-            self.packed.to_mut().resize(end, 0);
+            self.packed.resize(end, 0);
         }
     }
 }
@@ -188,8 +186,8 @@ impl PackedKeys {
 
     /// Appends the keys to the parts of a clip.
     pub fn append(self, parts: &mut ClipParts) -> Encoding {
-        parts.rows.to_mut().extend_from_slice(&self.ranges);
-        let all = parts.packed.to_mut();
+        parts.rows.extend_from_slice(&self.ranges);
+        let all = &mut parts.packed;
         let first = all.len() as u32;
         all.extend_from_slice(&self.integers);
         Encoding::Packed { first, lanes: self.lanes as u8 }

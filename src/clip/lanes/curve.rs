@@ -26,7 +26,7 @@ impl<'a> LaneCurve<'a> {
         Self {
             keys: clip.keys(channel, b),
             times: match b.moves(lane) {
-                true => clip.times(&clip.timelines()[b.timeline as usize]),
+                true => clip.times_of(b),
                 false => &[0.0],
             },
             lane,
@@ -39,7 +39,6 @@ impl<'a> LaneCurve<'a> {
         }
     }
 
-    /// Whether the lane holds each key until the next.
     pub fn holds(&self) -> bool {
         self.kind == BlockKind::Constant
     }
@@ -72,11 +71,6 @@ impl<'a> LaneCurve<'a> {
             }
             None => self.key(key, Part::Value),
         }
-    }
-
-    /// Whether two times are the key times at `near` and the next.
-    pub fn is_interval(&self, near: usize, start: f32, end: f32) -> bool {
-        self.times.get(near) == Some(&start) && self.times.get(near + 1) == Some(&end)
     }
 
     /// Value and derivatives at a time; constant outside the keys. At a key time the value is the key's.
@@ -153,7 +147,7 @@ impl<'a> LaneCurve<'a> {
 }
 
 /// The quaternion normalised; unchanged if it has no direction.
-pub fn unit(q: [f64; 4]) -> [f64; 4] {
+fn unit(q: [f64; 4]) -> [f64; 4] {
     let length = q.iter().map(|v| v * v).sum::<f64>().sqrt();
     if length > 0.0 && length.is_finite() { q.map(|v| v / length) } else { q }
 }

@@ -5,7 +5,7 @@
 use super::curve::{Knot, LaneCurve};
 use super::plan::{BlockPlan, Old};
 use crate::clip::{BlockKind, Channel, Clip, FloatKeys, Part};
-use crate::math::{LANES, NOISE, NOISE_LENGTH, angle, settle};
+use crate::math::{LANES, NOISE, NOISE_LENGTH, angle};
 use crate::skeleton::{Frames, NO_JOINT, noise_length};
 
 /// The largest rotation between keys when a cubic block replaces slerp, radians: the Hermite fit then stays within 3e-6
@@ -45,13 +45,8 @@ fn between(curve: &LaneCurve<'_>) -> Vec<f32> {
     out
 }
 
-/// The frames of a clip's translations; `None` for other channels.
-pub fn frames(clip: &Clip, channel: Channel) -> Option<Frames> {
-    (channel == Channel::Translation).then(|| Frames::of_rest(clip.skeleton()))
-}
-
 /// The scale of the frame of a lane, given in the old order.
-pub fn frame(clip: &Clip, frames: &Frames, old: &Old<'_>) -> f64 {
+fn frame(clip: &Clip, frames: &Frames, old: &Old<'_>) -> f64 {
     let lane = usize::from(old.block.block) * LANES + old.lane;
     let joint = clip.skeleton().joint_of().get(lane).copied();
     frames.above(joint.unwrap_or(NO_JOINT).into())
@@ -59,14 +54,14 @@ pub fn frame(clip: &Clip, frames: &Frames, old: &Old<'_>) -> f64 {
 
 /// Writes the keys of the lanes that move.
 pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatKeys<'_>) {
-    let frames = frames(clip, plan.channel);
+    let translates = plan.channel == Channel::Translation;
+    let frames = translates.then(|| Frames::of_rest(clip.skeleton()));
     for (lane, old) in plan.moving() {
         let noise = match (plan.channel, &frames) {
             (Channel::Rotation, _) => NOISE,
             (_, Some(frames)) => noise_length(frame(clip, frames, &old)),
             (_, None) => NOISE_LENGTH,
         };
-        let settled = |v: [f64; 4], scale: f64| v.map(|v| settle((v * scale) as f32, noise));
         let curve = LaneCurve::new(clip, plan.channel, old.block, old.lane);
         let tangents = plan.kind == BlockKind::Cubic && !curve.holds();
         let mut near = 0;
@@ -78,16 +73,7 @@ pub fn write(clip: &Clip, plan: &BlockPlan<'_>, times: &[f32], keys: &mut FloatK
             }
             let Knot { value, before, after } = curve.at(time);
             keys.set(k, Part::Value, lane, &value.map(|v| v as f32));
-            let gap = |a: Option<&f32>, b: Option<&f32>| match (a, b) {
-                (Some(&a), Some(&b)) => f64::from(b) - f64::from(a),
-                _ => 0.0,
-            };
-            let to = gap(k.checked_sub(1).and_then(|i| times.get(i)), Some(&time));
-            let from = gap(Some(&time), times.get(k + 1));
-            // Still components of moving joints carry noise in their tangents too, and its squares are
-            // denormals.
-            keys.set(k, Part::In, lane, &settled(before, to));
-            keys.set(k, Part::Out, lane, &settled(after, from));
+            keys.set_tangents((k, lane), times, [before, after], noise);
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::mixed;
 use super::plan::{BlockPlan, Old, Plans, To};
 use crate::clip::{
-    Block, BlockKind, Channel, Clip, ClipFault, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
+    Block, BlockKind, Clip, ClipFault, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
 };
 use crate::error::BuildError;
 use crate::math::{LANES, Row};
@@ -36,34 +36,23 @@ impl<'a> Mover<'a> {
                 limit,
             }));
         }
-        let motion = clip.root_motion().map(|motion| {
-            let mut parts = motion.parts().clone();
-            let place = joints.and_then(|joints| joints.iter().position(|j| *j == parts.joint));
-            parts.joint = place.map_or(parts.joint, |joint| joint as u16);
-            parts
-        });
-        let mut parts = ClipParts {
-            name: clip.name().to_owned(),
-            duration: clip.duration(),
-            kind: clip.kind(),
-            timelines: plans.timelines.clone(),
-            tracks: Channel::ALL.map(|c| clip.tracks(c)),
-            root_motion: motion,
-            markers: clip.markers().to_vec(),
-            ..ClipParts::default()
-        };
-        parts.rows.to_mut().reserve_exact(all.rows);
-        parts.packed.to_mut().reserve_exact(all.integers);
+        let mut parts = ClipParts { timelines: plans.timelines.clone(), ..clip.outline() };
+        if let (Some(motion), Some(joints)) = (&mut parts.root_motion, joints) {
+            let place = joints.iter().position(|joint| *joint == motion.joint);
+            motion.joint = place.map_or(motion.joint, |joint| joint as u16);
+        }
+        parts.rows.reserve_exact(all.rows);
+        parts.packed.reserve_exact(all.integers);
         Ok(Self { clip, plans, parts, defaults: Defaults::new(to, clip.kind()) })
     }
 
     /// The parts of the clip in the new order.
-    pub fn parts(mut self) -> Result<ClipParts, BuildError> {
+    pub fn parts(mut self) -> ClipParts {
         for plan in &self.plans.blocks {
             self.block(plan);
         }
         self.parts.end_packed();
-        Ok(self.parts)
+        self.parts
     }
 
     /// Adds a block of the new order, unless all its lanes are at their defaults.
@@ -92,7 +81,7 @@ impl<'a> Mover<'a> {
         };
         let (parts, kind) = (&mut self.parts, (channel, plan.kind));
         if plan.mixed {
-            let mut keys = FloatKeys::append(parts.rows.to_mut(), kind, still, plan.keys);
+            let mut keys = FloatKeys::append(&mut parts.rows, kind, still, plan.keys);
             let times = &self.plans.timelines[plan.timeline as usize];
             mixed::write(self.clip, plan, times, &mut keys);
         } else if plan.kind != BlockKind::Constant || differs {

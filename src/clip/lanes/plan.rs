@@ -49,12 +49,6 @@ impl<'a> BlockPlan<'a> {
         let lanes = self.old.iter().enumerate();
         lanes.filter_map(|(l, old)| Some((l, (*old)?)).filter(|(_, old)| old.moves()))
     }
-
-    /// Whether values of lanes may change.
-    pub fn changes(&self) -> bool {
-        let sharper = |old: Old<'_>| old.block.kind != self.kind;
-        self.mixed || self.moving().any(|(_, old)| sharper(old))
-    }
 }
 
 /// The blocks of a clip in the new order, and the timelines that they use.
@@ -77,7 +71,7 @@ impl Timelines<'_> {
         if let Some(known) = self.kept[old as usize] {
             return known;
         }
-        let times = self.clip.times(&self.clip.timelines()[old as usize]);
+        let times = self.clip.times(&self.clip.timelines[old as usize]);
         let new = self.add(times.to_vec());
         self.kept[old as usize] = Some(new);
         new

@@ -79,9 +79,9 @@ impl ClipProgram {
                 track.prefetch(&self.clip, channel.components(), key);
             }
         }
-        for ((first, rate), timeline) in self.rates.iter().zip(self.clip.timelines()) {
+        for ((first, rate), times) in self.rates.iter().zip(self.clip.timelines()) {
             let key = ((time - first) * rate) as usize;
-            prefetch(self.clip.times(timeline).get(key..key + 2).unwrap_or_default());
+            prefetch(times.get(key..key + 2).unwrap_or_default());
         }
     }
 
@@ -158,7 +158,7 @@ impl ClipProgram {
             apart,
             tracks,
             constants,
-            rates: clip.timelines().iter().map(|t| (clip.times(t)[0], t.rate)).collect(),
+            rates: clip.timelines.iter().map(|t| (clip.times(t)[0], t.rate)).collect(),
             alone,
         }
     }

@@ -122,7 +122,7 @@ impl BlockModels {
         for l in 0..LANES {
             self.lanes.unit = w.unit(channel, b, l);
             let defaults = w.defaults(channel, b, l);
-            let rows = &mut w.parts.rows.to_mut()[first..][..count];
+            let rows = &mut w.parts.rows[first..][..count];
             let values = &mut w.values[..count];
             for (value, row) in values.iter_mut().zip(rows.iter()) {
                 *value = row.0[l];
@@ -148,8 +148,8 @@ impl BlockModels {
         for l in 0..LANES {
             self.lanes.unit = w.unit(channel, b, l);
             let defaults = w.defaults(channel, b, l);
-            let rows = &mut w.parts.rows.to_mut()[b.first_row as usize..][..width + 1];
-            let packed = &mut w.parts.packed.to_mut()[place.clone()];
+            let rows = &mut w.parts.rows[b.first_row as usize..][..width + 1];
+            let packed = &mut w.parts.packed[place.clone()];
             let mut range = [0.0; MAX_WIDTH];
             for (value, row) in range.iter_mut().zip(rows.iter()) {
                 *value = row.0[l];

@@ -2,18 +2,10 @@
 
 use crate::clip::{Block, Channel, Clip, ClipParts, Encoding};
 
-/// The parts of a clip in canonical order, without its name and markers.
+/// The parts of a clip in canonical order.
 pub(super) fn canonical(clip: &Clip) -> ClipParts {
-    let mut parts = ClipParts {
-        duration: clip.duration(),
-        kind: clip.kind(),
-        tracks: Channel::ALL.map(|c| clip.tracks(c)),
-        root_motion: clip.root_motion().map(|m| m.parts().clone()),
-        ..ClipParts::default()
-    };
-    let times = clip.timelines().iter().map(|t| clip.times(t).to_vec());
-    parts.timelines = times.collect();
-    let (rows, packed) = (parts.rows.to_mut(), parts.packed.to_mut());
+    let mut parts = clip.outline();
+    let (rows, packed) = (&mut parts.rows, &mut parts.packed);
     for channel in Channel::ALL {
         for b in clip.blocks(channel) {
             let own = b.encoding.extent(channel, b.kind, clip.keys_of(b));

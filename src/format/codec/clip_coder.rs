@@ -89,14 +89,12 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
 
     fn tracks(&mut self) -> Result<(), ReadError> {
         let mut model = Number::about(8);
-        for tracks in &mut self.parts.tracks {
-            for count in [&mut tracks.animated, &mut tracks.constant] {
-                let read = model.code(self.c, *count as u64)?;
-                if read > MAX_COUNT {
-                    return Err(self.c.limit("a count of tracks", read, MAX_COUNT));
-                }
-                *count = read as usize;
+        for count in self.parts.tracks.as_flattened_mut() {
+            let read = model.code(self.c, *count as u64)?;
+            if read > MAX_COUNT {
+                return Err(self.c.limit("a count of tracks", read, MAX_COUNT));
             }
+            *count = read as usize;
         }
         Ok(())
     }
@@ -166,8 +164,8 @@ impl<'a, C: Coder> ClipCoder<'a, C> {
         if C::READS {
             let rows = self.parts.rows.len() + more.rows;
             let integers = self.parts.packed.len() + more.integers;
-            self.parts.rows.to_mut().resize(rows, Row::splat(0.0));
-            self.parts.packed.to_mut().resize(integers, 0);
+            self.parts.rows.resize(rows, Row::splat(0.0));
+            self.parts.packed.resize(integers, 0);
         }
         Ok(())
     }

@@ -48,12 +48,10 @@ pub struct BindOptions {
     pub root_scale: Option<f32>,
 }
 
-/// The treatment of a route's translations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Carry {
     /// Dropped: the target keeps its rest pose.
     Rest,
-    /// Scaled.
     Scaled(f64),
     /// Scaled as differences to the source's rest pose, and added to the target's.
     Relative(f64),
@@ -147,9 +145,8 @@ impl Binding {
         {
             return Err(RetargetError::Option {
                 option: "root_scale",
-                value,
-                low: LEAST_SCALE,
-                high: MOST_SCALE,
+                value: value.into(),
+                allowed: "1e-6 to 1e6",
             });
         }
         let mut report = BindReport::default();
@@ -528,12 +525,15 @@ pub(super) fn frame_scale(skeleton: &Skeleton, scales: &[f64], joint: u16) -> f6
 
 /// For each route, the unit of the source's frame in that of the target: the quotient of the scales of the bound joints
 /// above. An armature may have scale 0.01 in one file and 1 in the other.
-fn units(routes: &[Route], [from, to]: &[Vec<f64>; 2]) -> Vec<f64> {
-    let unit = |route: &Route| match route.above.map(|above| &routes[above]) {
-        Some(above) => ratio(from[usize::from(above.source)], to[usize::from(above.target)]),
-        None => 1.0,
-    };
-    routes.iter().map(unit).collect()
+fn units(routes: &[Route], scales: &[Vec<f64>; 2]) -> Vec<f64> {
+    let units = routes.iter().map(|route| above(routes, route, scales));
+    units.map(|[from, to]| ratio(from, to)).collect()
+}
+
+/// The scales of the bound joints above a route's, in source and target.
+fn above(routes: &[Route], route: &Route, [from, to]: &[Vec<f64>; 2]) -> [f64; 2] {
+    let above = route.above.map(|above| &routes[above]);
+    above.map_or([1.0; 2], |r| [from[usize::from(r.source)], to[usize::from(r.target)]])
 }
 
 /// The heights of the hips of source and target above the lowest bound joint, in the rest poses: along y, or along the
@@ -584,12 +584,7 @@ fn compare(
     for route in routes {
         let name = &target.names()[usize::from(route.target)];
         // Lengths are compared in metres: the frames of both joints above may have other units.
-        let units = match route.above.map(|above| &routes[above]) {
-            Some(above) => {
-                [scales[0][usize::from(above.source)], scales[1][usize::from(above.target)]]
-            }
-            None => [1.0; 2],
-        };
+        let units = above(routes, route, scales);
         let a = route.at_rest(source).translation * units[0];
         let b = target_rest(target, route) * units[1];
         let distance = a.distance(b);
@@ -610,7 +605,6 @@ fn compare(
     }
 }
 
-/// The rotations of the rest pose in model space.
 fn model_rotations(skeleton: &Skeleton) -> Vec<DQuat> {
     let rest = rest(skeleton);
     let mut all = compose(skeleton, |joint| rest[joint].rotation);

@@ -9,7 +9,6 @@ use crate::raw::RawTrack;
 use crate::retarget::motion::CHANNELS;
 use crate::retarget::pose::{Local, models, rest, three, unit};
 use glam::{DQuat, DVec3};
-use std::iter::once;
 
 /// Fractions of an interval between keys at which curves are compared: at a key, near a quarter and past the middle, since
 /// curves that ease in and out meet their chord halfway.
@@ -89,7 +88,8 @@ pub fn distance(
     shell: f64,
 ) -> f64 {
     let target = &binding.target;
-    let mut times: Vec<f32> = once(0.0).chain(key_times(from)).chain(key_times(to)).collect();
+    let keys = from.timelines().chain(to.timelines()).flatten().copied();
+    let mut times: Vec<f32> = keys.chain([0.0]).collect();
     times.sort_by(f32::total_cmp);
     times.dedup();
     let steps = binding.routes.iter().map(|(route, _)| route.steps.len());
@@ -134,9 +134,4 @@ pub fn distance(
         }
     }
     worst
-}
-
-fn key_times(clip: &Clip) -> impl Iterator<Item = f32> {
-    let timelines = clip.timelines().iter();
-    timelines.flat_map(|timeline| clip.times(timeline).iter().copied())
 }

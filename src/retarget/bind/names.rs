@@ -6,6 +6,7 @@
 use crate::math::Fnv1a;
 use crate::retarget::humanoid::unindexed;
 use crate::skeleton::Skeleton;
+use crate::words::{unnumbered, without_number};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
@@ -30,25 +31,6 @@ fn unprefixed(name: &str) -> &str {
         rest = if after.is_empty() { rest } else { after };
     }
     rest
-}
-
-/// A name without the number behind its last separator, if the number has one of these lengths.
-fn without_number(name: &str, separator: char, lengths: std::ops::RangeInclusive<usize>) -> &str {
-    match name.rsplit_once(separator) {
-        Some((stem, number))
-            if !stem.is_empty()
-                && lengths.contains(&number.len())
-                && number.bytes().all(|b| b.is_ascii_digit()) =>
-        {
-            stem
-        }
-        _ => name,
-    }
-}
-
-/// A name without the number that Blender gives to copies (`.001`).
-fn unnumbered(name: &str) -> &str {
-    without_number(name, '.', 3..=3)
 }
 
 /// A name without the number that exporters give to copies: Blender's, or `_1`.

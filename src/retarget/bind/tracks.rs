@@ -6,12 +6,12 @@ use super::path::Route;
 use crate::build::curve::Curve;
 use crate::clip::{Channel, Clip, ClipKind, LaneCurve, MAX_IRREGULAR_KEYS};
 use crate::math::LANES;
-use crate::raw::{Interpolation, RawClip, RawTrack};
+use crate::raw::{RawClip, RawTrack};
 use crate::retarget::error::RetargetError;
 use crate::retarget::motion::CHANNELS;
 use crate::retarget::pose::{Chain, Local, Step, product, three, unit};
-use crate::retarget::sampler::{Closeness, Sampling, Value};
-use crate::retarget::track::{Keys, constant};
+use crate::retarget::sampler::{Sampling, Value};
+use crate::retarget::track::{Keys, constant, mapped_vectors};
 use crate::skeleton::{Skeleton, Trs};
 use glam::{DAffine3, DQuat, DVec3};
 use std::cell::Cell;
@@ -126,7 +126,6 @@ impl<'a> Locals<'a> {
         }
     }
 
-    /// The local transform at a time.
     pub fn transform(&self, joint: u16, time: f32) -> DAffine3 {
         let vectors = [T, S].map(|channel| self.value(joint, channel, time).map(three));
         let rotation = self.value(joint, R, time).map(|q| unit(DQuat::from_array(q)));
@@ -163,7 +162,6 @@ pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_
     Some(LaneCurve::new(clip, channel, block, lane % LANES))
 }
 
-/// The tracks of a clip for the target.
 pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetError> {
     let mut made = Made::default();
     let work = Cell::new(MAX_WORK);
@@ -187,7 +185,6 @@ pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetEr
     Ok(made)
 }
 
-/// Makes the tracks of one joint of the target.
 pub struct Maker<'a> {
     pub binding: &'a Binding,
     pub locals: &'a Locals<'a>,
@@ -216,7 +213,6 @@ impl Maker<'_> {
         Some(place(whole.translation))
     }
 
-    /// The rest transform of the target's joint.
     fn rest(&self) -> Local {
         self.binding.target.rest(self.route.target.into()).into()
     }
@@ -252,7 +248,6 @@ impl Maker<'_> {
         }
     }
 
-    /// Adds a track of the joint to those that were made.
     fn put(&self, channel: Channel, keys: Keys, made: &mut Made) {
         made.tracks.push(keys.track(self.route.target.into(), channel));
     }
@@ -317,14 +312,14 @@ impl Maker<'_> {
         if count == 0 {
             let p = product(&route.steps, now).translation;
             self.put(T, constant(place(p).to_array()), made);
-        } else if one && let Some(from) = locals.track(last.joint, T) {
+        } else if one && let Some(from) = locals.curve(last.joint, T) {
             let above = product(before, now);
             let rest = locals.rest(last.joint).translation.as_dvec3();
             let base = if locals.additive { rest } else { DVec3::ZERO };
             let value = |v: DVec3| place(above.transform_point3(base + v));
             // The map is affine: a tangent is mapped by its linear part.
             let zero = value(DVec3::ZERO);
-            self.put(T, mapped(from, value, |v| value(v) - zero), made);
+            self.put(T, mapped_vectors(from, value, |v| value(v) - zero), made);
         } else {
             let any = |j: u16| CHANNELS.iter().any(|&c| locals.moves(j, c));
             let chain = Chain::new(&route.steps, any, now);
@@ -395,12 +390,12 @@ impl Maker<'_> {
     /// Scales are relative to the rest pose: the target keeps its own.
     fn scale(&self, made: &mut Made) {
         let joint = self.route.source;
-        let Some(from) = self.locals.track(joint, S) else {
+        let Some(from) = self.locals.curve(joint, S) else {
             return;
         };
         let factor = self.scale_factor();
         made.scales_kept += usize::from(self.locals.moves(joint, S));
-        self.put(S, mapped(from, |v| v * factor, |v| v * factor), made);
+        self.put(S, mapped_vectors(from, |v| v * factor, |v| v * factor), made);
     }
 
     fn scale_factor(&self) -> DVec3 {
@@ -435,21 +430,22 @@ impl Maker<'_> {
         at: impl Fn(f32) -> Option<V>,
         made: &mut Made,
     ) -> Result<(), RetargetError> {
-        let close = Closeness { tolerance, most: MAX_IRREGULAR_KEYS };
+        let close = (tolerance, MAX_IRREGULAR_KEYS);
         let too_much = || RetargetError::FoldingWork {
             clip: self.locals.raw.name.clone().unwrap_or_default(),
             joint: self.binding.target.names()[usize::from(self.route.target)].clone(),
             limit: MAX_WORK,
         };
-        let sampled = Sampling::new(curves).sample(close, |time| at(time).ok_or_else(too_much))?;
-        self.put(channel, sampled.keys, made);
+        let at = |time| at(time).ok_or_else(too_much);
+        let (keys, off) = Sampling::new(curves).sample(close, at)?;
+        self.put(channel, keys, made);
         // The joint's translation may be sampled as well as its rotation.
         let joint = Some(self.route.target);
         made.sampled += usize::from(made.last_sampled != joint);
         made.last_sampled = joint;
         let (worst, difference) = match channel {
-            R => (&mut made.sampled_rotation, sampled.worst),
-            _ => (&mut made.sampled_translation, sampled.worst * self.unit()),
+            R => (&mut made.sampled_rotation, off),
+            _ => (&mut made.sampled_translation, off * self.unit()),
         };
         *worst = worst.max(difference);
         Ok(())
@@ -462,16 +458,13 @@ fn take(work: &Cell<usize>, count: usize) -> Option<()> {
     Some(())
 }
 
-/// The keys of a track, with other values.
-fn like(from: &RawTrack, values: Vec<f32>) -> Keys {
-    Keys { times: from.times.clone(), interpolation: from.interpolation, values }
-}
-
 /// The keys of a rotation between two constants, unchanged if both are the identity.
 fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Keys {
+    let like =
+        |values| Keys { times: from.times.clone(), interpolation: from.interpolation, values };
     let still = |q: DQuat| q.x == 0.0 && q.y == 0.0 && q.z == 0.0;
     if still(left) && still(right) && !inverse {
-        return like(from, from.values.clone());
+        return like(from.values.clone());
     }
     let values = from.values.as_chunks().0.iter().flat_map(|v: &[f32; 4]| {
         let q = DQuat::from_array(v.map(f64::from));
@@ -479,21 +472,5 @@ fn turned(from: &RawTrack, left: DQuat, right: DQuat, inverse: bool) -> Keys {
         let q = if inverse { q.conjugate() } else { q };
         (left * q * right).to_array().map(|v| v as f32)
     });
-    like(from, values.collect())
-}
-
-/// The keys of vectors, mapped; tangents by the linear part.
-fn mapped(
-    from: &RawTrack,
-    value: impl Fn(DVec3) -> DVec3,
-    tangent: impl Fn(DVec3) -> DVec3,
-) -> Keys {
-    let cubic = from.interpolation == Interpolation::CubicSpline;
-    let keys = from.values.as_chunks().0.iter().enumerate();
-    let values = keys.flat_map(|(k, v): (usize, &[f32; 3])| {
-        let v = DVec3::from_array(v.map(f64::from));
-        let is_value = !cubic || k % 3 == 1;
-        (if is_value { value(v) } else { tangent(v) }).to_array().map(|v| v as f32)
-    });
-    like(from, values.collect())
+    like(values.collect())
 }

@@ -42,12 +42,10 @@ impl Roots<'_> {
     }
 }
 
-/// The world position of a point of a pose's model space.
 pub(super) fn in_world(root: &Rigid, place: DVec3) -> DVec3 {
     root.rotation * place + root.translation
 }
 
-/// A foot of the source over time.
 pub(super) struct Foot {
     /// The bone that touches the ground: toes, or the foot.
     pub tip: B,

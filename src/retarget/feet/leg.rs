@@ -6,7 +6,6 @@ use glam::{DQuat, DVec3};
 /// The longest reach of a leg as a share of its length: a straight knee has no direction of bending.
 const REACH: f64 = 0.9999;
 
-/// A leg in model space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leg {
     pub hip: DVec3,

@@ -202,7 +202,6 @@ fn sample_times(
     out
 }
 
-/// The ground below the target.
 struct Floor<'r> {
     ring: &'r Ring<'r>,
     up: DVec3,
@@ -303,7 +302,6 @@ fn correct(limb: &Limb, tracks: &mut Tracks<'_>, times: &[f32], shifts: &[DVec3]
     out_of_reach
 }
 
-/// Speeds of feet in contact.
 #[derive(Default)]
 struct Slides {
     sum: f64,

@@ -16,7 +16,6 @@ impl<'t> Ring<'t> {
         Self { times, loops }
     }
 
-    /// The number of distinct samples.
     pub fn len(&self) -> usize {
         self.times.len() - usize::from(self.loops)
     }
@@ -105,7 +104,6 @@ impl<'t> Ring<'t> {
         out
     }
 
-    /// Whether a range is a whole round of a loop.
     pub fn is_whole(&self, range: &Range<usize>) -> bool {
         self.loops && range.len() > self.len()
     }

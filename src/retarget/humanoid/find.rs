@@ -128,7 +128,6 @@ impl HumanoidMap {
     }
 }
 
-/// The bind pose, and frames of clips.
 fn poses(rig: &Rig) -> impl Iterator<Item = Vec<Trs>> {
     let clips = rig.clips().iter().take(CLIPS);
     let clips = clips.filter(|clip| RetargetError::check(clip, rig.skeleton()).is_ok());
@@ -206,7 +205,6 @@ fn is_whole(pairs: &[(HumanBone, usize)]) -> bool {
     LEAST.iter().all(|bone| pairs.iter().any(|p| p.0 == *bone))
 }
 
-/// The result of a table or of the shape.
 #[derive(Default)]
 struct Match {
     /// Whether it has all of [`LEAST`].

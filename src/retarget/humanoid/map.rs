@@ -176,7 +176,6 @@ pub(super) fn is_loose(bone: HumanBone) -> bool {
     matches!(bone, B::LeftFoot | B::RightFoot | B::LeftHand | B::RightHand)
 }
 
-/// A joint for messages: its index and its name.
 pub(super) fn label(skeleton: &Skeleton, joint: usize) -> String {
     let name = skeleton.names().get(joint).map_or("", String::as_str);
     format!("{joint} \"{}\"", crate::words::shorten(name))

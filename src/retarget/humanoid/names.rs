@@ -110,7 +110,6 @@ pub(in crate::retarget) struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// The name of the other side.
     pub fn other(&self) -> String {
         let word = &self.name[self.at.clone()];
         let upper = |c: char| c.is_uppercase();
@@ -125,7 +124,6 @@ impl Side<'_> {
         self.with(&other)
     }
 
-    /// The name without the side.
     pub fn stem(&self) -> String {
         self.with("")
     }

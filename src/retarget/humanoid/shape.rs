@@ -146,7 +146,6 @@ impl<'a> Tree<'a> {
         self.places[a].distance(self.places[b])
     }
 
-    /// The midpoint between two joints.
     fn middle(&self, [a, b]: [usize; 2]) -> DVec3 {
         0.5 * (self.places[a] + self.places[b])
     }
@@ -197,13 +196,11 @@ impl<'a> Tree<'a> {
         best
     }
 
-    /// The lengths of upper and lower bone.
     fn bones_of(&self, chain: &[[usize; 2]], limb: Limb) -> [f64; 2] {
         let [upper, middle, end] = [limb.upper, limb.middle, limb.end].map(|at| chain[at]);
         [self.span(upper, middle), self.span(middle, end)]
     }
 
-    /// The length of a limb.
     fn size(&self, chain: &[[usize; 2]], limb: Limb) -> f64 {
         self.bones_of(chain, limb).iter().sum()
     }

@@ -4,7 +4,7 @@ use super::codec::same;
 use super::made;
 use libtest_mimic::Failed;
 use phalanx::clip::{
-    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts, TrackCounts,
+    Block, BlockKind, Channel, Clip, ClipKind, ClipParts, Encoding, RootMotionParts,
 };
 use phalanx::format::codec::{decode, encode};
 use phalanx::math::{LANES, Row};
@@ -79,7 +79,7 @@ fn parts() -> impl Strategy<Value = ClipParts> {
                 name: "made".into(),
                 duration,
                 kind: [ClipKind::Full, ClipKind::Additive][usize::from(additive)],
-                tracks: [TrackCounts { animated: blocks.len(), constant: 70_000 }; 4],
+                tracks: [[blocks.len(), 70_000]; 4],
                 timelines,
                 ..ClipParts::default()
             };
@@ -92,7 +92,7 @@ fn parts() -> impl Strategy<Value = ClipParts> {
             }
             if !parts.packed.is_empty() {
                 let end = parts.packed.len() + LANES;
-                parts.packed.to_mut().resize(end, 0);
+                parts.packed.resize(end, 0);
             }
             if let Some((times, turns, v, joint)) = motion.filter(|_| !additive) {
                 let v = v.clamp(-1e6, 1e6);
@@ -149,15 +149,14 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
         for row in 0..width {
             parts
                 .rows
-                .to_mut()
                 .push(Row(std::array::from_fn(|l| within(row, seed(row + l)).clamp(-1e11, 1e11))));
         }
         let step = |l: usize| {
             if l < lanes && l % 3 != 1 { made.step.clamp(-largest_step, largest_step) } else { 0.0 }
         };
-        parts.rows.to_mut().push(Row(std::array::from_fn(step)));
+        parts.rows.push(Row(std::array::from_fn(step)));
         let integers = (0..keys * width * lanes).map(|i| made.integers[i % made.integers.len()]);
-        parts.packed.to_mut().extend(integers);
+        parts.packed.extend(integers);
     } else {
         let count = if kind == BlockKind::Cubic { 3 * keys * width } else { keys * width };
         for row in 0..count {
@@ -170,7 +169,7 @@ fn put(parts: &mut ClipParts, channel: Channel, made: &Made) {
                 };
                 within(row % width, value)
             };
-            parts.rows.to_mut().push(Row(std::array::from_fn(value)));
+            parts.rows.push(Row(std::array::from_fn(value)));
         }
     }
     parts.channels[channel as usize].push(Block {

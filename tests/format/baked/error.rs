@@ -3,7 +3,7 @@
 use super::made;
 use super::support::{Rigs, clip_of, rig_of};
 use libtest_mimic::Failed;
-use phalanx::bake::{BakeOptions, ErrorReport, JointQuality, bake, measure_error};
+use phalanx::bake::{BakeOptions, ErrorReport, bake, measure_error};
 use phalanx::clip::{BlockKind, Channel, Clip, Encoding};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::baked::{apart, lane, times};
@@ -66,7 +66,7 @@ fn check(
     if !(report.mean <= report.p99 && report.p99 <= report.measured) {
         return Err(format!("{name}: mean {} p99 {}", report.mean, report.p99).into());
     }
-    let frames = raw.timelines().iter().map(|t| t.len as usize).max().unwrap_or(1);
+    let frames = raw.timelines().map(<[f32]>::len).max().unwrap_or(1);
     assert_eq!(report.raw_bytes, 40 * skeleton.len() * frames, "{name}");
     assert_eq!(report.bytes, built.bytes(), "{name}");
     Ok(())
@@ -160,21 +160,20 @@ pub fn joint_quality() -> Result<(), Failed> {
         all.map(|t| apart(&raw, built, skeleton, shell, t)[hand]).fold(0.0, f64::max)
     };
     let plain = bake(&raw, skeleton, &BakeOptions::default())?.0;
-    let mut settings = BakeOptions {
-        joints: vec![JointQuality { max_error: Some(1e-5), ..JointQuality::of(skeleton, hand)? }],
-        ..BakeOptions::default()
-    };
+    let mut settings =
+        BakeOptions { joint_errors: vec![(hand as u16, 1e-5)], ..BakeOptions::default() };
     let (fine, report) = bake(&raw, skeleton, &settings)?;
     assert!(error_of(&plain, 0.03) > 1.2e-5, "the hand is not finer by itself");
     assert!(error_of(&fine, 0.03) <= 1.02e-5, "{}", error_of(&fine, 0.03));
     assert!(report.max <= settings.max_error);
-    settings.joints[0] = JointQuality { joint: hand as u16, max_error: None, shell: Some(1.0) };
+    settings.joint_errors.clear();
+    settings.joint_shells.push((hand as u16, 1.0));
     let (wide, _) = bake(&raw, skeleton, &settings)?;
     assert!(error_of(&plain, 1.0) > 1.2e-4, "a metre away it is off by more");
     assert!(error_of(&wide, 1.0) <= 1.02e-4, "{}", error_of(&wide, 1.0));
     // One joint at an error takes no more bytes than all of them at it.
-    let finer = Some(3e-5);
-    settings.joints[0] = JointQuality { joint: hand as u16, max_error: finer, shell: None };
+    settings.joint_errors.push((hand as u16, 3e-5));
+    settings.joint_shells.clear();
     let (one, _) = bake(&raw, skeleton, &settings)?;
     let everywhere = BakeOptions { max_error: 3e-5, ..BakeOptions::default() };
     let (all, _) = bake(&raw, skeleton, &everywhere)?;
@@ -195,9 +194,9 @@ fn coarse_below(hand: usize, raw: &Clip, skeleton: &Skeleton) -> Result<(), Fail
     for (joint, &parent) in skeleton.parents().iter().enumerate() {
         coarse[joint] = joint == hand || coarse.get(usize::from(parent)).is_some_and(|&c| c);
     }
-    let of = |joint| JointQuality { joint: joint as u16, max_error: Some(5e-3), shell: None };
+    let below = (0..coarse.len()).filter(|&j| coarse[j]);
     let settings = BakeOptions {
-        joints: (0..coarse.len()).filter(|&j| coarse[j]).map(of).collect(),
+        joint_errors: below.map(|joint| (joint as u16, 5e-3)).collect(),
         ..BakeOptions::default()
     };
     let (built, report) = bake(raw, skeleton, &settings)?;

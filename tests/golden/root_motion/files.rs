@@ -19,7 +19,7 @@ pub fn whole(file: &str, rotation: bool, travelling: usize) -> Result<(), Failed
             continue;
         };
         moving += 1;
-        let is_root = |n: &phalanx::rig::RigNode| n.joint.map(usize::from) == Some(motion.joint());
+        let is_root = |n: &phalanx::rig::RigNode| n.joint == Some(motion.parts().joint);
         let root = rig.nodes().iter().position(is_root).ok_or("no root node")?;
         for step in 0..=60 {
             let time = (clip.duration() * step as f32 / 60.0).min(clip.duration());
@@ -69,7 +69,7 @@ pub fn walk_speed() -> Result<(), Failed> {
     let speed = stride.translation / duration;
     assert!((speed - DVec3::new(0.0, 0.0, 1.4)).length() < 1e-4, "{speed}");
     assert_eq!(stride.rotation, DQuat::IDENTITY);
-    assert_eq!(rig.skeleton().names()[motion.joint()], "Root");
+    assert_eq!(rig.skeleton().names()[usize::from(motion.parts().joint)], "Root");
     // In place it is the walk that has no root motion.
     let index = |name: &str| rig.clips().iter().position(|c| c.name() == name);
     let (walk, travels) = (index("Walk"), index("Walk_RootMotion"));

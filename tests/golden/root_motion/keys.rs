@@ -17,7 +17,7 @@ pub fn made_scenes() -> Result<(), Failed> {
     };
     let rig = build(ARC.scene(Some(above)), with_turns())?;
     let (motion, duration) = clip_motion(&rig, "arc")?;
-    assert_eq!(motion.joint(), 1);
+    assert_eq!(motion.parts().joint, 1);
     for k in 0..=100 {
         let time = duration * f64::from(k) / 100.0;
         let world = place(&rig, 0, time as f32)?[1];

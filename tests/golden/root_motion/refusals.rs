@@ -4,7 +4,7 @@ use super::made::{ARC, Arc, build, with_turns};
 use glam::Vec3;
 use libtest_mimic::Failed;
 use phalanx::build::{BuildError, BuildOptions, RootMotionOptions, build_rig};
-use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotion, RootMotionParts};
+use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::{LookupError, Trs};
 
@@ -47,7 +47,7 @@ pub fn refusals() -> Result<(), Failed> {
     assert!(matches!(above, BuildError::Clip(ClipFault::MovingAncestor { .. })), "{above}");
     // Left to itself it takes the joint that stands first.
     let rig = build(moving, with_turns())?;
-    assert_eq!(rig.clips()[0].root_motion().map(RootMotion::joint), Some(0));
+    assert_eq!(rig.clips()[0].root_motion().map(|motion| motion.parts().joint), Some(0));
     for scale in [Vec3::new(1.0, 2.0, 1.0), Vec3::ZERO] {
         let above = Trs { scale, ..Trs::IDENTITY };
         let mut raw = armature();

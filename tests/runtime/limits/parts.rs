@@ -39,7 +39,7 @@ fn parts(channel: Channel, block: Block, rows: &[f32]) -> ClipParts {
         name: "clip".into(),
         duration: 1.0,
         timelines: vec![vec![0.0, 1.0]],
-        rows: rows.into(),
+        rows,
         ..ClipParts::default()
     };
     parts.channels[channel as usize] = vec![block];
@@ -77,7 +77,7 @@ fn even_timelines_may_be_longer_than_others() {
     assert_eq!(keys(odd(65_536)), Err(count(65_536, MAX_IRREGULAR_KEYS)));
     let even = |keys: u32| (0..keys).map(|k| k as f32).collect();
     let clip = keys(even(65_536)).unwrap();
-    assert_eq!((clip.hint_count(), clip.timelines()[0].rate), (0, 1.0));
+    assert_eq!(clip.hint_count(), 0);
     assert_eq!(keys(even(MAX_KEYS as u32)).unwrap().hint_count(), 0);
     let more = even(MAX_KEYS as u32 + 1);
     assert_eq!(keys(more), Err(count(MAX_KEYS + 1, MAX_KEYS)));
@@ -121,8 +121,8 @@ fn ranges_of_packed_keys_are_limited() {
         let mut step = [0.0; 16];
         step[1] = reach / 65_535.0;
         let zero = Row([0.0; 16]);
-        parts.rows = vec![zero, zero, zero, Row(step)].into();
-        parts.packed = vec![0; 2 * 3 * 4 + 12].into();
+        parts.rows = vec![zero, zero, zero, Row(step)];
+        parts.packed = vec![0; 2 * 3 * 4 + 12];
         Clip::new(parts, &chain(4))
     };
     assert!(range(MAX_LENGTH * 0.999).is_ok());
@@ -148,7 +148,7 @@ fn blocks_may_share_rows_but_not_without_end() {
     let shared = |blocks: u16, keys: usize| {
         let mut parts = parts(Channel::Translation, block(BlockKind::Linear, Encoding::Float), &[]);
         parts.timelines = vec![(0..keys).map(|k| k as f32 / keys as f32).collect()];
-        parts.rows = vec![Row([0.0; 16]); 3 * keys].into();
+        parts.rows = vec![Row([0.0; 16]); 3 * keys];
         let one = parts.channels[Channel::Translation as usize][0];
         let all = (0..blocks).map(|block| Block { block, ..one });
         parts.channels[Channel::Translation as usize] = all.collect();

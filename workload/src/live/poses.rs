@@ -90,7 +90,7 @@ impl ClipSource {
         let clips = self.rig.clips();
         let clip = clips.get(clip).ok_or(LiveError::Clip { clip, clips: clips.len() })?;
         let duration = f64::from(clip.duration());
-        let keys = clip.timelines().iter().map(|t| clip.times(t).len()).max();
+        let keys = clip.timelines().map(<[f32]>::len).max();
         let own = match keys {
             Some(keys) if duration > 0.0 => (keys - 1) as f64 / duration,
             _ => DEFAULT_RATE,
