@@ -157,6 +157,9 @@ impl Crowd {
 
     /// [`Player::play`] on one layer: of a motion for all instances, or of one each. Each fades in over the `fade_in` of
     /// its options.
+    ///
+    /// # Errors
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::play`] lists.
     pub fn play_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -184,6 +187,9 @@ impl Crowd {
     }
 
     /// [`Player::fade`]: fades the weights of actions to targets over `seconds`; 0 sets them at once.
+    ///
+    /// # Errors
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::fade`] lists.
     pub fn fade_many<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -214,6 +220,9 @@ impl Crowd {
     }
 
     /// [`Player::set_time`]: sets the times of actions, in seconds; a blend space takes a phase instead.
+    ///
+    /// # Errors
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`Player::set_time`] lists.
     pub fn set_times<M: Copy + Into<Playable>>(
         &mut self,
         instances: &[InstanceId],
@@ -236,6 +245,9 @@ impl Crowd {
     }
 
     /// [`set_world`](Self::set_world): sets world transforms.
+    ///
+    /// # Errors
+    /// If an instance is unknown, the lengths do not fit, or for a reason that [`set_world`](Self::set_world) lists.
     pub fn set_worlds(
         &mut self,
         instances: &[InstanceId],
@@ -250,6 +262,9 @@ impl Crowd {
     }
 
     /// [`set_scheduled`](Self::set_scheduled): which instances the next frames evaluate.
+    ///
+    /// # Errors
+    /// If an instance is unknown, or the lengths do not fit.
     pub fn set_scheduled_many(
         &mut self,
         instances: &[InstanceId],
@@ -262,6 +277,9 @@ impl Crowd {
     }
 
     /// [`set_visible`](Self::set_visible): shows or hides instances.
+    ///
+    /// # Errors
+    /// If an instance is unknown, or the lengths do not fit.
     pub fn set_visible_many(
         &mut self,
         instances: &[InstanceId],

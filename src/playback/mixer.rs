@@ -93,6 +93,9 @@ impl Mixer {
     }
 
     /// The handle of the first loaded clip with this name, or an error that suggests others.
+    ///
+    /// # Errors
+    /// If no loaded clip has this name: [`PlaybackError::Lookup`].
     pub fn clip_named(&self, name: &str) -> Result<ClipId, PlaybackError> {
         self.pool.library().clip_named(name)
     }
@@ -113,11 +116,17 @@ impl Mixer {
     }
 
     /// Unloads a clip that nothing plays; its handle becomes stale.
+    ///
+    /// # Errors
+    /// If the clip is unknown, an action plays it, or a blend space holds it.
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
         self.pool.unload_clip(clip)
     }
 
     /// Makes a blend space of clips at ascending values of a parameter.
+    ///
+    /// # Errors
+    /// If there are no clips, a clip is unknown, the clips are not of one kind, or the values do not ascend.
     pub fn add_blend_space(
         &mut self,
         points: &[(f32, ClipId)],
@@ -126,6 +135,9 @@ impl Mixer {
     }
 
     /// Removes a blend space that nothing plays; its handle becomes stale.
+    ///
+    /// # Errors
+    /// If the blend space is unknown or an action plays it.
     pub fn remove_blend_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
         self.pool.remove_space(space)
     }
@@ -141,6 +153,9 @@ impl Mixer {
     }
 
     /// Advances all actions by `dt` seconds, within ±[`MAX_TIME`], and all fades by its absolute value.
+    ///
+    /// # Errors
+    /// If `dt` is not within ±[`MAX_TIME`].
     pub fn advance(&mut self, dt: f64) -> Result<(), PlaybackError> {
         check("dt", dt, -MAX_TIME, MAX_TIME)?;
         let mut passed = Passed {
@@ -168,6 +183,9 @@ impl Mixer {
     /// Returns to a snapshot, of this or another mixer with the same rig, layers and clips: the same calls from there on
     /// give the same bits and the same handles, every time. There are no events and no root motion until the next
     /// [`advance`](Self::advance).
+    ///
+    /// # Errors
+    /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         self.pool.restore(&snapshot.pool, false);
@@ -208,6 +226,9 @@ impl Mixer {
     }
 
     /// The current model matrix of a joint, by name, path or index: joint space to model space. Re-evaluates.
+    ///
+    /// # Errors
+    /// If no joint matches, or several do.
     pub fn model_matrix<'a>(
         &self,
         joint: impl Into<JointRef<'a>>,
@@ -216,6 +237,9 @@ impl Mixer {
     }
 
     /// The current value of a user channel (see `Skeleton::channel`). Re-evaluates the scalars.
+    ///
+    /// # Errors
+    /// If the channel belongs to another skeleton.
     pub fn channel(&self, channel: ChannelHandle) -> Result<ChannelValue, PlaybackError> {
         self.pool.channel(ONLY, channel)
     }

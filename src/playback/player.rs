@@ -80,6 +80,9 @@ pub struct Player<'a> {
 
 impl Player<'_> {
     /// Plays a motion alone on a layer: [`fade_to`](Self::fade_to) over the seconds of `options.fade_in`.
+    ///
+    /// # Errors
+    /// As for [`fade_to`](Self::fade_to).
     pub fn play(
         &mut self,
         layer: usize,
@@ -110,6 +113,9 @@ impl Player<'_> {
     }
 
     /// Starts a motion at `options.time`, whether it plays or not, and fades out the other actions of the layer.
+    ///
+    /// # Errors
+    /// As for [`fade_to`](Self::fade_to).
     pub fn restart(
         &mut self,
         layer: usize,
@@ -152,6 +158,9 @@ impl Player<'_> {
     ///
     /// A running fade to the same weight that ends sooner continues. An action that was fading out no longer stops at
     /// the end of its fade.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or a number is out of range.
     pub fn fade(
         &mut self,
         layer: usize,
@@ -169,6 +178,9 @@ impl Player<'_> {
 
     /// Fades an action out over `seconds`, then stops it. With 0 seconds, or at weight 0, it stops at once. A running
     /// fade to 0 that ends sooner is kept, and the action stops at its end.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop(
         &mut self,
         layer: usize,
@@ -183,6 +195,9 @@ impl Player<'_> {
     }
 
     /// [Stops](Self::stop) all actions of a layer over `seconds`.
+    ///
+    /// # Errors
+    /// If the layer is unknown, or `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_layer(&mut self, layer: usize, seconds: f32) -> Result<(), PlaybackError> {
         self.pool.library().check_layer(layer)?;
         check_seconds("seconds", seconds)?;
@@ -191,6 +206,9 @@ impl Player<'_> {
     }
 
     /// [Stops](Self::stop) all actions of all layers over `seconds`.
+    ///
+    /// # Errors
+    /// If `seconds` is not within 0 to [`MAX_TIME`](super::MAX_TIME).
     pub fn stop_all(&mut self, seconds: f32) -> Result<(), PlaybackError> {
         check_seconds("seconds", seconds)?;
         (0..self.playing().layers()).try_for_each(|layer| self.stop_layer(layer, seconds))

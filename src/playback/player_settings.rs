@@ -14,6 +14,9 @@ use crate::skeleton::JointRef;
 
 impl Player<'_> {
     /// Pauses or resumes an action. A paused action keeps its weight, and its fades continue.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer.
     pub fn set_paused(
         &mut self,
         layer: usize,
@@ -27,6 +30,9 @@ impl Player<'_> {
     }
 
     /// Sets the weight of an action, in [0, 1] (additive layers: [−1, 1]), and ends its fade.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or the weight is outside [0, 1] (additive layers: [−1, 1]).
     pub fn set_weight(
         &mut self,
         layer: usize,
@@ -37,6 +43,9 @@ impl Player<'_> {
     }
 
     /// Sets the speed of an action, a factor on its time within ±[`MAX_SPEED`](super::MAX_SPEED), and ends its warp.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
     pub fn set_speed(
         &mut self,
         layer: usize,
@@ -54,6 +63,9 @@ impl Player<'_> {
     /// Sets the loop mode of an action and the number of its passes, at least 1 (`None`: without end).
     ///
     /// If the mode or the number changes, the action continues from its clip time, in its first pass.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or `repetitions` is 0.
     pub fn set_loop(
         &mut self,
         layer: usize,
@@ -71,6 +83,9 @@ impl Player<'_> {
     }
 
     /// Sets what an action does after its last pass.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer.
     pub fn set_at_end(
         &mut self,
         layer: usize,
@@ -85,6 +100,9 @@ impl Player<'_> {
 
     /// Sets the time of an action, within ±[`MAX_TIME`](super::MAX_TIME): seconds for a clip, phases for a blend space (1
     /// is one pass). Events in between do not fire.
+    ///
+    /// # Errors
+    /// If the motion does not play on the layer, or the time is not within ±[`MAX_TIME`](super::MAX_TIME).
     pub fn set_time(
         &mut self,
         layer: usize,
@@ -99,6 +117,9 @@ impl Player<'_> {
     }
 
     /// Sets the phase of an action: 0 is the start of the clip, 1 its end. Events in between do not fire.
+    ///
+    /// # Errors
+    /// As for [`set_time`](Self::set_time).
     pub fn set_phase(
         &mut self,
         layer: usize,
@@ -115,6 +136,9 @@ impl Player<'_> {
     }
 
     /// Sets the parameter of a playing blend space, within ±1e9. Beyond its ends the clip at that end plays alone.
+    ///
+    /// # Errors
+    /// If the blend space does not play on the layer, or the value is not within ±1e9.
     pub fn set_parameter(
         &mut self,
         layer: usize,
@@ -137,6 +161,9 @@ impl Player<'_> {
     /// At speed 0 the character stands still: times, fades of actions and layers, and warps of speeds all stop, and
     /// continue when the speed is no longer 0. Calls work as usual; a fade that they start waits, too. At any other
     /// speed, fades take their seconds.
+    ///
+    /// # Errors
+    /// If the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
     pub fn set_character_speed(&mut self, speed: f32) -> Result<(), PlaybackError> {
         check_speed(speed)?;
         self.pool.set_speed(self.index, speed);
@@ -144,6 +171,9 @@ impl Player<'_> {
     }
 
     /// Sets the speed of a layer, a factor on the speed of its actions within ±[`MAX_SPEED`](super::MAX_SPEED).
+    ///
+    /// # Errors
+    /// If the layer is unknown, or the speed is not within ±[`MAX_SPEED`](super::MAX_SPEED).
     pub fn set_layer_speed(&mut self, layer: usize, speed: f32) -> Result<(), PlaybackError> {
         self.pool.library().check_layer(layer)?;
         check_speed(speed)?;
@@ -152,6 +182,9 @@ impl Player<'_> {
     }
 
     /// Sets the weight of a layer, in [0, 1] (additive layers: [−1, 1]), and ends its fade.
+    ///
+    /// # Errors
+    /// If the layer is unknown, or the weight is outside [0, 1] (additive layers: [−1, 1]).
     pub fn set_layer_weight(&mut self, layer: usize, weight: f32) -> Result<(), PlaybackError> {
         self.fade_layer(layer, weight, 0.0)
     }
@@ -161,6 +194,10 @@ impl Player<'_> {
     /// Use this to fade a whole layer in and out over those below. Fading out its last action blends to the rest pose
     /// instead, unless the layer has [`Fill::Below`](super::Fill::Below). A running fade to the same weight that ends
     /// sooner continues.
+    ///
+    /// # Errors
+    /// If the layer is unknown, the weight is outside [0, 1] (additive layers: [−1, 1]), or `seconds` is not within 0
+    /// to [`MAX_TIME`](super::MAX_TIME).
     pub fn fade_layer(
         &mut self,
         layer: usize,
@@ -200,6 +237,9 @@ impl Player<'_> {
     }
 
     /// Removes the override of a joint: its actions animate it again.
+    ///
+    /// # Errors
+    /// If no joint matches, or several do.
     pub fn clear_override<'j>(
         &mut self,
         joint: impl Into<JointRef<'j>>,

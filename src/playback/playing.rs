@@ -60,6 +60,9 @@ impl<'a> Playing<'a> {
     }
 
     /// The state of an action.
+    ///
+    /// # Errors
+    /// If the layer or motion is unknown, or the motion does not play on the layer.
     pub fn action(
         self,
         layer: usize,
