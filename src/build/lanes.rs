@@ -9,7 +9,7 @@ use crate::clip::{Channel, Clip, Defaults};
 use crate::error::BuildError;
 use crate::math::LANES;
 use crate::raw::{RawChannel, RawScene};
-use crate::rig::MorphRange;
+use crate::rig::{CYCLE, MorphRange};
 use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
 
 /// The joints of a raw scene, checked.
@@ -27,7 +27,7 @@ pub(super) struct Joints {
 impl Joints {
     pub fn new(raw: &RawScene) -> Result<Self, BuildError> {
         check_indices(raw)?;
-        let order = joint_order(raw).ok_or(BuildError::Cycle)?;
+        let order = joint_order(raw).ok_or(BuildError::invalid(CYCLE))?;
         let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
         if order.len() <= MAX_JOINTS {
             for (joint, &node) in order.iter().enumerate() {

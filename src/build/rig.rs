@@ -5,7 +5,7 @@ use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
-use crate::clip::{Channel, Clip, ClipFault, ClipKind, RootMotionParts};
+use crate::clip::{Channel, Clip, ClipKind, RootMotionParts};
 use crate::error::BuildError;
 use crate::mesh::Mesh;
 use crate::raw::{ImportReport, RawClip, RawScene, Severity};
@@ -217,12 +217,8 @@ fn build_clips(
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
-            let source = BuildError::Clip(ClipFault::TooLarge {
-                clip: built.name().to_owned(),
-                keys: 0,
-                needed,
-                limit: left,
-            });
+            let name = built.name().to_owned();
+            let source = BuildError::ClipBytes { clip: name, keys: 0, needed, limit: left };
             return Err(source.in_animation(clip));
         }
         left -= needed;

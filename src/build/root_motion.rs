@@ -2,7 +2,7 @@
 
 use super::clip_builder::{Variation, variation};
 use super::lengths::Lengths;
-use crate::clip::{ClipFault, RootMotionParts};
+use crate::clip::RootMotionParts;
 use crate::error::{BuildError, MAX_ROOT_STEPS};
 use crate::raw::{RawChannel, RawClip, RawScene, UpAxis};
 use crate::skeleton::Hierarchy;
@@ -76,7 +76,7 @@ fn find_joint(
             parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
         };
         let found = hierarchy.find_text(joint);
-        Ok(Some(found.map_err(ClipFault::RootJoint).map_err(BuildError::Clip)?))
+        Ok(Some(found.map_err(|e| BuildError::from(e).within("root motion"))?))
     };
     match &options.joint {
         Some(wanted) => find(wanted),
@@ -101,9 +101,7 @@ fn find_joint(
                     steps.take(depths[node])?;
                     let root = match Root::new(raw, node, (clip, &tracks), lengths, options) {
                         Ok(root) => root,
-                        Err(BuildError::Clip(
-                            ClipFault::MovingAncestor { .. } | ClipFault::RootScale(_),
-                        )) => continue,
+                        Err(BuildError::RootMotion(_)) => continue,
                         Err(fault) => return Err(fault),
                     };
                     if root.travels(lengths.model, options.rotation) {
@@ -124,7 +122,10 @@ impl Steps {
     fn take(&mut self, steps: u64) -> Result<(), BuildError> {
         self.0 = self.0.saturating_add(steps);
         match self.0 {
-            needed if needed > MAX_ROOT_STEPS => Err(BuildError::Clip(ClipFault::RootWork(needed))),
+            needed if needed > MAX_ROOT_STEPS => {
+                let what = format!("root motion: the search takes {needed} steps");
+                Err(BuildError::Limit { what, needed, limit: MAX_ROOT_STEPS })
+            }
             _ => Ok(()),
         }
     }
@@ -190,7 +191,7 @@ mod tests {
         let needed = (DEPTH * CLIPS) as u64;
         assert!(needed > MAX_ROOT_STEPS);
         let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
-        assert_eq!(refused, Err(BuildError::Clip(ClipFault::RootWork(needed))));
+        assert!(matches!(refused, Err(BuildError::Limit { needed: n, .. }) if n == needed));
         assert_eq!(raw.clips.len(), CLIPS);
     }
 
@@ -230,6 +231,7 @@ mod tests {
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));
         let needed = MAX_ROOT_STEPS + 1;
-        assert_eq!(steps.take(1), Err(BuildError::Clip(ClipFault::RootWork(needed))));
+        let refused = steps.take(1);
+        assert!(matches!(refused, Err(BuildError::Limit { needed: n, .. }) if n == needed));
     }
 }

@@ -4,7 +4,6 @@ use super::error::ReadError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
-use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::skeleton::Skin;
@@ -46,10 +45,7 @@ pub(super) fn read(
         r.charge(slots.saturating_mul(48))?;
         let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
         let made = Skin::new(name, list, binds, joints);
-        skins.push(made.map_err(|source| {
-            let source = Box::new(source);
-            r.whole(BuildError::OfSkin { skin, source })
-        })?);
+        skins.push(made.map_err(|source| r.whole(source.within(format!("skin {skin}"))))?);
     }
     r.finish()?;
     Ok((skins, file_skins))

@@ -1,8 +1,6 @@
 //! Images of a rig: decoded, or encoded as in their file.
 
 #[cfg(feature = "images")]
-use super::MeshFault;
-#[cfg(feature = "images")]
 use super::webp::Container;
 #[cfg(feature = "images")]
 use crate::error::BuildError;
@@ -107,17 +105,13 @@ impl ImageData {
             Self::Decoded(image) => return Ok(image.clone()),
             Self::Encoded { mime, bytes } => (mime, bytes),
         };
-        let failed = |reason| {
-            let mime = mime.clone();
-            BuildError::Mesh(MeshFault::ImageDecode { mime, reason })
-        };
+        let failed =
+            |reason: String| BuildError::invalid(format!("image of type {mime}: {reason}"));
         let survey = Survey::new(bytes).map_err(failed)?;
         if survey.needed > limit {
-            return Err(BuildError::Mesh(MeshFault::ImageMemory {
-                mime: mime.clone(),
-                needed: survey.needed,
-                limit,
-            }));
+            let needed = survey.needed;
+            let what = format!("image of type {mime}: decoding needs {needed} bytes");
+            return Err(BuildError::Limit { what, needed, limit });
         }
         survey.decode(bytes).map_err(failed)
     }
@@ -207,15 +201,10 @@ mod tests {
         let decoded = encoded.decode(1 << 20).unwrap();
         assert_eq!((decoded.width, decoded.height), (3, 2));
         assert_eq!(decoded.rgba, pixels.into_raw());
-        let (mime, needed) = (mime.clone(), 3 * 2 * 12);
-        let limit = needed - 1;
-        let refused = MeshFault::ImageMemory { mime, needed, limit };
-        assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
+        let refused = encoded.decode(3 * 2 * 12 - 1);
+        assert!(matches!(refused, Err(BuildError::Limit { needed: 72, limit: 71, .. })));
         let half = ImageData::from_encoded(bytes[..40].to_vec(), None);
-        assert!(matches!(
-            half.decode(1 << 20),
-            Err(BuildError::Mesh(MeshFault::ImageDecode { .. }))
-        ));
+        assert!(matches!(half.decode(1 << 20), Err(BuildError::Invalid(_))));
         let other = ImageData::from_encoded(b"RIFF....WEBP".to_vec(), Some("image/webp"));
         let text = other.decode(1 << 20).unwrap_err().to_string();
         assert!(text.starts_with("image of type image/webp: "), "{text}");

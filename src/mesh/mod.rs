@@ -10,7 +10,6 @@ mod texture;
 #[cfg(feature = "images")]
 mod webp;
 
-pub use crate::error::MeshFault;
 #[cfg(feature = "phx")]
 pub(crate) use image::MAX_IMAGE_SIDE;
 pub(crate) use image::MAX_MIME_TYPE;

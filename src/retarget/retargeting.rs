@@ -18,7 +18,7 @@ use super::track::{Tracks, rotations};
 use super::work::{Room, Work, tolerances};
 use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
 use crate::build::lengths::Lengths;
-use crate::clip::{Channel, Clip, ClipFault};
+use crate::clip::{Channel, Clip};
 use crate::error::BuildError;
 use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
@@ -102,8 +102,7 @@ impl Retargeting {
         for room in [Room::Half, Room::Block] {
             match self.transfer(clip, room) {
                 Ok((done, true)) => return Ok(done),
-                Ok(_)
-                | Err(RetargetError::Build(BuildError::Clip(ClipFault::TooManyKeys { .. }))) => {}
+                Ok(_) | Err(RetargetError::Build(BuildError::KeyTimes { .. })) => {}
                 Err(error) => return Err(error),
             }
         }

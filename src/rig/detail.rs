@@ -5,8 +5,8 @@ use super::{Reach, Rig, RigMesh, measure_slots};
 use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
-use crate::rig::RigFault;
 use crate::skeleton::{JointRef, LookupError, Pose, Skeleton, Skin};
+use crate::words::plural;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -75,7 +75,10 @@ impl Rig {
     pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, BuildError> {
         let (level, levels) = (options.level, self.lod_count());
         if level >= levels {
-            return Err(BuildError::Rig(RigFault::Level { level, levels }));
+            let all = plural(levels as u64, "level");
+            return Err(BuildError::invalid(format!(
+                "there is no level of detail {level}, the rig has {all}"
+            )));
         }
         let skeleton = &self.skeleton;
         let keep = marked(skeleton, options.keep)?;
@@ -260,7 +263,10 @@ impl KeptSlots {
             }
         }
         if vertices > MAX_DETAIL_VERTICES {
-            return Err(BuildError::Rig(RigFault::DetailVertices(vertices)));
+            let what = format!(
+                "the meshes of the detail have {vertices} vertices, counted for each skin, morph target and four influences"
+            );
+            return Err(BuildError::Limit { what, needed: vertices, limit: MAX_DETAIL_VERTICES });
         }
         let made = meshes.iter().map(|&m| {
             let mut made = m.clone();

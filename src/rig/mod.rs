@@ -14,12 +14,12 @@ mod parts;
 mod reach;
 mod scales;
 
-use crate::clip::{Clip, ClipFault, Marker};
+use crate::clip::{Clip, Marker};
 use crate::error::BuildError;
-pub use crate::error::RigFault;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
+use crate::words::shorten;
 pub use bounds::Aabb;
 pub(crate) use bounds::measure_slots;
 pub use clip_bounds::{ClipBounds, Sphere};
@@ -29,7 +29,7 @@ pub use detail::DetailOptions;
 pub(crate) use limits::distinct;
 pub(crate) use measured::ClipSpeed;
 pub use parts::RigParts;
-pub(crate) use parts::is_forest;
+pub(crate) use parts::{CYCLE, is_forest};
 pub(crate) use reach::{Extremes, Reach};
 pub(crate) use scales::check_scales;
 use std::ops::Range;
@@ -174,9 +174,11 @@ impl Rig {
     /// If there is no such clip, a marker is outside the clip, or there are more than
     /// 65,535. The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
-        let clips = self.clips.len();
-        let own = self.clips.get_mut(clip);
-        let own = own.ok_or(BuildError::Clip(ClipFault::Unknown { clip, clips }))?;
+        let have = self.clips.len();
+        let Some(own) = self.clips.get_mut(clip) else {
+            let place = format!("rig \"{}\"", shorten(&self.name));
+            return Err(BuildError::Index { place, what: "clip", index: clip, have });
+        };
         *own = Arc::new(own.as_ref().clone().with_markers(markers)?);
         Ok(())
     }

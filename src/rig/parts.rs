@@ -1,13 +1,13 @@
 //! `RigParts`: the unchecked parts of a rig, and their checks.
 
-use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
+use super::limits::{self, distinct};
 use super::scales::check_scales;
 use super::{Aabb, MorphRange, Reach, Rig, RigMesh, RigNode, measure_slots};
 use crate::clip::Clip;
-use crate::error::{BuildError, RigFault};
+use crate::error::BuildError;
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
-use crate::words::{are, plural, says, shorten};
+use crate::words::shorten;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,40 +39,12 @@ pub struct RigParts {
     pub morphs: Vec<MorphRange>,
 }
 
-says! { RigFault:
-    Self::Index { place, what, index, have } => ("{place}: {what} {index}, there {} {have}", are(*have as u64)),
-    Self::Clip { clip, name, mismatch } =>
-        ("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(name)),
-    Self::Beyond { node, name, what, value, limit } =>
-        ("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(name)),
-    Self::Scales { what, joint, name, product, limit } =>
-        ("the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is \
-        {limit:e}", name = shorten(name)),
-    Self::SharedSlots(needed) =>
-        ("the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is \
-        {MAX_SHARED_SLOTS}"),
-    Self::Level { level, levels } =>
-        ("there is no level of detail {level}, the rig has {}", plural(*levels as u64, "level")),
-    Self::DetailVertices(needed) =>
-        ("the meshes of the detail have {needed} vertices, counted for each skin, morph target and four \
-        influences; the limit is {MAX_DETAIL_VERTICES}"),
-    Self::Image { image, have, needed } => ("image {image} holds {have} bytes, expected {needed}"),
-    Self::MimeType { image, length } =>
-        ("image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"),
-    Self::LodNoMesh { .. } => ("there is no skinned mesh"),
-    Self::LodNoSkin { rig, joint } =>
-        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
-    Self::LodBindPose { rig, joint } =>
-        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
-        joint = shorten(joint), rig = shorten(rig)),
-}
-
 impl Rig {
     /// Checks the parts, makes a rig and measures the boxes of its slots.
     ///
     /// # Errors
     /// If an index is out of range, nodes form a cycle, a number is beyond its limit, or a clip, a stream or
-    /// an image does not fit; see [`RigFault`].
+    /// an image does not fit.
     pub fn new(parts: RigParts) -> Result<Self, BuildError> {
         check_nodes(&parts)?;
         check_materials(&parts)?;
@@ -85,12 +57,17 @@ impl Rig {
                     let needed = u64::from(i.width) * u64::from(i.height) * 4;
                     let have = i.rgba.len();
                     if have as u64 != needed {
-                        return Err(BuildError::Rig(RigFault::Image { image, have, needed }));
+                        return Err(BuildError::invalid(format!(
+                            "image {image} holds {have} bytes, expected {needed}"
+                        )));
                     }
                 }
                 Some(ImageData::Encoded { mime, .. }) if !is_mime_type(mime.as_bytes()) => {
                     let length = mime.len();
-                    return Err(BuildError::Rig(RigFault::MimeType { image, length }));
+                    return Err(BuildError::invalid(format!(
+                        "image {image}: its MIME type of {length} bytes is not printable ASCII of at most \
+                         {MAX_MIME_TYPE} bytes"
+                    )));
                 }
                 Some(ImageData::Encoded { .. }) => {}
             }
@@ -228,7 +205,7 @@ fn within(
     if index < have {
         return Ok(());
     }
-    Err(BuildError::Rig(RigFault::Index { place: place(), what, index, have }))
+    Err(BuildError::Index { place: place(), what, index, have })
 }
 
 fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
@@ -241,16 +218,13 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
         }
     }
     if !is_forest(&parts.nodes, |n| n.parent) {
-        return Err(BuildError::Cycle);
+        return Err(BuildError::invalid(CYCLE));
     }
     limits::check_nodes(&parts.nodes).map_err(|(node, b)| {
-        BuildError::Rig(RigFault::Beyond {
-            node: parts.nodes[node].source,
-            name: parts.nodes[node].name.clone().unwrap_or_default(),
-            what: b.what,
-            value: b.value,
-            limit: b.limit,
-        })
+        let (source, name) = (parts.nodes[node].source, parts.nodes[node].name.as_deref());
+        let name = shorten(name.unwrap_or_default());
+        let place = format!("node {source} \"{name}\": a number of the {}", b.what);
+        BuildError::Beyond { place, value: b.value, limit: b.limit }
     })?;
     for &root in &parts.roots {
         within(|| "roots".into(), "node", root, nodes)?;
@@ -275,8 +249,7 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
 
 fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
     for (material, m) in parts.materials.iter().enumerate() {
-        m.check()
-            .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
+        m.check().map_err(|source| source.within(format!("material {material}")))?;
         for (_, texture) in m.textures() {
             let place = || format!("material {material}");
             within(place, "image", texture.image, parts.images.len())?;
@@ -287,13 +260,9 @@ fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
 
 fn check_clips(parts: &RigParts) -> Result<(), BuildError> {
     let skeleton = &parts.skeleton;
-    for (clip, c) in parts.clips.iter().enumerate() {
+    for c in &parts.clips {
         if let Some(mismatch) = c.skeleton().mismatch(skeleton) {
-            return Err(BuildError::Rig(RigFault::Clip {
-                clip,
-                name: c.name().to_owned(),
-                mismatch,
-            }));
+            return Err(BuildError::Skeleton { clip: c.name().to_owned(), mismatch });
         }
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.
@@ -336,11 +305,7 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, Build
     let mut most: Used = None;
     for (primitive, p) in mesh.primitives.iter().enumerate() {
         let place_of = || format!("mesh {place}, primitive {primitive}");
-        p.check().map_err(|source| BuildError::OfPrimitive {
-            mesh: place,
-            primitive,
-            source: Box::new(source),
-        })?;
+        p.check().map_err(|source| source.within(place_of()))?;
         if let Some(material) = p.material {
             within(place_of, "material", material, parts.materials.len())?;
         }
@@ -353,6 +318,9 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, Build
     }
     Ok(most)
 }
+
+/// The fault of nodes that are their own ancestors.
+pub(crate) const CYCLE: &str = "the parents of the nodes form a cycle";
 
 /// True if no node is its own ancestor. Parents must be in range.
 pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) -> bool {

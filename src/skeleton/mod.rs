@@ -16,7 +16,7 @@ mod skeleton_data;
 mod skin;
 mod trs;
 
-pub use crate::error::{SkeletonFault, SkeletonMismatch};
+pub use crate::error::SkeletonMismatch;
 pub use crate::suggest::LookupError;
 pub use channel::{ChannelHandle, ChannelValue, UserChannel};
 pub(crate) use frames::{Frames, noise_length};

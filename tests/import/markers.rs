@@ -1,7 +1,7 @@
 //! Markers in extras, in files beside a model, and in neither.
 
 use phalanx::build::{BuildError, build_rig};
-use phalanx::clip::{ClipFault, Marker};
+use phalanx::clip::Marker;
 use phalanx::import::{
     ImportError, ImportFault, ImportOptions, Severity, add_markers, import_path, mannequin,
     marker_file, parse_markers, read_markers,
@@ -140,7 +140,7 @@ fn a_file_beside_the_model_gives_markers_to_clips_by_name() {
     assert!(matches!(
         refused(r#"{"clips": {"move": {"m": 2.0}}}"#),
         (place, ImportFault::MarkedClip(fault)) if place.is_empty()
-            && matches!(&*fault, BuildError::Clip(ClipFault::Marker { marker, .. }) if marker == "m")
+            && matches!(&*fault, BuildError::Marker { marker, .. } if marker == "m")
     ));
     std::fs::remove_dir_all(&folder).unwrap();
     assert!(matches!(
@@ -156,7 +156,7 @@ fn markers_added_in_code_replace_and_refuse_as_a_whole() {
     assert_eq!(list(rigs[0].clips()[0].markers()), [("m", 0.5)]);
     assert!(matches!(
         rigs[0].set_markers(1, Vec::new()),
-        Err(BuildError::Clip(ClipFault::Unknown { clip: 1, clips: 1 }))
+        Err(BuildError::Index { index: 1, have: 1, .. })
     ));
     assert!(rigs[0].set_markers(0, vec![Marker::new("m", 1.5)]).is_err());
     let text = r#"{"clips": {"move": {"n": 0.25}, "gone": []}}"#;

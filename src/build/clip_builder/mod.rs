@@ -11,14 +11,15 @@ pub(crate) use variation::{Variation, check_track, classify, variation};
 use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::{
-    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipFault, ClipKind, ClipParts,
-    Defaults, FloatKeys, Part, RootMotionParts, TrackCounts, split_lane,
+    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
+    FloatKeys, MAX_IRREGULAR_KEYS, Part, RootMotionParts, TrackCounts, split_lane,
 };
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
 use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
 use crate::skeleton::{Pose, Skeleton, noise_length};
+use crate::words::shorten;
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
@@ -152,12 +153,8 @@ impl ClipBuilder<'_> {
     ) -> Result<(), BuildError> {
         let target = self.targets.get(track.node).copied().unwrap_or_default();
         let missing = |what| {
-            BuildError::Clip(ClipFault::Target {
-                clip: clip.to_owned(),
-                track: index,
-                node: track.node,
-                what,
-            })
+            let node = track.node;
+            BuildError::of_clip(clip, format!("track {index}: node {node} has no such {what}"))
         };
         let channel = track.channel.to_channel();
         let (first, parts) = if channel == Channel::Scalar {
@@ -199,14 +196,10 @@ impl ClipBuilder<'_> {
         let Some(track) = tracks.next() else {
             return Ok(());
         };
-        let fail = |what, have, needed| {
-            Err(BuildError::Clip(ClipFault::UserTrack {
-                clip: clip.to_owned(),
-                channel: user.channel.name.clone(),
-                what,
-                have,
-                needed,
-            }))
+        let fail = |what: &str, have: usize, needed: usize| {
+            let name = shorten(&user.channel.name);
+            let words = format!("user channel \"{name}\": {what}: {have}, needed: {needed}");
+            Err(BuildError::of_clip(clip, words))
         };
         let more = tracks.count();
         if more > 0 {
@@ -334,12 +327,12 @@ impl ClipBuilder<'_> {
                 (times, sampled.iter().collect(), false)
             }
             Err(keys) => {
-                return Err(BuildError::Clip(ClipFault::TooManyKeys {
+                return Err(BuildError::KeyTimes {
                     clip: parts.name.clone(),
-                    channel,
-                    block,
+                    block: format!("{channel} block {block}"),
                     keys,
-                }));
+                    limit: MAX_IRREGULAR_KEYS,
+                });
             }
         };
         let kind = if cubic {
@@ -359,10 +352,9 @@ impl ClipBuilder<'_> {
             false => rows.try_reserve_exact(more),
         };
         room.map_err(|_| {
-            BuildError::Clip(ClipFault::OutOfMemory {
-                clip: parts.name.clone(),
-                needed: (rows.len() + more) * size_of::<Row>(),
-            })
+            let needed = (rows.len() + more) * size_of::<Row>();
+            let words = format!("{needed} bytes of memory for its rows are more than there are");
+            BuildError::of_clip(&parts.name, words)
         })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Such keys are copied: searching each of millions takes most of the time of a long take.
@@ -398,13 +390,13 @@ impl ClipBuilder<'_> {
         let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
-            return Err(BuildError::Clip(ClipFault::TooLarge {
+            return Err(BuildError::ClipBytes {
                 clip: parts.name.clone(),
                 // The number is at most 2^24.
                 keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
-            }));
+            });
         }
         Ok(())
     }

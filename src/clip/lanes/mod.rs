@@ -14,7 +14,7 @@ pub(crate) use curve::LaneCurve;
 pub use difference::LaneDifference;
 pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
-use super::{Clip, ClipFault};
+use super::Clip;
 use crate::error::BuildError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
 use moved::Mover;
@@ -77,7 +77,7 @@ pub fn reorder_lanes(
         Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(to),
         Some(mismatch) => {
             let clip = clip.name().to_owned();
-            return Err(BuildError::Clip(ClipFault::LaneSkeleton { clip, mismatch }));
+            return Err(BuildError::Skeleton { clip, mismatch });
         }
         None => {
             return Ok((clip.clone(), LaneDifference::default()));
