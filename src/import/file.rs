@@ -1,9 +1,9 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::ImportFault;
 use super::ImportOptions;
 use super::bvh;
 use super::error::{Fault, ImportError};
+use super::fault::invalid;
 use super::gltf::{self, external_files};
 use super::markers::{add_markers, marker_file, read_markers};
 use super::read_file::read_file;
@@ -13,6 +13,7 @@ use crate::build::root_motion::RootMotionOptions;
 use crate::raw::ImportReport;
 use crate::raw::RawScene;
 use crate::rig::Rig;
+use crate::words::shorten;
 use std::path::Path;
 
 /// The result of an import.
@@ -228,8 +229,8 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
             named.or_else(indexed).map(|node| (s, node))
         });
         let Some((parent, node)) = found else {
-            let fault = Fault::from(ImportFault::NoSuchName(wanted.clone()));
-            return Err(fault.in_file(&scenes[0].name));
+            let words = format!("there is no node \"{}\"", shorten(wanted));
+            return Err(Fault::from(invalid(words)).in_file(&scenes[0].name));
         };
         let child = scenes.len();
         let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;

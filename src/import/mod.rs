@@ -34,7 +34,7 @@ pub use file::{
     Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path, read_slice,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE, external_files};
+pub use gltf::{MEMORY_BASE, MEMORY_PER_BYTE, external_files};
 #[cfg(feature = "gltf")]
 pub use markers::{add_markers, marker_file, parse_markers, read_markers};
 pub use options::ImportOptions;

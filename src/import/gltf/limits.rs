@@ -14,10 +14,6 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// Part of the base that is reserved for small allocations that are not counted (places, hash tables).
 const MEMORY_MARGIN: u64 = 4 << 20;
 
-/// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as in
-/// [`ImportFault::Limit`].
-pub const MEMORY: [&str; 2] = ["memory of the import in bytes", "bytes decoded by the import"];
-
 /// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
 
@@ -70,12 +66,20 @@ impl MemoryLimit {
     pub fn charge(&mut self, bytes: u64) -> Result<(), ImportFault> {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
-            return Err(ImportFault::Limit { what: MEMORY[0], needed, limit: self.limit });
+            return Err(ImportFault::Memory {
+                what: "memory of the import",
+                needed,
+                limit: self.limit,
+            });
         }
         let (work, limit) =
             (self.work.saturating_add(bytes), self.limit.saturating_mul(WORK_PER_MEMORY));
         if work > limit {
-            return Err(ImportFault::Limit { what: MEMORY[1], needed: work, limit });
+            return Err(ImportFault::Memory {
+                what: "data decoded by the import",
+                needed: work,
+                limit,
+            });
         }
         (self.used, self.work) = (needed, work);
         Ok(())

@@ -1,7 +1,7 @@
 //! Materials, with their textures and samplers.
 
 use super::buffers::at;
-use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, index, label, shorten};
 use super::limits::{MemoryLimit, Notes};
 use super::material_json as json;
 use super::nodes::finite;
@@ -287,7 +287,7 @@ fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kin
     let webp = || texture.extensions.as_ref()?.webp.as_ref()?.source;
     let source = texture.source.or_else(webp);
     match source.filter(|&image| image >= images) {
-        Some(index) => Err(Kind::Index { what: "image", index, count: images }),
+        Some(image) => Err(index("image", image, images)),
         None => Ok(source),
     }
 }

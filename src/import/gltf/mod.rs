@@ -28,7 +28,7 @@ mod summary;
 mod unread;
 mod uri;
 
-pub use limits::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE};
+pub use limits::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use uri::external_files;
 
 use super::{ImportOptions, ImportReport};
