@@ -367,7 +367,7 @@ fn memory_is_limited_if_asked() {
     let options = ImportOptions { memory_limit: Some(71), ..ImportOptions::default() };
     // Two frames of a translation and two rotations with their times: 4 + 5 + 5 floats.
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
-    assert_eq!(read.to_string(), "x: memory of the import in bytes: 112, the limit is 71");
+    assert_eq!(read.to_string(), "x: memory of the import in bytes: 112 needed, the limit is 71");
     let options = ImportOptions { memory_limit: Some(112), ..options };
     assert!(read_slice(PAIR.as_bytes(), "x", &options).is_ok());
 }
