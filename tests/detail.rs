@@ -260,14 +260,14 @@ fn show(model: &Model, rig: &Arc<Rig>, level: usize, play: &Play) -> Shown {
     for m in rig.meshes().iter().filter(|m| m.lod == level) {
         let first = rig.palette_offset(m.skin);
         let palette = &rows[first..first + rig.skins()[m.skin].len()];
-        let morph = rig.morphs().iter().find(|r| r.node == m.node);
+        let morphs = &rig.nodes()[m.node].morphs;
         for primitive in &m.mesh.primitives {
             let mut positions = vec![[0.0; 3]; primitive.positions.len()];
             SkinningJob {
                 primitive,
                 palette: if m.rigid_slot.is_some() { &[] } else { palette },
                 rigid: m.rigid_slot.map_or(Affine3x4::IDENTITY, |slot| palette[usize::from(slot)]),
-                morph_weights: morph.map_or(&[], |r| &scalars[r.scalars.clone()]),
+                morph_weights: &scalars[morphs.clone()],
                 positions: &mut positions,
                 normals: &mut [],
                 tangents: &mut [],

@@ -120,7 +120,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     let joint_of_node: Vec<u16> = joints.collect();
     let builder = ClipBuilder {
         skeleton,
-        targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
+        targets: &targets_of(skeleton, &joint_of_node, nodes.iter().map(|n| &n.morphs)),
         lengths: &Lengths::of_scene(skeleton, &joint_of_node, &raw.clips),
         max_bytes: max_bytes(),
         channels: &raw.channels,

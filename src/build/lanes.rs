@@ -9,8 +9,9 @@ use crate::clip::{Channel, Clip, Defaults};
 use crate::error::BuildError;
 use crate::math::LANES;
 use crate::raw::{RawChannel, RawScene};
-use crate::rig::{CYCLE, MorphRange};
+use crate::rig::CYCLE;
 use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
+use std::ops::Range;
 
 /// The joints of a raw scene, checked.
 pub(super) struct Joints {
@@ -19,7 +20,8 @@ pub(super) struct Joints {
     pub joint_of_node: Vec<u16>,
     pub joints: Vec<Joint>,
     pub scalars: Vec<Scalar>,
-    pub morphs: Vec<MorphRange>,
+    /// The scalars of every node.
+    pub morphs: Vec<Range<usize>>,
     /// The skeleton, with lanes in joint order.
     pub skeleton: Skeleton,
 }

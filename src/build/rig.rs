@@ -9,11 +9,12 @@ use crate::clip::{Channel, Clip, ClipKind, RootMotionParts};
 use crate::error::BuildError;
 use crate::mesh::Mesh;
 use crate::raw::{ImportReport, RawClip, RawScene, Severity};
-use crate::rig::{MorphRange, Rig, RigNode, RigParts};
+use crate::rig::{Rig, RigNode, RigParts};
 use crate::runtime::{ClipBoundsScratch, clip_cost};
 use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton};
 use crate::words::shorten;
 use glam::Vec3;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings of [`build_rig`].
@@ -141,20 +142,21 @@ pub fn build_rig_reporting(
             .nodes
             .into_iter()
             .zip(&joint_of_node)
-            .map(|(n, &joint)| RigNode {
+            .zip(morphs)
+            .map(|((n, &joint), morphs)| RigNode {
                 source: n.source,
                 name: n.name,
                 parent: n.parent,
                 local: n.local,
                 matrix: n.matrix,
                 joint: (joint != NO_JOINT).then_some(joint),
+                morphs,
             })
             .collect(),
         roots,
         meshes,
         materials: raw.materials,
         images: raw.images,
-        morphs,
     };
     let mut rig = Rig::new(parts)?;
     rig.humanoid = humanoid(&raw.humanoid, &joint_of_node, &mut report);
@@ -163,10 +165,10 @@ pub fn build_rig_reporting(
 }
 
 /// The morph weights of all nodes as scalars, and the range of scalars of each node.
-pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
+pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<Range<usize>>) {
     let mut scalars = Vec::new();
     let mut morphs = Vec::new();
-    for (node, n) in raw.nodes.iter().enumerate().filter(|(_, n)| !n.weights.is_empty()) {
+    for n in &raw.nodes {
         let first = scalars.len();
         let name = n.name.as_deref().unwrap_or_default();
         scalars.extend(
@@ -175,7 +177,7 @@ pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
                 .enumerate()
                 .map(|(i, &rest)| Scalar { name: format!("{name}.weights[{i}]"), rest }),
         );
-        morphs.push(MorphRange { node, scalars: first..scalars.len() });
+        morphs.push(first..scalars.len());
     }
     (scalars, morphs)
 }
@@ -194,12 +196,12 @@ fn build_clips(
     raw: &RawScene,
     skeleton: &Skeleton,
     joint_of_node: &[u16],
-    morphs: &[MorphRange],
+    morphs: &[Range<usize>],
     lengths: &Lengths,
     (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
     report: &mut ImportReport,
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
-    let targets = targets_of(skeleton, joint_of_node, morphs);
+    let targets = targets_of(skeleton, joint_of_node, morphs.iter());
     let mut left = options.max_clip_bytes;
     let mut clips = Vec::with_capacity(raw.clips.len());
     for ((clip, c), motion) in raw.clips.iter().enumerate().zip(motions) {
@@ -248,22 +250,18 @@ fn report_resampled(
     }
 }
 
-pub(super) fn targets_of(
+/// The targets of all nodes, by the scalars of each.
+pub(super) fn targets_of<'m>(
     skeleton: &Skeleton,
     joint_of_node: &[u16],
-    morphs: &[MorphRange],
+    morphs: impl Iterator<Item = &'m Range<usize>>,
 ) -> Vec<Target> {
-    let mut targets: Vec<Target> = joint_of_node
-        .iter()
-        .map(|&joint| Target {
-            lane: skeleton.lane_of().get(usize::from(joint)).map(|&l| usize::from(l)),
-            scalars: None,
-        })
-        .collect();
-    for m in morphs {
-        targets[m.node].scalars = Some((m.scalars.start, m.scalars.len()));
-    }
-    targets
+    let lane = |joint: u16| skeleton.lane_of().get(usize::from(joint)).map(|&l| usize::from(l));
+    let targets = joint_of_node.iter().zip(morphs).map(|(&joint, morphs)| Target {
+        lane: lane(joint),
+        scalars: (!morphs.is_empty()).then_some((morphs.start, morphs.len())),
+    });
+    targets.collect()
 }
 
 /// The roots of the default scene; all roots if the file has no scene.

@@ -300,7 +300,6 @@ impl Library {
             meshes: nodes.meshes,
             materials: materials.unwrap_or_default(),
             images,
-            morphs: nodes.morphs,
         };
         let nodes_at = of_kind(&self.entries, Section::Nodes).next();
         let offset = nodes_at.map_or(0, |e| e.offset);

@@ -140,8 +140,7 @@ fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
 impl EvaluatedPose {
     /// The morph weights of a node; empty if it has none.
     pub fn morph_weights(&self, rig: &Rig, node: usize) -> Vec<f32> {
-        let range = rig.morphs().iter().find(|m| m.node == node);
-        let scalars = range.map_or(0..0, |m| m.scalars.clone());
+        let scalars = rig.nodes().get(node).map_or(0..0, |n| n.morphs.clone());
         scalars.map(|i| self.pose.scalar(i)).collect()
     }
 
@@ -167,9 +166,9 @@ impl EvaluatedPose {
                 return Err(fail("the palette row", node.unwrap_or_default()));
             }
         }
-        for m in rig.morphs() {
-            if !m.scalars.clone().all(|i| self.pose.scalar(i).is_finite()) {
-                return Err(fail("a morph weight", m.node));
+        for (node, n) in rig.nodes().iter().enumerate() {
+            if !n.morphs.clone().all(|i| self.pose.scalar(i).is_finite()) {
+                return Err(fail("a morph weight", node));
             }
         }
         Ok(())
@@ -196,14 +195,9 @@ impl EvaluatedPose {
         if needed > MAX_POSED_STEPS {
             return Err(PlaybackError::TooManyVertices { needed });
         }
-        let mut morphs = vec![0..0; rig.nodes().len()];
-        for m in rig.morphs().iter().rev() {
-            morphs[m.node] = m.scalars.clone();
-        }
         let mut out = Vec::new();
         for (mesh, m) in finest() {
-            let scalars = morphs[m.node].clone();
-            let weights: Vec<f32> = scalars.map(|i| self.pose.scalar(i)).collect();
+            let weights = self.morph_weights(rig, m.node);
             for (primitive, p) in m.mesh.primitives.iter().enumerate() {
                 let mut positions = vec![[0.0; 3]; p.positions.len()];
                 SkinningJob {

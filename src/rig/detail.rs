@@ -107,30 +107,20 @@ impl Rig {
         let slot_bounds = measure_slots(&skins, &palette_offsets, &meshes)?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
+        let displacements = super::parts::displacements(skeleton, &meshes, &self.nodes);
+        // A copy has caches of its own.
         Ok(Arc::new(Self {
-            name: self.name.clone(),
-            skeleton: skeleton.clone(),
-            file_skins: self.file_skins,
             palette_offsets,
             palette_len,
-            clips: self.clips.clone(),
-            nodes: self.nodes.clone(),
-            roots: self.roots.clone(),
-            materials: self.materials.clone(),
-            images: self.images.clone(),
-            morphs: self.morphs.clone(),
             slot_bounds,
             reach,
-            displacements: super::parts::displacements(skeleton, &meshes, &self.morphs),
+            displacements,
             clip_bounds: Vec::new(),
             bounds_file: None,
-            derived: Default::default(),
-            layouts: Default::default(),
-            measures: Default::default(),
-            humanoid: self.humanoid.clone(),
             detail: Some(Detail { level, full_rows: kept.full_rows(self), evaluated }),
             skins,
             meshes,
+            ..self.clone()
         }))
     }
 

@@ -71,7 +71,6 @@ pub struct Rig {
     pub(crate) materials: Vec<Material>,
     /// Images, shared with details of the rig.
     pub(crate) images: Arc<Vec<Option<ImageData>>>,
-    pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: Vec<Aabb>,
     pub(crate) reach: Reach,
     /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
@@ -104,6 +103,8 @@ pub struct RigNode {
     pub matrix: Option<[f32; 16]>,
     /// The node's joint, if it is one.
     pub joint: Option<u16>,
+    /// The scalars of the skeleton that hold the morph weights of the node's mesh; empty if it has none.
+    pub morphs: Range<usize>,
 }
 
 /// A mesh attached to a node of the rig.
@@ -121,15 +122,6 @@ pub struct RigMesh {
     pub rigid_slot: Option<u16>,
     /// Level of detail; 0 is the finest.
     pub lod: usize,
-}
-
-/// The scalars that hold the morph weights of a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MorphRange {
-    /// The node, as an index into [`Rig::nodes`].
-    pub node: usize,
-    /// Range of the weights among the skeleton's scalars.
-    pub scalars: Range<usize>,
 }
 
 impl Rig {
@@ -227,11 +219,6 @@ impl Rig {
     /// [`ImageMode`](crate::mesh::ImageMode).
     pub fn images(&self) -> &[Option<ImageData>] {
         &self.images
-    }
-
-    /// Nodes with morph weights, and the scalars of the skeleton that hold them.
-    pub fn morphs(&self) -> &[MorphRange] {
-        &self.morphs
     }
 
     /// The bones of a humanoid and their joints, as a VRM file or a .phx file baked from one states them; otherwise empty.

@@ -2,14 +2,12 @@
 
 use super::limits::{self, distinct};
 use super::scales::check_scales;
-use super::{Aabb, MorphRange, Reach, Rig, RigMesh, RigNode, measure_slots};
+use super::{Aabb, Reach, Rig, RigMesh, RigNode, measure_slots};
 use crate::clip::Clip;
 use crate::error::BuildError;
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
 use crate::words::shorten;
-use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The parts of a rig, unchecked; [`Rig::new`] checks them. See [`Rig`] for their meaning.
@@ -35,8 +33,6 @@ pub struct RigParts {
     pub materials: Vec<Material>,
     /// The images.
     pub images: Vec<Option<ImageData>>,
-    /// Nodes with morph weights.
-    pub morphs: Vec<MorphRange>,
 }
 
 impl Rig {
@@ -81,7 +77,7 @@ impl Rig {
         let slot_bounds = measure_slots(&parts.skins, &palette_offsets, &parts.meshes)?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
-        let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
+        let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.nodes);
         Ok(Self {
             name: parts.name,
             skeleton: parts.skeleton,
@@ -95,7 +91,6 @@ impl Rig {
             meshes: parts.meshes,
             materials: parts.materials,
             images: Arc::new(parts.images),
-            morphs: parts.morphs,
             slot_bounds,
             reach,
             displacements,
@@ -114,7 +109,7 @@ impl Rig {
     pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: Vec<Aabb>) {
         let clips = self.clips.iter().map(|c| &**c);
         self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);
-        self.displacements = displacements(&self.skeleton, &meshes, &self.morphs);
+        self.displacements = displacements(&self.skeleton, &meshes, &self.nodes);
         self.meshes = meshes;
         self.slot_bounds = slot_bounds;
         self.clip_bounds.clear();
@@ -156,7 +151,6 @@ impl Rig {
             meshes: self.meshes.clone(),
             materials: self.materials.clone(),
             images: self.images.to_vec(),
-            morphs: self.morphs.clone(),
         }
     }
 }
@@ -165,16 +159,14 @@ impl Rig {
 pub(super) fn displacements(
     skeleton: &Skeleton,
     meshes: &[RigMesh],
-    morphs: &[MorphRange],
+    nodes: &[RigNode],
 ) -> Vec<f32> {
     let mut all = vec![0.0f32; skeleton.scalars().len()];
     let (distinct, which) = distinct(meshes);
     let mut measured: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
-    let ranges = morphs.iter().map(|m| (m.node, &m.scalars));
-    let ranges: HashMap<usize, &Range<usize>> = ranges.collect();
     for (mesh, at) in meshes.iter().zip(which) {
-        let range = ranges.get(&mesh.node).map(|&r| r.clone());
-        let Some(scalars) = range.and_then(|r| all.get_mut(r)) else {
+        let range = nodes.get(mesh.node).map(|n| n.morphs.clone());
+        let Some(scalars) = range.and_then(|r| all.get_mut(r)).filter(|s| !s.is_empty()) else {
             continue;
         };
         let most = measured[at].get_or_insert_with(|| reaches(&mesh.mesh));
@@ -210,12 +202,15 @@ fn within(
 
 fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
     let (nodes, joints) = (parts.nodes.len(), parts.skeleton.len());
+    let scalars = parts.skeleton.scalars().len();
     for (i, n) in parts.nodes.iter().enumerate() {
         let place = || format!("node {i}");
         within(place, "parent", n.parent.unwrap_or(0), nodes)?;
         if let Some(joint) = n.joint {
             within(place, "joint", usize::from(joint), joints)?;
         }
+        within(place, "scalar", n.morphs.end, scalars + 1)?;
+        within(place, "first scalar", n.morphs.start, n.morphs.end + 1)?;
     }
     if !is_forest(&parts.nodes, |n| n.parent) {
         return Err(BuildError::invalid(CYCLE));
@@ -237,13 +232,6 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
     // A rig has at most one skin besides the file's.
     let extra = parts.skins.len().wrapping_sub(parts.file_skins);
     within(|| "skins".into(), "skin for rigid meshes", extra, 2)?;
-    let scalars = parts.skeleton.scalars().len();
-    for (i, m) in parts.morphs.iter().enumerate() {
-        let place = || format!("morph range {i}");
-        within(place, "node", m.node, nodes)?;
-        within(place, "scalar", m.scalars.end, scalars + 1)?;
-        within(place, "first scalar", m.scalars.start, m.scalars.end + 1)?;
-    }
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Splitting a scene at a node: what the two parts show is what the whole showed.
 
 use phalanx::import::raw::{RawChannel, RawScene};
-use phalanx::import::{ImportError, ImportFault, SplitScene};
+use phalanx::import::{ImportError, SplitScene};
 use phalanx_testkit::gltf_file::*;
 use phalanx_testkit::raw_pose::{Matrix, assert_close, evaluate, models, mul};
 use serde_json::json;

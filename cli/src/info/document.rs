@@ -399,11 +399,10 @@ fn influences(p: &Primitive) -> usize {
 
 fn morphs(rig: &Rig) -> Vec<MorphInfo> {
     let scalars = rig.skeleton().scalars();
-    let morphs = rig.morphs().iter();
+    let morphs = rig.nodes().iter().filter(|n| !n.morphs.is_empty());
     morphs
-        .map(|m| {
-            let node = &rig.nodes()[m.node];
-            let weights = scalars.get(m.scalars.clone()).unwrap_or(&[]);
+        .map(|node| {
+            let weights = scalars.get(node.morphs.clone()).unwrap_or(&[]);
             MorphInfo {
                 node: node.source,
                 name: node.name.clone(),

@@ -373,7 +373,6 @@ fn additive_clips_of_a_rig_count_when_it_is_added() {
             meshes: rig.meshes().to_vec(),
             materials: rig.materials().to_vec(),
             images: rig.images().to_vec(),
-            morphs: rig.morphs().to_vec(),
         };
         Arc::new(Rig::new(parts).expect("no layer plays it"))
     };
