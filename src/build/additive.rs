@@ -104,7 +104,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
         channels: &channels,
     };
     builder
-        .build((0, &raw), Reference::Pose(reference), None)
+        .build(&raw, Reference::Pose(reference), None)
         .map_err(|source| source.in_animation(clip))
 }
 
@@ -126,7 +126,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
         channels: &raw.channels,
     };
     builder
-        .build((clip, found), Reference::Pose(reference), None)
+        .build(found, Reference::Pose(reference), None)
         .map_err(|source| source.in_animation(clip))
 }
 
@@ -143,7 +143,7 @@ fn sample(rig: &Rig, clip: usize, time: f32) -> Result<Pose, BuildError> {
             high: clip.duration(),
         }));
     }
-    let mut output = skeleton.new_pose();
+    let mut output = skeleton.rest_pose().clone();
     SampleJob {
         skeleton,
         clip,

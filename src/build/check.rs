@@ -3,7 +3,6 @@
 use crate::error::{BuildError, MAX_SCALARS};
 use crate::raw::RawScene;
 use crate::rig::{CYCLE, is_forest};
-use crate::words::shorten;
 
 /// Checks every index, the parents, the number of scalars and the primitives.
 pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
@@ -29,7 +28,7 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         return Err(BuildError::invalid(CYCLE));
     }
     let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
-    let channels = raw.channels.iter().map(|c| c.channel.rest.width());
+    let channels = raw.channels.iter().map(|c| c.rest.width());
     let scalars = weights.saturating_add(channels.sum());
     if scalars > MAX_SCALARS {
         let what = format!("{scalars} morph weights and numbers of user channels");
@@ -44,11 +43,9 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         for (track, t) in c.tracks.iter().enumerate() {
             check(&|| format!("animation {i}, track {track}"), "node", t.node, nodes)?;
         }
-    }
-    for c in &raw.channels {
-        for t in &c.tracks {
-            let place = || format!("user channel \"{}\"", shorten(&c.channel.name));
-            check(&place, "clip", t.clip, raw.clips.len())?;
+        for t in &c.user_tracks {
+            let place = || format!("animation {i}");
+            check(&place, "user channel", t.node, raw.channels.len())?;
         }
     }
     for (i, roots) in raw.scenes.iter().enumerate() {

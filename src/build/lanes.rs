@@ -48,8 +48,7 @@ impl Joints {
         let (scalars, morphs) = scalars_of(raw);
         // An invalid skeleton fails here, before anything is measured against it.
         let plain = Skeleton::new(&joints, None, scalars.clone())?;
-        let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
-        let skeleton = plain.with_channels(channels)?;
+        let skeleton = plain.with_channels(raw.channels.clone())?;
         Ok(Self { order, joint_of_node, joints, scalars, morphs, skeleton })
     }
 

@@ -8,7 +8,7 @@ use super::root_motion::{RootMotionOptions, extract};
 use crate::clip::{Channel, Clip, ClipKind, RootMotionParts};
 use crate::error::BuildError;
 use crate::mesh::Mesh;
-use crate::raw::{ImportReport, RawClip, RawScene, Severity};
+use crate::raw::{RawClip, RawScene, ReportEntry, Severity};
 use crate::rig::{Rig, RigNode, RigParts};
 use crate::runtime::{ClipBoundsScratch, clip_cost};
 use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton};
@@ -97,7 +97,7 @@ pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildErro
 pub fn build_rig_reporting(
     mut raw: RawScene,
     options: &BuildOptions,
-) -> Result<(Rig, ImportReport), BuildError> {
+) -> Result<(Rig, Vec<ReportEntry>), BuildError> {
     let found = Joints::new(&raw)?;
     let lengths = found.lengths(&raw);
     let Joints { order, joint_of_node, joints, scalars, morphs, .. } = found;
@@ -113,10 +113,10 @@ pub fn build_rig_reporting(
             uses.order()
         }
     };
-    let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
-    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?.with_channels(channels)?;
+    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?;
+    let skeleton = skeleton.with_channels(raw.channels.clone())?;
 
-    let mut report = ImportReport::default();
+    let mut report = Vec::new();
     let clips = build_clips(
         &raw,
         &skeleton,
@@ -199,7 +199,7 @@ fn build_clips(
     morphs: &[Range<usize>],
     lengths: &Lengths,
     (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
     let targets = targets_of(skeleton, joint_of_node, morphs.iter());
     let mut left = options.max_clip_bytes;
@@ -214,7 +214,7 @@ fn build_clips(
         };
         let rate = options.resample_rate;
         let (built, resampled) = builder
-            .build_reporting((clip, c), Reference::None, motion, rate)
+            .build_reporting(c, Reference::None, motion, rate)
             .map_err(|source| source.in_animation(clip))?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
@@ -232,7 +232,7 @@ fn build_clips(
 fn report_resampled(
     (clip, raw): (usize, &RawClip),
     resampled: &[Resampled],
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) {
     for r in resampled {
         let name = shorten(raw.name.as_deref().unwrap_or_default());
@@ -246,7 +246,7 @@ fn report_resampled(
             r.keys[0], r.rate, r.keys[1]
         );
         let place = format!("animation {clip} \"{name}\", {}", r.channel);
-        report.push(Severity::Repaired, place, message);
+        report.push(ReportEntry::new(Severity::Repaired, place, message));
     }
 }
 
@@ -278,7 +278,7 @@ fn default_roots(raw: &RawScene) -> Vec<usize> {
 fn humanoid(
     stated: &[(HumanBone, usize)],
     joint_of_node: &[u16],
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> Vec<(HumanBone, u16)> {
     let mut bones: Vec<(HumanBone, u16)> = Vec::new();
     for &(bone, node) in stated {
@@ -294,7 +294,7 @@ fn humanoid(
             continue;
         };
         let place = format!("humanoid, bone \"{bone}\"");
-        report.push(Severity::Dropped, place, message);
+        report.push(ReportEntry::new(Severity::Dropped, place, message));
     }
     bones.sort_unstable_by_key(|b| b.0);
     bones

@@ -23,7 +23,7 @@ mod split;
 mod travel;
 mod trim;
 
-pub use crate::raw::{ImportReport, ReportEntry, Severity, UpAxis};
+pub use crate::raw::{ReportEntry, Severity, UpAxis};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
 pub use clip_name::clip_name_from_file;
@@ -45,7 +45,6 @@ pub use split::SplitScene;
 /// Fill a [`RawScene`](raw::RawScene) to make a character in code, and pass it to [`build_rig`](crate::build::build_rig).
 pub mod raw {
     pub use crate::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
-        RawUserTrack,
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
     };
 }

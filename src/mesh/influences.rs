@@ -36,7 +36,7 @@ impl Influences {
     }
 
     /// Number of vertices with influences.
-    pub fn vertex_count(&self) -> usize {
+    pub(crate) fn vertex_count(&self) -> usize {
         self.joints.len().checked_div(self.per_vertex).unwrap_or(0)
     }
 

@@ -182,13 +182,21 @@ impl AlphaMode {
     #[cfg(any(feature = "gltf", feature = "phx"))]
     pub(crate) const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
 
-    /// Name in glTF files.
-    pub const fn name(self) -> &'static str {
-        match self {
+    /// The mode of a name in glTF files.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.to_string() == name)
+    }
+}
+
+/// The name in glTF files.
+impl std::fmt::Display for AlphaMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
             Self::Opaque => "OPAQUE",
             Self::Mask => "MASK",
             Self::Blend => "BLEND",
-        }
+        })
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Texture {
 ///     rotation: std::f32::consts::FRAC_PI_2,
 ///     scale: [2.0, 2.0],
 /// };
-/// let [u, v] = transform.apply([0.25, 0.0]);
+/// let [u, v] = transform.rows().map(|[a, b, c]| a * 0.25 + b * 0.0 + c);
 /// // To the right becomes upwards, a quarter turn against the clock.
 /// assert!((u - 0.5).abs() < 1e-6 && (v + 0.5).abs() < 1e-6);
 /// ```
@@ -57,11 +57,6 @@ impl TextureTransform {
         let ([x, y], [u, v]) = (self.scale, self.offset);
         [[cos * x, sin * y, u], [-sin * x, cos * y, v]]
     }
-
-    /// Transforms texture coordinates.
-    pub fn apply(&self, [u, v]: [f32; 2]) -> [f32; 2] {
-        self.rows().map(|[a, b, c]| a * u + b * v + c)
-    }
 }
 
 /// Addressing of a texture outside 0 to 1, and filters between texels.
@@ -72,9 +67,11 @@ pub struct Sampler {
     /// Wrapping along v. Default: repeated.
     pub wrap_v: Wrap,
     /// Filter where a texel covers several pixels; `None` leaves it to the renderer.
-    pub mag_filter: Option<MagFilter>,
+    pub mag_filter: Option<Filter>,
     /// Filter where a pixel covers several texels; `None` leaves it to the renderer.
-    pub min_filter: Option<MinFilter>,
+    pub min_filter: Option<Filter>,
+    /// Filter between mip levels; `None` uses the image alone. Without `min_filter` it is left to the renderer too.
+    pub mip_filter: Option<Filter>,
 }
 
 /// Values of a texture outside its image.
@@ -89,51 +86,32 @@ pub enum Wrap {
     MirroredRepeat,
 }
 
-/// Filter of enlarged textures.
+/// Filter between texels, or between mip levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MagFilter {
-    /// The nearest texel.
+pub enum Filter {
+    /// The nearest texel or level.
     Nearest,
-    /// Linear between texels.
+    /// Linear between texels or levels.
     Linear,
-}
-
-/// Filter of reduced textures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MinFilter {
-    /// The nearest texel of the image.
-    Nearest,
-    /// Linear between texels of the image.
-    Linear,
-    /// The nearest texel of the nearest mip level.
-    NearestMipmapNearest,
-    /// Linear within the nearest mip level.
-    LinearMipmapNearest,
-    /// The nearest texels of two mip levels, linear between the levels.
-    NearestMipmapLinear,
-    /// Linear within two mip levels and between them.
-    LinearMipmapLinear,
 }
 
 impl Wrap {
     /// All values, in the order of their numbers in files.
-    pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
+    pub(crate) const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
-impl MagFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 2] = [Self::Nearest, Self::Linear];
-}
+impl Filter {
+    /// Filters of enlarged textures, in the order of their numbers in files.
+    pub(crate) const MAG: [Self; 2] = [Self::Nearest, Self::Linear];
 
-impl MinFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 6] = [
-        Self::Nearest,
-        Self::Linear,
-        Self::NearestMipmapNearest,
-        Self::LinearMipmapNearest,
-        Self::NearestMipmapLinear,
-        Self::LinearMipmapLinear,
+    /// Filters of reduced textures within and between mip levels, in the order of their numbers in files.
+    pub(crate) const MIN: [(Self, Option<Self>); 6] = [
+        (Self::Nearest, None),
+        (Self::Linear, None),
+        (Self::Nearest, Some(Self::Nearest)),
+        (Self::Linear, Some(Self::Nearest)),
+        (Self::Nearest, Some(Self::Linear)),
+        (Self::Linear, Some(Self::Linear)),
     ];
 }
 
@@ -149,9 +127,10 @@ mod tests {
             rotation: std::f32::consts::FRAC_PI_2,
             scale: [3.0, 0.5],
         };
+        let apply = |of: &TextureTransform, u, v| of.rows().map(|[a, b, c]| a * u + b * v + c);
         // (u, v) → (3 u, v / 2) → (v / 2, −3 u) → + offset.
-        assert!(near(transform.apply([1.0, 0.0]), [0.25, -4.0]));
-        assert!(near(transform.apply([0.0, 1.0]), [0.75, -1.0]));
-        assert_eq!(TextureTransform::default().apply([0.3, 7.0]), [0.3, 7.0]);
+        assert!(near(apply(&transform, 1.0, 0.0), [0.25, -4.0]));
+        assert!(near(apply(&transform, 0.0, 1.0), [0.75, -1.0]));
+        assert_eq!(apply(&TextureTransform::default(), 0.3, 7.0), [0.3, 7.0]);
     }
 }

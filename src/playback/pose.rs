@@ -71,7 +71,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
             .clips()
             .get(action.clip)
             .ok_or(PlaybackError::ClipIndex { clip: action.clip, clips: rig.clips().len() })?;
-        let mut output = skeleton.new_pose();
+        let mut output = skeleton.rest_pose().clone();
         SampleJob {
             skeleton,
             clip,
@@ -84,7 +84,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         sampled.push((output, action.weight));
     }
     let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
-    let mut pose = skeleton.new_pose();
+    let mut pose = skeleton.rest_pose().clone();
     match inputs[..] {
         // One action at full weight needs no blend; crowds skip it as well.
         [(only, 1.0)] => pose = only.clone(),

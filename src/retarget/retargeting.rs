@@ -183,7 +183,7 @@ impl Retargeting {
             None => hips.root_motion(m),
         });
         let (built, resampled) =
-            builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
+            builder.build_reporting(&result, Base::None, root_motion, RESAMPLE_RATE)?;
         Ok(((built, report), resampled.is_empty()))
     }
 }

@@ -160,7 +160,7 @@ impl Skeleton {
     }
 
     /// A user channel and its first scalar; `None` for a handle of another skeleton.
-    pub fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
+    pub(crate) fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
         let here = handle.structure == self.structure_hash();
         let found = self.data.channels.get(usize::from(handle.channel));
         found.filter(|_| here).map(|(c, first)| (c, *first))

@@ -269,11 +269,6 @@ impl Skeleton {
         models
     }
 
-    /// A new pose of this skeleton's shape that holds its rest pose.
-    pub fn new_pose(&self) -> Pose {
-        self.data.rest.clone()
-    }
-
     /// The number of blocks of joint lanes.
     pub fn blocks(&self) -> usize {
         self.data.rest.blocks()

@@ -84,17 +84,15 @@ fn what_cannot_be_used_is_reported_and_the_clip_stays() {
         (json!({ "markers": { "m": 1e300 } }), "marker \"m\" at inf s is outside the clip"),
     ] {
         let (raw, report) = file(extras).read();
-        let found = report
-            .entries
-            .iter()
-            .any(|e| e.severity == Severity::Dropped && e.message.contains(message));
-        assert!(found, "{message}: {:?}", report.entries);
+        let found =
+            report.iter().any(|e| e.severity == Severity::Dropped && e.message.contains(message));
+        assert!(found, "{message}: {:?}", report);
         assert_eq!(raw.clips[0].tracks.len(), 1);
         assert!(raw.clips[0].markers.is_empty());
     }
     let long = "x".repeat(300);
     let (raw, report) = file(json!({ "markers": { long: [0.0, 0.1] } })).read();
-    assert!(raw.clips[0].markers.is_empty() && !report.entries.is_empty());
+    assert!(raw.clips[0].markers.is_empty() && !report.is_empty());
 }
 
 #[test]

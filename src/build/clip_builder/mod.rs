@@ -17,8 +17,8 @@ use crate::clip::{
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
-use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
-use crate::skeleton::{Pose, Skeleton, noise_length};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::skeleton::{Pose, Skeleton, UserChannel, noise_length};
 use crate::words::shorten;
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};
@@ -65,8 +65,8 @@ pub(crate) struct ClipBuilder<'a> {
     pub lengths: &'a Lengths,
     /// Limit on the rows of a clip, bytes.
     pub max_bytes: usize,
-    /// User channels, in the skeleton's order.
-    pub channels: &'a [RawUserChannel],
+    /// The user channels that user tracks refer to.
+    pub channels: &'a [UserChannel],
 }
 
 struct Lane {
@@ -91,7 +91,7 @@ struct Timelines {
 impl ClipBuilder<'_> {
     pub fn build(
         &self,
-        raw: (usize, &RawClip),
+        raw: &RawClip,
         reference: Reference<'_>,
         root_motion: Option<RootMotionParts>,
     ) -> Result<Clip, BuildError> {
@@ -102,7 +102,7 @@ impl ClipBuilder<'_> {
     /// Builds a clip; also returns what was resampled, at most one entry per channel. `rate` is in keys per second.
     pub fn build_reporting(
         &self,
-        (index, raw): (usize, &RawClip),
+        raw: &RawClip,
         reference: Reference<'_>,
         root_motion: Option<RootMotionParts>,
         rate: f64,
@@ -112,8 +112,9 @@ impl ClipBuilder<'_> {
         for (index, track) in raw.tracks.iter().enumerate() {
             self.add_track(&name, index, track, reference, &mut lanes)?;
         }
-        for user in self.channels {
-            self.add_user_track(&name, index, user, reference, &mut lanes[3])?;
+        for track in &raw.user_tracks {
+            let same = raw.user_tracks.iter().filter(|t| t.node == track.node).count();
+            self.add_user_track(&name, (track, same), reference, &mut lanes[3])?;
         }
         let mut parts = ClipParts {
             name,
@@ -187,31 +188,29 @@ impl ClipBuilder<'_> {
     fn add_user_track(
         &self,
         clip: &str,
-        index: usize,
-        user: &RawUserChannel,
+        (track, same): (&RawTrack, usize),
         reference: Reference<'_>,
         lanes: &mut Vec<Lane>,
     ) -> Result<(), BuildError> {
-        let mut tracks = user.tracks.iter().filter(|t| t.clip == index);
-        let Some(track) = tracks.next() else {
-            return Ok(());
+        let Some(user) = self.channels.get(track.node) else {
+            let words = format!("there is no user channel {}", track.node);
+            return Err(BuildError::of_clip(clip, words));
         };
         let fail = |what: &str, have: usize, needed: usize| {
-            let name = shorten(&user.channel.name);
+            let name = shorten(&user.name);
             let words = format!("user channel \"{name}\": {what}: {have}, needed: {needed}");
             Err(BuildError::of_clip(clip, words))
         };
-        let more = tracks.count();
-        if more > 0 {
-            return fail("tracks", more + 1, 1);
+        if same > 1 {
+            return fail("tracks", same, 1);
         }
-        let handle = self.skeleton.channel(&user.channel.name);
+        let handle = self.skeleton.channel(&user.name);
         let Some((channel, first)) = handle.and_then(|h| self.skeleton.channel_at(h)) else {
             return fail("channels of that name", 0, 1);
         };
         let width = channel.rest.width();
-        if width != user.channel.rest.width() {
-            return fail("numbers per value", user.channel.rest.width(), width);
+        if width != user.rest.width() {
+            return fail("numbers per value", user.rest.width(), width);
         }
         let per_key = match track.interpolation {
             Interpolation::CubicSpline => 3 * width,
@@ -232,14 +231,11 @@ impl ClipBuilder<'_> {
             return fail("finite values", value, values);
         }
         let raw = RawTrack {
-            node: 0,
             channel: match channel.rest.is_quaternion() {
                 true => RawChannel::Rotation,
                 false => RawChannel::Weights,
             },
-            interpolation: track.interpolation,
-            times: track.times.clone(),
-            values: track.values.clone(),
+            ..track.clone()
         };
         let whole = channel.rest.is_quaternion().then(|| {
             let mut curve = Curve::new(&raw, 0);

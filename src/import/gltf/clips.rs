@@ -166,6 +166,7 @@ impl Clips<'_, '_> {
             extras,
             markers,
             trimmed: span.shift,
+            ..RawClip::default()
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Limits on the cost of an import: named limits, the memory limit and the capped report.
 
 use super::error::ImportFault;
-use crate::import::{ImportReport, Severity};
+use crate::import::{ReportEntry, Severity};
 
 /// Bytes of memory that an import may use per byte of the file and the files it refers to.
 ///
@@ -99,14 +99,14 @@ impl MemoryLimit {
 /// A report that stops growing at [`MAX_REPORT_ENTRIES`].
 #[derive(Default)]
 pub(super) struct Notes {
-    report: ImportReport,
+    report: Vec<ReportEntry>,
     left_out: usize,
 }
 
 impl Notes {
     fn push(&mut self, severity: Severity, place: impl Into<String>, message: impl Into<String>) {
-        if self.report.entries.len() < MAX_REPORT_ENTRIES {
-            self.report.push(severity, place, message);
+        if self.report.len() < MAX_REPORT_ENTRIES {
+            self.report.push(ReportEntry::new(severity, place, message));
         } else {
             self.left_out += 1;
         }
@@ -129,16 +129,16 @@ impl Notes {
 
     /// Adds items to the last entry, unless it was left out.
     pub fn items(&mut self, items: Vec<String>) {
-        if let Some(last) = self.report.entries.last_mut().filter(|_| self.left_out == 0) {
+        if let Some(last) = self.report.last_mut().filter(|_| self.left_out == 0) {
             last.items = items;
         }
     }
 
     /// The report.
-    pub fn finish(mut self) -> ImportReport {
+    pub fn finish(mut self) -> Vec<ReportEntry> {
         if self.left_out > 0 {
             let message = format!("{} further entries are left out", self.left_out);
-            self.report.push(Severity::Note, "report", message);
+            self.report.push(ReportEntry::new(Severity::Note, "report", message));
         }
         self.report
     }

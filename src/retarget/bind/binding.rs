@@ -237,11 +237,12 @@ impl Binding {
         let mut raw = shown.tracks();
         let additive = clip.kind() == ClipKind::Additive;
         // The difference of two quaternions is not the difference of their numbers.
-        let channels = match additive {
+        let mut channels = match additive {
             true => take_quaternions(&mut raw, source, clip.kind()),
             false => Vec::new(),
         };
-        let (channels, mut scalars_left) = scalars::channels(channels, target);
+        let mut user_tracks = std::mem::take(&mut raw.user_tracks);
+        let mut scalars_left = scalars::channels(&mut channels, &mut user_tracks, target);
         let pairs = || self.scalars.clone();
         let (scalar_tracks, more) = scalars::tracks(&raw, [source, target], pairs);
         scalars_left.extend(more);
@@ -251,6 +252,7 @@ impl Binding {
             name: raw.name.clone(),
             duration: raw.duration,
             tracks: std::mem::take(&mut made.tracks),
+            user_tracks,
             markers: raw.markers.clone(),
             ..RawClip::default()
         };
@@ -282,7 +284,7 @@ impl Binding {
             }
             parts
         });
-        let built = builder.build_reporting((0, &out), reference, motion, RESAMPLE_RATE)?;
+        let built = builder.build_reporting(&out, reference, motion, RESAMPLE_RATE)?;
         let (clip, grids) = built;
         let worst = grids.iter().map(|g| g.error).fold(0.0, f64::max);
         let resampled = (grids.len(), worst);

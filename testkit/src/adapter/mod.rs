@@ -148,7 +148,7 @@ impl Library {
         }
         let local = match &n.matrix {
             Some(m) => Affine3x4::from_cols_array(m),
-            None => n.local.to_affine(),
+            None => n.local.into(),
         };
         match n.parent {
             Some(parent) => self.world(parent, models).mul(&local),

@@ -171,7 +171,7 @@ pub fn other_lane_orders() -> Tested {
         let (from, to) = (rig.skeleton(), other.skeleton());
         check(from.layout_hash() != to.layout_hash(), "the orders are one")?;
         let library = Library::from_bytes(&made::library(&rig))?;
-        for c in 0..library.len() {
+        for c in 0..library.clip_count() {
             let (as_is, moved) = (library.clip(c)?, library.clip_for(c, to)?);
             check(moved.fits(to) && !as_is.fits(to), "layouts")?;
             check(moved.markers() == as_is.markers(), "markers")?;

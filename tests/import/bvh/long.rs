@@ -7,9 +7,7 @@ use phalanx::build::{
 use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS};
 use phalanx::import::ImportOptions;
 use phalanx::import::bvh::read_slice;
-use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
-};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::import::{ImportError, Severity};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Pose, Skeleton, UserChannel};
@@ -42,9 +40,9 @@ fn ten_minutes_at_120_hz() {
     let (frames, frame_time) = (72_000, 0.008_333_3);
     let text = take(4, frames, frame_time);
     let (raw, report) = read_slice(text.as_bytes(), "take.bvh", &ImportOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     let (rig, report) = build_rig_reporting(raw.clone(), &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, [], "regular times are kept");
+    assert_eq!(report, [], "regular times are kept");
     let clip = &rig.clips()[0];
     assert_eq!(clip.timelines().len(), 1);
     let timeline = &clip.timelines()[0];
@@ -75,22 +73,21 @@ fn a_take_of_a_day_and_a_half_keeps_its_frames() {
     );
     (0..frames).for_each(|k| text.push_str(["1\n", "2\n", "4\n"][k % 3]));
     let (mut raw, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     let track = raw.clips[0].tracks.remove(0);
     let off = |(k, &t): (usize, &f32)| (f64::from(t) / frame_time - k as f64).abs();
     let worst = track.times.iter().enumerate().map(off).fold(0.0, f64::max);
     assert!(worst > REGULAR_TOLERANCE, "{worst}");
-    raw.channels.push(RawUserChannel {
-        channel: UserChannel { name: "x".into(), rest: ChannelValue::Float(0.0) },
-        tracks: vec![RawUserTrack {
-            clip: 0,
-            interpolation: Interpolation::Linear,
-            values: track.values.iter().copied().step_by(3).collect(),
-            times: track.times.clone(),
-        }],
+    raw.channels.push(UserChannel { name: "x".into(), rest: ChannelValue::Float(0.0) });
+    raw.clips[0].user_tracks.push(RawTrack {
+        node: 0,
+        channel: RawChannel::Weights,
+        interpolation: Interpolation::Linear,
+        values: track.values.iter().copied().step_by(3).collect(),
+        times: track.times.clone(),
     });
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, [], "nothing is resampled");
+    assert_eq!(report, [], "nothing is resampled");
     let clip = &rig.clips()[0];
     let timeline = &clip.timelines()[0];
     assert_eq!((timeline.len as usize, timeline.hint), (frames, None));
@@ -215,7 +212,7 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
     let times = odd_times(MAX_IRREGULAR_KEYS, 100.0);
     let raw = turning(times, Interpolation::Linear, angle);
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     assert_eq!(rig.clips()[0].timelines()[0].len as usize, MAX_IRREGULAR_KEYS);
     // One more is not.
     let times = odd_times(MAX_IRREGULAR_KEYS + 1, 100.0);
@@ -225,8 +222,8 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
     let timeline = rig.clips()[0].timelines()[0];
     assert!((f64::from(timeline.rate) - RESAMPLE_RATE).abs() < 0.01, "{}", timeline.rate);
     assert_eq!(timeline.len as usize, (f64::from(last) * RESAMPLE_RATE).ceil() as usize + 1);
-    let entry = &report.entries[0];
-    assert_eq!((entry.severity, report.entries.len()), (Severity::Repaired, 1));
+    let entry = &report[0];
+    assert_eq!((entry.severity, report.len()), (Severity::Repaired, 1));
     assert_eq!(entry.place, "animation 0 \"odd\", rotation");
     let says = &entry.message;
     let head =
@@ -251,7 +248,7 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
         let (rig, report) = build_rig_reporting(raw.clone(), &options).unwrap();
         let rate = f64::from(rig.clips()[0].timelines()[0].rate);
         assert!((rate / expected - 1.0).abs() < 1e-3, "{rate}");
-        assert_eq!(report.entries.len(), 1);
+        assert_eq!(report.len(), 1);
     }
 }
 
@@ -271,7 +268,7 @@ fn even_times_with_a_glitch_keep_their_keys() {
     assert_eq!(timeline.len as usize, 3 * (keys - 1) + 1);
     let own: Vec<f32> = clip.times(&timeline).iter().copied().step_by(3).collect();
     assert_eq!(own, times);
-    let says = &report.entries[0].message;
+    let says = &report[0].message;
     assert!(says.contains("resampled at 180.000 Hz"), "{says}");
     assert!((radians(clip, &rig, times[39_999])).abs() < 1e-6);
     assert!((radians(clip, &rig, glitch).to_degrees() - 170.0).abs() < 1e-3);
@@ -291,7 +288,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
     // The step is late by less than an interval of the grid, and the report says that it is off by all of it.
     assert!((radians(clip, &rig, 299.9) - 0.25).abs() < 1e-5);
     assert!((radians(clip, &rig, 300.1) - 1.0).abs() < 1e-5);
-    let says = &report.entries[0].message;
+    let says = &report[0].message;
     assert!(
         says.ends_with("up to 42.9718 degrees") || says.ends_with("up to 0.0000 degrees"),
         "{says}"
@@ -317,7 +314,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
         ..RawScene::default()
     };
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    let says = report.entries[0].to_string();
+    let says = report[0].to_string();
     assert!(
         says.starts_with("repaired: animation 0 \"\", translation: ") && says.ends_with(" m"),
         "{says}"
