@@ -10,7 +10,7 @@ use crate::error::BuildError;
 use crate::math::LANES;
 use crate::raw::{RawChannel, RawScene};
 use crate::rig::CYCLE;
-use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
+use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Skeleton};
 use std::ops::Range;
 
 /// The joints of a raw scene, checked.
@@ -18,8 +18,6 @@ pub(super) struct Joints {
     /// The node of every joint.
     pub order: Vec<usize>,
     pub joint_of_node: Vec<u16>,
-    pub joints: Vec<Joint>,
-    pub scalars: Vec<Scalar>,
     /// The scalars of every node.
     pub morphs: Vec<Range<usize>>,
     /// The skeleton, with lanes in joint order.
@@ -47,9 +45,9 @@ impl Joints {
         let joints: Vec<Joint> = order.iter().map(joint).collect();
         let (scalars, morphs) = scalars_of(raw);
         // An invalid skeleton fails here, before anything is measured against it.
-        let plain = Skeleton::new(&joints, None, scalars.clone())?;
+        let plain = Skeleton::new(&joints, None, scalars)?;
         let skeleton = plain.with_channels(raw.channels.clone())?;
-        Ok(Self { order, joint_of_node, joints, scalars, morphs, skeleton })
+        Ok(Self { order, joint_of_node, morphs, skeleton })
     }
 
     /// Lengths in the frames of the scene's nodes. Reads all keys of scales.

@@ -100,21 +100,20 @@ pub fn build_rig_reporting(
 ) -> Result<(Rig, Vec<ReportEntry>), BuildError> {
     let found = Joints::new(&raw)?;
     let lengths = found.lengths(&raw);
-    let Joints { order, joint_of_node, joints, scalars, morphs, .. } = found;
+    let Joints { order, joint_of_node, morphs, skeleton } = found;
     let motions = match &options.root_motion {
-        Some(wanted) => extract(&mut raw, &order, &lengths, wanted)?,
+        Some(wanted) => extract(&mut raw, &skeleton, &order, &lengths, wanted)?,
         None => vec![None; raw.clips.len()],
     };
     let lanes = match &options.lane_order {
         Some(lanes) => lanes.clone(),
         None => {
-            let mut uses = LaneUses::new(joints.len());
+            let mut uses = LaneUses::new(skeleton.len());
             uses.add(&raw, &joint_of_node, &lengths)?;
             uses.order()
         }
     };
-    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?;
-    let skeleton = skeleton.with_channels(raw.channels.clone())?;
+    let skeleton = skeleton.in_lane_order(&lanes)?;
 
     let mut report = Vec::new();
     let clips = build_clips(

@@ -22,7 +22,6 @@ pub use channel::{ChannelHandle, ChannelValue, UserChannel};
 pub(crate) use frames::{Frames, noise_length};
 pub(crate) use human_bone::HUMAN_BONES;
 pub use human_bone::HumanBone;
-pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::JointRef;
 pub(crate) use limits::{LEAST_ROTATION_DOT, ROTATION_SQUARES};
 pub use limits::{MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SECONDS, MAX_WORLD};
