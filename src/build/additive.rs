@@ -1,6 +1,6 @@
 //! Additive clips: differences of a clip to the rest pose, to a frame of a clip, or to a pose.
 
-use super::clip_builder::{ClipBuilder, Reference, Target};
+use super::clip_builder::{ClipBuilder, Target};
 use super::lengths::Lengths;
 use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
@@ -103,9 +103,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
         max_bytes: max_bytes(),
         channels: &channels,
     };
-    builder
-        .build(&raw, Reference::Pose(reference), None)
-        .map_err(|source| source.in_animation(clip))
+    builder.build(&raw, Some(reference), None).map_err(|source| source.in_animation(clip))
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
@@ -125,9 +123,7 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
         max_bytes: max_bytes(),
         channels: &raw.channels,
     };
-    builder
-        .build(found, Reference::Pose(reference), None)
-        .map_err(|source| source.in_animation(clip))
+    builder.build(found, Some(reference), None).map_err(|source| source.in_animation(clip))
 }
 
 /// The pose of a clip of a rig at a time.

@@ -88,11 +88,8 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
 fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
     let mut moved = mesh.clone();
     for p in &mut moved.primitives {
-        for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
-            let slot = slots.get(usize::from(*joint)).copied();
-            // Importers reject weighted influences beyond the skin; unweighted ones become 0.
-            *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
-        }
+        // Importers reject weighted influences beyond the skin.
+        p.influences.move_slots(|slot| slots.get(slot).copied());
         p.material = p.material.map(|m| m + first_material);
     }
     moved

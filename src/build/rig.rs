@@ -1,6 +1,6 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
-use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target};
+use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Resampled, Target};
 use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
@@ -213,7 +213,7 @@ fn build_clips(
         };
         let rate = options.resample_rate;
         let (built, resampled) = builder
-            .build_reporting(c, Reference::None, motion, rate)
+            .build_reporting(c, None, motion, rate)
             .map_err(|source| source.in_animation(clip))?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());

@@ -62,7 +62,7 @@ pub enum BuildError {
         limit: u64,
     },
     /// The rows of a clip take more memory than allowed.
-    #[error("clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}", Blocks(*.keys), clip = shorten(.clip))]
+    #[error("clip \"{clip}\"{} needs {needed} bytes of rows, the limit is {limit}", blocks(*.keys), clip = shorten(.clip))]
     ClipBytes {
         /// Name of the clip.
         clip: String,
@@ -136,14 +136,10 @@ pub enum BuildError {
 }
 
 /// The blocks of a clip whose keys are beyond a limit.
-struct Blocks(u32);
-
-impl std::fmt::Display for Blocks {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            0 => Ok(()),
-            keys => write!(f, ", with blocks of {},", plural(keys.into(), "key")),
-        }
+fn blocks(keys: u32) -> String {
+    match keys {
+        0 => String::new(),
+        keys => format!(", with blocks of {},", plural(keys.into(), "key")),
     }
 }
 

@@ -63,8 +63,8 @@ pub(super) fn read(
     names: &Names,
     meshes: &[Arc<Mesh>],
 ) -> Result<Nodes, ReadError> {
-    let name = r.one("the rig's name")?;
-    let mut out = Nodes { name: r.name(names, name)?.unwrap_or_default(), ..Nodes::default() };
+    let name = r.named(names, "the rig's name")?.unwrap_or_default();
+    let mut out = Nodes { name, ..Nodes::default() };
     let nodes = r.count("the number of nodes", 56)?;
     let roots = r.count("the number of roots", 4)?;
     let placed = r.count("the number of meshes on nodes", 24)?;
@@ -84,7 +84,7 @@ pub(super) fn read(
             source: source as usize,
             name,
             parent: optional(parent),
-            local: local.first().map_or_else(Default::default, |&l| Trs::from_array(l)),
+            local: local.first().map_or_else(Default::default, |&l| Trs::from(l)),
             matrix: None,
             joint: (joint != NO_JOINT).then_some(joint),
             morphs: 0..0,

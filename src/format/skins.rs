@@ -36,8 +36,7 @@ pub(super) fn read(
     let mut skins = Vec::new();
     for skin in 0..count {
         r.charge(size_of::<Skin>())?;
-        let name = r.one("the name of a skin")?;
-        let name = r.name(names, name)?;
+        let name = r.named(names, "the name of a skin")?;
         let slots = r.count("the number of slots", 2 + 48)?;
         let list: Vec<u16> = r.many(slots, "slots")?;
         r.pad(4)?;

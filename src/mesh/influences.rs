@@ -45,6 +45,13 @@ impl Influences {
         self.joints.is_empty()
     }
 
+    /// Changes the slots of influences with a weight; all others, and those without a new slot, refer to slot 0.
+    pub(crate) fn move_slots(&mut self, new: impl Fn(usize) -> Option<u16>) {
+        for (slot, &weight) in self.joints.iter_mut().zip(&self.weights) {
+            *slot = new(usize::from(*slot)).filter(|_| weight != 0.0).unwrap_or(0);
+        }
+    }
+
     /// Keeps the `count` largest influences of each vertex. Returns them with the largest sum of weights
     /// dropped from one vertex.
     ///

@@ -16,7 +16,7 @@ use super::scalars;
 use super::setup::Setup;
 use super::track::{Tracks, rotations};
 use super::work::{Room, Work, tolerances};
-use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
+use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Target};
 use crate::build::lengths::Lengths;
 use crate::clip::{Channel, Clip};
 use crate::error::BuildError;
@@ -183,7 +183,7 @@ impl Retargeting {
             None => hips.root_motion(m),
         });
         let (built, resampled) =
-            builder.build_reporting(&result, Base::None, root_motion, RESAMPLE_RATE)?;
+            builder.build_reporting(&result, None, root_motion, RESAMPLE_RATE)?;
         Ok(((built, report), resampled.is_empty()))
     }
 }

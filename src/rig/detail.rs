@@ -94,12 +94,7 @@ impl Rig {
         let kept = KeptSlots::new(self, &meshes);
         let skins: Vec<Skin> = kept.skins(self);
         let meshes = kept.meshes(&meshes)?;
-        let mut palette_offsets = Vec::with_capacity(skins.len());
-        let mut palette_len = 0;
-        for skin in &skins {
-            palette_offsets.push(palette_len);
-            palette_len += skin.len();
-        }
+        let (palette_offsets, palette_len) = super::parts::palette(&skins);
         let mut evaluated = needed(skeleton, &skins, keep.clone());
         for (joint, evaluated) in evaluated.iter_mut().enumerate() {
             *evaluated &= keep[joint] || !left_out[joint];
@@ -305,11 +300,8 @@ fn used_slots(mesh: &Mesh) -> Vec<u16> {
 /// A mesh whose influences refer to new slots. Influences without a weight refer to slot 0.
 fn on_slots(mesh: &Mesh, new_slots: &[Option<u16>]) -> Mesh {
     let mut moved = mesh.clone();
-    for influences in moved.primitives.iter_mut().map(|p| &mut p.influences) {
-        for (slot, &weight) in influences.joints.iter_mut().zip(&influences.weights) {
-            let new = new_slots.get(usize::from(*slot)).copied().flatten();
-            *slot = new.filter(|_| weight != 0.0).unwrap_or(0);
-        }
+    for p in &mut moved.primitives {
+        p.influences.move_slots(|slot| new_slots.get(slot).copied().flatten());
     }
     moved
 }

@@ -68,12 +68,7 @@ impl Rig {
                 Some(ImageData::Encoded { .. }) => {}
             }
         }
-        let mut palette_offsets = Vec::with_capacity(parts.skins.len());
-        let mut next = 0;
-        for skin in &parts.skins {
-            palette_offsets.push(next);
-            next += skin.len();
-        }
+        let (palette_offsets, palette_len) = palette(&parts.skins);
         let slot_bounds = measure_slots(&parts.skins, &palette_offsets, &parts.meshes)?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
@@ -84,7 +79,7 @@ impl Rig {
             skins: parts.skins,
             file_skins: parts.file_skins,
             palette_offsets,
-            palette_len: next,
+            palette_len,
             clips: parts.clips,
             nodes: parts.nodes,
             roots: parts.roots,
@@ -153,6 +148,17 @@ impl Rig {
             images: self.images.to_vec(),
         }
     }
+}
+
+/// The first palette row of each skin, and the number of rows.
+pub(super) fn palette(skins: &[Skin]) -> (Vec<usize>, usize) {
+    let mut len = 0;
+    let first = |skin: &Skin| {
+        len += skin.len();
+        len - skin.len()
+    };
+    let offsets = skins.iter().map(first).collect();
+    (offsets, len)
 }
 
 /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.

@@ -48,15 +48,6 @@ impl Target {
     }
 }
 
-/// The reference of an additive clip.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reference<'a> {
-    /// No reference: a full clip.
-    None,
-    /// A pose in lane order: an additive clip of differences to it.
-    Pose(&'a Pose),
-}
-
 /// Builds one clip. `targets[node]` says where a node's properties are stored.
 pub(crate) struct ClipBuilder<'a> {
     pub skeleton: &'a Skeleton,
@@ -89,10 +80,11 @@ struct Timelines {
 }
 
 impl ClipBuilder<'_> {
+    /// Builds a clip: a full one or, with a reference pose in lane order, an additive one of differences to it.
     pub fn build(
         &self,
         raw: &RawClip,
-        reference: Reference<'_>,
+        reference: Option<&Pose>,
         root_motion: Option<RootMotionParts>,
     ) -> Result<Clip, BuildError> {
         let built = self.build_reporting(raw, reference, root_motion, RESAMPLE_RATE);
@@ -103,7 +95,7 @@ impl ClipBuilder<'_> {
     pub fn build_reporting(
         &self,
         raw: &RawClip,
-        reference: Reference<'_>,
+        reference: Option<&Pose>,
         root_motion: Option<RootMotionParts>,
         rate: f64,
     ) -> Result<(Clip, Vec<Resampled>), BuildError> {
@@ -121,8 +113,8 @@ impl ClipBuilder<'_> {
             duration: raw.duration,
             markers: raw.markers.clone(),
             kind: match reference {
-                Reference::None => ClipKind::Full,
-                Reference::Pose(_) => ClipKind::Additive,
+                None => ClipKind::Full,
+                Some(_) => ClipKind::Additive,
             },
             root_motion,
             ..ClipParts::default()
@@ -149,7 +141,7 @@ impl ClipBuilder<'_> {
         clip: &str,
         index: usize,
         track: &RawTrack,
-        reference: Reference<'_>,
+        reference: Option<&Pose>,
         lanes: &mut [Vec<Lane>; 4],
     ) -> Result<(), BuildError> {
         let target = self.targets.get(track.node).copied().unwrap_or_default();
@@ -167,7 +159,7 @@ impl ClipBuilder<'_> {
         for part in 0..parts {
             let mut curve = Curve::new(track, part);
             let lane = first + part;
-            if let Reference::Pose(pose) = reference {
+            if let Some(pose) = reference {
                 make_additive(&mut curve, channel, lane, pose);
             }
             let variation = classify(&curve, channel, self.lengths.local(track.node));
@@ -189,7 +181,7 @@ impl ClipBuilder<'_> {
         &self,
         clip: &str,
         (track, same): (&RawTrack, usize),
-        reference: Reference<'_>,
+        reference: Option<&Pose>,
         lanes: &mut Vec<Lane>,
     ) -> Result<(), BuildError> {
         let Some(user) = self.channels.get(track.node) else {
@@ -239,7 +231,7 @@ impl ClipBuilder<'_> {
         };
         let whole = channel.rest.is_quaternion().then(|| {
             let mut curve = Curve::new(&raw, 0);
-            if let Reference::Pose(pose) = reference {
+            if let Some(pose) = reference {
                 let base = std::array::from_fn(|c| f64::from(pose.scalar(first + c)));
                 turn_back(&mut curve, &base);
             }
@@ -251,7 +243,7 @@ impl ClipBuilder<'_> {
                 Some(whole) => whole.part(part, NLERP_MAX_ANGLE),
                 None => {
                     let mut curve = Curve::new(&raw, part);
-                    if let Reference::Pose(pose) = reference {
+                    if let Some(pose) = reference {
                         make_additive(&mut curve, Channel::Scalar, lane, pose);
                     }
                     curve

@@ -5,7 +5,7 @@ use super::names::{BindMatch, is_hips, pairs};
 use super::path::{Route, routes};
 use super::report::BindReport;
 use super::tracks::{self, Locals};
-use crate::build::clip_builder::{ClipBuilder, Reference, Target};
+use crate::build::clip_builder::{ClipBuilder, Target};
 use crate::build::lengths::Lengths;
 use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE, raw_clip, take_quaternions};
@@ -257,15 +257,8 @@ impl Binding {
             ..RawClip::default()
         };
         out.tracks.extend(scalar_tracks);
-        let neutral;
-        let reference = match additive {
-            false => Reference::None,
-            // The tracks hold differences already: subtract the neutral pose.
-            true => {
-                neutral = neutral_pose(target);
-                Reference::Pose(&neutral)
-            }
-        };
+        // The tracks of an additive clip hold differences already: subtract the neutral pose.
+        let neutral = additive.then(|| neutral_pose(target));
         let builder = ClipBuilder {
             skeleton: target,
             targets: &Target::of_joints(target),
@@ -284,7 +277,7 @@ impl Binding {
             }
             parts
         });
-        let built = builder.build_reporting(&out, reference, motion, RESAMPLE_RATE)?;
+        let built = builder.build_reporting(&out, neutral.as_ref(), motion, RESAMPLE_RATE)?;
         let (clip, grids) = built;
         let worst = grids.iter().map(|g| g.error).fold(0.0, f64::max);
         let resampled = (grids.len(), worst);
