@@ -83,7 +83,7 @@ says! { ImportFault:
         there, the frame time is {} s; of the {frames} frames the first {frame} can be read",
         number(*step), number(*frame_time)),
     Self::Limit { what, needed, limit } => ("{what}: {needed}, the limit is {limit}"),
-    Self::Memory { what, needed, limit } => ("{what} in bytes: {needed} needed, the limit is {limit}"),
+    Self::Memory { what, needed, limit } => ("{what}: {needed} needed, the limit is {limit}"),
     Self::MarkedClip(error) => ("{error}"),
 }
 

@@ -169,7 +169,7 @@ fn reserve(
     let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
     let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
     if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
-        return Err(Kind::Memory { what: "memory of the import", needed, limit }.into());
+        return Err(Kind::Memory { what: "memory of the import in bytes", needed, limit }.into());
     }
     let all = needed.saturating_mul(1 + BUILDING);
     let none = |_| invalid(format!("the motion needs {all} bytes of memory, more than there are"));

@@ -67,7 +67,7 @@ impl MemoryLimit {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
             return Err(ImportFault::Memory {
-                what: "memory of the import",
+                what: "memory of the import in bytes",
                 needed,
                 limit: self.limit,
             });
@@ -76,7 +76,7 @@ impl MemoryLimit {
             (self.work.saturating_add(bytes), self.limit.saturating_mul(WORK_PER_MEMORY));
         if work > limit {
             return Err(ImportFault::Memory {
-                what: "data decoded by the import",
+                what: "bytes decoded by the import",
                 needed: work,
                 limit,
             });
