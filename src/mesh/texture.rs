@@ -27,7 +27,7 @@ pub struct Texture {
 ///     rotation: std::f32::consts::FRAC_PI_2,
 ///     scale: [2.0, 2.0],
 /// };
-/// let [u, v] = transform.rows().map(|[a, b, c]| a * 0.25 + b * 0.0 + c);
+/// let [u, v] = transform.apply([0.25, 0.0]);
 /// // To the right becomes upwards, a quarter turn against the clock.
 /// assert!((u - 0.5).abs() < 1e-6 && (v + 0.5).abs() < 1e-6);
 /// ```
@@ -56,6 +56,11 @@ impl TextureTransform {
         let (sin, cos) = self.rotation.sin_cos();
         let ([x, y], [u, v]) = (self.scale, self.offset);
         [[cos * x, sin * y, u], [-sin * x, cos * y, v]]
+    }
+
+    /// Transforms texture coordinates.
+    pub fn apply(&self, [u, v]: [f32; 2]) -> [f32; 2] {
+        self.rows().map(|[a, b, c]| a * u + b * v + c)
     }
 }
 
@@ -97,7 +102,7 @@ pub enum Filter {
 
 impl Wrap {
     /// All values, in the order of their numbers in files.
-    pub(crate) const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
+    pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
 impl Filter {
@@ -127,10 +132,9 @@ mod tests {
             rotation: std::f32::consts::FRAC_PI_2,
             scale: [3.0, 0.5],
         };
-        let apply = |of: &TextureTransform, u, v| of.rows().map(|[a, b, c]| a * u + b * v + c);
         // (u, v) → (3 u, v / 2) → (v / 2, −3 u) → + offset.
-        assert!(near(apply(&transform, 1.0, 0.0), [0.25, -4.0]));
-        assert!(near(apply(&transform, 0.0, 1.0), [0.75, -1.0]));
-        assert_eq!(apply(&TextureTransform::default(), 0.3, 7.0), [0.3, 7.0]);
+        assert!(near(transform.apply([1.0, 0.0]), [0.25, -4.0]));
+        assert!(near(transform.apply([0.0, 1.0]), [0.75, -1.0]));
+        assert_eq!(TextureTransform::default().apply([0.3, 7.0]), [0.3, 7.0]);
     }
 }
