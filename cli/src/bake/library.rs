@@ -20,7 +20,6 @@ use phalanx::clip::Clip;
 use phalanx::format::{
     Library, LibraryWriter, Source, WriteError, hash_bytes, remove_leftovers, save,
 };
-use phalanx::import::ReportEntry;
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;

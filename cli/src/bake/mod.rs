@@ -30,7 +30,7 @@ use super::output;
 use clap::Args;
 use clap::error::ErrorKind;
 use phalanx::format::ClipForm;
-use phalanx::import::{ReportEntry, UpAxis};
+use phalanx::import::UpAxis;
 use progress::Progress;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
