@@ -176,7 +176,7 @@ pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<Range<usize>>) {
                 .enumerate()
                 .map(|(i, &rest)| Scalar { name: format!("{name}.weights[{i}]"), rest }),
         );
-        morphs.push(first..scalars.len());
+        morphs.push(if n.weights.is_empty() { 0..0 } else { first..scalars.len() });
     }
     (scalars, morphs)
 }
