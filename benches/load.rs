@@ -99,7 +99,7 @@ fn load(c: &mut Criterion) {
             let mut next = 0;
             group.bench_function(BenchmarkId::new(way, name), |b| {
                 let turn = || {
-                    next = (next + 7) % library.len();
+                    next = (next + 7) % library.clip_count();
                     next
                 };
                 b.iter_batched(turn, |c| library.clip(c), BatchSize::SmallInput);

@@ -129,7 +129,7 @@ fn child(way: &str, file: &Path) -> Result<(), Box<dyn Error>> {
     let first = library.clip(0)?;
     step(start);
     let start = now();
-    let clips = (1..library.len()).map(|clip| library.clip(clip));
+    let clips = (1..library.clip_count()).map(|clip| library.clip(clip));
     let clips = clips.collect::<Result<Vec<_>, _>>()?;
     step(start);
     let start = now();

@@ -89,7 +89,7 @@ fn samples(c: &mut Criterion) {
         println!("{name}: {} timelines", clip.timelines().len());
         let mut hints = vec![0; clip.hint_count()];
         let mut cursors = vec![Cursor::default(); clip.timelines().len()];
-        let mut output = rig.skeleton().new_pose();
+        let mut output = rig.skeleton().rest_pose().clone();
         let mut group = c.benchmark_group(format!("timelines/{name}"));
         for (order, time) in &orders {
             let mut pass = 0;

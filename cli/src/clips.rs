@@ -14,7 +14,7 @@ use clap::Args;
 use phalanx::build::{BuildError, with_clips};
 use phalanx::clip::{Clip, reorder_lanes};
 use phalanx::format::Library;
-use phalanx::import::{self, ImportOptions, ImportReport, UpAxis, clip_name_from_file};
+use phalanx::import::{self, ImportOptions, ReportEntry, UpAxis, clip_name_from_file};
 use phalanx::mesh::ImageMode;
 use phalanx::retarget::{BindOptions, BindReport, Binding, BoundClip, RetargetError};
 use phalanx::rig::Rig;
@@ -72,7 +72,7 @@ pub struct ClipFile {
     pub clips: Vec<Arc<Clip>>,
     skeleton: Arc<Skeleton>,
     /// The report of the import of the file.
-    pub report: ImportReport,
+    pub report: Vec<ReportEntry>,
 }
 
 /// The clips of a file on a model.
@@ -106,7 +106,7 @@ impl ClipFile {
             let (clips, skeleton) = (rig.clips().to_vec(), rig.skeleton().clone());
             return Self::named(path, clips, skeleton, imported.report);
         };
-        Self::named(path, clips, skeleton, ImportReport::default())
+        Self::named(path, clips, skeleton, Vec::new())
     }
 
     /// The clips of a model that is loaded.
@@ -122,7 +122,7 @@ impl ClipFile {
         path: &Path,
         mut clips: Vec<Arc<Clip>>,
         skeleton: Arc<Skeleton>,
-        report: ImportReport,
+        report: Vec<ReportEntry>,
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if clips.is_empty() {
@@ -150,7 +150,7 @@ impl ClipFile {
             file: self.file.clone(),
             clips: Vec::new(),
             binding: None,
-            notes: findings::lines(self.report.entries.iter()),
+            notes: findings::lines(self.report.iter()),
         };
         let mismatch = self.skeleton.mismatch(target);
         let equal = !matches!(mismatch, Some(SkeletonMismatch::Structure(_)));

@@ -1,7 +1,7 @@
 //! Findings: what an import report says of a file, as lines on standard error and as JSON.
 
 use super::output;
-use phalanx::import::{ImportReport, ReportEntry, Severity};
+use phalanx::import::{ReportEntry, Severity};
 use serde::Serialize;
 
 /// The most entries of a file's import report that are printed.
@@ -41,8 +41,8 @@ pub struct FileReport {
 
 impl FileReport {
     /// The report of a file, which prints what was dropped or repaired.
-    pub fn new(file: &str, report: &ImportReport) -> Self {
-        let entries = report.entries.iter();
+    pub fn new(file: &str, report: &[ReportEntry]) -> Self {
+        let entries = report.iter();
         Self {
             file: file.to_owned(),
             entries: entries.clone().map(ReportLine::from).collect(),
@@ -51,7 +51,7 @@ impl FileReport {
     }
 
     /// The report of a file whose lines are printed elsewhere.
-    pub fn quiet(file: &str, report: &ImportReport) -> Self {
+    pub fn quiet(file: &str, report: &[ReportEntry]) -> Self {
         Self { lines: Vec::new(), ..Self::new(file, report) }
     }
 
@@ -93,10 +93,10 @@ pub fn with_options(line: &str) -> String {
 
 /// Prints what the import dropped of a model that is drawn, played or measured. Textures that are missing are named
 /// where they are drawn.
-pub fn print_dropped(file: &str, report: &ImportReport) {
+pub fn print_dropped(file: &str, report: &[ReportEntry]) {
     let texture =
         |e: &ReportEntry| e.place.starts_with("image ") || e.message.starts_with("texture ");
-    let dropped = report.entries.iter();
+    let dropped = report.iter();
     let dropped = dropped.filter(|e| e.severity == Severity::Dropped && !texture(e));
     print(file, &lines(dropped));
 }

@@ -5,7 +5,6 @@ use super::model::Model;
 use super::output;
 use super::unit;
 use clap::Args;
-use phalanx::import::MEMORY;
 use phalanx::import::bvh::is_bvh_file;
 use phalanx::import::{ImportError, ImportFault, ImportOptions};
 use std::path::Path;
@@ -112,7 +111,7 @@ pub fn advise(error: ImportError) -> CliError {
         ImportError::Fault { fault, .. } => match fault {
             ImportFault::Extension { .. } => "--lenient reads the file without it",
             ImportFault::ParentFolder { .. } => "--allow-parent-folders follows it",
-            ImportFault::Limit { what, .. } if MEMORY.contains(what) => RAISES,
+            ImportFault::Memory { .. } => RAISES,
             _ => return error.into(),
         },
         _ => return error.into(),

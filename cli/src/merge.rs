@@ -104,7 +104,7 @@ pub fn run(args: &MergeArgs) -> Result<(), CliError> {
         file: args.out.display().to_string(),
         bytes: merged.byte_len(),
         parts: all.len(),
-        clips: merged.len(),
+        clips: merged.clip_count(),
         clips_converted: converted.len(),
         conversion_error: converted.iter().copied().fold(0.0, f32::max),
     };
@@ -142,7 +142,7 @@ fn check(first: &Path, base: &Library, all: &[(&Path, &Library)]) -> Result<(), 
         if skeleton.mismatch(needed) != Some(SkeletonMismatch::JointOrder) {
             BakeFault::same_skeleton((&name(path), skeleton), (&name(first), needed), BIND)?;
         }
-        for clip in (0..part.len()).filter_map(|c| Some(part.clip_info(c)?.name)) {
+        for clip in (0..part.clip_count()).filter_map(|c| Some(part.clip_info(c)?.name)) {
             if !own.insert(clip) {
                 continue;
             }
@@ -186,7 +186,7 @@ fn write<W: std::io::Write + std::io::Seek>(
     let mut joined = Provenance::default();
     for &(path, part) in all {
         let clips = part.sections().filter(|s| s.section == Section::Clip);
-        let mut moved = vec![0.0; part.len()];
+        let mut moved = vec![0.0; part.clip_count()];
         for ((clip, section), moved) in clips.enumerate().zip(&mut moved) {
             let read = part.clip_for(clip, skeleton).map_err(|e| broken(path, e))?;
             let form = section.form.unwrap_or_default();
@@ -241,12 +241,12 @@ fn join(joined: &mut Provenance, part: &Library, moved: &[f32]) {
     let before = joined.sources.len() as u32;
     joined.sources.extend_from_slice(&p.sources);
     // A part without provenance of its clips gets an empty source.
-    if p.clips.len() != part.len() {
+    if p.clips.len() != part.clip_count() {
         joined.sources.push(Source::default());
     }
     let unknown =
         ClipOrigin { source: p.sources.len() as u32, max_error: f32::NAN, ..ClipOrigin::default() };
-    joined.clips.extend((0..part.len()).map(|clip| {
+    joined.clips.extend((0..part.clip_count()).map(|clip| {
         let origin = p.clips.get(clip).copied().unwrap_or(unknown);
         let error = origin.max_error + moved.get(clip).copied().unwrap_or_default();
         ClipOrigin {

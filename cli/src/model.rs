@@ -12,7 +12,7 @@ use super::{output, textures};
 use phalanx::format::{self, Library, RigOptions};
 use phalanx::import;
 use phalanx::import::bvh::is_bvh_file;
-use phalanx::import::{ImportError, ImportOptions, ImportReport};
+use phalanx::import::{ImportError, ImportOptions, ReportEntry};
 use phalanx::mesh::ImageMode;
 use phalanx::playback::{EvaluatedPose, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
@@ -39,7 +39,7 @@ pub struct Model {
     /// The rig.
     pub rig: Arc<Rig>,
     /// What the import repaired, dropped or did not use.
-    pub report: ImportReport,
+    pub report: Vec<ReportEntry>,
     /// The file, if it is a .phx file.
     pub library: Option<Library>,
     /// Files whose clips it was given.
@@ -55,7 +55,7 @@ impl Model {
                 file: BUILT_IN.into(),
                 built_in: true,
                 rig: Arc::new(import::mannequin()?),
-                report: ImportReport::default(),
+                report: Vec::new(),
                 library: None,
                 bound: Vec::new(),
             });
@@ -139,7 +139,7 @@ impl Model {
             file,
             built_in: false,
             rig: Arc::new(rig),
-            report: ImportReport::default(),
+            report: Vec::new(),
             library: Some(library),
             bound: Vec::new(),
         })

@@ -16,7 +16,7 @@ pub fn missing(model: &Model) -> Option<String> {
     unread.sort_unstable();
     unread.dedup();
     let dropped = || {
-        let entries = model.report.entries.iter();
+        let entries = model.report.iter();
         entries.filter(|e| e.severity == Severity::Dropped)
     };
     let image = |&i: &usize| {

@@ -233,7 +233,7 @@ fn check(file: &Path, sources: &mut [Given]) -> Result<Verified, CliError> {
     verified.opened = true;
     verified.bytes = library.byte_len();
     verified.sections = library.sections().len();
-    verified.clips = library.len();
+    verified.clips = library.clip_count();
     let stated = library.provenance().clips.iter().map(|c| c.max_error);
     verified.stated_error = stated.filter(|e| !e.is_nan()).reduce(f32::max);
     if let Err(error) = library.verify() {
@@ -294,10 +294,10 @@ fn measure(
             verified.add_fault(error.to_string());
         }
     }
-    if verified.measured_clips == before && !library.is_empty() && p.clips.is_empty() {
+    if verified.measured_clips == before && library.clip_count() > 0 && p.clips.is_empty() {
         verified.add_fault(format!(
             "its provenance does not state which of its {} come from {}, so none was measured",
-            text::plural(library.len(), "clip"),
+            text::plural(library.clip_count(), "clip"),
             source.input.name()
         ));
     }

@@ -24,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Ok((scene, report)) = read_slice(text, "fuzz", &options) else {
         return;
     };
-    assert!(report.entries.len() <= 3, "entries are few: {report:?}");
+    assert!(report.len() <= 3, "entries are few: {report:?}");
     for track in scene.clips.iter().flat_map(|c| &c.tracks) {
         let finite = track.values.iter().chain(&track.times).all(|v| v.is_finite());
         assert!(finite, "tracks of a file that was read are finite");

@@ -38,16 +38,16 @@ fn turned(skeleton: &Skeleton) -> Option<Skeleton> {
 /// Opens a file and reads everything in it; returns the rig, if there is one.
 fn read(file: &[u8]) -> Option<Rig> {
     let library = Library::from_bytes(file).ok()?;
-    for clip in 0..library.len() {
+    for clip in 0..library.clip_count() {
         let name = library.clip_info(clip).expect("the index is in range").name;
         let first = library.find_clip(name).expect("the name exists");
         assert!(library.clip_info(first).is_some_and(|c| c.name == name));
         let _ = black_box(library.clip(clip));
     }
-    assert!(library.clip(library.len()).is_err());
+    assert!(library.clip(library.clip_count()).is_err());
     // One after the other, since each may use the memory that the file's size allows.
     if let Some(turned) = turned(library.skeleton()) {
-        for clip in 0..library.len() {
+        for clip in 0..library.clip_count() {
             let moved = library.clip_for(clip, &turned);
             assert!(moved.is_err() || library.clip(clip).is_ok());
         }

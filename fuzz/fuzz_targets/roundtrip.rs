@@ -202,7 +202,7 @@ fuzz_target!(|bytes: &[u8]| {
         let library = Library::from_bytes(&file).expect("the file was just written");
         assert!(*library.provenance() == provenance);
         same(&rig, &library.rig(&RigOptions::default()).expect("the file was just written"));
-        for clip in 0..library.len() {
+        for clip in 0..library.clip_count() {
             let moved = library.clip_for(clip, other.skeleton());
             let moved = match moved {
                 Ok(moved) => moved,

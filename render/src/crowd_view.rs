@@ -51,7 +51,7 @@ impl CrowdView {
             rig,
             model,
             details: Vec::new(),
-            morphs: !source.morphs().is_empty(),
+            morphs: source.nodes().iter().any(|n| !n.morphs.is_empty()),
         });
         Ok(())
     }

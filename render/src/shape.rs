@@ -111,14 +111,13 @@ impl<'a> RigShape<'a> {
                 let material = material.unwrap_or(&PLAIN);
                 let texture = material.base_color_texture.as_ref();
                 let image = texture.and_then(|t| rig.images().get(t.image));
-                let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
                 out.push(DrawMesh {
                     primitive,
                     material,
                     image: image.and_then(Option::as_ref).and_then(ImageData::decoded),
                     tint: tint_strength(material, has_tint),
                     placement,
-                    first_weight: morph.map_or(0, |m| m.scalars.start as u32),
+                    first_weight: rig.nodes()[mesh.node].morphs.start as u32,
                 });
             }
         }

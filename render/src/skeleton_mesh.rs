@@ -91,7 +91,6 @@ pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, BuildError> {
             ..Material::default()
         }],
         images: Vec::new(),
-        morphs: rig.morphs().to_vec(),
     };
     Rig::new(parts).map(Some)
 }

@@ -320,7 +320,7 @@ impl<'a> Sampler<'a> {
             clip,
             hints: vec![0; clip.hint_count()],
             cursors: vec![Cursor::default(); clip.timelines().len()],
-            pose: skeleton.new_pose(),
+            pose: skeleton.rest_pose().clone(),
         }
     }
 

@@ -21,7 +21,7 @@ pub use metric::measure_error;
 pub use report::ErrorReport;
 pub use source::measure_source;
 
-use crate::clip::{Clip, ClipFault, ClipKind};
+use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
 use crate::runtime::JobError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
@@ -239,13 +239,11 @@ fn attempt(
         let built = optimise(tracks, target);
         let clip = match pack::pack(raw, skeleton, settings, tracks, &built) {
             // The steps are so coarse that a rotation lost its direction or a scale exceeds its limit.
-            Err(BuildError::Clip(ClipFault::Beyond { .. } | ClipFault::Scale { .. }))
-                if built.reached =>
-            {
+            Err(BuildError::Beyond { .. }) if built.reached => {
                 target *= 0.5;
                 continue;
             }
-            Err(BuildError::Clip(ClipFault::Beyond { .. } | ClipFault::Scale { .. })) => break,
+            Err(BuildError::Beyond { .. }) => break,
             packed => packed?,
         };
         let (report, weighted) = metric::measure((raw, skeleton), &clip, settings)?;

@@ -3,9 +3,7 @@
 use super::*;
 use crate::build::{BuildOptions, build_rig};
 use crate::clip::{Channel, Encoding};
-use crate::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
-};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use crate::skeleton::{ChannelValue, UserChannel};
 use glam::Quat;
 
@@ -25,17 +23,16 @@ fn baked_clips_can_be_baked_again() {
                 times: times.clone(),
                 values: times.iter().flat_map(turn).collect(),
             }],
-            ..RawClip::default()
-        }],
-        channels: vec![RawUserChannel {
-            channel: UserChannel { name: "smile".into(), rest: ChannelValue::Float(0.0) },
-            tracks: vec![RawUserTrack {
-                clip: 0,
+            user_tracks: vec![RawTrack {
+                node: 0,
+                channel: RawChannel::Weights,
                 interpolation: Interpolation::Linear,
                 values: times.iter().map(|t| (3.0 * t).cos()).collect(),
                 times,
             }],
+            ..RawClip::default()
         }],
+        channels: vec![UserChannel { name: "smile".into(), rest: ChannelValue::Float(0.0) }],
         scenes: vec![vec![0]],
         ..RawScene::default()
     };

@@ -1,6 +1,6 @@
 //! Additive clips: differences of a clip to the rest pose, to a frame of a clip, or to a pose.
 
-use super::clip_builder::{ClipBuilder, Reference, Target};
+use super::clip_builder::{ClipBuilder, Target};
 use super::lengths::Lengths;
 use super::rig::{BuildOptions, targets_of};
 use super::unbuild::{raw_clip, take_quaternions};
@@ -103,9 +103,7 @@ fn from_clip(rig: &Rig, clip: usize, reference: &Pose) -> Result<Clip, BuildErro
         max_bytes: max_bytes(),
         channels: &channels,
     };
-    builder
-        .build((0, &raw), Reference::Pose(reference), None)
-        .map_err(|source| source.in_animation(clip))
+    builder.build(&raw, Some(reference), None).map_err(|source| source.in_animation(clip))
 }
 
 fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<Clip, BuildError> {
@@ -120,14 +118,12 @@ fn from_raw(rig: &Rig, raw: &RawScene, clip: usize, reference: &Pose) -> Result<
     let joint_of_node: Vec<u16> = joints.collect();
     let builder = ClipBuilder {
         skeleton,
-        targets: &targets_of(skeleton, &joint_of_node, rig.morphs()),
+        targets: &targets_of(skeleton, &joint_of_node, nodes.iter().map(|n| &n.morphs)),
         lengths: &Lengths::of_scene(skeleton, &joint_of_node, &raw.clips),
         max_bytes: max_bytes(),
         channels: &raw.channels,
     };
-    builder
-        .build((clip, found), Reference::Pose(reference), None)
-        .map_err(|source| source.in_animation(clip))
+    builder.build(found, Some(reference), None).map_err(|source| source.in_animation(clip))
 }
 
 /// The pose of a clip of a rig at a time.
@@ -143,7 +139,7 @@ fn sample(rig: &Rig, clip: usize, time: f32) -> Result<Pose, BuildError> {
             high: clip.duration(),
         }));
     }
-    let mut output = skeleton.new_pose();
+    let mut output = skeleton.rest_pose().clone();
     SampleJob {
         skeleton,
         clip,

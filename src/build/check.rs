@@ -1,10 +1,8 @@
 //! Checks of the indices of raw data.
 
 use crate::error::{BuildError, MAX_SCALARS};
-use crate::mesh::{MeshFault, Primitive};
 use crate::raw::RawScene;
-use crate::rig::is_forest;
-use crate::words::shorten;
+use crate::rig::{CYCLE, is_forest};
 
 /// Checks every index, the parents, the number of scalars and the primitives.
 pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
@@ -27,13 +25,14 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         }
     }
     if !is_forest(&raw.nodes, |n| n.parent) {
-        return Err(BuildError::Cycle);
+        return Err(BuildError::invalid(CYCLE));
     }
     let weights: usize = raw.nodes.iter().map(|n| n.weights.len()).sum();
-    let channels = raw.channels.iter().map(|c| c.channel.rest.width());
+    let channels = raw.channels.iter().map(|c| c.rest.width());
     let scalars = weights.saturating_add(channels.sum());
     if scalars > MAX_SCALARS {
-        return Err(BuildError::TooManyScalars { count: scalars });
+        let what = format!("{scalars} morph weights and numbers of user channels");
+        return Err(BuildError::limit(what, scalars, MAX_SCALARS));
     }
     for (i, s) in raw.skins.iter().enumerate() {
         for (slot, &joint) in s.joints.iter().enumerate() {
@@ -44,11 +43,9 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         for (track, t) in c.tracks.iter().enumerate() {
             check(&|| format!("animation {i}, track {track}"), "node", t.node, nodes)?;
         }
-    }
-    for c in &raw.channels {
-        for t in &c.tracks {
-            let place = || format!("user channel \"{}\"", shorten(&c.channel.name));
-            check(&place, "clip", t.clip, raw.clips.len())?;
+        for t in &c.user_tracks {
+            let place = || format!("animation {i}");
+            check(&place, "user channel", t.node, raw.channels.len())?;
         }
     }
     for (i, roots) in raw.scenes.iter().enumerate() {
@@ -58,23 +55,9 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
     }
     for (mesh, m) in raw.meshes.iter().enumerate() {
         for (primitive, p) in m.primitives.iter().enumerate() {
-            check_primitive(mesh, primitive, p)?;
+            let place = || format!("mesh {mesh}, primitive {primitive}");
+            p.check().map_err(|source| source.within(place()))?;
         }
     }
     Ok(())
-}
-
-fn check_primitive(mesh: usize, primitive: usize, p: &Primitive) -> Result<(), BuildError> {
-    p.check().map_err(|error| match error {
-        BuildError::Mesh(MeshFault::Stream { stream, have, needed }) => {
-            BuildError::Stream { mesh, primitive, stream, have, needed }
-        }
-        BuildError::Mesh(MeshFault::Vertex { index, have }) => BuildError::Index {
-            place: format!("mesh {mesh}, primitive {primitive}, indices"),
-            what: "vertex",
-            index,
-            have,
-        },
-        source => BuildError::OfPrimitive { mesh, primitive, source: Box::new(source) },
-    })
 }

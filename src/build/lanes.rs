@@ -9,17 +9,17 @@ use crate::clip::{Channel, Clip, Defaults};
 use crate::error::BuildError;
 use crate::math::LANES;
 use crate::raw::{RawChannel, RawScene};
-use crate::rig::MorphRange;
-use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Scalar, Skeleton};
+use crate::rig::CYCLE;
+use crate::skeleton::{Joint, MAX_JOINTS, NO_JOINT, Skeleton};
+use std::ops::Range;
 
 /// The joints of a raw scene, checked.
 pub(super) struct Joints {
     /// The node of every joint.
     pub order: Vec<usize>,
     pub joint_of_node: Vec<u16>,
-    pub joints: Vec<Joint>,
-    pub scalars: Vec<Scalar>,
-    pub morphs: Vec<MorphRange>,
+    /// The scalars of every node.
+    pub morphs: Vec<Range<usize>>,
     /// The skeleton, with lanes in joint order.
     pub skeleton: Skeleton,
 }
@@ -27,7 +27,7 @@ pub(super) struct Joints {
 impl Joints {
     pub fn new(raw: &RawScene) -> Result<Self, BuildError> {
         check_indices(raw)?;
-        let order = joint_order(raw).ok_or(BuildError::Cycle)?;
+        let order = joint_order(raw).ok_or(BuildError::invalid(CYCLE))?;
         let mut joint_of_node = vec![NO_JOINT; raw.nodes.len()];
         if order.len() <= MAX_JOINTS {
             for (joint, &node) in order.iter().enumerate() {
@@ -45,10 +45,9 @@ impl Joints {
         let joints: Vec<Joint> = order.iter().map(joint).collect();
         let (scalars, morphs) = scalars_of(raw);
         // An invalid skeleton fails here, before anything is measured against it.
-        let plain = Skeleton::new(&joints, None, scalars.clone())?;
-        let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
-        let skeleton = plain.with_channels(channels)?;
-        Ok(Self { order, joint_of_node, joints, scalars, morphs, skeleton })
+        let plain = Skeleton::new(&joints, None, scalars)?;
+        let skeleton = plain.with_channels(raw.channels.clone())?;
+        Ok(Self { order, joint_of_node, morphs, skeleton })
     }
 
     /// Lengths in the frames of the scene's nodes. Reads all keys of scales.

@@ -4,7 +4,8 @@ use super::rig::measure_bounds;
 use crate::error::BuildError;
 use crate::mesh::Mesh;
 use crate::raw::RawScene;
-use crate::rig::{Rig, RigFault, RigMesh, measure_slots};
+use crate::rig::{Rig, RigMesh, measure_slots};
+use crate::words::shorten;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -20,8 +21,7 @@ const BIND_TOLERANCE: f32 = 1e-4;
 /// If there is no skinned mesh, a joint is missing, the bind pose differs, or a mesh is invalid. The rig
 /// is then unchanged.
 pub fn add_lod(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
-    add(rig, scene)
-        .map_err(|source| BuildError::OfFile { file: scene.name.clone(), source: Box::new(source) })
+    add(rig, scene).map_err(|source| source.within(&*scene.name))
 }
 
 fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
@@ -47,11 +47,8 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
             None => {
                 let made = Arc::new(on_slots(data, slots, first_material));
                 for (primitive, p) in made.primitives.iter().enumerate() {
-                    p.check().map_err(|source| BuildError::OfPrimitive {
-                        mesh,
-                        primitive,
-                        source: Box::new(source),
-                    })?;
+                    let place = || format!("mesh {mesh}, primitive {primitive}");
+                    p.check().map_err(|source| source.within(place()))?;
                 }
                 moved.insert((mesh, skin), made.clone());
                 made
@@ -67,14 +64,13 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
         });
     }
     if added.is_empty() {
-        return Err(BuildError::Rig(RigFault::LodNoMesh));
+        return Err(BuildError::invalid("there is no skinned mesh"));
     }
     let mut meshes = rig.meshes.clone();
     meshes.extend(added);
     let slot_bounds = measure_slots(&rig.skins, &rig.palette_offsets, &meshes)?;
     for (material, m) in scene.materials.iter().enumerate() {
-        m.check()
-            .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
+        m.check().map_err(|source| source.within(format!("material {material}")))?;
     }
     let first_image = rig.images.len();
     Arc::make_mut(&mut rig.images).extend(scene.images.iter().cloned());
@@ -92,11 +88,8 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
 fn on_slots(mesh: &Mesh, slots: &[u16], first_material: usize) -> Mesh {
     let mut moved = mesh.clone();
     for p in &mut moved.primitives {
-        for (joint, weight) in p.influences.joints.iter_mut().zip(&p.influences.weights) {
-            let slot = slots.get(usize::from(*joint)).copied();
-            // Importers reject weighted influences beyond the skin; unweighted ones become 0.
-            *joint = slot.filter(|_| *weight != 0.0).unwrap_or(0);
-        }
+        // Importers reject weighted influences beyond the skin.
+        p.influences.move_slots(|slot| slots.get(slot).copied());
         p.material = p.material.map(|m| m + first_material);
     }
     moved
@@ -147,16 +140,14 @@ fn match_skin(
         for (slot, (&target, bind)) in slots.iter().zip(&skin.inverse_bind).enumerate() {
             let ours = candidate.inverse_bind()[target].to_cols_array();
             if !is_same(&ours, bind, size) {
-                return Err(BuildError::Rig(RigFault::LodBindPose {
-                    rig: rig.name.clone(),
-                    joint: name(slot).to_owned(),
-                }));
+                let (joint, rig) = (shorten(name(slot)), shorten(&rig.name));
+                return Err(BuildError::invalid(format!(
+                    "joint \"{joint}\" has a different bind pose than in \"{rig}\""
+                )));
             }
         }
         return Ok((index, slots.into_iter().map(|s| s as u16).collect()));
     }
-    Err(BuildError::Rig(RigFault::LodNoSkin {
-        rig: rig.name.clone(),
-        joint: name(missing).to_owned(),
-    }))
+    let (rig, joint) = (shorten(&rig.name), shorten(name(missing)));
+    Err(BuildError::invalid(format!("no skin of \"{rig}\" has the joint \"{joint}\"")))
 }

@@ -22,10 +22,8 @@ pub(super) fn skins_and_meshes(
     for (skin, s) in raw.skins.iter().enumerate() {
         let slots = s.joints.iter().map(|&n| joint_of_node[n]).collect();
         let bind = s.inverse_bind.iter().map(Affine3x4::from_cols_array).collect();
-        skins.push(
-            Skin::new(s.name.clone(), slots, bind, joints)
-                .map_err(|source| BuildError::OfSkin { skin, source: Box::new(source) })?,
-        );
+        let made = Skin::new(s.name.clone(), slots, bind, joints);
+        skins.push(made.map_err(|source| source.within(format!("skin {skin}")))?);
     }
     let file_skins = skins.len();
     let (mut rigid_joints, mut rigid_bind) = (Vec::new(), Vec::new());
@@ -56,12 +54,7 @@ pub(super) fn skins_and_meshes(
     }
     if !rigid_joints.is_empty() {
         let skin = Skin::new(None, rigid_joints, rigid_bind, joints);
-        skins.push(
-            skin.map_err(|source| BuildError::OfSkin {
-                skin: file_skins,
-                source: Box::new(source),
-            })?,
-        );
+        skins.push(skin.map_err(|source| source.within(format!("skin {file_skins}")))?);
     }
     Ok((skins, meshes, file_skins))
 }

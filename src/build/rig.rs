@@ -1,19 +1,20 @@
 //! Raw scene to `Rig`: joints, lane order and clips.
 
-use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference, Resampled, Target};
+use super::clip_builder::{ClipBuilder, RESAMPLE_RATE, Resampled, Target};
 use super::lanes::{Joints, LaneUses};
 use super::lengths::Lengths;
 use super::meshes::skins_and_meshes;
 use super::root_motion::{RootMotionOptions, extract};
-use crate::clip::{Channel, Clip, ClipFault, ClipKind, RootMotionParts};
+use crate::clip::{Channel, Clip, ClipKind, RootMotionParts};
 use crate::error::BuildError;
 use crate::mesh::Mesh;
-use crate::raw::{ImportReport, RawClip, RawScene, Severity};
-use crate::rig::{MorphRange, Rig, RigNode, RigParts};
+use crate::raw::{RawClip, RawScene, ReportEntry, Severity};
+use crate::rig::{Rig, RigNode, RigParts};
 use crate::runtime::{ClipBoundsScratch, clip_cost};
 use crate::skeleton::{HumanBone, NO_JOINT, Scalar, Skeleton};
 use crate::words::shorten;
 use glam::Vec3;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Settings of [`build_rig`].
@@ -96,26 +97,25 @@ pub fn build_rig(raw: RawScene, options: &BuildOptions) -> Result<Rig, BuildErro
 pub fn build_rig_reporting(
     mut raw: RawScene,
     options: &BuildOptions,
-) -> Result<(Rig, ImportReport), BuildError> {
+) -> Result<(Rig, Vec<ReportEntry>), BuildError> {
     let found = Joints::new(&raw)?;
     let lengths = found.lengths(&raw);
-    let Joints { order, joint_of_node, joints, scalars, morphs, .. } = found;
+    let Joints { order, joint_of_node, morphs, skeleton } = found;
     let motions = match &options.root_motion {
-        Some(wanted) => extract(&mut raw, &order, &lengths, wanted)?,
+        Some(wanted) => extract(&mut raw, &skeleton, &order, &lengths, wanted)?,
         None => vec![None; raw.clips.len()],
     };
     let lanes = match &options.lane_order {
         Some(lanes) => lanes.clone(),
         None => {
-            let mut uses = LaneUses::new(joints.len());
+            let mut uses = LaneUses::new(skeleton.len());
             uses.add(&raw, &joint_of_node, &lengths)?;
             uses.order()
         }
     };
-    let channels = raw.channels.iter().map(|c| c.channel.clone()).collect();
-    let skeleton = Skeleton::new(&joints, Some(&lanes), scalars)?.with_channels(channels)?;
+    let skeleton = skeleton.in_lane_order(&lanes)?;
 
-    let mut report = ImportReport::default();
+    let mut report = Vec::new();
     let clips = build_clips(
         &raw,
         &skeleton,
@@ -141,20 +141,21 @@ pub fn build_rig_reporting(
             .nodes
             .into_iter()
             .zip(&joint_of_node)
-            .map(|(n, &joint)| RigNode {
+            .zip(morphs)
+            .map(|((n, &joint), morphs)| RigNode {
                 source: n.source,
                 name: n.name,
                 parent: n.parent,
                 local: n.local,
                 matrix: n.matrix,
                 joint: (joint != NO_JOINT).then_some(joint),
+                morphs,
             })
             .collect(),
         roots,
         meshes,
         materials: raw.materials,
         images: raw.images,
-        morphs,
     };
     let mut rig = Rig::new(parts)?;
     rig.humanoid = humanoid(&raw.humanoid, &joint_of_node, &mut report);
@@ -163,10 +164,10 @@ pub fn build_rig_reporting(
 }
 
 /// The morph weights of all nodes as scalars, and the range of scalars of each node.
-pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
+pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<Range<usize>>) {
     let mut scalars = Vec::new();
     let mut morphs = Vec::new();
-    for (node, n) in raw.nodes.iter().enumerate().filter(|(_, n)| !n.weights.is_empty()) {
+    for n in &raw.nodes {
         let first = scalars.len();
         let name = n.name.as_deref().unwrap_or_default();
         scalars.extend(
@@ -175,7 +176,7 @@ pub(super) fn scalars_of(raw: &RawScene) -> (Vec<Scalar>, Vec<MorphRange>) {
                 .enumerate()
                 .map(|(i, &rest)| Scalar { name: format!("{name}.weights[{i}]"), rest }),
         );
-        morphs.push(MorphRange { node, scalars: first..scalars.len() });
+        morphs.push(if n.weights.is_empty() { 0..0 } else { first..scalars.len() });
     }
     (scalars, morphs)
 }
@@ -194,12 +195,12 @@ fn build_clips(
     raw: &RawScene,
     skeleton: &Skeleton,
     joint_of_node: &[u16],
-    morphs: &[MorphRange],
+    morphs: &[Range<usize>],
     lengths: &Lengths,
     (options, motions): (&BuildOptions, Vec<Option<RootMotionParts>>),
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> Result<Vec<Arc<Clip>>, BuildError> {
-    let targets = targets_of(skeleton, joint_of_node, morphs);
+    let targets = targets_of(skeleton, joint_of_node, morphs.iter());
     let mut left = options.max_clip_bytes;
     let mut clips = Vec::with_capacity(raw.clips.len());
     for ((clip, c), motion) in raw.clips.iter().enumerate().zip(motions) {
@@ -212,17 +213,13 @@ fn build_clips(
         };
         let rate = options.resample_rate;
         let (built, resampled) = builder
-            .build_reporting((clip, c), Reference::None, motion, rate)
+            .build_reporting(c, None, motion, rate)
             .map_err(|source| source.in_animation(clip))?;
         report_resampled((clip, c), &resampled, report);
         let needed = built.bytes().saturating_add(built.table_bytes());
         if needed > left {
-            let source = BuildError::Clip(ClipFault::TooLarge {
-                clip: built.name().to_owned(),
-                keys: 0,
-                needed,
-                limit: left,
-            });
+            let name = built.name().to_owned();
+            let source = BuildError::ClipBytes { clip: name, keys: 0, needed, limit: left };
             return Err(source.in_animation(clip));
         }
         left -= needed;
@@ -234,7 +231,7 @@ fn build_clips(
 fn report_resampled(
     (clip, raw): (usize, &RawClip),
     resampled: &[Resampled],
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) {
     for r in resampled {
         let name = shorten(raw.name.as_deref().unwrap_or_default());
@@ -248,26 +245,22 @@ fn report_resampled(
             r.keys[0], r.rate, r.keys[1]
         );
         let place = format!("animation {clip} \"{name}\", {}", r.channel);
-        report.push(Severity::Repaired, place, message);
+        report.push(ReportEntry::new(Severity::Repaired, place, message));
     }
 }
 
-pub(super) fn targets_of(
+/// The targets of all nodes, by the scalars of each.
+pub(super) fn targets_of<'m>(
     skeleton: &Skeleton,
     joint_of_node: &[u16],
-    morphs: &[MorphRange],
+    morphs: impl Iterator<Item = &'m Range<usize>>,
 ) -> Vec<Target> {
-    let mut targets: Vec<Target> = joint_of_node
-        .iter()
-        .map(|&joint| Target {
-            lane: skeleton.lane_of().get(usize::from(joint)).map(|&l| usize::from(l)),
-            scalars: None,
-        })
-        .collect();
-    for m in morphs {
-        targets[m.node].scalars = Some((m.scalars.start, m.scalars.len()));
-    }
-    targets
+    let lane = |joint: u16| skeleton.lane_of().get(usize::from(joint)).map(|&l| usize::from(l));
+    let targets = joint_of_node.iter().zip(morphs).map(|(&joint, morphs)| Target {
+        lane: lane(joint),
+        scalars: (!morphs.is_empty()).then_some((morphs.start, morphs.len())),
+    });
+    targets.collect()
 }
 
 /// The roots of the default scene; all roots if the file has no scene.
@@ -284,7 +277,7 @@ fn default_roots(raw: &RawScene) -> Vec<usize> {
 fn humanoid(
     stated: &[(HumanBone, usize)],
     joint_of_node: &[u16],
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> Vec<(HumanBone, u16)> {
     let mut bones: Vec<(HumanBone, u16)> = Vec::new();
     for &(bone, node) in stated {
@@ -300,7 +293,7 @@ fn humanoid(
             continue;
         };
         let place = format!("humanoid, bone \"{bone}\"");
-        report.push(Severity::Dropped, place, message);
+        report.push(ReportEntry::new(Severity::Dropped, place, message));
     }
     bones.sort_unstable_by_key(|b| b.0);
     bones

@@ -2,10 +2,10 @@
 
 use super::clip_builder::{Variation, variation};
 use super::lengths::Lengths;
-use crate::clip::{ClipFault, RootMotionParts};
+use crate::clip::RootMotionParts;
 use crate::error::{BuildError, MAX_ROOT_STEPS};
 use crate::raw::{RawChannel, RawClip, RawScene, UpAxis};
-use crate::skeleton::Hierarchy;
+use crate::skeleton::Skeleton;
 use std::collections::HashMap;
 
 mod root;
@@ -27,18 +27,19 @@ pub struct RootMotionOptions {
     pub up: UpAxis,
 }
 
-/// Extracts the root motion from the clips of a scene. `order` holds the node of every joint,
-/// parents first. Returns one entry per clip. The tracks then keep the joint in place, in the pose of
+/// Extracts the root motion from the clips of a scene. `order` holds the node of every joint of the skeleton, parents
+/// first. Returns one entry per clip. The tracks then keep the joint in place, in the pose of
 /// its first frame.
 pub(crate) fn extract(
     raw: &mut RawScene,
+    skeleton: &Skeleton,
     order: &[usize],
     lengths: &Lengths,
     options: &RootMotionOptions,
 ) -> Result<Vec<Option<RootMotionParts>>, BuildError> {
     let mut out = vec![None; raw.clips.len()];
     let mut steps = Steps::default();
-    let Some(joint) = find_joint(raw, order, lengths, options, &mut steps)? else {
+    let Some(joint) = find_joint(raw, skeleton, order, lengths, options, &mut steps)? else {
         return Ok(out);
     };
     let depth = up(raw, Some(order[joint])).count() as u64;
@@ -60,26 +61,17 @@ pub(crate) fn extract(
 
 fn find_joint(
     raw: &RawScene,
+    skeleton: &Skeleton,
     order: &[usize],
     lengths: &Lengths,
     options: &RootMotionOptions,
     steps: &mut Steps,
 ) -> Result<Option<usize>, BuildError> {
-    let find = |joint: &str| {
-        let mut joint_of = vec![None; raw.nodes.len()];
-        for (joint, &node) in order.iter().enumerate() {
-            joint_of[node] = Some(joint);
-        }
-        let hierarchy = Hierarchy {
-            joints: order.len(),
-            name: |joint: usize| raw.nodes[order[joint]].name.as_deref().unwrap_or_default(),
-            parent: |joint: usize| raw.nodes[order[joint]].parent.and_then(|p| joint_of[p]),
-        };
-        let found = hierarchy.find_text(joint);
-        Ok(Some(found.map_err(ClipFault::RootJoint).map_err(BuildError::Clip)?))
-    };
     match &options.joint {
-        Some(wanted) => find(wanted),
+        Some(wanted) => {
+            let found = skeleton.joint_of_text(wanted);
+            Ok(Some(found.map_err(|e| BuildError::from(e).within("root motion"))?))
+        }
         None => {
             let mut first: Option<usize> = None;
             let depths = depths(raw, order);
@@ -101,9 +93,7 @@ fn find_joint(
                     steps.take(depths[node])?;
                     let root = match Root::new(raw, node, (clip, &tracks), lengths, options) {
                         Ok(root) => root,
-                        Err(BuildError::Clip(
-                            ClipFault::MovingAncestor { .. } | ClipFault::RootScale(_),
-                        )) => continue,
+                        Err(BuildError::RootMotion(_)) => continue,
                         Err(fault) => return Err(fault),
                     };
                     if root.travels(lengths.model, options.rotation) {
@@ -124,7 +114,10 @@ impl Steps {
     fn take(&mut self, steps: u64) -> Result<(), BuildError> {
         self.0 = self.0.saturating_add(steps);
         match self.0 {
-            needed if needed > MAX_ROOT_STEPS => Err(BuildError::Clip(ClipFault::RootWork(needed))),
+            needed if needed > MAX_ROOT_STEPS => {
+                let what = format!("root motion: the search takes {needed} steps");
+                Err(BuildError::Limit { what, needed, limit: MAX_ROOT_STEPS })
+            }
             _ => Ok(()),
         }
     }
@@ -169,7 +162,9 @@ fn up(raw: &RawScene, node: Option<usize>) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::build::skeleton_of;
     use crate::raw::{Interpolation, RawNode, RawTrack};
+    use crate::skeleton::{Joint, Trs};
 
     /// A requested joint needs no search, but the joints above it are visited for every clip.
     #[test]
@@ -189,8 +184,12 @@ mod tests {
         };
         let needed = (DEPTH * CLIPS) as u64;
         assert!(needed > MAX_ROOT_STEPS);
-        let refused = extract(&mut raw, &order, &Lengths::unscaled(1.0), &options);
-        assert_eq!(refused, Err(BuildError::Clip(ClipFault::RootWork(needed))));
+        let joint =
+            |n: usize| Joint { name: String::new(), parent: n.checked_sub(1), rest: Trs::IDENTITY };
+        let joints: Vec<Joint> = (0..DEPTH).map(joint).collect();
+        let skeleton = Skeleton::new(&joints, None, Vec::new()).unwrap();
+        let refused = extract(&mut raw, &skeleton, &order, &Lengths::unscaled(1.0), &options);
+        assert!(matches!(refused, Err(BuildError::Limit { needed: n, .. }) if n == needed));
         assert_eq!(raw.clips.len(), CLIPS);
     }
 
@@ -221,7 +220,8 @@ mod tests {
             let mut steps = Steps::default();
             let lengths = Lengths::unscaled(1.0);
             let options = RootMotionOptions::default();
-            let found = find_joint(&raw, &order, &lengths, &options, &mut steps);
+            let skeleton = skeleton_of(&raw).unwrap();
+            let found = find_joint(&raw, &skeleton, &order, &lengths, &options, &mut steps);
             raw.clips.clear();
             (found, steps.0)
         };
@@ -230,6 +230,7 @@ mod tests {
         let mut steps = Steps(MAX_ROOT_STEPS - 5);
         assert_eq!(steps.take(5), Ok(()));
         let needed = MAX_ROOT_STEPS + 1;
-        assert_eq!(steps.take(1), Err(BuildError::Clip(ClipFault::RootWork(needed))));
+        let refused = steps.take(1);
+        assert!(matches!(refused, Err(BuildError::Limit { needed: n, .. }) if n == needed));
     }
 }

@@ -3,12 +3,9 @@
 use super::curve::Curve;
 use crate::clip::{Block, BlockKind, Channel, Clip, ClipKind, Defaults, Part};
 use crate::math::LANES;
-use crate::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
-    RawUserTrack,
-};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack};
 use crate::rig::Rig;
-use crate::skeleton::{NO_JOINT, Skeleton};
+use crate::skeleton::{NO_JOINT, Skeleton, UserChannel};
 
 /// The part of a rig's raw data that can be recovered: nodes, skins, and the tracks of its joints. Without
 /// morph weights, user channels, meshes and materials.
@@ -59,12 +56,13 @@ pub fn raw_joints(rig: &Rig) -> RawScene {
     }
 }
 
-/// Takes the tracks of the numbers of quaternion channels out of a clip of this kind, as one track per channel.
+/// Joins the tracks of the numbers of quaternion channels, of a clip of this kind, to one user track per channel. Returns
+/// the channels that these refer to.
 pub(crate) fn take_quaternions(
     clip: &mut RawClip,
     skeleton: &Skeleton,
     kind: ClipKind,
-) -> Vec<RawUserChannel> {
+) -> Vec<UserChannel> {
     let mut taken = Vec::new();
     for channel in skeleton.channels().filter(|c| c.rest.is_quaternion()) {
         let handle = skeleton.channel(&channel.name);
@@ -81,10 +79,8 @@ pub(crate) fn take_quaternions(
         let own = |t: &mut RawTrack| (first..first + 4).contains(&t.node);
         let tracks: Vec<RawTrack> = clip.tracks.extract_if(.., own).collect();
         if !tracks.is_empty() {
-            taken.push(RawUserChannel {
-                channel: channel.clone(),
-                tracks: vec![join(&tracks, first, still)],
-            });
+            clip.user_tracks.push(RawTrack { node: taken.len(), ..join(&tracks, first, still) });
+            taken.push(channel.clone());
         }
     }
     taken
@@ -92,7 +88,7 @@ pub(crate) fn take_quaternions(
 
 /// Joins the tracks of a quaternion's numbers to one track with all their key times. A number without a track keeps its
 /// value in `still`.
-fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
+fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawTrack {
     let curves: Vec<Option<Curve>> = (first..first + 4)
         .map(|node| tracks.iter().find(|t| t.node == node))
         .map(|track| track.map(|t| Curve::new(t, 0)))
@@ -119,7 +115,7 @@ fn join(tracks: &[RawTrack], first: usize, still: [f32; 4]) -> RawUserTrack {
             _ => values.extend_from_slice(&key[1]),
         }
     }
-    RawUserTrack { clip: 0, interpolation, times, values }
+    RawTrack { node: 0, channel: RawChannel::Rotation, interpolation, times, values }
 }
 
 /// A clip's tracks. A track's node is its joint; for a scalar, the number of joints plus its index. A lane that stays at

@@ -1,10 +1,11 @@
 //! Checks of blocks before sampling.
 
-use super::ClipFault;
 use super::block::{BlockKind, Channel};
 use super::clip_data::Clip;
+use super::limits::beyond;
 use crate::error::BuildError;
 use crate::skeleton::MAX_LENGTH;
+use crate::words::are;
 
 /// Checks that the blocks of a channel ascend and that all their references are in range.
 pub(super) fn check_blocks(clip: &Clip, channel: Channel) -> Result<(), BuildError> {
@@ -15,15 +16,11 @@ pub(super) fn check_blocks(clip: &Clip, channel: Channel) -> Result<(), BuildErr
     };
     let mut least = 0usize;
     for (index, b) in clip.blocks(channel).iter().enumerate() {
-        let fail = |what, needed, have| {
-            BuildError::Clip(ClipFault::Block {
-                clip: clip.name.clone(),
-                channel,
-                index,
-                what,
-                needed,
-                have,
-            })
+        let fail = |what: &str, needed: usize, have: usize| {
+            let there = are(have as u64);
+            let words =
+                format!("{channel} block {index} refers to {what} {needed}, there {there} {have}");
+            BuildError::of_clip(&clip.name, words)
         };
         let block = usize::from(b.block);
         // Blocks ascend, so sampling writes each block once.
@@ -44,12 +41,8 @@ pub(super) fn check_blocks(clip: &Clip, channel: Channel) -> Result<(), BuildErr
         let sound = b.encoding.check(b.kind, own, have);
         sound.map_err(|(what, needed, have)| fail(what, needed, have))?;
         if let Some((lane, value)) = b.encoding.beyond(rows, MAX_LENGTH) {
-            return Err(BuildError::Clip(ClipFault::Beyond {
-                clip: clip.name.clone(),
-                place: format!("{channel} block {index}, the range of lane {lane}"),
-                value,
-                limit: MAX_LENGTH,
-            }));
+            let place = format!("{channel} block {index}, the range of lane {lane}");
+            return Err(beyond(&clip.name, place, value, MAX_LENGTH));
         }
     }
     Ok(())

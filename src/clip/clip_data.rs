@@ -1,10 +1,9 @@
 //! `Clip`: timelines, blocks of keys, markers and root motion of one animation.
 
-use super::ClipFault;
 use super::block::{Block, BlockKind, Channel};
 use super::check::check_blocks;
 use super::encoding::Part;
-use super::limits::{check_rotations, check_rows, check_scales, scale_factors};
+use super::limits::{check_keys, check_rotations, check_rows, check_scales, scale_factors};
 use super::marker::{Marker, sorted};
 use super::root_motion::{RootMotion, RootMotionParts};
 use super::store::Store;
@@ -12,6 +11,7 @@ use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
 use crate::error::BuildError;
 use crate::math::{Fnv1a, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
+use crate::words::shorten;
 
 /// Whether a clip replaces a pose or is added to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -110,7 +110,7 @@ impl Clip {
     /// neighbouring keys is at least -0.1.
     ///
     /// # Errors
-    /// If a time, a row, a block or a count is invalid; see [`ClipFault`].
+    /// If a time, a row, a block or a count is invalid.
     pub fn new(mut parts: ClipParts, skeleton: &Skeleton) -> Result<Self, BuildError> {
         let rows = std::mem::take(&mut parts.rows).into();
         let packed = std::mem::take(&mut parts.packed).into();
@@ -123,36 +123,31 @@ impl Clip {
         (rows, packed): (Store<Row>, Store<u16>),
         skeleton: &Skeleton,
     ) -> Result<Self, BuildError> {
-        let clip = || parts.name.clone();
         if !(0.0..=MAX_SECONDS).contains(&parts.duration) {
-            return Err(BuildError::Clip(ClipFault::Duration {
-                clip: clip(),
-                duration: parts.duration,
-            }));
+            let duration = parts.duration;
+            let words = format!("the duration is {duration} s, allowed are 0 to {MAX_SECONDS:e} s");
+            return Err(BuildError::of_clip(&parts.name, words));
         }
         let mut timelines = Vec::with_capacity(parts.timelines.len());
         let mut times = Vec::with_capacity(parts.timelines.iter().map(Vec::len).sum());
         let mut hints = 0usize;
         for (timeline, keys) in parts.timelines.iter().enumerate() {
-            let count = |limit| {
-                BuildError::Clip(ClipFault::KeyCount {
-                    clip: clip(),
-                    timeline,
-                    keys: keys.len(),
-                    limit,
-                })
-            };
-            if keys.len() < 2 || keys.len() > MAX_KEYS {
-                return Err(count(MAX_KEYS));
+            if keys.len() < 2 {
+                let words = format!("timeline {timeline} has fewer than 2 keys");
+                return Err(BuildError::of_clip(&parts.name, words));
             }
+            check_keys(&parts.name, timeline, keys.len(), MAX_KEYS)?;
             let bad = (0..keys.len())
                 .find(|&k| !within(keys[k], MAX_SECONDS) || (k > 0 && keys[k - 1] >= keys[k]));
             if let Some(key) = bad {
-                return Err(BuildError::Clip(ClipFault::Times { clip: clip(), timeline, key }));
+                let words = format!(
+                    "timeline {timeline}, key {key}: times must increase, from -{MAX_SECONDS:e} to {MAX_SECONDS:e} s"
+                );
+                return Err(BuildError::of_clip(&parts.name, words));
             }
             let rate = regular_rate(keys);
-            if rate == 0.0 && keys.len() > MAX_IRREGULAR_KEYS {
-                return Err(count(MAX_IRREGULAR_KEYS));
+            if rate == 0.0 {
+                check_keys(&parts.name, timeline, keys.len(), MAX_IRREGULAR_KEYS)?;
             }
             let hint = (rate == 0.0).then_some(hints.min(usize::from(u16::MAX)) as u16);
             hints += usize::from(hint.is_some());
@@ -165,10 +160,8 @@ impl Clip {
             times.extend_from_slice(keys);
         }
         if hints > usize::from(u16::MAX) {
-            return Err(BuildError::Clip(ClipFault::TooManyTimelines {
-                clip: clip(),
-                count: hints,
-            }));
+            let what = format!("clip \"{}\": {hints} irregular timelines", shorten(&parts.name));
+            return Err(BuildError::limit(what, hints, u16::MAX.into()));
         }
         let mut clip = Self {
             name: parts.name,

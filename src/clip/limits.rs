@@ -1,6 +1,5 @@
 //! Limits on the numbers of a clip. They keep every sample, and every product of samples, within f32.
 
-use super::ClipFault;
 use super::block::{Block, BlockKind, Channel};
 use super::clip_data::{Clip, ClipKind};
 use super::encoding::{Extent, Keys, Lanes};
@@ -30,8 +29,9 @@ pub(super) fn check_rows(clip: &Clip) -> Result<(), BuildError> {
     for (what, needed, have) in pairs {
         let limit = have.saturating_mul(MAX_SHARING).saturating_add(SHARING_BASE);
         if needed > limit {
-            let clip = clip.name.clone();
-            return Err(BuildError::Clip(ClipFault::Sharing { clip, what, needed, limit }));
+            let name = shorten(&clip.name);
+            let words = format!("clip \"{name}\": blocks that share {what} read {needed} {what}");
+            return Err(BuildError::limit(words, needed, limit));
         }
     }
     if all_within(bytemuck::cast_slice(&clip.rows), MAX_LENGTH) {
@@ -44,16 +44,27 @@ pub(super) fn check_rows(clip: &Clip) -> Result<(), BuildError> {
     let lane = found.and_then(|r| r.0.iter().position(bad));
     let lane = lane.unwrap_or_default();
     let value = found.map_or(0.0, |r| r.0[lane]);
-    if !value.is_finite() {
-        let clip = clip.name.clone();
-        return Err(BuildError::Clip(ClipFault::NotFinite { clip, row }));
+    let place = place_of(clip, row, lane);
+    Err(beyond(&clip.name, place, value, MAX_LENGTH))
+}
+
+/// Refuses a timeline with more keys than a limit.
+pub(super) fn check_keys(
+    clip: &str,
+    timeline: usize,
+    keys: usize,
+    limit: usize,
+) -> Result<(), BuildError> {
+    if keys <= limit {
+        return Ok(());
     }
-    Err(BuildError::Clip(ClipFault::Beyond {
-        clip: clip.name.clone(),
-        place: place_of(clip, row, lane),
-        value,
-        limit: MAX_LENGTH,
-    }))
+    let what = format!("clip \"{}\": timeline {timeline} has {keys} keys", shorten(clip));
+    Err(BuildError::limit(what, keys, limit))
+}
+
+/// A number of a clip beyond its limit.
+pub(super) fn beyond(clip: &str, place: String, value: f32, limit: f32) -> BuildError {
+    BuildError::Beyond { place: format!("clip \"{}\": {place}", shorten(clip)), value, limit }
 }
 
 /// Describes a lane of a row for messages: channel, joint and key.
@@ -122,12 +133,8 @@ pub(super) fn check_rotations(clip: &Clip) -> Result<(), BuildError> {
             true => "dot product with the key before",
             false => "square of the length",
         };
-        return Err(BuildError::Clip(ClipFault::Beyond {
-            clip: clip.name.clone(),
-            place: format!("{owner}, key {key}, {what}"),
-            value,
-            limit,
-        }));
+        let place = format!("{owner}, key {key}, {what}");
+        return Err(beyond(&clip.name, place, value, limit));
     }
     Ok(())
 }
@@ -225,12 +232,9 @@ pub(super) fn check_scales(clip: &Clip) -> Result<(), BuildError> {
     let factor = |joint: usize| scale_factor(skeleton, clip.scale_factors(), joint);
     let checked = check_chain(skeleton.parents(), MAX_CHAIN_SCALE, factor);
     checked.map(|_| ()).map_err(|(joint, product)| {
-        BuildError::Clip(ClipFault::Scale {
-            clip: clip.name().to_owned(),
-            joint,
-            name: skeleton.names()[joint].clone(),
-            product,
-        })
+        let name = shorten(&skeleton.names()[joint]);
+        let place = format!("the product of the largest scales down to joint {joint} \"{name}\"");
+        beyond(clip.name(), place, product as f32, MAX_CHAIN_SCALE as f32)
     })
 }
 

@@ -1,8 +1,8 @@
 //! `Marker`: a named time of a clip.
 
 use super::clip_data::Clip;
-use crate::clip::ClipFault;
 use crate::error::BuildError;
+use crate::words::shorten;
 
 /// Limit on the markers of a clip: events store 16-bit marker indices.
 pub const MAX_MARKERS: usize = u16::MAX as usize;
@@ -30,19 +30,18 @@ pub(super) fn sorted(
     duration: f32,
 ) -> Result<Vec<Marker>, BuildError> {
     if markers.len() > MAX_MARKERS {
-        return Err(BuildError::Clip(ClipFault::TooManyMarkers {
-            clip: clip.to_owned(),
-            count: markers.len(),
-        }));
+        let count = markers.len();
+        let what = format!("clip \"{}\": {count} markers", shorten(clip));
+        return Err(BuildError::limit(what, count, MAX_MARKERS));
     }
     let within = |m: &&Marker| !(0.0..=duration).contains(&m.time);
     if let Some(bad) = markers.iter().find(within) {
-        return Err(BuildError::Clip(ClipFault::Marker {
+        return Err(BuildError::Marker {
             clip: clip.to_owned(),
             marker: bad.name.clone(),
             time: bad.time,
             duration,
-        }));
+        });
     }
     // This turns −0.0 into 0.0, which `total_cmp` distinguishes.
     markers.iter_mut().for_each(|m| m.time += 0.0);

@@ -15,7 +15,6 @@ mod check;
 mod clip_data;
 mod defaults;
 mod encoding;
-mod error;
 mod lanes;
 pub(crate) mod lattice;
 mod limits;
@@ -25,7 +24,6 @@ mod root_motion;
 mod store;
 pub(crate) mod timeline;
 
-pub use crate::error::ClipFault;
 pub(crate) use block::split_lane;
 pub use block::{Block, BlockKind, Channel};
 #[cfg(feature = "phx")]

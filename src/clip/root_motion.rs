@@ -1,8 +1,8 @@
 //! `RootMotion`: the motion of a clip's root joint, extracted from its pose.
 
 use super::clip_data::{Clip, ClipKind};
+use super::limits::beyond;
 use super::timeline::{MAX_KEYS, locate_hinted, locate_regular, regular_rate};
-use crate::clip::ClipFault;
 use crate::error::BuildError;
 use crate::math::{Fnv1a, Rigid, within};
 use crate::skeleton::{MAX_LENGTH, MAX_SECONDS};
@@ -37,8 +37,8 @@ pub struct RootMotion {
 impl RootMotion {
     /// Checks the parts against the limits and the skeleton.
     pub(super) fn new(parts: RootMotionParts, clip: &Clip) -> Result<Self, BuildError> {
-        let fail = |what, index| {
-            BuildError::Clip(ClipFault::RootMotion { clip: clip.name.clone(), what, index })
+        let fail = |what: &str, index: usize| {
+            BuildError::of_clip(&clip.name, format!("root motion: {what} ({index})"))
         };
         if clip.kind == ClipKind::Additive {
             return Err(fail("an additive clip cannot have root motion", 0));
@@ -67,12 +67,8 @@ impl RootMotion {
             return Err(fail("a translation is not finite", at / 3));
         }
         if let Some(at) = moves.iter().position(|v| v.abs() > MAX_LENGTH) {
-            return Err(BuildError::Clip(ClipFault::Beyond {
-                clip: clip.name.clone(),
-                place: format!("root motion, translation {}", at / 3),
-                value: moves[at],
-                limit: MAX_LENGTH,
-            }));
+            let place = format!("root motion, translation {}", at / 3);
+            return Err(beyond(&clip.name, place, moves[at], MAX_LENGTH));
         }
         let turns = parts.rotations.iter();
         if let Some(key) = turns

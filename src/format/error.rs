@@ -6,11 +6,9 @@ use crate::words::{are, plural, says};
 use std::fmt;
 use std::io;
 use std::path::Path;
-use thiserror::Error;
 
 /// Why a .phx file cannot be read.
-#[derive(Clone, Debug, PartialEq, Error)]
-#[error("{}{}{fault}", InFile(file), At(self))]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadError {
     /// Path of the file; `None` for bytes in memory and for files that were open before.
@@ -23,26 +21,20 @@ pub struct ReadError {
     pub fault: Fault,
 }
 
-/// A file before what is wrong with it.
-struct InFile<'a>(&'a Option<String>);
-
-impl fmt::Display for InFile<'_> {
+impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.as_ref().map_or(Ok(()), |file| write!(f, "{file}: "))
-    }
-}
-
-/// The place of a fault in a file that could be opened.
-struct At<'a>(&'a ReadError);
-
-impl fmt::Display for At<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0.fault {
-            Fault::Open { .. } => Ok(()),
-            _ => write!(f, "{} at byte {}: ", self.0.section, self.0.offset),
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
         }
+        // A file that cannot be opened has no sections.
+        if !matches!(self.fault, Fault::Open { .. }) {
+            write!(f, "{} at byte {}: ", self.section, self.offset)?;
+        }
+        write!(f, "{}", self.fault)
     }
 }
+
+impl std::error::Error for ReadError {}
 
 impl ReadError {
     /// The error with the file that it is of.

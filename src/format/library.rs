@@ -172,13 +172,8 @@ impl Library {
     }
 
     /// Number of clips.
-    pub fn len(&self) -> usize {
+    pub fn clip_count(&self) -> usize {
         self.clips.len()
-    }
-
-    /// True if there are no clips.
-    pub fn is_empty(&self) -> bool {
-        self.clips.is_empty()
     }
 
     /// Table entry of a clip: name, duration, size and form. `None` if the index is out of range.
@@ -300,7 +295,6 @@ impl Library {
             meshes: nodes.meshes,
             materials: materials.unwrap_or_default(),
             images,
-            morphs: nodes.morphs,
         };
         let nodes_at = of_kind(&self.entries, Section::Nodes).next();
         let offset = nodes_at.map_or(0, |e| e.offset);

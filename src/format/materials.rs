@@ -8,9 +8,7 @@ use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::{Bytes, bit, code_of};
-use crate::mesh::{
-    AlphaMode, MagFilter, Material, MinFilter, Sampler, Texture, TextureTransform, Wrap,
-};
+use crate::mesh::{AlphaMode, Filter, Material, Sampler, Texture, TextureTransform, Wrap};
 use bytemuck::{Pod, Zeroable};
 
 /// Bits of the flags. The two bits of `ALPHA_MODE` hold the alpha mode.
@@ -82,7 +80,7 @@ pub(super) fn write(materials: &[Material], names: &mut NameTable) -> Vec<u8> {
 }
 
 fn stored(t: &Texture) -> StoredTexture {
-    let Sampler { wrap_u, wrap_v, mag_filter, min_filter } = t.sampler;
+    let Sampler { wrap_u, wrap_v, mag_filter, min_filter, mip_filter } = t.sampler;
     StoredTexture {
         // An index that does not fit becomes one that readers reject, as with `Bytes::index`.
         image: u32::try_from(t.image).unwrap_or(u32::MAX),
@@ -91,8 +89,8 @@ fn stored(t: &Texture) -> StoredTexture {
         rotation: t.transform.rotation,
         scale: t.transform.scale,
         wrap: [wrap_u, wrap_v].map(|w| code_of(&Wrap::ALL, w) as u8),
-        mag_filter: mag_filter.map_or(0, |f| code_of(&MagFilter::ALL, f) as u8 + 1),
-        min_filter: min_filter.map_or(0, |f| code_of(&MinFilter::ALL, f) as u8 + 1),
+        mag_filter: mag_filter.map_or(0, |f| code_of(&Filter::MAG, f) as u8 + 1),
+        min_filter: min_filter.map_or(0, |f| code_of(&Filter::MIN, (f, mip_filter)) as u8 + 1),
     }
 }
 
@@ -159,6 +157,7 @@ fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
     finite(r, "numbers of a texture", numbers.into_iter().flatten())?;
     let [wrap_u, wrap_v] = t.wrap;
     let wrap = |wrap: u8| pick(r, "the wrapping of a texture", &Wrap::ALL, wrap.into());
+    let min_filter = filter(r, &Filter::MIN, t.min_filter)?;
     Ok(Texture {
         image: t.image as usize,
         tex_coord: t.tex_coord,
@@ -166,8 +165,9 @@ fn texture(r: &mut SectionReader<'_>) -> Result<Texture, ReadError> {
         sampler: Sampler {
             wrap_u: wrap(wrap_u)?,
             wrap_v: wrap(wrap_v)?,
-            mag_filter: filter(r, &MagFilter::ALL, t.mag_filter)?,
-            min_filter: filter(r, &MinFilter::ALL, t.min_filter)?,
+            mag_filter: filter(r, &Filter::MAG, t.mag_filter)?,
+            min_filter: min_filter.map(|f| f.0),
+            mip_filter: min_filter.and_then(|f| f.1),
         },
     })
 }

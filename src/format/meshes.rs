@@ -58,8 +58,7 @@ pub(super) fn write(mesh: &Mesh, names: &mut NameTable) -> Vec<u8> {
 }
 
 pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Mesh, ReadError> {
-    let name = r.one("the name of a mesh")?;
-    let mut mesh = Mesh { name: r.name(names, name)?, ..Mesh::default() };
+    let mut mesh = Mesh { name: r.named(names, "the name of a mesh")?, ..Mesh::default() };
     let primitives = r.count("the number of primitives", 24)?;
     let weights = r.count("the number of morph weights", 4)?;
     mesh.weights = r.floats(weights, "morph weights")?;

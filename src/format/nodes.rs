@@ -5,7 +5,7 @@ use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
 use crate::mesh::Mesh;
-use crate::rig::{MorphRange, Rig, RigMesh, RigNode, distinct};
+use crate::rig::{Rig, RigMesh, RigNode, distinct};
 use crate::skeleton::{NO_JOINT, Trs};
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ pub(super) struct Nodes {
     pub nodes: Vec<RigNode>,
     pub roots: Vec<usize>,
     pub meshes: Vec<RigMesh>,
-    pub morphs: Vec<MorphRange>,
 }
 
 pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
@@ -25,7 +24,8 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
     out.count(rig.nodes().len());
     out.count(rig.roots().len());
     out.count(rig.meshes().len());
-    out.count(rig.morphs().len());
+    let morphs = || rig.nodes().iter().enumerate().filter(|(_, n)| !n.morphs.is_empty());
+    out.count(morphs().count());
     for n in rig.nodes() {
         out.count(n.source);
         out.one(names.add(n.name.as_deref()));
@@ -49,22 +49,22 @@ pub(super) fn write(rig: &Rig, names: &mut NameTable) -> Vec<u8> {
         out.index(m.rigid_slot.map(usize::from));
         out.count(m.lod);
     }
-    for m in rig.morphs() {
-        out.count(m.node);
-        out.count(m.scalars.start);
-        out.count(m.scalars.len());
+    for (node, n) in morphs() {
+        out.count(node);
+        out.count(n.morphs.start);
+        out.count(n.morphs.len());
     }
     out.0
 }
 
-/// Reads the section. Mesh indices are checked here, all other indices by `Rig::new`.
+/// Reads the section. Indices of meshes and of nodes with morph weights are checked here, all others by `Rig::new`.
 pub(super) fn read(
     mut r: SectionReader<'_>,
     names: &Names,
     meshes: &[Arc<Mesh>],
 ) -> Result<Nodes, ReadError> {
-    let name = r.one("the rig's name")?;
-    let mut out = Nodes { name: r.name(names, name)?.unwrap_or_default(), ..Nodes::default() };
+    let name = r.named(names, "the rig's name")?.unwrap_or_default();
+    let mut out = Nodes { name, ..Nodes::default() };
     let nodes = r.count("the number of nodes", 56)?;
     let roots = r.count("the number of roots", 4)?;
     let placed = r.count("the number of meshes on nodes", 24)?;
@@ -84,9 +84,10 @@ pub(super) fn read(
             source: source as usize,
             name,
             parent: optional(parent),
-            local: local.first().map_or_else(Default::default, |&l| Trs::from_array(l)),
+            local: local.first().map_or_else(Default::default, |&l| Trs::from(l)),
             matrix: None,
             joint: (joint != NO_JOINT).then_some(joint),
+            morphs: 0..0,
         });
     }
     let values: Vec<[f32; 16]> = r.floats(matrices.len(), "matrices of nodes")?;
@@ -117,13 +118,10 @@ pub(super) fn read(
         });
     }
     for _ in 0..morphs {
-        r.charge(size_of::<MorphRange>())?;
         let [node, first, count]: [u32; 3] = r.one("a morph range")?;
+        let node = r.index("the node of a morph range", node, nodes)?;
         let first = first as usize;
-        out.morphs.push(MorphRange {
-            node: node as usize,
-            scalars: first..first.saturating_add(count as usize),
-        });
+        out.nodes[node].morphs = first..first.saturating_add(count as usize);
     }
     r.finish()?;
     Ok(out)

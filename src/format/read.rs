@@ -170,6 +170,16 @@ impl<'a> SectionReader<'a> {
         Ok(Some(text.to_owned()))
     }
 
+    /// Reads the index of a name, and the name.
+    pub fn named(
+        &mut self,
+        names: &Names,
+        what: &'static str,
+    ) -> Result<Option<String>, ReadError> {
+        let name = self.one(what)?;
+        self.name(names, name)
+    }
+
     /// Charges memory before it is allocated.
     pub fn charge(&mut self, bytes: usize) -> Result<(), ReadError> {
         let paid = self.memory.charge(bytes);

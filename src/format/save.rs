@@ -328,22 +328,6 @@ mod tests {
     }
 
     #[test]
-    fn a_link_under_the_temporary_name_is_not_followed() -> io::Result<()> {
-        let folder = folder("link")?;
-        let (out, other) = (folder.join("a"), folder.join("other"));
-        fs::write(&other, "another's")?;
-        let link = folder.join(".a.partial");
-        std::os::unix::fs::symlink("other", &link)?;
-        let mut new = NewFile::create(&out)?;
-        new.write_all(b"new")?;
-        new.finish()?;
-        assert_eq!(fs::read(&out)?, b"new");
-        assert_eq!(fs::read(&other)?, b"another's");
-        assert_eq!(fs::read_link(&link)?, Path::new("other"));
-        fs::remove_dir_all(&folder)
-    }
-
-    #[test]
     fn links_that_lead_in_a_circle_end() -> io::Result<()> {
         let folder = folder("circle")?;
         let (a, b) = (folder.join("a"), folder.join("b"));

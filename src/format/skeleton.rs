@@ -82,15 +82,13 @@ pub(super) fn read(mut r: SectionReader<'_>, names: &Names) -> Result<Skeleton, 
     }
     let mut plain = Vec::with_capacity(scalars);
     for _ in 0..scalars {
-        let name = r.one("the name of a scalar")?;
-        let name = r.name(names, name)?.unwrap_or_default();
+        let name = r.named(names, "the name of a scalar")?.unwrap_or_default();
         let rest: f32 = r.one("the rest value of a scalar")?;
         plain.push(Scalar { name, rest });
     }
     let mut user = Vec::with_capacity(channels);
     for _ in 0..channels {
-        let name = r.one("the name of a channel")?;
-        let name = r.name(names, name)?.unwrap_or_default();
+        let name = r.named(names, "the name of a channel")?.unwrap_or_default();
         let kind: u32 = r.one("the type of a channel")?;
         r.index("the type of a channel", kind, 5)?;
         let v: [f32; 4] = r.one("the rest value of a channel")?;

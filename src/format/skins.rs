@@ -4,7 +4,6 @@ use super::error::ReadError;
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
-use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::rig::Rig;
 use crate::skeleton::Skin;
@@ -37,8 +36,7 @@ pub(super) fn read(
     let mut skins = Vec::new();
     for skin in 0..count {
         r.charge(size_of::<Skin>())?;
-        let name = r.one("the name of a skin")?;
-        let name = r.name(names, name)?;
+        let name = r.named(names, "the name of a skin")?;
         let slots = r.count("the number of slots", 2 + 48)?;
         let list: Vec<u16> = r.many(slots, "slots")?;
         r.pad(4)?;
@@ -46,10 +44,7 @@ pub(super) fn read(
         r.charge(slots.saturating_mul(48))?;
         let binds = binds.into_iter().map(|rows| Affine3x4 { rows }).collect();
         let made = Skin::new(name, list, binds, joints);
-        skins.push(made.map_err(|source| {
-            let source = Box::new(source);
-            r.whole(BuildError::OfSkin { skin, source })
-        })?);
+        skins.push(made.map_err(|source| r.whole(source.within(format!("skin {skin}"))))?);
     }
     r.finish()?;
     Ok((skins, file_skins))

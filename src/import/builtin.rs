@@ -39,23 +39,3 @@ pub fn mannequin_with(options: &ImportOptions) -> Result<Rig, ImportError> {
     }
     Ok(rig)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn loads_with_three_levels_of_detail() {
-        let rig = mannequin().unwrap();
-        assert_eq!(rig.skeleton().len(), 47);
-        assert_eq!(rig.clips().len(), 11);
-        assert_eq!(rig.lod_count(), 3);
-        let triangles = |lod| -> usize {
-            let meshes = rig.meshes().iter().filter(|m| m.lod == lod);
-            meshes.flat_map(|m| &m.mesh.primitives).map(|p| p.indices.len() / 3).sum()
-        };
-        assert_eq!([triangles(0), triangles(1), triangles(2)], [3062, 894, 262]);
-        let bounds = rig.slot_bounds();
-        assert!(bounds.iter().any(|b| !b.is_empty()));
-    }
-}

@@ -5,8 +5,6 @@ use super::fault::ImportFault;
 use super::file::{CLIP_BYTES_BASE, CLIP_BYTES_PER_FILE_BYTE};
 #[cfg(feature = "gltf")]
 use crate::build::BuildError;
-#[cfg(feature = "gltf")]
-use crate::clip::ClipFault;
 use std::fmt;
 use thiserror::Error;
 
@@ -109,10 +107,8 @@ impl ImportError {
         source: BuildError,
     ) -> Self {
         let file = file.to_owned();
-        let large = matches!(
-            &source,
-            BuildError::Animation { source, .. } if matches!(**source, BuildError::Clip(ClipFault::TooLarge { .. }))
-        );
+        let large = matches!(&source, BuildError::Animation { source, .. }
+            if matches!(**source, BuildError::ClipBytes { .. }));
         let source = Box::new(source);
         match large {
             true => Self::ClipBytes { file, file_bytes, given, source },

@@ -1,18 +1,19 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::ImportFault;
 use super::ImportOptions;
 use super::bvh;
 use super::error::{Fault, ImportError};
+use super::fault::invalid;
 use super::gltf::{self, external_files};
 use super::markers::{add_markers, marker_file, read_markers};
 use super::read_file::read_file;
 use super::travel;
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
-use crate::raw::ImportReport;
 use crate::raw::RawScene;
+use crate::raw::ReportEntry;
 use crate::rig::Rig;
+use crate::words::shorten;
 use std::path::Path;
 
 /// The result of an import.
@@ -23,7 +24,7 @@ pub struct Imported {
     /// Attachments between the rigs.
     pub links: Vec<RigLink>,
     /// Report of what was repaired, dropped or not used.
-    pub report: ImportReport,
+    pub report: Vec<ReportEntry>,
 }
 
 /// A rig that is attached to a node of another.
@@ -76,7 +77,7 @@ pub fn build_path(
     raw: RawScene,
     import: &ImportOptions,
     options: BuildOptions,
-) -> Result<(Rig, ImportReport), ImportError> {
+) -> Result<(Rig, Vec<ReportEntry>), ImportError> {
     let file_bytes = bytes_of(path, import);
     let (most, given) = clip_bytes(file_bytes, import);
     let options = BuildOptions { max_clip_bytes: options.max_clip_bytes.min(most), ..options };
@@ -93,7 +94,7 @@ pub fn build_path(
 pub fn read_path(
     path: &Path,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let read = match bvh::is_bvh_file(path) {
         true => bvh::read_path(path, options)?,
         false => gltf::read_path(path, options)?,
@@ -103,9 +104,9 @@ pub fn read_path(
 
 /// Adds a note on the clips that travel to a file that was read.
 fn with_travel(
-    (scene, mut report): (RawScene, ImportReport),
+    (scene, mut report): (RawScene, Vec<ReportEntry>),
     options: &ImportOptions,
-) -> (RawScene, ImportReport) {
+) -> (RawScene, Vec<ReportEntry>) {
     if options.root_motion.is_none() {
         travel::note(&scene, options.up_axis, &mut report);
     }
@@ -122,7 +123,7 @@ pub fn read_slice(
     name: &str,
     base: Option<&Path>,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let named = Path::new(name).extension();
     let read = match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
         true => bvh::read_slice(bytes, name, options)?,
@@ -179,7 +180,7 @@ pub fn import_slice(
 
 fn finish(
     raw: RawScene,
-    mut report: ImportReport,
+    mut report: Vec<ReportEntry>,
     options: &ImportOptions,
     file_bytes: usize,
 ) -> Result<Imported, ImportError> {
@@ -198,7 +199,7 @@ fn finish(
         };
         let (rig, built) = build_rig_reporting(scene, &options)
             .map_err(|source| ImportError::of_build(&file, (file_bytes, given), source))?;
-        report.entries.extend(built.entries);
+        report.extend(built);
         left -= left.min(rig.clips().iter().map(|c| c.bytes()).sum());
         rigs.push(rig);
     }
@@ -228,8 +229,8 @@ fn split(raw: RawScene, nodes: &[String]) -> Result<(Vec<RawScene>, Vec<SourceLi
             named.or_else(indexed).map(|node| (s, node))
         });
         let Some((parent, node)) = found else {
-            let fault = Fault::from(ImportFault::NoSuchName(wanted.clone()));
-            return Err(fault.in_file(&scenes[0].name));
+            let words = format!("there is no node \"{}\"", shorten(wanted));
+            return Err(Fault::from(invalid(words)).in_file(&scenes[0].name));
         };
         let child = scenes.len();
         let parts = std::mem::take(&mut scenes[parent]).split_at(node)?;

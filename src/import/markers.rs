@@ -6,7 +6,7 @@
 //! object like extras.
 
 use super::error::{Fault, ImportError};
-use super::fault::{ImportFault, MAX_GIVEN_MARKERS, invalid};
+use super::fault::{ImportFault, invalid};
 use super::read_file::read_file;
 use crate::clip::{Clip, MAX_MARKERS, Marker};
 use crate::import::trim::trim_marker;
@@ -27,13 +27,14 @@ const MAX_MARKER_NAME: usize = 256;
 /// Limit on the size of a marker file, bytes.
 pub const MAX_MARKER_FILE: u64 = 16 << 20;
 
-fn kind(marker: impl Into<String>, found: &Value, needed: &'static str) -> ImportFault {
-    ImportFault::Marker {
-        marker: marker.into(),
-        // The shortened text is enough to recognise the value.
-        found: shorten(&found.to_string()),
-        needed,
-    }
+/// Limit on the markers that one file adds to all clips together: several clips may share a name, and each
+/// gets all markers of that name.
+const MAX_GIVEN_MARKERS: usize = 1 << 22;
+
+fn kind(marker: &str, found: &Value, needed: &str) -> ImportFault {
+    // The shortened text is enough to recognise the value.
+    let found = shorten(&found.to_string());
+    invalid(format!("marker {marker}: expected a {needed}, found {found}"))
 }
 
 fn long_name(len: usize) -> ImportFault {
@@ -52,7 +53,7 @@ impl List {
         }
         let seconds = time.as_f64();
         let seconds =
-            seconds.ok_or_else(|| kind(format!("\"{name}\""), time, "time in seconds"))?;
+            seconds.ok_or_else(|| kind(&format!("\"{name}\""), time, "time in seconds"))?;
         self.0.push(Marker::new(name, seconds as f32));
         Ok(())
     }
@@ -92,7 +93,7 @@ pub(crate) fn parse(value: &Value) -> Result<Vec<Marker>, ImportFault> {
                 let name = item.get("name").and_then(Value::as_str);
                 match (name, item.get("time")) {
                     (Some(name), Some(time)) => list.push(name, time)?,
-                    _ => return Err(kind(i.to_string(), item, "name and time")),
+                    _ => return Err(kind(&i.to_string(), item, "name and time")),
                 }
             }
         }
@@ -142,16 +143,9 @@ pub fn marker_file(model: &Path) -> PathBuf {
 /// If the file cannot be read or does not have that form.
 pub fn read_markers(path: &Path) -> Result<Vec<(String, Vec<Marker>)>, ImportError> {
     let file = path.display().to_string();
-    let fail = |message| refused(&file, None, invalid(message));
-    let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| match fault {
-        ImportFault::Io(e) => fail(e.to_string()),
-        ImportFault::Limit { needed, limit, .. } => {
-            fail(format!("{needed} bytes of markers, the limit is {limit}"))
-        }
-        other => refused(&file, None, other),
-    })?;
+    let bytes = read_file(path, MAX_MARKER_FILE).map_err(|fault| refused(&file, None, fault))?;
     let text = String::from_utf8(bytes);
-    let text = text.map_err(|_| fail("stream did not contain valid UTF-8".to_owned()))?;
+    let text = text.map_err(|_| refused(&file, None, invalid("the text is not valid UTF-8")))?;
     parse_markers(&text, &file)
 }
 
@@ -202,12 +196,15 @@ pub fn add_markers(
         needed = needed.saturating_add(clips.saturating_mul(markers.len()));
     }
     if needed > MAX_GIVEN_MARKERS {
-        return Err(refused(file, None, ImportFault::GivenMarkers(needed)));
+        let (what, needed) = ("markers of all clips together", needed as u64);
+        let limit = MAX_GIVEN_MARKERS as u64;
+        return Err(refused(file, None, ImportFault::Limit { what, needed, limit }));
     }
     let mut changed: Vec<(usize, usize, Arc<Clip>)> = Vec::new();
     for (name, markers) in markers {
         let Some(clips) = named.get(name.as_str()) else {
-            return Err(refused(file, None, ImportFault::UnknownClip(name.clone())));
+            let words = format!("there is no clip \"{}\"", shorten(name));
+            return Err(refused(file, None, invalid(words)));
         };
         for &(r, c) in clips {
             let clip = &rigs[r].clips()[c];

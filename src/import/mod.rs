@@ -23,7 +23,7 @@ mod split;
 mod travel;
 mod trim;
 
-pub use crate::raw::{ImportReport, ReportEntry, Severity, UpAxis};
+pub use crate::raw::{ReportEntry, Severity, UpAxis};
 #[cfg(feature = "gltf")]
 pub use builtin::{MANNEQUIN, mannequin, mannequin_with};
 pub use clip_name::clip_name_from_file;
@@ -34,7 +34,7 @@ pub use file::{
     Imported, RigLink, build_path, import_path, import_rig, import_slice, read_path, read_slice,
 };
 #[cfg(feature = "gltf")]
-pub use gltf::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE, external_files};
+pub use gltf::{MEMORY_BASE, MEMORY_PER_BYTE, external_files};
 #[cfg(feature = "gltf")]
 pub use markers::{add_markers, marker_file, parse_markers, read_markers};
 pub use options::ImportOptions;
@@ -45,7 +45,6 @@ pub use split::SplitScene;
 /// Fill a [`RawScene`](raw::RawScene) to make a character in code, and pass it to [`build_rig`](crate::build::build_rig).
 pub mod raw {
     pub use crate::raw::{
-        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
-        RawUserTrack,
+        Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
     };
 }

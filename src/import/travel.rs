@@ -2,8 +2,8 @@
 
 use super::repeated::{LISTED, list};
 use crate::raw::UpAxis;
-use crate::raw::{ImportReport, Severity};
 use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack};
+use crate::raw::{ReportEntry, Severity};
 use crate::words::shorten;
 use glam::{DAffine3, DVec3};
 
@@ -16,7 +16,7 @@ const BODY: usize = 2;
 
 /// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
 /// carries at least half of the joints of its body, in model space.
-pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
+pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut Vec<ReportEntry>) {
     let Some(rest) = Rest::of(scene) else {
         return;
     };
@@ -36,8 +36,8 @@ pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut ImportReport) {
     let message = format!(
         "those that travel end away from where they begin: {shown}; each loop jumps back, unless root motion is taken out"
     );
-    report.push(Severity::Note, "clips", message);
-    if let Some(last) = report.entries.last_mut().filter(|_| items.len() > 1) {
+    report.push(ReportEntry::new(Severity::Note, "clips", message));
+    if let Some(last) = report.last_mut().filter(|_| items.len() > 1) {
         last.items = items;
     }
 }

@@ -8,11 +8,9 @@ impl RawScene {
     ///
     /// Before that time a clip holds its first pose. Exporters that count frames from 1 begin a frame late.
     pub fn first_key(&self, clip: usize) -> Option<f32> {
-        let tracks = self.clips.get(clip).into_iter().flat_map(|c| &c.tracks);
-        let users = self.channels.iter().flat_map(|c| &c.tracks);
-        let users = users.filter(|t| t.clip == clip).map(|t| &t.times);
-        let firsts = tracks.map(|t| &t.times).chain(users);
-        firsts.filter_map(|t| t.first().copied()).reduce(f32::min)
+        let clip = self.clips.get(clip).into_iter();
+        let tracks = clip.flat_map(|c| c.tracks.iter().chain(&c.user_tracks));
+        tracks.filter_map(|t| t.times.first().copied()).reduce(f32::min)
     }
 
     /// Cuts every clip that begins late: its keys and markers move so that the first key is at 0, and
@@ -52,12 +50,10 @@ impl RawScene {
 
     fn trim(&mut self, clip: usize, first: f32) {
         let c = &mut self.clips[clip];
-        let users = self.channels.iter_mut().flat_map(|c| &mut c.tracks);
-        let users = users.filter(|t| t.clip == clip).map(|t| &mut t.times);
         let mut last = 0.0f32;
-        for times in c.tracks.iter_mut().map(|t| &mut t.times).chain(users) {
-            shift(times, first);
-            last = times.last().copied().unwrap_or(0.0).max(last);
+        for track in c.tracks.iter_mut().chain(&mut c.user_tracks) {
+            shift(&mut track.times, first);
+            last = track.times.last().copied().unwrap_or(0.0).max(last);
         }
         let duration = earlier(c.duration, first).max(last);
         let inside = |m: &&mut Marker| (0.0..=c.duration).contains(&m.time);

@@ -1,8 +1,6 @@
 //! Images of a rig: decoded, or encoded as in their file.
 
 #[cfg(feature = "images")]
-use super::MeshFault;
-#[cfg(feature = "images")]
 use super::webp::Container;
 #[cfg(feature = "images")]
 use crate::error::BuildError;
@@ -107,17 +105,13 @@ impl ImageData {
             Self::Decoded(image) => return Ok(image.clone()),
             Self::Encoded { mime, bytes } => (mime, bytes),
         };
-        let failed = |reason| {
-            let mime = mime.clone();
-            BuildError::Mesh(MeshFault::ImageDecode { mime, reason })
-        };
+        let failed =
+            |reason: String| BuildError::invalid(format!("image of type {mime}: {reason}"));
         let survey = Survey::new(bytes).map_err(failed)?;
         if survey.needed > limit {
-            return Err(BuildError::Mesh(MeshFault::ImageMemory {
-                mime: mime.clone(),
-                needed: survey.needed,
-                limit,
-            }));
+            let needed = survey.needed;
+            let what = format!("image of type {mime}: decoding needs {needed} bytes");
+            return Err(BuildError::Limit { what, needed, limit });
         }
         survey.decode(bytes).map_err(failed)
     }
@@ -135,6 +129,8 @@ fn check_side(longer: u32) -> Result<(), String> {
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
     format: ImageFormat,
+    /// Width and height, pixels.
+    pub size: (u32, u32),
     /// Bytes that decoding allocates, including the image.
     pub needed: u64,
 }
@@ -156,8 +152,8 @@ impl Survey {
             ImageFormat::WebP => {
                 let container = Container::read(bytes)?;
                 check_side(container.width.max(container.height))?;
-                let needed = container.needed();
-                return Ok(Self { format, needed });
+                let (size, needed) = ((container.width, container.height), container.needed());
+                return Ok(Self { format, size, needed });
             }
             other => {
                 let extension = other.extensions_str().first().copied().unwrap_or("such");
@@ -169,7 +165,7 @@ impl Survey {
         let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
         check_side(width.max(height))?;
         let pixels = u64::from(width) * u64::from(height);
-        Ok(Self { format, needed: pixels.saturating_mul(per_pixel) })
+        Ok(Self { format, size: (width, height), needed: pixels.saturating_mul(per_pixel) })
     }
 
     /// Decodes the image whose header was read.
@@ -177,7 +173,8 @@ impl Survey {
         let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
         reader.limits(Self::limits(self.needed));
         let decoded = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
-        Ok(Image { width: decoded.width(), height: decoded.height(), rgba: decoded.into_raw() })
+        let (width, height) = self.size;
+        Ok(Image { width, height, rgba: decoded.into_raw() })
     }
 
     fn limits(bytes: u64) -> Limits {
@@ -207,15 +204,10 @@ mod tests {
         let decoded = encoded.decode(1 << 20).unwrap();
         assert_eq!((decoded.width, decoded.height), (3, 2));
         assert_eq!(decoded.rgba, pixels.into_raw());
-        let (mime, needed) = (mime.clone(), 3 * 2 * 12);
-        let limit = needed - 1;
-        let refused = MeshFault::ImageMemory { mime, needed, limit };
-        assert_eq!(encoded.decode(limit), Err(BuildError::Mesh(refused)));
+        let refused = encoded.decode(3 * 2 * 12 - 1);
+        assert!(matches!(refused, Err(BuildError::Limit { needed: 72, limit: 71, .. })));
         let half = ImageData::from_encoded(bytes[..40].to_vec(), None);
-        assert!(matches!(
-            half.decode(1 << 20),
-            Err(BuildError::Mesh(MeshFault::ImageDecode { .. }))
-        ));
+        assert!(matches!(half.decode(1 << 20), Err(BuildError::Invalid(_))));
         let other = ImageData::from_encoded(b"RIFF....WEBP".to_vec(), Some("image/webp"));
         let text = other.decode(1 << 20).unwrap_err().to_string();
         assert!(text.starts_with("image of type image/webp: "), "{text}");

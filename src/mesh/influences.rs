@@ -36,13 +36,20 @@ impl Influences {
     }
 
     /// Number of vertices with influences.
-    pub fn vertex_count(&self) -> usize {
+    pub(crate) fn vertex_count(&self) -> usize {
         self.joints.len().checked_div(self.per_vertex).unwrap_or(0)
     }
 
     /// True if there are no influences.
     pub fn is_empty(&self) -> bool {
         self.joints.is_empty()
+    }
+
+    /// Changes the slots of influences with a weight; all others, and those without a new slot, refer to slot 0.
+    pub(crate) fn move_slots(&mut self, new: impl Fn(usize) -> Option<u16>) {
+        for (slot, &weight) in self.joints.iter_mut().zip(&self.weights) {
+            *slot = new(usize::from(*slot)).filter(|_| weight != 0.0).unwrap_or(0);
+        }
     }
 
     /// Keeps the `count` largest influences of each vertex. Returns them with the largest sum of weights

@@ -1,6 +1,6 @@
 //! `Material`: a surface for renderers, by the metallic-roughness model of glTF.
 
-use super::{MeshFault, Texture, TextureTransform};
+use super::{Texture, TextureTransform};
 use crate::error::BuildError;
 use crate::skeleton::MAX_LENGTH;
 
@@ -123,11 +123,13 @@ impl Material {
         const AMOUNT: (f32, f32) = (0.0, MAX_LENGTH);
         const SHARE: (f32, f32) = (0.0, 1.0);
         const FINITE: (f32, f32) = (f32::MIN, f32::MAX);
-        let number = |what, value: f32, (least, most): (f32, f32)| {
+        let number = |what: &str, value: f32, (least, most): (f32, f32)| {
             if value >= least && value <= most {
                 return Ok(());
             }
-            Err(BuildError::Mesh(MeshFault::MaterialNumber { what, value, least, most }))
+            Err(BuildError::invalid(format!(
+                "the {what} is {value:e}, allowed is {least:e} to {most:e}"
+            )))
         };
         for value in self.base_color {
             number("base colour", value, FINITE)?;
@@ -143,7 +145,9 @@ impl Material {
         for (texture, t) in self.textures() {
             if t.tex_coord >= TEX_COORD_SETS {
                 let tex_coord = t.tex_coord;
-                return Err(BuildError::Mesh(MeshFault::TexCoord { texture, tex_coord }));
+                return Err(BuildError::invalid(format!(
+                    "the {texture} texture uses texture coordinates {tex_coord}, there are {TEX_COORD_SETS} sets"
+                )));
             }
             let TextureTransform { offset, rotation, scale } = t.transform;
             for value in offset.into_iter().chain(scale) {
@@ -178,13 +182,21 @@ impl AlphaMode {
     #[cfg(any(feature = "gltf", feature = "phx"))]
     pub(crate) const ALL: [Self; 3] = [Self::Opaque, Self::Mask, Self::Blend];
 
-    /// Name in glTF files.
-    pub const fn name(self) -> &'static str {
-        match self {
+    /// The mode of a name in glTF files.
+    #[cfg(feature = "gltf")]
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.to_string() == name)
+    }
+}
+
+/// The name in glTF files.
+impl std::fmt::Display for AlphaMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
             Self::Opaque => "OPAQUE",
             Self::Mask => "MASK",
             Self::Blend => "BLEND",
-        }
+        })
     }
 }
 

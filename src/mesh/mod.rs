@@ -10,7 +10,6 @@ mod texture;
 #[cfg(feature = "images")]
 mod webp;
 
-pub use crate::error::MeshFault;
 #[cfg(feature = "phx")]
 pub(crate) use image::MAX_IMAGE_SIDE;
 pub(crate) use image::MAX_MIME_TYPE;
@@ -21,7 +20,7 @@ pub use image::{Image, ImageData, ImageMode};
 pub use influences::Influences;
 pub(crate) use material::TEX_COORD_SETS;
 pub use material::{AlphaMode, Material};
-pub use texture::{MagFilter, MinFilter, Sampler, Texture, TextureTransform, Wrap};
+pub use texture::{Filter, Sampler, Texture, TextureTransform, Wrap};
 
 /// A mesh: primitives with common default morph weights.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -72,9 +72,11 @@ pub struct Sampler {
     /// Wrapping along v. Default: repeated.
     pub wrap_v: Wrap,
     /// Filter where a texel covers several pixels; `None` leaves it to the renderer.
-    pub mag_filter: Option<MagFilter>,
+    pub mag_filter: Option<Filter>,
     /// Filter where a pixel covers several texels; `None` leaves it to the renderer.
-    pub min_filter: Option<MinFilter>,
+    pub min_filter: Option<Filter>,
+    /// Filter between mip levels; `None` uses the image alone. Without `min_filter` it is left to the renderer too.
+    pub mip_filter: Option<Filter>,
 }
 
 /// Values of a texture outside its image.
@@ -89,30 +91,13 @@ pub enum Wrap {
     MirroredRepeat,
 }
 
-/// Filter of enlarged textures.
+/// Filter between texels, or between mip levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MagFilter {
-    /// The nearest texel.
+pub enum Filter {
+    /// The nearest texel or level.
     Nearest,
-    /// Linear between texels.
+    /// Linear between texels or levels.
     Linear,
-}
-
-/// Filter of reduced textures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MinFilter {
-    /// The nearest texel of the image.
-    Nearest,
-    /// Linear between texels of the image.
-    Linear,
-    /// The nearest texel of the nearest mip level.
-    NearestMipmapNearest,
-    /// Linear within the nearest mip level.
-    LinearMipmapNearest,
-    /// The nearest texels of two mip levels, linear between the levels.
-    NearestMipmapLinear,
-    /// Linear within two mip levels and between them.
-    LinearMipmapLinear,
 }
 
 impl Wrap {
@@ -120,20 +105,18 @@ impl Wrap {
     pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
-impl MagFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 2] = [Self::Nearest, Self::Linear];
-}
+impl Filter {
+    /// Filters of enlarged textures, in the order of their numbers in files.
+    pub(crate) const MAG: [Self; 2] = [Self::Nearest, Self::Linear];
 
-impl MinFilter {
-    /// All values, in the order of their numbers in files, which begin with 1.
-    pub const ALL: [Self; 6] = [
-        Self::Nearest,
-        Self::Linear,
-        Self::NearestMipmapNearest,
-        Self::LinearMipmapNearest,
-        Self::NearestMipmapLinear,
-        Self::LinearMipmapLinear,
+    /// Filters of reduced textures within and between mip levels, in the order of their numbers in files.
+    pub(crate) const MIN: [(Self, Option<Self>); 6] = [
+        (Self::Nearest, None),
+        (Self::Linear, None),
+        (Self::Nearest, Some(Self::Nearest)),
+        (Self::Linear, Some(Self::Nearest)),
+        (Self::Nearest, Some(Self::Linear)),
+        (Self::Linear, Some(Self::Linear)),
     ];
 }
 

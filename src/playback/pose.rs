@@ -60,7 +60,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
             .clips()
             .get(action.clip)
             .ok_or(PlaybackError::ClipIndex { clip: action.clip, clips: rig.clips().len() })?;
-        let mut output = skeleton.new_pose();
+        let mut output = skeleton.rest_pose().clone();
         SampleJob {
             skeleton,
             clip,
@@ -73,7 +73,7 @@ pub fn evaluate_pose(rig: &Rig, actions: &[PoseAction]) -> Result<EvaluatedPose,
         sampled.push((output, action.weight));
     }
     let inputs: Vec<(&Pose, f32)> = sampled.iter().map(|(p, w)| (p, *w)).collect();
-    let mut pose = skeleton.new_pose();
+    let mut pose = skeleton.rest_pose().clone();
     match inputs[..] {
         // One action at full weight needs no blend; crowds skip it as well.
         [(only, 1.0)] => pose = only.clone(),
@@ -129,8 +129,7 @@ fn worlds(rig: &Rig, models: &[Affine3x4]) -> Vec<Affine3x4> {
 impl EvaluatedPose {
     /// The morph weights of a node; empty if it has none.
     pub fn morph_weights(&self, rig: &Rig, node: usize) -> Vec<f32> {
-        let range = rig.morphs().iter().find(|m| m.node == node);
-        let scalars = range.map_or(0..0, |m| m.scalars.clone());
+        let scalars = rig.nodes().get(node).map_or(0..0, |n| n.morphs.clone());
         scalars.map(|i| self.pose.scalar(i)).collect()
     }
 
@@ -156,9 +155,9 @@ impl EvaluatedPose {
                 return Err(fail("the palette row", node.unwrap_or_default()));
             }
         }
-        for m in rig.morphs() {
-            if !m.scalars.clone().all(|i| self.pose.scalar(i).is_finite()) {
-                return Err(fail("a morph weight", m.node));
+        for (node, n) in rig.nodes().iter().enumerate() {
+            if !n.morphs.clone().all(|i| self.pose.scalar(i).is_finite()) {
+                return Err(fail("a morph weight", node));
             }
         }
         Ok(())
@@ -184,14 +183,9 @@ impl EvaluatedPose {
         if needed > MAX_POSED_STEPS {
             return Err(PlaybackError::TooManyVertices { needed });
         }
-        let mut morphs = vec![0..0; rig.nodes().len()];
-        for m in rig.morphs().iter().rev() {
-            morphs[m.node] = m.scalars.clone();
-        }
         let mut out = vec![Vec::new(); rig.meshes().len()];
         for (m, out) in rig.meshes().iter().zip(&mut out).filter(|(m, _)| finest(m)) {
-            let scalars = morphs[m.node].clone();
-            let weights: Vec<f32> = scalars.map(|i| self.pose.scalar(i)).collect();
+            let weights = self.morph_weights(rig, m.node);
             for p in &m.mesh.primitives {
                 let mut positions = vec![[0.0; 3]; p.positions.len()];
                 SkinningJob {

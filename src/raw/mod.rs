@@ -9,7 +9,7 @@ mod up_axis;
 use crate::clip::{Channel, Marker};
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Trs, UserChannel};
-pub use report::{ImportReport, ReportEntry, Severity};
+pub use report::{ReportEntry, Severity};
 pub use up_axis::UpAxis;
 
 /// A file of one or more characters, before rigs are built from it.
@@ -33,8 +33,8 @@ pub struct RawScene {
     /// Images in file order; `None` if no material uses the image, images were not requested, or it could not be decoded (see
     /// the report).
     pub images: Vec<Option<ImageData>>,
-    /// User channels, with their tracks.
-    pub channels: Vec<RawUserChannel>,
+    /// User channels: named values besides the joints, which clips animate by [`RawClip::user_tracks`].
+    pub channels: Vec<UserChannel>,
     /// Root nodes of every scene.
     pub scenes: Vec<Vec<usize>>,
     /// The scene to show: the file's default, or its first; `None` if it has none, and all nodes are shown.
@@ -85,6 +85,9 @@ pub struct RawClip {
     pub duration: f32,
     /// Tracks in file order.
     pub tracks: Vec<RawTrack>,
+    /// Tracks of user channels, at most one for each: `node` is the index in [`RawScene::channels`], `channel` is not read,
+    /// and a value has as many floats as the channel's type. Linear quaternions are slerped.
+    pub user_tracks: Vec<RawTrack>,
     /// The animation's `extras` as JSON text, if any.
     pub extras: Option<String>,
     /// Named times, in any order.
@@ -164,29 +167,6 @@ pub struct RawTrack {
     /// The animated property of the node.
     pub channel: RawChannel,
     /// Interpolation between keys.
-    pub interpolation: Interpolation,
-    /// Key times in seconds.
-    pub times: Vec<f32>,
-    /// Values, all floats of a key together.
-    pub values: Vec<f32>,
-}
-
-/// A user channel: a named value besides the joints, and its tracks.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RawUserChannel {
-    /// Name, type and rest value.
-    pub channel: UserChannel,
-    /// The channel's tracks, at most one per clip.
-    pub tracks: Vec<RawUserTrack>,
-}
-
-/// The track of a user channel in one clip. Times and values are as in [`RawTrack`]; a value has as many floats as the
-/// channel's type has components.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RawUserTrack {
-    /// Index of the clip in [`RawScene::clips`].
-    pub clip: usize,
-    /// Interpolation between keys; linear quaternions are slerped.
     pub interpolation: Interpolation,
     /// Key times in seconds.
     pub times: Vec<f32>,

@@ -1,30 +1,22 @@
-//! `ImportReport`: the parts of a file that an import repaired, dropped or did not use.
+//! `ReportEntry`: a part of a file that an import repaired, dropped or did not use.
 
 use std::fmt;
 
-/// The parts of a file that an import repaired, dropped or could not use, in the order found: broken values, keys of JSON
-/// that occur twice, extensions, cameras and vertex attributes that are not read, meshes and images without use, nodes
-/// outside the default scene, clips that begin late or below 0 s, travel, jump or are empty, samplers that no channel
-/// uses, channels that animate no node, names that occur twice, and properties of materials that pictures ignore.
+/// A part of a file that an import repaired, dropped or could not use. A report is a list of them, in the order found: broken
+/// values, keys of JSON that occur twice, extensions, cameras and vertex attributes that are not read, meshes and images
+/// without use, nodes outside the default scene, clips that begin late or below 0 s, travel, jump or are empty, samplers that
+/// no channel uses, channels that animate no node, names that occur twice, and properties of materials that pictures ignore.
 ///
 /// ```
-/// use phalanx::import::{ImportReport, ReportEntry, Severity};
+/// use phalanx::import::{ReportEntry, Severity};
 ///
-/// let entries = vec![
+/// let report = [
 ///     ReportEntry::new(Severity::Note, "clips", "begin late"),
 ///     ReportEntry::new(Severity::Dropped, "node 3", "is not drawn"),
 /// ];
-/// let report = ImportReport { entries };
-/// assert_eq!(report.worst(), Some(Severity::Dropped));
-/// assert_eq!(report.entries[1].to_string(), "dropped: node 3: is not drawn");
+/// assert_eq!(report.iter().map(|e| e.severity).max(), Some(Severity::Dropped));
+/// assert_eq!(report[1].to_string(), "dropped: node 3: is not drawn");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ImportReport {
-    /// The entries.
-    pub entries: Vec<ReportEntry>,
-}
-
-/// One entry of an [`ImportReport`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReportEntry {
     /// Severity of the entry.
@@ -47,24 +39,6 @@ pub enum Severity {
     Repaired,
     /// Something of the file is not in the result.
     Dropped,
-}
-
-impl ImportReport {
-    /// Adds an entry.
-    pub(crate) fn push(
-        &mut self,
-        severity: Severity,
-        place: impl Into<String>,
-        message: impl Into<String>,
-    ) {
-        let entry = ReportEntry::new(severity, place, message);
-        self.entries.push(entry);
-    }
-
-    /// The most severe of the entries; `None` if there are none.
-    pub fn worst(&self) -> Option<Severity> {
-        self.entries.iter().map(|e| e.severity).max()
-    }
 }
 
 impl ReportEntry {

@@ -16,9 +16,9 @@ use super::scalars;
 use super::setup::Setup;
 use super::track::{Tracks, rotations};
 use super::work::{Room, Work, tolerances};
-use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Reference as Base, Target};
+use crate::build::clip_builder::{ClipBuilder, RESAMPLE_RATE, Target};
 use crate::build::lengths::Lengths;
-use crate::clip::{Channel, Clip, ClipFault};
+use crate::clip::{Channel, Clip};
 use crate::error::BuildError;
 use crate::raw::{RawChannel, RawClip};
 use crate::skeleton::Skeleton;
@@ -124,8 +124,7 @@ impl Retargeting {
         for room in [Room::Half, Room::Block] {
             match transfer.run(room) {
                 Ok((done, true)) => return Ok(done),
-                Ok(_)
-                | Err(RetargetError::Build(BuildError::Clip(ClipFault::TooManyKeys { .. }))) => {}
+                Ok(_) | Err(RetargetError::Build(BuildError::KeyTimes { .. })) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -203,7 +202,7 @@ impl Transfer<'_> {
             None => hips.root_motion(m),
         });
         let (built, resampled) =
-            builder.build_reporting((0, &result), Base::None, root_motion, RESAMPLE_RATE)?;
+            builder.build_reporting(&result, None, root_motion, RESAMPLE_RATE)?;
         Ok(((built, report), resampled.is_empty()))
     }
 }

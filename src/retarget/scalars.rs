@@ -1,7 +1,7 @@
 //! Morph weights and user channels: kept if the target has one of the same name, compared like joints.
 
 use super::bind::{scalar_pairs, scalars_by_index};
-use crate::raw::{RawClip, RawTrack, RawUserChannel};
+use crate::raw::{RawClip, RawTrack};
 use crate::skeleton::{Skeleton, UserChannel};
 
 /// For every scalar of the source the scalars of the target, by name, or by index if no name is common and the order is
@@ -48,25 +48,27 @@ fn names(skeleton: &Skeleton) -> Vec<&str> {
     scalars.map(|s| s.name.as_str()).collect()
 }
 
-/// The user channels that the target has too, of the same type and with its names; and the names of the others.
+/// Renames user channels to those of the target of the same type and with their names; drops the tracks of the others and
+/// returns their names.
 pub fn channels(
-    channels: Vec<RawUserChannel>,
+    channels: &mut [UserChannel],
+    tracks: &mut Vec<RawTrack>,
     target: &Skeleton,
-) -> (Vec<RawUserChannel>, Vec<String>) {
+) -> Vec<String> {
     let there: Vec<&UserChannel> = target.channels().filter(|c| c.rest.is_quaternion()).collect();
-    let from: Vec<&str> = channels.iter().map(|c| c.channel.name.as_str()).collect();
+    let from: Vec<&str> = channels.iter().map(|c| c.name.as_str()).collect();
     let to: Vec<&str> = there.iter().map(|c| c.name.as_str()).collect();
     let pairs = scalar_pairs(&from, &to);
-    let (mut kept, mut left) = (Vec::new(), Vec::new());
-    for (mut channel, places) in channels.into_iter().zip(pairs) {
+    let mut left = Vec::new();
+    for (index, (channel, places)) in channels.iter_mut().zip(pairs).enumerate() {
         // Names of user channels are unique.
         match places.first() {
-            Some(&place) => {
-                channel.channel.name.clone_from(&there[place].name);
-                kept.push(channel);
+            Some(&place) => channel.name.clone_from(&there[place].name),
+            None => {
+                tracks.retain(|t| t.node != index);
+                left.push(channel.name.clone());
             }
-            None => left.push(channel.channel.name),
         }
     }
-    (kept, left)
+    left
 }

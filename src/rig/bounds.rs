@@ -1,7 +1,7 @@
 //! Bounding boxes, and the boxes of a rig's palette rows.
 
+use super::RigMesh;
 use super::limits::{MAX_SHARED_SLOTS, distinct};
-use super::{RigFault, RigMesh};
 use crate::error::BuildError;
 use crate::mesh::{Mesh, Primitive};
 use crate::skeleton::Skin;
@@ -111,7 +111,12 @@ pub(crate) fn measure_slots(
     meshes: &[RigMesh],
 ) -> Result<Vec<Aabb>, BuildError> {
     let measured = measure_within(skins, offsets, meshes, MAX_SHARED_SLOTS);
-    measured.map_err(|needed| BuildError::Rig(RigFault::SharedSlots(needed)))
+    measured.map_err(|needed| {
+        let what = format!(
+            "the meshes use {needed} slots, counted for each skin that they are drawn with"
+        );
+        BuildError::Limit { what, needed, limit: MAX_SHARED_SLOTS }
+    })
 }
 
 fn measure_within(

@@ -5,8 +5,8 @@ use super::{Reach, Rig, RigMesh, measure_slots};
 use crate::error::BuildError;
 use crate::math::Affine3x4;
 use crate::mesh::Mesh;
-use crate::rig::RigFault;
 use crate::skeleton::{JointRef, LookupError, Pose, Skeleton, Skin};
+use crate::words::plural;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -75,7 +75,10 @@ impl Rig {
     pub fn detail(&self, options: &DetailOptions<'_>) -> Result<Arc<Rig>, BuildError> {
         let (level, levels) = (options.level, self.lod_count());
         if level >= levels {
-            return Err(BuildError::Rig(RigFault::Level { level, levels }));
+            let all = plural(levels as u64, "level");
+            return Err(BuildError::invalid(format!(
+                "there is no level of detail {level}, the rig has {all}"
+            )));
         }
         let skeleton = &self.skeleton;
         let keep = marked(skeleton, options.keep)?;
@@ -91,12 +94,7 @@ impl Rig {
         let kept = KeptSlots::new(self, &meshes);
         let skins: Vec<Skin> = kept.skins(self);
         let meshes = kept.meshes(&meshes)?;
-        let mut palette_offsets = Vec::with_capacity(skins.len());
-        let mut palette_len = 0;
-        for skin in &skins {
-            palette_offsets.push(palette_len);
-            palette_len += skin.len();
-        }
+        let (palette_offsets, palette_len) = super::parts::palette(&skins);
         let mut evaluated = needed(skeleton, &skins, keep.clone());
         for (joint, evaluated) in evaluated.iter_mut().enumerate() {
             *evaluated &= keep[joint] || !left_out[joint];
@@ -104,30 +102,20 @@ impl Rig {
         let slot_bounds = measure_slots(&skins, &palette_offsets, &meshes)?;
         let clips = self.clips.iter().map(|c| &**c);
         let reach = Reach::new(skeleton, &skins, &slot_bounds, clips);
+        let displacements = super::parts::displacements(skeleton, &meshes, &self.nodes);
+        // A copy has caches of its own.
         Ok(Arc::new(Self {
-            name: self.name.clone(),
-            skeleton: skeleton.clone(),
-            file_skins: self.file_skins,
             palette_offsets,
             palette_len,
-            clips: self.clips.clone(),
-            nodes: self.nodes.clone(),
-            roots: self.roots.clone(),
-            materials: self.materials.clone(),
-            images: self.images.clone(),
-            morphs: self.morphs.clone(),
             slot_bounds,
             reach,
-            displacements: super::parts::displacements(skeleton, &meshes, &self.morphs),
+            displacements,
             clip_bounds: Vec::new(),
             bounds_file: None,
-            derived: Default::default(),
-            layouts: Default::default(),
-            measures: Default::default(),
-            humanoid: self.humanoid.clone(),
             detail: Some(Detail { level, full_rows: kept.full_rows(self), evaluated }),
             skins,
             meshes,
+            ..self.clone()
         }))
     }
 
@@ -260,7 +248,10 @@ impl KeptSlots {
             }
         }
         if vertices > MAX_DETAIL_VERTICES {
-            return Err(BuildError::Rig(RigFault::DetailVertices(vertices)));
+            let what = format!(
+                "the meshes of the detail have {vertices} vertices, counted for each skin, morph target and four influences"
+            );
+            return Err(BuildError::Limit { what, needed: vertices, limit: MAX_DETAIL_VERTICES });
         }
         let made = meshes.iter().map(|&m| {
             let mut made = m.clone();
@@ -309,11 +300,8 @@ fn used_slots(mesh: &Mesh) -> Vec<u16> {
 /// A mesh whose influences refer to new slots. Influences without a weight refer to slot 0.
 fn on_slots(mesh: &Mesh, new_slots: &[Option<u16>]) -> Mesh {
     let mut moved = mesh.clone();
-    for influences in moved.primitives.iter_mut().map(|p| &mut p.influences) {
-        for (slot, &weight) in influences.joints.iter_mut().zip(&influences.weights) {
-            let new = new_slots.get(usize::from(*slot)).copied().flatten();
-            *slot = new.filter(|_| weight != 0.0).unwrap_or(0);
-        }
+    for p in &mut moved.primitives {
+        p.influences.move_slots(|slot| new_slots.get(slot).copied().flatten());
     }
     moved
 }

@@ -14,12 +14,12 @@ mod parts;
 mod reach;
 mod scales;
 
-use crate::clip::{Clip, ClipFault, Marker};
+use crate::clip::{Clip, Marker};
 use crate::error::BuildError;
-pub use crate::error::RigFault;
 use crate::mesh::{ImageData, Material, Mesh};
 use crate::skeleton::{HumanBone, Skeleton, Skin, Trs};
 pub use crate::suggest::LookupError;
+use crate::words::shorten;
 pub use bounds::Aabb;
 pub(crate) use bounds::measure_slots;
 pub use clip_bounds::{ClipBounds, Sphere};
@@ -29,7 +29,7 @@ pub use detail::DetailOptions;
 pub(crate) use limits::distinct;
 pub(crate) use measured::ClipSpeed;
 pub use parts::RigParts;
-pub(crate) use parts::is_forest;
+pub(crate) use parts::{CYCLE, is_forest};
 pub(crate) use reach::{Extremes, Reach};
 pub(crate) use scales::check_scales;
 use std::ops::Range;
@@ -71,7 +71,6 @@ pub struct Rig {
     pub(crate) materials: Vec<Material>,
     /// Images, shared with details of the rig.
     pub(crate) images: Arc<Vec<Option<ImageData>>>,
-    pub(crate) morphs: Vec<MorphRange>,
     pub(crate) slot_bounds: Vec<Aabb>,
     pub(crate) reach: Reach,
     /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
@@ -104,6 +103,8 @@ pub struct RigNode {
     pub matrix: Option<[f32; 16]>,
     /// The node's joint, if it is one.
     pub joint: Option<u16>,
+    /// The scalars of the skeleton that hold the morph weights of the node's mesh; empty if it has none.
+    pub morphs: Range<usize>,
 }
 
 /// A mesh attached to a node of the rig.
@@ -121,15 +122,6 @@ pub struct RigMesh {
     pub rigid_slot: Option<u16>,
     /// Level of detail; 0 is the finest.
     pub lod: usize,
-}
-
-/// The scalars that hold the morph weights of a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MorphRange {
-    /// The node, as an index into [`Rig::nodes`].
-    pub node: usize,
-    /// Range of the weights among the skeleton's scalars.
-    pub scalars: Range<usize>,
 }
 
 impl Rig {
@@ -174,9 +166,11 @@ impl Rig {
     /// If there is no such clip, a marker is outside the clip, or there are more than
     /// 65,535. The rig is then unchanged.
     pub fn set_markers(&mut self, clip: usize, markers: Vec<Marker>) -> Result<(), BuildError> {
-        let clips = self.clips.len();
-        let own = self.clips.get_mut(clip);
-        let own = own.ok_or(BuildError::Clip(ClipFault::Unknown { clip, clips }))?;
+        let have = self.clips.len();
+        let Some(own) = self.clips.get_mut(clip) else {
+            let place = format!("rig \"{}\"", shorten(&self.name));
+            return Err(BuildError::Index { place, what: "clip", index: clip, have });
+        };
         *own = Arc::new(own.as_ref().clone().with_markers(markers)?);
         Ok(())
     }
@@ -225,11 +219,6 @@ impl Rig {
     /// [`ImageMode`](crate::mesh::ImageMode).
     pub fn images(&self) -> &[Option<ImageData>] {
         &self.images
-    }
-
-    /// Nodes with morph weights, and the scalars of the skeleton that hold them.
-    pub fn morphs(&self) -> &[MorphRange] {
-        &self.morphs
     }
 
     /// The bones of a humanoid and their joints, as a VRM file or a .phx file baked from one states them; otherwise empty.

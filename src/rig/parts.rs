@@ -1,15 +1,13 @@
 //! `RigParts`: the unchecked parts of a rig, and their checks.
 
-use super::limits::{self, MAX_DETAIL_VERTICES, MAX_SHARED_SLOTS, distinct};
+use super::limits::{self, distinct};
 use super::scales::check_scales;
-use super::{Aabb, MorphRange, Reach, Rig, RigMesh, RigNode, measure_slots};
+use super::{Aabb, Reach, Rig, RigMesh, RigNode, measure_slots};
 use crate::clip::Clip;
-use crate::error::{BuildError, RigFault};
+use crate::error::BuildError;
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
-use crate::words::{are, plural, says, shorten};
-use std::collections::HashMap;
-use std::ops::Range;
+use crate::words::shorten;
 use std::sync::Arc;
 
 /// The parts of a rig, unchecked; [`Rig::new`] checks them. See [`Rig`] for their meaning.
@@ -35,36 +33,6 @@ pub struct RigParts {
     pub materials: Vec<Material>,
     /// The images.
     pub images: Vec<Option<ImageData>>,
-    /// Nodes with morph weights.
-    pub morphs: Vec<MorphRange>,
-}
-
-says! { RigFault:
-    Self::Index { place, what, index, have } => ("{place}: {what} {index}, there {} {have}", are(*have as u64)),
-    Self::Clip { clip, name, mismatch } =>
-        ("clip {clip} \"{name}\" does not fit the skeleton: {mismatch}", name = shorten(name)),
-    Self::Beyond { node, name, what, value, limit } =>
-        ("node {node} \"{name}\": a number of the {what} is {value:e}, the limit is {limit:e}", name = shorten(name)),
-    Self::Scales { what, joint, name, product, limit } =>
-        ("the largest scales of {what} down to joint {joint} \"{name}\" multiply to {product:e}, the limit is \
-        {limit:e}", name = shorten(name)),
-    Self::SharedSlots(needed) =>
-        ("the meshes use {needed} slots, counted for each skin that they are drawn with; the limit is \
-        {MAX_SHARED_SLOTS}"),
-    Self::Level { level, levels } =>
-        ("there is no level of detail {level}, the rig has {}", plural(*levels as u64, "level")),
-    Self::DetailVertices(needed) =>
-        ("the meshes of the detail have {needed} vertices, counted for each skin, morph target and four \
-        influences; the limit is {MAX_DETAIL_VERTICES}"),
-    Self::Image { image, have, needed } => ("image {image} holds {have} bytes, expected {needed}"),
-    Self::MimeType { image, length } =>
-        ("image {image}: its MIME type of {length} bytes is not printable ASCII of at most {MAX_MIME_TYPE} bytes"),
-    Self::LodNoMesh { .. } => ("there is no skinned mesh"),
-    Self::LodNoSkin { rig, joint } =>
-        ("no skin of \"{rig}\" has the joint \"{joint}\"", rig = shorten(rig), joint = shorten(joint)),
-    Self::LodBindPose { rig, joint } =>
-        ("joint \"{joint}\" has a different bind pose than in \"{rig}\"",
-        joint = shorten(joint), rig = shorten(rig)),
 }
 
 impl Rig {
@@ -72,7 +40,7 @@ impl Rig {
     ///
     /// # Errors
     /// If an index is out of range, nodes form a cycle, a number is beyond its limit, or a clip, a stream or
-    /// an image does not fit; see [`RigFault`].
+    /// an image does not fit.
     pub fn new(parts: RigParts) -> Result<Self, BuildError> {
         check_nodes(&parts)?;
         check_materials(&parts)?;
@@ -85,40 +53,39 @@ impl Rig {
                     let needed = u64::from(i.width) * u64::from(i.height) * 4;
                     let have = i.rgba.len();
                     if have as u64 != needed {
-                        return Err(BuildError::Rig(RigFault::Image { image, have, needed }));
+                        return Err(BuildError::invalid(format!(
+                            "image {image} holds {have} bytes, expected {needed}"
+                        )));
                     }
                 }
                 Some(ImageData::Encoded { mime, .. }) if !is_mime_type(mime.as_bytes()) => {
                     let length = mime.len();
-                    return Err(BuildError::Rig(RigFault::MimeType { image, length }));
+                    return Err(BuildError::invalid(format!(
+                        "image {image}: its MIME type of {length} bytes is not printable ASCII of at most \
+                         {MAX_MIME_TYPE} bytes"
+                    )));
                 }
                 Some(ImageData::Encoded { .. }) => {}
             }
         }
-        let mut palette_offsets = Vec::with_capacity(parts.skins.len());
-        let mut next = 0;
-        for skin in &parts.skins {
-            palette_offsets.push(next);
-            next += skin.len();
-        }
+        let (palette_offsets, palette_len) = palette(&parts.skins);
         let slot_bounds = measure_slots(&parts.skins, &palette_offsets, &parts.meshes)?;
         let clips = parts.clips.iter().map(|c| &**c);
         let reach = Reach::new(&parts.skeleton, &parts.skins, &slot_bounds, clips);
-        let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.morphs);
+        let displacements = displacements(&parts.skeleton, &parts.meshes, &parts.nodes);
         Ok(Self {
             name: parts.name,
             skeleton: parts.skeleton,
             skins: parts.skins,
             file_skins: parts.file_skins,
             palette_offsets,
-            palette_len: next,
+            palette_len,
             clips: parts.clips,
             nodes: parts.nodes,
             roots: parts.roots,
             meshes: parts.meshes,
             materials: parts.materials,
             images: Arc::new(parts.images),
-            morphs: parts.morphs,
             slot_bounds,
             reach,
             displacements,
@@ -137,7 +104,7 @@ impl Rig {
     pub(crate) fn set_meshes(&mut self, meshes: Vec<RigMesh>, slot_bounds: Vec<Aabb>) {
         let clips = self.clips.iter().map(|c| &**c);
         self.reach = Reach::new(&self.skeleton, &self.skins, &slot_bounds, clips);
-        self.displacements = displacements(&self.skeleton, &meshes, &self.morphs);
+        self.displacements = displacements(&self.skeleton, &meshes, &self.nodes);
         self.meshes = meshes;
         self.slot_bounds = slot_bounds;
         self.clip_bounds.clear();
@@ -179,25 +146,33 @@ impl Rig {
             meshes: self.meshes.clone(),
             materials: self.materials.clone(),
             images: self.images.to_vec(),
-            morphs: self.morphs.clone(),
         }
     }
+}
+
+/// The first palette row of each skin, and the number of rows.
+pub(super) fn palette(skins: &[Skin]) -> (Vec<usize>, usize) {
+    let mut len = 0;
+    let first = |skin: &Skin| {
+        len += skin.len();
+        len - skin.len()
+    };
+    let offsets = skins.iter().map(first).collect();
+    (offsets, len)
 }
 
 /// For each scalar, the largest distance that a weight of 1 moves a vertex, in mesh space.
 pub(super) fn displacements(
     skeleton: &Skeleton,
     meshes: &[RigMesh],
-    morphs: &[MorphRange],
+    nodes: &[RigNode],
 ) -> Vec<f32> {
     let mut all = vec![0.0f32; skeleton.scalars().len()];
     let (distinct, which) = distinct(meshes);
     let mut measured: Vec<Option<Vec<f32>>> = vec![None; distinct.len()];
-    let ranges = morphs.iter().map(|m| (m.node, &m.scalars));
-    let ranges: HashMap<usize, &Range<usize>> = ranges.collect();
     for (mesh, at) in meshes.iter().zip(which) {
-        let range = ranges.get(&mesh.node).map(|&r| r.clone());
-        let Some(scalars) = range.and_then(|r| all.get_mut(r)) else {
+        let range = nodes.get(mesh.node).map(|n| n.morphs.clone());
+        let Some(scalars) = range.and_then(|r| all.get_mut(r)).filter(|s| !s.is_empty()) else {
             continue;
         };
         let most = measured[at].get_or_insert_with(|| reaches(&mesh.mesh));
@@ -228,29 +203,29 @@ fn within(
     if index < have {
         return Ok(());
     }
-    Err(BuildError::Rig(RigFault::Index { place: place(), what, index, have }))
+    Err(BuildError::Index { place: place(), what, index, have })
 }
 
 fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
     let (nodes, joints) = (parts.nodes.len(), parts.skeleton.len());
+    let scalars = parts.skeleton.scalars().len();
     for (i, n) in parts.nodes.iter().enumerate() {
         let place = || format!("node {i}");
         within(place, "parent", n.parent.unwrap_or(0), nodes)?;
         if let Some(joint) = n.joint {
             within(place, "joint", usize::from(joint), joints)?;
         }
+        within(place, "scalar", n.morphs.end, scalars + 1)?;
+        within(place, "first scalar", n.morphs.start, n.morphs.end + 1)?;
     }
     if !is_forest(&parts.nodes, |n| n.parent) {
-        return Err(BuildError::Cycle);
+        return Err(BuildError::invalid(CYCLE));
     }
     limits::check_nodes(&parts.nodes).map_err(|(node, b)| {
-        BuildError::Rig(RigFault::Beyond {
-            node: parts.nodes[node].source,
-            name: parts.nodes[node].name.clone().unwrap_or_default(),
-            what: b.what,
-            value: b.value,
-            limit: b.limit,
-        })
+        let (source, name) = (parts.nodes[node].source, parts.nodes[node].name.as_deref());
+        let name = shorten(name.unwrap_or_default());
+        let place = format!("node {source} \"{name}\": a number of the {}", b.what);
+        BuildError::Beyond { place, value: b.value, limit: b.limit }
     })?;
     for &root in &parts.roots {
         within(|| "roots".into(), "node", root, nodes)?;
@@ -263,20 +238,12 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
     // A rig has at most one skin besides the file's.
     let extra = parts.skins.len().wrapping_sub(parts.file_skins);
     within(|| "skins".into(), "skin for rigid meshes", extra, 2)?;
-    let scalars = parts.skeleton.scalars().len();
-    for (i, m) in parts.morphs.iter().enumerate() {
-        let place = || format!("morph range {i}");
-        within(place, "node", m.node, nodes)?;
-        within(place, "scalar", m.scalars.end, scalars + 1)?;
-        within(place, "first scalar", m.scalars.start, m.scalars.end + 1)?;
-    }
     Ok(())
 }
 
 fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
     for (material, m) in parts.materials.iter().enumerate() {
-        m.check()
-            .map_err(|source| BuildError::OfMaterial { material, source: Box::new(source) })?;
+        m.check().map_err(|source| source.within(format!("material {material}")))?;
         for (_, texture) in m.textures() {
             let place = || format!("material {material}");
             within(place, "image", texture.image, parts.images.len())?;
@@ -287,13 +254,9 @@ fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
 
 fn check_clips(parts: &RigParts) -> Result<(), BuildError> {
     let skeleton = &parts.skeleton;
-    for (clip, c) in parts.clips.iter().enumerate() {
+    for c in &parts.clips {
         if let Some(mismatch) = c.skeleton().mismatch(skeleton) {
-            return Err(BuildError::Rig(RigFault::Clip {
-                clip,
-                name: c.name().to_owned(),
-                mismatch,
-            }));
+            return Err(BuildError::Skeleton { clip: c.name().to_owned(), mismatch });
         }
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.
@@ -336,11 +299,7 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, Build
     let mut most: Used = None;
     for (primitive, p) in mesh.primitives.iter().enumerate() {
         let place_of = || format!("mesh {place}, primitive {primitive}");
-        p.check().map_err(|source| BuildError::OfPrimitive {
-            mesh: place,
-            primitive,
-            source: Box::new(source),
-        })?;
+        p.check().map_err(|source| source.within(place_of()))?;
         if let Some(material) = p.material {
             within(place_of, "material", material, parts.materials.len())?;
         }
@@ -353,6 +312,9 @@ fn check_mesh(parts: &RigParts, place: usize, mesh: &Mesh) -> Result<Used, Build
     }
     Ok(most)
 }
+
+/// The fault of nodes that are their own ancestors.
+pub(crate) const CYCLE: &str = "the parents of the nodes form a cycle";
 
 /// True if no node is its own ancestor. Parents must be in range.
 pub(crate) fn is_forest<N>(nodes: &[N], parent: impl Fn(&N) -> Option<usize>) -> bool {

@@ -2,9 +2,9 @@
 
 use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
-use crate::rig::RigFault;
 use crate::skeleton::Skeleton;
 use crate::skeleton::limits::{MAX_ADDITIVE_REACH, MAX_CHAIN_SCALE, check_chain, scale_factor};
+use crate::words::shorten;
 
 /// Checks that clips can play together.
 ///
@@ -36,10 +36,13 @@ pub(crate) fn check_scales<'c>(
     }
     let lane = |joint: usize| usize::from(skeleton.lane_of()[joint]);
     let own = |joint: usize| scale_factor(skeleton, &full, joint);
-    let fail = |what, limit: f64| {
+    let fail = |what: &'static str, limit: f64| {
         move |(joint, product): (usize, f64)| {
-            let name = skeleton.names()[joint].clone();
-            BuildError::Rig(RigFault::Scales { what, joint, name, product, limit })
+            let name = shorten(&skeleton.names()[joint]);
+            let place = format!(
+                "the product of the largest scales of {what} down to joint {joint} \"{name}\""
+            );
+            BuildError::Beyond { place, value: product as f32, limit: limit as f32 }
         }
     };
     check_chain(skeleton.parents(), MAX_CHAIN_SCALE, own)

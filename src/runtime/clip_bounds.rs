@@ -44,7 +44,7 @@ impl ClipBoundsScratch {
     pub fn new(rig: &Rig) -> Self {
         let skeleton = rig.skeleton();
         Self {
-            pose: skeleton.new_pose(),
+            pose: skeleton.rest_pose().clone(),
             locals: vec![[Row::splat(0.0); 12]; skeleton.blocks()],
             models: vec![Affine3x4::IDENTITY; skeleton.len()],
             rows: vec![Affine3x4::IDENTITY; rig.palette_len()],

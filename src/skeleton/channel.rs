@@ -2,7 +2,7 @@
 
 use super::skeleton_data::{Scalar, Skeleton, check_scalars};
 use crate::error::BuildError;
-use crate::skeleton::SkeletonFault;
+use crate::words::shorten;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -113,7 +113,7 @@ impl Skeleton {
     pub fn with_channels(mut self, channels: Vec<UserChannel>) -> Result<Self, BuildError> {
         let count = self.data.channels.len() + channels.len();
         if count > MAX_CHANNELS {
-            return Err(BuildError::Skeleton(SkeletonFault::TooManyChannels(count)));
+            return Err(BuildError::limit(format!("{count} user channels"), count, MAX_CHANNELS));
         }
         let taken = self.channels().map(|c| c.name.clone());
         let scalars = self.data.scalars.iter().map(|s| s.name.clone());
@@ -121,10 +121,16 @@ impl Skeleton {
         let data = Arc::make_mut(&mut self.data);
         for UserChannel { name, rest } in channels {
             if !taken.insert(name.clone()) {
-                return Err(BuildError::Skeleton(SkeletonFault::ChannelName(name)));
+                let name = shorten(&name);
+                return Err(BuildError::invalid(format!(
+                    "the name \"{name}\" of a user channel is already in use"
+                )));
             }
             let Some(rest) = rest.checked() else {
-                return Err(BuildError::Skeleton(SkeletonFault::ChannelRest(name)));
+                let name = shorten(&name);
+                return Err(BuildError::invalid(format!(
+                    "the rest value of user channel \"{name}\" is not finite, or not a rotation"
+                )));
             };
             let first = data.scalars.len();
             let numbers = rest.as_slice().iter().zip(["x", "y", "z", "w"]);
@@ -154,7 +160,7 @@ impl Skeleton {
     }
 
     /// A user channel and its first scalar; `None` for a handle of another skeleton.
-    pub fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
+    pub(crate) fn channel_at(&self, handle: ChannelHandle) -> Option<(&UserChannel, usize)> {
         let here = handle.structure == self.structure_hash();
         let found = self.data.channels.get(usize::from(handle.channel));
         found.filter(|_| here).map(|(c, first)| (c, *first))
@@ -207,24 +213,20 @@ mod tests {
     fn names_that_are_taken_and_invalid_rest_values_are_refused() {
         let with = |channels| plain(vec![]).with_channels(channels);
         let float = |name: &str| channel(name, ChannelValue::Float(0.0));
-        let refused = with(vec![float("a"), float("a")]);
-        assert!(
-            matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName(name))) if name == "a")
-        );
+        let says = |refused: Result<Skeleton, BuildError>| refused.unwrap_err().to_string();
+        let taken = "the name \"a\" of a user channel is already in use";
+        assert_eq!(says(with(vec![float("a"), float("a")])), taken);
         let morph = Scalar { name: "a".into(), rest: 0.0 };
         let refused = plain(vec![morph]).with_channels(vec![float("a")]);
-        assert!(matches!(refused, Err(BuildError::Skeleton(SkeletonFault::ChannelName { .. }))));
+        assert_eq!(says(refused), taken);
         for rest in [
             ChannelValue::Float(f32::NAN),
             ChannelValue::Vec3([0.0, f32::INFINITY, 0.0]),
             ChannelValue::Quaternion([0.0; 4]),
             ChannelValue::Quaternion([f32::NAN; 4]),
         ] {
-            let refused = with(vec![channel("a", rest)]);
-            assert!(matches!(
-                refused,
-                Err(BuildError::Skeleton(SkeletonFault::ChannelRest { .. }))
-            ));
+            let words = "the rest value of user channel \"a\" is not finite, or not a rotation";
+            assert_eq!(says(with(vec![channel("a", rest)])), words);
         }
         // At every scale, a value with a direction is normalised once and is stable from then on.
         for scale in [1e-45, 3e-23, 1e-19, 0.3, 1e19, f32::MAX] {
@@ -235,10 +237,6 @@ mod tests {
             assert_eq!(once.and_then(ChannelValue::checked), once, "{scale}");
         }
         let many = (0..=MAX_CHANNELS).map(|i| float(&i.to_string())).collect();
-        let refused = with(many);
-        assert!(matches!(
-            refused,
-            Err(BuildError::Skeleton(SkeletonFault::TooManyChannels { .. }))
-        ));
+        assert!(matches!(with(many), Err(BuildError::Limit { needed: 4097, limit: 4096, .. })));
     }
 }

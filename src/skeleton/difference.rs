@@ -5,25 +5,14 @@ use crate::error::SkeletonMismatch;
 use crate::words::shorten;
 use std::fmt;
 
-/// The first difference of two skeletons. Names are cut after 40 characters.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct SkeletonDifference {
-    /// The differing part: a joint or a scalar with its index and name, or the skeleton.
-    pub place: String,
-    /// The differing quantity.
-    pub what: &'static str,
-    /// Value in the first skeleton.
-    pub here: String,
-    /// Value in the other skeleton.
-    pub there: String,
-}
-
-/// `joint 3 "Hand": the rest translation is [0.1, 0.0, 0.0], in the other skeleton [0.2, 0.0, 0.0]`.
-impl fmt::Display for SkeletonDifference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, what, here, there } = self;
-        write!(f, "{place}: the {what} is {here}, in the other skeleton {there}")
-    }
+/// A difference: `joint 3 "Hand": the rest translation is [0.1, 0.0, 0.0], in the other skeleton [0.2, 0.0, 0.0]`.
+fn differs(
+    place: impl fmt::Display,
+    what: &str,
+    here: impl fmt::Display,
+    there: impl fmt::Display,
+) -> String {
+    format!("{place}: the {what} is {here}, in the other skeleton {there}")
 }
 
 impl fmt::Display for SkeletonMismatch {
@@ -47,21 +36,17 @@ impl Skeleton {
             if self.scalars_differ(other).is_none() && self.joints_in(other).is_some() {
                 return Some(SkeletonMismatch::JointOrder);
             }
-            let hashes = || SkeletonDifference {
-                place: "the skeleton".to_owned(),
-                what: "hash",
-                here: format!("{:016x}", self.structure_hash()),
-                there: format!("{:016x}", other.structure_hash()),
-            };
+            let hash = |s: &Skeleton| format!("{:016x}", s.structure_hash());
+            let hashes = || differs("the skeleton", "hash", hash(self), hash(other));
             let difference = self.first_difference(other).unwrap_or_else(hashes);
-            return Some(SkeletonMismatch::Structure(difference.to_string()));
+            return Some(SkeletonMismatch::Structure(difference));
         }
         (self.layout_hash() != other.layout_hash()).then_some(SkeletonMismatch::LaneOrder)
     }
 
     /// The first difference to another skeleton in the names, parents, rest pose and scalars, which
-    /// [`Skeleton::structure_hash`] hashes. `None` if at most the lane orders differ.
-    pub(crate) fn first_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    /// [`Skeleton::structure_hash`] hashes, as text. `None` if at most the lane orders differ. Names are cut after 40 characters.
+    pub(crate) fn first_difference(&self, other: &Skeleton) -> Option<String> {
         let joints = self.len().min(other.len());
         let found = (0..joints).find_map(|joint| self.joint_difference(other, joint));
         found
@@ -70,7 +55,7 @@ impl Skeleton {
     }
 
     /// The first difference of the scalars and user channels.
-    fn scalars_differ(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    fn scalars_differ(&self, other: &Skeleton) -> Option<String> {
         self.scalar_difference(other)
             .or_else(|| {
                 let (here, there) = (self.scalars().len(), other.scalars().len());
@@ -83,8 +68,8 @@ impl Skeleton {
             .or_else(|| self.channel_difference(other))
     }
 
-    fn joint_difference(&self, other: &Skeleton, joint: usize) -> Option<SkeletonDifference> {
-        let (a, b) = (self.rest(joint), other.rest(joint));
+    fn joint_difference(&self, other: &Skeleton, joint: usize) -> Option<String> {
+        let [a, b] = [self, other].map(|s| s.rest(joint).to_array());
         let name = |s: &Skeleton| quoted(&s.names()[joint]);
         let parent = |s: &Skeleton| match s.parents()[joint] {
             NO_JOINT => "none".to_owned(),
@@ -95,32 +80,20 @@ impl Skeleton {
         };
         let numbers = |v: &[f32]| format!("{v:?}");
         let same = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits());
-        let pairs = [
-            (
-                "rest translation",
-                a.translation.to_array().to_vec(),
-                b.translation.to_array().to_vec(),
-            ),
-            ("rest rotation", a.rotation.to_array().to_vec(), b.rotation.to_array().to_vec()),
-            ("rest scale", a.scale.to_array().to_vec(), b.scale.to_array().to_vec()),
-        ];
+        let parts = [("rest translation", 0..3), ("rest rotation", 3..7), ("rest scale", 7..10)];
         let (what, here, there) = if self.names()[joint] != other.names()[joint] {
             ("name", name(self), name(other))
         } else if self.parents()[joint] != other.parents()[joint] {
             ("parent", parent(self), parent(other))
         } else {
-            let (what, a, b) = pairs.into_iter().find(|(_, a, b)| !same(a, b))?;
-            (what, numbers(&a), numbers(&b))
+            let (what, part) =
+                parts.into_iter().find(|(_, p)| !same(&a[p.clone()], &b[p.clone()]))?;
+            (what, numbers(&a[part.clone()]), numbers(&b[part]))
         };
-        Some(SkeletonDifference {
-            place: format!("joint {joint} {}", name(self)),
-            what,
-            here,
-            there,
-        })
+        Some(differs(format!("joint {joint} {}", name(self)), what, here, there))
     }
 
-    fn scalar_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    fn scalar_difference(&self, other: &Skeleton) -> Option<String> {
         let pairs = self.scalars().iter().zip(other.scalars());
         let (index, (a, b)) = pairs
             .enumerate()
@@ -130,33 +103,19 @@ impl Skeleton {
         } else {
             ("name", quoted(&a.name), quoted(&b.name))
         };
-        Some(SkeletonDifference {
-            place: format!("scalar {index} {}", quoted(&a.name)),
-            what,
-            here,
-            there,
-        })
+        Some(differs(format!("scalar {index} {}", quoted(&a.name)), what, here, there))
     }
 
-    fn channel_difference(&self, other: &Skeleton) -> Option<SkeletonDifference> {
+    fn channel_difference(&self, other: &Skeleton) -> Option<String> {
         let mut pairs = self.channels().zip(other.channels());
         let (a, b) = pairs.find(|(a, b)| a.rest.is_quaternion() != b.rest.is_quaternion())?;
-        Some(SkeletonDifference {
-            place: format!("user channel {}", quoted(&a.name)),
-            what: "rest value",
-            here: format!("{:?}", a.rest),
-            there: format!("{:?}", b.rest),
-        })
+        let [here, there] = [a, b].map(|c| format!("{:?}", c.rest));
+        Some(differs(format!("user channel {}", quoted(&a.name)), "rest value", here, there))
     }
 }
 
-fn counts(what: &'static str, here: usize, there: usize) -> Option<SkeletonDifference> {
-    (here != there).then(|| SkeletonDifference {
-        place: "the skeleton".to_owned(),
-        what,
-        here: here.to_string(),
-        there: there.to_string(),
-    })
+fn counts(what: &'static str, here: usize, there: usize) -> Option<String> {
+    (here != there).then(|| differs("the skeleton", what, here, there))
 }
 
 /// A name in quotes, cut short.
@@ -203,13 +162,13 @@ mod tests {
             (make(&a, 1.0), "scalar 0 \"smile\": the rest value is 0, in the other skeleton 1"),
         ];
         for (other, text) in cases {
-            let found = same.first_difference(&other).map(|d| d.to_string());
+            let found = same.first_difference(&other);
             assert_eq!(found.as_deref(), Some(text));
         }
         let long = make(&[joint(&"é".repeat(41), None, 1.0), a[1].clone()], 0.0);
         let cut = format!("\"{}…\"", "é".repeat(40));
         let text = format!("joint 0 {cut}: the name is {cut}, in the other skeleton \"hips\"");
-        let found = long.first_difference(&same).map(|d| d.to_string());
+        let found = long.first_difference(&same);
         assert_eq!(found, Some(text));
     }
 }

@@ -33,44 +33,6 @@ impl From<usize> for JointRef<'_> {
     }
 }
 
-impl Skeleton {
-    /// Finds a joint by name, path or index. An equal name wins over a path with the same text.
-    ///
-    /// # Errors
-    /// If no joint matches, or several do.
-    pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, LookupError> {
-        self.hierarchy().find(joint.into())
-    }
-
-    /// Finds a joint by a text that a user wrote: a name or a path; if no joint matches, the text is read as an index.
-    ///
-    /// # Errors
-    /// As [`Skeleton::joint`].
-    pub fn joint_of_text(&self, text: &str) -> Result<usize, LookupError> {
-        self.hierarchy().find_text(text)
-    }
-
-    fn hierarchy<'s>(
-        &'s self,
-    ) -> Hierarchy<impl Fn(usize) -> &'s str, impl Fn(usize) -> Option<usize>> {
-        let (names, parents) = (self.names(), self.parents());
-        Hierarchy {
-            joints: self.len(),
-            name: move |joint: usize| names[joint].as_str(),
-            parent: move |joint: usize| {
-                Some(usize::from(parents[joint])).filter(|&p| p < parents.len())
-            },
-        }
-    }
-}
-
-/// The names and parents of the joints of a skeleton, finished or being built.
-pub(crate) struct Hierarchy<N, P> {
-    pub joints: usize,
-    pub name: N,
-    pub parent: P,
-}
-
 /// How a name matches a joint's path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PathMatch {
@@ -80,24 +42,19 @@ enum PathMatch {
     Whole,
 }
 
-impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P> {
-    /// Finds a joint by the rule of [`Skeleton::joint_of_text`].
-    pub fn find_text(&self, text: &str) -> Result<usize, LookupError> {
-        match (self.find(JointRef::Name(text)), text.parse::<usize>()) {
-            (Err(LookupError::NoJoint { .. }), Ok(index)) => self.find(JointRef::Index(index)),
-            (found, _) => found,
-        }
-    }
-
-    /// Finds a joint by the rule of [`Skeleton::joint`].
-    pub fn find(&self, joint: JointRef<'_>) -> Result<usize, LookupError> {
-        let joints = self.joints;
-        let name = match joint {
+impl Skeleton {
+    /// Finds a joint by name, path or index. An equal name wins over a path with the same text.
+    ///
+    /// # Errors
+    /// If no joint matches, or several do.
+    pub fn joint<'a>(&self, joint: impl Into<JointRef<'a>>) -> Result<usize, LookupError> {
+        let joints = self.len();
+        let name = match joint.into() {
             JointRef::Index(joint) if joint < joints => return Ok(joint),
             JointRef::Index(joint) => return Err(LookupError::JointIndex { joint, joints }),
             JointRef::Name(name) => name,
         };
-        let named = self.only(name, (0..joints).filter(|&j| (self.name)(j) == name));
+        let named = self.only(name, (0..joints).filter(|&j| self.names()[j] == name));
         if let Ok(Some(found)) = named {
             return Ok(found);
         }
@@ -110,11 +67,22 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
         let is_path = name.contains('/');
         let ends = |&j: &usize| is_path && self.path_match(j, name) != PathMatch::None;
         self.only(name, (0..joints).filter(ends))?.ok_or_else(|| {
-            let names = (0..joints.min(MOST_NAMES)).map(&self.name);
+            let names = self.names().iter().take(MOST_NAMES).map(String::as_str);
             let near = near(name, names).into_iter().map(str::to_owned).collect();
             let name = name.into();
             LookupError::NoJoint { name, near }
         })
+    }
+
+    /// Finds a joint by a text that a user wrote: a name or a path; if no joint matches, the text is read as an index.
+    ///
+    /// # Errors
+    /// As [`Skeleton::joint`].
+    pub fn joint_of_text(&self, text: &str) -> Result<usize, LookupError> {
+        match (self.joint(text), text.parse::<usize>()) {
+            (Err(LookupError::NoJoint { .. }), Ok(index)) => self.joint(index),
+            (found, _) => found,
+        }
     }
 
     fn only(
@@ -136,19 +104,11 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
         }
     }
 
-    /// The joint's path from its root.
-    fn path(&self, joint: usize) -> String {
-        let up = std::iter::successors(Some(joint), |&j| (self.parent)(j));
-        let mut names: Vec<&str> = up.map(|j| (self.name)(j)).collect();
-        names.reverse();
-        names.join("/")
-    }
-
     /// Compares a name with a joint's path from the end, in at most as many steps as the name has bytes.
     fn path_match(&self, joint: usize, name: &str) -> PathMatch {
         let (mut rest, mut at) = (name, joint);
         loop {
-            let own = (self.name)(at);
+            let own = self.names()[at].as_str();
             let Some(above) = rest.strip_suffix(own) else {
                 let before = own.strip_suffix(rest);
                 return match before.is_some_and(|b| b.ends_with('/')) {
@@ -156,7 +116,8 @@ impl<'n, N: Fn(usize) -> &'n str, P: Fn(usize) -> Option<usize>> Hierarchy<N, P>
                     false => PathMatch::None,
                 };
             };
-            let Some(parent) = (self.parent)(at) else {
+            let parent = Some(usize::from(self.parents()[at])).filter(|&p| p < self.len());
+            let Some(parent) = parent else {
                 return match above.is_empty() {
                     true => PathMatch::Whole,
                     false => PathMatch::None,
@@ -200,7 +161,7 @@ mod tests {
         let several = |name: &str, n| match s.joint(name) {
             Err(LookupError::SeveralJoints { count, paths, joints, .. }) => {
                 assert_eq!(count, n, "{name}");
-                assert_eq!(joints.map(|j| s.hierarchy().path(j)), paths);
+                assert_eq!(joints.map(|j| s.path(j)), paths);
                 assert!(paths[0] == "hips/left/hand" || paths[0] == "hips/right/hand");
             }
             other => panic!("{name}: {other:?}"),
@@ -270,7 +231,7 @@ mod tests {
                         (_, true) => PathMatch::End,
                         _ => PathMatch::None,
                     };
-                    assert_eq!(s.hierarchy().path_match(j, name), wanted, "{name:?} of {path:?}");
+                    assert_eq!(s.path_match(j, name), wanted, "{name:?} of {path:?}");
                 }
             }
         }

@@ -1,8 +1,9 @@
 //! `JointMask`: a weight per joint, for layers.
 
-use super::{JointRef, Skeleton, SkeletonFault};
+use super::{JointRef, Skeleton};
 use crate::error::BuildError;
 use crate::math::Row;
+use crate::words::plural;
 
 /// A weight in [0, 1] for every joint, stored as rows in the skeleton's lane order.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,15 +20,16 @@ impl JointMask {
     /// If there is not one weight per joint, or a weight is outside [0, 1].
     pub fn from_weights(skeleton: &Skeleton, weights: &[f32]) -> Result<Self, BuildError> {
         if weights.len() != skeleton.len() {
-            return Err(BuildError::Skeleton(SkeletonFault::MaskLengths {
-                weights: weights.len(),
-                joints: skeleton.len(),
-            }));
+            let weights = plural(weights.len() as u64, "weight");
+            let joints = plural(skeleton.len() as u64, "joint");
+            return Err(BuildError::invalid(format!("{weights} given for {joints}")));
         }
         let mut rows = vec![Row::splat(0.0); skeleton.blocks()];
         for (joint, (&weight, &lane)) in weights.iter().zip(skeleton.lane_of()).enumerate() {
             if !(0.0..=1.0).contains(&weight) {
-                return Err(BuildError::Skeleton(SkeletonFault::MaskWeight { joint, weight }));
+                return Err(BuildError::invalid(format!(
+                    "the weight {weight} of joint {joint} is outside [0, 1]"
+                )));
             }
             rows[usize::from(lane) / 16].0[usize::from(lane) % 16] = weight;
         }
@@ -106,13 +108,9 @@ mod tests {
         assert_eq!(mask.rows()[0].0[..5], [0.0, 1.0, 1.0, 0.0, 0.0]);
         let out = LookupError::JointIndex { joint: 4, joints: 4 };
         assert_eq!(JointMask::subtree(&s, 4), Err(BuildError::Joint(out)));
-        assert!(matches!(
-            JointMask::from_weights(&s, &[0.0; 3]),
-            Err(BuildError::Skeleton(SkeletonFault::MaskLengths { weights: 3, joints: 4 }))
-        ));
-        assert!(matches!(
-            JointMask::from_weights(&s, &[0.0, f32::NAN, 0.0, 0.0]),
-            Err(BuildError::Skeleton(SkeletonFault::MaskWeight { joint: 1, .. }))
-        ));
+        let says = |weights: &[f32]| JointMask::from_weights(&s, weights).unwrap_err().to_string();
+        assert_eq!(says(&[0.0; 3]), "3 weights given for 4 joints");
+        let nan = "the weight NaN of joint 1 is outside [0, 1]";
+        assert_eq!(says(&[0.0, f32::NAN, 0.0, 0.0]), nan);
     }
 }

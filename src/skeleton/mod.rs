@@ -16,13 +16,12 @@ mod skeleton_data;
 mod skin;
 mod trs;
 
-pub use crate::error::{SkeletonFault, SkeletonMismatch};
+pub use crate::error::SkeletonMismatch;
 pub use crate::suggest::LookupError;
 pub use channel::{ChannelHandle, ChannelValue, UserChannel};
 pub(crate) use frames::{Frames, noise_length};
 pub(crate) use human_bone::HUMAN_BONES;
 pub use human_bone::HumanBone;
-pub(crate) use joint_ref::Hierarchy;
 pub use joint_ref::JointRef;
 pub(crate) use limits::{LEAST_ROTATION_DOT, ROTATION_SQUARES};
 pub use limits::{MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SECONDS, MAX_WORLD};

@@ -1,14 +1,14 @@
 //! `Skeleton`: flat parents, rest pose and lane order.
 
-use super::channel::{MAX_CHANNELS, UserChannel};
+use super::channel::UserChannel;
 use super::frames::{Frames, noise_length};
 use super::limits::{
-    Beyond, MAX_CHAIN_SCALE, MAX_LENGTH, MAX_SCALAR, check_chain, check_local, largest,
+    Beyond, MAX_CHAIN_SCALE, MAX_SCALAR, beyond, check_chain, check_local, largest,
 };
 use super::{Pose, Trs};
-use crate::error::{BuildError, SkeletonFault};
+use crate::error::BuildError;
 use crate::math::{Fnv1a, LANES, NOISE, Row, blocks_for, settle};
-use crate::words::{plural, says, shorten};
+use crate::words::{plural, shorten};
 use glam::{Affine3A, Quat};
 use std::sync::Arc;
 
@@ -68,38 +68,6 @@ pub(super) struct SkeletonData {
     layout_hash: u64,
 }
 
-says! { SkeletonFault:
-    Self::TooManyJoints(count) => ("{count} joints, the limit is {MAX_JOINTS}"),
-    Self::ParentNotFirst { joint, parent } => ("joint {joint} has parent {parent}, which does not come before it"),
-    Self::NotFinite(joint) => ("the rest pose of joint {joint} is not finite"),
-    Self::Beyond { joint, name, what, value, limit } =>
-        ("joint {joint} \"{name}\": a {what} of the rest pose is {value:e}, the limit is {limit:e}",
-        name = shorten(name)),
-    Self::Chain { joint, name, product } =>
-        ("joint {joint} \"{name}\": the product of the scales down to it is {product:e}, the limit is \
-        {MAX_CHAIN_SCALE:e}", name = shorten(name)),
-    Self::ScalarBeyond { scalar, name, value } =>
-        ("scalar {scalar} \"{name}\": the rest value is {value:e}, the limit is {MAX_SCALAR:e}", name = shorten(name)),
-    Self::ScalarNotFinite(scalar) => ("the rest value of scalar {scalar} is not finite"),
-    Self::ChannelName(name) => ("the name \"{name}\" of a user channel is already in use", name = shorten(name)),
-    Self::ChannelRest(name) =>
-        ("the rest value of user channel \"{name}\" is not finite, or not a rotation", name = shorten(name)),
-    Self::TooManyChannels(count) => ("{count} user channels, the limit is {MAX_CHANNELS}"),
-    Self::LaneOrder { len, joints } =>
-        ("the lane order has {} for {}, or does not list each joint once",
-        plural(*len as u64, "entry"), plural(*joints as u64, "joint")),
-    Self::SkinLengths { joints, matrices } =>
-        ("{} but {}", plural(*joints as u64, "joint"), plural(*matrices as u64, "inverse bind matrix")),
-    Self::SkinJoint { slot, joint, joints } =>
-        ("slot {slot} refers to joint {joint}, the skeleton has {}", plural(*joints as u64, "joint")),
-    Self::SkinNotFinite(slot) => ("the inverse bind matrix of slot {slot} is not finite"),
-    Self::SkinBeyond { slot, value } =>
-        ("the inverse bind matrix of slot {slot} holds {value:e}, the limit is {MAX_LENGTH:e}"),
-    Self::MaskLengths { weights, joints } =>
-        ("{} given for {}", plural(*weights as u64, "weight"), plural(*joints as u64, "joint")),
-    Self::MaskWeight { joint, weight } => ("the weight {weight} of joint {joint} is outside [0, 1]"),
-}
-
 /// A rest transform with the rounding noise of exporters set to zero; `frame` is the scale of the translation's frame.
 fn settled(rest: &Trs, frame: f64) -> Trs {
     let noise = noise_length(frame);
@@ -112,16 +80,10 @@ fn settled(rest: &Trs, frame: f64) -> Trs {
 
 pub(super) fn check_scalars(scalars: &[Scalar]) -> Result<(), BuildError> {
     for (scalar, s) in scalars.iter().enumerate() {
-        if !s.rest.is_finite() {
-            return Err(BuildError::Skeleton(SkeletonFault::ScalarNotFinite(scalar)));
-        }
-        if s.rest.abs() > MAX_SCALAR {
-            return Err(BuildError::Skeleton(SkeletonFault::ScalarBeyond {
-                scalar,
-                name: s.name.clone(),
-                value: s.rest,
-            }));
-        }
+        beyond("", &[s.rest], MAX_SCALAR).map_err(|Beyond { value, limit, .. }| {
+            let place = format!("scalar {scalar} \"{}\": the rest value", shorten(&s.name));
+            BuildError::Beyond { place, value, limit }
+        })?;
     }
     Ok(())
 }
@@ -140,24 +102,19 @@ impl Skeleton {
     ) -> Result<Self, BuildError> {
         let count = joints.len();
         if count > MAX_JOINTS {
-            return Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(count)));
+            return Err(BuildError::limit(format!("{count} joints"), count, MAX_JOINTS));
         }
         for (joint, j) in joints.iter().enumerate() {
             if let Some(parent) = j.parent.filter(|&p| p >= joint) {
-                return Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst { joint, parent }));
+                return Err(BuildError::invalid(format!(
+                    "joint {joint} has parent {parent}, which does not come before it"
+                )));
             }
-            if !j.rest.is_finite() {
-                return Err(BuildError::Skeleton(SkeletonFault::NotFinite(joint)));
-            }
-            if let Err(Beyond { what, value, limit }) = check_local(&j.rest) {
-                return Err(BuildError::Skeleton(SkeletonFault::Beyond {
-                    joint,
-                    name: j.name.clone(),
-                    what,
-                    value,
-                    limit,
-                }));
-            }
+            check_local(&j.rest).map_err(|Beyond { what, value, limit }| {
+                let name = shorten(&j.name);
+                let place = format!("joint {joint} \"{name}\": a {what} of the rest pose");
+                BuildError::Beyond { place, value, limit }
+            })?;
         }
         check_scalars(&scalars)?;
         let identity: Vec<u16>;
@@ -168,16 +125,21 @@ impl Skeleton {
                 &identity
             }
         };
-        let bad_order =
-            BuildError::Skeleton(SkeletonFault::LaneOrder { len: order.len(), joints: count });
+        let bad_order = || {
+            let entries = plural(order.len() as u64, "entry");
+            let joints = plural(count as u64, "joint");
+            BuildError::invalid(format!(
+                "the lane order has {entries} for {joints}, or does not list each joint once"
+            ))
+        };
         if order.len() != count {
-            return Err(bad_order);
+            return Err(bad_order());
         }
         let mut lane_of = vec![NO_JOINT; count];
         for (lane, &joint) in order.iter().enumerate() {
             match lane_of.get_mut(usize::from(joint)) {
                 Some(slot) if *slot == NO_JOINT => *slot = lane as u16,
-                _ => return Err(bad_order),
+                _ => return Err(bad_order()),
             }
         }
         let scale = |joint: usize| f64::from(largest(&joints[joint].rest.scale.to_array()));
@@ -206,11 +168,9 @@ impl Skeleton {
             layout_hash: 0,
         };
         check_chain(&data.parents, MAX_CHAIN_SCALE, scale).map_err(|(joint, product)| {
-            BuildError::Skeleton(SkeletonFault::Chain {
-                joint,
-                name: data.names[joint].clone(),
-                product,
-            })
+            let name = shorten(&data.names[joint]);
+            let place = format!("joint {joint} \"{name}\": the product of the scales down to it");
+            BuildError::Beyond { place, value: product as f32, limit: MAX_CHAIN_SCALE as f32 }
         })?;
         let mut skeleton = Self { data: Arc::new(data) };
         let (structure, layout) = (skeleton.hash_structure(), skeleton.hash_layout());
@@ -309,11 +269,6 @@ impl Skeleton {
         models
     }
 
-    /// A new pose of this skeleton's shape that holds its rest pose.
-    pub fn new_pose(&self) -> Pose {
-        self.data.rest.clone()
-    }
-
     /// The number of blocks of joint lanes.
     pub fn blocks(&self) -> usize {
         self.data.rest.blocks()
@@ -404,26 +359,23 @@ mod tests {
     #[test]
     fn refuses_what_is_no_skeleton() {
         let late = [joint("a", Some(1), 0.0), joint("b", None, 0.0)];
-        assert!(matches!(
-            Skeleton::new(&late, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::ParentNotFirst { joint: 0, parent: 1 }))
-        ));
+        let says = |joints: &[Joint], order: Option<&[u16]>| {
+            Skeleton::new(joints, order, vec![]).unwrap_err().to_string()
+        };
+        let words = "joint 0 has parent 1, which does not come before it";
+        assert_eq!(says(&late, None), words);
         let nan = [joint("a", None, f32::NAN)];
-        assert_eq!(
-            Skeleton::new(&nan, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::NotFinite(0)))
+        assert!(
+            says(&nan, None).starts_with("joint 0 \"a\": a translation of the rest pose is NaN")
         );
+        let mut flat = [joint("a", None, 0.0)];
+        flat[0].rest.scale.y = f32::NAN;
+        assert!(says(&flat, None).starts_with("joint 0 \"a\": the product of the scales"));
         let two = [joint("a", None, 0.0), joint("b", None, 0.0)];
         for order in [&[0u16][..], &[0, 0], &[0, 2]] {
-            assert!(matches!(
-                Skeleton::new(&two, Some(order), vec![]),
-                Err(BuildError::Skeleton(SkeletonFault::LaneOrder { .. }))
-            ));
+            assert!(says(&two, Some(order)).contains("does not list each joint once"));
         }
         let many = vec![joint("", None, 0.0); MAX_JOINTS + 1];
-        assert!(matches!(
-            Skeleton::new(&many, None, vec![]),
-            Err(BuildError::Skeleton(SkeletonFault::TooManyJoints(65536)))
-        ));
+        assert_eq!(says(&many, None), "65536 joints, the limit is 65535");
     }
 }

@@ -1,9 +1,10 @@
 //! `Skin`: the joint and inverse bind matrix of each slot.
 
-use super::limits::{MAX_LENGTH, beyond};
-use super::{NO_JOINT, SkeletonFault};
+use super::NO_JOINT;
+use super::limits::{Beyond, MAX_LENGTH, beyond};
 use crate::error::BuildError;
 use crate::math::Affine3x4;
+use crate::words::plural;
 
 /// A skin. Slot `i` is entry `i` of the file's skin, so vertices need no remapping.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +19,7 @@ impl Skin {
     /// transformed by its inverse bind matrix alone.
     ///
     /// # Errors
-    /// If the lengths differ, a joint is out of range, or a matrix is not finite or holds a number above
-    /// [`MAX_LENGTH`].
+    /// If the lengths differ, a joint is out of range, or a matrix holds a number that is NaN or beyond [`MAX_LENGTH`].
     pub fn new(
         name: Option<String>,
         joints: Vec<u16>,
@@ -27,25 +27,21 @@ impl Skin {
         skeleton_len: usize,
     ) -> Result<Self, BuildError> {
         if joints.len() != inverse_bind.len() {
-            return Err(BuildError::Skeleton(SkeletonFault::SkinLengths {
-                joints: joints.len(),
-                matrices: inverse_bind.len(),
-            }));
+            let joints = plural(joints.len() as u64, "joint");
+            let matrices = plural(inverse_bind.len() as u64, "inverse bind matrix");
+            return Err(BuildError::invalid(format!("{joints} but {matrices}")));
         }
         for (slot, &joint) in joints.iter().enumerate() {
             if joint != NO_JOINT && usize::from(joint) >= skeleton_len {
-                return Err(BuildError::Skeleton(SkeletonFault::SkinJoint {
-                    slot,
-                    joint,
-                    joints: skeleton_len,
-                }));
-            }
-            if !inverse_bind[slot].is_finite() {
-                return Err(BuildError::Skeleton(SkeletonFault::SkinNotFinite(slot)));
+                let joints = plural(skeleton_len as u64, "joint");
+                return Err(BuildError::invalid(format!(
+                    "slot {slot} refers to joint {joint}, the skeleton has {joints}"
+                )));
             }
             let elements = inverse_bind[slot].rows.as_flattened();
-            beyond("element", elements, MAX_LENGTH).map_err(|b| {
-                BuildError::Skeleton(SkeletonFault::SkinBeyond { slot, value: b.value })
+            beyond("", elements, MAX_LENGTH).map_err(|Beyond { value, limit, .. }| {
+                let place = format!("a number of the inverse bind matrix of slot {slot}");
+                BuildError::Beyond { place, value, limit }
             })?;
         }
         Ok(Self { name, joints, inverse_bind })
@@ -95,19 +91,13 @@ mod tests {
         let one = vec![Affine3x4::IDENTITY];
         assert!(Skin::new(None, vec![0], one.clone(), 1).is_ok());
         assert!(Skin::new(None, vec![NO_JOINT], one.clone(), 0).is_ok());
-        assert!(matches!(
-            Skin::new(None, vec![0, 0], one.clone(), 1),
-            Err(BuildError::Skeleton(SkeletonFault::SkinLengths { joints: 2, matrices: 1 }))
-        ));
-        assert!(matches!(
-            Skin::new(None, vec![3], one, 2),
-            Err(BuildError::Skeleton(SkeletonFault::SkinJoint { slot: 0, joint: 3, joints: 2 }))
-        ));
+        let says =
+            |joints, binds, all| Skin::new(None, joints, binds, all).unwrap_err().to_string();
+        assert_eq!(says(vec![0, 0], one.clone(), 1), "2 joints but 1 inverse bind matrix");
+        assert_eq!(says(vec![3], one, 2), "slot 0 refers to joint 3, the skeleton has 2 joints");
         let mut bad = Affine3x4::IDENTITY;
         bad.rows[1][3] = f32::INFINITY;
-        assert_eq!(
-            Skin::new(None, vec![0], vec![bad], 1),
-            Err(BuildError::Skeleton(SkeletonFault::SkinNotFinite(0)))
-        );
+        let bad = Skin::new(None, vec![0], vec![bad], 1);
+        assert!(matches!(bad, Err(BuildError::Beyond { value: f32::INFINITY, .. })));
     }
 }

@@ -26,7 +26,7 @@ impl Trs {
         Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     /// The transform as a matrix.
-    pub fn to_affine(&self) -> Affine3x4 {
+    pub(crate) fn to_affine(&self) -> Affine3x4 {
         Affine3x4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
@@ -36,24 +36,20 @@ impl Trs {
         [t.x, t.y, t.z, r.x, r.y, r.z, r.w, s.x, s.y, s.z]
     }
 
-    /// The inverse of [`to_array`](Self::to_array); the rotation is not normalised.
-    pub(crate) fn from_array([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
+    /// Whether every element is finite.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.to_array().iter().all(|v| v.is_finite())
+    }
+}
+
+/// The inverse of [`Trs::to_array`]; the rotation is not normalised.
+impl From<[f32; 10]> for Trs {
+    fn from([tx, ty, tz, qx, qy, qz, qw, sx, sy, sz]: [f32; 10]) -> Self {
         Self {
             translation: Vec3::new(tx, ty, tz),
             rotation: Quat::from_xyzw(qx, qy, qz, qw),
             scale: Vec3::new(sx, sy, sz),
         }
-    }
-
-    /// Whether every element is finite.
-    pub fn is_finite(&self) -> bool {
-        self.to_array().iter().all(|v| v.is_finite())
-    }
-}
-
-impl From<[f32; 10]> for Trs {
-    fn from(array: [f32; 10]) -> Self {
-        Self::from_array(array)
     }
 }
 

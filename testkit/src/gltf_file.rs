@@ -4,7 +4,7 @@ use phalanx::import::ImportError;
 use phalanx::import::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx::import::read_slice;
-use phalanx::import::{ImportReport, Severity};
+use phalanx::import::{ReportEntry, Severity};
 use serde_json::{Value, json};
 
 pub const I8: u32 = 5120;
@@ -147,23 +147,23 @@ impl File {
     pub fn read_with(
         &self,
         options: &ImportOptions,
-    ) -> Result<(RawScene, ImportReport), ImportError> {
+    ) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
         read_slice(&self.glb(), "test.glb", None, options)
     }
 
     /// Reads the file with default options. The note on clips that travel is left out of the report: clips made in
     /// code move joints at will.
-    pub fn read(&self) -> (RawScene, ImportReport) {
+    pub fn read(&self) -> (RawScene, Vec<ReportEntry>) {
         let read = self.read_with(&ImportOptions::default());
         let (scene, mut report) = read.unwrap_or_else(|error| panic!("{error}"));
-        report.entries.retain(|e| !(e.place == "clips" && e.message.contains("those that travel")));
+        report.retain(|e| !(e.place == "clips" && e.message.contains("those that travel")));
         (scene, report)
     }
 
     /// Reads a file that must need no repairs.
     pub fn read_clean(&self) -> RawScene {
         let (scene, report) = self.read();
-        assert_eq!(report.entries, vec![], "{:?}", report.entries);
+        assert_eq!(report, vec![], "{:?}", report);
         scene
     }
 
@@ -194,17 +194,17 @@ pub fn glb(json: &[u8], bin: &[u8]) -> Vec<u8> {
 }
 
 /// Report entries of one severity, as `place: message`.
-pub fn entries(report: &ImportReport, severity: Severity) -> Vec<String> {
-    let matching = report.entries.iter().filter(|e| e.severity == severity);
+pub fn entries(report: &[ReportEntry], severity: Severity) -> Vec<String> {
+    let matching = report.iter().filter(|e| e.severity == severity);
     matching.map(|e| format!("{}: {}", e.place, e.message)).collect()
 }
 
 /// Asserts that exactly one entry of the severity contains all `parts`.
 #[track_caller]
-pub fn assert_reported(report: &ImportReport, severity: Severity, parts: &[&str]) {
+pub fn assert_reported(report: &[ReportEntry], severity: Severity, parts: &[&str]) {
     let all = entries(report, severity);
     let hits = all.iter().filter(|line| parts.iter().all(|part| line.contains(part)));
-    assert_eq!(hits.count(), 1, "{parts:?} among {:?}", report.entries);
+    assert_eq!(hits.count(), 1, "{parts:?} among {:?}", report);
 }
 
 /// Asserts that a message contains all `parts`.

@@ -6,12 +6,11 @@ use phalanx::build::{BuildOptions, RootMotionOptions, build_additive_raw, build_
 use phalanx::clip::{Clip, Marker};
 use phalanx::format::{ClipForm, ClipOrigin, Library, LibraryWriter, Provenance, Source};
 use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
-    RawUserTrack,
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::mesh::{
-    AlphaMode, Image, ImageData, Influences, MagFilter, Material, Mesh, MinFilter, MorphTarget,
-    Primitive, Sampler, Texture, TextureTransform, Wrap,
+    AlphaMode, Filter, Image, ImageData, Influences, Material, Mesh, MorphTarget, Primitive,
+    Sampler, Texture, TextureTransform, Wrap,
 };
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, HumanBone, Trs, UserChannel};
@@ -134,8 +133,9 @@ fn texture(image: usize) -> Texture {
         sampler: Sampler {
             wrap_u: Wrap::ClampToEdge,
             wrap_v: Wrap::MirroredRepeat,
-            mag_filter: Some(MagFilter::Nearest),
-            min_filter: Some(MinFilter::LinearMipmapNearest),
+            mag_filter: Some(Filter::Nearest),
+            min_filter: Some(Filter::Linear),
+            mip_filter: Some(Filter::Nearest),
         },
     }
 }
@@ -161,15 +161,24 @@ pub fn raw() -> RawScene {
         }],
         ..Mesh::default()
     };
-    let channel = |name: &str, rest, values: Vec<f32>| RawUserChannel {
-        channel: UserChannel { name: name.into(), rest },
-        tracks: vec![RawUserTrack {
-            clip: 0,
+    let mut clips = clips();
+    let mut channels = Vec::new();
+    let mut channel = |name: &str, rest, values: Vec<f32>| {
+        clips[0].user_tracks.push(RawTrack {
+            node: channels.len(),
+            channel: RawChannel::Weights,
             interpolation: Interpolation::Linear,
             times: vec![0.0, 1.0],
             values,
-        }],
+        });
+        channels.push(UserChannel { name: name.into(), rest });
     };
+    channel("grip", ChannelValue::Float(0.25), vec![0.0, 1.0]);
+    channel(
+        "look",
+        ChannelValue::Quaternion([0.3, 0.1, 0.7, 0.9]),
+        [turn(0.0), turn(1.0)].concat(),
+    );
     RawScene {
         name: "made.glb".into(),
         skins: vec![RawSkin {
@@ -183,7 +192,7 @@ pub fn raw() -> RawScene {
                 })
                 .collect(),
         }],
-        clips: clips(),
+        clips,
         meshes: vec![mesh(), hat],
         materials: vec![
             Material::default(),
@@ -219,14 +228,7 @@ pub fn raw() -> RawScene {
             // An image that PNG compresses.
             Some(ImageData::Decoded(Image { width: 64, height: 64, rgba: vec![200; 64 * 64 * 4] })),
         ],
-        channels: vec![
-            channel("grip", ChannelValue::Float(0.25), vec![0.0, 1.0]),
-            channel(
-                "look",
-                ChannelValue::Quaternion([0.3, 0.1, 0.7, 0.9]),
-                [turn(0.0), turn(1.0)].concat(),
-            ),
-        ],
+        channels,
         scenes: vec![vec![0]],
         default_scene: Some(0),
         // Out of the order of the bones, as files state them by name.

@@ -9,7 +9,7 @@ use phalanx::skeleton::{Pose, Skeleton};
 /// # Errors
 /// If the clip does not fit the skeleton.
 pub fn sample(clip: &Clip, skeleton: &Skeleton, time: f32) -> Result<Pose, JobError> {
-    let mut output = skeleton.new_pose();
+    let mut output = skeleton.rest_pose().clone();
     let job = SampleJob {
         skeleton,
         clip,

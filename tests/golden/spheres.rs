@@ -56,8 +56,7 @@ fn farthest(rig: &Rig, rows: &[Affine3x4], weights: &[f32], center: DVec3) -> f6
     let mut most = 0.0f64;
     for m in rig.meshes().iter().filter(|m| m.lod == 0) {
         let first = rig.palette_offset(m.skin);
-        let range = rig.morphs().iter().find(|r| r.node == m.node);
-        let weights = range.map_or(&[][..], |r| &weights[r.scalars.clone()]);
+        let weights = &weights[rig.nodes()[m.node].morphs.clone()];
         for p in &m.mesh.primitives {
             let count = p.positions.len();
             for v in (0..count).step_by((count / VERTICES).max(1)) {

@@ -79,8 +79,8 @@ fn parts_make_the_whole() -> Result<(), Failed> {
 fn unknown_nodes_are_refused() -> Result<(), Failed> {
     let options = ImportOptions { split: vec!["no such node".into()], ..ImportOptions::default() };
     match import_path(&trials::needed("bl_rider.glb")?, &options) {
-        Err(ImportError::Fault { fault: ImportFault::NoSuchName(name), .. })
-            if name == "no such node" =>
+        Err(ImportError::Fault { fault: ImportFault::Invalid(words), .. })
+            if words == "there is no node \"no such node\"" =>
         {
             Ok(())
         }

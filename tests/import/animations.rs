@@ -118,7 +118,7 @@ fn durations_count_every_sampler_and_empty_clips_stay() {
     assert_reported(&report, Severity::Note, &parts);
     let parts = ["animation 0", "sampler 1", "no channel", "not read"];
     assert_reported(&report, Severity::Note, &parts);
-    assert_eq!(report.entries.len(), 4);
+    assert_eq!(report.len(), 4);
 }
 
 /// Of the keys at one time the first ends what is before, the last begins what is behind.
@@ -148,7 +148,7 @@ fn keys_at_one_time_are_a_jump() {
         let parts = [clip, "2 keys have the time of the key before", "jumps", "1 s of sampler 0"];
         assert_reported(&report, Severity::Repaired, &parts);
     }
-    assert_eq!(report.entries.len(), 3);
+    assert_eq!(report.len(), 3);
 }
 
 /// Nothing leads to a jump with which a clip begins; neighbours in f32 leave no place for one.
@@ -311,7 +311,7 @@ fn channels_that_move_nothing_known_are_dropped() {
     ] {
         assert_reported(&report, Severity::Dropped, &parts);
     }
-    assert_eq!(report.entries.len(), 5);
+    assert_eq!(report.len(), 5);
 }
 
 #[test]
@@ -327,7 +327,7 @@ fn an_animated_matrix_node_is_noted_once() {
     assert_eq!(scene.nodes[0].local.scale.to_array(), [2.0; 3]);
     assert_eq!(scene.clips[1].tracks.len(), 1);
     assert_reported(&report, Severity::Note, &["animation 0, channel 0", "node 0", "matrix"]);
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.len(), 1);
 }
 
 #[test]

@@ -5,11 +5,11 @@ use base64::engine::general_purpose::STANDARD;
 use phalanx::import::ImportOptions;
 use phalanx::import::raw::RawScene;
 use phalanx::import::read_slice;
-use phalanx::import::{ImportReport, Severity};
+use phalanx::import::{ReportEntry, Severity};
 use phalanx_testkit::gltf_file::*;
 use serde_json::{Value, json};
 
-fn read(text: &str) -> (RawScene, ImportReport) {
+fn read(text: &str) -> (RawScene, Vec<ReportEntry>) {
     read_slice(text.as_bytes(), "test", None, &ImportOptions::default()).unwrap()
 }
 
@@ -166,7 +166,7 @@ fn the_last_of_equal_keys_wins_and_is_reported() {
     let extras: Value = serde_json::from_str(scene.clips[0].extras.as_deref().unwrap()).unwrap();
     assert_eq!(extras["empty"], Value::Null);
     assert_eq!((scene.meshes, scene.skins), (plain.meshes, plain.skins));
-    assert_eq!(report.entries.len(), before.entries.len() + 1);
+    assert_eq!(report.len(), before.len() + 1);
     let parts = ["JSON", "2 keys", "/nodes/1/name", "/animations/0/extras/empty", "the last"];
     assert_reported(&report, Severity::Repaired, &parts);
 }
@@ -243,7 +243,7 @@ fn text_of_many_keys_stays_bounded() {
     // Each is read or refused by a named limit.
     for text in [many("\"a\":1", 200_000), many("\"a\":{\"a\":null,\"a\":1e2}", 50_000)] {
         match read_slice(text.as_bytes(), "test", None, &options) {
-            Ok((_, report)) => assert!(report.entries.iter().all(|e| e.items.len() <= 10_000)),
+            Ok((_, report)) => assert!(report.iter().all(|e| e.items.len() <= 10_000)),
             Err(error) => assert!(error.to_string().contains("the limit is"), "{error}"),
         }
     }
@@ -256,7 +256,7 @@ fn text_of_many_keys_stays_bounded() {
 fn files_with_floats_for_integers_and_equal_keys() {
     let (scene, report) = read(include_str!("../data/gltf/c06_component_type_only.gltf"));
     assert_eq!((scene.clips.len(), scene.skins[0].joints.len()), (1, 2));
-    assert!(report.entries.is_empty(), "{report:?}");
+    assert!(report.is_empty(), "{report:?}");
     let (scene, report) = read(include_str!("../data/gltf/c10_dup_key.gltf"));
     assert_eq!(scene.nodes[1].name.as_deref(), Some("B"));
     let parts = ["JSON", "/nodes/1/name", "occurs twice", "the last"];

@@ -3,13 +3,9 @@
 use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Marker;
 use phalanx::import::ImportOptions;
-use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawScene, RawUserChannel, RawUserTrack,
-};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
 use phalanx::import::read_slice;
-use phalanx::import::{
-    ImportReport, Severity, add_markers, import_path, import_rig, parse_markers,
-};
+use phalanx::import::{ReportEntry, Severity, add_markers, import_path, import_rig, parse_markers};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::skeleton::{ChannelValue, UserChannel};
 use phalanx_testkit::gltf_file::*;
@@ -60,7 +56,7 @@ fn a_late_clip_is_reported_and_kept() {
             "animation 0 \"Walk\": begins late, its first key is at 1.25 s; trimming cuts what is before it"
         ]
     );
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.len(), 1);
     let clip = &scene.clips[0];
     assert_eq!((clip.duration, clip.trimmed), (3.0, 0.0));
     assert_eq!(clip.tracks[0].times, [1.25, 2.0, 3.0]);
@@ -74,7 +70,7 @@ fn trimmed_keys_and_markers_begin_at_zero() {
         entries(&report, Severity::Repaired),
         ["animation 0 \"Walk\": cut before its first key, which was at 1.25 s"]
     );
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.len(), 1);
     let clip = &scene.clips[0];
     assert_eq!((clip.duration, clip.trimmed), (1.75, 1.25));
     assert_eq!(clip.tracks[0].times, [0.0, 0.75, 1.75]);
@@ -130,7 +126,7 @@ fn several_late_clips_are_one_entry() {
             "animation 4 at 3 s and 2 more",
         ],
     );
-    let items = &report.entries[0].items;
+    let items = &report[0].items;
     assert_eq!(items.len(), 6, "{items:?}");
     assert_eq!(items[5], "animation 6 at 5 s");
     let (scene, _) = file.read_with(&TRIM()).unwrap();
@@ -154,21 +150,23 @@ fn a_clip_of_one_late_key_is_a_pose() {
 #[test]
 fn user_channels_count_and_move() {
     let mut scene = RawScene {
-        clips: vec![RawClip { duration: 2.0, ..RawClip::default() }],
-        channels: vec![RawUserChannel {
-            channel: UserChannel { name: "heat".into(), rest: ChannelValue::Float(0.0) },
-            tracks: vec![RawUserTrack {
-                clip: 0,
+        clips: vec![RawClip {
+            duration: 2.0,
+            user_tracks: vec![RawTrack {
+                node: 0,
+                channel: RawChannel::Weights,
                 interpolation: Interpolation::Linear,
                 times: vec![0.5, 2.0],
                 values: vec![0.0, 1.0],
             }],
+            ..RawClip::default()
         }],
+        channels: vec![UserChannel { name: "heat".into(), rest: ChannelValue::Float(0.0) }],
         ..RawScene::default()
     };
     assert_eq!(scene.first_key(0), Some(0.5));
     scene.trim_clips();
-    assert_eq!(scene.channels[0].tracks[0].times, [0.0, 1.5]);
+    assert_eq!(scene.clips[0].user_tracks[0].times, [0.0, 1.5]);
     assert_eq!(scene.clips[0].duration, 1.5);
 }
 
@@ -212,7 +210,7 @@ fn markers_beside_the_file_have_its_times() {
 }
 
 fn named(file: &File) -> Vec<String> {
-    let (_, report): (RawScene, ImportReport) =
+    let (_, report): (RawScene, Vec<ReportEntry>) =
         read_slice(&file.glb(), "x", None, &ImportOptions::default()).unwrap();
     entries(&report, Severity::Note)
 }
@@ -251,7 +249,7 @@ fn names_that_occur_twice_are_told_apart() {
     // As the report says.
     let (raw, report) = file.read();
     let clips = ["\"Run\" (animations 0 and 2)", "\"Walk\" (animations 1, 3 and 4)"];
-    assert_eq!(report.entries[0].items, clips);
+    assert_eq!(report[0].items, clips);
     assert_eq!(raw.clips[0].tracks[0].channel, RawChannel::Scale);
     let rig = build_rig(raw, &BuildOptions::default()).unwrap();
     assert_eq!((rig.find_clip("Run"), rig.find_clip("Walk")), (Some(0), Some(1)));
@@ -320,7 +318,7 @@ fn many_equal_names_are_counted() {
     assert!(notes[0].len() < 500, "{}", notes[0]);
     // The message is short, the items are all.
     let (_, report) = file.read();
-    let items = &report.entries[0].items;
+    let items = &report[0].items;
     assert_eq!(items.len(), 22);
     let odd: Vec<String> = (0..1500).map(|i| (2 * i + 1).to_string()).collect();
     let (last, others) = odd.split_last().unwrap();

@@ -5,10 +5,9 @@ use image::{ImageFormat, RgbaImage};
 use phalanx::import::ImportOptions;
 #[cfg(feature = "images")]
 use phalanx::import::read_path;
-use phalanx::import::{ImportReport, Severity};
+use phalanx::import::{ReportEntry, Severity};
 use phalanx::mesh::{
-    AlphaMode, ImageData, ImageMode, MagFilter, Material, MinFilter, Sampler, Texture,
-    TextureTransform, Wrap,
+    AlphaMode, Filter, ImageData, ImageMode, Material, Sampler, Texture, TextureTransform, Wrap,
 };
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
@@ -74,7 +73,7 @@ fn factors_sides_and_textures() {
         let parts = ["extension", name, "1 object, but not listed in extensionsUsed"];
         assert_reported(&report, Severity::Dropped, &parts);
     }
-    assert_eq!(report.entries.len(), 5);
+    assert_eq!(report.len(), 5);
 }
 
 /// A file with one image, one sampler and one texture of both.
@@ -90,7 +89,7 @@ fn textured() -> File {
     file
 }
 
-fn read_without_images(file: &File) -> (Vec<Material>, ImportReport) {
+fn read_without_images(file: &File) -> (Vec<Material>, Vec<ReportEntry>) {
     let options = ImportOptions { images: ImageMode::Skip, ..ImportOptions::default() };
     let (scene, report) = file.read_with(&options).unwrap_or_else(|e| panic!("{e}"));
     (scene.materials, report)
@@ -132,8 +131,9 @@ fn all_properties_of_surfaces() {
     let sampler = Sampler {
         wrap_u: Wrap::ClampToEdge,
         wrap_v: Wrap::MirroredRepeat,
-        mag_filter: Some(MagFilter::Nearest),
-        min_filter: Some(MinFilter::LinearMipmapNearest),
+        mag_filter: Some(Filter::Nearest),
+        min_filter: Some(Filter::Linear),
+        mip_filter: Some(Filter::Nearest),
     };
     let plain = Texture::default();
     let everything = Material {
@@ -167,13 +167,13 @@ fn all_properties_of_surfaces() {
         "metallic (of 2), roughness (of 1), normal textures (of 1), occlusion (of 1), emissive (of 1)",
     ];
     assert_reported(&report, Severity::Note, &words);
-    assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    assert_eq!(report.len(), 1, "{:?}", report);
     // Unlit surfaces ignore all of it.
     file.root["materials"][0]["extensions"]["KHR_materials_unlit"] = json!({});
     file.root["materials"][1]["pbrMetallicRoughness"] = json!({ "metallicFactor": 0.0 });
     let (materials, report) = read_without_images(&file);
     assert!(materials[0].unlit);
-    assert!(report.entries.is_empty(), "{:?}", report.entries);
+    assert!(report.is_empty(), "{:?}", report);
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn sources_of_textures() {
     let (materials, report) = read_without_images(&file);
     let images: Vec<_> = materials.iter().map(|m| m.base_color_texture.unwrap().image).collect();
     assert_eq!(images, [1, 0]);
-    assert!(report.entries.is_empty(), "{:?}", report.entries);
+    assert!(report.is_empty(), "{:?}", report);
 }
 
 /// Images of all textures are read; if memory does not suffice for all, those of base colours are there.
@@ -446,7 +446,7 @@ fn pictures_come_from_views_data_uris_and_files() {
     let path = folder.join("a.glb");
     std::fs::write(&path, file.glb()).unwrap();
     let (scene, report) = read_path(&path, &ImportOptions::default()).unwrap();
-    assert!(report.entries.is_empty(), "{:?}", report.entries);
+    assert!(report.is_empty(), "{:?}", report);
     for image in &scene.images {
         let image = image.as_ref().and_then(|i| i.decoded()).unwrap();
         assert_eq!((image.width, image.height, image.rgba.len()), (3, 2, 24));
@@ -482,7 +482,7 @@ fn pictures_that_cannot_be_decoded_are_dropped() {
     use_all_images(&mut file);
     let (scene, report) = file.read();
     assert_eq!(scene.images, vec![None; 8]);
-    assert_eq!(entries(&report, Severity::Dropped).len(), 8, "{:?}", report.entries);
+    assert_eq!(entries(&report, Severity::Dropped).len(), 8, "{:?}", report);
     assert_reported(&report, Severity::Dropped, &["image 3", "memory of the import"]);
     assert_reported(&report, Severity::Dropped, &["image 4", "size exceeds limit"]);
     assert_reported(&report, Severity::Dropped, &["image 6", "buffer view 99"]);
@@ -515,7 +515,7 @@ fn images_stay_as_their_file_holds_them() {
     let (scene, report) = file.read_with(&options).unwrap();
     let parts = ["images", "1 of 6 has no use", "the first is 5"];
     assert_reported(&report, Severity::Note, &parts);
-    assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    assert_eq!(report.len(), 1, "{:?}", report);
     let image = |mime: &str, bytes: &[u8]| {
         Some(ImageData::Encoded { mime: mime.into(), bytes: bytes.to_vec() })
     };

@@ -67,7 +67,7 @@ fn matrices_come_apart_and_shear_is_reported() {
     assert_reported(&report, Severity::Repaired, &["node 2", "last row"]);
     assert_reported(&report, Severity::Dropped, &["node 3", "matrix"]);
     assert_eq!(scene.nodes[3].local, Trs::IDENTITY);
-    assert_eq!(report.entries.len(), 3);
+    assert_eq!(report.len(), 3);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn rest_rotations_become_unit_length() {
     assert_eq!(q(3), Quat::from_xyzw(0.0, 0.0, 0.6, 0.8));
     assert_reported(&report, Severity::Repaired, &["node 0", "length 5"]);
     assert_reported(&report, Severity::Repaired, &["node 1", "length 0"]);
-    assert_eq!(report.entries.len(), 2);
+    assert_eq!(report.len(), 2);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn scenes_and_the_default_one() {
     let (scene, report) = file.read();
     assert_eq!(scene.default_scene, Some(0));
     assert_reported(&report, Severity::Note, &["no scene", "2 nodes"]);
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.len(), 1);
     file.push("scenes", json!({ "nodes": [0, 1, 0, 2] }));
     file.root["scene"] = json!(2);
     let (scene, report) = file.read();

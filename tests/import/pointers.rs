@@ -84,7 +84,7 @@ fn other_pointers_are_counted_with_an_example() {
     let place =
         |channel: usize, to: &str| format!("animation 0 \"wave\", channel {channel}: {to:?}");
     assert_eq!(
-        report.entries[0].items,
+        report[0].items,
         [place(1, colour), place(2, "/nodes/0/matrix"), place(3, "/nodes/1/weights/0")]
     );
     let (_, report) = file(&[(pointer("/cameras/0/yfov"), RawChannel::Scale)]).read();

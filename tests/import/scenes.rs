@@ -114,7 +114,7 @@ fn joints_outside_the_default_scene_are_kept() {
              2 joints that skins or clips need are kept"]
     );
     // The joint of no scene is used, so there is nothing to say of it.
-    assert_eq!(report.entries.len(), 1, "{:?}", report.entries);
+    assert_eq!(report.len(), 1, "{:?}", report);
     let rig = &import(&file).rigs[0];
     let mut joints: Vec<&str> = rig.skeleton().names().iter().map(String::as_str).collect();
     joints.sort_unstable();
@@ -155,7 +155,7 @@ fn the_report_of_many_scenes_is_short() {
         file.push("scenes", json!({ "nodes": [node] }));
     }
     let (_, report) = file.read();
-    assert!(report.entries.len() < 40, "{}", report.entries.len());
+    assert!(report.len() < 40, "{}", report.len());
     assert_reported(&report, Severity::Dropped, &["scene 1", "1 mesh"]);
     assert_reported(&report, Severity::Note, &["further scenes"]);
 }

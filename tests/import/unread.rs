@@ -1,12 +1,12 @@
 //! What the report says of parts of a file that are not read.
 
-use phalanx::import::ImportReport;
+use phalanx::import::ReportEntry;
 use phalanx_testkit::gltf_file::*;
 use serde_json::json;
 
 /// Lines of the report whose place is this one.
-fn at(report: &ImportReport, place: &str) -> Vec<String> {
-    let lines = report.entries.iter().filter(|e| e.place == place);
+fn at(report: &[ReportEntry], place: &str) -> Vec<String> {
+    let lines = report.iter().filter(|e| e.place == place);
     lines.map(|e| format!("{}: {}", e.severity, e.message)).collect()
 }
 
@@ -56,7 +56,7 @@ fn extensions_that_the_file_does_not_list_are_named() {
     for (name, line) in cases {
         assert_eq!(at(&report, &format!("extension {name:?}")), [line]);
     }
-    assert_eq!(report.entries.len(), cases.len(), "{:?}", report.entries);
+    assert_eq!(report.len(), cases.len(), "{:?}", report);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn cameras_are_counted() {
     let line =
         "note: 1 camera is ignored; 2 nodes have one; they change nothing of a rig or its clips";
     assert_eq!(at(&report, "cameras"), [line]);
-    assert_eq!(report.entries.len(), 1);
+    assert_eq!(report.len(), 1);
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn attributes_that_are_not_read_are_named() {
              (2 primitives)",
         ]
     );
-    assert_eq!(report.entries[0].items[4], "\"_odd name\\n\" (1 primitive)");
-    assert_eq!(report.entries.len(), 2, "{:?}", report.entries);
+    assert_eq!(report[0].items[4], "\"_odd name\\n\" (1 primitive)");
+    assert_eq!(report.len(), 2, "{:?}", report);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn meshes_and_images_without_use_are_counted() {
     let images =
         "note: 1 of 1 has no use in what is read of materials and is left out; the first is 0";
     assert_eq!(at(&report, "images"), [images]);
-    assert_eq!(report.entries.len(), 2, "{:?}", report.entries);
+    assert_eq!(report.len(), 2, "{:?}", report);
 }
 
 #[test]

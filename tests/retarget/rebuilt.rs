@@ -9,8 +9,7 @@ use phalanx::build::{
 };
 use phalanx::clip::{BlockKind, Channel, Clip, reorder_lanes};
 use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack, RawUserChannel,
-    RawUserTrack,
+    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawSkin, RawTrack,
 };
 use phalanx::retarget::{BindOptions, Binding, RetargetOptions, TranslationMode};
 use phalanx::rig::Rig;
@@ -316,15 +315,14 @@ fn add_scalars(raw: &mut RawScene, seed: u64) {
         values,
     });
     let (interpolation, times, values) = three(&mut random);
-    raw.channels.push(RawUserChannel {
-        channel: UserChannel { name: "grip".into(), rest: ChannelValue::Vec3([0.0; 3]) },
-        tracks: vec![RawUserTrack { clip: 0, interpolation, times, values }],
-    });
+    let (node, channel) = (raw.channels.len(), RawChannel::Weights);
+    raw.channels.push(UserChannel { name: "grip".into(), rest: ChannelValue::Vec3([0.0; 3]) });
+    raw.clips[0].user_tracks.push(RawTrack { node, channel, interpolation, times, values });
 }
 
 /// Compares the scalars of a clip with the tracks of [`add_scalars`].
 fn compare_scalars(what: &str, clip: &Clip, skeleton: &Skeleton, raw: &RawScene) {
-    let channel = &raw.channels[0].tracks[0];
+    let channel = &raw.clips[0].user_tracks[0];
     let grip = RawTrack {
         node: 4,
         channel: RawChannel::Translation,
@@ -356,7 +354,6 @@ fn compare_scalars(what: &str, clip: &Clip, skeleton: &Skeleton, raw: &RawScene)
 fn with_hat(raw: &RawScene) -> Rig {
     let mut onto = raw.clone();
     onto.clips.clear();
-    onto.channels.iter_mut().for_each(|channel| channel.tracks.clear());
     onto.nodes.push(RawNode { name: Some("hat".into()), parent: Some(3), ..RawNode::default() });
     onto.skins[0].joints.push(JOINTS);
     onto.skins[0].inverse_bind.push(glam::Mat4::IDENTITY.to_cols_array());
@@ -622,7 +619,7 @@ proptest! {
             *times = vec![0.0];
         };
         clip.tracks.iter_mut().for_each(|t| first(&mut t.times, &mut t.values));
-        let grip = &mut raw.channels[0].tracks[0];
+        let grip = &mut raw.clips[0].user_tracks[0];
         first(&mut grip.times, &mut grip.values);
         let expected = of_scene(&raw);
         let rig = built(raw.clone());

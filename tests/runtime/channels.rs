@@ -2,14 +2,11 @@
 //! within a layer, between layers, and added.
 
 use phalanx::build::{BuildError, build_additive_raw, build_rig};
-use phalanx::clip::ClipFault;
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, LayerOptions, PlayOptions};
-use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
-};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::playback::{PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
-use phalanx::skeleton::{ChannelValue, SkeletonFault, UserChannel};
+use phalanx::skeleton::{ChannelValue, UserChannel};
 use phalanx_testkit::oracle::blend::scaled_rotation;
 use phalanx_testkit::oracle::curve::{Curve, Interpolation as Kind};
 use phalanx_testkit::oracle::math::{dot, lerp, nlerp, normalize, product};
@@ -35,7 +32,7 @@ fn channels() -> Vec<UserChannel> {
 }
 
 /// A track for channel `c` of a clip: linear, held or cubic by turns, and none in clip 3 for some.
-fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
+fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawTrack> {
     if clip == 3 && c % 2 == 1 {
         return None;
     }
@@ -74,7 +71,8 @@ fn track(channel: &UserChannel, c: usize, clip: usize) -> Option<RawUserTrack> {
             key[4..8].iter_mut().for_each(|v| *v /= length);
         }
     }
-    Some(RawUserTrack { clip, interpolation, times: times.collect(), values })
+    let (node, channel) = (c, RawChannel::Weights);
+    Some(RawTrack { node, channel, interpolation, times: times.collect(), values })
 }
 
 pub fn raw() -> RawScene {
@@ -89,19 +87,17 @@ pub fn raw() -> RawScene {
         name: Some(format!("clip{i}")),
         duration: SECONDS,
         tracks: vec![still.clone()],
+        user_tracks: channels()
+            .iter()
+            .enumerate()
+            .filter_map(|(c, channel)| track(channel, c, i))
+            .collect(),
         ..RawClip::default()
     };
     RawScene {
         nodes: vec![RawNode { weights: vec![0.5; 3], ..RawNode::default() }],
         clips: (0..CLIPS).map(clip).collect(),
-        channels: channels()
-            .into_iter()
-            .enumerate()
-            .map(|(c, channel)| RawUserChannel {
-                tracks: (0..CLIPS).filter_map(|i| track(&channel, c, i)).collect(),
-                channel,
-            })
-            .collect(),
+        channels: channels(),
         ..RawScene::default()
     }
 }
@@ -125,7 +121,7 @@ impl Expected {
     fn of(c: usize) -> Self {
         let channel = &channels()[c];
         let wide = |v: &[f32]| v.iter().map(|v| f64::from(*v)).collect::<Vec<f64>>();
-        let curve = |t: RawUserTrack| Curve {
+        let curve = |t: RawTrack| Curve {
             interpolation: match t.interpolation {
                 Interpolation::Linear => Kind::Linear,
                 Interpolation::Step => Kind::Step,
@@ -317,11 +313,10 @@ fn what_does_not_fit_is_refused() {
     let id = crowd.add_rig(rig.clone()).unwrap();
     let instance = crowd.spawn(id).unwrap();
     let handle = rig.skeleton().channel("aim").unwrap();
-    let other = build_rig(RawScene::default(), &Default::default()).unwrap();
-    assert!(other.skeleton().channel_at(handle).is_none());
     let foreign = {
         let mut raw = raw();
         raw.channels.truncate(2);
+        raw.clips.iter_mut().for_each(|c| c.user_tracks.retain(|t| t.node < 2));
         let rig = build_rig(raw, &Default::default()).unwrap();
         rig.skeleton().channel("float").unwrap()
     };
@@ -337,13 +332,12 @@ fn what_does_not_fit_is_refused() {
             Ok(_) => panic!("was built"),
         }
     };
-    let fault = refused(&|raw| raw.channels[1].channel.name = "float".into());
-    let name = matches!(fault, BuildError::Skeleton(SkeletonFault::ChannelName { .. }));
-    assert!(name, "{fault}");
-    let fault = refused(&|raw| raw.channels[0].tracks[0].clip = CLIPS);
+    let fault = refused(&|raw| raw.channels[1].name = "float".into());
+    assert!(fault.to_string().contains("\"float\" of a user channel is already in use"), "{fault}");
+    let fault = refused(&|raw| raw.clips[0].user_tracks[0].node = 99);
     assert!(matches!(fault, BuildError::Index { .. }), "{fault}");
     // Three numbers a key where the type has one, and so on.
-    let spoils: [fn(&mut RawUserTrack); 5] = [
+    let spoils: [fn(&mut RawTrack); 5] = [
         |t| t.values.push(0.0),
         |t| t.times[0] = -1.0,
         |t| t.times.swap(1, 2),
@@ -351,18 +345,16 @@ fn what_does_not_fit_is_refused() {
         |t| (t.times, t.values) = (vec![], vec![]),
     ];
     for spoil in spoils {
-        let fault = refused(&|raw| spoil(&mut raw.channels[0].tracks[0]));
+        let fault = refused(&|raw| spoil(&mut raw.clips[0].user_tracks[0]));
         let track = match &fault {
-            BuildError::Animation { source, .. } => {
-                matches!(**source, BuildError::Clip(ClipFault::UserTrack { .. }))
-            }
+            BuildError::Animation { source, .. } => source.to_string().contains("user channel \""),
             _ => false,
         };
         assert!(track, "{fault}");
     }
     let fault = refused(&|raw| {
-        let again = raw.channels[0].tracks[0].clone();
-        raw.channels[0].tracks.push(again);
+        let again = raw.clips[0].user_tracks[0].clone();
+        raw.clips[0].user_tracks.push(again);
     });
     assert!(fault.to_string().contains("tracks: 2, needed: 1"), "{fault}");
 }

@@ -67,7 +67,7 @@ impl<'a> Jobs<'a> {
     /// If a job rejects its input.
     pub fn new(subject: &'a Subject) -> Result<Self, JobError> {
         let skeleton = subject.rig.skeleton();
-        let pose = || skeleton.new_pose();
+        let pose = || skeleton.rest_pose().clone();
         let mut jobs = Self {
             subject,
             time: 0.0,
@@ -104,7 +104,7 @@ impl<'a> Jobs<'a> {
     fn sampled(&mut self, clip: &Clip, time: f32) -> Result<Pose, JobError> {
         self.fit(clip);
         let skeleton = self.subject.rig.skeleton();
-        let mut output = skeleton.new_pose();
+        let mut output = skeleton.rest_pose().clone();
         SampleJob {
             skeleton,
             clip,

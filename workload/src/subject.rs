@@ -3,7 +3,7 @@
 use crate::WorkloadClips;
 use phalanx::build::{BuildError, BuildOptions, build_additive, build_additive_raw, build_rig};
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportError, ImportOptions, ImportReport, MANNEQUIN, read_path, read_slice};
+use phalanx::import::{ImportError, ImportOptions, MANNEQUIN, ReportEntry, read_path, read_slice};
 use phalanx::playback::{PlaybackError, PoseAction, evaluate_pose};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{JointMask, LookupError};
@@ -42,7 +42,7 @@ pub struct Subject {
     /// The scene as the importer read it, for the textbook pipeline.
     pub raw: RawScene,
     /// What the import repaired, dropped or did not use; empty for a rig that was built before.
-    pub report: ImportReport,
+    pub report: Vec<ReportEntry>,
     /// The rig, for crowds.
     pub rig: Arc<Rig>,
     /// The clips; the additive one holds differences to its first frame.
@@ -191,7 +191,7 @@ impl Subject {
             clips: WorkloadClips { clips, additive: Some(Arc::new(difference)), mask },
             name,
             raw,
-            report: ImportReport::default(),
+            report: Vec::new(),
             rig: Arc::new(rig),
             additive,
         })

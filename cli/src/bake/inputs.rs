@@ -12,7 +12,7 @@ use phalanx::format::{Source, hash_bytes};
 use phalanx::import::external_files;
 use phalanx::import::raw::RawScene;
 use phalanx::import::{
-    ImportOptions, ImportReport, UpAxis, add_markers, build_path, clip_name_from_file, marker_file,
+    ImportOptions, ReportEntry, UpAxis, add_markers, build_path, clip_name_from_file, marker_file,
     read_markers, read_path,
 };
 use phalanx::rig::Rig;
@@ -97,7 +97,7 @@ impl Input {
         &self,
         up: UpAxis,
         import: ImportArgs,
-    ) -> Result<(RawScene, ImportReport), CliError> {
+    ) -> Result<(RawScene, Vec<ReportEntry>), CliError> {
         let options = ImportOptions { up_axis: up, ..import.options() };
         let read = read_path(&self.path, &options);
         read.map_err(|error| kind::explain(&self.path, error))
@@ -116,7 +116,7 @@ impl Input {
         import: ImportArgs,
         lane_order: Option<Vec<u16>>,
     ) -> Result<Rig, CliError> {
-        self.rig_reporting(raw, import, lane_order, &mut ImportReport::default())
+        self.rig_reporting(raw, import, lane_order, &mut Vec::new())
     }
 
     /// [`Input::rig`]; adds to a report what building changed.
@@ -125,13 +125,13 @@ impl Input {
         raw: RawScene,
         import: ImportArgs,
         lane_order: Option<Vec<u16>>,
-        report: &mut ImportReport,
+        report: &mut Vec<ReportEntry>,
     ) -> Result<Rig, CliError> {
         let options = BuildOptions { lane_order, ..BuildOptions::default() };
         let trimmed: Vec<f32> = raw.clips.iter().map(|c| c.trimmed).collect();
         let built = build_path(&self.path, raw, &import.options(), options);
         let (mut rig, built) = built.map_err(|error| kind::explain(&self.path, error))?;
-        report.entries.extend(built.entries);
+        report.extend(built);
         let beside = marker_file(&self.path);
         if beside.exists() {
             let markers = read_markers(&beside)?;

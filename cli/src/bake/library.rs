@@ -20,7 +20,6 @@ use phalanx::clip::Clip;
 use phalanx::format::{
     Library, LibraryWriter, Source, WriteError, hash_bytes, remove_leftovers, save,
 };
-use phalanx::import::ImportReport;
 use phalanx::import::raw::RawScene;
 use phalanx::skeleton::{Skeleton, SkeletonMismatch};
 use rayon::prelude::*;
@@ -61,7 +60,7 @@ pub fn bake(
     let mut order = order_name(&sources, args.layout.as_deref(), args.import)?;
     let mut layout = None;
     if let Some(file) = &args.layout {
-        let mut report = ImportReport::default();
+        let mut report = Vec::new();
         let found = Layout::load(file, args.up, args.import, &mut report)?;
         imports.push(FileReport::new(&found.file, &report));
         order = format!("{order}-{}", found.order());

@@ -30,7 +30,7 @@ use super::output;
 use clap::Args;
 use clap::error::ErrorKind;
 use phalanx::format::ClipForm;
-use phalanx::import::{ImportReport, UpAxis};
+use phalanx::import::UpAxis;
 use progress::Progress;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -275,9 +275,8 @@ fn folder(
     });
     let layout = args.layout.as_deref();
     let mut imports = Vec::new();
-    let layout = layout
-        .map(|f| one::Layout::load(f, args.up, args.import, &mut ImportReport::default()))
-        .transpose()?;
+    let layout =
+        layout.map(|f| one::Layout::load(f, args.up, args.import, &mut Vec::new())).transpose()?;
     if !share.is_empty() {
         one::make_folder(&args.out)?;
     }

@@ -12,7 +12,7 @@ use super::settings::{Baked, Settings};
 use super::summary::FileSummary;
 use phalanx::format::{Library, LibraryWriter, Source, WriteError, remove_leftovers, save};
 use phalanx::import::raw::RawScene;
-use phalanx::import::{ImportReport, UpAxis};
+use phalanx::import::{ReportEntry, UpAxis};
 use phalanx::rig::Rig;
 use phalanx::skeleton::Skeleton;
 use rayon::prelude::*;
@@ -35,7 +35,7 @@ impl Layout {
         path: &Path,
         up: UpAxis,
         import: ImportArgs,
-        report: &mut ImportReport,
+        report: &mut Vec<ReportEntry>,
     ) -> Result<Self, CliError> {
         let file = path.display().to_string();
         if Model::is_phx(path) {

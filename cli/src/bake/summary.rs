@@ -113,7 +113,7 @@ impl FileSummary {
     /// Summary of a file that was already up to date.
     pub fn skipped(path: &Path, library: &Library) -> Self {
         let origins = &library.provenance().clips;
-        let infos = (0..library.len()).filter_map(|c| Some((c, library.clip_info(c)?)));
+        let infos = (0..library.clip_count()).filter_map(|c| Some((c, library.clip_info(c)?)));
         let clips = infos.map(|(c, info)| ClipSummary {
             name: info.name.to_owned(),
             duration: info.duration,

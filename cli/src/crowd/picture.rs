@@ -118,7 +118,7 @@ struct Everyone {
 
 fn instances(subject: &Subject, crowd: &Crowd, buffer: &BoneBuffer) -> Result<Everyone, CliError> {
     let rig = &subject.model.rig;
-    let morphs = !rig.morphs().is_empty();
+    let morphs = rig.nodes().iter().any(|n| !n.morphs.is_empty());
     let mut floors = Floors::new(subject.floor);
     let clips = subject.choice.clips.iter().copied().map(Some);
     let measured = floors.measure(rig, clips.chain([None]));

@@ -164,7 +164,7 @@ pub struct MaterialInfo {
     pub image: Option<usize>,
     pub double_sided: bool,
     /// `OPAQUE`, `MASK` or `BLEND`.
-    pub alpha_mode: &'static str,
+    pub alpha_mode: String,
     pub alpha_cutoff: f32,
     pub unlit: bool,
     pub metallic: f32,
@@ -240,7 +240,7 @@ impl Document {
                     base_color: m.base_color,
                     image: m.base_color_texture.map(|t| t.image),
                     double_sided: m.double_sided,
-                    alpha_mode: m.alpha_mode.name(),
+                    alpha_mode: m.alpha_mode.to_string(),
                     alpha_cutoff: m.alpha_cutoff,
                     unlit: m.unlit,
                     metallic: m.metallic,
@@ -263,7 +263,7 @@ impl Document {
 }
 
 fn report(model: &Model) -> Vec<ReportLine> {
-    let entries = model.report.entries.iter();
+    let entries = model.report.iter();
     entries.map(ReportLine::from).collect()
 }
 
@@ -399,11 +399,10 @@ fn influences(p: &Primitive) -> usize {
 
 fn morphs(rig: &Rig) -> Vec<MorphInfo> {
     let scalars = rig.skeleton().scalars();
-    let morphs = rig.morphs().iter();
+    let morphs = rig.nodes().iter().filter(|n| !n.morphs.is_empty());
     morphs
-        .map(|m| {
-            let node = &rig.nodes()[m.node];
-            let weights = scalars.get(m.scalars.clone()).unwrap_or(&[]);
+        .map(|node| {
+            let weights = scalars.get(node.morphs.clone()).unwrap_or(&[]);
             MorphInfo {
                 node: node.source,
                 name: node.name.clone(),

@@ -198,11 +198,11 @@ fn skins(rig: &Rig, pose: &EvaluatedPose) -> Vec<SkinEntry> {
 }
 
 fn morphs(rig: &Rig, pose: &EvaluatedPose) -> Vec<MorphEntry> {
-    let morphs = rig.morphs().iter();
+    let morphs = rig.nodes().iter().filter(|n| !n.morphs.is_empty());
     morphs
-        .map(|m| MorphEntry {
-            node: rig.nodes()[m.node].source,
-            weights: m.scalars.clone().map(|i| pose.pose.scalar(i)).collect(),
+        .map(|n| MorphEntry {
+            node: n.source,
+            weights: n.morphs.clone().map(|i| pose.pose.scalar(i)).collect(),
         })
         .collect()
 }

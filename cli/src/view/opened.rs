@@ -9,7 +9,7 @@ use super::super::import_args::ImportArgs;
 use super::super::model::Model;
 use super::super::textures;
 use super::viewer_crowd::{Playing, ViewerCrowd};
-use phalanx::import::{ImportReport, ReportEntry, Severity};
+use phalanx::import::{ReportEntry, Severity};
 use phalanx::rig::Rig;
 use phalanx_render::{DrawMesh, DrawModel, RigShape};
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl Opened {
         count: usize,
         palettes: PaletteArg,
     ) -> Result<(Self, Subject), CliError> {
-        let mut report = model.report.entries.clone();
+        let mut report = model.report.clone();
         let missing = textures::missing(model);
         report.extend(missing.map(|what| ReportEntry::new(Severity::Note, "textures", what)));
         let opened = Self {
@@ -149,7 +149,7 @@ impl Opened {
                         file: onto.file,
                         built_in: false,
                         rig: Arc::new(rig),
-                        report: ImportReport { entries: report },
+                        report: report,
                         library: None,
                         bound,
                     };

@@ -81,7 +81,7 @@ pub fn library_of_exported_files() -> Tested {
         check(list(&summary, "files")?.len() == 1, "one file")?;
         let library = Library::open(&folder.join("motions.phx"))?;
         let names: Vec<_> =
-            (0..library.len()).filter_map(|c| Some(library.clip_info(c)?.name)).collect();
+            (0..library.clip_count()).filter_map(|c| Some(library.clip_info(c)?.name)).collect();
         check(names == expected, format!("{input}: {names:?}"))?;
     }
     Ok(())

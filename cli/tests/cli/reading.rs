@@ -303,6 +303,8 @@ pub fn limits_that_can_be_raised() -> Tested {
         "the limit is 1024; --memory-limit SIZE raises the limit",
     ];
     one_line(&run(&["info", "late.glb", "--memory-limit", "1K"]), &parts)?;
+    let parts = ["long.bvh", parts[1], parts[2]];
+    one_line(&run(&["info", "long.bvh", "--memory-limit", "1K"]), &parts)?;
     output(&["info", "late.glb", "--memory-limit", "1M"])?;
     let out = run(&["info", "late.glb", "--memory-limit", "much"]);
     check(out.status.code() == Some(2), "no size")

@@ -41,7 +41,7 @@ pub fn play(rig: Rig) {
     let rig = Arc::new(rig);
     for clip in rig.clips().iter().take(4) {
         let skeleton = rig.skeleton();
-        let mut output = skeleton.new_pose();
+        let mut output = skeleton.rest_pose().clone();
         let mut hints = vec![0; clip.hint_count()];
         let mut cursors = vec![Cursor::default(); clip.timelines().len()];
         let end = clip.duration();

@@ -11,14 +11,15 @@ pub(crate) use variation::{Variation, check_track, classify, variation};
 use super::curve::Curve;
 use super::lengths::Lengths;
 use crate::clip::{
-    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipFault, ClipKind, ClipParts,
-    Defaults, FloatKeys, Part, RootMotionParts, split_lane,
+    Block, BlockKind, CUBIC_SLERP_MAX_ANGLE, Channel, Clip, ClipKind, ClipParts, Defaults,
+    FloatKeys, MAX_IRREGULAR_KEYS, Part, RootMotionParts, split_lane,
 };
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
-use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack, RawUserChannel};
-use crate::skeleton::{Pose, Skeleton, noise_length};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::skeleton::{Pose, Skeleton, UserChannel, noise_length};
+use crate::words::shorten;
 use additive::{make_additive, turn_back};
 use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
@@ -47,15 +48,6 @@ impl Target {
     }
 }
 
-/// The reference of an additive clip.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Reference<'a> {
-    /// No reference: a full clip.
-    None,
-    /// A pose in lane order: an additive clip of differences to it.
-    Pose(&'a Pose),
-}
-
 /// Builds one clip. `targets[node]` says where a node's properties are stored.
 pub(crate) struct ClipBuilder<'a> {
     pub skeleton: &'a Skeleton,
@@ -64,8 +56,8 @@ pub(crate) struct ClipBuilder<'a> {
     pub lengths: &'a Lengths,
     /// Limit on the rows of a clip, bytes.
     pub max_bytes: usize,
-    /// User channels, in the skeleton's order.
-    pub channels: &'a [RawUserChannel],
+    /// The user channels that user tracks refer to.
+    pub channels: &'a [UserChannel],
 }
 
 struct Lane {
@@ -88,10 +80,11 @@ struct Timelines {
 }
 
 impl ClipBuilder<'_> {
+    /// Builds a clip: a full one or, with a reference pose in lane order, an additive one of differences to it.
     pub fn build(
         &self,
-        raw: (usize, &RawClip),
-        reference: Reference<'_>,
+        raw: &RawClip,
+        reference: Option<&Pose>,
         root_motion: Option<RootMotionParts>,
     ) -> Result<Clip, BuildError> {
         let built = self.build_reporting(raw, reference, root_motion, RESAMPLE_RATE);
@@ -101,8 +94,8 @@ impl ClipBuilder<'_> {
     /// Builds a clip; also returns what was resampled, at most one entry per channel. `rate` is in keys per second.
     pub fn build_reporting(
         &self,
-        (index, raw): (usize, &RawClip),
-        reference: Reference<'_>,
+        raw: &RawClip,
+        reference: Option<&Pose>,
         root_motion: Option<RootMotionParts>,
         rate: f64,
     ) -> Result<(Clip, Vec<Resampled>), BuildError> {
@@ -111,16 +104,17 @@ impl ClipBuilder<'_> {
         for (index, track) in raw.tracks.iter().enumerate() {
             self.add_track(&name, index, track, reference, &mut lanes)?;
         }
-        for user in self.channels {
-            self.add_user_track(&name, index, user, reference, &mut lanes[3])?;
+        for track in &raw.user_tracks {
+            let same = raw.user_tracks.iter().filter(|t| t.node == track.node).count();
+            self.add_user_track(&name, (track, same), reference, &mut lanes[3])?;
         }
         let mut parts = ClipParts {
             name,
             duration: raw.duration,
             markers: raw.markers.clone(),
             kind: match reference {
-                Reference::None => ClipKind::Full,
-                Reference::Pose(_) => ClipKind::Additive,
+                None => ClipKind::Full,
+                Some(_) => ClipKind::Additive,
             },
             root_motion,
             ..ClipParts::default()
@@ -147,17 +141,13 @@ impl ClipBuilder<'_> {
         clip: &str,
         index: usize,
         track: &RawTrack,
-        reference: Reference<'_>,
+        reference: Option<&Pose>,
         lanes: &mut [Vec<Lane>; 4],
     ) -> Result<(), BuildError> {
         let target = self.targets.get(track.node).copied().unwrap_or_default();
         let missing = |what| {
-            BuildError::Clip(ClipFault::Target {
-                clip: clip.to_owned(),
-                track: index,
-                node: track.node,
-                what,
-            })
+            let node = track.node;
+            BuildError::of_clip(clip, format!("track {index}: node {node} has no such {what}"))
         };
         let channel = track.channel.to_channel();
         let (first, parts) = if channel == Channel::Scalar {
@@ -169,7 +159,7 @@ impl ClipBuilder<'_> {
         for part in 0..parts {
             let mut curve = Curve::new(track, part);
             let lane = first + part;
-            if let Reference::Pose(pose) = reference {
+            if let Some(pose) = reference {
                 make_additive(&mut curve, channel, lane, pose);
             }
             let variation = classify(&curve, channel, self.lengths.local(track.node));
@@ -190,35 +180,29 @@ impl ClipBuilder<'_> {
     fn add_user_track(
         &self,
         clip: &str,
-        index: usize,
-        user: &RawUserChannel,
-        reference: Reference<'_>,
+        (track, same): (&RawTrack, usize),
+        reference: Option<&Pose>,
         lanes: &mut Vec<Lane>,
     ) -> Result<(), BuildError> {
-        let mut tracks = user.tracks.iter().filter(|t| t.clip == index);
-        let Some(track) = tracks.next() else {
-            return Ok(());
+        let Some(user) = self.channels.get(track.node) else {
+            let words = format!("there is no user channel {}", track.node);
+            return Err(BuildError::of_clip(clip, words));
         };
-        let fail = |what, have, needed| {
-            Err(BuildError::Clip(ClipFault::UserTrack {
-                clip: clip.to_owned(),
-                channel: user.channel.name.clone(),
-                what,
-                have,
-                needed,
-            }))
+        let fail = |what: &str, have: usize, needed: usize| {
+            let name = shorten(&user.name);
+            let words = format!("user channel \"{name}\": {what}: {have}, needed: {needed}");
+            Err(BuildError::of_clip(clip, words))
         };
-        let more = tracks.count();
-        if more > 0 {
-            return fail("tracks", more + 1, 1);
+        if same > 1 {
+            return fail("tracks", same, 1);
         }
-        let handle = self.skeleton.channel(&user.channel.name);
+        let handle = self.skeleton.channel(&user.name);
         let Some((channel, first)) = handle.and_then(|h| self.skeleton.channel_at(h)) else {
             return fail("channels of that name", 0, 1);
         };
         let width = channel.rest.width();
-        if width != user.channel.rest.width() {
-            return fail("numbers per value", user.channel.rest.width(), width);
+        if width != user.rest.width() {
+            return fail("numbers per value", user.rest.width(), width);
         }
         let per_key = match track.interpolation {
             Interpolation::CubicSpline => 3 * width,
@@ -239,18 +223,15 @@ impl ClipBuilder<'_> {
             return fail("finite values", value, values);
         }
         let raw = RawTrack {
-            node: 0,
             channel: match channel.rest.is_quaternion() {
                 true => RawChannel::Rotation,
                 false => RawChannel::Weights,
             },
-            interpolation: track.interpolation,
-            times: track.times.clone(),
-            values: track.values.clone(),
+            ..track.clone()
         };
         let whole = channel.rest.is_quaternion().then(|| {
             let mut curve = Curve::new(&raw, 0);
-            if let Reference::Pose(pose) = reference {
+            if let Some(pose) = reference {
                 let base = std::array::from_fn(|c| f64::from(pose.scalar(first + c)));
                 turn_back(&mut curve, &base);
             }
@@ -262,7 +243,7 @@ impl ClipBuilder<'_> {
                 Some(whole) => whole.part(part, NLERP_MAX_ANGLE),
                 None => {
                     let mut curve = Curve::new(&raw, part);
-                    if let Reference::Pose(pose) = reference {
+                    if let Some(pose) = reference {
                         make_additive(&mut curve, Channel::Scalar, lane, pose);
                     }
                     curve
@@ -334,12 +315,12 @@ impl ClipBuilder<'_> {
                 (times, sampled.iter().collect(), false)
             }
             Err(keys) => {
-                return Err(BuildError::Clip(ClipFault::TooManyKeys {
+                return Err(BuildError::KeyTimes {
                     clip: parts.name.clone(),
-                    channel,
-                    block,
+                    block: format!("{channel} block {block}"),
                     keys,
-                }));
+                    limit: MAX_IRREGULAR_KEYS,
+                });
             }
         };
         let kind = if cubic {
@@ -359,10 +340,9 @@ impl ClipBuilder<'_> {
             false => rows.try_reserve_exact(more),
         };
         room.map_err(|_| {
-            BuildError::Clip(ClipFault::OutOfMemory {
-                clip: parts.name.clone(),
-                needed: (rows.len() + more) * size_of::<Row>(),
-            })
+            let needed = (rows.len() + more) * size_of::<Row>();
+            let words = format!("{needed} bytes of memory for its rows are more than there are");
+            BuildError::of_clip(&parts.name, words)
         })?;
         let mut keys = FloatKeys::append(rows, (channel, kind), &constants, times.len());
         // Such keys are copied: searching each of millions takes most of the time of a long take.
@@ -398,13 +378,13 @@ impl ClipBuilder<'_> {
         let more = per_key.saturating_mul(keys.max(1));
         let needed = (parts.rows.len().saturating_add(more)).saturating_mul(size_of::<Row>());
         if needed > self.max_bytes {
-            return Err(BuildError::Clip(ClipFault::TooLarge {
+            return Err(BuildError::ClipBytes {
                 clip: parts.name.clone(),
                 // The number is at most 2^24.
                 keys: keys as u32,
                 needed,
                 limit: self.max_bytes,
-            }));
+            });
         }
         Ok(())
     }

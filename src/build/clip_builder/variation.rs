@@ -2,9 +2,10 @@
 
 use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
-use crate::clip::{Channel, ClipFault};
+use crate::clip::Channel;
 use crate::error::BuildError;
 use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::words::plural;
 
 /// A rotation track whose components vary by no more than this is constant.
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
@@ -84,14 +85,12 @@ pub(crate) fn check_track(
     let groups = if track.interpolation == Interpolation::CubicSpline { 3 } else { 1 };
     let needed = track.times.len().saturating_mul(width * groups);
     if track.times.is_empty() || track.values.len() != needed {
-        return Err(BuildError::Clip(ClipFault::TrackLength {
-            clip: clip.to_owned(),
-            track: index,
-            node: track.node,
-            keys: track.times.len(),
-            values: track.values.len(),
-            needed: needed.max(width * groups),
-        }));
+        let keys = plural(track.times.len() as u64, "key");
+        let [values, needed] = [track.values.len(), needed.max(width * groups)]
+            .map(|count| plural(count as u64, "value"));
+        let node = track.node;
+        let words = format!("track {index} (node {node}): {keys} and {values}, needs {needed}");
+        return Err(BuildError::of_clip(clip, words));
     }
     Ok(())
 }

@@ -5,12 +5,12 @@ use super::{RootMotionOptions, TracksOf, up};
 use crate::build::clip_builder::{Variation, check_track, variation};
 use crate::build::curve::Curve;
 use crate::build::lengths::Lengths;
-use crate::clip::ClipFault;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::error::BuildError;
 use crate::math::{Rigid, angle};
 use crate::raw::UpAxis;
 use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::words::shorten;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
 /// A clip travels if its root ends at least this fraction of the model's size from its start: above the
@@ -81,11 +81,11 @@ impl Root {
                         _ => s = DVec3::new(v[0], v[1], v[2]),
                     },
                     Variation::Animated => {
-                        return Err(BuildError::Clip(ClipFault::MovingAncestor {
-                            clip: clip.name.clone().unwrap_or_default(),
-                            joint: name_of(node),
-                            above: name_of(n),
-                        }));
+                        let (joint, above) = (shorten(&name_of(node)), shorten(&name_of(n)));
+                        return Err(BuildError::RootMotion(format!(
+                            "joint \"{above}\" above \"{joint}\" is animated too by clip \"{}\"",
+                            shorten(clip.name.as_deref().unwrap_or_default())
+                        )));
                     }
                 }
             }
@@ -96,7 +96,7 @@ impl Root {
         let name = name_of(node);
         let determinant = above.matrix3.determinant();
         if determinant == 0.0 || !determinant.is_finite() {
-            return Err(BuildError::Clip(ClipFault::RootScale(name)));
+            return Err(uneven(&name));
         }
         let mut curves = [None, None];
         for (index, track) in tracks_of(node) {
@@ -250,7 +250,7 @@ impl Root {
         }
         if turns {
             if !self.even {
-                return Err(BuildError::Clip(ClipFault::RootScale(self.name.clone())));
+                return Err(uneven(&self.name));
             }
             self.replace_both(clip, &times, &yaws, &moves);
         } else {
@@ -316,11 +316,9 @@ impl Root {
             self.divide(&mut times, size, limit);
         }
         if times.len() > limit {
-            return Err(BuildError::Clip(ClipFault::RootKeys {
-                clip: clip.name.clone().unwrap_or_default(),
-                keys: times.len(),
-                limit,
-            }));
+            let (name, keys) = (clip.name.as_deref().unwrap_or_default(), times.len());
+            let what = format!("root motion of clip \"{}\" needs {keys} keys", shorten(name));
+            return Err(BuildError::limit(what, keys, limit));
         }
         Ok(times)
     }
@@ -407,4 +405,10 @@ fn halve(
     times.push(middle);
     halve(curve, (a, middle), tolerance, (left - 1, most), times);
     halve(curve, (middle, b), tolerance, (left - 1, most), times);
+}
+
+/// The fault of scales through which the motion of a joint cannot be carried.
+fn uneven(joint: &str) -> BuildError {
+    let joint = shorten(joint);
+    BuildError::RootMotion(format!("the joints above \"{joint}\" have non-uniform or zero scale"))
 }

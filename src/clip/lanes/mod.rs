@@ -12,7 +12,7 @@ mod plan;
 pub(crate) use curve::{Knot, LaneCurve};
 pub(crate) use mixed::CUBIC_SLERP_MAX_ANGLE;
 
-use super::{Clip, ClipFault};
+use super::Clip;
 use crate::error::BuildError;
 use crate::skeleton::{Skeleton, SkeletonMismatch};
 use moved::Mover;
@@ -70,7 +70,7 @@ pub fn reorder_lanes(clip: &Clip, to: &Skeleton, max_bytes: usize) -> Result<Cli
         Some(SkeletonMismatch::JointOrder) => clip.skeleton().joints_in(to),
         Some(mismatch) => {
             let clip = clip.name().to_owned();
-            return Err(BuildError::Clip(ClipFault::LaneSkeleton { clip, mismatch }));
+            return Err(BuildError::Skeleton { clip, mismatch });
         }
         None => return Ok(clip.clone()),
     };

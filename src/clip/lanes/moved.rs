@@ -2,11 +2,10 @@
 
 use super::mixed;
 use super::plan::{BlockPlan, Old, Plans, To};
-use crate::clip::{
-    Block, BlockKind, Clip, ClipFault, ClipParts, Defaults, Extent, FloatKeys, PACKED_END,
-};
+use crate::clip::{Block, BlockKind, Clip, ClipParts, Defaults, Extent, FloatKeys, PACKED_END};
 use crate::error::BuildError;
 use crate::math::{LANES, Row};
+use crate::words::shorten;
 
 pub struct Mover<'a> {
     clip: &'a Clip,
@@ -30,11 +29,9 @@ impl<'a> Mover<'a> {
         // Rows and integers are indexed with 32 bits.
         let limit = max_bytes.min(u32::MAX as usize);
         if needed > limit {
-            return Err(BuildError::Clip(ClipFault::LaneMemory {
-                clip: clip.name().to_owned(),
-                needed,
-                limit,
-            }));
+            let name = shorten(clip.name());
+            let what = format!("clip \"{name}\" needs {needed} bytes in another lane order");
+            return Err(BuildError::limit(what, needed, limit));
         }
         let mut parts = ClipParts { timelines: plans.timelines.clone(), ..clip.outline() };
         if let (Some(motion), Some(joints)) = (&mut parts.root_motion, joints) {

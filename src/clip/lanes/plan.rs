@@ -1,7 +1,8 @@
 //! The origin of the lanes of each new block, and whether they can be moved bit for bit.
 
 use super::mixed;
-use crate::clip::{Block, BlockKind, Channel, Clip, ClipFault, Encoding, MAX_KEYS};
+use crate::clip::limits::check_keys;
+use crate::clip::{Block, BlockKind, Channel, Clip, Encoding, MAX_KEYS};
 use crate::error::BuildError;
 use crate::math::LANES;
 use crate::skeleton::{NO_JOINT, Skeleton};
@@ -132,14 +133,7 @@ pub fn plan<'a>(clip: &'a Clip, to: To<'_>) -> Result<Plans<'a>, BuildError> {
                     true => {
                         let times = mixed::union(clip, &plan);
                         // Fewer are allowed if the timeline is irregular: the clip's own check rejects it then.
-                        if times.len() > MAX_KEYS {
-                            return Err(BuildError::Clip(ClipFault::KeyCount {
-                                clip: clip.name().to_owned(),
-                                timeline: timelines.all.len(),
-                                keys: times.len(),
-                                limit: MAX_KEYS,
-                            }));
-                        }
+                        check_keys(clip.name(), timelines.all.len(), times.len(), MAX_KEYS)?;
                         timelines.add(times)
                     }
                     false => {

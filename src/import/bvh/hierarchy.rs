@@ -122,9 +122,9 @@ fn name<'a>(text: &mut Text<'a>, keyword: &Word<'_>) -> Result<Word<'a>, Fault> 
     let mut first = *text;
     let name = text.name();
     if name.bytes.len() > MAX_NAME {
-        return Err(name.fault(Kind::TooMany {
+        return Err(name.fault(Kind::Limit {
             what: "bytes of a name",
-            found: name.bytes.len() as u64,
+            needed: name.bytes.len() as u64,
             limit: MAX_NAME as u64,
         }));
     }
@@ -152,9 +152,9 @@ fn begin(
     // End Sites count too: they are nodes of the scene.
     *joints += 1;
     if *joints > MAX_BVH_JOINTS {
-        return Err(keyword.fault(Kind::TooMany {
+        return Err(keyword.fault(Kind::Limit {
             what: "joints and End Sites",
-            found: *joints as u64,
+            needed: *joints as u64,
             limit: MAX_BVH_JOINTS as u64,
         }));
     }
@@ -185,7 +185,9 @@ pub(super) fn length(word: &Word<'_>, what: &'static str, unit: f64) -> Result<f
     // The limit applies to the stored f32; as f32 the limit itself rounds down.
     match (metres as f32).abs() <= MAX_LENGTH {
         true => Ok(metres),
-        false => Err(word.fault(Kind::Beyond { what, value: metres, limit: MAX_LENGTH })),
+        false => {
+            Err(word.fault(invalid(format!("{what} is {metres:e}, the limit is {MAX_LENGTH:e}"))))
+        }
     }
 }
 
@@ -198,7 +200,7 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
             true => "channels of an End Site",
             false => "channels of a joint",
         };
-        return Err(place.fault(Kind::TooMany { what, found: count, limit: most }));
+        return Err(place.fault(Kind::Limit { what, needed: count, limit: most }));
     }
     let mut channels: Vec<Channel> = Vec::with_capacity(count as usize);
     for _ in 0..count {

@@ -40,7 +40,7 @@ mod text;
 
 #[cfg(feature = "gltf")]
 use super::read_file::read_file;
-use super::{ImportOptions, ImportReport};
+use super::{ImportOptions, ReportEntry};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
 use crate::raw::RawScene;
@@ -75,7 +75,7 @@ pub(super) const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
 pub(super) fn read_path(
     path: &Path,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let name = path.display().to_string();
     let read = read_file(path, MAX_FILE_BYTES);
     let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
@@ -109,8 +109,8 @@ pub fn read_slice(
     bytes: &[u8],
     name: &str,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
-    let mut report = ImportReport::default();
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
+    let mut report = Vec::new();
     let scene = read(bytes, name, options, &mut report);
     let mut scene = scene.map_err(|fault| fault.in_file(name))?;
     scene.convert_up_axis(options.up_axis);
@@ -144,7 +144,7 @@ fn read(
     bytes: &[u8],
     name: &str,
     options: &ImportOptions,
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> Result<RawScene, Fault> {
     let unit = options.unit;
     if !(unit > 0.0 && unit.is_finite()) {

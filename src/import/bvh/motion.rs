@@ -6,7 +6,7 @@ use super::text::Text;
 use super::{FRAME_TIMES, MAX_FRAMES};
 use crate::import::ImportOptions;
 use crate::raw::{Interpolation, RawChannel, RawTrack};
-use crate::words::{number, plural};
+use crate::words::{are, number, plural};
 use glam::{DQuat, DVec3};
 
 /// The frames of a file as tracks.
@@ -39,7 +39,7 @@ pub(super) fn motion(
     let (declared, place) = text.count("the number of frames", MAX_FRAMES as u64)?;
     if declared > MAX_FRAMES as u64 {
         let limit = MAX_FRAMES as u64;
-        return Err(place.fault(Kind::TooMany { what: "frames", found: declared, limit }));
+        return Err(place.fault(Kind::Limit { what: "frames", needed: declared, limit }));
     }
     text.expect("Frame", "Frame Time:")?;
     text.expect("Time", "Frame Time:")?;
@@ -89,7 +89,7 @@ pub(super) fn motion(
                 break;
             }
         }
-        return Err(word.fault(Kind::Frames { declared, found }));
+        return Err(word.fault(wrong_frames(declared, found)));
     }
     let time = |k: usize| (k as f64 * frame_time) as f32;
     for track in &mut tracks {
@@ -169,9 +169,7 @@ fn reserve(
     let floats: usize = tracks.iter().map(|t| width(t) + 1).sum();
     let needed = (frames as u64).saturating_mul((floats * size_of::<f32>()) as u64);
     if let Some(limit) = options.memory_limit.filter(|&limit| needed > limit) {
-        return Err(
-            Kind::TooMany { what: "memory of the import in bytes", found: needed, limit }.into()
-        );
+        return Err(Kind::Memory { what: "memory of the import in bytes", needed, limit }.into());
     }
     let all = needed.saturating_mul(1 + BUILDING);
     let none = |_| invalid(format!("the motion needs {all} bytes of memory, more than there are"));
@@ -201,9 +199,7 @@ fn frames(
     let mut values = vec![0.0; hierarchy.channels];
     for frame in 0..declared {
         if !text.next_line() {
-            return Err(text
-                .word()
-                .fault(Kind::Frames { declared: declared as u64, found: frame as u64 }));
+            return Err(text.word().fault(wrong_frames(declared as u64, frame as u64)));
         }
         let wrong = |found| wrong_count(frame, found, hierarchy.channels);
         for (i, (value, &moves)) in values.iter_mut().zip(&moves).enumerate() {
@@ -229,6 +225,12 @@ fn frames(
         }
     }
     Ok(declared)
+}
+
+/// The fault of fewer or more lines of motion than are declared.
+fn wrong_frames(declared: u64, found: u64) -> Kind {
+    let (frames, were, there) = (plural(declared, "frame"), are(declared), are(found));
+    invalid(format!("{frames} {were} declared, there {there} {found}"))
 }
 
 /// The fault of a line that does not have one value per channel.

@@ -4,7 +4,7 @@ use super::hierarchy::Hierarchy;
 use super::motion::Motion;
 use crate::import::ImportOptions;
 use crate::import::repeated::Repeated;
-use crate::import::{ImportReport, ReportEntry, Severity};
+use crate::import::{ReportEntry, Severity};
 use crate::raw::{RawClip, RawNode, RawScene, RawSkin};
 use crate::skeleton::Trs;
 use glam::{DVec3, Mat4, Vec3};
@@ -32,7 +32,7 @@ pub(super) fn scene(
     hierarchy: Hierarchy,
     motion: Motion,
     options: &ImportOptions,
-    report: &mut ImportReport,
+    report: &mut Vec<ReportEntry>,
 ) -> RawScene {
     repaired(&hierarchy, report);
     repeated_joints(&hierarchy, report);
@@ -74,13 +74,13 @@ pub(super) fn scene(
 }
 
 /// The motion as a clip that is named after the file; `None` if nothing is animated.
-fn clip(name: &str, motion: Motion, report: &mut ImportReport) -> Option<RawClip> {
+fn clip(name: &str, motion: Motion, report: &mut Vec<ReportEntry>) -> Option<RawClip> {
     if motion.frames == 0 || motion.tracks.is_empty() {
         let why = match motion.frames {
             0 => "there are no frames",
             _ => "no joint has channels",
         };
-        report.push(Severity::Note, "motion", format!("{why}: there is no clip"));
+        report.push(ReportEntry::new(Severity::Note, "motion", format!("{why}: there is no clip")));
         return None;
     }
     let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy());
@@ -92,7 +92,7 @@ fn clip(name: &str, motion: Motion, report: &mut ImportReport) -> Option<RawClip
     })
 }
 
-fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
+fn repaired(hierarchy: &Hierarchy, report: &mut Vec<ReportEntry>) {
     if let Some(&first) = hierarchy.repaired_names.first() {
         let more = match hierarchy.repaired_names.len() - 1 {
             0 => String::new(),
@@ -102,12 +102,12 @@ fn repaired(hierarchy: &Hierarchy, report: &mut ImportReport) {
         let place = format!("joint {first}");
         let message =
             format!("its name is not UTF-8 and became \"{}\"{more}", crate::words::shorten(name));
-        report.push(Severity::Repaired, place, message);
+        report.push(ReportEntry::new(Severity::Repaired, place, message));
     }
 }
 
 /// Notes names that several joints have. End Sites are not joints.
-fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
+fn repeated_joints(hierarchy: &Hierarchy, report: &mut Vec<ReportEntry>) {
     let joints: Vec<usize> =
         (0..hierarchy.entries.len()).filter(|&n| !hierarchy.entries[n].is_end).collect();
     let names = joints.iter().map(|&n| {
@@ -119,12 +119,12 @@ fn repeated_joints(hierarchy: &Hierarchy, report: &mut ImportReport) {
     if !groups.is_empty() {
         let mut entry = ReportEntry::new(Severity::Note, "joints", groups.joints_message("joints"));
         entry.items = groups.items("joints");
-        report.entries.push(entry);
+        report.push(entry);
     }
 }
 
 /// Notes that the unit is probably wrong if the skeleton is very large or small.
-fn doubtful_unit(rest: &[DVec3], options: &ImportOptions, report: &mut ImportReport) {
+fn doubtful_unit(rest: &[DVec3], options: &ImportOptions, report: &mut Vec<ReportEntry>) {
     let (least, most) =
         rest.iter().fold((DVec3::INFINITY, DVec3::NEG_INFINITY), |(least, most), &p| {
             (least.min(p), most.max(p))
@@ -152,5 +152,5 @@ fn doubtful_unit(rest: &[DVec3], options: &ImportOptions, report: &mut ImportRep
         "the skeleton is {units:.4} units in size, which is {size:.4} m with a unit of {} m; {guess}",
         options.unit
     );
-    report.push(Severity::Note, "unit", message);
+    report.push(ReportEntry::new(Severity::Note, "unit", message));
 }

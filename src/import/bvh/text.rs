@@ -123,7 +123,12 @@ impl<'a> Text<'a> {
             return Ok((count, word.place));
         }
         let value = word.number(what)?;
-        Err(word.fault(Kind::Whole { what, value, limit }))
+        let value = match value.abs() < 1e15 {
+            true => value.to_string(),
+            false => format!("{value:e}"),
+        };
+        let words = format!("{what} is {value}, expected a whole number from 0 to {limit}");
+        Err(word.fault(invalid(words)))
     }
 
     /// Skips a word that must come next.

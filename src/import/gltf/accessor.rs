@@ -220,9 +220,7 @@ impl Buffers<'_> {
             }
         });
         if let Some(index) = bad {
-            return Err(
-                Kind::Index { what: "element", index: index as usize, count: info.count }.into()
-            );
+            return Err(error::index("element", index as usize, info.count).into());
         }
         for_each_component(indices, given, 1, kind.0, |i, index| {
             let source = values.0.get(i * shape * size..).unwrap_or(&[]);

@@ -1,7 +1,7 @@
 //! Buffers and buffer views, loaded and decompressed on first use.
 
 use super::ImportOptions;
-use super::error::{Fault, ImportFault as Kind, Within, count, invalid, shorten};
+use super::error::{self, Fault, ImportFault as Kind, Within, count, invalid, shorten};
 use super::limits::{MAX_FILE_BYTES, MemoryLimit};
 use super::{meshopt, uri};
 use crate::import::read_file::read_file;
@@ -34,8 +34,7 @@ pub(super) struct ViewBytes<'s> {
 
 /// The element `index` of `all`; the error states both numbers.
 pub(super) fn at<'v, T>(all: &'v [T], index: usize, what: &'static str) -> Result<&'v T, Kind> {
-    let count = all.len();
-    all.get(index).ok_or(Kind::Index { what, index, count })
+    all.get(index).ok_or_else(|| error::index(what, index, all.len()))
 }
 
 /// `bytes[offset..offset + length]`; the error names the container.

@@ -166,6 +166,7 @@ impl Clips<'_, '_> {
             extras,
             markers,
             trimmed: span.shift,
+            ..RawClip::default()
         }))
     }
 
@@ -184,7 +185,7 @@ impl Clips<'_, '_> {
             let here = || format!("sampler {index}");
             at(&self.buffers.accessors, sampler.output, "output accessor").within(here)?;
             let times = match self.times(sampler.input).within(here) {
-                Err(fault) if is_of_times(&fault.kind) => {
+                Err(fault) if matches!(fault.kind, Kind::Times(_)) => {
                     let message = format!("is left out: {}{}", Lead(&fault.place), fault.kind);
                     self.notes.dropped(place, message);
                     return Ok(None);
@@ -406,12 +407,8 @@ impl Clips<'_, '_> {
         let mut values = self.buffers.floats(sampler.output, integers)?;
         let row = parts * width;
         if let Some(index) = values.iter().position(|v| !v.is_finite()) {
-            return Err(Kind::NotFinite {
-                what: "key",
-                index: index / row.max(1),
-                value: values[index],
-            })
-            .within(|| format!("accessor {}", sampler.output));
+            let words = format!("key {} is {}", index / row.max(1), values[index]);
+            return Err(invalid(words)).within(|| format!("accessor {}", sampler.output));
         }
         // With equal times, the charge covers the distinct times and the indices of kept keys.
         let words = if times.equal == 0 { 1 } else { 5 };
@@ -474,11 +471,6 @@ impl Clips<'_, '_> {
     }
 }
 
-/// True if key times are at fault.
-fn is_of_times(kind: &Kind) -> bool {
-    matches!(kind, Kind::TimeOrder { .. } | Kind::NotFinite { what: "time", .. })
-}
-
 /// The last part of a place: `channel 3` of `animation 0, channel 3`.
 fn short_channel(place: &str) -> String {
     match place.rfind("channel ") {
@@ -492,11 +484,11 @@ fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
     let (mut equal, mut jump) = (0, None);
     for (index, &time) in times.iter().enumerate() {
         if !time.is_finite() {
-            return Err(Kind::NotFinite { what: "time", index, value: time });
+            return Err(Kind::Times(format!("time {index} is {time}")));
         }
         match index.checked_sub(1).map(|before| times[before]) {
             Some(previous) if time < previous => {
-                return Err(Kind::TimeOrder { index, time, previous });
+                return Err(Kind::Times(format!("time {index} is {time}, after {previous}")));
             }
             Some(previous) if time == previous => {
                 equal += 1;

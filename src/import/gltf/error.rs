@@ -2,7 +2,7 @@
 
 pub(super) use crate::import::ImportFault;
 pub(super) use crate::import::error::{Fault, Lead};
-pub(super) use crate::import::fault::{count, invalid};
+pub(super) use crate::import::fault::{count, index, invalid};
 pub(super) use crate::words::shorten;
 
 /// Adds a place to an error.

@@ -1,7 +1,7 @@
 //! Limits on the cost of an import: named limits, the memory limit and the capped report.
 
 use super::error::ImportFault;
-use crate::import::{ImportReport, Severity};
+use crate::import::{ReportEntry, Severity};
 
 /// Bytes of memory that an import may use per byte of the file and the files it refers to.
 ///
@@ -13,10 +13,6 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 
 /// Part of the base that is reserved for small allocations that are not counted (places, hash tables).
 const MEMORY_MARGIN: u64 = 4 << 20;
-
-/// Names of the limits that [`ImportOptions::memory_limit`](super::ImportOptions::memory_limit) raises, as in
-/// [`ImportFault::Limit`].
-pub const MEMORY: [&str; 2] = ["memory of the import in bytes", "bytes decoded by the import"];
 
 /// Total bytes decoded, including those that were freed, as a multiple of the memory limit.
 const WORK_PER_MEMORY: u64 = 8;
@@ -70,12 +66,20 @@ impl MemoryLimit {
     pub fn charge(&mut self, bytes: u64) -> Result<(), ImportFault> {
         let needed = self.used.saturating_add(bytes);
         if needed > self.limit {
-            return Err(ImportFault::Limit { what: MEMORY[0], needed, limit: self.limit });
+            return Err(ImportFault::Memory {
+                what: "memory of the import in bytes",
+                needed,
+                limit: self.limit,
+            });
         }
         let (work, limit) =
             (self.work.saturating_add(bytes), self.limit.saturating_mul(WORK_PER_MEMORY));
         if work > limit {
-            return Err(ImportFault::Limit { what: MEMORY[1], needed: work, limit });
+            return Err(ImportFault::Memory {
+                what: "bytes decoded by the import",
+                needed: work,
+                limit,
+            });
         }
         (self.used, self.work) = (needed, work);
         Ok(())
@@ -95,14 +99,14 @@ impl MemoryLimit {
 /// A report that stops growing at [`MAX_REPORT_ENTRIES`].
 #[derive(Default)]
 pub(super) struct Notes {
-    report: ImportReport,
+    report: Vec<ReportEntry>,
     left_out: usize,
 }
 
 impl Notes {
     fn push(&mut self, severity: Severity, place: impl Into<String>, message: impl Into<String>) {
-        if self.report.entries.len() < MAX_REPORT_ENTRIES {
-            self.report.push(severity, place, message);
+        if self.report.len() < MAX_REPORT_ENTRIES {
+            self.report.push(ReportEntry::new(severity, place, message));
         } else {
             self.left_out += 1;
         }
@@ -125,16 +129,16 @@ impl Notes {
 
     /// Adds items to the last entry, unless it was left out.
     pub fn items(&mut self, items: Vec<String>) {
-        if let Some(last) = self.report.entries.last_mut().filter(|_| self.left_out == 0) {
+        if let Some(last) = self.report.last_mut().filter(|_| self.left_out == 0) {
             last.items = items;
         }
     }
 
     /// The report.
-    pub fn finish(mut self) -> ImportReport {
+    pub fn finish(mut self) -> Vec<ReportEntry> {
         if self.left_out > 0 {
             let message = format!("{} further entries are left out", self.left_out);
-            self.report.push(Severity::Note, "report", message);
+            self.report.push(ReportEntry::new(Severity::Note, "report", message));
         }
         self.report
     }

@@ -1,13 +1,12 @@
 //! Materials, with their textures and samplers.
 
 use super::buffers::at;
-use super::error::{Fault, ImportFault as Kind, Within, label, shorten};
+use super::error::{Fault, ImportFault as Kind, Within, index, label, shorten};
 use super::limits::{MemoryLimit, Notes};
 use super::material_json as json;
 use super::nodes::finite;
 use crate::mesh::{
-    AlphaMode, MagFilter, Material, MinFilter, Sampler, TEX_COORD_SETS, Texture, TextureTransform,
-    Wrap,
+    AlphaMode, Filter, Material, Sampler, TEX_COORD_SETS, Texture, TextureTransform, Wrap,
 };
 use crate::skeleton::MAX_LENGTH;
 use serde::de::DeserializeOwned;
@@ -173,8 +172,7 @@ impl MaterialReader<'_> {
         let Some(name) = name else {
             return AlphaMode::default();
         };
-        let known = AlphaMode::ALL.into_iter().find(|mode| mode.name() == name);
-        known.unwrap_or_else(|| {
+        AlphaMode::named(name).unwrap_or_else(|| {
             let message = format!("its alpha mode {:?} is unknown, it is opaque", shorten(name));
             self.notes.repaired(self.place, message);
             AlphaMode::default()
@@ -287,7 +285,7 @@ fn image_of(texture: &json::Texture, images: usize) -> Result<Option<usize>, Kin
     let webp = || texture.extensions.as_ref()?.webp.as_ref()?.source;
     let source = texture.source.or_else(webp);
     match source.filter(|&image| image >= images) {
-        Some(index) => Err(Kind::Index { what: "image", index, count: images }),
+        Some(image) => Err(index("image", image, images)),
         None => Ok(source),
     }
 }
@@ -320,25 +318,22 @@ fn sampler(index: usize, stated: &json::Sampler, notes: &mut Notes) -> Sampler {
         }
     };
     let (wrap_u, wrap_v) = (wrap("wrapS", stated.wrap_s), wrap("wrapT", stated.wrap_t));
-    let mag_filter = stated.mag_filter.and_then(|value| match value {
-        9728 => Some(MagFilter::Nearest),
-        9729 => Some(MagFilter::Linear),
-        other => {
-            unknown("magFilter", other);
-            None
+    let mut filter = |name, codes: &[u32], value: Option<u32>| {
+        let value = value?;
+        let place = codes.iter().position(|&code| code == value);
+        if place.is_none() {
+            unknown(name, value);
         }
-    });
-    let min_filter = stated.min_filter.and_then(|value| match value {
-        9728 => Some(MinFilter::Nearest),
-        9729 => Some(MinFilter::Linear),
-        9984 => Some(MinFilter::NearestMipmapNearest),
-        9985 => Some(MinFilter::LinearMipmapNearest),
-        9986 => Some(MinFilter::NearestMipmapLinear),
-        9987 => Some(MinFilter::LinearMipmapLinear),
-        other => {
-            unknown("minFilter", other);
-            None
-        }
-    });
-    Sampler { wrap_u, wrap_v, mag_filter, min_filter }
+        place
+    };
+    let mag_filter = filter("magFilter", &[9728, 9729], stated.mag_filter);
+    let codes = [9728, 9729, 9984, 9985, 9986, 9987];
+    let min_filter = filter("minFilter", &codes, stated.min_filter).map(|f| Filter::MIN[f]);
+    Sampler {
+        wrap_u,
+        wrap_v,
+        mag_filter: mag_filter.map(|f| Filter::MAG[f]),
+        min_filter: min_filter.map(|f| f.0),
+        mip_filter: min_filter.and_then(|f| f.1),
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::accessor::Integers;
 use super::buffers::Buffers;
-use super::error::{Fault, ImportFault as Kind, Within, count, invalid, label};
+use super::error::{self, Fault, ImportFault as Kind, Within, count, invalid, label};
 use super::influences::influences;
 use super::limits::Notes;
 use super::nodes::{finite, fit};
@@ -95,7 +95,7 @@ impl PrimitiveReader<'_, '_> {
     fn read(&mut self) -> Result<Primitive, Fault> {
         let material = self.primitive.material.map(|m| m.value());
         if let Some(index) = material.filter(|&m| m >= self.materials.len()) {
-            return Err(Kind::Index { what: "material", index, count: self.materials.len() }.into());
+            return Err(error::index("material", index, self.materials.len()).into());
         }
         let Some(positions) = self.attribute(Semantic::Positions) else {
             self.notes.note(&*self.place, "has no positions, so it has no vertices");

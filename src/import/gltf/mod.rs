@@ -2,7 +2,7 @@
 //!
 //! Files are not trusted: every index, range and count is checked before use, and memory is charged to a
 //! [memory limit](MEMORY_PER_BYTE) before it is allocated. The import repairs what it can; the
-//! [report](super::ImportReport) lists the repairs and everything of the file that is not used.
+//! [report](super::ReportEntry) lists the repairs and everything of the file that is not used.
 
 mod accessor;
 mod buffers;
@@ -28,10 +28,10 @@ mod summary;
 mod unread;
 mod uri;
 
-pub use limits::{MEMORY, MEMORY_BASE, MEMORY_PER_BYTE};
+pub use limits::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use uri::external_files;
 
-use super::{ImportOptions, ImportReport};
+use super::{ImportOptions, ReportEntry};
 use crate::import::ImportError;
 use crate::import::read_file::read_file;
 use crate::mesh::ImageMode;
@@ -46,7 +46,7 @@ use std::path::Path;
 pub(super) fn read_path(
     path: &Path,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let name = path.display().to_string();
     let read = read_file(path, MAX_FILE_BYTES);
     let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
@@ -63,7 +63,7 @@ pub(super) fn read_slice(
     name: &str,
     base: Option<&Path>,
     options: &ImportOptions,
-) -> Result<(RawScene, ImportReport), ImportError> {
+) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let mut notes = Notes::default();
     let scene = read(bytes, base, options, &mut notes);
     let mut scene = scene.map_err(|fault| fault.in_file(name))?;

@@ -1,7 +1,9 @@
 //! Nodes, scenes and skins.
 
 use super::buffers::{Buffers, at};
-use super::error::{Fault, ImportFault as Kind, Within, count, invalid, label};
+use super::error::{
+    Fault, ImportFault as Kind, Within, count, index as index_fault, invalid, label,
+};
 use super::limits::{MAX_SKIN_JOINTS, Notes};
 use super::matrix::{SHEAR_TOLERANCE, decompose};
 use crate::mesh::Mesh;
@@ -25,7 +27,7 @@ pub(super) const ZERO_LENGTH: f64 = 1e-6;
 /// Rejects NaN and infinities.
 pub(super) fn finite(what: &'static str, values: &[f32]) -> Result<(), Kind> {
     match values.iter().position(|v| !v.is_finite()) {
-        Some(index) => Err(Kind::NotFinite { what, index, value: values[index] }),
+        Some(at) => Err(invalid(format!("{what} {at} is {}", values[at]))),
         None => Ok(()),
     }
 }
@@ -103,7 +105,7 @@ fn node_of(
     };
     let skin = node.skin.map(|s| s.value());
     if let Some(skin) = skin.filter(|&skin| skin >= skins) {
-        return Err(Kind::Index { what: "skin", index: skin, count: skins }.into());
+        return Err(index_fault("skin", skin, skins).into());
     }
     let weights = default_weights(node.weights, mesh.map(|m| m.1), place, notes)?;
     let (local, matrix) = match node.matrix {
@@ -253,8 +255,7 @@ fn skin_of(
     let mut joints = Vec::with_capacity(slots);
     for (slot, joint) in skin.joints.iter().map(|j| j.value()).enumerate() {
         if joint >= nodes {
-            return Err(Kind::Index { what: "joint node", index: joint, count: nodes })
-                .within(|| format!("joint {slot}"));
+            return Err(index_fault("joint node", joint, nodes)).within(|| format!("joint {slot}"));
         }
         if !seen.insert(joint) {
             notes.note(place, format!("node {joint} is a joint more than once"));

@@ -400,7 +400,7 @@ mod tests {
         let mut notes = Notes::default();
         let mut memory = MemoryLimit::new(text.len() as u64, None);
         let (made, _) = plain(text.as_bytes(), &mut memory, &mut notes).unwrap();
-        let entries = notes.finish().entries;
+        let entries = notes.finish();
         let entries = entries.iter().map(ToString::to_string).collect();
         (String::from_utf8(made.into_owned()).unwrap(), entries)
     }

@@ -3,7 +3,7 @@
 mod part;
 
 use super::error::{Fault, ImportError};
-use super::fault::{ImportFault, invalid};
+use super::fault::{ImportFault, index, invalid};
 use crate::raw::{RawScene, RawSkin, below_checked};
 use crate::words::plural;
 use part::Part;
@@ -60,10 +60,11 @@ impl RawScene {
     fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
         let count = self.nodes.len();
         let Some(asked) = self.nodes.get(node) else {
-            return Err(ImportFault::Index { what: "node", index: node, count });
+            return Err(index("node", node, count));
         };
         let Some(parent) = asked.parent else {
-            return Err(ImportFault::Root(node));
+            let words = format!("node {node} is a root, there is nothing to split it from");
+            return Err(invalid(words));
         };
         self.check_links()?;
         let mut sides = self.subtree(node)?;

@@ -178,6 +178,10 @@ impl Part {
                 name: clip.name.clone(),
                 duration: clip.duration,
                 tracks,
+                user_tracks: match side {
+                    Side::Base => clip.user_tracks.clone(),
+                    Side::Branch => Vec::new(),
+                },
                 extras: clip.extras.clone(),
                 markers: clip.markers.clone(),
                 trimmed: clip.trimmed,

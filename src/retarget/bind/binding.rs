@@ -5,7 +5,7 @@ use super::names::{BindMatch, is_hips, pairs};
 use super::path::{Route, routes};
 use super::report::BindReport;
 use super::tracks::{self, Locals};
-use crate::build::clip_builder::{ClipBuilder, Reference, Target};
+use crate::build::clip_builder::{ClipBuilder, Target};
 use crate::build::lengths::Lengths;
 use crate::build::rig::model_size;
 use crate::build::{BuildOptions, RESAMPLE_RATE, raw_clip, take_quaternions};
@@ -234,11 +234,12 @@ impl Binding {
         let mut raw = shown.tracks();
         let additive = clip.kind() == ClipKind::Additive;
         // The difference of two quaternions is not the difference of their numbers.
-        let channels = match additive {
+        let mut channels = match additive {
             true => take_quaternions(&mut raw, source, clip.kind()),
             false => Vec::new(),
         };
-        let (channels, mut scalars_left) = scalars::channels(channels, target);
+        let mut user_tracks = std::mem::take(&mut raw.user_tracks);
+        let mut scalars_left = scalars::channels(&mut channels, &mut user_tracks, target);
         let pairs = || self.scalars.clone();
         let (scalar_tracks, more) = scalars::tracks(&raw, [source, target], pairs);
         scalars_left.extend(more);
@@ -248,19 +249,13 @@ impl Binding {
             name: raw.name.clone(),
             duration: raw.duration,
             tracks: std::mem::take(&mut made.tracks),
+            user_tracks,
             markers: raw.markers.clone(),
             ..RawClip::default()
         };
         out.tracks.extend(scalar_tracks);
-        let neutral;
-        let reference = match additive {
-            false => Reference::None,
-            // The tracks hold differences already: subtract the neutral pose.
-            true => {
-                neutral = neutral_pose(target);
-                Reference::Pose(&neutral)
-            }
-        };
+        // The tracks of an additive clip hold differences already: subtract the neutral pose.
+        let neutral = additive.then(|| neutral_pose(target));
         let builder = ClipBuilder {
             skeleton: target,
             targets: &Target::of_joints(target),
@@ -279,7 +274,7 @@ impl Binding {
             }
             parts
         });
-        let built = builder.build_reporting((0, &out), reference, motion, RESAMPLE_RATE)?;
+        let built = builder.build_reporting(&out, neutral.as_ref(), motion, RESAMPLE_RATE)?;
         let (clip, grids) = built;
         let worst = grids.iter().map(|g| g.error).fold(0.0, f64::max);
         let resampled = (grids.len(), worst);

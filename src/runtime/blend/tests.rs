@@ -25,7 +25,7 @@ fn skeleton() -> Skeleton {
 
 fn pose(skeleton: &Skeleton, seed: u64) -> Pose {
     let mut trs = transforms(seed);
-    let mut pose = skeleton.new_pose();
+    let mut pose = skeleton.rest_pose().clone();
     (0..JOINTS).for_each(|l| pose.set_lane(l, &trs()));
     pose
 }

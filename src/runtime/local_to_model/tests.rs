@@ -29,7 +29,7 @@ fn skeleton() -> Skeleton {
 #[test]
 fn every_level_agrees_with_f64_matrices_of_rotations_of_any_length() {
     let skeleton = skeleton();
-    let mut pose = skeleton.new_pose();
+    let mut pose = skeleton.rest_pose().clone();
     // Unnormalised rotations are normalised by 2 / |q|².
     for row in pose.rotation.iter_mut().flatten() {
         row.0.iter_mut().for_each(|v| *v *= 1.7);

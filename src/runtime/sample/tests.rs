@@ -109,7 +109,7 @@ fn expected(track: &RawTrack, time: f32) -> Vec<f64> {
 
 fn sample_at(rig: &Rig, level: SimdLevel, time: f32, hints: &mut [u16]) -> Pose {
     let (skeleton, clip) = (rig.skeleton(), &rig.clips()[0]);
-    let mut output = skeleton.new_pose();
+    let mut output = skeleton.rest_pose().clone();
     let job = SampleJob {
         skeleton,
         clip,

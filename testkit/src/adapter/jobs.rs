@@ -21,7 +21,7 @@ impl Jobs {
         }
         let weights = actions.iter().map(|a| a.weight as f32);
         let actions: Vec<(&Pose, f32)> = poses.iter().zip(weights).collect();
-        let mut output = self.0.rig.skeleton().new_pose();
+        let mut output = self.0.rig.skeleton().rest_pose().clone();
         BlendJob {
             actions: &actions,
             rest: self.0.rig.skeleton().rest_pose(),
@@ -87,7 +87,7 @@ impl Subject for Jobs {
     }
 
     fn mix(&self, layers: &[Layer]) -> Result<Evaluated, String> {
-        let mut pose = self.0.rig.skeleton().new_pose();
+        let mut pose = self.0.rig.skeleton().rest_pose().clone();
         for layer in layers {
             LayerJob {
                 pose: &mut pose,

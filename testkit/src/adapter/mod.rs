@@ -110,13 +110,13 @@ impl Library {
         for skin in &palettes[..rig.file_skins().len()] {
             out.palettes.push(skin.iter().map(wide_matrix).collect());
         }
-        for morph in rig.morphs() {
-            let weights = scalars[morph.scalars.clone()].iter().map(|&w| w.into());
-            out.morph.insert(morph.node, weights.collect());
+        for (node, n) in rig.nodes().iter().enumerate().filter(|(_, n)| !n.morphs.is_empty()) {
+            let weights = scalars[n.morphs.clone()].iter().map(|&w| w.into());
+            out.morph.insert(node, weights.collect());
         }
         for mesh in rig.meshes() {
             let palette = palettes[mesh.skin];
-            let morph = rig.morphs().iter().find(|m| m.node == mesh.node);
+            let morphs = &rig.nodes()[mesh.node].morphs;
             for (p, primitive) in mesh.mesh.primitives.iter().enumerate() {
                 let mut positions = vec![[0.0; 3]; primitive.positions.len()];
                 SkinningJob {
@@ -126,7 +126,7 @@ impl Library {
                         Some(slot) => palette[usize::from(slot)],
                         None => Affine3x4::IDENTITY,
                     },
-                    morph_weights: morph.map_or(&[], |m| &scalars[m.scalars.clone()]),
+                    morph_weights: &scalars[morphs.clone()],
                     positions: &mut positions,
                     normals: &mut [],
                     tangents: &mut [],
@@ -148,7 +148,7 @@ impl Library {
         }
         let local = match &n.matrix {
             Some(m) => Affine3x4::from_cols_array(m),
-            None => n.local.to_affine(),
+            None => n.local.into(),
         };
         match n.parent {
             Some(parent) => self.world(parent, models) * local,

@@ -19,10 +19,10 @@ impl Posed {
         for palette in &pose.palettes[..rig.file_skins().len()] {
             out.palettes.push(palette.iter().map(wide_matrix).collect());
         }
-        for morph in rig.morphs() {
-            let weights = pose.morph_weights(rig, morph.node);
+        for (node, _) in rig.nodes().iter().enumerate().filter(|(_, n)| !n.morphs.is_empty()) {
+            let weights = pose.morph_weights(rig, node);
             let weights = weights.into_iter().map(f64::from).collect();
-            out.morph.insert(morph.node, weights);
+            out.morph.insert(node, weights);
         }
         for (mesh, posed) in rig.meshes().iter().zip(pose.vertices(rig).map_err(text)?) {
             for (primitive, positions) in posed.iter().enumerate() {

@@ -8,7 +8,7 @@ use phalanx::build::{BuildOptions, build_rig};
 use phalanx::clip::Clip;
 use phalanx::import::raw::{RawChannel, RawScene};
 use phalanx::import::read_path;
-use phalanx::import::{ImportOptions, ImportReport};
+use phalanx::import::{ImportOptions, ReportEntry};
 use phalanx::math::{Affine3x4, Row};
 use phalanx::rig::Rig;
 use phalanx::runtime::LocalToModelJob;
@@ -167,7 +167,7 @@ pub fn found(
     Ok(found)
 }
 
-fn read(path: &Path) -> Result<(RawScene, ImportReport), String> {
+fn read(path: &Path) -> Result<(RawScene, Vec<ReportEntry>), String> {
     read_path(path, &ImportOptions::default()).map_err(|e| e.to_string())
 }
 

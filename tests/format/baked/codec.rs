@@ -207,7 +207,7 @@ const MEMORY_BASE: usize = 16 << 10;
 fn sample(clip: &Clip, skeleton: &Skeleton) -> Result<(), Failed> {
     let mut hints = vec![0; clip.hint_count()];
     let mut cursors = vec![Cursor::default(); clip.timelines().len()];
-    let mut output = skeleton.new_pose();
+    let mut output = skeleton.rest_pose().clone();
     let inside = times(clip, &[&[0.4]]).into_iter().take(200).map(|t| t as f32);
     for time in inside.chain([f32::MIN, f32::MAX, f32::NAN]) {
         let job = SampleJob {

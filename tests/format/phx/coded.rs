@@ -93,7 +93,7 @@ pub fn stored() -> Tested {
 
         let coded = library.sections().filter_map(|s| s.form).all(|form| form == ClipForm::Coded);
         check(coded, "a form")?;
-        let clips: Result<Vec<_>, Failed> = (0..library.len())
+        let clips: Result<Vec<_>, Failed> = (0..library.clip_count())
             .map(|i| {
                 let clip = library.clip(i)?;
                 Ok((clip.name().to_owned(), clip.content_hash()))

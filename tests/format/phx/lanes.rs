@@ -5,7 +5,7 @@ use super::roundtrip::{check, turned};
 use libtest_mimic::Failed;
 use phalanx::bake::{BakeOptions, bake, measure_error};
 use phalanx::build::{BuildError, BuildOptions, build_rig};
-use phalanx::clip::{BlockKind, Channel, Clip, ClipFault, Encoding, reorder_lanes};
+use phalanx::clip::{BlockKind, Channel, Clip, Encoding, reorder_lanes};
 use phalanx::import::{ImportOptions, read_path};
 use phalanx::skeleton::Skeleton;
 use phalanx_testkit::trials;
@@ -100,8 +100,8 @@ pub fn keep_their_keys(file: &str) -> Tested {
             // Not enough memory is an error that says so, and how much there is.
             let bytes = clip.bytes() / 4;
             let refused = reorder_lanes(clip, to, bytes);
-            let named = matches!(refused, Err(BuildError::Clip(ClipFault::LaneMemory { limit, needed, .. }))
-                if limit == bytes && needed > limit);
+            let named = matches!(refused, Err(BuildError::Limit { limit, needed, .. })
+                if limit == bytes as u64 && needed > limit);
             check(named, format!("{refused:?}"))?;
             let back = reorder_lanes(&moved, from, usize::MAX)?;
             compare((clip, from), (&back, from)).map_err(context)?;

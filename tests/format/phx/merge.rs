@@ -26,7 +26,7 @@ pub fn refused() -> Tested {
     }
     let file = writer.finish(&made::provenance(3))?.into_inner();
     let library = phalanx::format::Library::from_bytes(&file)?;
-    check(library.len() == 3, "clips")?;
+    check(library.clip_count() == 3, "clips")?;
     let rig = library.rig(&Default::default())?;
     check(rig.meshes().is_empty() && rig.nodes().is_empty(), "a library of clips alone")
 }

@@ -106,7 +106,7 @@ pub fn cut_after_opening() -> Tested {
     let there = (error.section, error.offset) == (Section::Clip, offset);
     check(named && there, error.to_string())?;
     file.set_len(0)?;
-    for clip in 0..library.len() {
+    for clip in 0..library.clip_count() {
         let error = library.clip(clip).map(|_| ()).expect_err("nothing is left");
         let named = matches!(error.fault, Fault::Short { have: 0, .. });
         check(named, error.to_string())?;

@@ -4,21 +4,41 @@ use super::made::{ARC, Arc, build, with_turns};
 use glam::Vec3;
 use libtest_mimic::Failed;
 use phalanx::build::{BuildError, BuildOptions, RootMotionOptions, build_rig};
-use phalanx::clip::{ClipFault, ClipKind, ClipParts, RootMotionParts};
+use phalanx::clip::{ClipKind, ClipParts, RootMotionParts};
 use phalanx::import::raw::{RawNode, RawScene};
 use phalanx::skeleton::{LookupError, Trs};
+
+/// The fault of the joint that was asked for.
+fn joint_of(fault: &BuildError) -> Option<&LookupError> {
+    match fault {
+        BuildError::In { place, source } if place == "root motion" => match &**source {
+            BuildError::Joint(joint) => Some(joint),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_animated(fault: &BuildError) -> bool {
+    matches!(fault, BuildError::RootMotion(words) if words.contains("is animated too"))
+}
 
 pub fn refusals() -> Result<(), Failed> {
     let named = |joint: &str| RootMotionOptions { joint: Some(joint.into()), ..with_turns() };
     let fault = |raw: RawScene, wanted| match build(raw, wanted) {
-        Err(fault @ BuildError::Clip(_)) => Ok(fault),
-        Err(other) => Err(Failed::from(other.to_string())),
+        Err(fault) => Ok(fault),
         Ok(_) => Err(Failed::from("was built")),
     };
     let armature = || ARC.scene(Some(Trs::IDENTITY));
     for wanted in [named("nobody"), named("2")] {
         let fault = fault(armature(), wanted)?;
-        assert!(matches!(fault, BuildError::Clip(ClipFault::RootJoint(_))), "{fault}");
+        assert!(
+            matches!(
+                joint_of(&fault),
+                Some(LookupError::NoJoint { .. } | LookupError::JointIndex { .. })
+            ),
+            "{fault}"
+        );
     }
     let mut doubled = armature();
     doubled.nodes.push(RawNode { parent: Some(1), ..doubled.nodes[1].clone() });
@@ -27,15 +47,12 @@ pub fn refusals() -> Result<(), Failed> {
     doubled.clips[0].tracks.push(track);
     let ambiguous = fault(doubled.clone(), named("walker"))?;
     assert!(
-        matches!(
-            &ambiguous,
-            BuildError::Clip(ClipFault::RootJoint(LookupError::SeveralJoints { count: 2, .. }))
-        ),
+        matches!(joint_of(&ambiguous), Some(LookupError::SeveralJoints { count: 2, .. })),
         "{ambiguous}"
     );
     // The end of a path is one, too: that of the joint below, whose parent is animated.
     let below = fault(doubled.clone(), named("walker/walker"))?;
-    assert!(matches!(below, BuildError::Clip(ClipFault::MovingAncestor { .. })), "{below}");
+    assert!(is_animated(&below), "{below}");
     for joint in [named("armature/walker"), named("1")] {
         assert!(build(doubled.clone(), joint)?.clips()[0].root_motion().is_some());
     }
@@ -44,7 +61,7 @@ pub fn refusals() -> Result<(), Failed> {
     track.node = 0;
     moving.clips[0].tracks.push(track);
     let above = fault(moving.clone(), named("walker"))?;
-    assert!(matches!(above, BuildError::Clip(ClipFault::MovingAncestor { .. })), "{above}");
+    assert!(is_animated(&above), "{above}");
     // Left to itself it takes the joint that stands first.
     let rig = build(moving, with_turns())?;
     assert_eq!(rig.clips()[0].root_motion().map(|motion| motion.parts().joint), Some(0));
@@ -53,7 +70,10 @@ pub fn refusals() -> Result<(), Failed> {
         let mut raw = armature();
         raw.nodes[0].local = above;
         let scale = fault(raw, named("walker"))?;
-        assert!(matches!(scale, BuildError::Clip(ClipFault::RootScale { .. })), "{scale}");
+        assert!(
+            matches!(&scale, BuildError::RootMotion(words) if words.contains("non-uniform or zero scale")),
+            "{scale}"
+        );
     }
 
     // Parts that are no root motion.
@@ -83,11 +103,11 @@ pub fn refusals() -> Result<(), Failed> {
     for (i, spoil) in bad.iter().enumerate() {
         let mut parts = good.clone();
         spoil(&mut parts);
-        let refused = make(ClipKind::Full, parts);
-        assert!(matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))), "{i}");
+        let refused = make(ClipKind::Full, parts).unwrap_err().to_string();
+        assert!(refused.contains("root motion: "), "{i}: {refused}");
     }
-    let refused = make(ClipKind::Additive, good);
-    assert!(matches!(refused, Err(BuildError::Clip(ClipFault::RootMotion { .. }))));
+    let refused = make(ClipKind::Additive, good).unwrap_err().to_string();
+    assert!(refused.contains("an additive clip cannot have root motion"), "{refused}");
     Ok(())
 }
 

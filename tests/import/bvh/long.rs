@@ -7,9 +7,7 @@ use phalanx::build::{
 use phalanx::clip::{Clip, MAX_IRREGULAR_KEYS};
 use phalanx::import::ImportOptions;
 use phalanx::import::bvh::read_slice;
-use phalanx::import::raw::{
-    Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack, RawUserChannel, RawUserTrack,
-};
+use phalanx::import::raw::{Interpolation, RawChannel, RawClip, RawNode, RawScene, RawTrack};
 use phalanx::import::{ImportError, Severity};
 use phalanx::rig::Rig;
 use phalanx::skeleton::{ChannelValue, Pose, Skeleton, UserChannel};
@@ -53,9 +51,9 @@ fn ten_minutes_at_120_hz() {
     let (frames, frame_time) = (72_000, 0.008_333_3);
     let text = take(4, frames, frame_time);
     let (raw, report) = read_slice(text.as_bytes(), "take.bvh", &ImportOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     let (rig, report) = build_rig_reporting(raw.clone(), &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, [], "regular times are kept");
+    assert_eq!(report, [], "regular times are kept");
     let clip = &rig.clips()[0];
     assert_eq!(clip.timelines().len(), 1);
     assert_eq!((keys(clip), clip.hint_count()), (frames, 0));
@@ -85,22 +83,21 @@ fn a_take_of_a_day_and_a_half_keeps_its_frames() {
     );
     (0..frames).for_each(|k| text.push_str(["1\n", "2\n", "4\n"][k % 3]));
     let (mut raw, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     let track = raw.clips[0].tracks.remove(0);
     let off = |(k, &t): (usize, &f32)| (f64::from(t) / frame_time - k as f64).abs();
     let worst = track.times.iter().enumerate().map(off).fold(0.0, f64::max);
     assert!(worst > REGULAR_TOLERANCE, "{worst}");
-    raw.channels.push(RawUserChannel {
-        channel: UserChannel { name: "x".into(), rest: ChannelValue::Float(0.0) },
-        tracks: vec![RawUserTrack {
-            clip: 0,
-            interpolation: Interpolation::Linear,
-            values: track.values.iter().copied().step_by(3).collect(),
-            times: track.times.clone(),
-        }],
+    raw.channels.push(UserChannel { name: "x".into(), rest: ChannelValue::Float(0.0) });
+    raw.clips[0].user_tracks.push(RawTrack {
+        node: 0,
+        channel: RawChannel::Weights,
+        interpolation: Interpolation::Linear,
+        values: track.values.iter().copied().step_by(3).collect(),
+        times: track.times.clone(),
     });
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, [], "nothing is resampled");
+    assert_eq!(report, [], "nothing is resampled");
     let clip = &rig.clips()[0];
     assert_eq!((keys(clip), clip.hint_count()), (frames, 0));
     assert_eq!(clip.timelines().next(), Some(&track.times[..]));
@@ -224,7 +221,7 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
     let times = odd_times(MAX_IRREGULAR_KEYS, 100.0);
     let raw = turning(times, Interpolation::Linear, angle);
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    assert_eq!(report.entries, []);
+    assert_eq!(report, []);
     assert_eq!(keys(&rig.clips()[0]), MAX_IRREGULAR_KEYS);
     // One more is not.
     let times = odd_times(MAX_IRREGULAR_KEYS + 1, 100.0);
@@ -235,8 +232,8 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
     assert_eq!(clip.hint_count(), 0);
     assert!((rate(clip) - RESAMPLE_RATE).abs() < 0.01, "{}", rate(clip));
     assert_eq!(keys(clip), (f64::from(last) * RESAMPLE_RATE).ceil() as usize + 1);
-    let entry = &report.entries[0];
-    assert_eq!((entry.severity, report.entries.len()), (Severity::Repaired, 1));
+    let entry = &report[0];
+    assert_eq!((entry.severity, report.len()), (Severity::Repaired, 1));
     assert_eq!(entry.place, "animation 0 \"odd\", rotation");
     let says = &entry.message;
     let head =
@@ -261,7 +258,7 @@ fn irregular_times_are_resampled_and_the_error_is_reported() {
         let (rig, report) = build_rig_reporting(raw.clone(), &options).unwrap();
         let rate = rate(&rig.clips()[0]);
         assert!((rate / expected - 1.0).abs() < 1e-3, "{rate}");
-        assert_eq!(report.entries.len(), 1);
+        assert_eq!(report.len(), 1);
     }
 }
 
@@ -281,7 +278,7 @@ fn even_times_with_a_glitch_keep_their_keys() {
     assert_eq!(own.len(), 3 * (keys - 1) + 1);
     let own: Vec<f32> = own.into_iter().step_by(3).collect();
     assert_eq!(own, times);
-    let says = &report.entries[0].message;
+    let says = &report[0].message;
     assert!(says.contains("resampled at 180.000 Hz"), "{says}");
     assert!((radians(clip, &rig, times[39_999])).abs() < 1e-6);
     assert!((radians(clip, &rig, glitch).to_degrees() - 170.0).abs() < 1e-3);
@@ -301,7 +298,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
     // The step is late by less than an interval of the grid, and the report says that it is off by all of it.
     assert!((radians(clip, &rig, 299.9) - 0.25).abs() < 1e-5);
     assert!((radians(clip, &rig, 300.1) - 1.0).abs() < 1e-5);
-    let says = &report.entries[0].message;
+    let says = &report[0].message;
     assert!(
         says.ends_with("up to 42.9718 degrees") || says.ends_with("up to 0.0000 degrees"),
         "{says}"
@@ -327,7 +324,7 @@ fn steps_hold_on_the_grid_and_splines_follow() {
         ..RawScene::default()
     };
     let (rig, report) = build_rig_reporting(raw, &BuildOptions::default()).unwrap();
-    let says = report.entries[0].to_string();
+    let says = report[0].to_string();
     assert!(
         says.starts_with("repaired: animation 0 \"\", translation: ") && says.ends_with(" m"),
         "{says}"

@@ -36,7 +36,7 @@ Frame Time: 0.25
 pub fn sound(text: &str) -> RawScene {
     let (scene, report) = read_slice(text.as_bytes(), "take.bvh", &ImportOptions::default())
         .unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(report.entries, [], "{text}");
+    assert_eq!(report, [], "{text}");
     scene
 }
 

@@ -168,8 +168,8 @@ fn centimetres_become_metres_and_rotations_stay() {
         }
     }
     // 75 units are no skeleton of 7.5 mm.
-    assert_eq!(report.entries.len(), 1);
-    let says = report.entries[0].to_string();
+    assert_eq!(report.len(), 1);
+    let says = report[0].to_string();
     assert!(
         says.starts_with("note: unit: the skeleton is 0.7500 units in size, which is 0.0075 m"),
         "{says}"
@@ -187,7 +187,7 @@ fn a_doubtful_unit_is_noted_with_the_likely_one() {
     let note = |size: &str, unit: f64| {
         let options = ImportOptions { unit, ..ImportOptions::default() };
         let (_, report) = read_slice(text(size).as_bytes(), "x", &options).unwrap();
-        let entry = report.entries.iter().find(|e| e.place == "unit");
+        let entry = report.iter().find(|e| e.place == "unit");
         entry.map(|e| {
             assert_eq!(e.severity, Severity::Note);
             e.message.clone()
@@ -274,7 +274,7 @@ fn names_are_kept_as_they_are() {
     let text = b"HIERARCHY ROOT H\xfcfte { OFFSET 0 1 0 } MOTION Frames: 0 Frame Time: 1";
     let (scene, report) = read_slice(text, "x", &ImportOptions::default()).unwrap();
     assert_eq!(names(&scene), ["H\u{fffd}fte"]);
-    let says = report.entries[0].to_string();
+    let says = report[0].to_string();
     assert_eq!(says, "repaired: joint 0: its name is not UTF-8 and became \"H\u{fffd}fte\"");
 }
 
@@ -289,7 +289,7 @@ fn names_that_occur_twice_are_reported() {
             "HIERARCHY\nROOT Hips\n{{ OFFSET 0 1 0\n{text} }}\nMOTION\nFrames: 0\nFrame Time: 1"
         );
         let (scene, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
-        let entry = report.entries.into_iter().find(|e| e.place == "joints");
+        let entry = report.into_iter().find(|e| e.place == "joints");
         (build_rig(scene, &BuildOptions::default()).unwrap(), entry)
     };
     let two = joint("Left", &joint("Hand", "")) + &joint("Right", &joint("Hand", ""));
@@ -340,7 +340,7 @@ fn files_without_motion_are_skeletons() {
     for (text, says) in [(none, "there are no frames"), (&still, "no joint has channels")] {
         let (scene, report) = read_slice(text.as_bytes(), "x", &ImportOptions::default()).unwrap();
         assert_eq!(scene.clips, []);
-        assert!(report.entries[0].message.starts_with(says), "{:?}", report.entries);
+        assert!(report[0].message.starts_with(says), "{:?}", report);
         let rig = build_rig(scene, &BuildOptions::default()).unwrap();
         assert_eq!(rig.skeleton().len(), 2);
     }

@@ -90,7 +90,8 @@ fn counts_of_frames() {
     let read =
         read_slice(with("Frames: 2", "Frames: -1").as_bytes(), "x", &ImportOptions::default());
     let kind = place_and_kind(read.unwrap_err()).1;
-    assert!(matches!(kind, ImportFault::Whole { value: -1.0, limit: 16_777_216, .. }), "{kind:?}");
+    let words = "the number of frames is -1, expected a whole number from 0 to 16777216";
+    assert_eq!(kind.to_string(), words);
     assert_eq!(
         error(with("CHANNELS 3", "CHANNELS -3")),
         "line 9, column 12: the number of channels is -3, expected a whole number from 0 to 6"
@@ -125,7 +126,8 @@ fn frames_that_f32_does_not_tell_apart() {
     };
     // Times of f32 are 1/512 s apart up to 32,768 s, and 1/256 s from there on: less than 4 ms, more than 3.9 ms.
     let frames = 8_500_000;
-    assert!(matches!(place_and_kind(read(frames, 0.004)).1, ImportFault::Frames { found: 0, .. }));
+    let ends = |error| place_and_kind(error).1.to_string().ends_with("declared, there are 0");
+    assert!(ends(read(frames, 0.004)));
     let error = read(frames, 0.0039);
     let (place, kind) = place_and_kind(error);
     assert_eq!(place, "line 18, column 13");
@@ -138,18 +140,15 @@ fn frames_that_f32_does_not_tell_apart() {
     assert_eq!(time(frame), time(frame - 1));
     assert!((1..frame).all(|k| time(k - 1) < time(k)));
     // As many frames as it says are fine.
-    assert!(matches!(place_and_kind(read(frame, 0.0039)).1, ImportFault::Frames { found: 0, .. }));
+    assert!(ends(read(frame, 0.0039)));
     // At 120 Hz 36 hours are, 37 are not. Whole seconds count to the limit of frames.
-    assert!(matches!(
-        place_and_kind(read(36 * 3600 * 120, 1.0 / 120.0)).1,
-        ImportFault::Frames { .. }
-    ));
+    assert!(ends(read(36 * 3600 * 120, 1.0 / 120.0)));
     let says = read(37 * 3600 * 120, 1.0 / 120.0).to_string();
     assert!(
         says.contains("times of f32 are 0.015625 s apart there, the frame time is 0.008333333333333333 s; of the 15984000"),
         "{says}"
     );
-    assert!(matches!(place_and_kind(read(1 << 24, 1.0)).1, ImportFault::Frames { .. }));
+    assert!(ends(read(1 << 24, 1.0)));
 }
 
 #[test]
@@ -190,7 +189,7 @@ fn numbers() {
     let options = ImportOptions { unit: 1e13, ..ImportOptions::default() };
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
     let (_, kind) = place_and_kind(read);
-    assert!(matches!(kind, ImportFault::Beyond { .. }), "{kind}");
+    assert!(kind.to_string().ends_with(", the limit is 1e12"), "{kind}");
     for unit in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let options = ImportOptions { unit, ..ImportOptions::default() };
         let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
@@ -368,7 +367,7 @@ fn memory_is_limited_if_asked() {
     let options = ImportOptions { memory_limit: Some(71), ..ImportOptions::default() };
     // Two frames of a translation and two rotations with their times: 4 + 5 + 5 floats.
     let read = read_slice(PAIR.as_bytes(), "x", &options).unwrap_err();
-    assert_eq!(read.to_string(), "x: memory of the import in bytes: 112, the limit is 71");
+    assert_eq!(read.to_string(), "x: memory of the import in bytes: 112 needed, the limit is 71");
     let options = ImportOptions { memory_limit: Some(112), ..options };
     assert!(read_slice(PAIR.as_bytes(), "x", &options).is_ok());
 }

@@ -73,7 +73,7 @@ fn by_jobs(rig: &Rig, playing: &[(usize, f32)], time: f32) -> Vec<Affine3x4> {
     };
     let poses: Vec<_> = playing.iter().map(sampled).collect();
     let actions: Vec<_> = poses.iter().map(|(pose, weight)| (pose, *weight)).collect();
-    let mut pose = skeleton.new_pose();
+    let mut pose = skeleton.rest_pose().clone();
     let blend = BlendJob { actions: &actions, rest: skeleton.rest_pose(), output: &mut pose };
     blend.run().unwrap();
     let mut models = vec![Affine3x4::IDENTITY; skeleton.len()];

@@ -148,7 +148,7 @@ fn markers_are_counted_for_every_clip_that_takes_them() {
         panic!("{refused:?}");
     };
     assert_eq!(file, "walk.events.json");
-    assert!(matches!(fault, ImportFault::GivenMarkers(n) if n == needed));
+    assert!(matches!(fault, ImportFault::Limit { needed: n, .. } if n == needed as u64));
     assert!(rigs[0].clips().iter().all(|c| c.markers().is_empty()));
 }
 

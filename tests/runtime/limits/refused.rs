@@ -118,7 +118,7 @@ fn values_just_beyond_are_refused_with_place_and_numbers() {
             },
             MAX_CHAIN_SCALE as f32,
         ),
-        ("slot 2 holds", |s, v| s.skins[0].inverse_bind[2][5] = v, MAX_LENGTH),
+        ("inverse bind matrix of slot 2", |s, v| s.skins[0].inverse_bind[2][5] = v, MAX_LENGTH),
         (
             "translation of joint 1 \"joint1\", key 1",
             |s, v| s.clips[0].tracks[0].values[4] = v,
@@ -372,7 +372,6 @@ fn additive_clips_of_a_rig_count_when_it_is_added() {
             meshes: rig.meshes().to_vec(),
             materials: rig.materials().to_vec(),
             images: rig.images().to_vec(),
-            morphs: rig.morphs().to_vec(),
         };
         Arc::new(Rig::new(parts).expect("no layer plays it"))
     };

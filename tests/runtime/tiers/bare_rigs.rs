@@ -169,7 +169,7 @@ fn joints_in_the_picture_are_in_a_tier() {
 #[test]
 fn what_is_drawn_around_joints_is_in_a_tier() {
     let full = phalanx::import::mannequin().unwrap();
-    let bare = Rig::new(RigParts { meshes: Vec::new(), morphs: Vec::new(), ..full.parts() });
+    let bare = Rig::new(RigParts { meshes: Vec::new(), ..full.parts() });
     let (full, bare) = (Arc::new(full), Arc::new(bare.unwrap()));
     let mut crowds = [&full, &bare].map(|rig| {
         let mut crowd = Crowd::new();

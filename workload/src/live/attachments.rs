@@ -41,7 +41,7 @@ impl Swords {
                 }
             };
             let sword = scene.add(None, Affine3x4::IDENTITY)?;
-            scene.attach(sword, mirror, hand, offset.to_affine())?;
+            scene.attach(sword, mirror, hand, offset)?;
             swords.push(sword);
         }
         Ok(Self { playing, scene, swords })

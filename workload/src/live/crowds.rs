@@ -213,7 +213,7 @@ impl Overridden {
         let turns = (0..TURNS).map(|i| {
             let angle = 0.4 * (i as f32 / TURNS as f32 * std::f32::consts::TAU).sin();
             let turned = Trs { rotation: Quat::from_rotation_y(angle) * rest.rotation, ..rest };
-            turned.to_affine()
+            phalanx::math::Affine3x4::from(turned)
         });
         Ok(Self { playing, joint, turns: turns.collect(), frame: 0, batch: batch.then(Vec::new) })
     }

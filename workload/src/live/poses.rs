@@ -97,7 +97,7 @@ impl ClipSource {
         };
         let rate = rate.unwrap_or(own).clamp(*RATES.start(), *RATES.end());
         let skeleton = self.rig.skeleton();
-        let mut output = skeleton.new_pose();
+        let mut output = skeleton.rest_pose().clone();
         let mut hints = vec![0; clip.hint_count()];
         let mut cursors = vec![Cursor::default(); clip.timelines().len()];
         let mut frames = Vec::new();

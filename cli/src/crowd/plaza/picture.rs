@@ -57,7 +57,7 @@ pub fn draw(
     if scene.crowd().tiers().is_some() {
         CrowdView::set_views(scene.crowd_mut(), &camera, &look, size).map_err(refused)?;
     }
-    let morphs = !rig.morphs().is_empty();
+    let morphs = rig.nodes().iter().any(|n| !n.morphs.is_empty());
     let mut weights = Vec::new();
     let ids: Vec<_> = scene.crowd().instances().collect();
     let mut instances = Vec::with_capacity(ids.len());
