@@ -149,7 +149,7 @@ impl Opened {
                         file: onto.file,
                         built_in: false,
                         rig: Arc::new(rig),
-                        report: report,
+                        report,
                         library: None,
                         bound,
                     };
