@@ -83,7 +83,7 @@ pub fn values() -> Tested {
         (b"MATL", 4 + 52, u32s(12), "alpha mode of a material is 3, the limit is 2"),
         (b"MATL", 4 + 56, u32s(32), "bit set of textures is 32, the limit is 31"),
         // The second material has all textures.
-        (b"MATL", texture, u32s(77), "image 77, there are 3"),
+        (b"MATL", texture, u32s(77), "image 77 is out of range, there are 3"),
         (b"MATL", texture + 4, u32s(2), "texture coordinates 2"),
         (b"MATL", texture + 8, nan.clone(), "numbers of a texture: number 0"),
         (b"MATL", texture + 24, nan.clone(), "numbers of a texture: number 4"),
@@ -96,7 +96,7 @@ pub fn values() -> Tested {
         (b"MESH", 20, u32s(u32::MAX), "vertices is"),
         (b"MESH", 24, u32s(64), "streams is 64"),
         (b"MESH", 28, u32s(5), "a multiple of 3, is 5"),
-        (b"MESH", 40, u32s(9), "material 9, there are 2"),
+        (b"MESH", 40, u32s(9), "material 9 is out of range, there are 2"),
         (b"MESH", 44, nan.clone(), "positions: number 0"),
         (b"IMAG", 0, u32s(3), "the encoding of an image is 3"),
         (b"IMAG", 4, u32s(1 << 30), "width in pixels is"),
