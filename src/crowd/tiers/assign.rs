@@ -15,7 +15,7 @@ const KEPT: u32 = 240;
 const KEPT_LEAST: u32 = 16;
 /// The banks of which shared cells are looked at in a frame, as a share of all.
 const SWEEPS: usize = 60;
-/// Shared cells are more than enough if there are so many for every instance that shares, and some.
+/// Shared cells are more than enough from this number for every instance that shares, plus a constant, on.
 const ENOUGH: (usize, usize) = (4, 64);
 
 /// Another cell for an instance, requested by the ranking.
@@ -23,12 +23,12 @@ const ENOUGH: (usize, usize) = (4, 64);
 pub(super) struct Request {
     pub index: u32,
     pub tier: u8,
-    /// The phase that the instance shows; `None` for a palette of its own.
+    /// The phase that the instance shows; `None` if it does not share a palette.
     pub key: Option<PhaseKey>,
 }
 
 impl Request {
-    /// A palette of its own; none if the tier is [`OUT`].
+    /// The instance does not share a palette; it has none if the tier is [`OUT`].
     fn own(index: u32, tier: u8) -> Self {
         Self { index, tier, key: None }
     }
@@ -350,7 +350,7 @@ impl Tiering {
     }
 }
 
-/// Frees a cell that is an instance's own. Shared ones stay until no instance looks for them.
+/// Frees a cell that one instance uses alone. Shared ones stay until no instance uses them.
 fn release(banks: &mut Banks, tiers: &Tiers, cell: u32) {
     if cell == NONE || cell & SHARED_CELL != 0 {
         return;

@@ -19,7 +19,7 @@ pub(super) const SHARED_CELL: u32 = 1 << 31;
 /// The tier of a bank whose cells are shared.
 pub(super) const SHARED: u8 = u8::MAX;
 
-/// What the cells of a bank have in common.
+/// Properties that all cells of a bank share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct BankKind {
     /// Index of the pool.
@@ -43,7 +43,7 @@ impl BankKind {
         self.stride as usize * usize::from(self.palettes)
     }
 
-    /// What banks have in common that can take the place of one another: the rows of a cell, and whether cells have room
+    /// Properties of banks that can replace one another: the rows of a cell, and whether cells have room
     /// for inputs.
     pub fn room(&self) -> (usize, bool) {
         (self.cell_rows(), self.tier != SHARED)
@@ -89,7 +89,7 @@ pub(crate) struct Bank {
     /// Time of the earlier and of the later palette of interpolated cells, in seconds of the crowd. Empty until the bank
     /// is interpolated.
     times: Vec<[f64; 2]>,
-    /// What each palette was evaluated from, by [slot](Self::slot).
+    /// Input that each palette was evaluated from, by [slot](Self::slot).
     inputs: Vec<CellInput>,
 }
 
@@ -212,7 +212,7 @@ impl Bank {
         prefetch(&self.owner);
     }
 
-    /// Where a palette lies, in palettes from the bank's first one. Palettes are numbered as in a
+    /// Position of a palette, in palettes from the bank's first one. Palettes are numbered as in a
     /// [`PaletteSet`](super::select::PaletteSet).
     #[inline(always)]
     pub fn slot(&self, palette: usize) -> usize {
@@ -249,7 +249,7 @@ impl Bank {
         self.hints
     }
 
-    /// Notes that the bank needs so many key hints. Returns whether it has room for fewer.
+    /// Notes that the bank needs `hints` key hints. Returns whether it has room for fewer.
     #[inline(always)]
     pub fn need_hints(&mut self, hints: usize) -> bool {
         let more = (self.hint_room as usize) < hints;
@@ -337,7 +337,7 @@ impl Bank {
     }
 }
 
-/// What a frame does with the cells of a bank.
+/// Sets of cells that a frame treats alike.
 impl Bank {
     /// The cells that a frame must evaluate, and others that it evaluates if the budget allows. `rate` is that of the
     /// bank's tier; `scheduled` says of each instance whether it is scheduled, unless all are; `lost` that the memory has

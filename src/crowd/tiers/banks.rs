@@ -13,7 +13,7 @@ const FEW_SPARES: u32 = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Banks {
     all: Vec<Bank>,
-    /// By index of the pool, banks of each kind that have a free cell; the last one is taken first.
+    /// For each pool, banks of each kind that have a free cell; the last one is taken first.
     open: Vec<Vec<(BankKind, Vec<u32>)>>,
     /// Banks by their [`room`](BankKind::room).
     rooms: Vec<Room>,
@@ -55,7 +55,7 @@ pub(super) struct Uneven {
     pub rate: u8,
     pub from: u8,
     pub to: u8,
-    /// At most so many.
+    /// Upper limit of this number.
     pub cells: u32,
 }
 
@@ -137,7 +137,7 @@ impl Banks {
         self.taken
     }
 
-    /// So many cells will be taken for this frame.
+    /// Notes that `cells` cells will be taken for this frame.
     pub fn expect(&mut self, cells: usize) {
         self.demand = cells;
     }

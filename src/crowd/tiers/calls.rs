@@ -117,7 +117,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Begins anew with tiers whose last frame was cut short. Without tiers the next frame evaluates all palettes anyway.
+    /// Resets tiers whose last frame was cut short. Without tiers the next frame evaluates all palettes anyway.
     #[inline]
     pub(in crate::crowd) fn mend_tiers(&mut self) {
         if self.tiering.plan.progress.take_begun()
@@ -221,12 +221,12 @@ impl Crowd {
         tiering.plan.on.then_some(tiering).ok_or(CrowdError::NoTiers)
     }
 
-    /// What the last scheduled frame did; `None` without tiers.
+    /// Counts of the last scheduled frame; `None` without tiers.
     pub fn tier_stats(&self) -> Option<&TierFrame> {
         self.tiering.plan.on.then_some(&self.tiering.stats)
     }
 
-    /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or there are no tiers.
+    /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or the crowd has no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
         let (number, index) = self.ranked(instance)?;
         let tier = *self.tiering.pools[number].tier.get(index)?;

@@ -52,7 +52,7 @@ pub(super) type Origin = Option<(Moment, f64)>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct PhaseClocks {
     pub all: Vec<PhaseClock>,
-    /// By chunk.
+    /// One entry per chunk.
     pub origins: Vec<Origin>,
 }
 
@@ -198,7 +198,7 @@ mod tests {
         backwards: usize,
         still: usize,
         rest: usize,
-        /// Of the last chunk.
+        /// Value of the last chunk.
         last: usize,
     }
 

@@ -51,7 +51,7 @@ impl Progress {
     }
 }
 
-/// What all workers of a frame read.
+/// Data that all workers of a frame read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BankTask<'a> {
     pools: &'a [Option<Pool>],

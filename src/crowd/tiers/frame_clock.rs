@@ -17,7 +17,7 @@ pub(super) struct FrameClock {
     backwards: bool,
 }
 
-/// What a step of time does to what was derived from earlier steps.
+/// Effect of a step of time on data derived from earlier steps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stepped {
     /// True if time runs in the other direction than before.
@@ -97,7 +97,7 @@ impl FrameClock {
         Stepped { turned, broken: turned || dt.abs() > LEAP || since > LONGEST }
     }
 
-    /// Returns to a moment so many seconds before.
+    /// Returns to the moment `seconds` before.
     pub fn rewind(&mut self, seconds: f64) {
         self.time -= seconds;
     }

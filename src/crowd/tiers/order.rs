@@ -62,17 +62,17 @@ impl CellInput {
     }
 }
 
-/// What a palette is evaluated from.
+/// The input of a palette's evaluation.
 pub(super) enum Source<'a> {
     /// A phase of a clip.
     Shared(PhaseKey),
-    /// What the instance of an index plays now.
+    /// The instance of this index, as it plays now.
     Now(usize),
     Stored(&'a CellInput),
 }
 
 impl Item {
-    /// What the palette, in a bank of a kind, is evaluated from.
+    /// The input of a palette in a bank of this kind.
     #[inline(always)]
     pub fn source<'a>(&self, kind: &BankKind, banks: &'a [Bank]) -> Source<'a> {
         if kind.tier == SHARED {
@@ -107,7 +107,7 @@ pub(crate) struct Order {
     count: usize,
     /// The items before they are sorted.
     unsorted: Vec<Item>,
-    /// By clip: first the number of items, then the place of the next item.
+    /// For each clip, first the number of items, then the place of the next item.
     counts: Vec<u32>,
 }
 

@@ -109,7 +109,7 @@ struct Chunk<'a> {
     found: &'a mut ChunkRequests,
 }
 
-/// What the ranking of a pool reads.
+/// Input of the ranking of a pool.
 struct Ranking<'a> {
     pool: &'a Pool,
     changes: &'a Changes,
@@ -120,9 +120,9 @@ struct Ranking<'a> {
     heights: Heights,
     views: &'a [WideView],
     frame: u32,
-    /// By tier, the seconds to the middle of the frames until an instance looks for its next phase.
+    /// For each tier, the seconds to the middle of the frames until an instance looks for its next phase.
     lead: [f64; super::MAX_TIERS],
-    /// By tier, the number of its detail.
+    /// For each tier, the number of its detail.
     detail: [u8; super::MAX_TIERS],
     /// True without views and importances: all visible instances are in the finest tier.
     all: bool,
@@ -269,7 +269,7 @@ impl Ranking<'_> {
         Some(request(Some(key)))
     }
 
-    /// What an instance shows if it shares a palette in a tier: in the middle of the frames until it looks again.
+    /// Phase that an instance shows if it shares a palette in a tier: in the middle of the frames until it looks again.
     #[inline(always)]
     fn phase(&self, index: usize, tier: u8) -> Option<PhaseKey> {
         let t = &self.tiers.tiers[usize::from(tier)];

@@ -78,7 +78,7 @@ impl Work {
     }
 }
 
-/// What a selection writes in all.
+/// Totals of a selection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Selected {
     /// True if joints are watched.
@@ -103,7 +103,7 @@ pub(crate) struct Selected {
     pub written: usize,
 }
 
-/// What a selection was made for.
+/// Request that a selection answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::crowd) struct Request {
     /// Every palette starts at a multiple of this many rows; at least 1.
@@ -290,7 +290,7 @@ impl Tiering {
         work.push(listed);
     }
 
-    /// Where the palettes of a compact frame belong, adjacent ones joined.
+    /// Destinations of the palettes of a compact frame; adjacent ones are joined.
     pub(in crate::crowd) fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
         // The rows that are copied next, and where they belong.
         let (mut run, mut place) = (0..0, 0);

@@ -27,7 +27,7 @@ pub(super) struct PhaseKey {
 }
 
 impl PhaseKey {
-    /// As the owner of a cell; its bank has the detail.
+    /// The phase as the owner of a cell; its bank has the detail.
     pub fn bits(self) -> u32 {
         u32::from(self.clip) << 16 | u32::from(self.phase)
     }
@@ -53,11 +53,11 @@ struct Phases {
 /// The shared palettes of a pool.
 #[derive(Debug, Default)]
 pub(super) struct SharedPhases {
-    /// By the index of the clip; `None` if it is not loaded, has not played, or is additive.
+    /// One entry per clip index; `None` if it is not loaded, has not played, or is additive.
     clips: Vec<Option<Phases>>,
-    /// By detail the cell of the rest pose, or [`NONE`].
+    /// Cell of the rest pose in each detail, or [`NONE`].
     rest: Vec<u32>,
-    /// By cell the frame in which it was last looked for; only of shared cells.
+    /// For each shared cell, the frame in which an instance last looked for it.
     looked: Vec<AtomicU32>,
     /// The pool's count of clip changes for which this was made.
     made_for: Option<u64>,

@@ -8,7 +8,7 @@ use crate::words::{are, number, plural};
 /// The most tiers.
 pub const MAX_TIERS: usize = 16;
 
-/// The rates of tiers: an instance is updated every so many frames. They divide 16, the frames after which all phases
+/// The rates of tiers: the number of frames from one update of an instance to the next. They divide 16, the frames after which all phases
 /// of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 

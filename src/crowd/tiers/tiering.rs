@@ -18,7 +18,7 @@ use crate::simd::SimdLevel;
 /// Out of the picture.
 pub(super) const OUT: u8 = u8::MAX;
 
-/// What a crowd shows of a pool.
+/// The part of a pool that the crowd shows.
 #[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub spheres: Spheres,
@@ -55,7 +55,7 @@ impl Ranked {
     }
 }
 
-/// What the scheduled frame does. All workers read it.
+/// Work of the scheduled frame. All workers read it.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// True if the host has set tiers.
@@ -88,14 +88,14 @@ impl Default for Plan {
 pub(crate) struct Tiering {
     pub(in crate::crowd) plan: Plan,
     pub(super) views: Vec<View>,
-    /// Number of palettes that a frame evaluates at most, apart from those that it must.
+    /// Largest number of palettes that a frame evaluates in addition to those that it must.
     pub(super) budget: Option<usize>,
-    /// What is shown of each pool, by its index.
+    /// The shown part of each pool, by the pool's index.
     pub(super) pools: Vec<Ranked>,
     pub(super) banks: Banks,
     /// Ranking results, one entry per chunk of instances. Empty between frames.
     pub(super) chunk_requests: Vec<ChunkRequests>,
-    /// What the frame evaluates, by bank.
+    /// Palettes that the frame evaluates, by bank.
     pub(super) work: Vec<Work>,
     /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
     pub(super) rest: Option<Request>,
@@ -107,7 +107,7 @@ pub(crate) struct Tiering {
     pub(super) new: Vec<u32>,
     /// Indices of instances that come into the picture. Empty between frames.
     pub(super) coming: Vec<u32>,
-    /// Number of the bank whose shared cells are freed next if they are no longer used.
+    /// Number of the bank whose shared cells are freed next if unused.
     pub(super) sweep: usize,
     /// Every palette starts at a multiple of this many rows. Another number takes all cells back.
     pub(super) align: usize,
