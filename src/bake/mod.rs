@@ -95,7 +95,7 @@ pub enum BakeError {
     Setting {
         /// Name of the setting.
         setting: &'static str,
-        /// Its value.
+        /// Value of the setting.
         value: f32,
     },
     /// An override names a joint that does not exist.

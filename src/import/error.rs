@@ -19,7 +19,7 @@ pub enum ImportError {
         file: String,
         /// `animation 2 "Walk", channel 5, accessor 17`, `line 3, column 14`, `clip "Walk"`; empty for the file as a whole.
         place: String,
-        /// What is wrong there.
+        /// The fault at this place.
         fault: ImportFault,
     },
     /// The clips of a file take more memory than
@@ -32,7 +32,7 @@ pub enum ImportError {
         file: String,
         /// Bytes of the file.
         file_bytes: usize,
-        /// Whether the limit is that of the options.
+        /// Whether the options set the limit.
         given: bool,
         /// The cause, with the bytes that are needed and that are allowed.
         source: Box<BuildError>,
@@ -48,7 +48,7 @@ pub enum ImportError {
     },
 }
 
-/// Where a limit of clips comes from, unless it was given.
+/// Origin of a limit of clips, unless it was given.
 #[cfg(feature = "gltf")]
 struct ClipLimit(bool, usize);
 

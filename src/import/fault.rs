@@ -20,15 +20,15 @@ impl fmt::Display for After<'_> {
 pub enum ImportFault {
     /// The operating system cannot read the file.
     Io(std::io::Error),
-    /// A fault that no host treats in a way of its own: the words say what is wrong.
+    /// A fault that no host treats separately: the words say what is wrong.
     Invalid(Cow<'static, str>),
     /// `extensionsRequired` lists an extension that changes what is imported and is not read.
     Extension {
-        /// Its name.
+        /// Name of the extension.
         name: String,
-        /// What it does: `changes geometry`, `changes textures`, `changes animation`, or `is not known`.
+        /// Effect of the extension: `changes geometry`, `changes textures`, `changes animation`, or `is not known`.
         effect: &'static str,
-        /// What writes a file without it, if something is known to.
+        /// Tool that writes a file without it, if something is known to.
         cure: Option<&'static str>,
     },
     /// A URI that leaves the file's folder, which [`ImportOptions::parent_folders`](super::ImportOptions) allows.
@@ -39,7 +39,7 @@ pub enum ImportFault {
     FramesMeet {
         /// The first such frame, from 0.
         frame: usize,
-        /// Its time, seconds.
+        /// Common time of the frames, seconds.
         seconds: f64,
         /// The distance of times of f32 there, seconds.
         step: f64,
@@ -52,7 +52,7 @@ pub enum ImportFault {
     Limit {
         /// Name of the limit.
         what: &'static str,
-        /// What the file needs or declares.
+        /// Amount that the file needs or declares, in words.
         needed: u64,
         /// The limit.
         limit: u64,
@@ -60,7 +60,7 @@ pub enum ImportFault {
     /// The import allocates or decodes more than [`ImportOptions::memory_limit`](super::ImportOptions) allows or, without
     /// it, than a file of its size may.
     Memory {
-        /// What is limited: memory, or bytes decoded.
+        /// The limited quantity: memory, or bytes decoded.
         what: &'static str,
         /// Bytes that the file needs.
         needed: u64,

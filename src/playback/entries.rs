@@ -116,7 +116,7 @@ impl Entry {
         Some(&self.first).filter(|a| a.plays())
     }
 
-    /// Whether there is no further action.
+    /// Whether the first action is the only one.
     #[inline(always)]
     pub fn plays_one(&self) -> bool {
         self.first.next() == LAST

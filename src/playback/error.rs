@@ -268,7 +268,7 @@ pub enum PlaybackError {
     /// A snapshot does not fit the present rigs, layers, clips or blend spaces of the crowd or mixer.
     #[error("the snapshot does not fit: {difference}")]
     Snapshot {
-        /// What differs: `rigs`, `layers`, `clips`, `blend spaces` or `overrides`.
+        /// The part that differs: `rigs`, `layers`, `clips`, `blend spaces` or `overrides`.
         part: &'static str,
         /// The first difference as text, with both values.
         difference: String,

@@ -27,7 +27,7 @@ pub(crate) const MAX_CLIPS: usize = u16::MAX as usize - 1;
 /// The user of a handle in messages, unless the call names another.
 const INSTANCE: &str = "this instance";
 
-/// What the instances of a pool can play.
+/// Clips and blend spaces that the instances of a pool can play.
 #[derive(Debug)]
 pub(crate) struct Library {
     /// The owner that handles of the clips, blend spaces and instances name.

@@ -16,7 +16,7 @@ struct Speed {
 /// The speeds of the clips that have played while they were needed.
 #[derive(Debug, Default)]
 pub(crate) struct Speeds {
-    /// By index of the clip.
+    /// One entry per clip index.
     all: Vec<Option<Speed>>,
     /// True if a tier shares palettes; nothing else needs the speeds.
     pub needed: bool,

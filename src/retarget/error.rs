@@ -27,15 +27,15 @@ pub enum RetargetError {
     Ambiguous {
         /// One of the names, without prefixes.
         name: String,
-        /// How many such names there are.
+        /// Number of such names.
         names: usize,
     },
     /// An option is out of range.
     #[error("the option `{option}` is {}, allowed are {allowed}", number(*.value))]
     Option {
-        /// Its name.
+        /// Name of the option.
         option: &'static str,
-        /// Its value.
+        /// Value of the option.
         value: f64,
         /// The allowed values in words.
         allowed: &'static str,
@@ -271,7 +271,7 @@ pub enum RetargetError {
         side: &'static str,
         /// The joint.
         joint: usize,
-        /// Its name.
+        /// Name of the joint.
         name: String,
         /// Its scale in the reference pose.
         scale: [f64; 3],
