@@ -9,9 +9,9 @@ pub enum Sync<'a> {
     /// No synchronisation.
     #[default]
     No,
-    /// By phase: the second action starts at the same fraction of its duration.
+    /// The second action starts at the same fraction of its duration.
     Phase,
-    /// By markers of the same names, such as foot contacts. If the first action is a third of the way from one marker
+    /// Markers of the same names match, such as foot contacts. If the first action is a third of the way from one marker
     /// to the next, the second starts a third of the way between its markers of those names. Only these names count; an
     /// empty list means all names that both clips have.
     Markers(&'a [&'a str]),
