@@ -26,7 +26,7 @@ impl Trs {
         Self { translation: Vec3::ZERO, rotation: Quat::IDENTITY, scale: Vec3::ONE };
 
     /// The transform as a matrix.
-    pub(crate) fn to_affine(&self) -> Affine3x4 {
+    pub(crate) fn to_affine(self) -> Affine3x4 {
         Affine3x4::from_scale_rotation_translation(self.scale, self.rotation, self.translation)
     }
 
