@@ -70,7 +70,7 @@ pub fn other_than_phx(file: &Path) -> Option<String> {
 pub fn explain(file: &Path, error: ImportError) -> CliError {
     // A file that is named .bvh: the error says with which word it begins.
     if matches!(error, ImportError::Fault { .. }) && is_bvh_file(file) {
-        return error.into();
+        return advise(error);
     }
     let kind = match kind(file) {
         Some(Kind::Phx) => "it seems to be a damaged .phx file".into(),
