@@ -43,8 +43,8 @@ pub(super) fn check_indices(raw: &RawScene) -> Result<(), BuildError> {
         for (track, t) in c.tracks.iter().enumerate() {
             check(&|| format!("animation {i}, track {track}"), "node", t.node, nodes)?;
         }
-        for t in &c.user_tracks {
-            let place = || format!("animation {i}");
+        for (track, t) in c.user_tracks.iter().enumerate() {
+            let place = || format!("animation {i}, user track {track}");
             check(&place, "user channel", t.node, raw.channels.len())?;
         }
     }

@@ -11,7 +11,7 @@ use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
 use crate::error::BuildError;
 use crate::math::{Fnv1a, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
-use crate::words::shorten;
+use crate::words::{plural, shorten};
 
 /// Whether a clip replaces a pose or is added to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -133,7 +133,8 @@ impl Clip {
         let mut hints = 0usize;
         for (timeline, keys) in parts.timelines.iter().enumerate() {
             if keys.len() < 2 {
-                let words = format!("timeline {timeline} has fewer than 2 keys");
+                let keys = plural(keys.len() as u64, "key");
+                let words = format!("timeline {timeline} has {keys}, at least 2 are needed");
                 return Err(BuildError::of_clip(&parts.name, words));
             }
             check_keys(&parts.name, timeline, keys.len(), MAX_KEYS)?;

@@ -7,7 +7,9 @@ use super::write::Bytes;
 use crate::mesh::Survey;
 use crate::mesh::{Image, ImageData, ImageMode, MAX_IMAGE_SIDE, MAX_MIME_TYPE, is_mime_type};
 #[cfg(feature = "images")]
-use image::{ExtendedColorType, ImageEncoder};
+use image::{ExtendedColorType, ImageEncoder, ImageFormat, ImageReader, Limits};
+#[cfg(feature = "images")]
+use std::io::Cursor;
 
 /// Forms of the section: an image with its size, or an embedded image file.
 const SIZED: u32 = 0;
@@ -21,6 +23,10 @@ const PNG: u32 = 2;
 
 /// MIME type of encoding `PNG`.
 const PNG_TYPE: &str = "image/png";
+
+/// Memory for decoding a PNG in addition to the image, bytes: tables and a row.
+#[cfg(feature = "images")]
+const DECODER_BYTES: u64 = 1 << 20;
 
 /// Writes an image: the form and the bytes of its section.
 pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
@@ -139,9 +145,9 @@ fn read_sized(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageD
             ImageMode::Decoded => {
                 // The charge covers the decoder's copy and the result.
                 r.charge(2 * needed)?;
-                let image = png(bytes, (width, height)).map_err(|e| r.fault(Fault::Picture(e)))?;
+                let rgba = png(bytes, width, height).map_err(|e| r.fault(Fault::Picture(e)))?;
                 r.memory.release(needed);
-                Some(ImageData::Decoded(image))
+                Some(ImageData::Decoded(Image { width, height, rgba }))
             }
         },
         found => {
@@ -159,13 +165,25 @@ fn kept(r: &mut SectionReader<'_>, mime: String, bytes: &[u8]) -> Result<ImageDa
     Ok(ImageData::Encoded { mime, bytes })
 }
 
-/// The image of a PNG, which must have the stated size.
 #[cfg(feature = "images")]
-fn png(bytes: &[u8], (width, height): (u32, u32)) -> Result<Image, String> {
-    let survey = Survey::new(bytes)?;
-    if survey.size != (width, height) {
-        let (w, h) = survey.size;
+fn png(bytes: &[u8], width: u32, height: u32) -> Result<Vec<u8>, String> {
+    let mut limits = Limits::default();
+    (limits.max_image_width, limits.max_image_height) = (Some(width), Some(height));
+    let pixels = u64::from(width) * u64::from(height);
+    limits.max_alloc = Some(pixels * 4 + DECODER_BYTES);
+    let mut reader = ImageReader::with_format(Cursor::new(bytes), ImageFormat::Png);
+    reader.limits(limits);
+    let decoded = reader.decode().map_err(|e| e.to_string())?;
+    if (decoded.width(), decoded.height()) != (width, height) {
+        let (w, h) = (decoded.width(), decoded.height());
         return Err(format!("it has {w} x {h} pixels, the section states {width} x {height}"));
     }
-    survey.decode(bytes)
+    match decoded {
+        image::DynamicImage::ImageRgba8(image) => Ok(image.into_raw()),
+        other => Err(format!(
+            "its pixels have {} channels of {} bits, expected 4 of 8",
+            other.color().channel_count(),
+            other.color().bits_per_pixel() / u16::from(other.color().channel_count())
+        )),
+    }
 }

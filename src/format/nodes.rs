@@ -1,6 +1,6 @@
 //! Section NODE: the nodes of the rig, its roots, the meshes on them and the morph weights.
 
-use super::error::ReadError;
+use super::error::{Fault, ReadError};
 use super::names::{NameTable, Names};
 use super::read::SectionReader;
 use super::write::Bytes;
@@ -120,8 +120,11 @@ pub(super) fn read(
     for _ in 0..morphs {
         let [node, first, count]: [u32; 3] = r.one("a morph range")?;
         let node = r.index("the node of a morph range", node, nodes)?;
-        let first = first as usize;
-        out.nodes[node].morphs = first..first.saturating_add(count as usize);
+        let (first, morphs) = (first as usize, &mut out.nodes[node].morphs);
+        if *morphs != (0..0) {
+            return Err(r.whole(Fault::Invalid(format!("node {node} has two morph ranges"))));
+        }
+        *morphs = first..first.saturating_add(count as usize);
     }
     r.finish()?;
     Ok(out)

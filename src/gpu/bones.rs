@@ -5,7 +5,7 @@ use super::staging::Ring;
 use super::stamps::Stamps;
 use super::target::Target;
 use super::{Gpu, GpuError};
-use crate::crowd::{BoneBuffer, Crowd, FrameStats};
+use crate::crowd::{BoneBuffer, Crowd, FrameStats, reserve_rows};
 use crate::math::Affine3x4;
 use std::ops::Range;
 use std::time::Duration;
@@ -149,7 +149,8 @@ impl GpuBoneBuffer {
         self.backend
     }
 
-    /// Sets other options from the next frame on. A change of `previous` drops all rows.
+    /// Sets other options from the next frame on. A change of `previous` drops all rows; the ring of mapped buffers keeps
+    /// its memory, and timestamps go with `timed`.
     pub fn set_options(&mut self, options: &GpuBoneOptions) {
         if options.previous != self.options.previous {
             self.forget();
@@ -202,16 +203,17 @@ impl GpuBoneBuffer {
     }
 
     /// Prepares for a device; drops all rows if it is not the same as before.
-    pub(super) fn settle(&mut self, gpu: &Gpu) {
+    pub(super) fn settle(&mut self, gpu: &Gpu) -> Result<(), GpuError> {
         if !self.is_on(gpu) {
             self.forget();
             self.device = gpu.serial();
         }
         if !self.options.timed {
             self.stamps = None;
-        } else if self.stamps.is_none() {
-            self.stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1))).ok().flatten();
+        } else if self.stamps.is_none() && Stamps::are_there(gpu) {
+            self.stamps = gpu.checked(|| Ok(Stamps::new(gpu, 1)))?;
         }
+        Ok(())
     }
 
     fn is_on(&self, gpu: &Gpu) -> bool {
@@ -242,7 +244,13 @@ impl GpuBoneBuffer {
         let mut rows = Vec::new();
         for (i, page) in target.pages.iter().enumerate().take(target.paging.len()) {
             let read = gpu.read(page.buffer.slice(..row_bytes(target.paging.rows(i).len())))?;
-            rows.extend(bytemuck::pod_collect_to_vec::<u8, Affine3x4>(&read));
+            let start = rows.len();
+            let count = start + read.len() / ROW_BYTES as usize;
+            reserve_rows(&mut rows, count).map_err(GpuError::HeapMemory)?;
+            rows.resize(count, Affine3x4::IDENTITY);
+            if let Some(rows) = rows.get_mut(start..) {
+                bytemuck::cast_slice_mut(rows).copy_from_slice(&read);
+            }
         }
         Ok(rows)
     }
@@ -277,7 +285,7 @@ impl GpuBoneBuffer {
     /// The page and row at which the palette with this [`Crowd::palette_range`] lies.
     ///
     /// The two palettes of an interpolated instance lie in one page, in either order. Shaders blend
-    /// `row + (to_row - row) × factor`, row by row: `Shown` in `shaders/skinning.wgsl`. With the uniform backend,
+    /// `row + (to_row - row) × factor`, row by row: `PalettePair` in `shaders/skinning.wgsl`. With the uniform backend,
     /// rows count from the start of the window, which is the first of both.
     pub fn locate(&self, rows: &Range<usize>) -> Option<BoneRow> {
         locate(&self.current, rows)

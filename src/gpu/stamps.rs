@@ -17,10 +17,14 @@ pub struct Stamps {
 const STAMP: usize = size_of::<u64>();
 
 impl Stamps {
+    /// Whether the device has timestamps between passes and copies.
+    pub(super) fn are_there(gpu: &Gpu) -> bool {
+        gpu.device.features().contains(wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS)
+    }
+
     /// Timestamps for `parts` parts; `None` if the device has no timestamps between passes and copies.
     pub fn new(gpu: &Gpu, parts: u32) -> Option<Self> {
-        let needed = wgpu::Features::TIMESTAMP_QUERY_INSIDE_ENCODERS;
-        gpu.device.features().contains(needed).then(|| Self {
+        Self::are_there(gpu).then(|| Self {
             queries: gpu.device.create_query_set(&wgpu::QuerySetDescriptor {
                 label: Some("timestamps"),
                 ty: wgpu::QueryType::Timestamp,

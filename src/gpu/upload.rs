@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 impl GpuBoneBuffer {
     pub(super) fn upload(&mut self, crowd: &mut Crowd, gpu: &Gpu) -> Result<BoneUpload, GpuError> {
-        self.settle(gpu);
+        self.settle(gpu)?;
         gpu.poll()?;
         let backend = self.backend;
         let mut schedule = crowd.schedule(&RowLayout {

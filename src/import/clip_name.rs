@@ -29,8 +29,9 @@ fn is_placeholder(name: &str) -> bool {
     if parts.len() > 1 && parts.last().is_some_and(|p| LAYERS.contains(p)) {
         parts.pop();
     }
-    // The text before the name is the armature's.
-    parts.last().is_none_or(|p| p.is_empty() || PLACEHOLDERS.contains(p))
+    // The text before the name is the armature's. Nothing may be left of a name but its number.
+    let nameless = |p: &str| unnumbered(&format!("_{p}")) == "_";
+    parts.last().is_none_or(|p| nameless(p) || PLACEHOLDERS.contains(p))
 }
 
 /// The name of the only clip of a file: the file's name without extension if the clip's name does not describe the

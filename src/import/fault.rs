@@ -52,7 +52,7 @@ pub enum ImportFault {
     Limit {
         /// Name of the limit.
         what: &'static str,
-        /// Amount that the file needs or declares, in words.
+        /// Amount that the file needs or declares.
         needed: u64,
         /// The limit.
         limit: u64,

@@ -129,8 +129,6 @@ fn check_side(longer: u32) -> Result<(), String> {
 #[cfg(feature = "images")]
 pub(crate) struct Survey {
     format: ImageFormat,
-    /// Width and height, pixels.
-    pub size: (u32, u32),
     /// Bytes that decoding allocates, including the image.
     pub needed: u64,
 }
@@ -152,8 +150,8 @@ impl Survey {
             ImageFormat::WebP => {
                 let container = Container::read(bytes)?;
                 check_side(container.width.max(container.height))?;
-                let (size, needed) = ((container.width, container.height), container.needed());
-                return Ok(Self { format, size, needed });
+                let needed = container.needed();
+                return Ok(Self { format, needed });
             }
             other => {
                 let extension = other.extensions_str().first().copied().unwrap_or("such");
@@ -165,7 +163,7 @@ impl Survey {
         let (width, height) = reader.into_dimensions().map_err(|e| e.to_string())?;
         check_side(width.max(height))?;
         let pixels = u64::from(width) * u64::from(height);
-        Ok(Self { format, size: (width, height), needed: pixels.saturating_mul(per_pixel) })
+        Ok(Self { format, needed: pixels.saturating_mul(per_pixel) })
     }
 
     /// Decodes the image whose header was read.
@@ -173,7 +171,7 @@ impl Survey {
         let mut reader = ImageReader::with_format(Cursor::new(bytes), self.format);
         reader.limits(Self::limits(self.needed));
         let decoded = reader.decode().map_err(|e| e.to_string())?.into_rgba8();
-        let (width, height) = self.size;
+        let (width, height) = decoded.dimensions();
         Ok(Image { width, height, rgba: decoded.into_raw() })
     }
 

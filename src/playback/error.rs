@@ -169,8 +169,8 @@ pub enum PlaybackError {
     /// An override is refused.
     #[error(
         "the override of joint {joint} (\"{name}\") of {character}: {what} {:e}, beyond the limit of {:e}",
-        *.value as f32,
-        *.limit as f32
+        Shortest(*.value),
+        Shortest(*.limit)
     )]
     Override {
         /// Index of the joint.
@@ -183,7 +183,7 @@ pub enum PlaybackError {
         what: &'static str,
         /// Value of the number.
         value: f64,
-        /// The exceeded limit, upper or lower.
+        /// The exceeded limit, upper or lower; the largest f32 for a number that is NaN or infinite.
         limit: f64,
     },
     /// Joints are not given in ascending order.
@@ -345,4 +345,16 @@ pub enum PlaybackError {
     /// A job of an evaluated pose rejected its input.
     #[error(transparent)]
     Job(#[from] JobError),
+}
+
+/// A number that was f32, if it still fits, in the shortest form with an exponent.
+struct Shortest(f64);
+
+impl std::fmt::LowerExp for Shortest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 as f32 {
+            short if short.is_finite() || !self.0.is_finite() => short.fmt(f),
+            _ => self.0.fmt(f),
+        }
+    }
 }

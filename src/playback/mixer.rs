@@ -22,8 +22,7 @@ use std::sync::Arc;
 ///
 /// A mixer follows the rules of a crowd's instance and computes the same palette, bit for bit.
 /// [`player`](Self::player) has all calls on what plays and the table of what they do, [`playing`](Self::playing) reads.
-/// Other calls do, and fail for the reasons of, the call of the same name of a [`Crowd`](crate::crowd::Crowd). A call that
-/// fails changes nothing.
+/// Calls that a [`Crowd`](crate::crowd::Crowd) has by the same name do the same. A call that fails changes nothing.
 ///
 /// ```
 /// use phalanx::playback::{Mixer, PlayOptions};
@@ -170,7 +169,8 @@ impl Mixer {
         Ok(())
     }
 
-    /// Sets which kinds of events [`events`](Self::events) collects. Default [`EventKinds::ALL`].
+    /// Sets which kinds of events [`events`](Self::events) collects. Default [`EventKinds::ALL`]. Times, fades and
+    /// poses have the same bits with every filter. Snapshots do not contain this setting.
     pub fn set_event_filter(&mut self, kinds: EventKinds) {
         self.pool.set_event_filter(kinds);
     }
@@ -193,12 +193,13 @@ impl Mixer {
         Ok(())
     }
 
-    /// The events of the last [`advance`](Self::advance).
+    /// The events of the last [`advance`](Self::advance), by layer, then by age of the action, oldest first, then by time.
     pub fn events(&self) -> &[Event] {
         &self.events.all
     }
 
-    /// The number of events that the last [`advance`](Self::advance) left out.
+    /// The number of events that the last [`advance`](Self::advance) left out, because their action had fired
+    /// [`MAX_EVENTS_PER_ACTION`](crate::playback::MAX_EVENTS_PER_ACTION).
     pub fn dropped_events(&self) -> u64 {
         self.events.dropped
     }

@@ -7,7 +7,8 @@ use crate::clip::Clip;
 use crate::error::BuildError;
 use crate::mesh::{ImageData, MAX_MIME_TYPE, Material, Mesh, is_mime_type};
 use crate::skeleton::{NO_JOINT, Skeleton, Skin};
-use crate::words::shorten;
+use crate::words::{are, shorten};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The parts of a rig, unchecked; [`Rig::new`] checks them. See [`Rig`] for their meaning.
@@ -215,8 +216,14 @@ fn check_nodes(parts: &RigParts) -> Result<(), BuildError> {
         if let Some(joint) = n.joint {
             within(place, "joint", usize::from(joint), joints)?;
         }
-        within(place, "scalar", n.morphs.end, scalars + 1)?;
-        within(place, "first scalar", n.morphs.start, n.morphs.end + 1)?;
+        let Range { start, end } = n.morphs;
+        if start > end || end > scalars {
+            return Err(BuildError::invalid(format!(
+                "{}: its morph weights are scalars {start} to {end}, there {} {scalars}",
+                place(),
+                are(scalars as u64)
+            )));
+        }
     }
     if !is_forest(&parts.nodes, |n| n.parent) {
         return Err(BuildError::invalid(CYCLE));
@@ -254,9 +261,10 @@ fn check_materials(parts: &RigParts) -> Result<(), BuildError> {
 
 fn check_clips(parts: &RigParts) -> Result<(), BuildError> {
     let skeleton = &parts.skeleton;
-    for c in &parts.clips {
+    for (clip, c) in parts.clips.iter().enumerate() {
         if let Some(mismatch) = c.skeleton().mismatch(skeleton) {
-            return Err(BuildError::Skeleton { clip: c.name().to_owned(), mismatch });
+            let fault = BuildError::Skeleton { clip: c.name().to_owned(), mismatch };
+            return Err(fault.within(format!("clip {clip}")));
         }
     }
     // Additive layers are checked by crowds and mixers, which set their number of actions.

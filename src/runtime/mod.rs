@@ -1,7 +1,8 @@
 //! The jobs of a frame, for pipelines that a host arranges: sample, blend, local to model, palette, the palette between
 //! two, skinning, bounds.
 //!
-//! Each job is a plain struct of borrowed inputs and outputs; `run` checks them first. No job allocates. Start with
+//! Each job is a plain struct of borrowed inputs and outputs, whose `run` checks them first; bounds are functions. No job
+//! allocates. Start with
 //! [`SampleJob`]. [`Crowd`](crate::crowd::Crowd) and [`Mixer`](crate::playback::Mixer) do the same work without
 //! them.
 

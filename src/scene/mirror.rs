@@ -72,7 +72,8 @@ impl SceneGraph {
     /// The node of a joint, by name, path or index. `mirror` is the root of a mirror.
     ///
     /// # Errors
-    /// If the node or joint is unknown, the node is not the root of a mirror, several joints match, or the mirror has no node for it.
+    /// If the node or joint is unknown, the node is not the root of a mirror, several joints match, or the mirror has
+    /// no node for it.
     pub fn joint<'a>(
         &self,
         mirror: NodeId,
@@ -94,8 +95,8 @@ impl SceneGraph {
     /// `mirror` is the root of a mirror. To attach a skeleton to another one, attach its root.
     ///
     /// # Errors
-    /// If a node or the joint is unknown, `mirror` is not the root of a mirror, several joints match, the node is a joint or would become
-    /// its own descendant, or the offset is not finite or holds a number above
+    /// If a node or the joint is unknown, `mirror` is not the root of a mirror, several joints match, the node is a
+    /// joint or would become its own descendant, or the offset is not finite or holds a number above
     /// [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn attach<'a>(
         &mut self,
@@ -114,8 +115,8 @@ impl SceneGraph {
     /// Sets the joints of a mirror, given by its root, to model matrices, one per joint of the skeleton.
     ///
     /// # Errors
-    /// If the node is unknown or not the root of a mirror, there is not one matrix per joint, or a matrix is not finite or holds a
-    /// number above [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
+    /// If the node is unknown or not the root of a mirror, there is not one matrix per joint, or a matrix is not finite
+    /// or holds a number above [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn set_models(&mut self, mirror: NodeId, models: &[Affine3x4]) -> Result<(), SceneError> {
         let (have, joints) = (models.len(), self.entry(mirror)?.1.len());
         if have != joints {

@@ -280,6 +280,7 @@ pub fn rows_with_tiers_equal_the_heap() {
                     crowd.set_tiers(Some(tiers(number))).unwrap();
                 }
                 let mut heap = BoneBuffer::new();
+                let mut shares = false;
                 for frame in 0..20 {
                     for (crowd, all, _) in &mut twins {
                         if frame == 7 {
@@ -310,8 +311,10 @@ pub fn rows_with_tiers_equal_the_heap() {
                         assert_eq!(rows[a.from], heap.rows()[b.from], "{at}");
                         assert_eq!(rows[a.to], heap.rows()[b.to], "{at}");
                         assert_eq!(a.factor, b.factor, "{at}");
+                        shares |= a.shared;
                     }
                 }
+                assert_eq!(shares, number == 2);
             }
         }
     }

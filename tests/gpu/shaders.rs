@@ -24,7 +24,7 @@ const USER: &str = "
         @location(0) p: vec3<f32>, @location(4) a: vec4<u32>, @location(5) b: vec4<f32>,
         @location(6) c: vec4<u32>, @location(7) d: vec4<f32>, @location(8) factor: f32,
     ) -> @builtin(position) vec4<f32> {
-        let pair = Shown(3u, 70u, factor);
+        let pair = PalettePair(3u, 70u, factor);
         let sum = transform_point(blend4_between(pair, 1u, a, b), p)
             + transform_point(blend8_between(pair, 1u, a, b, c, d), p)
             + transform_point(palette_rows_between(pair, 2u), p);

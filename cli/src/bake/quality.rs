@@ -99,7 +99,6 @@ impl Quality {
         let mut known: BTreeMap<u16, &String> = BTreeMap::new();
         for (name, of) in &self.0 {
             let joint = skeleton.joint_of_text(name);
-            let joint = joint.and_then(|joint| skeleton.joint(joint));
             let joint = joint.map_err(|source| BakeFault::Joint {
                 file: file.to_owned(),
                 near: match &source {

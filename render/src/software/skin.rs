@@ -107,6 +107,34 @@ mod tests {
     }
 
     #[test]
+    fn vertices_are_blended_between_their_slots() {
+        let primitive = Primitive {
+            positions: vec![[1.0, 0.0, 0.0], [0.0, 2.0, 0.0]],
+            normals: vec![[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]],
+            influences: Influences {
+                per_vertex: 4,
+                joints: vec![0, 1, 0, 0, 1, 0, 0, 0],
+                weights: vec![0.25, 0.75, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+            },
+            ..Default::default()
+        };
+        let moved = |x: f32, q: Quat| {
+            Affine3x4::from_scale_rotation_translation(Vec3::ONE, q, Vec3::new(x, 0.0, 0.0))
+        };
+        let rows = [
+            moved(99.0, Quat::IDENTITY),
+            moved(4.0, Quat::IDENTITY),
+            moved(8.0, Quat::from_rotation_z(std::f32::consts::FRAC_PI_2)),
+        ];
+        let out = skin_vertices(&mesh(&primitive), &rows, &[]).unwrap();
+        let near = |a: [f32; 3], b: Vec3| (Vec3::from_array(a) - b).length() < 1e-5;
+        // 0.25 · (5, 0, 0) + 0.75 · (8, 1, 0)
+        assert!(near(out.positions[0], Vec3::new(7.25, 0.75, 0.0)));
+        assert!(near(out.positions[1], Vec3::new(6.0, 0.0, 0.0)));
+        assert!(near(out.normals[1], Vec3::Y));
+    }
+
+    #[test]
     fn rigid_meshes_ignore_their_influences_and_rows() {
         let primitive = Primitive {
             positions: vec![[1.0, 0.0, 0.0]],

@@ -104,8 +104,10 @@ impl ClipBuilder<'_> {
         for (index, track) in raw.tracks.iter().enumerate() {
             self.add_track(&name, index, track, reference, &mut lanes)?;
         }
+        let mut same = HashMap::new();
+        raw.user_tracks.iter().for_each(|track| *same.entry(track.node).or_insert(0) += 1);
         for track in &raw.user_tracks {
-            let same = raw.user_tracks.iter().filter(|t| t.node == track.node).count();
+            let same = same.get(&track.node).copied().unwrap_or(1);
             self.add_user_track(&name, (track, same), reference, &mut lanes[3])?;
         }
         let mut parts = ClipParts {

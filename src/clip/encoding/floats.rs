@@ -102,7 +102,7 @@ impl<'a> FloatKeys<'a> {
     }
 
     /// Sets the tangents of a spline's key from its derivatives per second, before it and after it. `times` are those of the
-    /// keys. Components of `noise` become 0: the squares of such tangents are denormals.
+    /// keys. Components up to `noise` become 0: the squares of such tangents are denormals.
     pub fn set_tangents(
         &mut self,
         (key, lane): (usize, usize),

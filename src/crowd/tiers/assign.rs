@@ -120,8 +120,8 @@ impl Tiering {
         new_cells.push(cell);
     }
 
-    /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and has a
-    /// palette of its own.
+    /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and
+    /// has a palette of its own.
     pub(super) fn show(&mut self, number: usize, pool: &Pool, all: bool) {
         if pool.changes().is_empty() && !all {
             return;
@@ -206,8 +206,8 @@ impl Tiering {
         moved
     }
 
-    /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are more
-    /// than enough of them.
+    /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are
+    /// more than enough of them.
     pub(super) fn sweep(&mut self) {
         let Self { banks, pools, plan, sweep, instances, .. } = self;
         let frame = plan.clock.frame();
@@ -322,8 +322,8 @@ impl Tiering {
     }
 
     /// To be called when a clip of a pool was unloaded: nothing plays it. Its shared palettes are free, and what was
-    /// evaluated from it is evaluated from what plays now. Nothing is taken before the next frame, so instances show the
-    /// palettes until then.
+    /// evaluated from it is evaluated from what plays now. Nothing is taken before the next frame, so instances show
+    /// the palettes until then.
     pub(in crate::crowd) fn unload(&mut self, number: usize, clip: u16) {
         let Self { pools, banks, .. } = self;
         let Some(ranked) = pools.get_mut(number) else {
@@ -337,8 +337,8 @@ impl Tiering {
         banks.mark_clip(number, clip);
     }
 
-    /// To be called when the clips of a pool have changed: instances that show a shared palette of a clip that was unloaded
-    /// have none, and look for another one.
+    /// To be called when the clips of a pool have changed: instances that show a shared palette of a clip that was
+    /// unloaded have none, and look for another one.
     pub(super) fn miss_unloaded(&mut self, number: usize) {
         let Self { pools, banks, .. } = self;
         for cell in &mut pools[number].cell {

@@ -83,11 +83,11 @@ pub(crate) struct Bank {
     hint_room: u32,
     /// Index of each cell's instance; of shared cells the [bits](super::shared::PhaseKey::bits) of their phase.
     owner: [u32; CELLS],
-    /// The frame in which each cell was updated, unless all were [later](Self::whole); of shared cells the frame in which
-    /// they were taken.
+    /// The frame in which each cell was updated, unless all were [later](Self::whole); of shared cells the frame in
+    /// which they were taken.
     updated: [u32; CELLS],
-    /// Time of the earlier and of the later palette of interpolated cells, in seconds of the crowd. Empty until the bank
-    /// is interpolated.
+    /// Time of the earlier and of the later palette of interpolated cells, in seconds of the crowd. Empty until the
+    /// bank is interpolated.
     times: Vec<[f64; 2]>,
     /// Input that each palette was evaluated from, by [slot](Self::slot).
     inputs: Vec<CellInput>,
@@ -340,8 +340,8 @@ impl Bank {
 /// Sets of cells that a frame treats alike.
 impl Bank {
     /// The cells that a frame must evaluate, and others that it evaluates if the budget allows. `rate` is that of the
-    /// bank's tier; `scheduled` says of each instance whether it is scheduled, unless all are; `lost` that the memory has
-    /// no palettes.
+    /// bank's tier; `scheduled` says of each instance whether it is scheduled, unless all are; `lost` that the memory
+    /// has no palettes.
     #[inline(always)]
     pub fn requested(
         &self,
@@ -405,8 +405,8 @@ impl Bank {
         }
     }
 
-    /// Renews the inputs of the cells that a frame evaluates, and when their palettes are reached. With a `budget`, inputs
-    /// are stored though the tier is updated in every frame: cells may have to wait.
+    /// Renews the inputs of the cells that a frame evaluates, and when their palettes are reached. With a `budget`,
+    /// inputs are stored though the tier is updated in every frame: cells may have to wait.
     #[inline(never)]
     pub fn renew(
         &mut self,

@@ -153,8 +153,8 @@ impl Banks {
         all * u32::from(rate) / 16
     }
 
-    /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or one
-    /// with about as few that has a bank with a free cell of the kind.
+    /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or
+    /// one with about as few that has a bank with a free cell of the kind.
     pub fn phase_of(&self, kind: BankKind, rate: u8) -> u8 {
         if rate == 1 {
             return 0;
@@ -356,8 +356,8 @@ impl Banks {
         }
     }
 
-    /// Makes room for what a cell keeps, and all cells of the banks that have come with it. `stores`: whether the inputs
-    /// of the cell's tier are stored.
+    /// Makes room for what a cell keeps, and all cells of the banks that have come with it. `stores`: whether the
+    /// inputs of the cell's tier are stored.
     pub fn fit(&mut self, cell: u32, pool: &Pool, stores: bool) {
         for bank in std::mem::replace(&mut self.fitted, self.all.len())..self.all.len() {
             self.need_hints(bank, pool);
@@ -391,8 +391,8 @@ impl Banks {
         self.all.iter_mut().filter(of_pool).for_each(|bank| bank.mark_clip(clip));
     }
 
-    /// Whether a cell that an instance of a pool shows is one of the pool's shared palettes. It is not when its clip was
-    /// unloaded.
+    /// Whether a cell that an instance of a pool shows is one of the pool's shared palettes. It is not when its clip
+    /// was unloaded.
     pub fn shares(&self, pool: usize, cell: u32) -> bool {
         let (bank, place) = split(cell);
         let shared = |b: &Bank| {

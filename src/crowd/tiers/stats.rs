@@ -7,8 +7,8 @@ pub struct TierStats {
     pub instances: usize,
     /// Number of these instances that show a shared palette.
     pub shared: usize,
-    /// Number of these instances that were evaluated into unshared palettes. An interpolated one counts once, though it writes
-    /// two palettes if it is new, changed by a call, or predicted otherwise than before.
+    /// Number of these instances that were evaluated into unshared palettes. An interpolated one counts once, though it
+    /// writes two palettes if it is new, changed by a call, or predicted otherwise than before.
     pub evaluated: usize,
     /// Instances that kept the palettes of an earlier frame.
     pub held: usize,

@@ -8,41 +8,41 @@ use crate::words::{are, number, plural};
 /// The most tiers.
 pub const MAX_TIERS: usize = 16;
 
-/// The rates of tiers: the number of frames from one update of an instance to the next. They divide 16, the frames after which all phases
-/// of all rates return.
+/// The rates of tiers: the number of frames from one update of an instance to the next. They divide 16, the frames
+/// after which all phases of all rates return.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 
 /// How instances of a range of heights on screen are evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
-    /// The least height on screen in pixels: of the longest side of the rest pose's box, around the meshes, or around the
-    /// joints of a rig that draws nothing. Finite, at least 0. Default 0.
+    /// The least height on screen in pixels: of the longest side of the rest pose's box, around the meshes, or around
+    /// the joints of a rig that draws nothing. Finite, at least 0. Default 0.
     pub height: f32,
     /// Frames from one update to the next, one of [`RATES`]. Default 1.
     pub rate: u8,
     /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
-    /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency: the
-    /// next pose is predicted from what plays and from the length of the last frames. A call that changes what plays
-    /// predicts it anew; one that sets what is set already does not. Held rows are up to `rate` - 1 frames late. Default
-    /// false.
+    /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency:
+    /// the next pose is predicted from what plays and from the length of the last frames. A call that changes what
+    /// plays predicts it anew; one that sets what is set already does not. Held rows are up to `rate` - 1 frames late.
+    /// Default false.
     pub interpolate: bool,
-    /// The error within which instances share palettes, in metres of model space, above 0. Default `None`: every instance
-    /// has a palette of its own.
+    /// The error within which instances share palettes, in metres of model space, above 0. Default `None`: every
+    /// instance has a palette of its own.
     ///
     /// Instances of one rig share that play the same single clip at full weight on a layer of full weight without mask,
-    /// and those that play nothing. Layers and actions whose weight is 0 do not count, unless the weight fades. Instances
-    /// with overrides of joints, or with a mirror, do not share.
+    /// and those that play nothing. Layers and actions whose weight is 0 do not count, unless the weight fades.
+    /// Instances with overrides of joints, or with a mirror, do not share.
     ///
-    /// An instance shows the nearest of the clip's phases. A clip has as many as keep all vertices within the error when
-    /// the instance looks for its phase: half of a phase at the largest speed in the clip, with the jumps of step keys. In
-    /// a tier of a lower `rate` the instance shows that phase until it looks again, so what moves in half of these frames
-    /// is added. A clip that needs more than 4,096 phases, or jumps farther than the error, is not shared. Shared palettes
-    /// are not interpolated.
+    /// An instance shows the nearest of the clip's phases. A clip has as many as keep all vertices within the error
+    /// when the instance looks for its phase: half of a phase at the largest speed in the clip, with the jumps of step
+    /// keys. In a tier of a lower `rate` the instance shows that phase until it looks again, so what moves in half of
+    /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than the error, is not shared.
+    /// Shared palettes are not interpolated.
     ///
-    /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where it
-    /// is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that plays
-    /// it. That takes some milliseconds per minute of a clip whose tracks have common key times, ten times as long if each
-    /// has its own, and two seconds at most: what needs longer is not shared.
+    /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where
+    /// it is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that
+    /// plays it. That takes some milliseconds per minute of a clip whose tracks have common key times, ten times as
+    /// long if each has its own, and two seconds at most: what needs longer is not shared.
     pub shared_error: Option<f32>,
     /// The detail of the rig whose palette instances have. It has fewer rows, and only the meshes of its level can be
     /// drawn with them: see [`Shown::detail`](crate::crowd::Shown::detail). Default `None`: the full rig.
@@ -76,8 +76,8 @@ pub struct Tiers {
     pub hysteresis: f32,
     /// The most frames that an instance waits for the budget, counted from its last update. At least 1. Default 32.
     pub max_age: u32,
-    /// The tier of instances that have none in the pictures and are in a map of shadows, unless their height there gives a
-    /// coarser one, or none. Default `None`: the height alone decides.
+    /// The tier of instances that have none in the pictures and are in a map of shadows, unless their height there
+    /// gives a coarser one, or none. Default `None`: the height alone decides.
     pub shadows: Option<usize>,
 }
 
@@ -143,8 +143,9 @@ const HUMAN_SIZE: f32 = 1.8;
 
 impl Tiers {
     /// Fits tiers for people of 1.8 m, as the default ones are, to a model whose rest pose has a box of this longest
-    /// side, in units of the model: [`Tier::shared_error`] becomes as large in relation to the model. The error in pixels
-    /// is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes nothing.
+    /// side, in units of the model: [`Tier::shared_error`] becomes as large in relation to the model. The error in
+    /// pixels is then the same, since tiers go by the height on screen. A side that is not above 0 and finite changes
+    /// nothing.
     #[must_use]
     pub fn for_size(mut self, longest_side: f32) -> Self {
         let factor = longest_side / HUMAN_SIZE;

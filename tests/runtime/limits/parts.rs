@@ -81,7 +81,7 @@ fn even_timelines_may_be_longer_than_others() {
     let more = even(MAX_KEYS as u32 + 1);
     assert_eq!(count(keys(more)), [MAX_KEYS + 1, MAX_KEYS]);
     let few = keys(vec![0.0]).unwrap_err().to_string();
-    assert!(few.contains("timeline 0 has fewer than 2 keys"), "{few}");
+    assert!(few.contains("timeline 0 has 1 key, at least 2 are needed"), "{few}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! At speed 0 a character stands still: times, fades and warps go on from there.
 
 use super::stage::{marked, rig};
-use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, Tier, Tiers, View};
+use phalanx::crowd::{BoneBuffer, Crowd, CrowdSnapshot, InstanceId, Tier, Tiers, View};
 use phalanx::playback::{CrossFade, LayerOptions, Mixer, PlayOptions, Sync};
 
 /// A mixer with two layers in the middle of a warped crossfade, a layer's fade, and a fade that ends its action.
@@ -180,6 +180,8 @@ fn rows_of_tiers_stand_with_their_characters() {
             crowd.advance(1.0 / 60.0).unwrap();
             crowd.evaluate(&mut bones);
         }
+        let shares = |&i: &InstanceId| crowd.shown(i).is_some_and(|shown| shown.shared);
+        assert_eq!(all.iter().any(shares), shared_error.is_some());
         let (still, moves) = (&all[6..18], [all[0], all[23]]);
         for &i in still {
             crowd.player(i).unwrap().set_character_speed(0.0).unwrap();

@@ -392,6 +392,8 @@ fn rollback_over_spawns_and_despawns() {
             crowd.evaluate(bones);
         };
         frame(&mut crowd, &mut bones);
+        let shares = |&i: &InstanceId| crowd.shown(i).is_some_and(|shown| shown.shared);
+        assert_eq!(all.iter().any(shares), shared_error.is_some());
         let snapshot = crowd.snapshot();
         let rows = bones.rows().len();
         for _ in 0..20 {
