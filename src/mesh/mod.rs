@@ -18,6 +18,7 @@ pub(crate) use image::Survey;
 pub(crate) use image::is_mime_type;
 pub use image::{Image, ImageData, ImageMode};
 pub use influences::Influences;
+#[cfg(feature = "gltf")]
 pub(crate) use material::TEX_COORD_SETS;
 pub use material::{AlphaMode, Material};
 pub use texture::{Filter, Sampler, Texture, TextureTransform, Wrap};

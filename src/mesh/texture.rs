@@ -105,6 +105,7 @@ impl Wrap {
     pub const ALL: [Self; 3] = [Self::Repeat, Self::ClampToEdge, Self::MirroredRepeat];
 }
 
+#[cfg(any(feature = "gltf", feature = "phx"))]
 impl Filter {
     /// Filters of enlarged textures, in the order of their numbers in files.
     pub(crate) const MAG: [Self; 2] = [Self::Nearest, Self::Linear];
