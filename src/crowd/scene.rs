@@ -87,7 +87,7 @@ impl Crowd {
             };
         }
         let mirror = scene.mirror(skeleton, joints.clone(), true)?;
-        scene.place_root(mirror, pool.state().world(index))?;
+        scene.place_root(mirror, pool.state().world(index));
         self.mirrors.add(Mirrored {
             instance,
             mirror,
@@ -189,15 +189,14 @@ impl Crowd {
             let Ok((pool, index)) = self.instance_mut(m.instance) else {
                 continue;
             };
-            let Ok(hangs) = scene.place_root(m.mirror, pool.state().world(index)) else {
-                // The mirror is in another scene.
+            let Some((root, hangs)) = scene.place_root(m.mirror, pool.state().world(index)) else {
                 continue;
             };
             hung |= hangs;
             stats.mirrored += 1;
             stats.evaluated += usize::from(pool.refresh_watched(index));
             if let Some(row) = pool.watched().row(index) {
-                scene.write_models(m.mirror, |joint| row.model(joint));
+                scene.write_models(root + 1, &m.joints, |joint| row.model(joint));
             }
         }
         scene.update();

@@ -227,13 +227,18 @@ impl SceneGraph {
     }
 
     pub(super) fn index(&self, node: NodeId) -> Result<usize, SceneError> {
+        let foreign = node.scene != self.id();
+        self.find(node).ok_or(SceneError::UnknownNode { node, foreign })
+    }
+
+    /// The index of a node, if the scene has it.
+    #[inline]
+    pub(super) fn find(&self, node: NodeId) -> Option<usize> {
         let i = node.index as usize;
         let good = node.scene == self.id()
             && self.live.get(i) == Some(&true)
             && self.generation[i] == node.generation;
-        let foreign = node.scene != self.id();
-        let unknown = SceneError::UnknownNode { node, foreign };
-        good.then_some(i).ok_or(unknown)
+        good.then_some(i)
     }
 
     pub(super) fn handle(&self, index: usize) -> NodeId {

@@ -118,61 +118,69 @@ impl SceneGraph {
     /// If the node is unknown or not the root of a mirror, there is not one matrix per joint, or a matrix is not finite
     /// or holds a number above [`MAX_WORLD`](crate::skeleton::MAX_WORLD).
     pub fn set_models(&mut self, mirror: NodeId, models: &[Affine3x4]) -> Result<(), SceneError> {
-        let (have, joints) = (models.len(), self.entry(mirror)?.1.len());
+        let (entry, skeleton) = self.entry(mirror)?;
+        let (first, nodes) = (entry.root as usize + 1, entry.joints.clone());
+        let (have, joints) = (models.len(), skeleton.len());
         if have != joints {
             return Err(SceneError::Models { have, joints });
         }
         for model in models {
             within("model matrix of a joint", *model)?;
         }
-        self.write_models(mirror, |joint| models.get(usize::from(joint)));
+        self.write_models(first, &nodes, |joint| models.get(usize::from(joint)));
         Ok(())
     }
 
-    /// Writes model matrices into the joints of a mirror. A node whose matrix is unchanged is not marked dirty.
+    /// Writes model matrices into the nodes of these joints, the first of which has this index. A node whose matrix is
+    /// unchanged is not marked dirty.
+    #[inline]
     pub(crate) fn write_models<'a>(
         &mut self,
-        mirror: NodeId,
+        first: usize,
+        joints: &[u16],
         model: impl Fn(u16) -> Option<&'a Affine3x4>,
     ) {
-        let Ok((entry, _)) = self.entry(mirror) else {
-            return;
-        };
-        let joints = Arc::clone(&entry.joints);
-        for (node, &joint) in (mirror.index() + 1..).zip(&joints[..]) {
+        for (node, &joint) in (first..).zip(joints) {
             if let Some(model) = model(joint) {
                 self.write_local(node, model);
             }
         }
     }
 
-    /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns whether the root has a
-    /// parent.
+    /// Sets a mirror's root to its instance's world transform if the root has no parent. Returns the root's index, behind
+    /// which the joints lie, and whether the root has a parent; `None` if the mirror is not in this scene.
+    #[inline]
     pub(crate) fn place_root(
         &mut self,
         mirror: NodeId,
         world: &Affine3x4,
-    ) -> Result<bool, SceneError> {
-        self.entry(mirror)?;
-        let root = mirror.index();
+    ) -> Option<(usize, bool)> {
+        let root = self.root_of(mirror)?;
         let hangs = self.parent[root] != NONE;
         if !hangs {
             self.write_local(root, world);
         }
-        Ok(hangs)
+        Some((root, hangs))
     }
 
     /// The world transform of a mirror's root if the root has a parent.
     pub(crate) fn hung_root(&self, mirror: NodeId) -> Option<Affine3x4> {
-        self.entry(mirror).ok()?;
-        let root = mirror.index();
+        let root = self.root_of(mirror)?;
         let hangs = self.parent[root] != NONE;
         hangs.then(|| self.world[root].into())
     }
 
     /// Whether the scene has a mirror.
     pub(crate) fn has(&self, mirror: NodeId) -> bool {
-        self.entry(mirror).is_ok()
+        self.root_of(mirror).is_some()
+    }
+
+    /// The index of a mirror's root, without the cost of an error.
+    #[inline]
+    fn root_of(&self, mirror: NodeId) -> Option<usize> {
+        let root = self.find(mirror)?;
+        let entry = self.mirrors.get(self.mirror_of[root] as usize)?;
+        (entry.root == mirror.index && entry.skeleton.is_some()).then_some(root)
     }
 
     /// Whether a mirror belonged to this scene and was removed.
@@ -194,9 +202,9 @@ impl SceneGraph {
     }
 
     fn entry(&self, mirror: NodeId) -> Result<(&MirrorEntry, &Arc<Skeleton>), SceneError> {
-        let root = self.index(mirror)?;
-        let entry = self.mirrors.get(self.mirror_of[root] as usize);
-        let entry = entry.filter(|entry| entry.root == mirror.index);
+        self.index(mirror)?;
+        let entry =
+            self.root_of(mirror).and_then(|root| self.mirrors.get(self.mirror_of[root] as usize));
         entry
             .and_then(|entry| Some((entry, entry.skeleton.as_ref()?)))
             .ok_or(SceneError::NotMirror { node: mirror })
