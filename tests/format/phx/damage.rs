@@ -44,6 +44,11 @@ pub fn values() -> Tested {
     let rest = lanes + 2 * joints + 4 * joints;
     // A float, and a quaternion behind it.
     let channel = parts[seal::find(&parts, b"SKEL")].bytes.len() - 48;
+    // Morph ranges are last: node, first scalar, number.
+    let node = &parts[seal::find(&parts, b"NODE")].bytes;
+    let range = node.len() - 12;
+    let scalars = made::rig().skeleton().scalars().len() as u32;
+    let beyond = scalars + 1 - seal::u32_at(node, range + 4);
     let clip = &parts[seal::find(&parts, b"CLIP")].bytes;
     let timelines = seal::u32_at(clip, 24) as usize;
     let times = 96 + 4 * timelines;
@@ -73,6 +78,8 @@ pub fn values() -> Tested {
         (b"NODE", 20 + 8, u32s(3), "form a cycle"),
         (b"NODE", 20 + 14, vec![2, 0], "the flags of a node is 2, the limit is 1"),
         (b"NODE", 20 + 16, nan.clone(), "transform of a node"),
+        (b"NODE", range, u32s(5_000), "the node of a morph range is 5000"),
+        (b"NODE", range + 8, u32s(beyond), "its morph weights are scalars"),
         (b"MATL", 0, u32s(u32::MAX), "materials is"),
         (b"MATL", 4, u32s(77_777), "a name is 77777"),
         (b"MATL", 4 + 4, nan.clone(), "numbers of a material: number 0"),
@@ -157,7 +164,14 @@ pub fn values() -> Tested {
         (b"CLIP", rows, nan, "is NaN, the limit is"),
     ];
     table(&parts)?;
-    refused(&parts, cases)
+    refused(&parts, cases)?;
+    // The node's range a second time.
+    let mut twice = seal::parts(&made::library(&made::rig()));
+    let node = seal::find(&twice, b"NODE");
+    let again = twice[node].bytes[range..].to_vec();
+    twice[node].bytes.extend(again);
+    let count = seal::u32_at(&twice[node].bytes, 16) + 1;
+    refused(&twice, vec![(b"NODE", 16, u32s(count), "has two morph ranges")])
 }
 
 /// Bones are numbered as FORMAT.md lists them.
