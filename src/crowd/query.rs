@@ -14,8 +14,8 @@ impl Crowd {
     /// of its two poses. [`shown`](Self::shown) says more. `None` if the instance was hidden, out of the picture, or did
     /// not exist in that frame. The range is valid until the next frame is scheduled.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
-        let shown = self.shown(instance)?;
-        Some(if shown.factor < 0.5 { shown.from } else { shown.to })
+        let (_, [from, to], factor) = self.palettes_of(instance)?;
+        Some(if factor < 0.5 { from } else { to })
     }
 
     /// The instances that are alive, by the indices of rigs, then of instances.

@@ -259,13 +259,25 @@ impl Crowd {
     /// # }
     /// ```
     pub fn shown(&self, instance: InstanceId) -> Option<Shown> {
+        let (cell, [from, to], factor) = self.palettes_of(instance)?;
+        let BankKind { tier, detail, .. } = *self.tiering.banks.of_cell(cell).0.kind();
+        let shared = tier == SHARED;
+        let stayed = !shared && from == to && self.tiering.new.binary_search(&cell).is_err();
+        let detail = usize::from(detail).checked_sub(1);
+        Some(Shown { from, to, factor, detail, shared, stayed })
+    }
+
+    /// The cell that an instance shows, the rows of its earlier and its later palette, and the factor between them.
+    pub(in crate::crowd) fn palettes_of(
+        &self,
+        instance: InstanceId,
+    ) -> Option<(u32, [Range<usize>; 2], f32)> {
         let (number, index) = self.ranked(instance)?;
-        let Tiering { banks, plan, new, .. } = &self.tiering;
         let cell = self.tiering.cell(number, index)?;
-        let (bank, place) = banks.of_cell(cell);
-        let BankKind { tier, detail, rows, .. } = *bank.kind();
-        let [from, to] = bank.rows_of(place).map(|first| first..first + rows as usize);
-        let (now, shared) = (plan.clock.time(), tier == SHARED);
+        let (bank, place) = self.tiering.banks.of_cell(cell);
+        let rows = bank.kind().rows as usize;
+        let [from, to] = bank.rows_of(place).map(|first| first..first + rows);
+        let now = self.tiering.plan.clock.time();
         let factor = match bank.times(place) {
             _ if from == to => 0.0,
             // The earlier pose may lie ahead of now, where steps have become shorter.
@@ -275,9 +287,7 @@ impl Crowd {
             Some(_) => 1.0,
             None => 0.0,
         };
-        let stayed = !shared && from == to && new.binary_search(&cell).is_err();
-        let detail = usize::from(detail).checked_sub(1);
-        Some(Shown { from, to, factor, detail, shared, stayed })
+        Some((cell, [from, to], factor))
     }
 
     /// The numbers of an instance's pool and of itself, if the last frame knew it: it may have the index of one that is

@@ -56,7 +56,7 @@ pub(super) struct PhaseClocks {
     pub origins: Vec<Origin>,
 }
 
-/// Those of a chunk.
+/// The clocks of a chunk.
 pub(super) struct ChunkClocks<'a> {
     pub all: &'a mut [PhaseClock],
     /// Seconds since the chunk's moment.
