@@ -155,7 +155,7 @@ impl SceneGraph {
         mirror: NodeId,
         world: &Affine3x4,
     ) -> Option<(usize, bool)> {
-        let root = self.root_of(mirror)?;
+        let root = self.find_mirror(mirror)?.0.root as usize;
         let hangs = self.parent[root] != NONE;
         if !hangs {
             self.write_local(root, world);
@@ -165,22 +165,14 @@ impl SceneGraph {
 
     /// The world transform of a mirror's root if the root has a parent.
     pub(crate) fn hung_root(&self, mirror: NodeId) -> Option<Affine3x4> {
-        let root = self.root_of(mirror)?;
+        let root = self.find_mirror(mirror)?.0.root as usize;
         let hangs = self.parent[root] != NONE;
         hangs.then(|| self.world[root].into())
     }
 
     /// Whether the scene has a mirror.
     pub(crate) fn has(&self, mirror: NodeId) -> bool {
-        self.root_of(mirror).is_some()
-    }
-
-    /// The index of a mirror's root, without the cost of an error.
-    #[inline]
-    fn root_of(&self, mirror: NodeId) -> Option<usize> {
-        let root = self.find(mirror)?;
-        let entry = self.mirrors.get(self.mirror_of[root] as usize)?;
-        (entry.root == mirror.index && entry.skeleton.is_some()).then_some(root)
+        self.find_mirror(mirror).is_some()
     }
 
     /// Whether a mirror belonged to this scene and was removed.
@@ -203,10 +195,15 @@ impl SceneGraph {
 
     fn entry(&self, mirror: NodeId) -> Result<(&MirrorEntry, &Arc<Skeleton>), SceneError> {
         self.index(mirror)?;
-        let entry =
-            self.root_of(mirror).and_then(|root| self.mirrors.get(self.mirror_of[root] as usize));
-        entry
-            .and_then(|entry| Some((entry, entry.skeleton.as_ref()?)))
-            .ok_or(SceneError::NotMirror { node: mirror })
+        self.find_mirror(mirror).ok_or(SceneError::NotMirror { node: mirror })
+    }
+
+    /// A mirror and its skeleton by the root, without the cost of an error.
+    #[inline]
+    fn find_mirror(&self, mirror: NodeId) -> Option<(&MirrorEntry, &Arc<Skeleton>)> {
+        let root = self.find(mirror)?;
+        let entry = self.mirrors.get(self.mirror_of[root] as usize);
+        let entry = entry.filter(|entry| entry.root == mirror.index)?;
+        Some((entry, entry.skeleton.as_ref()?))
     }
 }
