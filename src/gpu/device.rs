@@ -193,11 +193,11 @@ impl Gpu {
         &self.palette
     }
 
-    /// An unmapped buffer with unspecified contents.
+    /// Creates an unmapped buffer with unspecified contents. `what` is its label, and its name in the error.
     ///
     /// # Errors
     /// If `size` is above the device's limit: wgpu's own error lacks the numbers.
-    pub(super) fn empty_buffer(
+    pub fn empty_buffer(
         &self,
         what: &'static str,
         size: u64,

@@ -160,17 +160,9 @@ impl Canvas {
         let PictureSize { width, height } = self.size;
         let row_bytes = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);
         let bytes = u64::from(row_bytes) * u64::from(height);
-        let limit = gpu.device.limits().max_buffer_size;
-        if bytes > limit {
-            let what = "the picture's read-back buffer, in bytes,";
-            return Err(GpuError::Limit { what, needed: bytes, limit });
-        }
-        let readback = gpu.device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("picture read-back"),
-            size: bytes,
-            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        });
+        let usage = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let what = "the picture's read-back buffer, in bytes,";
+        let readback = gpu.empty_buffer(what, bytes, usage)?;
         let mut encoder = gpu.device.create_command_encoder(&Default::default());
         encoder.copy_texture_to_buffer(
             self.picture.texture.as_image_copy(),
