@@ -11,7 +11,7 @@ use super::timeline::{MAX_IRREGULAR_KEYS, MAX_KEYS, Timeline, regular_rate};
 use crate::error::BuildError;
 use crate::math::{Fnv1a, Row, within};
 use crate::skeleton::{MAX_SECONDS, Skeleton};
-use crate::words::{plural, shorten};
+use crate::words::plural;
 
 /// Whether a clip replaces a pose or is added to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -161,8 +161,8 @@ impl Clip {
             times.extend_from_slice(keys);
         }
         if hints > usize::from(u16::MAX) {
-            let what = format!("clip \"{}\": {hints} irregular timelines", shorten(&parts.name));
-            return Err(BuildError::limit(what, hints, u16::MAX.into()));
+            let what = format!("{hints} irregular timelines");
+            return Err(BuildError::clip_limit(&parts.name, what, hints, u16::MAX.into()));
         }
         let mut clip = Self {
             name: parts.name,

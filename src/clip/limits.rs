@@ -29,9 +29,8 @@ pub(super) fn check_rows(clip: &Clip) -> Result<(), BuildError> {
     for (what, needed, have) in pairs {
         let limit = have.saturating_mul(MAX_SHARING).saturating_add(SHARING_BASE);
         if needed > limit {
-            let name = shorten(&clip.name);
-            let words = format!("clip \"{name}\": blocks that share {what} read {needed} {what}");
-            return Err(BuildError::limit(words, needed, limit));
+            let words = format!("blocks that share {what} read {needed} {what}");
+            return Err(BuildError::clip_limit(&clip.name, words, needed, limit));
         }
     }
     if all_within(bytemuck::cast_slice(&clip.rows), MAX_LENGTH) {
@@ -58,8 +57,8 @@ pub(super) fn check_keys(
     if keys <= limit {
         return Ok(());
     }
-    let what = format!("clip \"{}\": timeline {timeline} has {keys} keys", shorten(clip));
-    Err(BuildError::limit(what, keys, limit))
+    let what = format!("timeline {timeline} has {keys} keys");
+    Err(BuildError::clip_limit(clip, what, keys, limit))
 }
 
 /// A number of a clip beyond its limit.

@@ -2,7 +2,6 @@
 
 use super::clip_data::Clip;
 use crate::error::BuildError;
-use crate::words::shorten;
 
 /// Limit on the markers of a clip: events store 16-bit marker indices.
 pub const MAX_MARKERS: usize = u16::MAX as usize;
@@ -31,8 +30,8 @@ pub(super) fn sorted(
 ) -> Result<Vec<Marker>, BuildError> {
     if markers.len() > MAX_MARKERS {
         let count = markers.len();
-        let what = format!("clip \"{}\": {count} markers", shorten(clip));
-        return Err(BuildError::limit(what, count, MAX_MARKERS));
+        let what = format!("{count} markers");
+        return Err(BuildError::clip_limit(clip, what, count, MAX_MARKERS));
     }
     let within = |m: &&Marker| !(0.0..=duration).contains(&m.time);
     if let Some(bad) = markers.iter().find(within) {

@@ -26,7 +26,7 @@ pub(crate) const MAX_ROOT_STEPS: u64 = 1 << 28;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// A fault that no host treats in a way of its own: the words say what is wrong, and where.
+    /// A fault that no host treats separately: the words say what is wrong, and where.
     #[error("{0}")]
     Invalid(Cow<'static, str>),
     /// An index is out of range.
@@ -164,6 +164,16 @@ impl BuildError {
     /// A fault of a clip in words.
     pub(crate) fn of_clip(clip: &str, words: impl std::fmt::Display) -> Self {
         Self::invalid(format!("clip \"{}\": {words}", shorten(clip)))
+    }
+
+    /// An exceeded limit of a clip; `what` counts what is limited.
+    pub(crate) fn clip_limit(
+        clip: &str,
+        what: impl std::fmt::Display,
+        needed: usize,
+        limit: usize,
+    ) -> Self {
+        Self::limit(format!("clip \"{}\": {what}", shorten(clip)), needed, limit)
     }
 
     /// More than is allowed.

@@ -79,21 +79,14 @@ impl PoolIdentity {
     /// The first difference between the snapshot's identity and that of a library: what differs, and how.
     pub fn difference(&self, library: &Library) -> Option<(&'static str, String)> {
         let (now, rig) = (library.identity(), library.rig_text());
-        if self.structure != now.structure {
-            let (here, then) = (now.structure, self.structure);
-            let text = "has a skeleton of hash";
-            return Some((
-                "rigs",
-                format!("{rig} {text} {here:016x}, in the snapshot {then:016x}"),
-            ));
-        }
-        if self.layout != now.layout {
-            let (here, then) = (now.layout, self.layout);
-            let text = "has a lane order of hash";
-            return Some((
-                "rigs",
-                format!("{rig} {text} {here:016x}, in the snapshot {then:016x}"),
-            ));
+        for (what, here, then) in
+            [("skeleton", now.structure, self.structure), ("lane order", now.layout, self.layout)]
+        {
+            if here != then {
+                let text =
+                    format!("{rig} has a {what} of hash {here:016x}, in the snapshot {then:016x}");
+                return Some(("rigs", text));
+            }
         }
         if self.layers != now.layers {
             let same = self.layers.iter().zip(&now.layers);
