@@ -1,8 +1,8 @@
 //! Baking: reduces clips of f32 keys to 16-bit keys, within a measured error bound.
 //!
 //! Start with [`bake`]; clips are independent, so a host bakes them in parallel. [`measure_error`] compares any two
-//! clips, [`measure_source`] compares a clip with the file that it was made from. The error metric is that of ACL (Animation Compression Library):
-//! the displacement in model space of points on a shell around each joint.
+//! clips, [`measure_source`] compares a clip with the file that it was made from. The error metric is that of ACL
+//! (Animation Compression Library): the displacement in model space of points on a shell around each joint.
 
 mod locals;
 mod metric;

@@ -143,7 +143,7 @@ fn by_node(clip: &RawClip) -> TracksOf {
     tracks
 }
 
-/// Per node, whether a clip animates it.
+/// For each node, whether a clip animates it.
 fn moving(raw: &RawScene, clip: &RawClip, lengths: &Lengths) -> Result<Vec<bool>, BuildError> {
     let mut moving = vec![false; raw.nodes.len()];
     for (index, track) in clip.tracks.iter().enumerate() {

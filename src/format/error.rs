@@ -56,7 +56,7 @@ impl ReadError {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The first bytes are not those of a .phx file.
+    /// The file does not begin as a .phx file does.
     Magic,
     /// The version is not 1.
     Version {

@@ -41,7 +41,7 @@ pub fn save<E: From<WriteError>>(
     Ok(new.finish()?)
 }
 
-/// Removes the temporary file that a killed process has left beside a file. A file that another process is writing, or
+/// Removes the temporary file that a killed process has left next to a file. A file that another process is writing, or
 /// that cannot be removed, is left alone.
 pub fn remove_leftovers(path: &Path) {
     let Ok(place) = behind_links(path) else {

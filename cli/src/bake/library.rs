@@ -265,7 +265,7 @@ struct Made {
     baked: Vec<Baked>,
     /// What binding changed, a line each.
     notes: Vec<String>,
-    /// What the import says; `None` of an input whose names alone are needed.
+    /// Report of the import; `None` for an input of which only the names are needed.
     import: Option<FileReport>,
 }
 

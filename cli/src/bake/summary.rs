@@ -31,7 +31,7 @@ pub struct FileSummary {
     pub skipped: bool,
     pub bytes: u64,
     pub clips: Vec<ClipSummary>,
-    /// What error and shell are beside the model's size, if they are out of proportion.
+    /// Notes on an error or a shell that is out of proportion to the model's size.
     pub notes: Vec<String>,
 }
 

@@ -45,7 +45,7 @@ pub struct Setup {
     pub background: bool,
     /// How many of the last actors stand beside the others.
     pub beside: usize,
-    /// Those beside are scaled to the height of the first and stand on its ground.
+    /// True if each of these actors is scaled to the height of the first and stands on its ground.
     pub fit_each: bool,
 }
 

@@ -158,7 +158,7 @@ fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Co
     ui.label(state(viewer.tiers.palettes(), frame));
 }
 
-/// What a frame did with its budget.
+/// Text for the use that a frame made of its budget.
 fn state(budget: Option<usize>, frame: &TierFrame) -> String {
     let number = |n: usize| count(n as u64);
     let own: usize = frame.tiers.iter().map(|t| t.evaluated).sum();

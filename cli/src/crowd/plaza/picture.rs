@@ -15,7 +15,7 @@ use phalanx_workload::plaza::{self, Plaza};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What the views of a crowd refuse, as an error of the program.
+/// A refusal of the crowd's views, as an error of the program.
 fn refused(error: ViewError) -> CliError {
     match error {
         ViewError::Render(error) => CliError::Render(error),
