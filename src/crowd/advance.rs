@@ -21,7 +21,7 @@ const CHANGED: usize = 16;
 /// The events of the last step, and the buffers of the ranges.
 #[derive(Debug, Default)]
 pub(crate) struct Passages {
-    /// Events and changes of all ranges; the arrays of root motion are borrowed from each pool in turn.
+    /// Events and changes of all ranges; the arrays of root motion are borrowed from one pool after another.
     all: Passed,
     /// Events, changes and root motion of every range but the first.
     later: Vec<Passed>,

@@ -54,7 +54,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Default)]
 pub struct Crowd {
-    /// The pool of each rig, by slot; `None` for a slot whose rig was removed.
+    /// The pool of each rig, by index; `None` for an index whose rig was removed.
     pub(crate) pools: Vec<Option<Pool>>,
     pub(super) rigs: RigNumbers,
     pub(crate) scratches: Scratches,
@@ -156,9 +156,9 @@ impl Crowd {
             return Err(CrowdError::InUse { name: pool.library().rig_text(), users });
         }
         let removed = pool.rig().clone();
-        if let Some(slot) = self.rigs.slot(rig) {
-            self.pools[slot] = None;
-            self.tiering.remove(slot);
+        if let Some(index) = self.rigs.index(rig) {
+            self.pools[index] = None;
+            self.tiering.remove(index);
         }
         self.rigs.remove(rig);
         Ok(removed)
@@ -169,7 +169,7 @@ impl Crowd {
         Ok(self.pool(rig)?.rig())
     }
 
-    /// The handle of a rig's clip by its place in the file, if it is loaded.
+    /// The handle of a rig's clip by its index in the file, if it is loaded.
     pub fn clip_by_index(&self, rig: RigId, clip: usize) -> Option<ClipId> {
         self.pool(rig).ok()?.library().clip_by_index(clip)
     }
@@ -200,8 +200,8 @@ impl Crowd {
     pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, CrowdError> {
         let rig = self.rig_of(clip.into())?;
         let taken = self.pool_mut(rig)?.unload_clip(clip)?;
-        if let Some(slot) = self.rigs.slot(rig) {
-            self.tiering.unload(slot, clip.index);
+        if let Some(index) = self.rigs.index(rig) {
+            self.tiering.unload(index, clip.index);
         }
         Ok(taken)
     }
@@ -305,21 +305,21 @@ impl Crowd {
     }
 
     pub(crate) fn pools(&self) -> impl Iterator<Item = (usize, &Pool)> {
-        let slots = self.pools.iter().enumerate();
-        slots.filter_map(|(i, s)| Some((i, s.as_ref()?)))
+        let all = self.pools.iter().enumerate();
+        all.filter_map(|(i, s)| Some((i, s.as_ref()?)))
     }
 
     pub(crate) fn pool(&self, rig: RigId) -> Result<&Pool, CrowdError> {
-        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get(i));
-        let pool = slot.and_then(Option::as_ref);
+        let pool = self.rigs.index(rig).and_then(|i| self.pools.get(i));
+        let pool = pool.and_then(Option::as_ref);
         pool.ok_or_else(|| self.unknown_rig(rig))
     }
 
     pub(crate) fn pool_mut(&mut self, rig: RigId) -> Result<&mut Pool, CrowdError> {
         self.settle_parts();
         let unknown = self.unknown_rig(rig);
-        let slot = self.rigs.slot(rig).and_then(|i| self.pools.get_mut(i));
-        let pool = slot.and_then(Option::as_mut);
+        let pool = self.rigs.index(rig).and_then(|i| self.pools.get_mut(i));
+        let pool = pool.and_then(Option::as_mut);
         pool.ok_or(unknown)
     }
 
@@ -331,7 +331,7 @@ impl Crowd {
     /// The rig of a clip or blend space, if the crowd has it.
     fn rig_of(&self, motion: Playable) -> Result<RigId, CrowdError> {
         let why = match motion.rig() {
-            Some(rig) if self.rigs.slot(rig).is_some() => return Ok(rig),
+            Some(rig) if self.rigs.index(rig).is_some() => return Ok(rig),
             Some(rig) => self.rigs.why_unknown(rig),
             None => Unknown::OfMixer,
         };
@@ -343,8 +343,8 @@ impl Crowd {
     }
 
     pub(crate) fn instance(&self, id: InstanceId) -> Result<(&Pool, usize), CrowdError> {
-        let slot = self.rigs.slot(id.rig()).and_then(|i| self.pools.get(i));
-        let pool = slot.and_then(Option::as_ref);
+        let pool = self.rigs.index(id.rig()).and_then(|i| self.pools.get(i));
+        let pool = pool.and_then(Option::as_ref);
         match pool.filter(|pool| pool.state().knows(id)) {
             Some(pool) => Ok((pool, id.index())),
             None => Err(self.unknown_instance(id)),

@@ -112,7 +112,7 @@ impl Mirrors {
         }
     }
 
-    /// Removes the mirror at an index; the last mirror takes its place.
+    /// Removes the mirror at an index; the last mirror gets its index.
     fn remove_at(&mut self, at: usize) -> Mirrored {
         self.changed = true;
         let gone = self.of.swap_remove(at);

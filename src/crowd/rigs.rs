@@ -7,15 +7,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The slot of a rig that was removed.
+/// The index of the pool of a rig that was removed.
 const REMOVED: u16 = u16::MAX;
 
-/// The slot of each rig of a crowd, by the rig's number.
+/// The pool of each rig of a crowd, by the rig's number.
 #[derive(Clone, Debug)]
 pub(crate) struct RigNumbers {
     tag: u16,
-    /// The slot of every rig that was ever added, by number; [`REMOVED`] for rigs that are gone.
-    slots: Vec<u16>,
+    /// Index of the pool of every rig that was ever added, by number; [`REMOVED`] for rigs that are gone.
+    indices: Vec<u16>,
 }
 
 /// Tags count up from a random one, so that the first 1,023 crowds of a process have different tags, and crowds of
@@ -31,7 +31,7 @@ fn next_tag() -> u16 {
 
 impl Default for RigNumbers {
     fn default() -> Self {
-        Self { tag: next_tag(), slots: Vec::new() }
+        Self { tag: next_tag(), indices: Vec::new() }
     }
 }
 
@@ -39,7 +39,7 @@ impl RigNumbers {
     /// No rigs, and a tag that the caller chose.
     pub fn tagged(tag: u16) -> Result<Self, CrowdError> {
         check("tag", f64::from(tag), 1.0, f64::from(MAX_TAG))?;
-        Ok(Self { tag, slots: Vec::new() })
+        Ok(Self { tag, indices: Vec::new() })
     }
 
     pub fn tag(&self) -> u16 {
@@ -48,7 +48,7 @@ impl RigNumbers {
 
     /// The number of rigs that were ever added.
     pub fn given(&self) -> usize {
-        self.slots.len()
+        self.indices.len()
     }
 
     /// The owner that a rig's handles name.
@@ -56,9 +56,9 @@ impl RigNumbers {
         Owner::of_rig(self.tag, number)
     }
 
-    /// Gives the rig in a slot its number.
-    pub fn add(&mut self, slot: usize) -> Result<Owner, CrowdError> {
-        let number = self.slots.len();
+    /// Gives the rig of the pool at an index its number.
+    pub fn add(&mut self, index: usize) -> Result<Owner, CrowdError> {
+        let number = self.indices.len();
         if number >= MAX_RIGS_GIVEN {
             return Err(CrowdError::Limit {
                 what: "rigs added in the life of one crowd",
@@ -66,21 +66,21 @@ impl RigNumbers {
                 limit: MAX_RIGS_GIVEN,
             });
         }
-        self.slots.push(slot as u16);
+        self.indices.push(index as u16);
         Ok(self.owner(number as u32))
     }
 
     pub fn remove(&mut self, rig: RigId) {
-        if let Some(slot) = self.slots.get_mut(rig.number() as usize) {
-            *slot = REMOVED;
+        if let Some(index) = self.indices.get_mut(rig.number() as usize) {
+            *index = REMOVED;
         }
     }
 
-    /// The slot of a rig; `None` for rigs that were removed or are not of this crowd.
+    /// The index of a rig's pool; `None` for rigs that were removed or are not of this crowd.
     #[inline]
-    pub fn slot(&self, rig: RigId) -> Option<usize> {
-        let slot = *self.slots.get(rig.number() as usize)?;
-        (slot != REMOVED && rig.tag() == self.tag).then_some(usize::from(slot))
+    pub fn index(&self, rig: RigId) -> Option<usize> {
+        let index = *self.indices.get(rig.number() as usize)?;
+        (index != REMOVED && rig.tag() == self.tag).then_some(usize::from(index))
     }
 
     pub fn why_unknown(&self, rig: RigId) -> Unknown {
@@ -91,14 +91,14 @@ impl RigNumbers {
         }
     }
 
-    /// Takes over the tag and numbers of a snapshot, whose rigs lie in the same slots.
+    /// Takes over the tag and numbers of a snapshot, whose rigs have the same indices.
     pub fn restore(&mut self, tag: u16, given: usize, rigs: impl Iterator<Item = (usize, u32)>) {
         self.tag = tag;
-        self.slots.clear();
-        self.slots.resize(given, REMOVED);
-        for (slot, number) in rigs {
-            if let Some(place) = self.slots.get_mut(number as usize) {
-                *place = slot as u16;
+        self.indices.clear();
+        self.indices.resize(given, REMOVED);
+        for (index, number) in rigs {
+            if let Some(known) = self.indices.get_mut(number as usize) {
+                *known = index as u16;
             }
         }
     }
@@ -114,9 +114,9 @@ mod tests {
         for number in 0..MAX_RIGS_GIVEN {
             let rig = rigs.add(0).unwrap().rig();
             assert_eq!((rig.tag(), rig.number() as usize), (7, number));
-            assert_eq!(rigs.slot(rig), Some(0));
+            assert_eq!(rigs.index(rig), Some(0));
             rigs.remove(rig);
-            assert_eq!(rigs.slot(rig), None);
+            assert_eq!(rigs.index(rig), None);
         }
         assert_eq!(
             rigs.add(0).unwrap_err(),

@@ -215,9 +215,9 @@ impl Crowd {
 
 /// Removes a mirror of this scene. If `attached` is refused, the attached nodes lose their parent, or else are removed.
 fn remove(scene: &mut SceneGraph, mirror: NodeId, attached: OnRemove) {
-    let ways = [attached, OnRemove::Reparent(None), OnRemove::Remove];
+    let choices = [attached, OnRemove::Reparent(None), OnRemove::Remove];
     // A mirror of another scene is unknown here; the update of that scene removes it.
     if scene.has(mirror) {
-        let _ = ways.into_iter().find(|&way| scene.remove(mirror, way).is_ok());
+        let _ = choices.into_iter().find(|&choice| scene.remove(mirror, choice).is_ok());
     }
 }

@@ -236,7 +236,7 @@ impl Schedule<'_> {
     /// and the frame's row where the first of them belongs. Adjacent ones are joined. If palettes are written [one
     /// after another](RowLayout::compact), there are many copies, and all other rows of the frame stay; otherwise there
     /// is a single one, from row 0 to row 0. Call it after the rows were written, since the two palettes of a pair
-    /// change places then.
+    /// swap rows then.
     pub fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
         match self.crowd.tiering.plan.how.compact {
             true => self.crowd.tiering.scatter(copy),

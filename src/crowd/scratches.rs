@@ -88,7 +88,7 @@ impl Scratches {
         self.all.iter_mut().for_each(|s| s.palettes.joints.clear());
     }
 
-    /// Puts the watched joints that a frame has taken into their places.
+    /// Puts the watched joints that a frame has taken into the arrays of their pools.
     pub fn put_joints(&mut self, pools: &mut [Option<Pool>]) {
         self.all.iter_mut().for_each(|s| s.palettes.joints.put(pools, Pool::watched_mut));
     }

@@ -52,7 +52,7 @@ pub struct CrowdSnapshot {
     tag: u16,
     /// The number of rigs added in the life of the crowd.
     rigs: usize,
-    /// Snapshots of the pools, by slot; `None` for a slot without a rig.
+    /// Snapshots of the pools, by index; `None` for an index without a rig.
     pools: Vec<Option<Box<PoolSnapshot>>>,
 }
 
@@ -85,11 +85,11 @@ impl CrowdSnapshot {
         r.needs(tag > 0, "the tag is 0")?;
         let rigs = r.u32("rigs added")?;
         r.limit("rigs added", rigs.into(), MAX_RIGS_GIVEN as u64)?;
-        let count = r.count("places of rigs", 1, usize::from(u16::MAX))?;
+        let count = r.count("indices of rigs", 1, usize::from(u16::MAX))?;
         let mut pools = Vec::new();
         let mut numbers = Vec::new();
         for _ in 0..count {
-            let [full] = r.flags("a place of a rig")?;
+            let [full] = r.flags("an index of a rig")?;
             let mut pool = None;
             if full {
                 let read = PoolSnapshot::read(&mut r)?;
@@ -133,7 +133,8 @@ impl Crowd {
     /// Without tiers the next frame evaluates every visible instance, scheduled or not. With [tiers](Self::set_tiers),
     /// instances whose playback differs from the snapshot's count as changed by a call; the others keep their palettes
     /// until their next update, and shared ones may be of other phases than when the snapshot was taken. A rollback by
-    /// a few frames changes few. A snapshot of another crowd, or of a moment more than a second away, changes all.
+    /// a few frames changes few. If the snapshot's time is more than a second before or after the crowd's, or runs in
+    /// the other direction, or the snapshot is of another crowd, nothing is compared: all instances count as changed.
     ///
     /// The handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
     /// with the same handle, and then names that one. Clips and blend spaces that were added after the snapshot stay,
@@ -150,10 +151,10 @@ impl Crowd {
     /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot. The crowd is then unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         self.settle_parts();
-        let slots = self.pools.len().max(snapshot.pools.len());
-        for slot in 0..slots {
-            let now = self.pools.get(slot).and_then(Option::as_ref);
-            let then = snapshot.pools.get(slot).and_then(Option::as_ref);
+        let count = self.pools.len().max(snapshot.pools.len());
+        for index in 0..count {
+            let now = self.pools.get(index).and_then(Option::as_ref);
+            let then = snapshot.pools.get(index).and_then(Option::as_ref);
             match (now, then) {
                 (Some(now), Some(then)) => then.check(now)?,
                 (None, None) => {}
@@ -167,17 +168,17 @@ impl Crowd {
         self.passages.clear();
         self.pools.resize_with(snapshot.pools.len(), || None);
         let numbers = snapshot.pools.iter().enumerate();
-        let numbers = numbers.filter_map(|(slot, then)| Some((slot, then.as_ref()?.number())));
+        let numbers = numbers.filter_map(|(index, then)| Some((index, then.as_ref()?.number())));
         let Self { pools, rigs, tiering, .. } = self;
         tiering.rewind(before);
         rigs.restore(snapshot.tag, snapshot.rigs, numbers);
-        for (slot, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {
+        for (index, (pool, then)) in pools.iter_mut().zip(&snapshot.pools).enumerate() {
             if let (Some(pool), Some(then)) = (pool, then) {
                 if snapshot.tag != pool.library().owner().rig().tag() {
                     pool.set_owner(rigs.owner(then.number()));
                 }
                 let clips = pool.restore(then, before.is_some());
-                tiering.replace(slot, pool.state().len(), &clips);
+                tiering.replace(index, pool.state().len(), &clips);
             }
         }
         if self.tiers().is_none() {
@@ -189,8 +190,8 @@ impl Crowd {
         Ok(())
     }
 
-    /// The seconds by which a snapshot lies before the crowd; `None` if it is of another crowd or not [`CLOSE`]. The
-    /// snapshot's rigs have to be the crowd's.
+    /// The seconds by which a snapshot lies before the crowd; `None` if it is of another crowd, not [`CLOSE`], or time
+    /// runs in the other direction there. The snapshot's rigs have to be the crowd's.
     fn seconds_before(&self, snapshot: &CrowdSnapshot) -> Option<f64> {
         if snapshot.tag != self.rigs.tag() {
             return None;

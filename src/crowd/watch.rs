@@ -112,14 +112,14 @@ impl Crowd {
     /// Lays out the watched joints of each rig whose watched joints, mirrors or instances have changed.
     pub(super) fn lay_out_watched(&mut self) {
         let changed = std::mem::take(&mut self.mirrors.changed);
-        for (slot, pool) in self.pools.iter_mut().enumerate() {
+        for (number, pool) in self.pools.iter_mut().enumerate() {
             let Some(pool) = pool else { continue };
             if !changed && !pool.watched().is_stale() {
                 continue;
             }
             let mut own = Vec::new();
             for m in self.mirrors.all() {
-                let here = self.rigs.slot(m.instance.rig()) == Some(slot);
+                let here = self.rigs.index(m.instance.rig()) == Some(number);
                 if here && pool.state().knows(m.instance) {
                     own.push(Own { instance: m.instance.index(), joints: m.joints.clone() });
                 }

@@ -65,7 +65,7 @@ impl Tiering {
             BankKind {
                 pool: number as u16,
                 tier,
-                phase: 0,
+                turn: 0,
                 palettes,
                 detail,
                 rows: rows as u32,
@@ -113,7 +113,7 @@ impl Tiering {
         let t = &tiers.tiers[usize::from(tier)];
         let palettes = 1 + u8::from(t.interpolate && t.rate > 1);
         let mut kind = kind(palettes, tier, detail);
-        kind.phase = banks.phase_of(kind, t.rate);
+        kind.turn = banks.turn_of(kind, t.rate);
         let cell = banks.take(kind, t.rate, index, frame);
         banks.fit(cell, pool, t.stores(budget.is_some()));
         ranked.cell[at] = cell;
@@ -149,10 +149,10 @@ impl Tiering {
         self.coming = coming;
     }
 
-    /// Moves cells from the phase of a frame that updates many to that of this frame, if it updates few since instances
+    /// Moves cells from the turn of a frame that updates many to that of this frame, if it updates few since instances
     /// have left the picture. No cell waits longer for it, and no frame updates more than about the mean.
     pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
-        // One move for every phase at most.
+        // One move for every turn at most.
         for _ in 0..16 {
             let Some(uneven) = self.banks.uneven(self.plan.clock.frame()) else {
                 return;
@@ -166,7 +166,7 @@ impl Tiering {
         }
     }
 
-    /// Moves cells to the phase of this frame. Returns how many.
+    /// Moves cells to the turn of this frame. Returns how many.
     fn shift(&mut self, uneven: Uneven, wanted: usize, all: &[Option<Pool>]) -> usize {
         let Self { pools, banks, plan, budget, new, .. } = self;
         let (tiers, frame) = (&plan.tiers, plan.clock.frame());
@@ -174,7 +174,7 @@ impl Tiering {
         for number in 0..banks.len() {
             let bank = &banks.all()[number];
             let kind = *bank.kind();
-            if kind.tier == SHARED || kind.phase != uneven.from || bank.used() == 0 {
+            if kind.tier == SHARED || kind.turn != uneven.from || bank.used() == 0 {
                 continue;
             }
             let tier = &tiers.tiers[usize::from(kind.tier)];
@@ -185,7 +185,7 @@ impl Tiering {
                 continue;
             }
             let scheduled = pool.scheduled().some_held();
-            let to = BankKind { phase: uneven.to, ..kind };
+            let to = BankKind { turn: uneven.to, ..kind };
             for place in places(bank.written()) {
                 if moved == wanted {
                     return moved;

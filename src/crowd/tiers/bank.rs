@@ -26,8 +26,8 @@ pub(super) struct BankKind {
     pub pool: u16,
     /// The tier, or [`SHARED`].
     pub tier: u8,
-    /// Remainder of the numbers of those frames, by the tier's rate, in which the bank is updated.
-    pub phase: u8,
+    /// The bank's turn: it is updated in the frames whose number, divided by the tier's rate, leaves this remainder.
+    pub turn: u8,
     /// Palettes of a cell: 1, or 2 that are interpolated.
     pub palettes: u8,
     /// Number of the detail that palettes are evaluated with; 0 for the full rig.
@@ -78,7 +78,7 @@ pub(crate) struct Bank {
     stored: u16,
     /// The last frame in which all used cells were updated at once, so that most frames write one number.
     whole: u32,
-    /// Place of the first key hint, and the number of hints for which there is room.
+    /// Index of the first key hint, and the number of hints for which there is room.
     hints: usize,
     hint_room: u32,
     /// Index of each cell's instance; of shared cells the [bits](super::shared::PhaseKey::bits) of their phase.
@@ -89,7 +89,7 @@ pub(crate) struct Bank {
     /// Time of the earlier and of the later palette of interpolated cells, in seconds of the crowd. Empty until the
     /// bank is interpolated.
     times: Vec<[f64; 2]>,
-    /// Input that each palette was evaluated from, by [slot](Self::slot).
+    /// Input that each palette was evaluated from, by [position](Self::position).
     inputs: Vec<CellInput>,
 }
 
@@ -215,7 +215,7 @@ impl Bank {
     /// Position of a palette, in palettes from the bank's first one. Palettes are numbered as in a
     /// [`PaletteSet`](super::select::PaletteSet).
     #[inline(always)]
-    pub fn slot(&self, palette: usize) -> usize {
+    pub fn position(&self, palette: usize) -> usize {
         let (place, later) = (palette / 2, palette % 2);
         let second = usize::from(self.second >> place & 1);
         match self.kind.palettes {
@@ -227,7 +227,7 @@ impl Bank {
 
     /// First rows of a cell's earlier and later palette.
     pub fn rows_of(&self, place: usize) -> [usize; 2] {
-        let row = |later: usize| self.slot(2 * place + later) * self.kind.stride as usize;
+        let row = |later: usize| self.position(2 * place + later) * self.kind.stride as usize;
         [self.first + row(0), self.first + row(1)]
     }
 
@@ -243,7 +243,7 @@ impl Bank {
         since(self.updated[place]).min(since(self.whole))
     }
 
-    /// Place of the first key hint.
+    /// Index of the first key hint.
     #[inline(always)]
     pub fn first_hint(&self) -> usize {
         self.hints
@@ -259,8 +259,8 @@ impl Bank {
         more
     }
 
-    /// Places the key hints. Returns the place behind them.
-    pub fn place_hints(&mut self, first: usize) -> usize {
+    /// Sets where the key hints begin. Returns the index behind them.
+    pub fn set_hints(&mut self, first: usize) -> usize {
         self.hints = first;
         first + self.hint_room as usize
     }
@@ -274,10 +274,10 @@ impl Bank {
         self.stored >> place & 1 == 1
     }
 
-    /// The stored input of the palette in a slot.
+    /// The stored input of the palette at a position.
     #[inline(always)]
-    pub fn input(&self, slot: usize) -> &CellInput {
-        &self.inputs[slot]
+    pub fn input(&self, position: usize) -> &CellInput {
+        &self.inputs[position]
     }
 
     /// Makes room for the inputs of a set of cells.
@@ -352,8 +352,8 @@ impl Bank {
         if self.kind.tier == SHARED {
             return (self.fresh | self.stale, 0);
         }
-        let turn = frame & (u32::from(rate) - 1) == u32::from(self.kind.phase);
-        let mut due = if turn { self.used } else { 0 } | self.waiting;
+        let now = frame & (u32::from(rate) - 1) == u32::from(self.kind.turn);
+        let mut due = if now { self.used } else { 0 } | self.waiting;
         let mut must = self.stale;
         if (due | must) != 0
             && let Some(scheduled) = scheduled
@@ -453,11 +453,11 @@ impl Bank {
         let rate = u32::from(rate);
         let frames = if (self.fresh | self.stale) & bit != 0 {
             pool.gather(index, run);
-            let earlier = self.slot(2 * place);
+            let earlier = self.position(2 * place);
             self.inputs[earlier].store(run);
             self.times[place][0] = clock.time();
-            // Until the next frame of the bank's phase.
-            rate - clock.frame().wrapping_sub(self.kind.phase.into()) % rate
+            // Until the bank's next turn.
+            rate - clock.frame().wrapping_sub(self.kind.turn.into()) % rate
         } else {
             self.second ^= bit;
             self.times[place][0] = self.times[place][1];
@@ -465,7 +465,7 @@ impl Bank {
         };
         let ahead = f64::from(frames) * clock.step();
         pool.gather_ahead(index, ahead, run);
-        let later = self.slot(2 * place + 1);
+        let later = self.position(2 * place + 1);
         self.inputs[later].store(run);
         self.times[place][1] = clock.time() + ahead.abs();
     }

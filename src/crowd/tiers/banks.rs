@@ -19,7 +19,7 @@ pub(super) struct Banks {
     rooms: Vec<Room>,
     /// Number of cells that are updated in each of 16 successive frames.
     load: [u32; 16],
-    /// Number of cells by the logarithm of their rate, and by phase.
+    /// Number of cells by the logarithm of their rate, and by turn.
     cells: [[u32; 16]; 5],
     /// Number of shared cells.
     shared: usize,
@@ -66,7 +66,7 @@ pub(crate) struct BankSlice<'a> {
     /// The number of the first.
     pub(super) first: usize,
     pub(super) hints: &'a mut [u16],
-    /// The place of the first of them among those of all banks.
+    /// The index of the first of them among those of all banks.
     pub(super) first_hint: usize,
 }
 
@@ -91,9 +91,9 @@ fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T)
     &mut all[at]
 }
 
-/// Of 16 frames that follow one another, those in which a phase of a rate is updated.
-fn frames_of(rate: u8, phase: u8) -> impl Iterator<Item = usize> {
-    (usize::from(phase)..16).step_by(usize::from(rate))
+/// Of 16 frames that follow one another, those that are a turn of a rate.
+fn frames_of(rate: u8, turn: u8) -> impl Iterator<Item = usize> {
+    (usize::from(turn)..16).step_by(usize::from(rate))
 }
 
 /// A cell's bank and place.
@@ -147,30 +147,30 @@ impl Banks {
         self.load.iter().sum::<u32>() / 16 / 24
     }
 
-    /// The mean number of cells that are updated in the frames of a phase.
-    fn mean(&self, rate: u8, phase: u8) -> u32 {
-        let all: u32 = frames_of(rate, phase).map(|f| self.load[f]).sum();
+    /// The mean number of cells that are updated in the frames of a turn.
+    fn mean(&self, rate: u8, turn: u8) -> u32 {
+        let all: u32 = frames_of(rate, turn).map(|f| self.load[f]).sum();
         all * u32::from(rate) / 16
     }
 
-    /// The phase for a new cell of a kind, whose phase does not matter: that in which the fewest cells are updated, or
+    /// The turn for a new cell of a kind, whose turn does not matter: that in which the fewest cells are updated, or
     /// one with about as few that has a bank with a free cell of the kind.
-    pub fn phase_of(&self, kind: BankKind, rate: u8) -> u8 {
+    pub fn turn_of(&self, kind: BankKind, rate: u8) -> u8 {
         if rate == 1 {
             return 0;
         }
         let mut open = 0u16;
         for (other, banks) in self.open.get(usize::from(kind.pool)).into_iter().flatten() {
-            let phase = other.phase;
-            if !banks.is_empty() && *other == (BankKind { phase, ..kind }) {
-                open |= 1 << phase;
+            let turn = other.turn;
+            if !banks.is_empty() && *other == (BankKind { turn, ..kind }) {
+                open |= 1 << turn;
             }
         }
-        let mean = |phase: &u8| self.mean(rate, *phase);
+        let mean = |turn: &u8| self.mean(rate, *turn);
         // The first of equals.
         let least = (0..rate).min_by_key(mean).unwrap_or(0);
         let most = mean(&least) + self.slack();
-        let fit = |phase: &u8| open >> phase & 1 == 1 && mean(phase) <= most;
+        let fit = |turn: &u8| open >> turn & 1 == 1 && mean(turn) <= most;
         (0..rate).filter(fit).min_by_key(mean).unwrap_or(least)
     }
 
@@ -209,10 +209,10 @@ impl Banks {
     /// Counts cells that have come to a bank, or gone.
     fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
         if kind.tier != SHARED {
-            for frame in frames_of(rate, kind.phase) {
+            for frame in frames_of(rate, kind.turn) {
                 self.load[frame] = self.load[frame].saturating_add_signed(by);
             }
-            let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.phase)];
+            let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.turn)];
             *cells = cells.saturating_add_signed(by);
         } else {
             self.shared = self.shared.saturating_add_signed(by as isize);
@@ -246,7 +246,7 @@ impl Banks {
         self.all.push(bank);
     }
 
-    /// Takes a cell for an instance or a phase. It is fresh.
+    /// Takes a cell for an instance or a shared phase. It is fresh.
     pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
         self.count(kind, rate, 1);
         self.taken += 1;
@@ -351,7 +351,7 @@ impl Banks {
     pub fn settle(&mut self) {
         self.taken = 0;
         if std::mem::take(&mut self.crowded) {
-            let all = self.all.iter_mut().fold(0, |first, bank| bank.place_hints(first));
+            let all = self.all.iter_mut().fold(0, |first, bank| bank.set_hints(first));
             self.hints.resize(all, 0);
         }
     }
@@ -411,8 +411,8 @@ impl Banks {
 mod tests {
     use super::*;
 
-    fn kind(tier: u8, phase: u8, stride: u32) -> BankKind {
-        BankKind { pool: 0, tier, phase, palettes: 1, detail: 0, rows: stride, stride }
+    fn kind(tier: u8, turn: u8, stride: u32) -> BankKind {
+        BankKind { pool: 0, tier, turn, palettes: 1, detail: 0, rows: stride, stride }
     }
 
     #[test]
@@ -459,12 +459,12 @@ mod tests {
     }
 
     #[test]
-    fn phases_spread_the_work_evenly() {
+    fn turns_spread_the_work_evenly() {
         let mut banks = Banks::default();
         for i in 0..1000 {
             let rate = [1, 2, 4, 8, 16][i % 5];
-            let phase = banks.phase_of(kind((i % 5) as u8, 0, 10), rate);
-            banks.take(kind((i % 5) as u8, phase, 10), rate, i as u32, 0);
+            let turn = banks.turn_of(kind((i % 5) as u8, 0, 10), rate);
+            banks.take(kind((i % 5) as u8, turn, 10), rate, i as u32, 0);
         }
         let (least, most) = (banks.load.iter().min().unwrap(), banks.load.iter().max().unwrap());
         assert!(most - least <= (2 * banks.slack()).max(2), "{:?}", banks.load);

@@ -176,14 +176,14 @@ impl Crowd {
     ///
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
-    /// has places (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
+    /// has indices (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
     pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), CrowdError> {
         let needed = self.pool(rig)?.state().len();
-        let number = self.rigs.slot(rig).unwrap_or(usize::MAX);
+        let number = self.rigs.index(rig).unwrap_or(usize::MAX);
         let found = importances.len();
         if found != needed && found > 0 {
-            let places = format!("{found} importances for {needed} places of instances");
-            return Err(refused(places));
+            let indices = format!("{found} importances for {needed} indices of instances");
+            return Err(refused(indices));
         }
         let bad = importances.iter().position(|&i| i.is_nan() || i < 0.0);
         if let Some(index) = bad {
@@ -294,7 +294,7 @@ impl Crowd {
     /// gone.
     fn ranked(&self, instance: InstanceId) -> Option<(usize, usize)> {
         let (pool, index) = self.instance(instance).ok()?;
-        let number = self.rigs.slot(instance.rig())?;
+        let number = self.rigs.index(instance.rig())?;
         let known = self.tiering.pools.get(number)?.rig == Some(instance.rig().number());
         (known && !pool.changes().of(index).has(What::NEW)).then_some((number, index))
     }
@@ -354,7 +354,7 @@ impl Tiering {
         }
     }
 
-    /// Forgets what there is of a rig that was in the place of a pool's.
+    /// Forgets the state of another rig, whose pool had the index before.
     fn meet_rig(&mut self, number: usize, pool: &Pool) {
         let rig = Some(pool.rig_number());
         if self.pools[number].rig != rig {

@@ -2,7 +2,7 @@
 //! in place of what it plays.
 //!
 //! ```text
-//! turn now = turn at the chunk's moment + seconds since then × passes per second
+//! share now = share at the chunk's moment + seconds since then × passes per second
 //! ```
 
 use super::rank::CHUNK;
@@ -13,8 +13,8 @@ use crate::playback::pool::{Pool, Steady};
 /// The clip of an instance whose clock is not known.
 pub(super) const UNKNOWN: u16 = NO_CLIP - 1;
 
-/// Turns of a pass.
-const TURNS: f64 = (1u64 << 32) as f64;
+/// A pass, in the unit of a clock's share.
+const PASS: f64 = (1u64 << 32) as f64;
 
 /// Seconds after which the clocks of a chunk are made again.
 const LONGEST: f64 = 1024.0;
@@ -28,15 +28,15 @@ const STAGGERED: usize = 64;
 /// [`PhaseClock::rate`] is off by 2^-29 at most. In 1,536 seconds that is 2.9e-6 of a pass: the 85th part of one of 4,096 phases.
 pub(super) const FASTEST: f64 = 512.0;
 
-/// The most that the turn of a clock is off, in passes: by its rate, and by the rounding of three turns.
+/// The most that the share of a clock is off, in passes: by its rate, and by the rounding of three shares.
 pub(super) const CLOCK_ERROR: f64 =
-    (LONGEST + STAGGER * STAGGERED as f64) / (1u64 << 29) as f64 + 3.0 / TURNS;
+    (LONGEST + STAGGER * STAGGERED as f64) / (1u64 << 29) as f64 + 3.0 / PASS;
 
 /// A clip that plays alone, at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseClock {
     /// The share of a pass at the chunk's moment, in 2^-32.
-    pub turn: u32,
+    pub share: u32,
     /// The upper 32 bits of the [rate](Self::rate), an f64, and the next 16. An f32 would be off by half of a phase after
     /// some minutes, and a whole f64 would make a clock as large as 16 bytes.
     high: u32,
@@ -64,13 +64,13 @@ pub(super) struct ChunkClocks<'a> {
 }
 
 impl PhaseClock {
-    const UNKNOWN: Self = Self { turn: 0, high: 0, low: 0, clip: UNKNOWN };
+    const UNKNOWN: Self = Self { share: 0, high: 0, low: 0, clip: UNKNOWN };
 
     /// A clock with a share of a pass and a rate, which is finite.
-    pub fn new(clip: u16, turn: u32, rate: f64) -> Self {
+    pub fn new(clip: u16, share: u32, rate: f64) -> Self {
         // Finite numbers are below the largest exponent, so the carry of the rounding stays within the number.
         let bits = rate.to_bits() + (1 << 15);
-        Self { turn, high: (bits >> 32) as u32, low: (bits >> 16) as u16, clip }
+        Self { share, high: (bits >> 32) as u32, low: (bits >> 16) as u16, clip }
     }
 
     /// Passes per second of the pool's clock; rounded to 48 bits, so off by 2^-37 of it at most.
@@ -79,17 +79,17 @@ impl PhaseClock {
         f64::from_bits(u64::from(self.high) << 32 | u64::from(self.low) << 16)
     }
 
-    /// The turns that pass in some seconds.
+    /// The share of a pass that goes by in some seconds.
     #[inline(always)]
     fn passed(self, seconds: f64) -> u32 {
-        (seconds * self.rate() * TURNS) as i64 as u32
+        (seconds * self.rate() * PASS) as i64 as u32
     }
 
-    /// The clip and the turn in so many seconds after the chunk's moment; `None` if it is not known.
+    /// The clip and the share in so many seconds after the chunk's moment; `None` if it is not known.
     #[inline(always)]
     pub fn after(self, seconds: f64) -> Option<(u16, u32)> {
-        let turn = self.turn.wrapping_add(self.passed(seconds));
-        (self.clip != UNKNOWN).then_some((self.clip, turn))
+        let share = self.share.wrapping_add(self.passed(seconds));
+        (self.clip != UNKNOWN).then_some((self.clip, share))
     }
 }
 
@@ -124,7 +124,7 @@ impl PhaseClocks {
 }
 
 impl<'a> ChunkClocks<'a> {
-    /// The clocks of a chunk, with those that are too far away or run the other way forgotten.
+    /// The clocks of a chunk, with those that are too far away or run backwards against the pool's forgotten.
     pub fn new(
         number: usize,
         all: &'a mut [PhaseClock],
@@ -155,9 +155,9 @@ impl<'a> ChunkClocks<'a> {
         if clip == UNKNOWN || rate.abs() > FASTEST {
             return;
         }
-        // The cast saturates: the end of a pass is the last turn.
-        let mut made = PhaseClock::new(clip, (share * TURNS) as u32, rate);
-        made.turn = made.turn.wrapping_sub(made.passed(self.elapsed));
+        // The cast saturates: the end of a pass is the last share.
+        let mut made = PhaseClock::new(clip, (share * PASS) as u32, rate);
+        made.share = made.share.wrapping_sub(made.passed(self.elapsed));
         self.all[at] = made;
     }
 }
@@ -179,7 +179,7 @@ mod tests {
     use phalanx_testkit::lively::Dice;
     use std::sync::Arc;
 
-    /// A crowd of the built-in character in which everything happens that starts, stops or turns a clock.
+    /// A crowd of the built-in character in which everything happens that starts, stops or reverses a clock.
     struct Course {
         dice: Dice,
         crowd: Crowd,
@@ -305,7 +305,7 @@ mod tests {
             let Self { dice, crowd, all, .. } = self;
             match dice.below(6) {
                 0 => {
-                    // Others come into their places.
+                    // Others get their indices.
                     crowd.despawn_many(&some).unwrap();
                     all.drain(first..first + some.len());
                     crowd.spawn_many(self.id, some.len(), all).unwrap();
@@ -333,10 +333,10 @@ mod tests {
                     self.all = crowd.instances().collect();
                 }
                 5..8 => {
-                    let places = crowd.view(*id).unwrap().alive.len();
+                    let indices = crowd.view(*id).unwrap().alive.len();
                     // Out of the picture, in one tier or the other.
                     let height = |_| dice.among(&[0.0, 5.0, 20.0]);
-                    let given: Vec<f32> = (0..places).map(height).collect();
+                    let given: Vec<f32> = (0..indices).map(height).collect();
                     let none = dice.below(3) == 0;
                     let given = if none { &[][..] } else { &given };
                     crowd.set_importances(*id, given).unwrap();
@@ -357,7 +357,7 @@ mod tests {
             let sign = if back { -1.0 } else { 1.0 };
             crowd.advance(sign * step).unwrap();
             if dice.below(10) == 0 {
-                // The clock is another one, though it runs the same way.
+                // The clock is another one, though it runs in the same direction.
                 crowd.advance(sign * -0.5).unwrap();
                 crowd.advance(sign * 0.1).unwrap();
             }
@@ -371,7 +371,7 @@ mod tests {
             for (index, clock) in clocks.all.iter().enumerate() {
                 let (from, sign) = clocks.origins[index / CHUNK].unwrap();
                 assert_eq!(sign, now.sign());
-                let Some((clip, turn)) = clock.after(now.since(from)) else {
+                let Some((clip, share)) = clock.after(now.since(from)) else {
                     continue;
                 };
                 let at = || format!("frame {frame}, instance {index}");
@@ -388,10 +388,10 @@ mod tests {
                     _ => known.forwards += 1,
                 }
                 let length = self.rig.clips()[usize::from(clip)].duration();
-                let apart = (f64::from(turn) / TURNS - f64::from(time / length)).abs();
-                let apart = apart.min(1.0 - apart);
+                let error = (f64::from(share) / PASS - f64::from(time / length)).abs();
+                let error = error.min(1.0 - error);
                 // The time in seconds is an f32.
-                assert!(apart < CLOCK_ERROR + 1e-7, "{}: {apart}", at());
+                assert!(error < CLOCK_ERROR + 1e-7, "{}: {error}", at());
             }
         }
 

@@ -21,8 +21,8 @@ pub(super) struct FrameClock {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stepped {
     /// True if time runs in the other direction than before.
-    pub turned: bool,
-    /// True if phase clocks are no longer valid: they hold while time runs one way, without a leap, and for some hours
+    pub reversed: bool,
+    /// True if phase clocks are no longer valid: they hold while time runs in one direction, without a leap, and for some hours
     /// at most.
     pub broken: bool,
 }
@@ -84,17 +84,17 @@ impl FrameClock {
         let since = self.time - self.last;
         // Steps are at least as short as the time since the last frame.
         let most = (dt < 0.0) == self.backwards && since <= LEAP;
-        if most { None } else { Some(self.turn(dt, since)) }
+        if most { None } else { Some(self.interrupt(dt, since)) }
     }
 
     #[cold]
-    fn turn(&mut self, dt: f64, since: f64) -> Stepped {
-        let turned = dt != 0.0 && (dt < 0.0) != self.backwards;
-        if turned {
+    fn interrupt(&mut self, dt: f64, since: f64) -> Stepped {
+        let reversed = dt != 0.0 && (dt < 0.0) != self.backwards;
+        if reversed {
             self.backwards = dt < 0.0;
             self.step = -self.step;
         }
-        Stepped { turned, broken: turned || dt.abs() > LEAP || since > LONGEST }
+        Stepped { reversed, broken: reversed || dt.abs() > LEAP || since > LONGEST }
     }
 
     /// Returns to the moment `seconds` before.

@@ -9,11 +9,11 @@
 //! assign       instances whose tier or shared phase has changed get       assign.rs, shared.rs
 //!              another cell
 //! select       which cells are evaluated: new ones, those of this         select.rs
-//!              frame's phase, those that waited; within the budget
+//!              frame's turn, those that waited; within the budget
 //! evaluate     workers over ranges of banks                               evaluate.rs
 //! ```
 //!
-//! A *cell* is the place of one palette, or of two that are interpolated, in the bone buffer. It stays where it is until
+//! A *cell* has the rows of one palette, or of two that are interpolated, in the bone buffer. It stays where it is until
 //! it is freed, so nothing is copied when others come or go. A *bank* is 16 cells of one size that are updated in the
 //! same frames. Instances that play one clip alone may share a cell.
 //!

@@ -24,9 +24,9 @@ pub(super) struct Item {
     pub owner: u32,
     /// First row, counted from the first row of the worker's memory.
     pub row: u32,
-    /// Place of the first key hint among those of the worker's banks.
+    /// Index of the first key hint among those of the worker's banks.
     pub hint: u32,
-    /// Place of the stored input: number of the bank among the worker's banks × 32 + place in the bank. [`NONE`] if
+    /// Index of the stored input: number of the bank among the worker's banks × 32 + position in the bank. [`NONE`] if
     /// the palette is evaluated from what the instance plays now.
     input: u32,
     /// The clip by which palettes are sorted.
@@ -107,7 +107,7 @@ pub(crate) struct Order {
     count: usize,
     /// The items before they are sorted.
     unsorted: Vec<Item>,
-    /// For each clip, first the number of items, then the place of the next item.
+    /// For each clip, first the number of items, then the index of the next item.
     counts: Vec<u32>,
 }
 
@@ -173,13 +173,13 @@ impl Order {
             let mut left = work.palettes;
             for item in &mut self.items[self.count..end] {
                 let palette = left.pop();
-                let (cell, slot) = (palette / 2 % CELLS, bank.slot(palette));
-                let row = if compact { next } else { work.row - first_row + slot * stride };
+                let (cell, position) = (palette / 2 % CELLS, bank.position(palette));
+                let row = if compact { next } else { work.row - first_row + position * stride };
                 *item = Item {
                     owner: bank.owner(cell),
                     row: row as u32,
                     hint: (first_hint + cell * hints) as u32,
-                    input: if bank.stores(cell) { (number * 32 + slot) as u32 } else { NONE },
+                    input: if bank.stores(cell) { (number * 32 + position) as u32 } else { NONE },
                     clip: 0,
                 };
                 next += stride;
@@ -313,7 +313,7 @@ impl<'a> Upcoming<'a> {
         let palette = palettes.pop();
         let cell = palette / 2;
         let source = match bank.stores(cell) {
-            true => Source::Stored(bank.input(bank.slot(palette))),
+            true => Source::Stored(bank.input(bank.position(palette))),
             false => Source::Now(bank.owner(cell) as usize),
         };
         let sources = pool.tables().sources_of(bank.kind().detail);

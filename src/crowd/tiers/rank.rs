@@ -186,11 +186,11 @@ impl Ranking<'_> {
                     // Most of all: they go on as they did.
                     let after = after[usize::from(tier) % super::MAX_TIERS];
                     let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
-                    if let Some((clip, turn)) = clocks.all[at].after(after) {
+                    if let Some((clip, share)) = clocks.all[at].after(after) {
                         if self.waits(index, tier) {
                             continue;
                         }
-                        let key = self.shared.key_at(clip, turn, (tier, detail));
+                        let key = self.shared.key_at(clip, share, (tier, detail));
                         if let Some(found) = key.and_then(|key| self.shared.find(key, self.frame)) {
                             *cell = found | SHARED_CELL;
                         } else if let Some(key) = key {
@@ -220,7 +220,7 @@ impl Ranking<'_> {
                 clocks.set(at, steady);
             }
         }
-        // In the order of the instances, whichever way they were found.
+        // In the order of the instances, however they were found.
         requests.sort_unstable_by_key(|request| request.index);
     }
 
@@ -401,13 +401,13 @@ mod tests {
         assert_eq!(heights.tier(OUT, 5.0, 5.0), OUT);
         // A picture decides, however large the shadow is.
         assert_eq!(heights.tier(OUT, 20.0, 500.0), 2);
-        // Around the last height the tier changes once on the way down, and once on the way up.
-        let walk = |old: &mut u8, way: &[f32]| {
+        // Around the last height the tier changes once on its fall and once on its rise.
+        let walk = |old: &mut u8, mains: &[f32]| {
             let step = |&main: &f32| {
                 *old = heights.tier(*old, main, 500.0);
                 *old
             };
-            way.iter().map(step).collect::<Vec<u8>>()
+            mains.iter().map(step).collect::<Vec<u8>>()
         };
         let mut old = 2;
         assert_eq!(walk(&mut old, &[10.5, 9.5, 9.1, 8.9, 8.0]), [2, 2, 2, 0, 0]);

@@ -43,7 +43,7 @@ impl PaletteSet {
     }
 }
 
-/// The bits at even places.
+/// The bits at even positions.
 #[inline]
 fn spread(bits: u16) -> u32 {
     if bits == 0 {
@@ -223,14 +223,14 @@ impl Tiering {
         self.stats.beyond_budget = must.saturating_sub(budget);
         let room = budget.saturating_sub(must);
         if room > 0 && room < candidates.len() {
-            // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they take
-            // turns.
-            let turn = self.turn;
-            let from_turn = |cell: u32| cell.wrapping_sub(turn);
+            // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they
+            // alternate.
+            let end = self.budget_end;
+            let from_end = |cell: u32| cell.wrapping_sub(end);
             let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
-                b.0.total_cmp(&a.0).then(from_turn(a.1).cmp(&from_turn(b.1)))
+                b.0.total_cmp(&a.0).then(from_end(a.1).cmp(&from_end(b.1)))
             });
-            self.turn = last.1.wrapping_add(1);
+            self.budget_end = last.1.wrapping_add(1);
         }
         for &(_, cell) in candidates.iter().take(room) {
             let (bank, place) = split(cell);
@@ -293,24 +293,24 @@ impl Tiering {
     /// Destinations of the palettes of a compact frame; adjacent ones are joined.
     pub(in crate::crowd) fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
         // The rows that are copied next, and where they belong.
-        let (mut run, mut place) = (0..0, 0);
+        let (mut run, mut first) = (0..0, 0);
         for work in &self.work {
             let bank = &self.banks.all()[work.bank as usize];
             let rows = bank.kind().stride as usize;
             let mut left = work.palettes;
             while !left.is_empty() {
-                let to = bank.first_row() + bank.slot(left.pop()) * rows;
-                if place + run.len() != to {
+                let to = bank.first_row() + bank.position(left.pop()) * rows;
+                if first + run.len() != to {
                     if !run.is_empty() {
-                        copy(run.clone(), place);
+                        copy(run.clone(), first);
                     }
-                    (run.start, place) = (run.end, to);
+                    (run.start, first) = (run.end, to);
                 }
                 run.end += rows;
             }
         }
         if !run.is_empty() {
-            copy(run, place);
+            copy(run, first);
         }
     }
 

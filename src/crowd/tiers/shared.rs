@@ -145,9 +145,9 @@ impl SharedPhases {
         Some(PhaseKey { clip, phase, detail })
     }
 
-    /// The nearest phase of a clip in a tier, which has a detail, at a turn, that is a share of the clip's pass in 2^-32.
+    /// The nearest phase of a clip in a tier, which has a detail, at a share of the clip's pass, in 2^-32.
     #[inline(always)]
-    pub fn key_at(&self, clip: u16, turn: u32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
+    pub fn key_at(&self, clip: u16, share: u32, (tier, detail): (u8, u8)) -> Option<PhaseKey> {
         let phase = if clip == NO_CLIP {
             0
         } else {
@@ -155,7 +155,7 @@ impl SharedPhases {
             // Both are powers of two: the tier's phases are `count >> log`.
             let log = step.trailing_zeros();
             let shift = 32 - phases.count.trailing_zeros() + log;
-            let nearest = (u64::from(turn) + (1 << shift >> 1)) >> shift;
+            let nearest = (u64::from(share) + (1 << shift >> 1)) >> shift;
             (nearest << log) as u16
         };
         Some(PhaseKey { clip, phase, detail })

@@ -34,7 +34,7 @@ const HIDDEN: f32 = -1.0;
 const UNBOUNDED: f32 = 1e30;
 
 impl Spheres {
-    /// Makes one place per instance.
+    /// Makes one entry per instance.
     pub fn resize(&mut self, instances: usize) {
         let registers = instances.div_ceil(LANES);
         let Self { x, y, z, radius, size, .. } = self;

@@ -33,7 +33,7 @@ pub(super) struct Ranked {
     /// True if the last frame had every visible instance in a first tier that shares nothing. The next one then visits
     /// only instances that have changed.
     pub everybody: bool,
-    /// Number of the pool's rig. Another one means that another pool is in this place.
+    /// Number of the pool's rig. Another one means that the pool of another rig has this index.
     pub rig: Option<u32>,
     /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
     /// full rig. Another layout ends the reuse of a selection.
@@ -102,7 +102,7 @@ pub(crate) struct Tiering {
     /// Cells that may wait for the budget: importance times age, number of the cell.
     pub(super) candidates: Vec<(f32, u32)>,
     /// Number of the cell behind the last one that a budget had room for.
-    pub(super) turn: u32,
+    pub(super) budget_end: u32,
     /// Cells that were taken for this frame, ascending: their instances had other rows before, or none.
     pub(super) new: Vec<u32>,
     /// Indices of instances that come into the picture. Empty between frames.
@@ -124,13 +124,13 @@ impl Tiering {
     /// Records a step of time.
     #[inline]
     pub fn advance(&mut self, dt: f64) {
-        let Some(Stepped { turned, broken }) = self.plan.clock.advance(dt) else {
+        let Some(Stepped { reversed, broken }) = self.plan.clock.advance(dt) else {
             return;
         };
         if broken {
             self.forget_clocks();
         }
-        if turned {
+        if reversed {
             // What was predicted lies in the other direction.
             let pairs = |b: &&mut Bank| b.kind().palettes > 1;
             self.banks.all_mut().iter_mut().filter(pairs).for_each(Bank::mark_all);
