@@ -3,9 +3,9 @@
 use super::advance::Passages;
 use super::bone_buffer::BoneBuffer;
 use super::mirrors::Mirrors;
-use super::parts::Lending;
+use super::parts::Frames;
 use super::rigs::RigNumbers;
-use super::schedule::{FrameId, RowLayout, Schedule};
+use super::schedule::{RowLayout, Schedule};
 use super::scratches::Scratches;
 use super::tiers::Tiering;
 use crate::clip::Clip;
@@ -60,10 +60,7 @@ pub struct Crowd {
     pub(crate) scratches: Scratches,
     pub(crate) mirrors: Mirrors,
     pub(super) passages: Passages,
-    /// State shared with the parts of the last frame, which a host may still be running.
-    pub(super) lending: Lending,
-    /// The frame that was scheduled last; `None` while no memory counts as holding it.
-    pub(crate) frame: Option<FrameId>,
+    pub(super) frames: Frames,
     pub(crate) tiering: Tiering,
 }
 

@@ -7,22 +7,45 @@ use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// State of a frame whose parts were handed out, kept until the next call that changes the crowd.
+/// The last frames of a crowd.
 #[derive(Debug, Default)]
-pub(crate) struct Lending {
-    /// The frame of the parts; becomes the crowd's last frame if all were run. `left` counts the parts that were not.
-    frame: Option<FrameId>,
+pub(crate) struct Frames {
+    /// The frame that was scheduled last; `None` while no memory counts as holding it.
+    last: Option<FrameId>,
+    /// The frame whose parts were handed out, until the next call that changes the crowd. It becomes the last one if all
+    /// of them were run.
+    lent: Option<FrameId>,
+    /// Number of its parts that were not run. A host may still be running them.
     left: AtomicUsize,
+}
+
+impl Frames {
+    #[inline]
+    pub fn last(&self) -> Option<FrameId> {
+        self.last
+    }
+
+    /// A frame is scheduled, or was written.
+    #[inline]
+    pub fn hold(&mut self, frame: FrameId) {
+        self.last = Some(frame);
+    }
+
+    /// From here on no memory counts as holding a frame, so the next one evaluates every visible instance.
+    #[inline]
+    pub fn lose(&mut self) {
+        self.last = None;
+    }
 }
 
 impl Crowd {
     /// Ends the frame whose parts were handed out last. The frame counts as complete if all of them were run.
     #[inline]
     pub(super) fn settle_parts(&mut self) {
-        if let Some(frame) = self.lending.frame.take()
-            && *self.lending.left.get_mut() == 0
+        if let Some(frame) = self.frames.lent.take()
+            && *self.frames.left.get_mut() == 0
         {
-            self.frame = Some(frame);
+            self.frames.hold(frame);
             self.tiering.finish();
         }
     }
@@ -35,20 +58,19 @@ impl Crowd {
         memory: M,
     ) -> impl ExactSizeIterator<Item = FramePart<'_, M>> {
         self.settle_parts();
-        let Self { pools, scratches, lending, tiering, frame: last, .. } = self;
-        *last = None;
-        lending.frame = Some(frame);
+        let Self { pools, scratches, frames, tiering, .. } = self;
+        frames.lose();
         tiering.begin_joints(pools);
         tiering.evaluate_joints(pools, false);
         let (task, share) = tiering.share(pools, false);
         let parts = parts.max(1).min(share.work.len());
-        *lending.left.get_mut() = parts;
+        (frames.lent, *frames.left.get_mut()) = (Some(frame), parts);
         Parts {
             task,
             share: Some(share),
             scratches: scratches.take(parts).iter_mut(),
             memory: Some(memory),
-            left: &lending.left,
+            left: &frames.left,
         }
     }
 }

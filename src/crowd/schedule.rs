@@ -109,16 +109,16 @@ impl Crowd {
     pub fn schedule(&mut self, layout: &RowLayout) -> Schedule<'_> {
         self.settle_parts();
         self.mend_tiers();
-        let follows = layout.holds.is_some() && layout.holds == self.frame;
+        let follows = layout.holds.is_some() && layout.holds == self.frames.last();
         self.tiering.begin_frame(follows);
         // 0 and 1 are both no padding.
         let (align, level) = (layout.align.max(1), SimdLevel::current());
         let request = Request { align, compact: layout.compact, level };
-        if self.mirrors.changed || !self.tiering.rests(request, &self.pools) {
+        if self.mirrors.changed() || !self.tiering.rests(request, &self.pools) {
             self.select_cells(request);
         }
-        let id = FrameId::after(self.frame);
-        self.frame = Some(id);
+        let id = FrameId::after(self.frames.last());
+        self.frames.hold(id);
         Schedule { crowd: self, id, follows }
     }
 }
@@ -172,9 +172,9 @@ impl Schedule<'_> {
     /// kept are not touched. May be called again with other memory.
     pub fn write(&mut self, memory: impl PaletteMemory) -> FrameStats {
         self.crowd.settle_parts();
-        let Crowd { pools, scratches, frame, tiering, .. } = &mut *self.crowd;
+        let Crowd { pools, scratches, frames, tiering, .. } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
-        *frame = None;
+        frames.lose();
         let (watched, palettes) = (tiering.plan.selected.watched, tiering.plan.selected.palettes);
         if watched {
             tiering.begin_joints(pools);
@@ -188,7 +188,7 @@ impl Schedule<'_> {
                 tiering.evaluate_joints(pools, true);
             }
         }
-        *frame = Some(self.id);
+        frames.hold(self.id);
         self.stats()
     }
 

@@ -182,7 +182,7 @@ impl Crowd {
             }
         }
         if self.tiers().is_none() {
-            self.frame = None;
+            self.frames.lose();
         }
         let mut mirrors = std::mem::take(&mut self.mirrors);
         mirrors.undo(|instance| self.instance(instance).is_err());

@@ -1,10 +1,12 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
 use super::bank::{Bank, BankKind, CELLS, NONE, SHARED, SHARED_CELL, places};
-use super::banks::{Banks, Uneven, split};
+use super::banks::{Banks, split};
+use super::cells::OUT;
 use super::shared::{PhaseKey, SharedPhases};
 use super::tier::Tiers;
-use super::tiering::{OUT, Ranked, Tiering};
+use super::tiering::Tiering;
+use super::turns::Uneven;
 use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
@@ -34,30 +36,12 @@ impl Request {
     }
 }
 
-/// Ranking results of a chunk of instances.
-#[derive(Debug, Default)]
-pub(super) struct ChunkRequests {
-    /// Instances whose playback decides whether they need another cell: index, tier before, tier now.
-    pub looks: Vec<(u32, u8, u8)>,
-    pub requests: Vec<Request>,
-}
-
 impl Tiering {
-    /// Meets the requests of a pool's ranking, in the order of the instances.
-    pub(super) fn assign(&mut self, number: usize, pool: &Pool, chunks: usize) {
-        let mut chunk_requests = std::mem::take(&mut self.chunk_requests);
-        for chunk in chunk_requests.iter_mut().take(chunks) {
-            for request in chunk.requests.drain(..) {
-                self.meet(number, pool, request);
-            }
-        }
-        self.chunk_requests = chunk_requests;
-    }
-
-    fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
+    /// Meets the request of an instance.
+    pub(super) fn meet(&mut self, number: usize, pool: &Pool, request: Request) {
         let Request { index, tier, key } = request;
         let at = index as usize;
-        let Self { pools, banks, plan, instances, align, budget, new: new_cells, .. } = self;
+        let Self { pools, banks, plan, counts, align, budget, .. } = self;
         let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let ranked = &mut pools[number];
         let kind = |palettes: u8, tier: u8, detail: u8| {
@@ -72,19 +56,13 @@ impl Tiering {
                 stride: rows.next_multiple_of(*align) as u32,
             }
         };
-        let (before, old) = (ranked.tier[at], ranked.cell[at]);
-        if before != OUT {
-            instances[usize::from(before)] -= 1;
-        }
-        if tier != OUT {
-            instances[usize::from(tier)] += 1;
-        }
+        let (before, old) = (ranked.cells.tier(at), ranked.cells.cell(at));
+        ranked.cells.set_tier(at, tier, counts);
         if tier == OUT {
             release(banks, tiers, old);
-            (ranked.tier[at], ranked.cell[at]) = (OUT, NONE);
+            ranked.cells.set_cell(at, NONE);
             return;
         }
-        ranked.tier[at] = tier;
         if let Some(key) = key {
             release(banks, tiers, old);
             let cell = match ranked.shared.find(key, frame) {
@@ -96,7 +74,7 @@ impl Tiering {
                     cell
                 }
             };
-            ranked.cell[at] = cell | SHARED_CELL;
+            ranked.cells.set_cell(at, cell | SHARED_CELL);
             return;
         }
         let detail = pool.detail_of(at, tier);
@@ -116,8 +94,7 @@ impl Tiering {
         kind.turn = banks.turn_of(kind, t.rate);
         let cell = banks.take(kind, t.rate, index, frame);
         banks.fit(cell, pool, t.stores(budget.is_some()));
-        ranked.cell[at] = cell;
-        new_cells.push(cell);
+        ranked.cells.set_cell(at, cell);
     }
 
     /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and
@@ -134,14 +111,14 @@ impl Tiering {
         for index in changed.map(|(index, _)| index).chain(everyone) {
             if pool.state().is_shown(index) {
                 coming.push(index as u32);
-            } else if self.pools[number].tier[index] != OUT {
+            } else if self.pools[number].cells.tier(index) != OUT {
                 self.meet(number, pool, Request::own(index as u32, OUT));
             }
         }
         // Rows are in the order of instances.
         coming.sort_unstable();
-        let cells = &self.pools[number].cell;
-        let missing = coming.iter().filter(|&&i| cells[i as usize] == NONE);
+        let cells = &self.pools[number].cells;
+        let missing = coming.iter().filter(|&&i| cells.cell(i as usize) == NONE);
         self.banks.expect(missing.count());
         for &index in &coming {
             self.meet(number, pool, Request::own(index, 0));
@@ -154,10 +131,10 @@ impl Tiering {
     pub(super) fn even_out(&mut self, all: &[Option<Pool>]) {
         // One move for every turn at most.
         for _ in 0..16 {
-            let Some(uneven) = self.banks.uneven(self.plan.clock.frame()) else {
+            let Some(uneven) = self.banks.turns().uneven(self.plan.clock.frame()) else {
                 return;
             };
-            let due = self.banks.due(self.plan.clock.frame()) + self.banks.taken();
+            let due = self.banks.turns().due(self.plan.clock.frame()) + self.banks.taken();
             let room = self.budget.map_or(usize::MAX, |b| b.saturating_sub(due));
             let wanted = (uneven.cells as usize).min(room);
             if self.shift(uneven, wanted, all) < wanted.max(1) {
@@ -168,7 +145,7 @@ impl Tiering {
 
     /// Moves cells to the turn of this frame. Returns how many.
     fn shift(&mut self, uneven: Uneven, wanted: usize, all: &[Option<Pool>]) -> usize {
-        let Self { pools, banks, plan, budget, new, .. } = self;
+        let Self { pools, banks, plan, budget, .. } = self;
         let (tiers, frame) = (&plan.tiers, plan.clock.frame());
         let mut moved = 0;
         for number in 0..banks.len() {
@@ -198,8 +175,7 @@ impl Tiering {
                 banks.free((number * CELLS + place) as u32, tier.rate);
                 let cell = banks.take(to, tier.rate, owner, frame);
                 banks.fit(cell, pool, tier.stores(budget.is_some()));
-                pools[usize::from(kind.pool)].cell[index] = cell;
-                new.push(cell);
+                pools[usize::from(kind.pool)].cells.set_cell(index, cell);
                 moved += 1;
             }
         }
@@ -209,13 +185,13 @@ impl Tiering {
     /// Frees shared cells that no instance has looked for lately, in some of the banks; in all as long as there are
     /// more than enough of them.
     pub(super) fn sweep(&mut self) {
-        let Self { banks, pools, plan, sweep, instances, .. } = self;
+        let Self { banks, pools, plan, sweep, counts, .. } = self;
         let frame = plan.clock.frame();
-        let sharing = instances.iter().sum::<usize>().saturating_sub(banks.own_cells());
+        let sharing = counts.sum().saturating_sub(banks.turns().own_cells());
         let enough = ENOUGH.0 * sharing + ENOUGH.1;
         let few = banks.len().div_ceil(SWEEPS);
         for looked in 0..banks.len() {
-            let many = banks.shared() > enough;
+            let many = banks.turns().shared() > enough;
             if looked >= few && !many {
                 break;
             }
@@ -243,11 +219,9 @@ impl Tiering {
     pub(super) fn fit_watched(&mut self, number: usize, pool: &mut Pool) {
         let Self { pools, banks, .. } = self;
         let ranked = &mut pools[number];
-        let layouts = Some(pool.watched().layouts());
-        if ranked.watched == layouts {
+        if !ranked.meet_watched(pool) {
             return;
         }
-        ranked.watched = layouts;
         if !pool.watched().is_empty() {
             ranked.clocks.forget_watching(pool);
         }
@@ -259,7 +233,7 @@ impl Tiering {
                 |b: &&mut Bank| usize::from(b.kind().pool) == number && b.kind().detail != 0;
             banks.all_mut().iter_mut().filter(of_details).for_each(Bank::mark_all);
         }
-        for (index, (&cell, &tier)) in ranked.cell.iter().zip(&ranked.tier).enumerate() {
+        for (index, (cell, tier)) in ranked.cells.all().enumerate() {
             if cell != NONE && banks.of_cell(cell).0.kind().detail != pool.detail_of(index, tier) {
                 pool.touch(index, What::POSE);
             }
@@ -269,15 +243,8 @@ impl Tiering {
     /// Takes all cells of a pool back. Its instances have none, and are out of the picture until they are ranked.
     pub(super) fn forget(&mut self, number: usize) {
         self.forget_cells(number);
-        let Self { pools, instances, .. } = self;
-        let Some(ranked) = pools.get_mut(number) else {
-            return;
-        };
-        for tier in &mut ranked.tier {
-            if *tier != OUT {
-                instances[usize::from(*tier)] -= 1;
-                *tier = OUT;
-            }
+        if let Some(ranked) = self.pools.get_mut(number) {
+            ranked.cells.leave(&mut self.counts);
         }
     }
 
@@ -287,9 +254,9 @@ impl Tiering {
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
-        ranked.everybody = false;
-        for cell in &mut ranked.cell {
-            release(banks, &plan.tiers, std::mem::replace(cell, NONE));
+        ranked.set_everybody(false);
+        for cell in ranked.cells.take_cells() {
+            release(banks, &plan.tiers, cell);
         }
         for (_, cell) in ranked.shared.cells() {
             banks.free(cell, 1);
@@ -299,25 +266,13 @@ impl Tiering {
 
     /// Takes back what the instances of a pool have from an index on: there are none any more.
     pub(super) fn truncate(&mut self, number: usize, len: usize) {
-        let Self { pools, banks, plan, instances, .. } = self;
-        let Some(ranked) = pools.get_mut(number).filter(|r| r.tier.len() > len) else {
+        let Self { pools, banks, plan, counts, .. } = self;
+        let Some(ranked) = pools.get_mut(number).filter(|r| r.cells.len() > len) else {
             return;
         };
         ranked.spheres.truncate(len);
-        for (tier, cell) in ranked.tier.drain(len..).zip(ranked.cell.drain(len..)) {
-            if tier != OUT {
-                instances[usize::from(tier)] -= 1;
-            }
+        for cell in ranked.cells.truncate(len, counts) {
             release(banks, &plan.tiers, cell);
-        }
-    }
-
-    /// To be called when the rig of a pool was removed: nothing of its instances is left.
-    pub(in crate::crowd) fn remove(&mut self, number: usize) {
-        self.rest = None;
-        self.forget(number);
-        if let Some(ranked) = self.pools.get_mut(number) {
-            *ranked = Ranked::default();
         }
     }
 
@@ -330,7 +285,7 @@ impl Tiering {
             return;
         };
         ranked.clocks.forget_clip(clip);
-        self.rest = None;
+        self.selection.expire();
         for cell in ranked.shared.unload(clip) {
             banks.free(cell, 1);
         }
@@ -341,12 +296,7 @@ impl Tiering {
     /// unloaded have none, and look for another one.
     pub(super) fn miss_unloaded(&mut self, number: usize) {
         let Self { pools, banks, .. } = self;
-        for cell in &mut pools[number].cell {
-            let shared = *cell != NONE && *cell & SHARED_CELL != 0;
-            if shared && !banks.shares(number, *cell) {
-                *cell = NONE;
-            }
-        }
+        pools[number].cells.retain_shared(|cell| banks.shares(number, cell));
     }
 }
 

@@ -1,6 +1,7 @@
 //! `Banks`: the cells of the bone buffer, in banks of up to 16 that are updated together.
 
 use super::bank::{Bank, BankKind, CELLS, SHARED, SHARED_CELL};
+use super::turns::Turns;
 use crate::evaluate::Instances;
 use crate::playback::pool::Pool;
 
@@ -17,14 +18,11 @@ pub(super) struct Banks {
     open: Vec<Vec<(BankKind, Vec<u32>)>>,
     /// Banks by their [`room`](BankKind::room).
     rooms: Vec<Room>,
-    /// Number of cells that are updated in each of 16 successive frames.
-    load: [u32; 16],
-    /// Number of cells by the logarithm of their rate, and by turn.
-    cells: [[u32; 16]; 5],
-    /// Number of shared cells.
-    shared: usize,
+    turns: Turns,
     /// Number of cells that were taken since the last selection.
     taken: usize,
+    /// Cells that instances have taken for this frame, ascending: the instances had other rows before, or none.
+    new: Vec<u32>,
     /// Number of banks that were given room for what their cells keep.
     fitted: usize,
     /// Key hints, bank by bank: as many for each cell as an instance has. Any values are valid.
@@ -47,16 +45,6 @@ struct Room {
     banks: u32,
     /// Banks without used cells; the last one is taken first.
     empty: Vec<u32>,
-}
-
-/// Cells that would be updated in another frame, so that frames have about as many.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Uneven {
-    pub rate: u8,
-    pub from: u8,
-    pub to: u8,
-    /// Upper limit of this number.
-    pub cells: u32,
 }
 
 /// Neighbouring banks.
@@ -91,11 +79,6 @@ fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, make: impl FnOnce() -> T)
     &mut all[at]
 }
 
-/// Of 16 frames that follow one another, those that are a turn of a rate.
-fn frames_of(rate: u8, turn: u8) -> impl Iterator<Item = usize> {
-    (usize::from(turn)..16).step_by(usize::from(rate))
-}
-
 /// A cell's bank and place.
 pub(super) fn split(cell: u32) -> (usize, usize) {
     let cell = cell & !SHARED_CELL;
@@ -128,8 +111,18 @@ impl Banks {
         (&self.all[bank], place)
     }
 
-    pub fn shared(&self) -> usize {
-        self.shared
+    pub fn turns(&self) -> &Turns {
+        &self.turns
+    }
+
+    #[inline]
+    pub fn begin_frame(&mut self) {
+        self.new.clear();
+    }
+
+    /// Whether an instance has taken a cell for the last frame.
+    pub fn is_new(&self, cell: u32) -> bool {
+        self.new.binary_search(&cell).is_ok()
     }
 
     /// Number of cells that were taken since the last selection.
@@ -140,17 +133,6 @@ impl Banks {
     /// Notes that `cells` cells will be taken for this frame.
     pub fn expect(&mut self, cells: usize) {
         self.demand = cells;
-    }
-
-    /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
-    fn slack(&self) -> u32 {
-        self.load.iter().sum::<u32>() / 16 / 24
-    }
-
-    /// The mean number of cells that are updated in the frames of a turn.
-    fn mean(&self, rate: u8, turn: u8) -> u32 {
-        let all: u32 = frames_of(rate, turn).map(|f| self.load[f]).sum();
-        all * u32::from(rate) / 16
     }
 
     /// The turn for a new cell of a kind, whose turn does not matter: that in which the fewest cells are updated, or
@@ -166,62 +148,7 @@ impl Banks {
                 open |= 1 << turn;
             }
         }
-        let mean = |turn: &u8| self.mean(rate, *turn);
-        // The first of equals.
-        let least = (0..rate).min_by_key(mean).unwrap_or(0);
-        let most = mean(&least) + self.slack();
-        let fit = |turn: &u8| open >> turn & 1 == 1 && mean(turn) <= most;
-        (0..rate).filter(fit).min_by_key(mean).unwrap_or(least)
-    }
-
-    /// Which cells could be updated in this frame rather than in their own, so that it comes up to the mean; `None` if
-    /// frames are about even. Called again after cells were moved, it finds the next ones.
-    pub fn uneven(&self, frame: u32) -> Option<Uneven> {
-        let mean = self.load.iter().sum::<u32>().div_ceil(16);
-        let room = (mean + 1).saturating_sub(self.due(frame) as u32);
-        if room == 0 {
-            return None;
-        }
-        for (log, cells) in self.cells.iter().enumerate().skip(1) {
-            let rate = 1u8 << log;
-            let to = (frame % u32::from(rate)) as u8;
-            let least = self.mean(rate, to);
-            // The first frame after this one of equals.
-            let others = (1..rate).map(|after| (to + after) % rate);
-            let others = others.filter(|&from| cells[usize::from(from)] > 0);
-            let most = others.rev().max_by_key(|&from| self.mean(rate, from));
-            let Some(from) = most else {
-                continue;
-            };
-            let most = self.mean(rate, from);
-            if most > mean && most > least + (self.slack() * 3 / 2).max(4) + 1 {
-                let cells = (most - mean).min(room).min(cells[usize::from(from)]);
-                return Some(Uneven { rate, from, to, cells });
-            }
-        }
-        None
-    }
-
-    pub fn due(&self, frame: u32) -> usize {
-        self.load[frame as usize % 16] as usize
-    }
-
-    /// Counts cells that have come to a bank, or gone.
-    fn count(&mut self, kind: BankKind, rate: u8, by: i32) {
-        if kind.tier != SHARED {
-            for frame in frames_of(rate, kind.turn) {
-                self.load[frame] = self.load[frame].saturating_add_signed(by);
-            }
-            let cells = &mut self.cells[rate.trailing_zeros() as usize][usize::from(kind.turn)];
-            *cells = cells.saturating_add_signed(by);
-        } else {
-            self.shared = self.shared.saturating_add_signed(by as isize);
-        }
-    }
-
-    /// Cells that are an instance's own.
-    pub fn own_cells(&self) -> usize {
-        self.cells.as_flattened().iter().sum::<u32>() as usize
+        self.turns.choose(rate, open)
     }
 
     /// The list of a kind's banks that have a free cell, which is made if there is none.
@@ -248,7 +175,7 @@ impl Banks {
 
     /// Takes a cell for an instance or a shared phase. It is fresh.
     pub fn take(&mut self, kind: BankKind, rate: u8, owner: u32, frame: u32) -> u32 {
-        self.count(kind, rate, 1);
+        self.turns.count(kind, rate, 1);
         self.taken += 1;
         let bank = match self.open(kind).last() {
             Some(&bank) => bank,
@@ -264,7 +191,11 @@ impl Banks {
         if b.is_full() {
             self.open(kind).pop();
         }
-        bank * CELLS as u32 + place as u32
+        let cell = bank * CELLS as u32 + place as u32;
+        if kind.tier != SHARED {
+            self.new.push(cell);
+        }
+        cell
     }
 
     /// An empty bank, or a new one behind all others. Some more are made then, so that few frames make banks.
@@ -325,7 +256,7 @@ impl Banks {
         let (kind, full) = (*b.kind(), b.is_full());
         b.free(place);
         let empty = b.used() == 0;
-        self.count(kind, rate, -1);
+        self.turns.count(kind, rate, -1);
         let open = self.open(kind);
         if full {
             open.push(bank as u32);
@@ -350,6 +281,7 @@ impl Banks {
     /// Ends a selection: makes room for the key hints of all banks.
     pub fn settle(&mut self) {
         self.taken = 0;
+        self.new.sort_unstable();
         if std::mem::take(&mut self.crowded) {
             let all = self.all.iter_mut().fold(0, |first, bank| bank.set_hints(first));
             self.hints.resize(all, 0);
@@ -408,65 +340,4 @@ impl Banks {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind(tier: u8, turn: u8, stride: u32) -> BankKind {
-        BankKind { pool: 0, tier, turn, palettes: 1, detail: 0, rows: stride, stride }
-    }
-
-    #[test]
-    fn cells_are_used_again_and_banks_stay_where_they_are() {
-        let mut banks = Banks::new(true);
-        let cells: Vec<u32> = (0..40).map(|i| banks.take(kind(0, 0, 10), 1, i, 7)).collect();
-        // The third comes with a spare one.
-        assert_eq!((banks.all.len(), banks.rows()), (4, 640));
-        assert_eq!(cells[17], 17);
-        banks.free(cells[3], 1);
-        banks.free(cells[20], 1);
-        // The bank that was opened last is filled first.
-        assert_eq!(banks.take(kind(0, 0, 10), 1, 99, 8), cells[20]);
-        (0..16).filter(|&i| i != 3).for_each(|i| banks.free(cells[i], 1));
-        // An empty bank serves any kind with cells of its size.
-        assert_eq!(split(banks.take(kind(1, 0, 10), 4, 5, 9)), (0, 0));
-        assert_eq!(split(banks.take(kind(1, 0, 7), 4, 5, 9)), (4, 0));
-        assert_eq!(banks.rows(), 640 + 16 * 7);
-    }
-
-    #[test]
-    fn banks_without_spares_have_as_many_cells_as_are_asked_for() {
-        let mut banks = Banks { demand: 20, ..Banks::default() };
-        let own = kind(0, 0, 10);
-        let cells: Vec<u32> = (0..20).map(|i| banks.take(own, 1, i, 7)).collect();
-        assert!(cells.iter().copied().eq(0..20));
-        assert_eq!((banks.all.len(), banks.rows()), (2, 200));
-        // The last bank grows.
-        assert_eq!((banks.take(own, 1, 20, 8), banks.rows()), (20, 210));
-        assert_eq!((banks.take(own, 1, 21, 8), banks.rows()), (21, 220));
-        // Of another rig.
-        let other = BankKind { pool: 1, ..kind(0, 0, 5) };
-        assert_eq!((banks.take(other, 1, 0, 8), banks.rows()), (32, 225));
-        // The last one freed is taken next; banks at the end go when nobody is in them.
-        banks.free(4, 1);
-        assert_eq!(banks.take(own, 1, 22, 8), 4);
-        (16..22).for_each(|cell| banks.free(cell, 1));
-        banks.trim();
-        assert_eq!(banks.rows(), 225);
-        banks.free(32, 1);
-        banks.trim();
-        assert_eq!((banks.all.len(), banks.rows()), (1, 160));
-        assert_eq!((banks.take(own, 1, 9, 9), banks.rows()), (16, 170));
-    }
-
-    #[test]
-    fn turns_spread_the_work_evenly() {
-        let mut banks = Banks::default();
-        for i in 0..1000 {
-            let rate = [1, 2, 4, 8, 16][i % 5];
-            let turn = banks.turn_of(kind((i % 5) as u8, 0, 10), rate);
-            banks.take(kind((i % 5) as u8, turn, 10), rate, i as u32, 0);
-        }
-        let (least, most) = (banks.load.iter().min().unwrap(), banks.load.iter().max().unwrap());
-        assert!(most - least <= (2 * banks.slack()).max(2), "{:?}", banks.load);
-    }
-}
+mod tests;

@@ -1,16 +1,15 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{BankKind, NONE, SHARED};
-use super::banks::Banks;
+use super::bank::{BankKind, SHARED};
+use super::cells::OUT;
 use super::select::Request;
 use super::stats::TierFrame;
 use super::tier::{Tiers, refused};
-use super::tiering::{OUT, Plan, Ranked, Tiering};
-use super::view::{View, WideView};
+use super::tiering::Tiering;
+use super::view::View;
 use crate::crowd::Crowd;
 use crate::evaluate::Instances;
 use crate::playback::changes::What;
-use crate::playback::pool::Pool;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::rig::Rig;
 use crate::words;
@@ -82,7 +81,7 @@ impl Crowd {
             tiers.validate()?;
         }
         self.settle_parts();
-        self.frame = None;
+        self.frames.lose();
         for pool in self.pools.iter_mut().flatten() {
             pool.record_changes(tiers.is_some());
             match &tiers {
@@ -93,27 +92,7 @@ impl Crowd {
                 }
             }
         }
-        let last = std::mem::take(&mut self.tiering);
-        if let Some(tiers) = tiers {
-            let pools = last.pools.into_iter().map(|ranked| Ranked {
-                importance: ranked.importance,
-                given_for: ranked.given_for,
-                ..Ranked::default()
-            });
-            self.tiering = Tiering {
-                views: last.views,
-                budget: last.budget,
-                pools: pools.collect(),
-                plan: Plan {
-                    on: true,
-                    tiers,
-                    clock: last.plan.clock.restarted(),
-                    ..Plan::default()
-                },
-                banks: Banks::new(true),
-                ..Tiering::default()
-            };
-        }
+        self.tiering = std::mem::take(&mut self.tiering).restarted(tiers);
         Ok(())
     }
 
@@ -192,13 +171,8 @@ impl Crowd {
             return Err(refused(format!("importance {index} is {value}; {least}")));
         }
         let tiering = self.tiering_on()?;
-        if tiering.pools.len() <= number {
-            tiering.pools.resize_with(number + 1, Ranked::default);
-        }
-        let ranked = &mut tiering.pools[number];
-        ranked.given_for = Some(rig.number());
-        ranked.importance.clear();
-        ranked.importance.extend_from_slice(importances);
+        tiering.fit_pools(number + 1);
+        tiering.pools[number].importances.set(rig.number(), importances);
         Ok(())
     }
 
@@ -229,7 +203,7 @@ impl Crowd {
     /// The tier of an instance in the last frame; `None` if it was out of the picture, unknown, or the crowd has no tiers.
     pub fn tier(&self, instance: InstanceId) -> Option<usize> {
         let (number, index) = self.ranked(instance)?;
-        let tier = *self.tiering.pools[number].tier.get(index)?;
+        let tier = self.tiering.pools[number].cells.tier(index);
         (tier != OUT && self.tiering.plan.on).then_some(tier.into())
     }
 
@@ -262,7 +236,7 @@ impl Crowd {
         let (cell, [from, to], factor) = self.palettes_of(instance)?;
         let BankKind { tier, detail, .. } = *self.tiering.banks.of_cell(cell).0.kind();
         let shared = tier == SHARED;
-        let stayed = !shared && from == to && self.tiering.new.binary_search(&cell).is_err();
+        let stayed = !shared && from == to && !self.tiering.banks.is_new(cell);
         let detail = usize::from(detail).checked_sub(1);
         Some(Shown { from, to, factor, detail, shared, stayed })
     }
@@ -295,7 +269,7 @@ impl Crowd {
     fn ranked(&self, instance: InstanceId) -> Option<(usize, usize)> {
         let (pool, index) = self.instance(instance).ok()?;
         let number = self.rigs.index(instance.rig())?;
-        let known = self.tiering.pools.get(number)?.rig == Some(instance.rig().number());
+        let known = self.tiering.pools.get(number)?.is_of(instance.rig().number());
         (known && !pool.changes().of(index).has(What::NEW)).then_some((number, index))
     }
 
@@ -308,146 +282,7 @@ impl Crowd {
             pool.fit_level(request.level);
             scratches.reserve(pool);
         }
-        if tiering.align != request.align {
-            tiering.forget_all(request.align);
-        }
-        if tiering.pools.len() < pools.len() {
-            tiering.pools.resize_with(pools.len(), Ranked::default);
-        }
-        match tiering.plan.on {
-            true => tiering.assign_by_tiers(pools),
-            false => tiering.assign_all(pools),
-        }
-        tiering.new.sort_unstable();
+        tiering.assign(pools, request.align);
         tiering.select(pools, request);
-    }
-}
-
-impl Tiering {
-    /// Begins a frame for memory that `holds` the palettes of the last one.
-    #[inline]
-    pub(in crate::crowd) fn begin_frame(&mut self, holds: bool) {
-        self.plan.clock.begin_frame();
-        self.plan.progress.begin(holds);
-        self.new.clear();
-        match self.plan.on {
-            true => self.plan.clock.measure_frame(),
-            false => self.plan.clock.reach_frame(),
-        }
-    }
-
-    /// Takes all cells back: the distance of palettes is another one.
-    #[cold]
-    fn forget_all(&mut self, align: usize) {
-        (0..self.pools.len()).for_each(|number| self.forget_cells(number));
-        self.banks = Banks::new(self.plan.on);
-        self.align = align;
-    }
-
-    /// Forgets importances of rigs that are gone.
-    fn forget_importances(&mut self, pools: &[Option<Pool>]) {
-        for (number, ranked) in self.pools.iter_mut().enumerate() {
-            let pool = pools.get(number).and_then(Option::as_ref);
-            if ranked.given_for.is_some() && ranked.given_for != pool.map(Pool::rig_number) {
-                ranked.importance.clear();
-            }
-        }
-    }
-
-    /// Forgets the state of another rig, whose pool had the index before.
-    fn meet_rig(&mut self, number: usize, pool: &Pool) {
-        let rig = Some(pool.rig_number());
-        if self.pools[number].rig != rig {
-            let ranked = &mut self.pools[number];
-            let importance = std::mem::take(&mut ranked.importance);
-            let given_for = ranked.given_for;
-            self.forget(number);
-            self.pools[number] = Ranked { rig, importance, given_for, ..Ranked::default() };
-        }
-    }
-
-    /// Gives cells to the instances that have come, and takes those of others.
-    fn assign_all(&mut self, pools: &mut [Option<Pool>]) {
-        for (number, pool) in pools.iter_mut().enumerate() {
-            let Some(pool) = pool else {
-                continue;
-            };
-            let ranked = &self.pools[number];
-            let met = ranked.rig == Some(pool.rig_number()) && ranked.everybody;
-            if met && pool.changes().is_empty() {
-                continue;
-            }
-            self.meet_rig(number, pool);
-            let ranked = &mut self.pools[number];
-            ranked.tier.resize(pool.state().len(), OUT);
-            ranked.cell.resize(pool.state().len(), NONE);
-            let everybody = std::mem::replace(&mut ranked.everybody, true);
-            self.show(number, pool, !everybody);
-            pool.clear_changes();
-        }
-        self.banks.trim();
-    }
-
-    /// As [`assign_all`](Self::assign_all), by tiers.
-    #[inline(never)]
-    fn assign_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
-        let mut views = std::mem::take(&mut self.wide);
-        views.clear();
-        views.extend(self.views.iter().map(WideView::new));
-        self.wide = views;
-        self.forget_importances(pools);
-        self.visible = 0;
-        for (number, pool) in pools.iter_mut().enumerate() {
-            if let Some(pool) = pool {
-                self.meet_rig(number, pool);
-                self.assign_pool(number, pool);
-                pool.clear_changes();
-                self.visible += self.pools[number].spheres.shown();
-            }
-        }
-        self.sweep();
-        self.even_out(pools);
-        self.banks.fit_budget(self.budget.is_some(), pools);
-    }
-
-    fn assign_pool(&mut self, number: usize, pool: &mut Pool) {
-        let Self { pools, plan, .. } = self;
-        let ranked = &mut pools[number];
-        ranked.resize(pool.state().len());
-        ranked.spheres.renew(pool, pool.changes());
-        if ranked.shared.fit(pool, &plan.tiers) {
-            self.miss_unloaded(number);
-        }
-        self.fit_watched(number, pool);
-        let given = |ranked: &Ranked| !ranked.importance.is_empty();
-        let all = self.views.is_empty() && !self.pools.iter().any(given);
-        let still = all && self.plan.tiers.tiers[0].shared_error.is_none();
-        let ranked = &mut self.pools[number];
-        let everybody = std::mem::replace(&mut ranked.everybody, still);
-        if still {
-            ranked.clocks.forget_all();
-            self.show(number, pool, !everybody);
-            return;
-        }
-        for (index, what) in pool.changes().all() {
-            if what.has(What::POSE) {
-                ranked.clocks.forget(index);
-            }
-        }
-        let chunks = self.rank(number, pool, all);
-        self.assign(number, pool, chunks);
-    }
-
-    /// Counts instances, for the frame's statistics.
-    pub(super) fn count(&mut self) {
-        let visible = self.visible;
-        let stats = &mut self.stats;
-        let mut inside = 0;
-        for (t, &instances) in stats.tiers.iter_mut().zip(&self.instances) {
-            t.instances = instances;
-            t.shared = instances.saturating_sub(t.evaluated + t.held);
-            inside += instances;
-        }
-        stats.out = visible.saturating_sub(inside);
     }
 }

@@ -2,10 +2,12 @@
 
 use super::bank::{Bank, SHARED};
 use super::banks::BankSlice;
+use super::cells::OUT;
 use super::order::{Order, Source, Upcoming, arrange, together};
+use super::ranked::Ranked;
 use super::select::{Selected, Work};
 use super::shared::{PhaseKey, SharedPhases};
-use super::tiering::{OUT, Plan, Ranked, Tiering};
+use super::tiering::{Plan, Tiering};
 use crate::crowd::PaletteMemory;
 use crate::crowd::scratches::WorkerScratch;
 use crate::evaluate::{
@@ -15,41 +17,6 @@ use crate::evaluate::{
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::{Fence, Kernel, Lanes, Streaming, dispatch};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-
-/// How far the palettes of the scheduled frame have been written.
-#[derive(Debug, Default)]
-pub(super) struct Progress {
-    /// True if the memory has no palettes, so that the frame writes all.
-    lost: bool,
-    /// True if the frame was written. Written once more, to other memory, palettes are the same.
-    written: bool,
-    /// True from when cells of the frame are evaluated until all are. What cells keep then depends on which were, so the
-    /// next frame of a crowd with tiers begins anew.
-    begun: AtomicBool,
-    /// Nanoseconds of all workers, by tier, then for shared palettes.
-    nanoseconds: [AtomicU64; super::MAX_TIERS + 1],
-}
-
-impl Progress {
-    /// A frame was scheduled for memory that `holds` the palettes of the last one.
-    #[inline]
-    pub fn begin(&mut self, holds: bool) {
-        self.lost |= !holds;
-        self.written = false;
-    }
-
-    #[inline]
-    pub fn lost(&self) -> bool {
-        self.lost
-    }
-
-    /// Whether cells were evaluated and the frame was not finished. Then forgets it.
-    #[inline]
-    pub fn take_begun(&mut self) -> bool {
-        std::mem::take(self.begun.get_mut())
-    }
-}
 
 /// Data that all workers of a frame read.
 #[derive(Clone, Copy, Debug)]
@@ -121,10 +88,10 @@ impl Tiering {
         joints: bool,
     ) -> (BankTask<'a>, BankShare<'a>) {
         if self.plan.on {
-            self.plan.progress.nanoseconds.iter_mut().for_each(|n| *n.get_mut() = 0);
+            self.plan.progress.clear_times();
         }
         let task = BankTask { pools, ranked: &self.pools, plan: &self.plan, joints };
-        let share = BankShare { work: &self.work, banks: self.banks.as_slice(), row: 0 };
+        let share = BankShare { work: self.selection.work(), banks: self.banks.as_slice(), row: 0 };
         (task, share)
     }
 
@@ -142,23 +109,15 @@ impl Tiering {
             let Some(pool) = pool.as_mut().filter(|pool| !pool.watched().is_empty()) else {
                 continue;
             };
-            pool.evaluate_watched(workers, |index| {
-                ranked.tier.get(index).is_some_and(|&tier| tier != OUT)
-            });
+            pool.evaluate_watched(workers, |index| ranked.cells.tier(index) != OUT);
         }
     }
 
     /// To be called when a frame has been written: the memory has all palettes.
     #[inline]
     pub(in crate::crowd) fn finish(&mut self) {
-        let Progress { lost, written, begun, nanoseconds } = &mut self.plan.progress;
-        (*lost, *written, *begun.get_mut()) = (false, true, false);
-        if self.plan.on {
-            for (stats, nanoseconds) in self.stats.tiers.iter_mut().zip(&mut *nanoseconds) {
-                stats.nanoseconds = *nanoseconds.get_mut();
-            }
-            self.stats.shared_nanoseconds = *nanoseconds[super::MAX_TIERS].get_mut();
-        }
+        let Self { plan, stats, .. } = self;
+        plan.progress.finish(plan.on.then_some(stats));
     }
 }
 
@@ -207,7 +166,7 @@ impl Kernel for Palettes<'_, '_, '_> {
             true => arrange(arranged, share.work, &share.banks),
             false => share.work,
         };
-        let mut times = plan.on.then(|| Times::start(&plan.progress.nanoseconds));
+        let mut times = plan.on.then(|| plan.progress.times());
         while let Some(head) = rest.first() {
             let banks = &mut share.banks;
             let kind = *banks.all[head.bank as usize - banks.first].kind();
@@ -229,7 +188,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 }
             }
             let memory = (share.row, how.compact);
-            order.list(works, banks, (&kind, pool), memory, !plan.progress.written);
+            order.list(works, banks, (&kind, pool), memory, !plan.progress.written());
             if sorts {
                 order.sort(banks.all, &kind, pool);
             }
@@ -309,7 +268,7 @@ impl<'a> BankTask<'a> {
         let WorkerScratch { palettes, order, arranged } = scratch;
         let PaletteScratch { run, palette, joints } = palettes;
         let Plan { progress, how, .. } = self.plan;
-        progress.begun.store(true, Ordering::Relaxed);
+        progress.begin_cells();
         let evaluate = |target: Target<'_>| {
             // Rows that are read afterwards are not stored past the caches.
             let streams = how.stream && matches!(target, Target::Rows(_));
@@ -349,7 +308,7 @@ impl<'a> BankTask<'a> {
     /// The cells that are evaluated from what they play now.
     #[inline(always)]
     fn evaluates(&self, work: &Work) -> u16 {
-        if self.plan.progress.written { 0 } else { work.evaluate }
+        if self.plan.progress.written() { 0 } else { work.evaluate }
     }
 }
 
@@ -374,62 +333,5 @@ fn load_phase(key: PhaseKey, shared: Option<&SharedPhases>, run: &mut Scratch) {
             weight: 1.0,
             cursor: 0,
         });
-    }
-}
-
-/// The time of banks of one tier, which ends where that of another tier's begins.
-struct Times<'a> {
-    all: &'a [AtomicU64; super::MAX_TIERS + 1],
-    watch: Stopwatch,
-    tier: Option<usize>,
-}
-
-impl<'a> Times<'a> {
-    fn start(all: &'a [AtomicU64; super::MAX_TIERS + 1]) -> Self {
-        Self { all, watch: Stopwatch::start(), tier: None }
-    }
-
-    /// Banks of a tier come next.
-    fn go_on(&mut self, tier: usize) {
-        if self.tier != Some(tier) {
-            self.lap();
-            self.tier = Some(tier);
-        }
-    }
-
-    fn lap(&mut self) {
-        if let Some(tier) = self.tier {
-            self.all[tier].fetch_add(self.watch.lap(), Ordering::Relaxed);
-        }
-    }
-
-    fn end(mut self) {
-        self.lap();
-    }
-}
-
-/// Measures time where the platform has a clock.
-struct Stopwatch(#[cfg(not(target_family = "wasm"))] std::time::Instant);
-
-impl Stopwatch {
-    #[inline(always)]
-    fn start() -> Self {
-        Self(
-            #[cfg(not(target_family = "wasm"))]
-            std::time::Instant::now(),
-        )
-    }
-
-    /// Nanoseconds since the start or the last lap.
-    #[inline(always)]
-    fn lap(&mut self) -> u64 {
-        #[cfg(not(target_family = "wasm"))]
-        {
-            let now = std::time::Instant::now();
-            let lap = now.duration_since(std::mem::replace(&mut self.0, now));
-            u64::try_from(lap.as_nanos()).unwrap_or(u64::MAX)
-        }
-        #[cfg(target_family = "wasm")]
-        0
     }
 }

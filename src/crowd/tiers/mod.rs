@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! spheres      world-space bounding spheres of what has changed           spheres.rs
-//! rank         views and importances → height on screen → tier;           rank.rs, view.rs,
+//! rank         views and importances → height on screen → tier;           rank.rs, view.rs, heights.rs,
 //!              instances that share show the phase of their clock         clocks.rs
 //! assign       instances whose tier or shared phase has changed get       assign.rs, shared.rs
 //!              another cell
@@ -29,17 +29,22 @@ mod assign;
 mod bank;
 mod banks;
 mod calls;
+mod cells;
 mod clocks;
 mod evaluate;
 mod frame_clock;
+mod heights;
 mod order;
+mod progress;
 mod rank;
+mod ranked;
 mod select;
 mod shared;
 mod spheres;
 mod stats;
 mod tier;
 mod tiering;
+mod turns;
 mod view;
 
 pub use calls::Shown;

@@ -1,12 +1,10 @@
 //! `Order`: the palettes of a worker in the order in which it evaluates them, and what it prefetches ahead of them.
 
-use super::bank::{Bank, BankKind, CELLS, NONE, SHARED};
+use super::bank::{Bank, BankKind, CELLS, CellInput, NONE, SHARED};
 use super::banks::BankSlice;
 use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
-use crate::evaluate::{
-    ActionInput, Instances, LayerInput, Prefetch, STATE, STEPS, Scratch, Sources,
-};
+use crate::evaluate::{Instances, Prefetch, STATE, STEPS, Sources};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
 use crate::simd::prefetch;
@@ -31,35 +29,6 @@ pub(super) struct Item {
     input: u32,
     /// The clip by which palettes are sorted.
     clip: u16,
-}
-
-/// The layers and actions that a palette was evaluated from, so that it can be evaluated again, with the same bits, after
-/// memory was lost.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct CellInput {
-    pub layers: Vec<LayerInput>,
-    pub actions: Vec<ActionInput>,
-}
-
-impl CellInput {
-    /// Makes room, so that later inputs need not allocate.
-    pub fn reserve(&mut self, layers: usize, actions: usize) {
-        self.layers.reserve(layers.saturating_sub(self.layers.len()));
-        self.actions.reserve(actions.saturating_sub(self.actions.len()));
-    }
-
-    /// Stores what a scratch holds.
-    pub fn store(&mut self, scratch: &Scratch) {
-        self.layers.clone_from(&scratch.layers);
-        self.actions.clone_from(&scratch.actions);
-    }
-
-    /// Puts it into a scratch.
-    #[inline(never)]
-    pub fn load(&self, scratch: &mut Scratch) {
-        scratch.layers.clone_from(&self.layers);
-        scratch.actions.clone_from(&self.actions);
-    }
 }
 
 /// The input of a palette's evaluation.

@@ -1,12 +1,15 @@
 //! The ranking: heights on screen → tiers, for all instances of a pool, over the workers.
 
-use super::assign::{ChunkRequests, Request};
+use super::assign::Request;
 use super::bank::{NONE, SHARED_CELL};
+use super::cells::OUT;
 use super::clocks::{ChunkClocks, Origin, PhaseClock};
+use super::heights::Heights;
+use super::ranked::Ranked;
 use super::shared::{PhaseKey, SharedPhases};
 use super::spheres::{Eight, LANES, Spheres};
 use super::tier::Tiers;
-use super::tiering::{OUT, Ranked, Tiering};
+use super::tiering::Tiering;
 use super::view::WideView;
 use crate::evaluate::Instances;
 use crate::playback::changes::{Changes, What};
@@ -20,84 +23,12 @@ pub(super) const CHUNK: usize = 4096;
 /// Number of instances ahead at which the entries are prefetched.
 const AHEAD: usize = 12;
 
-/// The least heights of tiers, as they are and with the hysteresis on either side.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Heights {
-    count: usize,
-    at: [f32; super::MAX_TIERS],
-    /// To come to a finer tier.
-    up: [f32; super::MAX_TIERS],
-    /// To stay in one.
-    down: [f32; super::MAX_TIERS],
-    /// The finest tier that maps of shadows give.
-    shadows: u8,
-}
-
-impl Heights {
-    pub fn new(tiers: &Tiers) -> Self {
-        let mut heights = Self {
-            count: tiers.tiers.len(),
-            at: [0.0; super::MAX_TIERS],
-            up: [0.0; super::MAX_TIERS],
-            down: [0.0; super::MAX_TIERS],
-            // A tier is below 16.
-            shadows: tiers.shadows.unwrap_or(0) as u8,
-        };
-        for (i, tier) in tiers.tiers.iter().enumerate() {
-            heights.at[i] = tier.height;
-            heights.up[i] = tier.height * (1.0 + tiers.hysteresis);
-            heights.down[i] = tier.height * (1.0 - tiers.hysteresis);
-        }
-        heights
-    }
-
-    /// Whether a height in pictures is surely one of the tier that an instance was in: most are.
-    #[inline(always)]
-    fn stays(&self, old: u8, main: f32) -> bool {
-        let tier = usize::from(old) % super::MAX_TIERS;
-        let above = tier.checked_sub(1).map_or(f32::INFINITY, |t| self.up[t]);
-        old != OUT && main > 0.0 && main >= self.down[tier] && (main < above || tier == 0)
-    }
-
-    #[inline(always)]
-    fn first(&self, least: &[f32; super::MAX_TIERS], height: f32) -> u8 {
-        let found = least[..self.count].iter().position(|&l| height >= l);
-        // Below 16.
-        found.map_or(OUT, |tier| tier as u8)
-    }
-
-    /// The tier by one height of an instance that was in `old`; [`OUT`] for a height of 0.
-    #[inline(always)]
-    fn by_height(&self, old: u8, height: f32) -> u8 {
-        if height <= 0.0 {
-            return OUT;
-        }
-        if old == OUT {
-            return self.first(&self.at, height);
-        }
-        let (finest, coarsest) = (self.first(&self.up, height), self.first(&self.down, height));
-        if old < coarsest { coarsest } else { old.min(finest) }
-    }
-
-    /// The tier of an instance that was in `old`: `main` is its height in pictures, `shadow` that in maps of shadows; 0
-    /// if it is in none. The shadow counts if the pictures give no tier.
-    #[inline(always)]
-    pub fn tier(&self, old: u8, main: f32, shadow: f32) -> u8 {
-        if self.stays(old, main) {
-            return old;
-        }
-        let seen = self.by_height(old, main);
-        // One that had a finer tier may have it for its shadow. The tier of the pictures takes over where it begins, and
-        // ends below that: so the two do not alternate.
-        let begins = self.count > 0 && main >= self.at[self.count - 1];
-        if seen != OUT && (begins || old >= seen) {
-            return seen;
-        }
-        match self.by_height(old, shadow) {
-            OUT => seen,
-            tier => tier.max(self.shadows),
-        }
-    }
+/// Ranking results of a chunk of instances.
+#[derive(Debug, Default)]
+pub(super) struct ChunkRequests {
+    /// Instances whose playback decides whether they need another cell: index, tier before, tier now.
+    looks: Vec<(u32, u8, u8)>,
+    requests: Vec<Request>,
 }
 
 /// A chunk of a pool's instances, and what its ranking changes.
@@ -282,15 +213,17 @@ impl Ranking<'_> {
 }
 
 impl Tiering {
-    /// Ranks the instances of a pool. Returns the number of chunks, each with its requests.
-    /// Everybody is in the picture if `all` are.
-    pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) -> usize {
+    /// Ranks the instances of a pool, then meets their requests, in the order of the instances. Everybody is in the
+    /// picture if `all` are.
+    pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) {
         let chunks = pool.state().len().div_ceil(CHUNK);
-        if self.chunk_requests.len() < chunks {
-            self.chunk_requests.resize_with(chunks, ChunkRequests::default);
+        let mut chunk_requests = std::mem::take(&mut self.chunk_requests);
+        if chunk_requests.len() < chunks {
+            chunk_requests.resize_with(chunks, ChunkRequests::default);
         }
-        let Ranked { spheres, tier, cell, importance, shared, clocks, .. } =
-            &mut self.pools[number];
+        let found = &mut chunk_requests[..chunks];
+        let Ranked { spheres, cells, importances, shared, clocks, .. } = &mut self.pools[number];
+        let (tier, cell) = cells.lend();
         let mut lead = [0.0; super::MAX_TIERS];
         for (lead, tier) in lead.iter_mut().zip(&self.plan.tiers.tiers) {
             *lead = 0.5 * f64::from(tier.rate - 1) * self.plan.clock.step().abs();
@@ -299,7 +232,7 @@ impl Tiering {
             pool,
             changes: pool.changes(),
             spheres,
-            importance,
+            importance: importances.all(),
             shared,
             tiers: &self.plan.tiers,
             heights: Heights::new(&self.plan.tiers),
@@ -309,7 +242,6 @@ impl Tiering {
             detail: std::array::from_fn(|tier| pool.tables().details().of_tier(tier as u8)),
             all,
         };
-        let found = &mut self.chunk_requests[..chunks];
         type Parts<'a> = (
             ((&'a [u8], &'a mut [u32]), &'a mut [PhaseClock]),
             (&'a mut Origin, &'a mut ChunkRequests),
@@ -322,24 +254,29 @@ impl Tiering {
         if chunks > 1 && rayon::current_num_threads() > 1 {
             let all = tier.par_chunks(CHUNK).zip(cell.par_chunks_mut(CHUNK));
             let all = all.zip(clocks.all.par_chunks_mut(CHUNK));
-            let all = all.zip(clocks.origins.par_iter_mut().zip(found));
+            let all = all.zip(clocks.origins.par_iter_mut().zip(&mut *found));
             all.enumerate().for_each(run);
         } else {
             let all = tier.chunks(CHUNK).zip(cell.chunks_mut(CHUNK));
             let all = all.zip(clocks.all.chunks_mut(CHUNK));
-            let all = all.zip(clocks.origins.iter_mut().zip(found));
+            let all = all.zip(clocks.origins.iter_mut().zip(&mut *found));
             all.enumerate().for_each(run);
         }
-        chunks
+        for chunk in found {
+            for request in chunk.requests.drain(..) {
+                self.meet(number, pool, request);
+            }
+        }
+        self.chunk_requests = chunk_requests;
     }
 
     /// The height of an instance, for the order in which the budget is spent: in pictures, or in maps of shadows if the
     /// pictures give it no tier.
-    pub(super) fn importance(&self, number: usize, index: usize, views: &[WideView]) -> f32 {
+    pub(super) fn importance(&self, number: usize, index: usize) -> f32 {
         let ranked = &self.pools[number];
         let eight = ranked.spheres.eight(index / LANES);
-        let [main, shadow] = heights(&eight, views).map(|h| h.to_array()[index % LANES]);
-        let given = ranked.importance.get(index).copied().unwrap_or(0.0);
+        let [main, shadow] = heights(&eight, &self.wide).map(|h| h.to_array()[index % LANES]);
+        let given = ranked.importances.all().get(index).copied().unwrap_or(0.0);
         let seen = main.max(given);
         let last = self.plan.tiers.tiers.last().map_or(0.0, |t| t.height);
         let least = last * (1.0 - self.plan.tiers.hysteresis);
@@ -349,77 +286,5 @@ impl Tiering {
         };
         // Importance orders those that wait; an eye inside of a sphere makes it as large as can be.
         height.clamp(f32::MIN_POSITIVE, f32::MAX)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tier::Tier;
-    use super::*;
-
-    #[test]
-    fn tiers_follow_heights_with_hysteresis() {
-        let tier = |height| Tier { height, ..Tier::default() };
-        let heights = Heights::new(&Tiers {
-            tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
-            hysteresis: 0.1,
-            shadows: Some(1),
-            ..Tiers::default()
-        });
-        let from = |old: u8| {
-            [0.0, 8.9, 9.5, 10.5, 44.0, 46.0, 54.0, 56.0, 89.0, 91.0, 109.0, 111.0]
-                .map(|h| heights.tier(old, h, 0.0))
-        };
-        let o = OUT;
-        assert_eq!(from(o), [o, o, o, 2, 2, 2, 1, 1, 1, 1, 0, 0]);
-        assert_eq!(from(0), [o, o, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0]);
-        assert_eq!(from(1), [o, o, 2, 2, 2, 1, 1, 1, 1, 1, 1, 0]);
-        assert_eq!(from(2), [o, o, 2, 2, 2, 2, 2, 1, 1, 1, 1, 0]);
-        // A shadow alone: in the tier of shadows, or a coarser one.
-        assert_eq!(heights.tier(OUT, 0.0, 500.0), 1);
-        assert_eq!(heights.tier(OUT, 0.0, 20.0), 2);
-        assert_eq!(heights.tier(OUT, 500.0, 20.0), 0);
-    }
-
-    #[test]
-    fn shadows_count_where_pictures_give_no_tier() {
-        let tier = |height| Tier { height, ..Tier::default() };
-        let mut tiers = Tiers {
-            tiers: vec![tier(100.0), tier(50.0), tier(10.0)],
-            hysteresis: 0.1,
-            ..Tiers::default()
-        };
-        let heights = Heights::new(&tiers);
-        // Too small in the picture: as in the map alone. Both too small: none.
-        for old in [OUT, 0, 1, 2] {
-            for shadow in [0.0, 8.0, 20.0, 60.0, 500.0] {
-                let alone = heights.tier(old, 0.0, shadow);
-                assert_eq!(heights.tier(old, 5.0, shadow), alone, "{old} {shadow}");
-            }
-        }
-        assert_eq!(heights.tier(OUT, 5.0, 500.0), 0);
-        assert_eq!(heights.tier(OUT, 5.0, 5.0), OUT);
-        // A picture decides, however large the shadow is.
-        assert_eq!(heights.tier(OUT, 20.0, 500.0), 2);
-        // Around the last height the tier changes once on its fall and once on its rise.
-        let walk = |old: &mut u8, mains: &[f32]| {
-            let step = |&main: &f32| {
-                *old = heights.tier(*old, main, 500.0);
-                *old
-            };
-            mains.iter().map(step).collect::<Vec<u8>>()
-        };
-        let mut old = 2;
-        assert_eq!(walk(&mut old, &[10.5, 9.5, 9.1, 8.9, 8.0]), [2, 2, 2, 0, 0]);
-        assert_eq!(walk(&mut old, &[8.9, 9.1, 9.5, 9.9, 10.1]), [0, 0, 0, 0, 2]);
-        assert_eq!(walk(&mut old, &[9.1, 10.1, 9.1, 8.9, 9.1]), [2, 2, 2, 0, 0]);
-        // Without a shadow the last tier is that of the picture, as ever.
-        assert_eq!(heights.tier(0, 9.5, 0.0), 2);
-        // The tier of shadows is the finest that they give.
-        tiers.shadows = Some(1);
-        let heights = Heights::new(&tiers);
-        assert_eq!(heights.tier(OUT, 5.0, 500.0), 1);
-        assert_eq!(heights.tier(1, 9.5, 500.0), 1);
-        assert_eq!(heights.tier(2, 9.5, 500.0), 2);
     }
 }

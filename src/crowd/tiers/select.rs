@@ -2,9 +2,8 @@
 
 use super::bank::{Bank, CELLS, SHARED, places};
 use super::banks::split;
-use super::stats::TierStats;
-use super::tiering::{Plan, Ranked, Tiering};
-use super::view::WideView;
+use super::ranked::Ranked;
+use super::tiering::{Plan, Tiering};
 use crate::crowd::RowGroup;
 use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
 use crate::evaluate::{How, Instances};
@@ -113,22 +112,40 @@ pub(in crate::crowd) struct Request {
     pub level: SimdLevel,
 }
 
+/// The cells that the scheduled frame evaluates.
+#[derive(Debug, Default)]
+pub(super) struct Selection {
+    /// Palettes that the frame evaluates, by bank.
+    work: Vec<Work>,
+    /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
+    rest: Option<Request>,
+    /// Cells that may wait for the budget: importance times age, number of the cell.
+    candidates: Vec<(f32, u32)>,
+    /// Number of the cell behind the last one that a budget had room for.
+    budget_end: u32,
+}
+
+impl Selection {
+    #[inline]
+    pub fn work(&self) -> &[Work] {
+        &self.work
+    }
+
+    /// The next frame selects anew.
+    pub fn expire(&mut self) {
+        self.rest = None;
+    }
+}
+
 impl Tiering {
     /// Whether the last selection serves this frame as it is: it was of all cells and for the same request, every tier is
     /// updated in every frame, and nothing of the pools has changed that it depends on.
     #[inline]
     pub(in crate::crowd) fn rests(&self, request: Request, pools: &[Option<Pool>]) -> bool {
         let rests = |(pool, ranked): (&Option<Pool>, &Ranked)| {
-            let rests = |p: &Pool| {
-                p.changes().is_empty()
-                    && p.clip_changes() == ranked.clip_changes
-                    && p.scheduled().some_held().is_none()
-                    && ranked.watched == Some(p.watched().layouts())
-                    && !p.watched().is_stale()
-            };
-            pool.as_ref().is_none_or(rests)
+            pool.as_ref().is_none_or(|pool| ranked.rests(pool))
         };
-        self.rest == Some(request)
+        self.selection.rest == Some(request)
             && pools.len() == self.pools.len()
             && pools.iter().zip(&self.pools).all(rests)
     }
@@ -137,16 +154,12 @@ impl Tiering {
     pub(super) fn select(&mut self, pools: &[Option<Pool>], request: Request) {
         let Request { compact, level, .. } = request;
         let mut selected = Selected::default();
-        self.work.clear();
-        self.stats.tiers.clear();
-        self.stats.tiers.resize(self.plan.tiers.tiers.len(), TierStats::default());
-        (self.stats.shared_palettes, self.stats.shared_evaluated) = (0, 0);
+        self.selection.work.clear();
+        self.stats.restart(self.plan.tiers.tiers.len());
         self.stats.beyond_budget = 0;
         let banks = self.banks.len();
         if let Some(budget) = self.budget {
-            let views = std::mem::take(&mut self.wide);
-            self.spend(budget, pools, &views);
-            self.wide = views;
+            self.spend(budget, pools);
             for number in 0..banks {
                 self.list(number, pools, compact, &mut selected);
             }
@@ -169,8 +182,7 @@ impl Tiering {
             let Some(pool) = pool else {
                 continue;
             };
-            ranked.clip_changes = pool.clip_changes();
-            ranked.watched = Some(pool.watched().layouts());
+            ranked.select(pool);
             key_bytes += pool.tables().key_bytes;
             selected.watched |= !pool.watched().is_empty();
             selected.sorts |= pool.tables().sorts();
@@ -182,9 +194,9 @@ impl Tiering {
             compact,
         };
         self.plan.selected = selected;
-        self.rest = (!self.plan.on && selected.held == 0).then_some(request);
+        self.selection.rest = (!self.plan.on && selected.held == 0).then_some(request);
         if self.plan.on {
-            self.count();
+            self.stats.count(&self.counts, self.visible);
         }
     }
 
@@ -199,9 +211,9 @@ impl Tiering {
     }
 
     /// Chooses what a frame must evaluate, then what is due by the product of height and age until the budget is spent.
-    fn spend(&mut self, budget: usize, pools: &[Option<Pool>], views: &[WideView]) {
+    fn spend(&mut self, budget: usize, pools: &[Option<Pool>]) {
         let mut must = 0;
-        let mut candidates = std::mem::take(&mut self.candidates);
+        let mut candidates = std::mem::take(&mut self.selection.candidates);
         candidates.clear();
         for number in 0..self.banks.len() {
             let bank = &self.banks.all()[number];
@@ -213,7 +225,7 @@ impl Tiering {
                     continue;
                 }
                 let (pool, index) = (bank.kind().pool.into(), bank.owner(place) as usize);
-                let score = self.importance(pool, index, views) * age as f32;
+                let score = self.importance(pool, index) * age as f32;
                 candidates.push((score, (number * CELLS + place) as u32));
             }
             must += chosen.count_ones() as usize;
@@ -225,24 +237,24 @@ impl Tiering {
         if room > 0 && room < candidates.len() {
             // The highest scores first; of equal ones the first cell from where the last frame stopped, so that they
             // alternate.
-            let end = self.budget_end;
+            let end = self.selection.budget_end;
             let from_end = |cell: u32| cell.wrapping_sub(end);
             let (_, last, _) = candidates.select_nth_unstable_by(room - 1, |a, b| {
                 b.0.total_cmp(&a.0).then(from_end(a.1).cmp(&from_end(b.1)))
             });
-            self.budget_end = last.1.wrapping_add(1);
+            self.selection.budget_end = last.1.wrapping_add(1);
         }
         for &(_, cell) in candidates.iter().take(room) {
             let (bank, place) = split(cell);
             self.banks.all_mut()[bank].choose_waiting(place);
         }
-        self.candidates = candidates;
+        self.selection.candidates = candidates;
     }
 
     /// Lists the work of a bank, and counts it.
     #[inline(always)]
     fn list(&mut self, number: usize, pools: &[Option<Pool>], compact: bool, all: &mut Selected) {
-        let Self { plan, banks, stats, work, .. } = self;
+        let Self { plan, banks, stats, selection, .. } = self;
         let (frame, lost) = (plan.clock.frame(), plan.progress.lost());
         let bank = &mut banks.all_mut()[number];
         let kind = *bank.kind();
@@ -251,24 +263,13 @@ impl Tiering {
         }
         let chosen = bank.chosen();
         let held = bank.used() & !chosen;
-        let (evaluated, kept) = (chosen.count_ones() as usize, held.count_ones() as usize);
-        all.held += kept;
-        if kind.tier == SHARED {
-            stats.shared_palettes += evaluated + kept;
-            stats.shared_evaluated += evaluated;
-        } else {
-            let tier = usize::from(kind.tier);
-            let rate = plan.tiers.tiers[tier].rate;
+        all.held += held.count_ones() as usize;
+        if kind.tier != SHARED {
+            let rate = plan.tiers.tiers[usize::from(kind.tier)].rate;
             let most = plan.clock.step().abs() * (f64::from(rate) / 16.0).max(0.25);
             bank.mark_mispredicted(plan.clock.time(), most);
-            let t = &mut stats.tiers[tier];
-            t.evaluated += evaluated;
-            t.held += kept;
-            t.waiting += bank.waiting().count_ones() as usize;
-            for place in places(held) {
-                t.oldest = t.oldest.max(bank.age(place, frame));
-            }
         }
+        stats.add(bank, (chosen, held), frame);
         let write = if lost { bank.used() } else { chosen };
         let Some(Some(pool)) = pools.get(usize::from(kind.pool)).filter(|_| write != 0) else {
             return;
@@ -282,19 +283,19 @@ impl Tiering {
             row: if compact { all.padded_rows } else { bank.first_row() },
         };
         let palettes = listed.palettes();
-        all.cells += evaluated;
+        all.cells += chosen.count_ones() as usize;
         all.palettes += palettes;
         all.palette_rows += palettes * kind.rows as usize;
         all.padded_rows += palettes * kind.stride as usize;
         banks.need_hints(number, pool);
-        work.push(listed);
+        selection.work.push(listed);
     }
 
     /// Destinations of the palettes of a compact frame; adjacent ones are joined.
     pub(in crate::crowd) fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
         // The rows that are copied next, and where they belong.
         let (mut run, mut first) = (0..0, 0);
-        for work in &self.work {
+        for work in &self.selection.work {
             let bank = &self.banks.all()[work.bank as usize];
             let rows = bank.kind().stride as usize;
             let mut left = work.palettes;
@@ -329,7 +330,7 @@ impl Tiering {
 
     /// The palettes of a compact frame, in the order of their rows there.
     pub(in crate::crowd) fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        self.work.iter().map(|work| {
+        self.selection.work.iter().map(|work| {
             let kind = self.banks.all()[work.bank as usize].kind();
             RowGroup {
                 first: work.row,

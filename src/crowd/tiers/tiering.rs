@@ -1,59 +1,20 @@
 //! `Tiering`: what a crowd keeps from frame to frame of what it shows.
 
-use super::assign::ChunkRequests;
 use super::bank::{Bank, NONE};
 use super::banks::Banks;
-use super::clocks::PhaseClocks;
-use super::evaluate::Progress;
+use super::cells::TierCounts;
 use super::frame_clock::{FrameClock, Stepped};
-use super::select::{Request, Selected, Work};
-use super::shared::SharedPhases;
-use super::spheres::Spheres;
+use super::progress::Progress;
+use super::rank::ChunkRequests;
+use super::ranked::Ranked;
+use super::select::{Selected, Selection};
 use super::stats::TierFrame;
-use super::tier::{MAX_TIERS, Tier, Tiers};
+use super::tier::{Tier, Tiers};
 use super::view::{View, WideView};
 use crate::evaluate::How;
+use crate::playback::changes::What;
+use crate::playback::pool::Pool;
 use crate::simd::SimdLevel;
-
-/// Out of the picture.
-pub(super) const OUT: u8 = u8::MAX;
-
-/// The part of a pool that the crowd shows.
-#[derive(Debug, Default)]
-pub(super) struct Ranked {
-    pub spheres: Spheres,
-    /// Tier of each instance, or [`OUT`].
-    pub tier: Vec<u8>,
-    /// Cell of each instance, with [`SHARED_CELL`](super::bank::SHARED_CELL) if it is shared, or [`NONE`].
-    pub cell: Vec<u32>,
-    /// Importance of each instance, set by the host; empty if it gave none.
-    pub importance: Vec<f32>,
-    pub shared: SharedPhases,
-    pub clocks: PhaseClocks,
-    /// True if the last frame had every visible instance in a first tier that shares nothing. The next one then visits
-    /// only instances that have changed.
-    pub everybody: bool,
-    /// Number of the pool's rig. Another one means that the pool of another rig has this index.
-    pub rig: Option<u32>,
-    /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
-    /// full rig. Another layout ends the reuse of a selection.
-    pub watched: Option<u64>,
-    /// [`Pool::clip_changes`](crate::playback::pool::Pool) at the last selection. Another number ends its reuse.
-    pub clip_changes: u64,
-    /// Number of the rig that the importances belong to.
-    pub given_for: Option<u32>,
-}
-
-impl Ranked {
-    pub fn resize(&mut self, instances: usize) {
-        self.tier.resize(instances, OUT);
-        self.cell.resize(instances, NONE);
-        self.clocks.resize(instances);
-        if !self.importance.is_empty() {
-            self.importance.resize(instances, 0.0);
-        }
-    }
-}
 
 /// Work of the scheduled frame. All workers read it.
 #[derive(Debug)]
@@ -95,16 +56,7 @@ pub(crate) struct Tiering {
     pub(super) banks: Banks,
     /// Ranking results, one entry per chunk of instances. Empty between frames.
     pub(super) chunk_requests: Vec<ChunkRequests>,
-    /// Palettes that the frame evaluates, by bank.
-    pub(super) work: Vec<Work>,
-    /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
-    pub(super) rest: Option<Request>,
-    /// Cells that may wait for the budget: importance times age, number of the cell.
-    pub(super) candidates: Vec<(f32, u32)>,
-    /// Number of the cell behind the last one that a budget had room for.
-    pub(super) budget_end: u32,
-    /// Cells that were taken for this frame, ascending: their instances had other rows before, or none.
-    pub(super) new: Vec<u32>,
+    pub(super) selection: Selection,
     /// Indices of instances that come into the picture. Empty between frames.
     pub(super) coming: Vec<u32>,
     /// Number of the bank whose shared cells are freed next if unused.
@@ -115,12 +67,28 @@ pub(crate) struct Tiering {
     pub(super) wide: Vec<WideView>,
     /// Number of visible instances.
     pub(super) visible: usize,
-    /// Number of instances in each tier.
-    pub(super) instances: [usize; MAX_TIERS],
+    pub(super) counts: TierCounts,
     pub(super) stats: TierFrame,
 }
 
 impl Tiering {
+    /// Other tiers, or none, for the same views, importances, budget and time. No instance has a cell.
+    pub(super) fn restarted(self, tiers: Option<Tiers>) -> Self {
+        let Some(tiers) = tiers else {
+            return Self::default();
+        };
+        let pools = self.pools.into_iter().map(|ranked| Ranked::new(None, ranked.importances));
+        let clock = self.plan.clock.restarted();
+        Self {
+            views: self.views,
+            budget: self.budget,
+            pools: pools.collect(),
+            plan: Plan { on: true, tiers, clock, ..Plan::default() },
+            banks: Banks::new(true),
+            ..Self::default()
+        }
+    }
+
     /// Records a step of time.
     #[inline]
     pub fn advance(&mut self, dt: f64) {
@@ -158,7 +126,16 @@ impl Tiering {
             self.unload(number, clip);
         }
         self.truncate(number, instances);
-        self.rest = None;
+        self.selection.expire();
+    }
+
+    /// To be called when the rig of a pool was removed: nothing of its instances is left.
+    pub(in crate::crowd) fn remove(&mut self, number: usize) {
+        self.selection.expire();
+        self.forget(number);
+        if let Some(ranked) = self.pools.get_mut(number) {
+            *ranked = Ranked::default();
+        }
     }
 
     pub fn is_on(&self) -> bool {
@@ -166,7 +143,137 @@ impl Tiering {
     }
 
     pub(super) fn cell(&self, pool: usize, index: usize) -> Option<u32> {
-        let cell = *self.pools.get(pool)?.cell.get(index)?;
+        let cell = self.pools.get(pool)?.cells.cell(index);
         (cell != NONE).then_some(cell)
+    }
+}
+
+/// Which instances are in the picture, pool by pool.
+impl Tiering {
+    /// Begins a frame for memory that `holds` the palettes of the last one.
+    #[inline]
+    pub(in crate::crowd) fn begin_frame(&mut self, holds: bool) {
+        self.plan.clock.begin_frame();
+        self.plan.progress.begin(holds);
+        self.banks.begin_frame();
+        match self.plan.on {
+            true => self.plan.clock.measure_frame(),
+            false => self.plan.clock.reach_frame(),
+        }
+    }
+
+    /// Finds out which instances are in the picture, and gives them cells whose palettes begin at multiples of `align`
+    /// rows.
+    pub(super) fn assign(&mut self, pools: &mut [Option<Pool>], align: usize) {
+        if self.align != align {
+            self.forget_all(align);
+        }
+        self.fit_pools(pools.len());
+        match self.plan.on {
+            true => self.assign_by_tiers(pools),
+            false => self.assign_all(pools),
+        }
+    }
+
+    pub(super) fn fit_pools(&mut self, pools: usize) {
+        if self.pools.len() < pools {
+            self.pools.resize_with(pools, Ranked::default);
+        }
+    }
+
+    /// Takes all cells back: the distance of palettes is another one.
+    #[cold]
+    fn forget_all(&mut self, align: usize) {
+        (0..self.pools.len()).for_each(|number| self.forget_cells(number));
+        self.banks = Banks::new(self.plan.on);
+        self.align = align;
+    }
+
+    /// Forgets importances of rigs that are gone.
+    fn forget_importances(&mut self, pools: &[Option<Pool>]) {
+        for (number, ranked) in self.pools.iter_mut().enumerate() {
+            let pool = pools.get(number).and_then(Option::as_ref);
+            ranked.importances.keep_of(pool.map(Pool::rig_number));
+        }
+    }
+
+    /// Forgets the state of another rig, whose pool had the index before.
+    fn meet_rig(&mut self, number: usize, pool: &Pool) {
+        let rig = pool.rig_number();
+        if !self.pools[number].is_of(rig) {
+            self.forget(number);
+            let importances = std::mem::take(&mut self.pools[number].importances);
+            self.pools[number] = Ranked::new(Some(rig), importances);
+        }
+    }
+
+    /// Gives cells to the instances that have come, and takes those of others.
+    fn assign_all(&mut self, pools: &mut [Option<Pool>]) {
+        for (number, pool) in pools.iter_mut().enumerate() {
+            let Some(pool) = pool else {
+                continue;
+            };
+            let ranked = &self.pools[number];
+            let met = ranked.is_of(pool.rig_number()) && ranked.everybody();
+            if met && pool.changes().is_empty() {
+                continue;
+            }
+            self.meet_rig(number, pool);
+            let ranked = &mut self.pools[number];
+            ranked.cells.resize(pool.state().len());
+            let everybody = ranked.set_everybody(true);
+            self.show(number, pool, !everybody);
+            pool.clear_changes();
+        }
+        self.banks.trim();
+    }
+
+    /// As [`assign_all`](Self::assign_all), by tiers.
+    #[inline(never)]
+    fn assign_by_tiers(&mut self, pools: &mut [Option<Pool>]) {
+        let mut views = std::mem::take(&mut self.wide);
+        views.clear();
+        views.extend(self.views.iter().map(WideView::new));
+        self.wide = views;
+        self.forget_importances(pools);
+        self.visible = 0;
+        for (number, pool) in pools.iter_mut().enumerate() {
+            if let Some(pool) = pool {
+                self.meet_rig(number, pool);
+                self.assign_pool(number, pool);
+                pool.clear_changes();
+                self.visible += self.pools[number].spheres.shown();
+            }
+        }
+        self.sweep();
+        self.even_out(pools);
+        self.banks.fit_budget(self.budget.is_some(), pools);
+    }
+
+    fn assign_pool(&mut self, number: usize, pool: &mut Pool) {
+        let Self { pools, plan, .. } = self;
+        let ranked = &mut pools[number];
+        ranked.resize(pool.state().len());
+        ranked.spheres.renew(pool, pool.changes());
+        if ranked.shared.fit(pool, &plan.tiers) {
+            self.miss_unloaded(number);
+        }
+        self.fit_watched(number, pool);
+        let given = |ranked: &Ranked| !ranked.importances.all().is_empty();
+        let all = self.views.is_empty() && !self.pools.iter().any(given);
+        let still = all && self.plan.tiers.tiers[0].shared_error.is_none();
+        let ranked = &mut self.pools[number];
+        let everybody = ranked.set_everybody(still);
+        if still {
+            ranked.clocks.forget_all();
+            self.show(number, pool, !everybody);
+            return;
+        }
+        for (index, what) in pool.changes().all() {
+            if what.has(What::POSE) {
+                ranked.clocks.forget(index);
+            }
+        }
+        self.rank(number, pool, all);
     }
 }
