@@ -11,7 +11,7 @@
 
 use super::scratch::{Scratch, Sources};
 use crate::math::Affine3x4;
-use crate::simd::{Lanes, apart};
+use crate::simd::{Lanes, out_of_line};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -241,7 +241,7 @@ impl Watched {
     }
 
     /// The entries of all instances, written outside of any frame.
-    pub fn apart(&mut self) -> WatchPart<'_> {
+    pub fn outside_frames(&mut self) -> WatchPart<'_> {
         let now = self.now();
         self.part(Stamp { frame: 0, ..now })
     }
@@ -278,7 +278,7 @@ impl TakenJoints {
     ) {
         let joints = &watched.rows.joints[watched.rows.range(index)];
         self.of.push((pool, index as u32, joints.len() as u32));
-        apart(
+        out_of_line(
             simd,
             #[inline(always)]
             || {

@@ -92,7 +92,7 @@ impl Loop {
     }
 
     /// The playhead of an unbounded time, clamped to the ends of a bounded loop.
-    pub fn place(&self, time: f64) -> Playhead {
+    pub fn playhead(&self, time: f64) -> Playhead {
         let start = Playhead::default();
         self.advance(start, time).0
     }
@@ -102,17 +102,17 @@ impl Loop {
     }
 
     /// True if a bounded loop is at its end in the direction of play.
-    pub fn over(&self, place: Playhead, backwards: bool) -> bool {
+    pub fn over(&self, playhead: Playhead, backwards: bool) -> bool {
         let end = if backwards { Playhead::default() } else { self.last() };
-        self.bounded() && (self.length <= 0.0 || place == end)
+        self.bounded() && (self.length <= 0.0 || playhead == end)
     }
 
     /// The distance to the end of the last pass (backwards: to the start of the first); infinite if there is none.
-    pub fn left(&self, place: Playhead, backwards: bool) -> f64 {
+    pub fn left(&self, playhead: Playhead, backwards: bool) -> f64 {
         match (self.bounded(), backwards) {
             (false, _) => f64::INFINITY,
-            (true, true) => place.pass * self.length + place.time,
-            (true, false) => (self.passes - place.pass) * self.length - place.time,
+            (true, true) => playhead.pass * self.length + playhead.time,
+            (true, false) => (self.passes - playhead.pass) * self.length - playhead.time,
         }
     }
 

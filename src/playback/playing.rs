@@ -136,7 +136,7 @@ impl ActionState {
         };
         Self {
             time: action.clip_time(),
-            loops: action.place().pass,
+            loops: action.playhead().pass,
             weight: action.weight.value(),
             target: action.weight.end(),
             fade_left: action.weight.left(),

@@ -152,8 +152,8 @@ impl Pool {
         self.bounds.forget();
         let clips = self.library.clips();
         self.roots.fit(self.library.rig(), clips);
-        let places = 0..clips.places();
-        self.tables.set_clips(places.map(|index| clips.get(index as u16).cloned()));
+        let indices = 0..clips.len();
+        self.tables.set_clips(indices.map(|index| clips.get(index as u16).cloned()));
     }
 
     pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
@@ -238,7 +238,7 @@ impl Pool {
 
     pub fn despawn(&mut self, index: usize) {
         self.state.despawn(index, self.library.layers().len());
-        self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
+        self.touch(index, What::POSE | What::BOUNDS | What::LAYOUT);
     }
 
     /// Marks a living instance as gone, or takes that back, while a call despawns many.
@@ -248,7 +248,7 @@ impl Pool {
 
     pub fn set_visible(&mut self, index: usize, visible: bool) {
         if self.state.set_visible(index, visible) {
-            self.touch(index, What::PLACE | What::LAYOUT);
+            self.touch(index, What::BOUNDS | What::LAYOUT);
         }
     }
 
@@ -260,14 +260,14 @@ impl Pool {
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.set_world(index, world);
-        self.touch(index, What::PLACE);
+        self.touch(index, What::BOUNDS);
     }
 
     /// Sets whether root motion moves world transforms.
     pub fn apply_roots(&mut self, apply: bool) {
         if self.state.apply_roots(apply) {
             // Bounds may still be those of the step before.
-            (0..self.state.len()).for_each(|index| self.touch(index, What::PLACE));
+            (0..self.state.len()).for_each(|index| self.touch(index, What::BOUNDS));
         }
     }
 
@@ -288,14 +288,14 @@ impl Pool {
         self.watched.advance();
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
-        let records = self.changes.records(What::PLACE);
+        let records = self.changes.records(What::BOUNDS);
         self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
     pub fn record_steps(&mut self, changed: &[u32]) {
         for &index in changed {
-            self.touch(index as usize, What::PLACE);
+            self.touch(index as usize, What::BOUNDS);
         }
     }
 
@@ -425,7 +425,7 @@ impl Pool {
                 let difference = self.state.difference(other, index, self.library.layers().len());
                 let all = match close {
                     true => What::NOTHING,
-                    false => What::POSE | What::PLACE,
+                    false => What::POSE | What::BOUNDS,
                 };
                 self.touch(index, difference | all);
             }
@@ -439,9 +439,9 @@ impl Pool {
     }
 
     /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<&'a TierDetail>>) {
+    pub fn set_details<'a>(&mut self, requested: impl Iterator<Item = Option<&'a TierDetail>>) {
         let watched: Vec<u16> = self.watched.shared().collect();
-        self.tables.set_details(asked, &watched);
+        self.tables.set_details(requested, &watched);
     }
 
     pub fn clear_details(&mut self) {

@@ -38,7 +38,7 @@ pub(crate) struct State {
     /// Number of actions evicted because their layer was full.
     pub evicted: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
-    pub places: Option<Vec<DAffine3>>,
+    pub world_wide: Option<Vec<DAffine3>>,
 }
 
 impl State {
@@ -112,8 +112,8 @@ impl State {
         self.speed.reserve_exact(count);
         self.world.reserve_exact(count);
         self.entries.reserve(count * layers);
-        if let Some(places) = &mut self.places {
-            places.reserve_exact(count);
+        if let Some(wide) = &mut self.world_wide {
+            wide.reserve_exact(count);
         }
     }
 
@@ -204,7 +204,7 @@ impl State {
         };
         if !same || self.visible[index] != other.visible[index] {
             let new = if same { What::NOTHING } else { What::NEW };
-            return What::POSE | What::PLACE | What::LAYOUT | new;
+            return What::POSE | What::BOUNDS | What::LAYOUT | new;
         }
         let speed = self.speed[index];
         let anchored = !stands_still(speed);
@@ -214,7 +214,7 @@ impl State {
             && self.overrides.of(index) == other.overrides.of(index);
         let world = self.world[index] == other.world[index];
         let changed = |same, what| if same { What::NOTHING } else { what };
-        changed(pose, What::POSE) | changed(world, What::PLACE)
+        changed(pose, What::POSE) | changed(world, What::BOUNDS)
     }
 
     /// The speed of an instance: a factor on the speeds of its layers.
@@ -245,28 +245,28 @@ impl State {
 
     /// The world transform of an instance, in f64 if it is kept so.
     pub fn world_wide(&self, index: usize) -> DAffine3 {
-        let places = self.places.as_ref();
-        let known = places.and_then(|places| places.get(index)).copied();
+        let wide = self.world_wide.as_ref();
+        let known = wide.and_then(|wide| wide.get(index)).copied();
         known.unwrap_or_else(|| widen(&self.world[index]))
     }
 
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.world[index] = world;
-        if let Some(places) = &mut self.places {
-            places.resize(self.world.len(), DAffine3::IDENTITY);
-            places[index] = widen(&world);
+        if let Some(wide) = &mut self.world_wide {
+            wide.resize(self.world.len(), DAffine3::IDENTITY);
+            wide[index] = widen(&world);
         }
     }
 
     pub fn applies_roots(&self) -> bool {
-        self.places.is_some()
+        self.world_wide.is_some()
     }
 
     /// Sets whether root motion moves world transforms. Returns whether that changed.
     pub fn apply_roots(&mut self, apply: bool) -> bool {
-        let changes = self.places.is_some() != apply;
+        let changes = self.world_wide.is_some() != apply;
         if changes {
-            self.places = apply.then(|| self.world.iter().map(widen).collect());
+            self.world_wide = apply.then(|| self.world.iter().map(widen).collect());
         }
         changes
     }
@@ -290,7 +290,7 @@ impl State {
             speed: &self.speed,
             entries: self.entries.all(),
             world: &mut self.world,
-            places: self.places.as_deref_mut(),
+            world_wide: self.world_wide.as_deref_mut(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within 128-bit blocks, and
+//! The shuffles that `fearless_simd` lacks, per level: 4×4 transposes within each 128 bits, and
 //! products of 3×4 matrices held in registers row by row.
 //!
 //! ```text
@@ -59,7 +59,7 @@ pub(crate) trait Lanes: Simd + Widen {
     type Matrix: Copy;
     /// The left-hand matrix of a product, prepared once for many products.
     type Splats: Copy;
-    /// Transposes the 4×4 matrices that four vectors hold in each of their 128-bit blocks.
+    /// Transposes the 4×4 matrices that four vectors hold in each 128 bits of them.
     fn transpose(self, v: [Self::f32s; 4]) -> [Self::f32s; 4];
     /// Loads three rows; the fourth is padding.
     fn load_matrix(self, m: &[f32; 16]) -> Self::Matrix;
@@ -251,7 +251,7 @@ mod x86 {
     );
 
     impl Lanes for Avx512 {
-        /// Rows 0 to 2 and a block of padding.
+        /// Rows 0 to 2 and four floats of padding.
         type Matrix = f32x16<Self>;
         type Splats = [f32x16<Self>; 4];
 

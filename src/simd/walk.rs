@@ -1,7 +1,7 @@
 //! The pass down a hierarchy of row matrices: model matrices into scratch memory, palette rows into the
 //! output, front to back. It is a lane file because bounds checks take a third of its time.
 
-use super::lanes::apart;
+use super::lanes::out_of_line;
 use super::ops::{Lanes, prefetch};
 use super::stream::{StreamRow, Streaming};
 use crate::math::{Affine3x4, Row};
@@ -9,7 +9,7 @@ use fearless_simd::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 
-/// The place of a step's local matrix.
+/// Where a step's local matrix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
     /// An index into the locals: the first of three rows, which are one stride apart.
@@ -27,7 +27,7 @@ pub(crate) struct Step {
     pub local: Local,
     /// The model matrix of the parent, or with `Done` the one to use: joint + 1, or 0 for the root.
     pub parent: u16,
-    /// The place to store the product: joint + 1, or 0 if no later step reads it.
+    /// The model matrix that keeps the product: joint + 1, or 0 if no later step reads it.
     pub model: u16,
     /// The number of palette rows that follow: model matrix × the next inverse binds.
     pub rows: u16,
@@ -178,11 +178,11 @@ impl Walk {
     pub fn constants(&self, constants: &[Rows], binds: Vec<Rows>) -> WalkConstants {
         let stride = self.stride.max(1);
         let mut spread = vec![[0.0; 4]; constant_rows(constants.len(), stride)];
-        let blocks = spread.chunks_exact_mut(3 * stride);
-        for (block, constants) in blocks.zip(constants.chunks(stride)) {
+        let triples = spread.chunks_exact_mut(3 * stride);
+        for (triple, constants) in triples.zip(constants.chunks(stride)) {
             for (n, constant) in constants.iter().enumerate() {
                 for (r, row) in constant.iter().enumerate() {
-                    block[r * stride + n] = *row;
+                    triple[r * stride + n] = *row;
                 }
             }
         }
@@ -293,7 +293,7 @@ impl Walk {
         output: &mut [W::Row],
         store: W,
     ) {
-        apart(
+        out_of_line(
             simd,
             #[inline(always)]
             || self.steps(simd, constants, locals, models, output, store),
@@ -372,7 +372,7 @@ impl Walk {
     }
 }
 
-/// The number of rows that constants take: blocks of three rows of `stride` matrices, the last one filled up.
+/// The number of rows that constants take: triples of rows of `stride` matrices, the last one filled up.
 fn constant_rows(constants: usize, stride: usize) -> usize {
     constants.next_multiple_of(stride) * 3
 }
@@ -395,7 +395,7 @@ fn check_local(
             if n >= constants {
                 return Err(WalkError::Constant { step, constant: *constant, constants });
             }
-            // Blocks of three rows of `stride` matrices, the last one filled up: the block of a constant
+            // Triples of rows of `stride` matrices, the last one filled up: the triple of a constant
             // that exists is there as a whole, so the row two strides further is.
             *constant = (n / stride * 3 * stride + n % stride) as u32;
             Ok(())

@@ -42,7 +42,7 @@ impl PoolSnapshot {
         let layers = self.identity.layers.len();
         let (ticks, backwards) = state.clock.parts();
         w.u64(ticks as u64);
-        w.flags([backwards, state.places.is_some()]);
+        w.flags([backwards, state.world_wide.is_some()]);
         w.u64(state.evicted);
         w.count(state.len());
         for index in 0..state.len() {
@@ -54,8 +54,8 @@ impl PoolSnapshot {
                 continue;
             }
             w.f32(state.speed[index]);
-            match state.places.as_ref().and_then(|places| places.get(index)) {
-                Some(place) => place.to_cols_array().iter().for_each(|&v| w.f64(v)),
+            match state.world_wide.as_ref().and_then(|wide| wide.get(index)) {
+                Some(wide) => wide.to_cols_array().iter().for_each(|&v| w.f64(v)),
                 None => write_rows(w, &state.world[index]),
             }
             let overrides = state.overrides.of(index);
@@ -86,7 +86,7 @@ pub(super) fn read(
     let mut state = State {
         clock: Clock::of_parts((ticks, backwards)),
         evicted: r.u64("actions evicted")?,
-        places: roots.then(Vec::new),
+        world_wide: roots.then(Vec::new),
         ..State::default()
     };
     let least = PER_INSTANCE + PER_DEAD_LAYER * layers;
@@ -94,8 +94,8 @@ pub(super) fn read(
     state.reserve_exact(count, layers);
     let mut scheduled = Vec::with_capacity(count);
     for index in 0..count {
-        let due = read_one(r, (identity, spaces), &mut state, index)?;
-        scheduled.push(due);
+        let is_scheduled = read_one(r, (identity, spaces), &mut state, index)?;
+        scheduled.push(is_scheduled);
     }
     let free = r.count("free indices", 4, MAX_INSTANCES)?;
     let mut taken = state.alive.clone();
@@ -129,8 +129,8 @@ fn read_one(
     state.append(layers);
     state.generation[index] = generation;
     state.alive[index] = alive;
-    if let Some(places) = &mut state.places {
-        places.push(DAffine3::IDENTITY);
+    if let Some(wide) = &mut state.world_wide {
+        wide.push(DAffine3::IDENTITY);
     }
     if !alive {
         r.needs(!visible && !scheduled, "an instance is gone and has flags")?;
@@ -139,15 +139,15 @@ fn read_one(
     }
     state.visible[index] = visible;
     state.speed[index] = r.f32("speed of an instance", -MAX_SPEED, MAX_SPEED)?;
-    match &mut state.places {
+    match &mut state.world_wide {
         None => state.world[index] = read_rows(r, "world transform")?,
-        Some(places) => {
-            let mut place = [0.0; 12];
-            for v in &mut place {
+        Some(wide) => {
+            let mut columns = [0.0; 12];
+            for v in &mut columns {
                 *v = r.f64("world transform", f64::MIN, f64::MAX)?;
             }
-            places[index] = DAffine3::from_cols_array(&place);
-            state.world[index] = narrow(&places[index]);
+            wide[index] = DAffine3::from_cols_array(&columns);
+            state.world[index] = narrow(&wide[index]);
             let within = is_world(&state.world[index]);
             r.needs(within, "a world transform is beyond its limit")?;
         }

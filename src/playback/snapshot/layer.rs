@@ -82,7 +82,7 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
     w.f32(layer.speed);
     w.u8(layer.len() as u8);
     for (a, action) in layer.actions().iter().enumerate() {
-        let (warp, place) = (layer.warp(a), action.place());
+        let (warp, playhead) = (layer.warp(a), action.playhead());
         w.flags(action.flags());
         w.flags([action.rate != 0.0, action.weight.running(), warp.is_some()]);
         w.u16(action.clip);
@@ -90,8 +90,8 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
         w.u16(action.space);
         w.f32(action.mix);
         w.u32(action.passes);
-        w.f64(place.pass);
-        w.f64(place.time);
+        w.f64(playhead.pass);
+        w.f64(playhead.time);
         w.f32(action.speed);
         write_fade(w, &action.weight);
         if let Some(warp) = warp {

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Writes generations and values by index, each value by `write`.
 pub(super) fn write_arena<T>(w: &mut Writer, arena: &Arena<T>, write: impl Fn(&mut Writer, &T)) {
-    w.count(arena.places.len());
-    for (generation, value) in &arena.places {
+    w.count(arena.values.len());
+    for (generation, value) in &arena.values {
         w.u16(*generation);
         w.flags([value.is_some()]);
         if let Some(value) = value {
@@ -33,15 +33,15 @@ pub(super) fn read_arena<T>(
     mut read: impl FnMut(&mut Reader<'_>) -> Result<T, PlaybackError>,
 ) -> Result<Arena<T>, PlaybackError> {
     let count = r.count(what, 3, limit)?;
-    let mut places = Vec::with_capacity(count);
+    let mut values = Vec::with_capacity(count);
     for _ in 0..count {
         let generation = r.u16(what)?;
         let [full] = r.flags(what)?;
         r.needs(!full || generation != RETIRED, "a used-up index has a value")?;
         let value = if full { Some(read(r)?) } else { None };
-        places.push((generation, value));
+        values.push((generation, value));
     }
-    Ok(Arena::of_places(places))
+    Ok(Arena::of_values(values))
 }
 
 impl PoolSnapshot {
