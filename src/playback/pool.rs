@@ -201,7 +201,7 @@ impl Pool {
 
     /// The instances that are alive, by index.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
-        let alive = self.state.alive.iter().enumerate().filter(|a| *a.1);
+        let alive = self.state.arrays().0.iter().enumerate().filter(|a| *a.1);
         alive.map(|(index, _)| self.instance_id(index))
     }
 
@@ -218,7 +218,7 @@ impl Pool {
 
     /// The actions of an instance at their anchors, layer by layer, within a layer oldest first.
     pub fn actions_of(&self, index: usize) -> impl Iterator<Item = &Action> {
-        self.entries_of(index).flat_map(|at| self.state.entries.actions(at))
+        self.entries_of(index).flat_map(|at| self.state.entries().actions(at))
     }
 
     pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
@@ -365,7 +365,7 @@ impl Pool {
     ) -> Result<(), PlaybackError> {
         self.library.check_layer(layer)?;
         let source = self.library.source(motion)?;
-        let mut actions = self.state.entries.actions(self.entry(index, layer));
+        let mut actions = self.state.entries().actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
         plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
     }
@@ -468,7 +468,7 @@ impl Pool {
     /// Whether an instance has overrides, or watches joints that not all instances watch.
     #[inline]
     fn needs_all_joints(&self, index: usize) -> bool {
-        !self.state.overrides.of(index).is_empty()
+        !self.state.overrides().of(index).is_empty()
             || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

@@ -18,27 +18,30 @@ use super::root_motion::{RootLane, widen};
 use crate::math::Affine3x4;
 use glam::DAffine3;
 
-/// The playback state of a rig's instances, as parallel arrays. Only the [`Pool`](super::pool::Pool) that owns it
-/// changes it.
+mod stored;
+
+pub(super) use stored::read;
+
+/// The playback state of a rig's instances, as parallel arrays. The fields are private to this file and `state/stored.rs`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    pub generation: Vec<u16>,
-    pub alive: Vec<bool>,
-    pub visible: Vec<bool>,
+    generation: Vec<u16>,
+    alive: Vec<bool>,
+    visible: Vec<bool>,
     /// Factors on the speeds of an instance's layers.
-    pub speed: Vec<f32>,
-    pub world: Vec<Affine3x4>,
-    pub free: Vec<u32>,
+    speed: Vec<f32>,
+    world: Vec<Affine3x4>,
+    free: Vec<u32>,
     /// Number of indices whose generations are used up: they are never reused.
-    pub retired: usize,
-    pub clock: Clock,
+    retired: usize,
+    clock: Clock,
     /// Entries of all layers, by instance × layer.
-    pub entries: Entries,
-    pub overrides: Overrides,
+    entries: Entries,
+    overrides: Overrides,
     /// Number of actions evicted because their layer was full.
-    pub evicted: u64,
+    evicted: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
-    pub world_wide: Option<Vec<DAffine3>>,
+    world_wide: Option<Vec<DAffine3>>,
 }
 
 impl State {
@@ -49,6 +52,11 @@ impl State {
 
     pub fn count_alive(&self) -> usize {
         self.alive.len() - self.free.len() - self.retired
+    }
+
+    /// Which instances are alive and which visible, their world transforms and their speeds.
+    pub fn arrays(&self) -> (&[bool], &[bool], &[Affine3x4], &[f32]) {
+        (&self.alive, &self.visible, &self.world, &self.speed)
     }
 
     /// Whether a handle's instance is alive.
@@ -105,7 +113,7 @@ impl State {
     }
 
     /// Makes room for `count` instances and no more.
-    pub fn reserve_exact(&mut self, count: usize, layers: usize) {
+    fn reserve_exact(&mut self, count: usize, layers: usize) {
         self.generation.reserve_exact(count);
         self.alive.reserve_exact(count);
         self.visible.reserve_exact(count);
@@ -118,7 +126,7 @@ impl State {
     }
 
     /// Appends an index without an instance.
-    pub fn append(&mut self, layers: usize) {
+    fn append(&mut self, layers: usize) {
         push(&mut self.generation, 0);
         push(&mut self.alive, false);
         push(&mut self.visible, true);
@@ -189,6 +197,26 @@ impl State {
         self.entries.store(at, layer, self.clock);
     }
 
+    #[inline(always)]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Entries of all layers, by instance × layer.
+    #[inline(always)]
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    #[inline(always)]
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    pub fn overrides_mut(&mut self) -> &mut Overrides {
+        &mut self.overrides
+    }
+
     /// The actions of all instances, in their states at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
@@ -233,6 +261,11 @@ impl State {
             self.speed[index] = speed;
         }
         changes
+    }
+
+    /// Number of actions evicted because their layer was full.
+    pub fn evicted(&self) -> u64 {
+        self.evicted
     }
 
     pub fn count_evicted(&mut self) {

@@ -260,7 +260,7 @@ impl Pool {
     }
 
     fn tight_extent(&self, index: usize, bounds: &PoolBounds) -> Option<Sphere> {
-        let overrides = self.state.overrides.of(index);
+        let overrides = self.state.overrides().of(index);
         if overrides.is_empty() {
             let one = match self.sole(index) {
                 Ok(None) => bounds.rest.as_ref(),
@@ -274,7 +274,7 @@ impl Pool {
         }
         let mut play = Play { additive: 0, anchors: Aabb::EMPTY, unknown: false };
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
-            for action in self.state.entries.actions(at).filter(|a| a.plays()) {
+            for action in self.state.entries().actions(at).filter(|a| a.plays()) {
                 for clip in action.clips() {
                     if options.additive {
                         play.additive += 1;

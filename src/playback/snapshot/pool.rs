@@ -6,9 +6,10 @@ use super::super::error::PlaybackError;
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
 use super::super::library::MAX_CLIPS;
 use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
+use super::super::state;
+use super::PoolSnapshot;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity, PoolIdentity};
-use super::{PoolSnapshot, instance};
 use crate::clip::ClipKind;
 use crate::skeleton::limits::MAX_SECONDS;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl PoolSnapshot {
                 w.u16(point.clip);
             }
         });
-        self.write_instances(w);
+        self.state.write(w, self.identity.layers.len(), &self.scheduled);
     }
 
     pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, PlaybackError> {
@@ -101,7 +102,7 @@ impl PoolSnapshot {
         })?;
         let spaces = read_arena(r, "blend spaces", MAX_SPACES, |r| read_space(r, &clips))?;
         let identity = PoolIdentity { structure, layout, layers, clips };
-        let (state, scheduled) = instance::read(r, &identity, &spaces)?;
+        let (state, scheduled) = state::read(r, &identity, &spaces)?;
         Ok(Self { number, identity: Arc::new(identity), spaces, state, scheduled })
     }
 }
