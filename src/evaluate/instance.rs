@@ -179,7 +179,8 @@ fn choose_tables<'a>(
     }
 }
 
-/// The clip and its index, if one plays alone at full weight.
+/// The clip and its index, if it is the run's only input, at full weight. Inputs alone decide: a run may have no pool, and
+/// a fade counts by its present weight.
 #[inline(always)]
 fn alone<'a>(
     sources: &Sources<'a>,

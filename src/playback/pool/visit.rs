@@ -82,8 +82,8 @@ impl Pool {
     /// Prefetches a part of what an instance reads of the clips that it plays.
     #[inline(always)]
     pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
-        let entries = self.state.entries().range(self.entries_of(index));
-        let alone = entries.len() == 1 && entries[0].plays_one();
+        // Only the tables are others if a clip plays alone.
+        let alone = matches!(step, Step::Tables) && self.sole(index).is_ok();
         self.visit(index, &mut Prefetch { sources, step, alone, other });
     }
 
