@@ -3,12 +3,13 @@
 
 use super::kernel::blend::{self, Blend};
 use super::kernel::quat::{align, unit};
-use super::kernel::track::{Keys, get};
 use super::scratch::{ActionInput, LayerInput, LayerMask, Sources};
 use super::tables::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::clip::Cursor;
 use crate::simd::{Lanes, each, out_of_line};
 use fearless_simd::prelude::*;
+
+mod registers;
 
 /// The blending of one instance's layers.
 pub(crate) struct Mix<'a, S: Lanes> {
@@ -43,58 +44,6 @@ macro_rules! each_group {
 }
 
 impl<'a, S: Lanes> Mix<'a, S> {
-    #[inline(always)]
-    fn splat(&self, v: f32) -> S::f32s {
-        S::f32s::splat(self.simd, v)
-    }
-
-    /// `C` registers of a pose.
-    #[inline(always)]
-    fn get<const C: usize>(&self, pose: &[f32], at: usize) -> [S::f32s; C] {
-        get(self.simd, pose, at)
-    }
-
-    #[inline(always)]
-    fn put<const C: usize>(&self, pose: &mut [f32], at: usize, v: &[S::f32s; C]) {
-        self.write(self.floats::<C>(pose, at), v);
-    }
-
-    /// The floats of `C` registers, checked once for reading and writing.
-    #[inline(always)]
-    fn floats<'p, const C: usize>(&self, pose: &'p mut [f32], at: usize) -> &'p mut [f32] {
-        &mut pose[at..][..C * S::f32s::LEN]
-    }
-
-    #[inline(always)]
-    fn read<const C: usize>(&self, floats: &[f32]) -> [S::f32s; C] {
-        let n = S::f32s::LEN;
-        each!(self.splat(0.0); C; c => S::f32s::from_slice(self.simd, &floats[c * n..(c + 1) * n]))
-    }
-
-    #[inline(always)]
-    fn write<const C: usize>(&self, floats: &mut [f32], v: &[S::f32s; C]) {
-        let n = S::f32s::LEN;
-        let mut c = 0;
-        while c < C {
-            v[c].store_slice(&mut floats[c * n..(c + 1) * n]);
-            c += 1;
-        }
-    }
-
-    /// The tables of a clip, with the cursors from `cursor` on.
-    #[inline(always)]
-    fn keys<'k>(&self, clip: &'k ClipProgram, cursor: usize) -> Keys<'k>
-    where
-        'a: 'k,
-    {
-        Keys {
-            rows: clip.clip.rows(),
-            packed: clip.clip.packed(),
-            constants: clip.constants.pose(),
-            cursors: &self.cursors[cursor..],
-        }
-    }
-
     /// Writes the pose of a clip that plays alone: only its tracks.
     #[inline(always)]
     pub fn alone(&self, clip: &ClipProgram, pose: &mut [f32]) {
@@ -291,19 +240,6 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 let v = blend::cover(self.simd, &below, &self.get(above, at), w);
                 self.put(pose, at, &v);
             });
-        }
-    }
-
-    /// Weight × mask of a group, given by its first lane.
-    #[inline(always)]
-    fn lane_weight(&self, mask: Option<&[f32]>, weight: f32, lane: usize) -> S::f32s {
-        let w = self.splat(weight);
-        match mask {
-            Some(mask) => {
-                let [m] = self.get(mask, lane);
-                m * w
-            }
-            None => w,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::blend_space::Members;
 use super::ids::{NO_CLIP, Source};
-use super::interval::{Loop, Playhead, odd, wrap};
+use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
@@ -57,12 +57,6 @@ pub(crate) struct Action {
 
 /// The flags that snapshots store, in their order. [`MIRRORED`] follows from the pass.
 const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
-
-/// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
-pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
-    const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
-    (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
-}
 
 impl Action {
     /// An element that holds no action.
@@ -361,6 +355,13 @@ impl Action {
         !self.fresh() && (self.flag(ENDED) || over())
     }
 
+    /// Whether the action can go no further in a direction.
+    #[inline]
+    pub fn holds(&self, backwards: bool) -> bool {
+        let course = self.course();
+        course.length <= 0.0 || course.over(self.playhead(), backwards)
+    }
+
     /// Whether the action continues: it neither fades out nor has finished.
     pub fn is_target(&self) -> bool {
         !self.ending() && !self.finished()
@@ -393,50 +394,4 @@ impl Action {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The clip time that a frame reads has the bits of the playhead's, in any pass.
-    #[test]
-    fn clip_times_are_those_of_playheads() {
-        use crate::playback::{LoopMode, ids::NO_CLIP};
-        let mut state = 1u32;
-        let mut random = |low: f64, high: f64| {
-            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-            low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
-        };
-        let members = Members { clip: 0, other: NO_CLIP, mix: 0.0 };
-        let mut beyond = 0;
-        for n in 0..30_000 {
-            let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
-            let options = PlayOptions {
-                loop_mode: modes[n % 3],
-                repetitions: [None, None, Some(1), Some(50)][n % 4],
-                time: random(-3.0, 3.0),
-                ..PlayOptions::default()
-            };
-            let length = f64::from(random(0.0, 2.0) as f32) * f64::from(u8::from(n % 50 > 0));
-            let mut action = Action::new(Source::Clip(0), (members, length), &options);
-            // Only passes without an end may be so many.
-            if n % 70 == 69 && action.passes == 0 {
-                action
-                    .set_playhead(Playhead { pass: random(0.0, 1e17).floor(), time: 0.5 * length });
-            }
-            action.set_rate(random(-2.0, 2.0) * f64::from(u8::from(n % 30 > 0)));
-            let seconds = [0.0, random(0.0, 1.0), random(0.0, 9000.0)][n / 3 % 3];
-            let time = action.clip_time_after(seconds);
-            let mut moved = action;
-            moved.glide(seconds);
-            assert_eq!(moved.clip_time().to_bits(), time.to_bits(), "{action:?}");
-            assert!((0.0..=length).contains(&time));
-            assert_eq!(moved.playhead(), action.playhead_after(seconds));
-            beyond += usize::from(moved.playhead().pass != action.playhead().pass);
-        }
-        assert!(beyond > 5000, "{beyond}");
-    }
-
-    #[test]
-    fn an_action_is_small() {
-        assert!(size_of::<Action>() <= 72);
-    }
-}
+mod tests;

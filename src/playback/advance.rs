@@ -17,11 +17,15 @@ use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::lead::{Contender, Contenders, Passage};
 use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
-use super::root_motion::{Moves, RootLane};
+use super::root_motion::RootLane;
 use super::state::stands_still;
 use crate::math::Affine3x4;
 use crate::simd::prefetch;
 use glam::DAffine3;
+
+mod passed;
+
+pub(crate) use passed::Passed;
 
 /// The shared inputs of a step's visits.
 #[derive(Clone, Copy)]
@@ -50,30 +54,6 @@ pub(crate) struct Advance<'a> {
     pub world: &'a mut [Affine3x4],
     /// The world transforms in f64; `None` unless root motion moves the instances.
     pub world_wide: Option<&'a mut [DAffine3]>,
-}
-
-/// The results of a step over a range.
-#[derive(Debug, Default)]
-pub(crate) struct Passed {
-    pub events: Events,
-    pub moves: Moves,
-    /// The instances whose entries the step has changed, if [`Stage::records`] is set.
-    pub changed: Vec<u32>,
-}
-
-impl Passed {
-    pub fn clear(&mut self) {
-        self.events.clear();
-        self.moves.clear();
-        self.changed.clear();
-    }
-
-    /// Appends the results of instances with higher indices.
-    pub fn append(&mut self, later: &Self) {
-        self.events.append(&later.events);
-        self.moves.append(&later.moves);
-        self.changed.extend_from_slice(&later.changed);
-    }
 }
 
 impl Advance<'_> {
@@ -402,13 +382,5 @@ impl Visit<'_> {
         let moves = rate != 0.0 && !action.holds(rate < 0.0);
         action.set_rate(if moves { rate } else { 0.0 });
         silence(self.sink.clips, self.sink.kinds, action, 0.0)
-    }
-}
-
-impl Action {
-    /// Whether the action can go no further in a direction.
-    fn holds(&self, backwards: bool) -> bool {
-        let course = self.course();
-        course.length <= 0.0 || course.over(self.playhead(), backwards)
     }
 }

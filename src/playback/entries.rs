@@ -13,10 +13,13 @@
 use super::action::{Action, LAST};
 use super::calendar::{Calendar, CalendarMut};
 use super::clock::{Clock, Moment, Wait};
-use super::ids::Source;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
+
+mod bucket;
+
+use bucket::{Bucket, Warp};
 
 /// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
 pub(super) const BUCKET: usize = 64;
@@ -35,25 +38,6 @@ pub(crate) struct Entry {
 
 /// An entry as it is stored: its state at its anchor, the anchor, and its wait from there on.
 pub(super) type Stored = (LayerState, Moment, Wait);
-
-/// The parts of 64 entries that few of them have: further actions and warps.
-#[derive(Clone, Debug)]
-struct Bucket {
-    /// Further actions, linked by [`Action::next()`] from oldest to youngest; free elements are linked too.
-    more: Vec<Action>,
-    /// Index of the first free element of `more`, or [`LAST`].
-    free: u8,
-    warps: Vec<Warp>,
-}
-
-/// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
-#[derive(Clone, Copy, Debug)]
-struct Warp {
-    /// Index of the entry in its bucket.
-    entry: u8,
-    source: Source,
-    speed: LinearFade,
-}
 
 /// The error of [`Entries::sole`]: more than one action has a weight, or one has less than the full weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -120,47 +104,6 @@ impl Entry {
     #[inline(always)]
     pub fn plays_one(&self) -> bool {
         self.first.next() == LAST
-    }
-}
-
-impl Bucket {
-    const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
-
-    /// Makes the first room for `entries` actions or warps, if there is none.
-    fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
-        if actions && self.more.capacity() == 0 {
-            self.more.reserve_exact(entries);
-        }
-        if warps && self.warps.capacity() == 0 {
-            self.warps.reserve_exact(entries);
-        }
-    }
-
-    /// Takes an element for an action: one that the entry had, or a free one, or a new one. If there is no room, the room
-    /// doubles.
-    fn take(&mut self, spare: &mut u8) -> u8 {
-        let list = if *spare != LAST { spare } else { &mut self.free };
-        match self.more.get(usize::from(*list)) {
-            Some(free) => std::mem::replace(list, free.next()),
-            None => {
-                if self.more.len() == self.more.capacity() {
-                    self.more.reserve_exact(self.more.len().max(1));
-                }
-                self.more.push(Action::NOTHING);
-                // There are at most 3 × 64 elements.
-                (self.more.len() - 1) as u8
-            }
-        }
-    }
-
-    /// Frees linked elements.
-    fn release(&mut self, mut spare: u8) {
-        while let Some(element) = self.more.get_mut(usize::from(spare)) {
-            let next = element.next();
-            *element = Action::NOTHING.linked(self.free);
-            self.free = spare;
-            spare = next;
-        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! `EventSink`: turns the time intervals of an advancing pool into events.
 
-use super::action::{Action, before};
+use super::action::Action;
 use super::arena::Arena;
 use super::events::{Event, EventKind, EventKinds, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, Owner};
-use super::interval::Loop;
+use super::interval::{Loop, before};
 use super::lead::{Contender, Member, Passage, leader};
 use crate::clip::Clip;
 use std::sync::Arc;

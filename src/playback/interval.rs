@@ -68,6 +68,13 @@ pub(super) fn wrap(time: f64, length: f64) -> (f64, f64) {
     }
 }
 
+/// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
+#[inline]
+pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
+    const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
+    (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
+}
+
 impl Loop {
     /// The loop of a clip; `repetitions` counts passes (`None`: without end).
     pub fn new(mode: LoopMode, repetitions: Option<u32>, length: f64) -> Self {

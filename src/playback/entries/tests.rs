@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::playback::blend_space::Members;
-use crate::playback::ids::NO_CLIP;
+use crate::playback::ids::{NO_CLIP, Source};
 use crate::playback::options::PlayOptions;
 
 fn action(clip: u16) -> Action {
@@ -68,7 +68,7 @@ fn crossfades_make_room_for_all() {
     layer.push(action(1));
     layer.push(action(2));
     entries.store(0, &layer, clock);
-    let room = |b: &Block| b.more.capacity();
+    let room = |b: &Bucket| b.more.capacity();
     assert!(entries.buckets.iter().map(room).eq([64, 36]));
     assert!(size_of::<Entry>() <= 112);
 }
