@@ -87,7 +87,7 @@ impl Crowd {
         for pool in pools.iter_mut().flatten() {
             let instances = pool.state().len();
             let roots = pool.has_roots();
-            let records = pool.changes().records(What::PLACE);
+            let records = pool.changes().records(What::BOUNDS);
             passages.all.changed.clear();
             if records {
                 passages.all.changed.reserve(instances / CHANGED);

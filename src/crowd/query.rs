@@ -38,7 +38,7 @@ impl Crowd {
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pools().map(|(_, p)| p.state().evicted).sum()
+        self.pools().map(|(_, p)| p.state().evicted()).sum()
     }
 
     /// The model matrix of a joint, by name, path or index, now: joint space to model space. Re-evaluates the

@@ -53,14 +53,8 @@ impl Crowd {
     /// All instances of a rig, to be read as arrays.
     pub fn view(&self, rig: RigId) -> Result<RigView<'_>, CrowdError> {
         let pool = self.pool(rig)?;
-        Ok(RigView {
-            alive: &pool.state().alive,
-            visible: &pool.state().visible,
-            scheduled: pool.scheduled().all(),
-            worlds: &pool.state().world,
-            speeds: &pool.state().speed,
-            pool,
-        })
+        let (alive, visible, worlds, speeds) = pool.state().arrays();
+        Ok(RigView { alive, visible, scheduled: pool.scheduled().all(), worlds, speeds, pool })
     }
 }
 

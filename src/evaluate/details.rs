@@ -141,13 +141,17 @@ impl Details {
     }
 
     /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set<'a>(&mut self, rig: &Arc<Rig>, asked: impl Iterator<Item = Option<&'a TierDetail>>) {
+    pub fn set<'a>(
+        &mut self,
+        rig: &Arc<Rig>,
+        requested: impl Iterator<Item = Option<&'a TierDetail>>,
+    ) {
         let mut old = std::mem::take(&mut self.all);
         self.of_tier.clear();
         // Level, listed joints, and the number of their detail; 0 if the rig refuses.
         let mut known: Vec<(usize, Vec<u16>, u8)> = Vec::new();
-        for asked in asked {
-            let Some(&TierDetail { level, ref leave_out }) = asked else {
+        for requested in requested {
+            let Some(&TierDetail { level, ref leave_out }) = requested else {
                 self.of_tier.push(0);
                 continue;
             };

@@ -27,7 +27,7 @@ pub(crate) struct Instance<'a> {
 
 /// The tables chosen for one run: topology, folds, and the source of constant values.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct RunTables<'a> {
     /// The units that vary.
     varying: UnitSet,
     /// The constants of all other units, per channel, in the registers of a pose.
@@ -58,15 +58,15 @@ impl Instance<'_> {
                 next += program.clip.timelines().len();
             }
         }
-        let way = way(&sources, layers, actions, self.overrides);
-        *last = way.last;
-        let mix = Mix { simd, sources, varying: way.varying, layers, actions, cursors };
+        let tables = choose_tables(&sources, layers, actions, self.overrides);
+        *last = tables.last;
+        let mix = Mix { simd, sources, varying: tables.varying, layers, actions, cursors };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
-        match way.alone {
+        match tables.alone {
             Some(clip) => mix.alone(clip, pose),
             None => mix.blend(pose, bytemuck::must_cast_slice_mut(above)),
         }
-        local_matrices(&mix, &way, pose, locals);
+        local_matrices(&mix, &tables, pose, locals);
         let locals: &mut [[f32; 4]] = bytemuck::must_cast_slice_mut(locals);
         for o in self.overrides {
             let lane = sources.rig.skeleton().lane_of()[usize::from(o.joint)];
@@ -75,9 +75,9 @@ impl Instance<'_> {
                 locals[at + r * S::f32s::LEN] = row;
             }
         }
-        way.topology.walk.run(
+        tables.topology.walk.run(
             simd,
-            (&way.fold.walk, &way.base.walk),
+            (&tables.fold.walk, &tables.base.walk),
             locals,
             models,
             self.output,
@@ -90,29 +90,29 @@ impl Instance<'_> {
 #[inline(always)]
 fn local_matrices<'p, S: Lanes>(
     mix: &Mix<'_, S>,
-    way: &Way<'p>,
+    tables: &RunTables<'p>,
     pose: &'p [f32],
     locals: &mut [Row],
 ) {
     let units = &mix.sources.program.units;
     let (simd, n) = (mix.simd, S::f32s::LEN);
     let floats: &mut [f32] = bytemuck::must_cast_slice_mut(locals);
-    let groups = way.topology.moving.div_ceil(n);
+    let groups = tables.topology.moving.div_ceil(n);
     let parts = |all: [&'p [f32]; 3]| {
         let [translations, rotations, scales] = all.map(|all| all.split_at(units.groups * 4 * n));
         let [translations, scales] =
             [translations, scales].map(|all| all.1.split_at(units.groups * 3 * n));
         [translations.0, rotations.0, scales.1]
     };
-    let (pose, constants) = (parts([pose; 3]), parts(way.constants));
+    let (pose, constants) = (parts([pose; 3]), parts(tables.constants));
     // Chunks have known sizes, so their loads need no checks.
     let of_pose = pose[TRANSLATION].chunks_exact(3 * n);
     let of_pose = of_pose.zip(pose[ROTATION].chunks_exact(4 * n));
     let of_constants = constants[TRANSLATION].chunks_exact(3 * n);
     let of_constants = of_constants.zip(constants[ROTATION].chunks_exact(4 * n));
     let all = floats.chunks_exact_mut(group_floats(n)).take(groups);
-    let [mut t_varies, mut q_varies, mut s_varies] = way.varying.0;
-    let mut no_scale = way.unit_scale;
+    let [mut t_varies, mut q_varies, mut s_varies] = tables.varying.0;
+    let mut no_scale = tables.unit_scale;
     let last = (1 << units.shift) - 1;
     for (group, ((out, moves), stays)) in all.zip(of_pose).zip(of_constants).enumerate() {
         let t = if t_varies & 1 == 1 { moves.0 } else { stays.0 };
@@ -136,12 +136,12 @@ fn local_matrices<'p, S: Lanes>(
 /// Chooses the tables of a run. A single clip at full weight takes its own constants; otherwise lanes that no clip
 /// touches take the base. The choice depends only on what plays and on the joints that have overrides.
 #[inline(always)]
-fn way<'a>(
+fn choose_tables<'a>(
     sources: &Sources<'a>,
     layers: &[LayerInput],
     actions: &[ActionInput],
     overrides: &[LocalOverride],
-) -> Way<'a> {
+) -> RunTables<'a> {
     let program = sources.program;
     let mut overridden = 0;
     for o in overrides {
@@ -153,7 +153,7 @@ fn way<'a>(
         && overridden <= own.topology
     {
         let (topology, base) = program.topology(sources.rig, own.topology);
-        return Way {
+        return RunTables {
             varying: clip.moving,
             constants: clip.constants_alone(own, &program.base),
             unit_scale: clip.unit_scale(),
@@ -167,7 +167,7 @@ fn way<'a>(
     let (varying, lanes) = touched(sources, layers, actions);
     let index = program.topology_of(lanes).max(overridden);
     let (topology, fold) = program.topology(sources.rig, index);
-    Way {
+    RunTables {
         varying,
         constants: [program.base.pose(); 3],
         unit_scale: program.base.unit_scale & !varying.0[SCALE],
@@ -179,7 +179,8 @@ fn way<'a>(
     }
 }
 
-/// The clip and its index, if one plays alone at full weight.
+/// The clip and its index, if it is the run's only input, at full weight. Inputs alone decide: a run may have no pool, and
+/// a fade counts by its present weight.
 #[inline(always)]
 fn alone<'a>(
     sources: &Sources<'a>,
@@ -216,8 +217,8 @@ fn touched(
             }
         }
         if layer.rest > 0.0 || !(covered || sources.replaces(layer)) {
-            all.join(&program.rest_apart.units);
-            lanes = lanes.max(program.rest_apart.lanes);
+            all.join(&program.rest_differences.units);
+            lanes = lanes.max(program.rest_differences.lanes);
         }
         covered = true;
         if let Some(mask) = mask {
@@ -228,8 +229,8 @@ fn touched(
         lanes = lanes.max(of_layer);
     }
     if !covered {
-        all.join(&program.rest_apart.units);
-        lanes = lanes.max(program.rest_apart.lanes);
+        all.join(&program.rest_differences.units);
+        lanes = lanes.max(program.rest_differences.lanes);
     }
     (all, lanes)
 }
@@ -256,13 +257,13 @@ impl Scratch {
                     fold = &own.fold;
                 }
                 let at = topology.unslotted.binary_search(&(joint as u16));
-                let Ok(way) = at.map(|at| &fold.ways[at]) else {
+                let Ok(product) = at.map(|at| &fold.products[at]) else {
                     return out;
                 };
                 let anchor = &self.models[usize::from(topology.anchor[joint])].0;
                 let mut left = Affine3x4::IDENTITY;
                 left.rows.as_flattened_mut().copy_from_slice(&anchor[..12]);
-                (left, way)
+                (left, product)
             }
         };
         multiply(simd, &left, [0, 1, 2].map(|r| &right.rows[r]), &mut out);

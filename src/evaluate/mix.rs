@@ -3,12 +3,13 @@
 
 use super::kernel::blend::{self, Blend};
 use super::kernel::quat::{align, unit};
-use super::kernel::track::{Keys, get};
 use super::scratch::{ActionInput, LayerInput, LayerMask, Sources};
 use super::tables::{ClipProgram, ROTATION, SCALE, TRANSLATION, UnitSet};
 use crate::clip::Cursor;
-use crate::simd::{Lanes, apart, each};
+use crate::simd::{Lanes, each, out_of_line};
 use fearless_simd::prelude::*;
+
+mod registers;
 
 /// The blending of one instance's layers.
 pub(crate) struct Mix<'a, S: Lanes> {
@@ -21,7 +22,7 @@ pub(crate) struct Mix<'a, S: Lanes> {
     pub cursors: &'a [Cursor],
 }
 
-/// Runs a block for every group of the units of a set.
+/// Runs code for every group of the units of a set.
 macro_rules! each_group {
     ($mix:expr, $bits:expr, |$group:ident| $work:expr) => {{
         let mut bits: u64 = $bits;
@@ -43,58 +44,6 @@ macro_rules! each_group {
 }
 
 impl<'a, S: Lanes> Mix<'a, S> {
-    #[inline(always)]
-    fn splat(&self, v: f32) -> S::f32s {
-        S::f32s::splat(self.simd, v)
-    }
-
-    /// `C` registers of a pose.
-    #[inline(always)]
-    fn get<const C: usize>(&self, pose: &[f32], at: usize) -> [S::f32s; C] {
-        get(self.simd, pose, at)
-    }
-
-    #[inline(always)]
-    fn put<const C: usize>(&self, pose: &mut [f32], at: usize, v: &[S::f32s; C]) {
-        self.write(self.place::<C>(pose, at), v);
-    }
-
-    /// The floats of `C` registers, checked once for reading and writing.
-    #[inline(always)]
-    fn place<'p, const C: usize>(&self, pose: &'p mut [f32], at: usize) -> &'p mut [f32] {
-        &mut pose[at..][..C * S::f32s::LEN]
-    }
-
-    #[inline(always)]
-    fn read<const C: usize>(&self, place: &[f32]) -> [S::f32s; C] {
-        let n = S::f32s::LEN;
-        each!(self.splat(0.0); C; c => S::f32s::from_slice(self.simd, &place[c * n..(c + 1) * n]))
-    }
-
-    #[inline(always)]
-    fn write<const C: usize>(&self, place: &mut [f32], v: &[S::f32s; C]) {
-        let n = S::f32s::LEN;
-        let mut c = 0;
-        while c < C {
-            v[c].store_slice(&mut place[c * n..(c + 1) * n]);
-            c += 1;
-        }
-    }
-
-    /// The tables of a clip, with the cursors from `cursor` on.
-    #[inline(always)]
-    fn keys<'k>(&self, clip: &'k ClipProgram, cursor: usize) -> Keys<'k>
-    where
-        'a: 'k,
-    {
-        Keys {
-            rows: clip.clip.rows(),
-            packed: clip.clip.packed(),
-            constants: clip.constants.pose(),
-            cursors: &self.cursors[cursor..],
-        }
-    }
-
     /// Writes the pose of a clip that plays alone: only its tracks.
     #[inline(always)]
     pub fn alone(&self, clip: &ClipProgram, pose: &mut [f32]) {
@@ -102,12 +51,12 @@ impl<'a, S: Lanes> Mix<'a, S> {
         let one = self.splat(1.0);
         for track in &clip.tracks[ROTATION] {
             let (q, _) = track.rotation(self.simd, &keys, one);
-            self.put(pose, track.place as usize, &q);
+            self.put(pose, track.offset as usize, &q);
         }
         for channel in [TRANSLATION, SCALE] {
             for track in &clip.tracks[channel] {
                 let v: [_; 3] = track.vector(self.simd, &keys);
-                self.put(pose, track.place as usize, &v);
+                self.put(pose, track.offset as usize, &v);
             }
         }
     }
@@ -132,7 +81,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
             let actions = &self.actions[layer.actions.clone()];
             if layer.additive {
                 for action in actions {
-                    self.action_apart(Blend::Add, &over, action, pose);
+                    self.outlined(Blend::Add, &over, action, pose);
                 }
                 continue;
             }
@@ -177,7 +126,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
             return;
         };
         if others.is_empty() && layer.rest == 0.0 {
-            self.action_apart(Blend::Set, over, first, into);
+            self.outlined(Blend::Set, over, first, into);
             return;
         }
         if (2..=MAX_STILL).contains(&actions.len()) {
@@ -187,13 +136,13 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 for channel in [TRANSLATION, ROTATION, SCALE] {
                     still.0[channel] &= !clip.moving.0[channel];
                 }
-                still.0[ROTATION] &= clip.apart.near;
+                still.0[ROTATION] &= clip.differences.near;
             }
             over.still = still;
         }
-        self.action_apart(Blend::First, over, first, into);
+        self.outlined(Blend::First, over, first, into);
         for action in others {
-            self.action_apart(Blend::Join, over, action, into);
+            self.outlined(Blend::Join, over, action, into);
         }
         if over.still != UnitSet::default() {
             match actions {
@@ -294,26 +243,13 @@ impl<'a, S: Lanes> Mix<'a, S> {
         }
     }
 
-    /// Weight × mask of a group, given by its first lane.
-    #[inline(always)]
-    fn lane_weight(&self, mask: Option<&[f32]>, weight: f32, lane: usize) -> S::f32s {
-        let w = self.splat(weight);
-        match mask {
-            Some(mask) => {
-                let [m] = self.get(mask, lane);
-                m * w
-            }
-            None => w,
-        }
-    }
-
     /// [`action`](Self::action) out of line: each kind of blend has a copy of its loops, with all registers.
     #[inline(always)]
-    fn action_apart(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
+    fn outlined(&self, blend: Blend, over: &Over<'_>, action: &ActionInput, pose: &mut [f32]) {
         macro_rules! each_kind {
             ($($kind:ident)+) => {
                 match blend {
-                    $(Blend::$kind => apart(
+                    $(Blend::$kind => out_of_line(
                         self.simd,
                         #[inline(always)]
                         || self.action(Blend::$kind, over, action, pose),
@@ -340,7 +276,7 @@ impl<'a, S: Lanes> Mix<'a, S> {
         // Constants that must be read: for an additive clip only those that differ from the neutral value.
         let constants = |channel: usize| {
             let of_clip = match blend {
-                Blend::Add => clip.apart.units.0[channel],
+                Blend::Add => clip.differences.units.0[channel],
                 _ => u64::MAX,
             };
             over.units.0[channel] & of_clip & !clip.moving.0[channel] & !over.still.0[channel]
@@ -350,14 +286,14 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 continue;
             }
             let value = track.rotation(self.simd, &keys, of_length);
-            let place = self.place::<4>(pose, track.place as usize);
-            self.rotation(blend, over.mask, weight, track.first as usize, value, place);
+            let floats = self.floats::<4>(pose, track.offset as usize);
+            self.rotation(blend, over.mask, weight, track.first as usize, value, floats);
         }
         each_group!(self, constants(ROTATION), |group| {
             let at = units.register(ROTATION, group) * S::f32s::LEN;
             let value = (self.get(keys.constants, at), of_length);
-            let place = self.place::<4>(pose, at);
-            self.rotation(blend, over.mask, weight, group * width, value, place);
+            let floats = self.floats::<4>(pose, at);
+            self.rotation(blend, over.mask, weight, group * width, value, floats);
         });
         for channel in [TRANSLATION, SCALE] {
             for track in &clip.tracks[channel] {
@@ -366,14 +302,14 @@ impl<'a, S: Lanes> Mix<'a, S> {
                 }
                 let v = track.vector(self.simd, &keys);
                 let lane = track.first as usize;
-                let place = self.place::<3>(pose, track.place as usize);
-                self.vector((blend, channel), over.mask, weight, lane, v, place);
+                let floats = self.floats::<3>(pose, track.offset as usize);
+                self.vector((blend, channel), over.mask, weight, lane, v, floats);
             }
             each_group!(self, constants(channel), |group| {
                 let at = units.register(channel, group) * S::f32s::LEN;
                 let v: [_; 3] = self.get(keys.constants, at);
-                let place = self.place::<3>(pose, at);
-                self.vector((blend, channel), over.mask, weight, group * width, v, place);
+                let floats = self.floats::<3>(pose, at);
+                self.vector((blend, channel), over.mask, weight, group * width, v, floats);
             });
         }
     }
@@ -387,20 +323,20 @@ impl<'a, S: Lanes> Mix<'a, S> {
         weight: f32,
         lane: usize,
         (q, of_length): ([S::f32s; 4], S::f32s),
-        place: &mut [f32],
+        floats: &mut [f32],
     ) {
         let simd = self.simd;
         let value = match blend {
             Blend::Set => q,
             Blend::First => blend::scaled(simd, &q, of_length),
-            Blend::Join => align(simd, &self.read(place), &q, of_length),
+            Blend::Join => align(simd, &self.read(floats), &q, of_length),
             Blend::Add => {
                 let d = blend::scaled(simd, &q, of_length);
                 let w = self.lane_weight(mask, weight, lane);
-                blend::add_rotation(simd, &self.read(place), &d, w)
+                blend::add_rotation(simd, &self.read(floats), &d, w)
             }
         };
-        self.write(place, &value);
+        self.write(floats, &value);
     }
 
     /// Blends a sampled translation or scale into the pose.
@@ -412,22 +348,22 @@ impl<'a, S: Lanes> Mix<'a, S> {
         weight: f32,
         lane: usize,
         v: [S::f32s; 3],
-        place: &mut [f32],
+        floats: &mut [f32],
     ) {
         let simd = self.simd;
         let value = match blend {
             Blend::Set => v,
             Blend::First => blend::scaled(simd, &v, self.splat(weight)),
-            Blend::Join => blend::join(simd, &self.read(place), &v, self.splat(weight)),
+            Blend::Join => blend::join(simd, &self.read(floats), &v, self.splat(weight)),
             Blend::Add => {
                 let w = self.lane_weight(mask, weight, lane);
                 match channel {
-                    TRANSLATION => blend::join(simd, &self.read(place), &v, w),
-                    _ => blend::add_scale(simd, &self.read(place), &v, w),
+                    TRANSLATION => blend::join(simd, &self.read(floats), &v, w),
+                    _ => blend::add_scale(simd, &self.read(floats), &v, w),
                 }
             }
         };
-        self.write(place, &value);
+        self.write(floats, &value);
     }
 }
 

@@ -70,14 +70,14 @@ impl ClipPrograms {
             others = std::mem::take(&mut self.clips);
             self.width = width;
             let program = self.program();
-            program.prepare(&self.rig, program.rest_apart.lanes);
+            program.prepare(&self.rig, program.rest_differences.lanes);
             for mask in masks.iter().filter(|m| m.mask.is_some()) {
                 program.prepare(&self.rig, mask.lanes);
             }
         }
         self.clips.resize(clips.len(), None);
-        for (place, loaded) in self.clips.iter_mut().zip(clips) {
-            place.take_if(|made| !loaded.as_ref().is_some_and(|c| Arc::ptr_eq(&made.clip, c)));
+        for (program, loaded) in self.clips.iter_mut().zip(clips) {
+            program.take_if(|made| !loaded.as_ref().is_some_and(|c| Arc::ptr_eq(&made.clip, c)));
         }
         // Even if no action plays the clip now: kept palettes and shared phases may need it.
         self.follow(&others, clips);
@@ -210,10 +210,10 @@ impl RigTables {
     /// Sets the details of all tiers, of a rig with these watched joints, ascending.
     pub fn set_details<'a>(
         &mut self,
-        asked: impl Iterator<Item = Option<&'a TierDetail>>,
+        requested: impl Iterator<Item = Option<&'a TierDetail>>,
         watched: &[u16],
     ) {
-        self.details.set(&self.full.rig, asked);
+        self.details.set(&self.full.rig, requested);
         self.details.watch(watched);
         self.fit_details();
     }
@@ -283,8 +283,8 @@ impl RigTables {
         prefetch(std::slice::from_ref(&*self.full.rig));
     }
 
-    /// The places of clips, of which some may be free.
-    pub fn clip_places(&self) -> usize {
+    /// The number of indices of clips, of which some may be free.
+    pub fn clip_indices(&self) -> usize {
         self.clips.len()
     }
 

@@ -11,9 +11,13 @@
 
 use super::scratch::{Scratch, Sources};
 use crate::math::Affine3x4;
-use crate::simd::{Lanes, apart};
+use crate::simd::Lanes;
 use std::ops::Range;
 use std::sync::Arc;
+
+mod taken;
+
+pub(crate) use taken::TakenJoints;
 
 /// The watched joints of a rig's instances.
 #[derive(Debug, Default)]
@@ -241,7 +245,7 @@ impl Watched {
     }
 
     /// The entries of all instances, written outside of any frame.
-    pub fn apart(&mut self) -> WatchPart<'_> {
+    pub fn outside_frames(&mut self) -> WatchPart<'_> {
         let now = self.now();
         self.part(Stamp { frame: 0, ..now })
     }
@@ -255,58 +259,6 @@ impl Watched {
             stamps: &mut self.stamps,
             now,
         }
-    }
-}
-
-/// The watched joints that a worker collects while it evaluates palettes.
-#[derive(Debug, Default)]
-pub(crate) struct TakenJoints {
-    /// Index of the pool, index of the instance, and number of its joints.
-    of: Vec<(u16, u32, u32)>,
-    models: Vec<Affine3x4>,
-}
-
-impl TakenJoints {
-    /// Collects the joints of an instance that was evaluated.
-    #[inline(always)]
-    pub fn take<S: Lanes>(
-        &mut self,
-        simd: S,
-        (watched, pool, index): (&Watched, u16, usize),
-        (sources, scratch): (&Sources<'_>, &Scratch),
-        palette: &[Affine3x4],
-    ) {
-        let joints = &watched.rows.joints[watched.rows.range(index)];
-        self.of.push((pool, index as u32, joints.len() as u32));
-        apart(
-            simd,
-            #[inline(always)]
-            || {
-                for &joint in joints {
-                    let model = scratch.model(simd, sources, joint.into(), palette);
-                    self.models.push(model);
-                }
-            },
-        );
-    }
-
-    /// Moves the collected matrices to the watched joints of the pools.
-    pub fn put<P>(&mut self, pools: &mut [Option<P>], of: impl Fn(&mut P) -> &mut Watched) {
-        let mut rest = &self.models[..];
-        for &(pool, index, count) in &self.of {
-            let (taken, later) = rest.split_at(count as usize);
-            rest = later;
-            if let Some(Some(pool)) = pools.get_mut(usize::from(pool)) {
-                of(pool).put(index as usize, taken);
-            }
-        }
-        self.clear();
-    }
-
-    /// Drops the matrices that a frame which was cut short has collected.
-    pub fn clear(&mut self) {
-        self.of.clear();
-        self.models.clear();
     }
 }
 

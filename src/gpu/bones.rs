@@ -68,7 +68,7 @@ impl BoneRow {
 
 /// The palettes of a crowd in device memory.
 ///
-/// Once per frame, call [`Crowd::advance`] and then [`evaluate`](Self::evaluate) in place of
+/// Once per frame, call [`Crowd::advance`] and then [`evaluate`](Self::evaluate) instead of
 /// [`Crowd::evaluate`]. [`locate`](Self::locate) maps a [`Crowd::palette_range`] to a page and row.
 /// Rows are 48 bytes each, mesh space to model space. A failed device does not stop the crowd: after an
 /// error, [`heap`](Self::heap) has the same frame if there is memory for it.

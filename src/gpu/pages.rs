@@ -50,7 +50,7 @@ impl RowPages {
         let longest = readers.iter().map(Range::len).max().unwrap_or(0);
         self.backend.check(gpu, longest.max(1))?;
         let max = usize::try_from(gpu.palette_limits().page(self.backend)).unwrap_or(usize::MAX);
-        let (runs, places) = plan(readers, self.backend.align(), max);
+        let (runs, firsts) = plan(readers, self.backend.align(), max);
         self.used = runs.last().map_or(1, |run| run.page + 1);
         let ends = (0..self.used).map(|page| {
             let last = runs.iter().rev().find(|run| run.page == page);
@@ -79,7 +79,7 @@ impl RowPages {
         if self.backend == PaletteBackend::Texture {
             gpu.queue.submit([encoder.finish()]);
         }
-        Ok(places)
+        Ok(firsts)
     }
 
     /// The resources that shaders bind, one per page.
@@ -102,10 +102,10 @@ fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<Bo
     order.sort_by_key(|&i| (rows_of(i).start, rows_of(i).end));
     let mut runs: Vec<Run> = Vec::new();
     let nowhere = BoneRow { page: 0, row: 0 };
-    let mut places = vec![nowhere; readers.len()];
+    let mut firsts = vec![nowhere; readers.len()];
     for index in order {
         let rows = rows_of(index);
-        let (place, run) = match runs.last_mut() {
+        let (first, run) = match runs.last_mut() {
             // Extends the last run if the reader is then aligned and within the page.
             Some(run)
                 if rows.start <= run.rows.end
@@ -127,11 +127,11 @@ fn plan(readers: &[Range<usize>], align: usize, max: usize) -> (Vec<Run>, Vec<Bo
             }
         };
         runs.extend(run);
-        if let Some(to) = places.get_mut(index) {
-            *to = BoneRow { page: place.0, row: u32::try_from(place.1).unwrap_or(u32::MAX) };
+        if let Some(to) = firsts.get_mut(index) {
+            *to = BoneRow { page: first.0, row: u32::try_from(first.1).unwrap_or(u32::MAX) };
         }
     }
-    (runs, places)
+    (runs, firsts)
 }
 
 #[cfg(test)]
@@ -144,10 +144,10 @@ mod tests {
 
     #[test]
     fn readers_that_overlap_share_a_run_and_unread_rows_are_left_out() {
-        let (runs, places) = plan(&[10..20, 0..10, 30..40, 10..20], 1, 30);
+        let (runs, firsts) = plan(&[10..20, 0..10, 30..40, 10..20], 1, 30);
         let run = |rows, at| Run { rows, page: 0, at };
         assert_eq!(runs, [run(0..20, 0), run(30..40, 20)]);
-        assert_eq!(places, [rows(0, 10), rows(0, 0), rows(0, 20), rows(0, 10)]);
+        assert_eq!(firsts, [rows(0, 10), rows(0, 0), rows(0, 20), rows(0, 10)]);
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
             })
             .collect();
         for (align, max) in [(1, 40), (16, 40), (16, 1000), (1, 1000)] {
-            let (runs, places) = plan(&readers, align, max);
+            let (runs, firsts) = plan(&readers, align, max);
             let mut pages: Vec<Vec<Option<usize>>> = Vec::new();
             for run in &runs {
                 pages.resize(pages.len().max(run.page + 1), Vec::new());
@@ -170,11 +170,11 @@ mod tests {
                 assert!(page.len() <= max);
             }
             assert!(max > 40 || pages.len() > 10);
-            for (reader, place) in readers.iter().zip(&places) {
-                let first = place.row as usize;
+            for (reader, to) in readers.iter().zip(&firsts) {
+                let first = to.row as usize;
                 assert_eq!(first % align, 0);
-                let found = pages[place.page][first..first + reader.len()].iter().copied();
-                assert!(found.eq(reader.clone().map(Some)), "{reader:?} at {place:?}");
+                let found = pages[to.page][first..first + reader.len()].iter().copied();
+                assert!(found.eq(reader.clone().map(Some)), "{reader:?} at {to:?}");
             }
         }
     }

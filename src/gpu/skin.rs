@@ -147,7 +147,7 @@ pub struct SkinRun<'a> {
 }
 
 /// Invocations per workgroup, as the shader declares.
-const GROUP: u32 = 64;
+const WORKGROUP: u32 = 64;
 
 /// The pipelines of compute skinning for one backend.
 #[derive(Debug)]
@@ -173,7 +173,7 @@ impl ComputeSkinner {
         let limits = gpu.device.limits();
         let needed = Self::STORAGE_BUFFERS + if backend == PaletteBackend::Storage { 3 } else { 0 };
         let found = match limits.max_compute_invocations_per_workgroup {
-            0..GROUP => 0,
+            0..WORKGROUP => 0,
             _ => limits.max_storage_buffers_per_shader_stage,
         };
         if found < needed {
@@ -196,15 +196,15 @@ impl ComputeSkinner {
             count: None,
         };
         let storage = |read_only| wgpu::BufferBindingType::Storage { read_only };
-        let group = |entries: &[wgpu::BindGroupLayoutEntry]| {
+        let layout = |entries: &[wgpu::BindGroupLayoutEntry]| {
             gpu.device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
                 label: Some("compute skinning"),
                 entries,
             })
         };
         let palette =
-            group(&[backend.layout_entry(0, stage), Table::layout_entry(backend, 1, stage)]);
-        let mesh = group(&[
+            layout(&[backend.layout_entry(0, stage), Table::layout_entry(backend, 1, stage)]);
+        let mesh = layout(&[
             buffer(0, wgpu::BufferBindingType::Uniform),
             buffer(1, storage(true)),
             buffer(2, storage(true)),
@@ -261,17 +261,17 @@ impl ComputeSkinner {
         run: &SkinRun<'_>,
     ) -> Result<(), GpuError> {
         let most = gpu.device.limits().max_compute_workgroups_per_dimension;
-        let groups = run.mesh.vertices.div_ceil(GROUP);
+        let workgroups = run.mesh.vertices.div_ceil(WORKGROUP);
         let instances = u32::try_from(run.instances.len()).unwrap_or(u32::MAX);
         for (what, needed) in [
-            ("groups of 64 vertices in one dispatch", groups),
+            ("workgroups of 64 vertices in one dispatch", workgroups),
             ("instances in one dispatch", instances),
         ] {
             if needed > most {
                 return Err(GpuError::Limit { what, needed: needed.into(), limit: most.into() });
             }
         }
-        if groups == 0 || instances == 0 {
+        if workgroups == 0 || instances == 0 {
             return Ok(());
         }
         self.check_rows(gpu, run)?;
@@ -305,7 +305,7 @@ impl ComputeSkinner {
         pass.set_pipeline(self.pipeline(gpu, run.mesh));
         pass.set_bind_group(1, &palette, offsets);
         pass.set_bind_group(2, &mesh, &[]);
-        pass.dispatch_workgroups(groups, instances, 1);
+        pass.dispatch_workgroups(workgroups, instances, 1);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use super::blend_space::Members;
 use super::ids::{NO_CLIP, Source};
-use super::interval::{Loop, Playhead, odd, wrap};
+use super::interval::{Loop, Playhead, before, odd, wrap};
 use super::linear_fade::LinearFade;
 use super::options::{AtEnd, PlayOptions};
 
@@ -51,21 +51,15 @@ pub(crate) struct Action {
     pub(super) other: u16,
     pub(super) space: u16,
     flags: u8,
-    /// Index of the next action of the entry in its block, or [`LAST`].
+    /// Index of the next action of the entry in its bucket, or [`LAST`].
     next: u8,
 }
 
 /// The flags that snapshots store, in their order. [`MIRRORED`] follows from the pass.
 const STORED_FLAGS: [u8; 6] = [PING_PONG, PAUSED, FRESH, ENDED, ENDING, STOPS];
 
-/// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
-pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
-    const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
-    (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
-}
-
 impl Action {
-    /// The empty place of an action.
+    /// An element that holds no action.
     pub const NOTHING: Self = Self {
         time: 0.0,
         rate: 0.0,
@@ -108,11 +102,11 @@ impl Action {
     }
 
     /// Sets the flags that a snapshot has stored, and the playhead.
-    pub fn restore(&mut self, flags: [bool; 6], place: Playhead) {
+    pub fn restore(&mut self, flags: [bool; 6], playhead: Playhead) {
         for (flag, on) in STORED_FLAGS.into_iter().zip(flags) {
             self.set(flag, on);
         }
-        self.move_to(place);
+        self.move_to(playhead);
     }
 
     /// The same action, linked to the next one.
@@ -135,7 +129,7 @@ impl Action {
         self.flags = if on { self.flags | flag } else { self.flags & !flag };
     }
 
-    /// Whether this is an action, not an empty place.
+    /// Whether this is an action, not an empty element.
     #[inline(always)]
     pub fn plays(&self) -> bool {
         self.clip != NO_CLIP
@@ -208,22 +202,22 @@ impl Action {
 
     /// Sets the time, counted from the start of the first pass.
     pub fn seek(&mut self, time: f64) {
-        let place = self.course().place(time);
-        self.put(place);
+        let playhead = self.course().playhead(time);
+        self.set_playhead(playhead);
     }
 
-    pub fn place(&self) -> Playhead {
+    pub fn playhead(&self) -> Playhead {
         Playhead { pass: self.pass, time: self.time }
     }
 
-    pub fn put(&mut self, place: Playhead) {
+    pub fn set_playhead(&mut self, playhead: Playhead) {
         self.set(ENDED, false);
-        self.move_to(place);
+        self.move_to(playhead);
     }
 
-    fn move_to(&mut self, place: Playhead) {
-        (self.pass, self.time) = (place.pass, place.time);
-        let mirrored = self.flag(PING_PONG) && self.course().mirrored(place.pass);
+    fn move_to(&mut self, playhead: Playhead) {
+        (self.pass, self.time) = (playhead.pass, playhead.time);
+        let mirrored = self.flag(PING_PONG) && self.course().mirrored(playhead.pass);
         self.set(MIRRORED, mirrored);
     }
 
@@ -243,8 +237,8 @@ impl Action {
         } else if self.passes == 0 && length > 0.0 {
             wrap(time, length)
         } else {
-            let place = self.place_after(seconds);
-            (place.pass - self.pass, place.time)
+            let playhead = self.playhead_after(seconds);
+            (playhead.pass - self.pass, playhead.time)
         };
         let mirrored = match passed == 0.0 {
             true => self.flag(MIRRORED),
@@ -254,21 +248,21 @@ impl Action {
     }
 
     /// The playhead `seconds` after the anchor, if nothing has changed the action since.
-    pub fn place_after(&self, seconds: f64) -> Playhead {
-        let place = self.place();
+    pub fn playhead_after(&self, seconds: f64) -> Playhead {
+        let playhead = self.playhead();
         if self.rate == 0.0 {
-            return place;
+            return playhead;
         }
-        self.course().advance(place, seconds * self.rate).0
+        self.course().advance(playhead, seconds * self.rate).0
     }
 
     /// Moves the action to where it is `seconds` after its anchor.
     pub fn glide(&mut self, seconds: f64) {
-        let place = self.place_after(seconds);
-        if place.pass == self.pass {
-            self.time = place.time;
+        let playhead = self.playhead_after(seconds);
+        if playhead.pass == self.pass {
+            self.time = playhead.time;
         } else {
-            self.move_to(place);
+            self.move_to(playhead);
         }
         self.rate = 0.0;
         self.weight.advance(seconds);
@@ -300,7 +294,7 @@ impl Action {
             return fade;
         }
         let (course, backwards) = (self.course(), self.rate < 0.0);
-        let left = course.left(self.place(), backwards);
+        let left = course.left(self.playhead(), backwards);
         fade.min(before(left, course.passes * course.length, self.rate))
     }
 
@@ -357,8 +351,15 @@ impl Action {
 
     /// Whether the action has reached the end of its last pass and stays there.
     pub fn finished(&self) -> bool {
-        let over = || self.course().over(self.place(), self.speed < 0.0);
+        let over = || self.course().over(self.playhead(), self.speed < 0.0);
         !self.fresh() && (self.flag(ENDED) || over())
+    }
+
+    /// Whether the action can go no further in a direction.
+    #[inline]
+    pub fn holds(&self, backwards: bool) -> bool {
+        let course = self.course();
+        course.length <= 0.0 || course.over(self.playhead(), backwards)
     }
 
     /// Whether the action continues: it neither fades out nor has finished.
@@ -393,49 +394,4 @@ impl Action {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The clip time that a frame reads has the bits of the playhead's, in any pass.
-    #[test]
-    fn clip_times_are_those_of_playheads() {
-        use crate::playback::{LoopMode, ids::NO_CLIP};
-        let mut state = 1u32;
-        let mut random = |low: f64, high: f64| {
-            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
-            low + (high - low) * f64::from(state >> 8) / f64::from(1 << 24)
-        };
-        let members = Members { clip: 0, other: NO_CLIP, mix: 0.0 };
-        let mut beyond = 0;
-        for n in 0..30_000 {
-            let modes = [LoopMode::Once, LoopMode::Repeat, LoopMode::PingPong];
-            let options = PlayOptions {
-                loop_mode: modes[n % 3],
-                repetitions: [None, None, Some(1), Some(50)][n % 4],
-                time: random(-3.0, 3.0),
-                ..PlayOptions::default()
-            };
-            let length = f64::from(random(0.0, 2.0) as f32) * f64::from(u8::from(n % 50 > 0));
-            let mut action = Action::new(Source::Clip(0), (members, length), &options);
-            // Only passes without an end may be so many.
-            if n % 70 == 69 && action.passes == 0 {
-                action.put(Playhead { pass: random(0.0, 1e17).floor(), time: 0.5 * length });
-            }
-            action.set_rate(random(-2.0, 2.0) * f64::from(u8::from(n % 30 > 0)));
-            let seconds = [0.0, random(0.0, 1.0), random(0.0, 9000.0)][n / 3 % 3];
-            let time = action.clip_time_after(seconds);
-            let mut moved = action;
-            moved.glide(seconds);
-            assert_eq!(moved.clip_time().to_bits(), time.to_bits(), "{action:?}");
-            assert!((0.0..=length).contains(&time));
-            assert_eq!(moved.place(), action.place_after(seconds));
-            beyond += usize::from(moved.place().pass != action.place().pass);
-        }
-        assert!(beyond > 5000, "{beyond}");
-    }
-
-    #[test]
-    fn an_action_is_small() {
-        assert!(size_of::<Action>() <= 72);
-    }
-}
+mod tests;

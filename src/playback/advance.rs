@@ -8,7 +8,7 @@
 use super::action::Action;
 use super::blend_space::pace;
 use super::clock::{Step, Wait};
-use super::entries::{BLOCK, EntriesMut, Entry};
+use super::entries::{BUCKET, EntriesMut, Entry};
 use super::event_sink::{Clips, EventSink, silence};
 use super::events::{EventKinds, Events};
 use super::ids::{InstanceId, Owner};
@@ -17,11 +17,15 @@ use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::lead::{Contender, Contenders, Passage};
 use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
-use super::root_motion::{Moves, RootLane};
+use super::root_motion::RootLane;
 use super::state::stands_still;
 use crate::math::Affine3x4;
 use crate::simd::prefetch;
 use glam::DAffine3;
+
+mod passed;
+
+pub(crate) use passed::Passed;
 
 /// The shared inputs of a step's visits.
 #[derive(Clone, Copy)]
@@ -49,31 +53,7 @@ pub(crate) struct Advance<'a> {
     pub entries: EntriesMut<'a>,
     pub world: &'a mut [Affine3x4],
     /// The world transforms in f64; `None` unless root motion moves the instances.
-    pub places: Option<&'a mut [DAffine3]>,
-}
-
-/// The results of a step over a range.
-#[derive(Debug, Default)]
-pub(crate) struct Passed {
-    pub events: Events,
-    pub moves: Moves,
-    /// The instances whose entries the step has changed, if [`Stage::records`] is set.
-    pub changed: Vec<u32>,
-}
-
-impl Passed {
-    pub fn clear(&mut self) {
-        self.events.clear();
-        self.moves.clear();
-        self.changed.clear();
-    }
-
-    /// Appends the results of instances with higher indices.
-    pub fn append(&mut self, later: &Self) {
-        self.events.append(&later.events);
-        self.moves.append(&later.moves);
-        self.changed.extend_from_slice(&later.changed);
-    }
+    pub world_wide: Option<&'a mut [DAffine3]>,
 }
 
 impl Advance<'_> {
@@ -91,18 +71,19 @@ impl Advance<'_> {
         visits >= most
     }
 
-    /// Splits the range at an instance, rounded down to a multiple of [`BLOCK`].
+    /// Splits the range at an instance, rounded down to a multiple of [`BUCKET`].
     pub fn split_at(self, instance: usize) -> (Self, Self) {
         let at = instance.min(self.len());
-        let at = at - at % BLOCK;
+        let at = at - at % BUCKET;
         let Self { stage, first, .. } = self;
         let (alive, later_alive) = self.alive.split_at(at);
         let (generation, later_generation) = self.generation.split_at(at);
         let (speed, later_speed) = self.speed.split_at(at);
         let (entries, later_entries) = self.entries.split_at(at * self.stage.layers.len());
         let (world, later_world) = self.world.split_at_mut(at);
-        let places = self.places.map(|places| places.split_at_mut(at.min(places.len())));
-        let (places, later_places) = places.unzip();
+        let world_wide =
+            self.world_wide.map(|world_wide| world_wide.split_at_mut(at.min(world_wide.len())));
+        let (world_wide, later_world_wide) = world_wide.unzip();
         let later = Self {
             first: first + at,
             alive: later_alive,
@@ -110,10 +91,10 @@ impl Advance<'_> {
             speed: later_speed,
             entries: later_entries,
             world: later_world,
-            places: later_places,
+            world_wide: later_world_wide,
             stage,
         };
-        (Self { stage, first, alive, generation, speed, entries, world, places }, later)
+        (Self { stage, first, alive, generation, speed, entries, world, world_wide }, later)
     }
 
     /// Advances the range. Appends to `into`.
@@ -122,33 +103,33 @@ impl Advance<'_> {
             self.run_roots(root, into);
         } else if !self.stage.step.is_empty() {
             let step = self.stage.step;
-            // Visits run one block behind the prefetches.
+            // Visits run one bucket behind the prefetches.
             let (mut last, mut due) = (0, 0);
-            for block in 0..self.entries.calendar.blocks() {
-                let next = self.entries.calendar.take(block, &step);
+            for bucket in 0..self.entries.calendar.buckets() {
+                let next = self.entries.calendar.take(bucket, &step);
                 if next != 0 {
-                    self.look_ahead(block, next);
+                    self.look_ahead(bucket, next);
                     self.visit_all(last, due, into);
-                    (last, due) = (block, next);
+                    (last, due) = (bucket, next);
                 }
             }
             self.visit_all(last, due, into);
         }
     }
 
-    /// Visits the due entries of a block, given as bits.
+    /// Visits the due entries of a bucket, given as bits.
     #[inline(always)]
-    fn visit_all(&mut self, block: usize, due: u64, into: &mut Passed) {
-        for at in entries(block, due) {
+    fn visit_all(&mut self, bucket: usize, due: u64, into: &mut Passed) {
+        for at in entries(bucket, due) {
             self.visit(at, into);
         }
     }
 
-    /// Prefetches what the visits of a block read: the entries lie apart, so that each visit would wait for memory.
+    /// Prefetches what the visits of a bucket read: the entries do not lie together, so each visit would wait for memory.
     #[inline(always)]
-    fn look_ahead(&self, block: usize, due: u64) {
+    fn look_ahead(&self, bucket: usize, due: u64) {
         let layers = self.stage.layers.len();
-        for at in entries(block, due) {
+        for at in entries(bucket, due) {
             self.entries.prefetch(at);
             let index = at / layers;
             prefetch(&self.speed[index..index + 1]);
@@ -186,7 +167,7 @@ impl Advance<'_> {
                 true => f64::INFINITY,
                 false => visit.listen(self.entries.get(at)),
             };
-            return self.entries.set_due(at, now, silent);
+            return self.entries.set_visit(at, now, silent);
         }
         if holds {
             return self.entries.hold(at, now);
@@ -217,17 +198,17 @@ impl Advance<'_> {
         visit.factor *= f64::from(layer.speed);
         let silent = visit.advance_layer(&mut layer);
         self.entries.store(at, &layer, now, Wait::of(layer.steady()));
-        self.entries.set_due(at, now, silent);
+        self.entries.set_visit(at, now, silent);
     }
 }
 
-/// The entries of a block whose bits are set.
+/// The entries of a bucket whose bits are set.
 #[inline(always)]
-fn entries(block: usize, mut bits: u64) -> impl Iterator<Item = usize> {
+fn entries(bucket: usize, mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
         bits &= bits - 1;
-        Some(block * BLOCK + bit)
+        Some(bucket * BUCKET + bit)
     })
 }
 
@@ -273,7 +254,7 @@ impl Visit<'_> {
         for (action, passage) in actions.zip(&mut passages) {
             let mut now = *action;
             now.glide(since);
-            let (from, to) = (action.place_after(since), action.place_after(after));
+            let (from, to) = (action.playhead_after(since), action.playhead_after(after));
             all.push(match to == from {
                 true => Contender::standing(now),
                 false => Contender::new(now),
@@ -347,7 +328,7 @@ impl Visit<'_> {
         };
         let warped = warp.as_deref().copied().filter(LinearFade::running);
         let rate = self.rate(action, warp, seconds);
-        let interval = action.course().pass(action.place(), seconds * rate, action.fresh());
+        let interval = action.course().pass(action.playhead(), seconds * rate, action.fresh());
         let passage = interval.map(|interval| Passage {
             interval,
             rate,
@@ -358,10 +339,10 @@ impl Visit<'_> {
         if let Some(passage) = &passage {
             contender = Contender::new(before);
             let TimeInterval { to, finished, .. } = passage.interval;
-            action.put(to);
+            action.set_playhead(to);
             action.advanced(finished);
             if finished {
-                contender.leads = passage.moment(action.course().distance(before.place(), to));
+                contender.leads = passage.moment(action.course().distance(before.playhead(), to));
             }
             if finished && action.stops_at_end() {
                 until = contender.leads;
@@ -401,13 +382,5 @@ impl Visit<'_> {
         let moves = rate != 0.0 && !action.holds(rate < 0.0);
         action.set_rate(if moves { rate } else { 0.0 });
         silence(self.sink.clips, self.sink.kinds, action, 0.0)
-    }
-}
-
-impl Action {
-    /// Whether the action can go no further in a direction.
-    fn holds(&self, backwards: bool) -> bool {
-        let course = self.course();
-        course.length <= 0.0 || course.over(self.place(), backwards)
     }
 }

@@ -6,12 +6,12 @@ use super::ids::RETIRED;
 /// Values by index. The generation of an index changes when its value is removed. An index whose generations are used
 /// up stays empty, so that a stale handle never refers to another value.
 ///
-/// Only `places` are the state, which snapshots hold. Values that a [`rewind`](Self::rewind) takes out of the state,
-/// called undone, are kept in `stayed`: such a value has its handle until its place is filled, and returns to the state
+/// Only `values` are the state, which snapshots hold. Values that a [`rewind`](Self::rewind) takes out of the state,
+/// called undone, are kept in `stayed`: such a value has its handle until its index has a value, and returns to the state
 /// when it is added again or used.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arena<T> {
-    pub(super) places: Vec<(u16, Option<T>)>,
+    pub(super) values: Vec<(u16, Option<T>)>,
     /// Undone values; those that were taken out last are last.
     stayed: Vec<Stayed<T>>,
 }
@@ -33,34 +33,34 @@ struct Stayed<T> {
 
 impl<T> Default for Arena<T> {
     fn default() -> Self {
-        Self::of_places(Vec::new())
+        Self::of_values(Vec::new())
     }
 }
 
 impl<T> FromIterator<T> for Arena<T> {
     fn from_iter<I: IntoIterator<Item = T>>(all: I) -> Self {
-        Self::of_places(all.into_iter().map(|t| (0, Some(t))).collect())
+        Self::of_values(all.into_iter().map(|t| (0, Some(t))).collect())
     }
 }
 
 impl<T> Arena<T> {
     /// An arena of values by index, with their generations.
-    pub fn of_places(places: Vec<(u16, Option<T>)>) -> Self {
-        Self { places, stayed: Vec::new() }
+    pub fn of_values(values: Vec<(u16, Option<T>)>) -> Self {
+        Self { values, stayed: Vec::new() }
     }
 
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.values.is_empty()
     }
 
     /// The number of indices, with or without a value.
-    pub fn places(&self) -> usize {
-        self.places.len()
+    pub fn len(&self) -> usize {
+        self.values.len()
     }
 
     #[inline]
     pub fn get(&self, index: u16) -> Option<&T> {
-        match self.places.get(usize::from(index)) {
+        match self.values.get(usize::from(index)) {
             Some((_, Some(value))) => Some(value),
             _ => self.stayed_at(index).map(|stayed| &stayed.value),
         }
@@ -80,18 +80,18 @@ impl<T> Arena<T> {
 
     /// The generation of the handle that names the value at an index; without a value, of the next handle.
     pub fn generation(&self, index: u16) -> u16 {
-        match self.places.get(usize::from(index)) {
+        match self.values.get(usize::from(index)) {
             Some((generation, Some(_))) => *generation,
-            place => match self.stayed_at(index) {
+            vacant => match self.stayed_at(index) {
                 Some(stayed) => stayed.generation,
-                None => place.map_or(RETIRED, |s| s.0),
+                None => vacant.map_or(RETIRED, |s| s.0),
             },
         }
     }
 
     /// All values of the state, with their indices.
     pub fn iter(&self) -> impl Iterator<Item = (u16, &T)> + Clone {
-        let all = (0..).zip(&self.places);
+        let all = (0..).zip(&self.values);
         all.filter_map(|(i, (_, value))| Some((i, value.as_ref()?)))
     }
 
@@ -115,14 +115,14 @@ impl<T> Arena<T> {
         limit: usize,
     ) -> Result<u16, PlaybackError> {
         let free = |s: &(u16, Option<T>)| s.1.is_none() && s.0 != RETIRED;
-        let index = self.places.iter().position(free).unwrap_or(self.places.len());
+        let index = self.values.iter().position(free).unwrap_or(self.values.len());
         if index >= limit {
             let count = index + 1;
             return Err(PlaybackError::Limit { what, count, limit });
         }
-        match self.places.get_mut(index) {
-            Some(slot) => slot.1 = Some(value),
-            None => self.places.push((0, Some(value))),
+        match self.values.get_mut(index) {
+            Some(vacant) => vacant.1 = Some(value),
+            None => self.values.push((0, Some(value))),
         }
         Ok(index as u16)
     }
@@ -140,17 +140,17 @@ impl<T> Arena<T> {
             return Ok((self.add(value, what, limit)?, false));
         }
         let index = self.add(value, what, limit)?;
-        let (generation, place) = &self.places[usize::from(index)];
+        let (generation, value) = &self.values[usize::from(index)];
         let is_same = |s: &Stayed<T>| {
             let handle = (s.index, s.generation) == (index, *generation);
-            handle && place.as_ref().is_some_and(|added| same(&s.value, added))
+            handle && value.as_ref().is_some_and(|added| same(&s.value, added))
         };
         let Some(at) = self.stayed.iter().rposition(is_same) else {
             return Ok((index, false));
         };
         let named = self.stayed_at(index).is_some_and(|s| std::ptr::eq(s, &self.stayed[at]));
         let stayed = self.stayed.remove(at);
-        self.places[usize::from(index)].1 = Some(stayed.value);
+        self.values[usize::from(index)].1 = Some(stayed.value);
         Ok((index, named))
     }
 
@@ -161,15 +161,15 @@ impl<T> Arena<T> {
         }
         let at = usize::from(index);
         let named = |s: &Stayed<T>| s.index == index && s.named;
-        let empty = self.places.get(at).is_none_or(|place| place.1.is_none());
+        let empty = self.values.get(at).is_none_or(|at| at.1.is_none());
         let Some(found) = self.stayed.iter().rposition(named).filter(|_| empty) else {
             return false;
         };
         let stayed = self.stayed.remove(found);
-        if self.places.len() <= at {
-            self.places.resize_with(at + 1, || (0, None));
+        if self.values.len() <= at {
+            self.values.resize_with(at + 1, || (0, None));
         }
-        self.places[at] = (stayed.generation, Some(stayed.value));
+        self.values[at] = (stayed.generation, Some(stayed.value));
         true
     }
 
@@ -182,12 +182,12 @@ impl<T> Arena<T> {
 
     /// Removes the value at an index; its handles become stale.
     pub fn take(&mut self, index: u16) -> Option<T> {
-        if let Some(slot) = self.places.get_mut(usize::from(index))
-            && let Some(taken) = slot.1.take()
+        if let Some(at) = self.values.get_mut(usize::from(index))
+            && let Some(taken) = at.1.take()
         {
-            slot.0 = slot.0.saturating_add(1);
+            at.0 = at.0.saturating_add(1);
             // Older handles of the index, which name undone values, are stale too.
-            let stale = slot.0;
+            let stale = at.0;
             let keeps = |s: &mut Stayed<T>| s.named &= s.index != index || s.generation >= stale;
             self.stayed.iter_mut().for_each(keeps);
             return Some(taken);
@@ -205,19 +205,19 @@ impl<T> Arena<T> {
 
     /// The same indices and generations with mapped values, without undone ones.
     pub fn map<U>(&self, f: impl Fn(&T) -> U) -> Arena<U> {
-        let all = self.places.iter();
-        Arena::of_places(all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect())
+        let all = self.values.iter();
+        Arena::of_values(all.map(|(g, value)| (*g, value.as_ref().map(&f))).collect())
     }
 
     /// Goes back to the indices, generations and values of `then`, so that the same calls return the same handles.
     /// Values that `then` lacks become undone. `same` says whether a value is the one of `then`; it gets the index of a
-    /// value in its place, and `None` for an undone one.
+    /// value of the state, and `None` for an undone one.
     pub fn rewind<U>(&mut self, then: &Arena<U>, same: impl Fn(&U, &T, Option<u16>) -> bool) {
-        let mut before = std::mem::take(&mut self.places);
-        for (index, (generation, value)) in (0u16..).zip(&then.places) {
+        let mut before = std::mem::take(&mut self.values);
+        for (index, (generation, value)) in (0u16..).zip(&then.values) {
             let then = value.as_ref().and_then(|then| {
-                let place = before.get_mut(usize::from(index));
-                if let Some((known, now)) = place
+                let present = before.get_mut(usize::from(index));
+                if let Some((known, now)) = present
                     && known == generation
                     && now.as_ref().is_some_and(|now| same(then, now, Some(index)))
                 {
@@ -229,7 +229,7 @@ impl<T> Arena<T> {
                 let at = self.stayed.iter().rposition(is_it)?;
                 Some(self.stayed.remove(at).value)
             });
-            self.places.push((*generation, then));
+            self.values.push((*generation, then));
         }
         let left = (0u16..).zip(before);
         let left = left.filter_map(|(index, (generation, value))| {
@@ -239,17 +239,17 @@ impl<T> Arena<T> {
         let dropped = self.stayed.len().saturating_sub(MAX_STAYED);
         self.stayed.drain(..dropped);
         for stayed in &mut self.stayed {
-            // Handles older than the place's generation are stale.
-            let place = then.places.get(usize::from(stayed.index));
-            stayed.named &= place.is_none_or(|place| place.0 <= stayed.generation);
+            // Handles older than the index's generation are stale.
+            let vacant = then.values.get(usize::from(stayed.index));
+            stayed.named &= vacant.is_none_or(|at| at.0 <= stayed.generation);
         }
     }
 
     /// One more than the last index that has a value, in the state or undone.
     pub fn extent(&self) -> u16 {
         let stayed = self.stayed.iter().map(|s| s.index + 1).max();
-        // There are at most 65,535 places.
-        stayed.unwrap_or(0).max(self.places.len() as u16)
+        // There are at most 65,535 indices.
+        stayed.unwrap_or(0).max(self.values.len() as u16)
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_retires_before_a_generation_comes_again() {
+    fn an_index_retires_before_a_generation_comes_again() {
         let mut slots = Arena::default();
         let mut given = std::collections::HashSet::new();
         for n in 0..70_000 {
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn rewound_places_give_the_same_handles() {
+    fn rewound_indices_give_the_same_handles() {
         let add = |slots: &mut Arena<char>, c| {
             let i = slots.add(c, "things", 9).unwrap();
             (i, slots.generation(i))
@@ -300,7 +300,7 @@ mod tests {
         slots.rewind(&then, |a, b, _| a == b);
         assert_eq!(slots, then);
         assert_eq!(run(&mut slots), first);
-        // The same for an arena with fewer places.
+        // The same for an arena with fewer indices.
         let mut other: Arena<char> = ['x', 'b'].into_iter().collect();
         other.take(0);
         other.rewind(&then, |a, b, _| a == b);
@@ -324,7 +324,7 @@ mod tests {
         let found = |slots: &Arena<char>| (slots.find(0, 1).copied(), slots.find(2, 0).copied());
         assert_eq!(found(&slots), (Some('g'), Some('h')));
         assert_eq!(slots.map(|c| *c), then);
-        // Another value fills the place and takes the handle.
+        // Another value takes the index and the handle.
         assert_eq!(again(&mut slots, 'i'), (0, false));
         assert_eq!(found(&slots), (Some('i'), Some('h')));
         assert_eq!(again(&mut slots, 'h'), (2, true));
@@ -339,7 +339,7 @@ mod tests {
         // A value that is used returns to the state; a value that is removed is gone.
         slots.rewind(&then, |a, b, _| a == b);
         assert!(slots.adopt(2) && !slots.adopt(2));
-        assert_eq!(slots.places, [(1, None), (0, Some('b')), (0, Some('h'))]);
+        assert_eq!(slots.values, [(1, None), (0, Some('b')), (0, Some('h'))]);
         assert!(slots.take(0).is_some());
         slots.disown(|_| true);
         assert_eq!(found(&slots), (None, Some('h')));

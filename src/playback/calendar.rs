@@ -1,139 +1,139 @@
 //! `Calendar`: when each entry of a pool has to be visited next.
 //!
 //! ```text
-//! blocks   | least of 64 |    read in every step, front to back
-//! due      | Moment |         read where the least of 64 is due
+//! least    | least of a bucket |    read in every step, front to back
+//! moments  | Moment |               read where the least of a bucket is due
 //! ```
 //!
-//! A step reads 8 bytes per 64 entries, and all moments of those blocks in which an entry is due. It finds entries in
-//! their order, and ranges of blocks are independent, so workers share nothing. A hierarchical timing wheel was as fast
+//! A step reads 8 bytes per 64 entries, and all moments of those buckets in which an entry is due. It finds entries in
+//! their order, and ranges of buckets are independent, so workers share nothing. A hierarchical timing wheel was as fast
 //! while few entries are due, 1.8 times slower at 17 visits and 10 times slower at 56 visits per 1,000 entries: its
 //! lists lie across memory, and the entries that it finds have to be sorted.
 
 use super::clock::{Moment, Step};
-use super::entries::{BLOCK, make_room};
+use super::entries::{BUCKET, make_room};
 
 /// The ticks until the earliest of no moments: later than any wait.
 const FAR: u64 = 1 << 62;
 
-/// When each entry is due.
+/// The moment of each entry's next visit, and the least of each bucket.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Calendar {
-    due: Vec<Moment>,
-    blocks: Vec<Moment>,
+    moments: Vec<Moment>,
+    least: Vec<Moment>,
 }
 
-/// A range of a calendar that one worker changes. It starts at a multiple of [`BLOCK`].
+/// A range of a calendar that one worker changes. It starts at a multiple of [`BUCKET`].
 #[derive(Debug)]
 pub(crate) struct CalendarMut<'a> {
-    due: &'a mut [Moment],
-    blocks: &'a mut [Moment],
+    moments: &'a mut [Moment],
+    least: &'a mut [Moment],
 }
 
 impl Calendar {
     /// Makes room for `more` entries.
     pub fn reserve(&mut self, more: usize) {
-        make_room(&mut self.due, more);
-        make_room(&mut self.blocks, more.div_ceil(BLOCK));
+        make_room(&mut self.moments, more);
+        make_room(&mut self.least, more.div_ceil(BUCKET));
     }
 
     /// Appends an entry. [`call`](Self::call) has to follow before the next step.
     pub fn push(&mut self) {
-        if self.due.len().is_multiple_of(BLOCK) {
-            make_room(&mut self.blocks, 1);
-            self.blocks.push(Moment::ZERO);
+        if self.moments.len().is_multiple_of(BUCKET) {
+            make_room(&mut self.least, 1);
+            self.least.push(Moment::ZERO);
         }
-        make_room(&mut self.due, 1);
-        self.due.push(Moment::ZERO);
+        make_room(&mut self.moments, 1);
+        self.moments.push(Moment::ZERO);
     }
 
     /// Makes an entry due now: the next step visits it.
     #[inline]
     pub fn call(&mut self, at: usize, now: Moment) {
-        // `now` is the earliest moment of the block: entries that were due before now have been visited.
-        self.due[at] = now;
-        self.blocks[at / BLOCK] = now;
+        // `now` is the earliest moment of the bucket: entries that were due before now have been visited.
+        self.moments[at] = now;
+        self.least[at / BUCKET] = now;
     }
 
     /// Makes all entries due now: the next step visits them.
     pub fn call_all(&mut self, now: Moment) {
-        self.due.fill(now);
-        self.blocks.fill(now);
+        self.moments.fill(now);
+        self.least.fill(now);
     }
 
     pub fn all(&mut self) -> CalendarMut<'_> {
-        CalendarMut { due: &mut self.due, blocks: &mut self.blocks }
+        CalendarMut { moments: &mut self.moments, least: &mut self.least }
     }
 }
 
 /// The ticks from just after `now` to a moment: 2^63 and more if it is not later.
 #[inline(always)]
-fn left(now: Moment, due: Moment) -> u64 {
-    now.ticks_to(due).wrapping_sub(1)
+fn left(now: Moment, moment: Moment) -> u64 {
+    now.ticks_to(moment).wrapping_sub(1)
 }
 
 impl CalendarMut<'_> {
-    /// Splits the range at an entry: a multiple of [`BLOCK`], or the end.
+    /// Splits the range at an entry: a multiple of [`BUCKET`], or the end.
     pub fn split_at(self, entry: usize) -> (Self, Self) {
-        let (due, blocks) = (self.due, self.blocks);
-        let due = due.split_at_mut(entry.min(due.len()));
-        let blocks = blocks.split_at_mut(entry.div_ceil(BLOCK).min(blocks.len()));
-        let part = |due, blocks| Self { due, blocks };
-        (part(due.0, blocks.0), part(due.1, blocks.1))
+        let (moments, least) = (self.moments, self.least);
+        let moments = moments.split_at_mut(entry.min(moments.len()));
+        let least = least.split_at_mut(entry.div_ceil(BUCKET).min(least.len()));
+        let part = |moments, least| Self { moments, least };
+        (part(moments.0, least.0), part(moments.1, least.1))
     }
 
-    pub fn blocks(&self) -> usize {
-        self.blocks.len()
+    pub fn buckets(&self) -> usize {
+        self.least.len()
     }
 
-    fn block(&self, block: usize) -> &[Moment] {
-        let first = block * BLOCK;
-        &self.due[first..(first + BLOCK).min(self.due.len())]
+    fn bucket(&self, bucket: usize) -> &[Moment] {
+        let first = bucket * BUCKET;
+        &self.moments[first..(first + BUCKET).min(self.moments.len())]
     }
 
-    /// The entries of a block that a step visits, as bits. The caller has to [set](Self::set) each of them.
+    /// The entries of a bucket that a step visits, as bits. The caller has to [set](Self::set) each of them.
     #[inline(always)]
-    pub fn take(&mut self, block: usize, step: &Step) -> u64 {
-        match step.reaches(self.blocks[block]) {
-            true => self.search(block, step),
+    pub fn take(&mut self, bucket: usize, step: &Step) -> u64 {
+        match step.reaches(self.least[bucket]) {
+            true => self.search(bucket, step),
             false => 0,
         }
     }
 
     #[inline(never)]
-    fn search(&mut self, block: usize, step: &Step) -> u64 {
+    fn search(&mut self, bucket: usize, step: &Step) -> u64 {
         let now = step.after().now();
         let (mut found, mut next) = (0, [FAR; 4]);
-        let (fours, rest) = self.block(block).as_chunks::<4>();
+        let (fours, rest) = self.bucket(bucket).as_chunks::<4>();
         // Four chains of minima, since each minimum waits for the one before.
         for (n, four) in fours.iter().enumerate() {
-            for (i, (next, &due)) in next.iter_mut().zip(four).enumerate() {
-                let left = left(now, due);
+            for (i, (next, &moment)) in next.iter_mut().zip(four).enumerate() {
+                let left = left(now, moment);
                 found |= (left >> 63) << (4 * n + i);
                 *next = left.min(*next);
             }
         }
-        for (i, &due) in rest.iter().enumerate() {
-            let left = left(now, due);
+        for (i, &moment) in rest.iter().enumerate() {
+            let left = left(now, moment);
             found |= (left >> 63) << (4 * fours.len() + i);
             next[i] = left.min(next[i]);
         }
         let mut next = next[0].min(next[1]).min(next[2].min(next[3]));
         if step.reaches_all() {
-            found = u64::MAX >> (BLOCK - self.block(block).len());
+            found = u64::MAX >> (BUCKET - self.bucket(bucket).len());
             next = FAR;
         }
-        self.blocks[block] = now.later(1 + next as i64);
+        self.least[bucket] = now.later(1 + next as i64);
         found
     }
 
-    /// The number of entries that a step visits. Counting ends with the block in which it reaches `most`.
+    /// The number of entries that a step visits. Counting ends with the bucket in which it reaches `most`.
     pub fn count(&self, step: &Step, most: usize) -> usize {
         let mut count = 0;
-        for (block, &least) in self.blocks.iter().enumerate() {
+        for (bucket, &least) in self.least.iter().enumerate() {
             if step.reaches(least) {
-                let reached = |&&due: &&Moment| step.reaches(due);
-                count += self.block(block).iter().filter(reached).count();
+                let reached = |&&moment: &&Moment| step.reaches(moment);
+                count += self.bucket(bucket).iter().filter(reached).count();
                 if count >= most {
                     break;
                 }
@@ -142,12 +142,12 @@ impl CalendarMut<'_> {
         count
     }
 
-    /// Sets the moment at which an entry that was [taken](Self::take) is due.
+    /// Sets the moment of the next visit of an entry that was [taken](Self::take).
     #[inline]
-    pub fn set(&mut self, at: usize, due: Moment, now: Moment) {
-        self.due[at] = due;
-        let least = &mut self.blocks[at / BLOCK];
-        *least = now.first(*least, due);
+    pub fn set(&mut self, at: usize, moment: Moment, now: Moment) {
+        self.moments[at] = moment;
+        let least = &mut self.least[at / BUCKET];
+        *least = now.first(*least, moment);
     }
 }
 
@@ -181,18 +181,18 @@ mod tests {
                 let scan = || (0..count).filter(|&at| step.reaches(plain[at]));
                 assert_eq!(scan().count(), found);
                 let mut visited = Vec::new();
-                for block in 0..range.blocks() {
-                    let bits = range.take(block, &step);
-                    for i in (0..BLOCK).filter(|i| bits >> i & 1 != 0) {
-                        let at = block * BLOCK + i;
+                for bucket in 0..range.buckets() {
+                    let bits = range.take(bucket, &step);
+                    for i in (0..BUCKET).filter(|i| bits >> i & 1 != 0) {
+                        let at = bucket * BUCKET + i;
                         let wait = [0.0, 0.01, 1.0, 1e9][random(4) as usize];
-                        let due = now.after(Wait::of(wait));
-                        range.set(at, due, now);
-                        visited.push((at, due));
+                        let moment = now.after(Wait::of(wait));
+                        range.set(at, moment, now);
+                        visited.push((at, moment));
                     }
                 }
                 assert!(visited.iter().map(|v| v.0).eq(scan()));
-                visited.iter().for_each(|&(at, due)| plain[at] = due);
+                visited.iter().for_each(|&(at, moment)| plain[at] = moment);
                 for _ in 0..random(4) {
                     let at = random(count as u32) as usize;
                     calendar.call(at, now);

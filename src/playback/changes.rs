@@ -11,8 +11,8 @@ impl What {
     pub const NOTHING: Self = Self(0);
     /// The pose: actions, their times and weights, speeds, overrides.
     pub const POSE: Self = Self(1);
-    /// The world transform, or the bounds.
-    pub const PLACE: Self = Self(2);
+    /// The bounds in the world: the world transform, or what plays.
+    pub const BOUNDS: Self = Self(2);
     /// Whether it has rows: it was spawned, despawned, shown or hidden.
     pub const LAYOUT: Self = Self(4);
     /// The instance is new: another one may have had its index. Comes with [`POSE`](Self::POSE).
@@ -52,7 +52,7 @@ impl Changes {
     pub fn record(&mut self, kinds: What, instances: usize) {
         *self = Self { kinds, ..Self::default() };
         for index in 0..instances {
-            self.mark(index, What::POSE | What::PLACE | What::LAYOUT);
+            self.mark(index, What::POSE | What::BOUNDS | What::LAYOUT);
         }
     }
 
@@ -123,14 +123,14 @@ mod tests {
         assert_eq!(changes.all().count(), 2);
         changes.clear();
         changes.mark(5, What::POSE);
-        changes.mark(1, What::PLACE);
-        changes.mark(5, What::PLACE);
+        changes.mark(1, What::BOUNDS);
+        changes.mark(5, What::BOUNDS);
         let all: Vec<_> = changes.all().collect();
-        assert_eq!(all, [(5, What::POSE | What::PLACE), (1, What::PLACE)]);
+        assert_eq!(all, [(5, What::POSE | What::BOUNDS), (1, What::BOUNDS)]);
         changes.clear();
         assert_eq!((changes.is_empty(), changes.of(5)), (true, What::NOTHING));
         changes.record(What::ROWS, 0);
-        changes.mark(1, What::POSE | What::PLACE);
+        changes.mark(1, What::POSE | What::BOUNDS);
         changes.mark(2, What::POSE | What::LAYOUT);
         assert!(changes.all().eq([(2, What::LAYOUT)]));
     }

@@ -166,8 +166,8 @@ impl Step {
 
     /// Whether this step visits an entry that is due at a moment.
     #[inline(always)]
-    pub fn reaches(&self, due: Moment) -> bool {
-        self.all || self.after.ticks.wrapping_sub(due.0) >= 0
+    pub fn reaches(&self, moment: Moment) -> bool {
+        self.all || self.after.ticks.wrapping_sub(moment.0) >= 0
     }
 
     /// Whether this step visits all entries.
@@ -210,9 +210,9 @@ mod tests {
         let start = clock.now();
         let leap = clock.advance(-1e9);
         assert!(leap.reaches_all() && leap.seconds == 1e9 && clock.now() == start);
-        let due = start.wait(0.5);
-        assert!(!clock.advance(-0.25).reaches(due));
-        assert!(clock.advance(-0.25).reaches(due));
+        let moment = start.wait(0.5);
+        assert!(!clock.advance(-0.25).reaches(moment));
+        assert!(clock.advance(-0.25).reaches(moment));
         assert_eq!(clock.since(start), 0.5);
     }
 }

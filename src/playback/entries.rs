@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
-//! blocks   | further actions, linked oldest to youngest | warps |              one block per 64 entries
+//! buckets  | further actions, linked oldest to youngest | warps |              one bucket per 64 entries
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
@@ -13,13 +13,16 @@
 use super::action::{Action, LAST};
 use super::calendar::{Calendar, CalendarMut};
 use super::clock::{Clock, Moment, Wait};
-use super::ids::Source;
 use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
 
-/// Entries per block. Ranges of instances are split at multiples of this, so that each range owns its blocks.
-pub(super) const BLOCK: usize = 64;
+mod bucket;
+
+use bucket::{Bucket, Warp};
+
+/// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
+pub(super) const BUCKET: usize = 64;
 
 /// The layer of an instance, as it was at its anchor.
 #[derive(Clone, Copy, Debug)]
@@ -36,25 +39,6 @@ pub(crate) struct Entry {
 /// An entry as it is stored: its state at its anchor, the anchor, and its wait from there on.
 pub(super) type Stored = (LayerState, Moment, Wait);
 
-/// The parts of 64 entries that few of them have: further actions and warps.
-#[derive(Clone, Debug)]
-struct Block {
-    /// Further actions, linked by [`Action::next()`] from oldest to youngest; free places are linked too.
-    more: Vec<Action>,
-    /// Index of the first free place in `more`, or [`LAST`].
-    free: u8,
-    warps: Vec<Warp>,
-}
-
-/// The warp of an action's speed, identified by its entry and its motion: no two actions of a layer play the same.
-#[derive(Clone, Copy, Debug)]
-struct Warp {
-    /// Index of the entry in its block.
-    entry: u8,
-    source: Source,
-    speed: LinearFade,
-}
-
 /// The error of [`Entries::sole`]: more than one action has a weight, or one has less than the full weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Several;
@@ -64,17 +48,17 @@ pub(crate) struct Several;
 pub(crate) struct Entries {
     calendar: Calendar,
     entries: Vec<Entry>,
-    blocks: Vec<Block>,
+    buckets: Vec<Bucket>,
     /// True if few entries are expected to have further actions at once: see [`expect_few`](Self::expect_few).
     few: bool,
 }
 
-/// A range of entries that one worker changes. It starts at a multiple of [`BLOCK`].
+/// A range of entries that one worker changes. It starts at a multiple of [`BUCKET`].
 #[derive(Debug)]
 pub(crate) struct EntriesMut<'a> {
     pub calendar: CalendarMut<'a>,
     entries: &'a mut [Entry],
-    blocks: &'a mut [Block],
+    buckets: &'a mut [Bucket],
 }
 
 /// Makes room for `more` elements: at least an eighth of the length, since doubling would leave up to half of it
@@ -123,60 +107,19 @@ impl Entry {
     }
 }
 
-impl Block {
-    const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
-
-    /// Makes the first room for `entries` actions or warps, if there is none.
-    fn make_first_room(&mut self, entries: usize, actions: bool, warps: bool) {
-        if actions && self.more.capacity() == 0 {
-            self.more.reserve_exact(entries);
-        }
-        if warps && self.warps.capacity() == 0 {
-            self.warps.reserve_exact(entries);
-        }
-    }
-
-    /// Takes a place for an action: one that the entry had, or a free one, or a new one. If there is no room, the room
-    /// doubles.
-    fn take(&mut self, spare: &mut u8) -> u8 {
-        let list = if *spare != LAST { spare } else { &mut self.free };
-        match self.more.get(usize::from(*list)) {
-            Some(place) => std::mem::replace(list, place.next()),
-            None => {
-                if self.more.len() == self.more.capacity() {
-                    self.more.reserve_exact(self.more.len().max(1));
-                }
-                self.more.push(Action::NOTHING);
-                // There are at most 3 × 64 places.
-                (self.more.len() - 1) as u8
-            }
-        }
-    }
-
-    /// Frees linked places.
-    fn release(&mut self, mut spare: u8) {
-        while let Some(place) = self.more.get_mut(usize::from(spare)) {
-            let next = place.next();
-            *place = Action::NOTHING.linked(self.free);
-            self.free = spare;
-            spare = next;
-        }
-    }
-}
-
 /// The actions of an entry, oldest first.
 #[inline(always)]
-fn actions<'a>(entry: &'a Entry, block: &'a Block) -> impl Iterator<Item = &'a Action> {
-    let more = |a: &&'a Action| block.more.get(usize::from(a.next()));
+fn actions<'a>(entry: &'a Entry, bucket: &'a Bucket) -> impl Iterator<Item = &'a Action> {
+    let more = |a: &&'a Action| bucket.more.get(usize::from(a.next()));
     std::iter::successors(entry.first(), more)
 }
 
-fn load(entry: &Entry, block: &Block, number: usize) -> LayerState {
+fn load(entry: &Entry, bucket: &Bucket, number: usize) -> LayerState {
     let mut layer = LayerState::new(entry.weight, entry.speed);
-    for action in actions(entry, block) {
+    for action in actions(entry, bucket) {
         layer.push(action.linked(LAST));
     }
-    for warp in block.warps.iter().filter(|w| usize::from(w.entry) == number) {
+    for warp in bucket.warps.iter().filter(|w| usize::from(w.entry) == number) {
         if let Some(a) = layer.find(warp.source) {
             layer.set_warp(a, warp.speed);
         }
@@ -185,15 +128,15 @@ fn load(entry: &Entry, block: &Block, number: usize) -> LayerState {
 }
 
 impl EntriesMut<'_> {
-    /// Splits the range at an entry: a multiple of [`BLOCK`], or the end.
+    /// Splits the range at an entry: a multiple of [`BUCKET`], or the end.
     pub fn split_at(self, entry: usize) -> (Self, Self) {
-        let (entries, blocks) = (self.entries, self.blocks);
+        let (entries, buckets) = (self.entries, self.buckets);
         let entry = entry.min(entries.len());
         let calendar = self.calendar.split_at(entry);
         let entries = entries.split_at_mut(entry);
-        let blocks = blocks.split_at_mut(entry.div_ceil(BLOCK));
-        let part = |calendar, entries, blocks| Self { calendar, entries, blocks };
-        (part(calendar.0, entries.0, blocks.0), part(calendar.1, entries.1, blocks.1))
+        let buckets = buckets.split_at_mut(entry.div_ceil(BUCKET));
+        let part = |calendar, entries, buckets| Self { calendar, entries, buckets };
+        (part(calendar.0, entries.0, buckets.0), part(calendar.1, entries.1, buckets.1))
     }
 
     pub fn len(&self) -> usize {
@@ -208,7 +151,7 @@ impl EntriesMut<'_> {
     /// An entry and its actions, oldest first, as they stood at its anchor.
     pub fn get(&self, at: usize) -> (&Entry, impl Iterator<Item = &Action>) {
         let entry = &self.entries[at];
-        (entry, actions(entry, &self.blocks[at / BLOCK]))
+        (entry, actions(entry, &self.buckets[at / BUCKET]))
     }
 
     #[inline(always)]
@@ -219,7 +162,7 @@ impl EntriesMut<'_> {
     /// The state of an entry at its anchor, and the anchor.
     pub fn load(&self, at: usize) -> (LayerState, Moment) {
         let entry = &self.entries[at];
-        (load(entry, &self.blocks[at / BLOCK], at % BLOCK), entry.anchor)
+        (load(entry, &self.buckets[at / BUCKET], at % BUCKET), entry.anchor)
     }
 
     /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
@@ -236,7 +179,7 @@ impl EntriesMut<'_> {
     ) -> bool {
         let entry = &mut self.entries[at];
         let plays_one = entry.first.plays() && entry.plays_one();
-        if !plays_one || entry.weight.running() || !self.blocks[at / BLOCK].warps.is_empty() {
+        if !plays_one || entry.weight.running() || !self.buckets[at / BUCKET].warps.is_empty() {
             return false;
         }
         let action = &mut entry.first;
@@ -247,7 +190,7 @@ impl EntriesMut<'_> {
         }
         let (steady, silent) = stays.unwrap_or((f64::INFINITY, f64::INFINITY));
         (entry.anchor, entry.wait) = (now, Wait::of(steady));
-        self.set_due(at, now, silent);
+        self.set_visit(at, now, silent);
         true
     }
 
@@ -255,43 +198,43 @@ impl EntriesMut<'_> {
     pub fn hold(&mut self, at: usize, now: Moment) {
         let entry = &mut self.entries[at];
         (entry.anchor, entry.wait) = (now, Wait::of(f64::INFINITY));
-        self.set_due(at, now, f64::INFINITY);
+        self.set_visit(at, now, f64::INFINITY);
     }
 
     /// Makes an entry due when its wait ends, or after `silent` seconds from now on.
-    pub fn set_due(&mut self, at: usize, now: Moment, silent: f64) {
-        let due = now.first(self.still_until(at), now.wait(silent));
-        self.calendar.set(at, due, now);
+    pub fn set_visit(&mut self, at: usize, now: Moment, silent: f64) {
+        let visit = now.first(self.still_until(at), now.wait(silent));
+        self.calendar.set(at, visit, now);
     }
 
     /// Stores an entry with its state at `anchor`.
     pub fn store(&mut self, at: usize, layer: &LayerState, anchor: Moment, wait: Wait) {
-        let (entry, block) = (&mut self.entries[at], &mut self.blocks[at / BLOCK]);
+        let (entry, bucket) = (&mut self.entries[at], &mut self.buckets[at / BUCKET]);
         (entry.anchor, entry.wait) = (anchor, wait);
         (entry.weight, entry.speed) = (layer.weight, layer.speed);
-        // From the youngest on, since each action holds the place of the next one.
+        // From the youngest on, since each action holds the index of the next one.
         let (mut spare, mut next) = (entry.first.next(), LAST);
         let actions = layer.actions();
         for action in actions.iter().skip(1).rev() {
-            let place = block.take(&mut spare);
-            block.more[usize::from(place)] = action.linked(next);
-            next = place;
+            let index = bucket.take(&mut spare);
+            bucket.more[usize::from(index)] = action.linked(next);
+            next = index;
         }
         let first = actions.first().copied();
         entry.first = first.map_or(Action::NOTHING, |first| first.linked(next));
-        block.release(spare);
-        // The index in a block is below 64.
-        let entry = (at % BLOCK) as u8;
-        if !block.warps.is_empty() {
-            block.warps.retain(|w| w.entry != entry);
+        bucket.release(spare);
+        // The index in a bucket is below 64.
+        let entry = (at % BUCKET) as u8;
+        if !bucket.warps.is_empty() {
+            bucket.warps.retain(|w| w.entry != entry);
         }
         for (a, action) in actions.iter().enumerate() {
             if let Some(speed) = layer.warp(a).copied() {
                 let source = action.source();
-                if block.warps.len() == block.warps.capacity() {
-                    block.warps.reserve_exact(block.warps.len().max(1));
+                if bucket.warps.len() == bucket.warps.capacity() {
+                    bucket.warps.reserve_exact(bucket.warps.len().max(1));
                 }
-                block.warps.push(Warp { entry, source, speed });
+                bucket.warps.push(Warp { entry, source, speed });
             }
         }
     }
@@ -300,16 +243,16 @@ impl EntriesMut<'_> {
 impl Entries {
     /// Makes room for `more` entries.
     pub fn reserve(&mut self, more: usize) {
-        make_room(&mut self.blocks, more.div_ceil(BLOCK));
+        make_room(&mut self.buckets, more.div_ceil(BUCKET));
         self.calendar.reserve(more);
         make_room(&mut self.entries, more);
     }
 
     /// Appends an entry that plays nothing.
     pub fn push(&mut self) {
-        if self.entries.len().is_multiple_of(BLOCK) {
-            make_room(&mut self.blocks, 1);
-            self.blocks.push(Block::EMPTY);
+        if self.entries.len().is_multiple_of(BUCKET) {
+            make_room(&mut self.buckets, 1);
+            self.buckets.push(Bucket::EMPTY);
         }
         make_room(&mut self.entries, 1);
         self.calendar.push();
@@ -317,8 +260,8 @@ impl Entries {
     }
 
     pub fn stored(&self, at: usize) -> Stored {
-        let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
-        (load(entry, block, at % BLOCK), entry.anchor, entry.wait)
+        let (entry, bucket) = (&self.entries[at], &self.buckets[at / BUCKET]);
+        (load(entry, bucket, at % BUCKET), entry.anchor, entry.wait)
     }
 
     /// Whether an entry plays the same as the other's: with equal anchors if `anchored`, else comparing the states at
@@ -348,7 +291,7 @@ impl Entries {
         EntriesMut {
             calendar: self.calendar.all(),
             entries: &mut self.entries,
-            blocks: &mut self.blocks,
+            buckets: &mut self.buckets,
         }
     }
 
@@ -360,7 +303,7 @@ impl Entries {
     /// The actions of an entry at its anchor, oldest first.
     #[inline(always)]
     pub fn actions(&self, at: usize) -> impl Iterator<Item = &Action> {
-        actions(&self.entries[at], &self.blocks[at / BLOCK])
+        actions(&self.entries[at], &self.buckets[at / BUCKET])
     }
 
     /// The only action of an entry with a weight, if it and the entry have their full weights; `Ok(None)` if none has a
@@ -388,8 +331,8 @@ impl Entries {
 
     /// The state of an entry at a clock; at its anchor if that is `None`.
     pub fn at(&self, at: usize, clock: Option<Clock>) -> LayerState {
-        let (entry, block) = (&self.entries[at], &self.blocks[at / BLOCK]);
-        let mut layer = load(entry, block, at % BLOCK);
+        let (entry, bucket) = (&self.entries[at], &self.buckets[at / BUCKET]);
+        let mut layer = load(entry, bucket, at % BUCKET);
         layer.glide(clock.map_or(0.0, |clock| entry.since(clock)));
         layer
     }
@@ -416,33 +359,33 @@ impl Entries {
         self.few = few;
     }
 
-    /// Makes room in all blocks if this is the first further action or the first warp, so that later ones need not
-    /// allocate in any block.
+    /// Makes room in all buckets if this is the first further action or the first warp, so that later ones need not
+    /// allocate in any bucket.
     fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
-        let block = &self.blocks[at / BLOCK];
+        let bucket = &self.buckets[at / BUCKET];
         let (actions, warps) =
-            (actions && block.more.capacity() == 0, warps && block.warps.capacity() == 0);
+            (actions && bucket.more.capacity() == 0, warps && bucket.warps.capacity() == 0);
         if actions || warps {
             let mut left = self.entries.len();
-            for block in &mut self.blocks {
-                let entries = left.min(BLOCK);
+            for bucket in &mut self.buckets {
+                let entries = left.min(BUCKET);
                 let room = if self.few { entries.div_ceil(4) } else { entries };
-                block.make_first_room(room, actions, warps);
-                left = left.saturating_sub(BLOCK);
+                bucket.make_first_room(room, actions, warps);
+                left = left.saturating_sub(BUCKET);
             }
         }
     }
 }
 
 impl PartialEq for Entries {
-    /// Whether all entries play the same, in whatever places their actions are stored.
+    /// Whether all entries play the same, wherever their actions are stored.
     fn eq(&self, other: &Self) -> bool {
         self.entries.len() == other.entries.len()
             && (0..self.entries.len()).all(|at| self.stored(at) == other.stored(at))
     }
 }
 
-const _: () = assert!((ACTIONS_PER_LAYER - 1) * BLOCK < LAST as usize);
+const _: () = assert!((ACTIONS_PER_LAYER - 1) * BUCKET < LAST as usize);
 
 #[cfg(test)]
 mod tests;

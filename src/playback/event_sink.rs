@@ -1,11 +1,11 @@
 //! `EventSink`: turns the time intervals of an advancing pool into events.
 
-use super::action::{Action, before};
+use super::action::Action;
 use super::arena::Arena;
 use super::events::{Event, EventKind, EventKinds, Events};
 use super::fire::{Fired, Timetable};
 use super::ids::{ClipId, InstanceId, Owner};
-use super::interval::Loop;
+use super::interval::{Loop, before};
 use super::lead::{Contender, Member, Passage, leader};
 use crate::clip::Clip;
 use std::sync::Arc;
@@ -33,12 +33,12 @@ pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: 
     if rate == 0.0 || !(kinds.markers || kinds.loops) {
         return f64::INFINITY;
     }
-    let (course, place, backwards) = (action.course(), action.place_after(since), rate < 0.0);
+    let (course, playhead, backwards) = (action.course(), action.playhead_after(since), rate < 0.0);
     let mut distance = f64::INFINITY;
     if kinds.loops {
         distance = match backwards {
-            true => place.time,
-            false => course.length - place.time,
+            true => playhead.time,
+            false => course.length - playhead.time,
         };
     }
     let (clip, other) = action.members();
@@ -47,7 +47,7 @@ pub(crate) fn silence(clips: &Clips, kinds: EventKinds, action: &Action, since: 
             && let Some(table) = timetable(clips, clip, &course)
             && !table.markers.is_empty()
         {
-            distance = distance.min(table.distance(place, backwards));
+            distance = distance.min(table.distance(playhead, backwards));
         }
     }
     // No distance is longer than two passes.

@@ -57,12 +57,12 @@ impl Timetable<'_> {
     }
 
     /// The times of the nearest marker at or before the playhead and of the nearest one after it, within the pass.
-    pub fn around(&self, place: Playhead) -> (Option<f64>, Option<f64>) {
-        let mirrored = self.course.mirrored(place.pass);
+    pub fn around(&self, playhead: Playhead) -> (Option<f64>, Option<f64>) {
+        let mirrored = self.course.mirrored(playhead.pass);
         let local = |i: usize| self.markers.get(i).map(|m| self.local(m, mirrored));
-        let (now, end) = ((place.time, true), (f64::INFINITY, true));
-        let up_to = self.range(place.pass, (f64::NEG_INFINITY, true), now);
-        let after = self.range(place.pass, (place.time, false), end);
+        let (now, end) = ((playhead.time, true), (f64::INFINITY, true));
+        let up_to = self.range(playhead.pass, (f64::NEG_INFINITY, true), now);
+        let after = self.range(playhead.pass, (playhead.time, false), end);
         let (last, next) = if mirrored {
             (up_to.start, after.end.wrapping_sub(1))
         } else {
@@ -73,22 +73,22 @@ impl Timetable<'_> {
     }
 
     /// The distance from a playhead to the next marker in a direction. If neither this pass nor the next has one, less.
-    pub fn distance(&self, place: Playhead, backwards: bool) -> f64 {
+    pub fn distance(&self, playhead: Playhead, backwards: bool) -> f64 {
         let length = self.course.length;
-        let (last, next) = self.around(place);
+        let (last, next) = self.around(playhead);
         let here = match backwards {
-            true => last.map(|last| place.time - last),
-            false => next.map(|next| next - place.time),
+            true => last.map(|last| playhead.time - last),
+            false => next.map(|next| next - playhead.time),
         };
         if let Some(distance) = here {
             return distance;
         }
         let (step, to_end, start) = match backwards {
-            true => (-1.0, place.time, length),
-            false => (1.0, length - place.time, 0.0),
+            true => (-1.0, playhead.time, length),
+            false => (1.0, length - playhead.time, 0.0),
         };
         // A marker at the boundary of two passes may belong to either.
-        let start = Playhead { pass: place.pass + step, time: start };
+        let start = Playhead { pass: playhead.pass + step, time: start };
         let (last, next) = self.around(start);
         let there = match backwards {
             true => last.map(|last| length - last),

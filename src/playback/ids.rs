@@ -297,8 +297,8 @@ macro_rules! handle {
             /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
             /// (16 bits).
             pub fn to_bits(self) -> u64 {
-                let places = u64::from(self.index) << 16 | u64::from(self.generation);
-                u64::from(self.owner.bits()) << 32 | places
+                let at = u64::from(self.index) << 16 | u64::from(self.generation);
+                u64::from(self.owner.bits()) << 32 | at
             }
 
             /// The handle with these bits; `None` if no handle of this kind has them.

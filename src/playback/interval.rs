@@ -68,6 +68,13 @@ pub(super) fn wrap(time: f64, length: f64) -> (f64, f64) {
     }
 }
 
+/// The seconds for which a time is certain to move less than `distance`. `reach` is the largest time on the way.
+#[inline]
+pub(super) fn before(distance: f64, reach: f64, rate: f64) -> f64 {
+    const ROUNDING: f64 = 1.0 / (1u64 << 48) as f64;
+    (distance * (1.0 - ROUNDING) - reach * ROUNDING) / rate.abs()
+}
+
 impl Loop {
     /// The loop of a clip; `repetitions` counts passes (`None`: without end).
     pub fn new(mode: LoopMode, repetitions: Option<u32>, length: f64) -> Self {
@@ -92,7 +99,7 @@ impl Loop {
     }
 
     /// The playhead of an unbounded time, clamped to the ends of a bounded loop.
-    pub fn place(&self, time: f64) -> Playhead {
+    pub fn playhead(&self, time: f64) -> Playhead {
         let start = Playhead::default();
         self.advance(start, time).0
     }
@@ -102,17 +109,17 @@ impl Loop {
     }
 
     /// True if a bounded loop is at its end in the direction of play.
-    pub fn over(&self, place: Playhead, backwards: bool) -> bool {
+    pub fn over(&self, playhead: Playhead, backwards: bool) -> bool {
         let end = if backwards { Playhead::default() } else { self.last() };
-        self.bounded() && (self.length <= 0.0 || place == end)
+        self.bounded() && (self.length <= 0.0 || playhead == end)
     }
 
     /// The distance to the end of the last pass (backwards: to the start of the first); infinite if there is none.
-    pub fn left(&self, place: Playhead, backwards: bool) -> f64 {
+    pub fn left(&self, playhead: Playhead, backwards: bool) -> f64 {
         match (self.bounded(), backwards) {
             (false, _) => f64::INFINITY,
-            (true, true) => place.pass * self.length + place.time,
-            (true, false) => (self.passes - place.pass) * self.length - place.time,
+            (true, true) => playhead.pass * self.length + playhead.time,
+            (true, false) => (self.passes - playhead.pass) * self.length - playhead.time,
         }
     }
 

@@ -95,8 +95,8 @@ impl Contenders {
 
     /// Adds a younger action. A layer has at most as many actions as there is room for.
     pub fn push(&mut self, contender: Contender) {
-        if let Some(place) = self.list.get_mut(self.count) {
-            *place = contender;
+        if let Some(next) = self.list.get_mut(self.count) {
+            *next = contender;
             self.count += 1;
         }
     }

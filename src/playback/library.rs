@@ -127,7 +127,7 @@ impl Library {
 
     pub fn clip_by_index(&self, clip: usize) -> Option<ClipId> {
         let index = u16::try_from(clip).ok()?;
-        let (_, loaded) = self.clips.places.get(clip)?;
+        let (_, loaded) = self.clips.values.get(clip)?;
         loaded.as_ref().map(|_| self.clip_id(index))
     }
 
@@ -354,8 +354,8 @@ impl Library {
             (0..clips.extent()).map(|clip| clips.get(clip).map(Arc::as_ptr)).collect()
         };
         let before = loaded(&self.clips);
-        self.clips.rewind(&identity.clips, |then, clip, place| {
-            let known = place.and_then(|index| now.clips.get(index));
+        self.clips.rewind(&identity.clips, |then, clip, index| {
+            let known = index.and_then(|index| now.clips.get(index));
             known.map_or_else(|| then.is_of(clip), |now| then.fits(now))
         });
         self.spaces.rewind(spaces, |a, b, _| a == b);

@@ -254,6 +254,6 @@ impl Mixer {
 
     /// The number of actions evicted so far because their layer was full.
     pub fn evicted(&self) -> u64 {
-        self.pool.state().evicted
+        self.pool.state().evicted()
     }
 }

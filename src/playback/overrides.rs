@@ -1,13 +1,13 @@
 //! `Overrides`: local matrices that users set on single joints of single instances.
 //!
 //! ```text
-//! lists   | instance 0: block, length | instance 1 | …      up to the last instance that had an override
-//! locals  | block of 1 | block of 4          | block of 2 | …    sorted by joint within a block
+//! lists   | instance 0: first, length | instance 1 | …      up to the last instance that had an override
+//! locals  | range of 1 | range of 4          | range of 2 | …    sorted by joint within a list
 //! ```
 //!
-//! The size of a block is a power of two. A list that outgrows its block takes one of the next size; free blocks of
-//! each size are used again. So a call costs the same for any number of instances, and a copy of all overrides is two
-//! copies of memory.
+//! A list has a range of a power of two. A list that outgrows its range takes one of the next size; free ranges of each
+//! size are used again. So a call costs the same for any number of instances, and a copy of all overrides is two copies
+//! of memory.
 
 use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
@@ -19,11 +19,11 @@ use std::ops::Range;
 pub(crate) struct Overrides {
     /// The list of each instance, by index.
     lists: Vec<List>,
-    /// The blocks of all lists.
+    /// The overrides of all lists.
     locals: Vec<LocalOverride>,
     /// Bounds of the stretch factors, parallel to `locals`: at least 1.
     bounds: Vec<f64>,
-    /// First entries of the free blocks, by the logarithm of their size.
+    /// First entries of the free ranges, by the logarithm of their size.
     free: Vec<Vec<u32>>,
 }
 
@@ -36,8 +36,7 @@ pub(crate) struct Refused {
     pub limit: f64,
 }
 
-/// The overrides of an instance: the first `len` entries of a block, which begins at `first`. An empty list has no
-/// block.
+/// The overrides of an instance: `len` entries from `first` on. An empty list has no range.
 #[derive(Clone, Copy, Debug, Default)]
 struct List {
     first: u32,
@@ -49,14 +48,14 @@ impl List {
         self.first as usize..(self.first + self.len) as usize
     }
 
-    /// The base-2 logarithm of the size of the block of a list.
+    /// The base-2 logarithm of the size of the range of a list.
     fn class(len: u32) -> usize {
         len.next_power_of_two().trailing_zeros() as usize
     }
 }
 
 impl PartialEq for Overrides {
-    /// Whether all instances have the same overrides, in whatever blocks.
+    /// Whether all instances have the same overrides, wherever they are stored.
     fn eq(&self, other: &Self) -> bool {
         let instances = self.lists.len().max(other.lists.len());
         (0..instances).all(|instance| self.of(instance) == other.of(instance))
@@ -182,7 +181,7 @@ impl Overrides {
         at
     }
 
-    /// Takes a block of a size, given by its logarithm.
+    /// Takes a range of a size, given by its logarithm.
     fn take(&mut self, class: usize) -> u32 {
         if let Some(first) = self.free.get_mut(class).and_then(Vec::pop) {
             return first;

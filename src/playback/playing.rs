@@ -98,7 +98,7 @@ impl<'a> Playing<'a> {
 
     /// The joints that have overrides, with their local matrices, in ascending order of joints.
     pub fn overrides(self) -> impl Iterator<Item = (usize, &'a Affine3x4)> + use<'a> {
-        let overrides = self.pool.state().overrides.of(self.index).iter();
+        let overrides = self.pool.state().overrides().of(self.index).iter();
         overrides.map(|o| (usize::from(o.joint), &o.local))
     }
 
@@ -136,7 +136,7 @@ impl ActionState {
         };
         Self {
             time: action.clip_time(),
-            loops: action.place().pass,
+            loops: action.playhead().pass,
             weight: action.weight.value(),
             target: action.weight.end(),
             fade_left: action.weight.left(),

@@ -17,7 +17,7 @@ use super::advance::Advance;
 use super::changes::{Changes, What};
 use super::error::PlaybackError;
 use super::events::EventKinds;
-use super::ids::{BlendSpaceId, ClipId, InstanceId, Owner, Playable};
+use super::ids::{InstanceId, Owner, Playable};
 use super::layer_state::LayerState;
 use super::library::Library;
 use super::options::LayerOptions;
@@ -26,15 +26,14 @@ use super::scheduled::Scheduled;
 use super::snapshot::PoolSnapshot;
 use super::speeds::Speeds;
 use super::state::State;
-use crate::clip::Clip;
-use crate::evaluate::{RigTables, TierDetail, Watched};
+use crate::evaluate::{RigTables, Watched};
 use crate::math::Affine3x4;
 use crate::rig::Rig;
-use crate::simd::SimdLevel;
 use std::sync::Arc;
 
 mod alone;
 mod bounds;
+mod clips;
 mod overrides;
 mod query;
 mod visit;
@@ -146,42 +145,6 @@ impl Pool {
         self.library.set_owner(owner);
     }
 
-    /// Updates all that follows from the set of loaded clips: bounds, root lane, tables.
-    fn fit_clips(&mut self) {
-        self.clip_changes += 1;
-        self.bounds.forget();
-        let clips = self.library.clips();
-        self.roots.fit(self.library.rig(), clips);
-        let places = 0..clips.places();
-        self.tables.set_clips(places.map(|index| clips.get(index as u16).cloned()));
-    }
-
-    pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
-        let clip = self.library.add_clip(clip)?;
-        self.fit_clips();
-        Ok(clip)
-    }
-
-    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
-        let unloaded = self.library.unload_clip(clip, self.state.all_actions())?;
-        self.fit_clips();
-        Ok(unloaded)
-    }
-
-    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
-        let (space, adopted) = self.library.add_space(points)?;
-        if adopted {
-            self.fit_clips();
-        }
-        // Actions may have two clips from now on.
-        self.clip_changes += 1;
-        Ok(space)
-    }
-
-    pub fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
-        self.library.remove_space(space, self.state.all_actions())
-    }
-
     /// Starts to record changes: all kinds for `tiers`, otherwise only changes of rows. All instances count as changed.
     pub fn record_changes(&mut self, tiers: bool) {
         let kinds = if tiers { What::ALL } else { What::ROWS };
@@ -201,7 +164,7 @@ impl Pool {
 
     /// The instances that are alive, by index.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
-        let alive = self.state.alive.iter().enumerate().filter(|a| *a.1);
+        let alive = self.state.arrays().0.iter().enumerate().filter(|a| *a.1);
         alive.map(|(index, _)| self.instance_id(index))
     }
 
@@ -218,7 +181,7 @@ impl Pool {
 
     /// The actions of an instance at their anchors, layer by layer, within a layer oldest first.
     pub fn actions_of(&self, index: usize) -> impl Iterator<Item = &Action> {
-        self.entries_of(index).flat_map(|at| self.state.entries.actions(at))
+        self.entries_of(index).flat_map(|at| self.state.entries().actions(at))
     }
 
     pub fn spawn(&mut self) -> Result<usize, PlaybackError> {
@@ -238,7 +201,7 @@ impl Pool {
 
     pub fn despawn(&mut self, index: usize) {
         self.state.despawn(index, self.library.layers().len());
-        self.touch(index, What::POSE | What::PLACE | What::LAYOUT);
+        self.touch(index, What::POSE | What::BOUNDS | What::LAYOUT);
     }
 
     /// Marks a living instance as gone, or takes that back, while a call despawns many.
@@ -248,7 +211,7 @@ impl Pool {
 
     pub fn set_visible(&mut self, index: usize, visible: bool) {
         if self.state.set_visible(index, visible) {
-            self.touch(index, What::PLACE | What::LAYOUT);
+            self.touch(index, What::BOUNDS | What::LAYOUT);
         }
     }
 
@@ -260,14 +223,14 @@ impl Pool {
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.set_world(index, world);
-        self.touch(index, What::PLACE);
+        self.touch(index, What::BOUNDS);
     }
 
     /// Sets whether root motion moves world transforms.
     pub fn apply_roots(&mut self, apply: bool) {
         if self.state.apply_roots(apply) {
             // Bounds may still be those of the step before.
-            (0..self.state.len()).for_each(|index| self.touch(index, What::PLACE));
+            (0..self.state.len()).for_each(|index| self.touch(index, What::BOUNDS));
         }
     }
 
@@ -288,14 +251,14 @@ impl Pool {
         self.watched.advance();
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
-        let records = self.changes.records(What::PLACE);
+        let records = self.changes.records(What::BOUNDS);
         self.state.advance(dt, self.library.clips(), self.library.layers(), how, records)
     }
 
     /// Records the instances whose bounds a step has changed: a fade or an action has ended without a call.
     pub fn record_steps(&mut self, changed: &[u32]) {
         for &index in changed {
-            self.touch(index as usize, What::PLACE);
+            self.touch(index as usize, What::BOUNDS);
         }
     }
 
@@ -365,7 +328,7 @@ impl Pool {
     ) -> Result<(), PlaybackError> {
         self.library.check_layer(layer)?;
         let source = self.library.source(motion)?;
-        let mut actions = self.state.entries.actions(self.entry(index, layer));
+        let mut actions = self.state.entries().actions(self.entry(index, layer));
         let plays = actions.any(|a| a.source() == source);
         plays.then_some(()).ok_or_else(|| self.library.not_playing(motion, layer))
     }
@@ -425,50 +388,10 @@ impl Pool {
                 let difference = self.state.difference(other, index, self.library.layers().len());
                 let all = match close {
                     true => What::NOTHING,
-                    false => What::POSE | What::PLACE,
+                    false => What::POSE | What::BOUNDS,
                 };
                 self.touch(index, difference | all);
             }
         }
-    }
-
-    /// Fits the tables to a level of another register width.
-    #[inline]
-    pub fn fit_level(&mut self, level: SimdLevel) {
-        self.tables.fit_level(level);
-    }
-
-    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
-    pub fn set_details<'a>(&mut self, asked: impl Iterator<Item = Option<&'a TierDetail>>) {
-        let watched: Vec<u16> = self.watched.shared().collect();
-        self.tables.set_details(asked, &watched);
-    }
-
-    pub fn clear_details(&mut self) {
-        self.tables.clear_details();
-    }
-
-    /// Makes every detail evaluate the joints that all instances watch. Returns whether a detail has changed.
-    pub fn watch_details(&mut self) -> bool {
-        let watched: Vec<u16> = self.watched.shared().collect();
-        self.tables.watch_details(&watched)
-    }
-
-    /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
-    /// watches joints that not all instances watch.
-    #[inline]
-    pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
-        let number = self.tables.details().of_tier(tier);
-        if number != 0 && self.needs_all_joints(index) {
-            return 0;
-        }
-        number
-    }
-
-    /// Whether an instance has overrides, or watches joints that not all instances watch.
-    #[inline]
-    fn needs_all_joints(&self, index: usize) -> bool {
-        !self.state.overrides.of(index).is_empty()
-            || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

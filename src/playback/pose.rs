@@ -140,8 +140,8 @@ impl EvaluatedPose {
     /// # Errors
     /// If a number is not finite: [`PlaybackError::NotFinite`] with the first one.
     pub fn check_finite(&self, rig: &Rig) -> Result<(), PlaybackError> {
-        let source = |place: usize| rig.nodes().get(place).map_or(place, |n| n.source);
-        let fail = |what, place| PlaybackError::NotFinite { what, node: source(place) };
+        let source = |index: usize| rig.nodes().get(index).map_or(index, |n| n.source);
+        let fail = |what, index| PlaybackError::NotFinite { what, node: source(index) };
         if let Some(n) = self.locals.iter().position(|l| !l.is_finite()) {
             return Err(fail("the local transform", n));
         }

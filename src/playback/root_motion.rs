@@ -3,7 +3,7 @@
 use super::advance::{Advance, Passed, Stage};
 use super::blend_space::pace;
 use super::clock::{Clock, Step};
-use super::entries::BLOCK;
+use super::entries::BUCKET;
 use super::event_sink::Clips;
 use super::ids::InstanceId;
 use super::interval::{Loop, Playhead};
@@ -185,12 +185,12 @@ fn over(below: &Rigid, above: &Rigid, weight: f64) -> Rigid {
 }
 
 /// The clip time of a playhead.
-fn clip_time(course: &Loop, place: Playhead) -> f64 {
-    if course.mirrored(place.pass) { course.length - place.time } else { place.time }
+fn clip_time(course: &Loop, playhead: Playhead) -> f64 {
+    if course.mirrored(playhead.pass) { course.length - playhead.time } else { playhead.time }
 }
 
 /// The movement of the root between two playheads; `None` if the clip has no root motion.
-fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid> {
+fn movement(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid> {
     let motion = clip.root_motion()?;
     if course.length <= 0.0 {
         return Some(Rigid::IDENTITY);
@@ -204,7 +204,7 @@ fn way(clip: &Clip, course: &Loop, from: Playhead, to: Playhead) -> Option<Rigid
         // The cast saturates.
         (to.pass - from.pass) as i64
     };
-    let [from, to] = [from, to].map(|place| clip_time(course, place) * scale);
+    let [from, to] = [from, to].map(|playhead| clip_time(course, playhead) * scale);
     Some(motion.delta(from, to, wraps))
 }
 
@@ -212,7 +212,7 @@ impl Advance<'_> {
     /// Advances a range of a pool with root motion: reads every entry, and visits those that are due.
     pub(super) fn run_roots(&mut self, lane: RootLane, into: &mut Passed) {
         let Stage { layers, step, .. } = self.stage;
-        // The block of the last entry, and which of its entries are due, as bits.
+        // The bucket of the last entry, and which of its entries are due, as bits.
         let mut due = (usize::MAX, 0);
         for index in 0..self.len() {
             if !self.alive[index] {
@@ -228,10 +228,10 @@ impl Advance<'_> {
                 let at = index * layers.len() + layer;
                 let (mut before, anchor) = self.entries.load(at);
                 before.glide(since(step.before(), anchor));
-                if due.0 != at / BLOCK && !step.is_empty() {
-                    due = (at / BLOCK, self.entries.calendar.take(at / BLOCK, &step));
+                if due.0 != at / BUCKET && !step.is_empty() {
+                    due = (at / BUCKET, self.entries.calendar.take(at / BUCKET, &step));
                 }
-                if due.1 >> (at % BLOCK) & 1 != 0 {
+                if due.1 >> (at % BUCKET) & 1 != 0 {
                     self.visit(at, into);
                 }
                 if options.additive || before.actions().is_empty() {
@@ -267,16 +267,16 @@ impl Advance<'_> {
 
     /// Moves the world transform of an instance, if root motion is applied.
     fn move_root(&mut self, index: usize, root: &Rigid) {
-        let places = self.places.as_mut();
-        let Some(place) = places.and_then(|p| p.get_mut(index)) else {
+        let wide = self.world_wide.as_mut();
+        let Some(wide) = wide.and_then(|wide| wide.get_mut(index)) else {
             return;
         };
         let step = DAffine3::from_rotation_translation(root.rotation, root.translation);
-        let moved = *place * step;
+        let moved = *wide * step;
         let world = narrow(&moved);
         // A step beyond the limits of the world is not applied.
         if is_world(&world) {
-            *place = moved;
+            *wide = moved;
             self.world[index] = world;
         }
     }
@@ -295,11 +295,11 @@ fn layer_motion(
     let (mut sum, mut moves) = (Sum::NOTHING, false);
     // From three rotations on, the order decides the hemisphere of each: oldest first, as for poses.
     for action in before.actions() {
-        let (from, course) = (action.place(), action.course());
+        let (from, course) = (action.playhead(), action.course());
         let (to, weight) = match after.find(action.source()) {
             Some(a) => {
                 let now = after.action(a);
-                (now.place(), now.weight.value())
+                (now.playhead(), now.weight.value())
             }
             None => {
                 // The action stopped in this step. Its last position is not stored, so it is computed here.
@@ -322,7 +322,7 @@ fn layer_motion(
         let mix = other.map_or(0.0, |other| f64::from(other.1));
         let other = other.map(|(other, _)| (other, mix));
         for (clip, part) in std::iter::once((clip, 1.0 - mix)).chain(other) {
-            let went = clips.get(clip).and_then(|c| way(c, &course, from, to));
+            let went = clips.get(clip).and_then(|c| movement(c, &course, from, to));
             moves |= went.is_some();
             sum.add(&went.unwrap_or_default(), weight * part);
         }
@@ -337,8 +337,8 @@ pub(super) fn widen(world: &Affine3x4) -> DAffine3 {
     ])
 }
 
-pub(super) fn narrow(place: &DAffine3) -> Affine3x4 {
-    let m = place.to_cols_array().map(|v| v as f32);
+pub(super) fn narrow(world: &DAffine3) -> Affine3x4 {
+    let m = world.to_cols_array().map(|v| v as f32);
     Affine3x4::from_cols_array(&[
         m[0], m[1], m[2], 0.0, m[3], m[4], m[5], 0.0, m[6], m[7], m[8], 0.0, m[9], m[10], m[11],
         1.0,

@@ -18,27 +18,30 @@ use super::root_motion::{RootLane, widen};
 use crate::math::Affine3x4;
 use glam::DAffine3;
 
-/// The playback state of a rig's instances, as parallel arrays. Only the [`Pool`](super::pool::Pool) that owns it
-/// changes it.
+mod stored;
+
+pub(super) use stored::read;
+
+/// The playback state of a rig's instances, as parallel arrays. The fields are private to this file and `state/stored.rs`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    pub generation: Vec<u16>,
-    pub alive: Vec<bool>,
-    pub visible: Vec<bool>,
+    generation: Vec<u16>,
+    alive: Vec<bool>,
+    visible: Vec<bool>,
     /// Factors on the speeds of an instance's layers.
-    pub speed: Vec<f32>,
-    pub world: Vec<Affine3x4>,
-    pub free: Vec<u32>,
+    speed: Vec<f32>,
+    world: Vec<Affine3x4>,
+    free: Vec<u32>,
     /// Number of indices whose generations are used up: they are never reused.
-    pub retired: usize,
-    pub clock: Clock,
+    retired: usize,
+    clock: Clock,
     /// Entries of all layers, by instance × layer.
-    pub entries: Entries,
-    pub overrides: Overrides,
+    entries: Entries,
+    overrides: Overrides,
     /// Number of actions evicted because their layer was full.
-    pub evicted: u64,
+    evicted: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
-    pub places: Option<Vec<DAffine3>>,
+    world_wide: Option<Vec<DAffine3>>,
 }
 
 impl State {
@@ -49,6 +52,11 @@ impl State {
 
     pub fn count_alive(&self) -> usize {
         self.alive.len() - self.free.len() - self.retired
+    }
+
+    /// Which instances are alive and which visible, their world transforms and their speeds.
+    pub fn arrays(&self) -> (&[bool], &[bool], &[Affine3x4], &[f32]) {
+        (&self.alive, &self.visible, &self.world, &self.speed)
     }
 
     /// Whether a handle's instance is alive.
@@ -105,20 +113,20 @@ impl State {
     }
 
     /// Makes room for `count` instances and no more.
-    pub fn reserve_exact(&mut self, count: usize, layers: usize) {
+    fn reserve_exact(&mut self, count: usize, layers: usize) {
         self.generation.reserve_exact(count);
         self.alive.reserve_exact(count);
         self.visible.reserve_exact(count);
         self.speed.reserve_exact(count);
         self.world.reserve_exact(count);
         self.entries.reserve(count * layers);
-        if let Some(places) = &mut self.places {
-            places.reserve_exact(count);
+        if let Some(wide) = &mut self.world_wide {
+            wide.reserve_exact(count);
         }
     }
 
     /// Appends an index without an instance.
-    pub fn append(&mut self, layers: usize) {
+    fn append(&mut self, layers: usize) {
         push(&mut self.generation, 0);
         push(&mut self.alive, false);
         push(&mut self.visible, true);
@@ -189,6 +197,26 @@ impl State {
         self.entries.store(at, layer, self.clock);
     }
 
+    #[inline(always)]
+    pub fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Entries of all layers, by instance × layer.
+    #[inline(always)]
+    pub fn entries(&self) -> &Entries {
+        &self.entries
+    }
+
+    #[inline(always)]
+    pub fn overrides(&self) -> &Overrides {
+        &self.overrides
+    }
+
+    pub fn overrides_mut(&mut self) -> &mut Overrides {
+        &mut self.overrides
+    }
+
     /// The actions of all instances, in their states at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
@@ -204,7 +232,7 @@ impl State {
         };
         if !same || self.visible[index] != other.visible[index] {
             let new = if same { What::NOTHING } else { What::NEW };
-            return What::POSE | What::PLACE | What::LAYOUT | new;
+            return What::POSE | What::BOUNDS | What::LAYOUT | new;
         }
         let speed = self.speed[index];
         let anchored = !stands_still(speed);
@@ -214,7 +242,7 @@ impl State {
             && self.overrides.of(index) == other.overrides.of(index);
         let world = self.world[index] == other.world[index];
         let changed = |same, what| if same { What::NOTHING } else { what };
-        changed(pose, What::POSE) | changed(world, What::PLACE)
+        changed(pose, What::POSE) | changed(world, What::BOUNDS)
     }
 
     /// The speed of an instance: a factor on the speeds of its layers.
@@ -235,6 +263,11 @@ impl State {
         changes
     }
 
+    /// Number of actions evicted because their layer was full.
+    pub fn evicted(&self) -> u64 {
+        self.evicted
+    }
+
     pub fn count_evicted(&mut self) {
         self.evicted += 1;
     }
@@ -245,28 +278,28 @@ impl State {
 
     /// The world transform of an instance, in f64 if it is kept so.
     pub fn world_wide(&self, index: usize) -> DAffine3 {
-        let places = self.places.as_ref();
-        let known = places.and_then(|places| places.get(index)).copied();
+        let wide = self.world_wide.as_ref();
+        let known = wide.and_then(|wide| wide.get(index)).copied();
         known.unwrap_or_else(|| widen(&self.world[index]))
     }
 
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.world[index] = world;
-        if let Some(places) = &mut self.places {
-            places.resize(self.world.len(), DAffine3::IDENTITY);
-            places[index] = widen(&world);
+        if let Some(wide) = &mut self.world_wide {
+            wide.resize(self.world.len(), DAffine3::IDENTITY);
+            wide[index] = widen(&world);
         }
     }
 
     pub fn applies_roots(&self) -> bool {
-        self.places.is_some()
+        self.world_wide.is_some()
     }
 
     /// Sets whether root motion moves world transforms. Returns whether that changed.
     pub fn apply_roots(&mut self, apply: bool) -> bool {
-        let changes = self.places.is_some() != apply;
+        let changes = self.world_wide.is_some() != apply;
         if changes {
-            self.places = apply.then(|| self.world.iter().map(widen).collect());
+            self.world_wide = apply.then(|| self.world.iter().map(widen).collect());
         }
         changes
     }
@@ -290,7 +323,7 @@ impl State {
             speed: &self.speed,
             entries: self.entries.all(),
             world: &mut self.world,
-            places: self.places.as_deref_mut(),
+            world_wide: self.world_wide.as_deref_mut(),
         }
     }
 }

@@ -49,8 +49,8 @@ pub(super) struct Beat<'a> {
 pub(super) fn in_step(from: Beat<'_>, to: Beat<'_>, names: &[&str]) -> Option<f64> {
     let has = |beat: &Beat<'_>, name: &str| beat.markers.iter().any(|m| m.name == name);
     let counts = |m: &&Marker| {
-        let asked = names.is_empty() || names.contains(&m.name.as_str());
-        asked && has(&from, &m.name) && has(&to, &m.name)
+        let listed = names.is_empty() || names.contains(&m.name.as_str());
+        listed && has(&from, &m.name) && has(&to, &m.name)
     };
     let time = |m: &Marker| f64::from(m.time);
     // Clips are treated as cycles: the last marker precedes the first.

@@ -185,7 +185,7 @@ pub(crate) trait Kernel {
 /// Runs a part of a kernel out of line, at the kernel's level, so that the surrounding code's registers
 /// do not cause spills in it.
 #[inline(never)]
-pub(crate) fn apart<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
+pub(crate) fn out_of_line<S: Simd, R>(simd: S, work: impl FnOnce() -> R) -> R {
     simd.vectorize(work)
 }
 

@@ -1,15 +1,18 @@
 //! The pass down a hierarchy of row matrices: model matrices into scratch memory, palette rows into the
 //! output, front to back. It is a lane file because bounds checks take a third of its time.
 
-use super::lanes::apart;
+use super::lanes::out_of_line;
 use super::ops::{Lanes, prefetch};
 use super::stream::{StreamRow, Streaming};
 use crate::math::{Affine3x4, Row};
 use fearless_simd::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
-use thiserror::Error;
 
-/// The place of a step's local matrix.
+mod check;
+
+use check::{WalkError, check_local, constant_rows};
+
+/// Where a step's local matrix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
     /// An index into the locals: the first of three rows, which are one stride apart.
@@ -27,7 +30,7 @@ pub(crate) struct Step {
     pub local: Local,
     /// The model matrix of the parent, or with `Done` the one to use: joint + 1, or 0 for the root.
     pub parent: u16,
-    /// The place to store the product: joint + 1, or 0 if no later step reads it.
+    /// The model matrix that keeps the product: joint + 1, or 0 if no later step reads it.
     pub model: u16,
     /// The number of palette rows that follow: model matrix × the next inverse binds.
     pub rows: u16,
@@ -97,27 +100,6 @@ impl WalkConstants {
     }
 }
 
-/// Why steps are rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum WalkError {
-    #[error("the rows of a matrix are no distance apart")]
-    Stride,
-    #[error(
-        "step {step}: a local matrix from row {row} on, {stride} apart, ends outside {rows} rows"
-    )]
-    Moving { step: usize, row: u32, stride: usize, rows: usize },
-    #[error("step {step}: constant {constant} of {constants}")]
-    Constant { step: usize, constant: u32, constants: usize },
-    #[error("step {step}: parent {parent} of {models} model matrices")]
-    Parent { step: usize, parent: u16, models: usize },
-    #[error("step {step}: no step before it keeps the model matrix of its parent, {parent}")]
-    Order { step: usize, parent: u16 },
-    #[error("step {step}: its product goes to {model} of {models} model matrices")]
-    Model { step: usize, model: u16, models: usize },
-    #[error("the steps write {rows} palette rows, and there are {binds} inverse binds")]
-    Rows { rows: usize, binds: usize },
-}
-
 impl Walk {
     /// Checks the steps for a number of constants and inverse binds. `locals` holds the number of rows of local
     /// matrices and the distance between the rows of one; `models` counts the root's matrix.
@@ -178,11 +160,11 @@ impl Walk {
     pub fn constants(&self, constants: &[Rows], binds: Vec<Rows>) -> WalkConstants {
         let stride = self.stride.max(1);
         let mut spread = vec![[0.0; 4]; constant_rows(constants.len(), stride)];
-        let blocks = spread.chunks_exact_mut(3 * stride);
-        for (block, constants) in blocks.zip(constants.chunks(stride)) {
+        let triples = spread.chunks_exact_mut(3 * stride);
+        for (triple, constants) in triples.zip(constants.chunks(stride)) {
             for (n, constant) in constants.iter().enumerate() {
                 for (r, row) in constant.iter().enumerate() {
-                    block[r * stride + n] = *row;
+                    triple[r * stride + n] = *row;
                 }
             }
         }
@@ -293,7 +275,7 @@ impl Walk {
         output: &mut [W::Row],
         store: W,
     ) {
-        apart(
+        out_of_line(
             simd,
             #[inline(always)]
             || self.steps(simd, constants, locals, models, output, store),
@@ -368,37 +350,6 @@ impl Walk {
             if span.own {
                 own_bind = bind;
             }
-        }
-    }
-}
-
-/// The number of rows that constants take: blocks of three rows of `stride` matrices, the last one filled up.
-fn constant_rows(constants: usize, stride: usize) -> usize {
-    constants.next_multiple_of(stride) * 3
-}
-
-/// Checks where a step's local matrix is. Replaces the number of a constant by its first row.
-fn check_local(
-    step: usize,
-    local: &mut Local,
-    constants: usize,
-    (rows, stride): (usize, usize),
-) -> Result<(), WalkError> {
-    match local {
-        // The last of its three rows is two strides further.
-        Local::Moving(row) if (*row as usize) >= rows.saturating_sub(2 * stride) => {
-            Err(WalkError::Moving { step, row: *row, stride, rows })
-        }
-        Local::Moving(_) | Local::Done => Ok(()),
-        Local::Constant(constant) => {
-            let n = *constant as usize;
-            if n >= constants {
-                return Err(WalkError::Constant { step, constant: *constant, constants });
-            }
-            // Blocks of three rows of `stride` matrices, the last one filled up: the block of a constant
-            // that exists is there as a whole, so the row two strides further is.
-            *constant = (n / stride * 3 * stride + n % stride) as u32;
-            Ok(())
         }
     }
 }

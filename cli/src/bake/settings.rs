@@ -16,7 +16,7 @@ use phalanx::skeleton::Skeleton;
 use std::path::Path;
 
 /// The tool's name stored in files. The baker's number is raised whenever the same input gives different
-/// bytes, so that outputs of an older baker are not skipped; `tests/baked` pins the output.
+/// bytes, so that outputs of an older baker are not skipped; `tests/format/baked/settings.rs` pins the output.
 pub const TOOL: &str = concat!("phalanx ", env!("CARGO_PKG_VERSION"), ", baker 7");
 
 /// The word that marks an input whose clips are bound.

@@ -1,6 +1,7 @@
 //! `Encoding`: the storage of a block's keys. Each encoding has a type that sizes, checks and reads its keys, and one
-//! that writes them: `floats.rs`, `packed.rs`. Outside this folder only the decoder into registers (`evaluate::track`) and
-//! the coder of files (`format::codec`) know a layout; the baker chooses which blocks are packed.
+//! that writes them: `floats.rs`, `packed.rs`. Outside this folder only the decoder into registers
+//! (`evaluate/kernel/track.rs`) and the coder of files (`format::codec`) know a layout; the baker chooses which blocks are
+//! packed.
 //!
 //! ```text
 //! f32 rows, other kinds   key 0: x y z w | key 1: x y z w | …                 a row of 16 lanes each

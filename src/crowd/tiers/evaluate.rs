@@ -227,7 +227,7 @@ impl Kernel for Palettes<'_, '_, '_> {
                 };
                 let index = item.owner as usize;
                 let overrides: &[LocalOverride] = match own {
-                    true => pool.state().overrides.of(index),
+                    true => pool.state().overrides().of(index),
                     false => &[],
                 };
                 let watches = watching && item.is_now() && pool.watched().watches(index);

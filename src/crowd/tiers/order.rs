@@ -93,7 +93,7 @@ impl OrderNeeds {
     pub fn max(&self, pool: &Pool) -> Self {
         let instances = pool.state().len();
         let (listed, sorted, counts) = match pool.tables().sorts() {
-            true => (instances, instances, pool.tables().clip_places() + 2),
+            true => (instances, instances, pool.tables().clip_indices() + 2),
             false => (instances.min(MOST * CELLS), 0, 0),
         };
         Self {
@@ -161,7 +161,7 @@ impl Order {
     /// Sorts the listed palettes by their clips, by counting. Those without a clip are last.
     #[inline(never)]
     pub(super) fn sort(&mut self, banks: &[Bank], kind: &BankKind, pool: &Pool) {
-        let clips = pool.tables().clip_places();
+        let clips = pool.tables().clip_indices();
         let Self { items, count, unsorted, counts } = self;
         counts.clear();
         counts.resize(clips + 2, 0);

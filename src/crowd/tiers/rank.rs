@@ -95,7 +95,7 @@ impl Ranking<'_> {
         let first = number * CHUNK;
         let Chunk { tiers, cells, clocks, origin, found: ChunkRequests { looks, requests } } =
             chunk;
-        let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state().clock);
+        let mut clocks = ChunkClocks::new(number, clocks, origin, self.pool.state().clock());
         let after = self.lead.map(|lead| clocks.elapsed() + lead);
         looks.clear();
         for (r, old) in tiers.chunks(LANES).enumerate() {

@@ -90,7 +90,7 @@ impl Spheres {
     }
 
     fn renew_one(&mut self, pool: &Pool, index: usize, side: f32) {
-        let shown = pool.state().alive[index] && pool.state().visible[index];
+        let shown = pool.state().is_shown(index);
         let sphere = shown.then(|| {
             let world = pool.state().world(index);
             let scale = world.stretch_bound() as f32;

@@ -61,11 +61,11 @@ pub(crate) fn packed_slerp<S: Simd, V: Floats<S>>(
     t: V,
 ) -> [V; 4] {
     let c = |v: f32| V::splat(simd, v);
-    let way = each!(t; 4; c => b[c] - a[c]);
-    let square = dot4(&way, &way) * (step * step);
+    let chord = each!(t; 4; c => b[c] - a[c]);
+    let square = dot4(&chord, &chord) * (step * step);
     let k = square * square.mul_add(c(0.25 * 0.21), c(0.5 * 0.6665));
     let t = (t * (t - c(0.5)) * (t - c(1.0))).mul_add(k, t);
-    each!(t; 4; c => way[c].mul_add(t, a[c]))
+    each!(t; 4; c => chord[c].mul_add(t, a[c]))
 }
 
 /// The largest rotation between neighbouring keys that [`slerp`] is fitted for, radians.

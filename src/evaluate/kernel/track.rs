@@ -45,7 +45,7 @@ pub(crate) struct Track {
     /// Index of the track's cursor among those of the clip, one per timeline.
     cursor: u32,
     /// The first float of the group's channel in a pose.
-    pub place: u32,
+    pub offset: u32,
     /// Lanes of the group that hold a key's value until the next (bit 0: its first lane).
     hold: u16,
 }
@@ -88,7 +88,7 @@ impl Track {
             first: 0,
             unit: 0,
             cursor: b.timeline,
-            place: 0,
+            offset: 0,
             hold: (u32::from(b.hold) >> lane & ((1 << width) - 1)) as u16,
         };
         if let Encoding::Packed { first, lanes } = b.encoding {
@@ -102,9 +102,9 @@ impl Track {
         track
     }
 
-    /// The track with its place in a pose.
-    pub fn at(self, place: usize, first: usize, unit: u32) -> Self {
-        Self { place: place as u32, first: first as u32, unit, ..self }
+    /// The track with its offset in a pose.
+    pub fn at(self, offset: usize, first: usize, unit: u32) -> Self {
+        Self { offset: offset as u32, first: first as u32, unit, ..self }
     }
 
     /// Prefetches a key and the next. `components` is the number of components of the channel.
@@ -204,7 +204,7 @@ impl Track {
     #[inline(always)]
     pub fn vector<S: Lanes, const C: usize>(&self, simd: S, keys: &Keys<'_>) -> [S::f32s; C] {
         if self.kind == TrackKind::Fixed {
-            return get(simd, keys.constants, self.place as usize);
+            return get(simd, keys.constants, self.offset as usize);
         }
         let cursor = keys.cursors[self.cursor as usize];
         if self.kind == TrackKind::Cubic {
@@ -229,7 +229,7 @@ impl Track {
     ) -> ([S::f32s; 4], S::f32s) {
         let one = S::f32s::splat(simd, 1.0);
         if self.kind == TrackKind::Fixed {
-            return (get(simd, keys.constants, self.place as usize), w);
+            return (get(simd, keys.constants, self.offset as usize), w);
         }
         let cursor = keys.cursors[self.cursor as usize];
         if self.kind == TrackKind::Cubic {

@@ -1,6 +1,6 @@
 //! `ClipProgram`: a clip as one rig plays it, at one register width.
 
-use super::constants::{Apart, Constants, on_side, same, stored};
+use super::constants::{Constants, Differences, on_side, same, stored};
 use super::fold::Fold;
 use super::rig_program::RigProgram;
 use super::units::UnitSet;
@@ -20,7 +20,7 @@ pub(crate) struct ClipProgram {
     /// Units in which the clip moves a joint.
     pub moving: UnitSet,
     /// Differences of the clip's constants from the base; for an additive clip, from the neutral value.
-    pub apart: Apart,
+    pub differences: Differences,
     /// Units in which the clip moves a joint or its constants differ.
     pub touched: UnitSet,
     /// One more than the last lane that the clip moves, and that it touches.
@@ -44,7 +44,7 @@ pub(crate) struct Alone {
     /// Folded constants of the topology that differ from the rig's base fold.
     pub fold: Fold,
     /// Channels in which the clip's constants, up to the last lane that moves, differ from the base.
-    pub apart: [bool; 3],
+    pub differs: [bool; 3],
 }
 
 impl ClipProgram {
@@ -57,7 +57,7 @@ impl ClipProgram {
         prefetch(&self.rates);
         match &self.alone {
             Some(own) if alone => {
-                for channel in (0..3).filter(|&channel| own.apart[channel]) {
+                for channel in (0..3).filter(|&channel| own.differs[channel]) {
                     prefetch(self.constants.first(channel, self.moving_lanes));
                 }
                 own.fold.walk.prefetch();
@@ -122,9 +122,9 @@ impl ClipProgram {
         let constant = |channel, lane| stored(clip, channel, lane) != Some(None);
         let neutral = &program.neutral;
         let base = if additive { neutral } else { &program.base };
-        let apart = constants.apart(base, skeleton, constant);
+        let differences = constants.differences(base, skeleton, constant);
         let mut touched = moving;
-        touched.join(&apart.units);
+        touched.join(&differences.units);
         let tracks = CHANNELS.map(|channel| {
             let mut tracks = Vec::new();
             let mut bits = moving.0[channel as usize];
@@ -134,8 +134,8 @@ impl ClipProgram {
                 for group in units.groups_of(unit) {
                     let first = group * units.width;
                     let track = Track::new(clip, channel, first, units.width);
-                    let place = units.place(channel as usize, group);
-                    tracks.push(track.at(place, first, unit));
+                    let offset = units.offset(channel as usize, group);
+                    tracks.push(track.at(offset, first, unit));
                 }
             }
             tracks
@@ -147,15 +147,15 @@ impl ClipProgram {
             fold.walk = steps.walk.own(fold.walk, &common.walk);
             let last = moving_lanes.checked_sub(1).map(|lane| units.of_lane(lane));
             let first = last.map_or(0, |unit| u64::MAX >> (63 - unit));
-            Alone { topology, fold, apart: apart.units.0.map(|units| units & first != 0) }
+            Alone { topology, fold, differs: differences.units.0.map(|units| units & first != 0) }
         });
         Self {
             clip: clip.clone(),
             moving,
             touched,
             moving_lanes,
-            touched_lanes: moving_lanes.max(apart.lanes),
-            apart,
+            touched_lanes: moving_lanes.max(differences.lanes),
+            differences,
             tracks,
             constants,
             rates: clip.timelines.iter().map(|t| (clip.times(t)[0], t.rate)).collect(),
@@ -175,7 +175,7 @@ impl ClipProgram {
     /// The constants to use if the clip plays alone, per channel in the registers of a pose.
     #[inline(always)]
     pub fn constants_alone<'a>(&'a self, own: &Alone, base: &'a Constants) -> [&'a [f32]; 3] {
-        let (own, all) = (own.apart, [base.pose(), self.constants.pose()]);
+        let (own, all) = (own.differs, [base.pose(), self.constants.pose()]);
         own.map(|own| all[usize::from(own)])
     }
 

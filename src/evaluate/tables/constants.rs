@@ -33,7 +33,7 @@ pub(crate) struct Constants {
 
 /// The units and lanes in which some constants differ from the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Apart {
+pub(crate) struct Differences {
     pub units: UnitSet,
     /// Units whose rotations all lie near the base's (see [`NEAR`]).
     pub near: u64,
@@ -61,7 +61,7 @@ impl Constants {
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(&mut constants.pose);
         for (c, channel) in CHANNELS.into_iter().enumerate() {
             for lane in 0..units.lanes() {
-                let at = units.place(c, lane / units.width) + lane % units.width;
+                let at = units.offset(c, lane / units.width) + lane % units.width;
                 let values = value(channel, lane).into_iter().take(channel.components());
                 let noise = match channel {
                     Channel::Rotation => NOISE,
@@ -90,14 +90,14 @@ impl Constants {
     /// A channel's values of the first lanes, in whole groups.
     #[inline(always)]
     pub fn first(&self, channel: usize, lanes: usize) -> &[f32] {
-        let first = self.units.place(channel, 0);
-        let end = self.units.place(channel, lanes.div_ceil(self.units.width));
+        let first = self.units.offset(channel, 0);
+        let end = self.units.offset(channel, lanes.div_ceil(self.units.width));
         self.pose().get(first..end).unwrap_or_default()
     }
 
     pub fn value(&self, channel: Channel, lane: usize) -> [f32; 4] {
         let width = self.units.width;
-        let first = self.units.place(channel as usize, lane / width) + lane % width;
+        let first = self.units.offset(channel as usize, lane / width) + lane % width;
         let mut value = [0.0; 4];
         for (k, v) in value.iter_mut().enumerate().take(channel.components()) {
             *v = self.pose()[first + k * width];
@@ -119,14 +119,14 @@ impl Constants {
     }
 
     /// The differences of these constants from the base, among the lanes that `constant` selects.
-    pub fn apart(
+    pub fn differences(
         &self,
         base: &Self,
         skeleton: &Skeleton,
         constant: impl Fn(Channel, usize) -> bool,
-    ) -> Apart {
+    ) -> Differences {
         let units = &self.units;
-        let mut apart = Apart { near: u64::MAX, ..Apart::default() };
+        let mut found = Differences { near: u64::MAX, ..Differences::default() };
         for (lane, &joint) in skeleton.joint_of().iter().enumerate() {
             if joint == NO_JOINT {
                 continue;
@@ -137,15 +137,15 @@ impl Constants {
                 }
                 let (value, of_base) = (self.value(channel, lane), base.value(channel, lane));
                 if !same(value, of_base) {
-                    apart.units.insert(c, units.of_lane(lane));
-                    apart.lanes = apart.lanes.max(lane + 1);
+                    found.units.insert(c, units.of_lane(lane));
+                    found.lanes = found.lanes.max(lane + 1);
                 }
                 if c == ROTATION && dot(value, of_base) < NEAR {
-                    apart.near &= !(1 << units.of_lane(lane));
+                    found.near &= !(1 << units.of_lane(lane));
                 }
             }
         }
-        apart
+        found
     }
 }
 

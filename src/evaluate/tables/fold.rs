@@ -14,7 +14,7 @@ use glam::{DAffine3, DMat3, DVec3};
 pub(crate) struct Fold {
     pub walk: WalkConstants,
     /// For every joint of [`Topology::unslotted`] the product of the local matrices from its anchor down to it.
-    pub ways: Vec<Affine3x4>,
+    pub products: Vec<Affine3x4>,
 }
 
 impl Fold {
@@ -23,12 +23,12 @@ impl Fold {
         let (parents, lane_of) = (skeleton.parents(), skeleton.lane_of());
         let local = |joint: usize| constants.local(usize::from(lane_of[joint]));
         let count = skeleton.len();
-        let mut way = vec![DAffine3::IDENTITY; count];
+        let mut product = vec![DAffine3::IDENTITY; count];
         for joint in 0..count {
             if usize::from(topology.anchor[joint]) == joint + 1 {
                 continue;
             }
-            way[joint] = match way.get(usize::from(parents[joint])) {
+            product[joint] = match product.get(usize::from(parents[joint])) {
                 Some(above) => *above * local(joint),
                 None => local(joint),
             };
@@ -44,7 +44,7 @@ impl Fold {
             for (&joint, bind) in skin.joints().iter().zip(skin.inverse_bind()) {
                 let product = match joint {
                     NO_JOINT => wide(bind),
-                    _ => way[usize::from(joint)] * wide(bind),
+                    _ => product[usize::from(joint)] * wide(bind),
                 };
                 binds.push(rows(product, anchored(joint)));
             }
@@ -52,9 +52,10 @@ impl Fold {
         let locals = topology.constants.iter();
         let locals: Vec<Rows> =
             locals.map(|&j| rows(local(usize::from(j)), frames.above(j.into()))).collect();
-        let ways = topology.unslotted.iter();
-        let ways = ways.map(|&j| Affine3x4 { rows: rows(way[usize::from(j)], anchored(j)) });
-        Self { walk: topology.walk.constants(&locals, binds), ways: ways.collect() }
+        let products = topology.unslotted.iter();
+        let products =
+            products.map(|&j| Affine3x4 { rows: rows(product[usize::from(j)], anchored(j)) });
+        Self { walk: topology.walk.constants(&locals, binds), products: products.collect() }
     }
 }
 

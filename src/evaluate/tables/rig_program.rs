@@ -1,7 +1,7 @@
 //! `RigProgram`: the tables of a rig at one register width; and `Programs`, which holds one per width.
 
 use super::clip_program::ClipProgram;
-use super::constants::{Apart, Constants, base};
+use super::constants::{Constants, Differences, base};
 use super::fold::{Fold, rows, wide};
 use super::topology::Topology;
 use super::units::Units;
@@ -21,7 +21,7 @@ pub(crate) struct RigProgram {
     pub base: Constants,
     /// The rest pose, and where it differs from the base.
     pub rest: Constants,
-    pub rest_apart: Apart,
+    pub rest_differences: Differences,
     /// The values that make an additive clip change nothing.
     pub neutral: Constants,
     /// The binary logarithm of the number of lanes from one topology to the next.
@@ -46,13 +46,13 @@ impl RigProgram {
             let value = rest_value(skeleton, channel, lane);
             super::constants::on_side(channel, value, base.value(channel, lane))
         });
-        let rest_apart = rest.apart(&base, skeleton, |_, _| true);
+        let rest_differences = rest.differences(&base, skeleton, |_, _| true);
         let granule = lanes.div_ceil(TOPOLOGIES).max(4).next_power_of_two();
         let slots = slots(rig);
         let unslotted = slots.iter().enumerate().filter(|s| s.1.is_none());
         Self {
             units,
-            rest_apart,
+            rest_differences,
             neutral: Constants::new(skeleton, &units, |channel, _| neutral(channel)),
             granule: granule.trailing_zeros(),
             topologies: (0..=lanes.div_ceil(granule)).map(|_| OnceLock::new()).collect(),

@@ -173,8 +173,8 @@ pub(crate) const fn group_floats(width: usize) -> usize {
     12 * width
 }
 
-/// The place of a lane's first row in the locals, in rows of four floats; the next rows follow at a distance of
-/// `width`. A transpose within 128-bit blocks leaves lane `4q + r` of a group at block q of its r-th output.
+/// The index of a lane's first row in the locals, in rows of four floats; the next rows follow at a distance of
+/// `width`. A transpose within each 128 bits leaves lane `4q + r` of a group at the q-th 128 bits of its r-th output.
 pub(crate) fn scratch_row(lane: usize, width: usize) -> u32 {
     let (group, lane) = (lane / width, lane % width);
     ((group * group_floats(width) + (lane % 4) * width + lane / 4 * 4) / 4) as u32

@@ -43,7 +43,7 @@ impl Units {
 
     /// The first float of a group in a pose. A pose has ten registers per group.
     #[inline(always)]
-    pub fn place(&self, channel: usize, group: usize) -> usize {
+    pub fn offset(&self, channel: usize, group: usize) -> usize {
         self.register(channel, group) * self.width
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::playback::blend_space::Members;
-use crate::playback::ids::NO_CLIP;
+use crate::playback::ids::{NO_CLIP, Source};
 use crate::playback::options::PlayOptions;
 
 fn action(clip: u16) -> Action {
@@ -10,7 +10,7 @@ fn action(clip: u16) -> Action {
     Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
 }
 
-/// Actions that come and go in any order are those of a plain list, and freed places are used again.
+/// Actions that come and go in any order are those of a plain list, and freed elements are used again.
 #[test]
 fn entries_hold_what_was_stored() {
     let mut entries = Entries::default();
@@ -52,13 +52,13 @@ fn entries_hold_what_was_stored() {
         }
     }
     let more: usize = lists.iter().map(|l| l.len().saturating_sub(1)).sum();
-    let places: usize = entries.blocks.iter().map(|b| b.more.len()).sum();
-    assert!(places <= 3 * 200 && more <= places);
+    let elements: usize = entries.buckets.iter().map(|b| b.more.len()).sum();
+    assert!(elements <= 3 * 200 && more <= elements);
     assert_eq!(entries.all_actions().count(), lists.concat().len());
     assert!(entries.clone() == entries);
 }
 
-/// The first further action makes room for one more action of every entry of a block.
+/// The first further action makes room for one more action of every entry of a bucket.
 #[test]
 fn crossfades_make_room_for_all() {
     let mut entries = Entries::default();
@@ -68,7 +68,7 @@ fn crossfades_make_room_for_all() {
     layer.push(action(1));
     layer.push(action(2));
     entries.store(0, &layer, clock);
-    let room = |b: &Block| b.more.capacity();
-    assert!(entries.blocks.iter().map(room).eq([64, 36]));
+    let room = |b: &Bucket| b.more.capacity();
+    assert!(entries.buckets.iter().map(room).eq([64, 36]));
     assert!(size_of::<Entry>() <= 112);
 }

@@ -22,7 +22,7 @@ impl Pool {
     /// Prefetches the entries that [`plays_alone`](Self::plays_alone) reads.
     #[inline(always)]
     pub fn prefetch_entries(&self, index: usize) {
-        prefetch(self.state.entries.range(self.entries_of(index)));
+        prefetch(self.state.entries().range(self.entries_of(index)));
     }
 
     /// The only action of an instance, if it plays one clip at full weight on a layer without a mask, with the index of
@@ -30,7 +30,7 @@ impl Pool {
     /// they fade. Valid until a call changes the instance, a fade ends or an action stops.
     #[inline]
     pub fn sole(&self, index: usize) -> Result<Option<(usize, &Action)>, Several> {
-        let entries = &self.state.entries;
+        let entries = self.state.entries();
         let mut alone = None;
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
             let Some(action) = entries.sole(at)? else {
@@ -62,8 +62,8 @@ impl Pool {
         let Some((at, action)) = self.shareable(index)? else {
             return Some((NO_CLIP, 0.0));
         };
-        let entry = &self.state.entries.range(at..at + 1)[0];
-        let time = action.clip_time_after(entry.since(self.state.clock) + lead);
+        let entry = &self.state.entries().range(at..at + 1)[0];
+        let time = action.clip_time_after(entry.since(self.state.clock()) + lead);
         Some((action.members().0, time as f32))
     }
 
@@ -73,7 +73,7 @@ impl Pool {
         let Some((at, action)) = self.shareable(index)? else {
             return Some(Steady { clip: NO_CLIP, share: 0.0, rate: 0.0 });
         };
-        let (entries, clock) = (&self.state.entries, self.state.clock);
+        let (entries, clock) = (self.state.entries(), self.state.clock());
         let entry = &entries.range(at..at + 1)[0];
         let length = action.course().length;
         // After a call the rate is known once the next step has visited the entry.

@@ -192,19 +192,19 @@ impl PoolBounds {
     fn between(&self, play: &Play, overrides: &[LocalOverride]) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
         let (mut offsets, mut stretch) = (0.0, 1.0f64);
-        let mut apart = self.turning || play.unknown;
+        let mut turning = self.turning || play.unknown;
         for o in overrides {
             let joint = usize::from(o.joint);
             let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
             let offset = f64::from(o.local.translation().length());
             offsets += (offset - length).max(0.0);
             stretch *= (o.local.stretch_bound() / scale).max(1.0);
-            apart |= self.chain.contains(&o.joint);
+            turning |= self.chain.contains(&o.joint);
         }
         let more = self.scale * offsets;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
         let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
-        let anchor = Sphere::around(&play.anchors).filter(|_| !apart);
+        let anchor = Sphere::around(&play.anchors).filter(|_| !turning);
         let sphere = match anchor {
             Some(anchor) => Sphere {
                 center: anchor.center,
@@ -260,7 +260,7 @@ impl Pool {
     }
 
     fn tight_extent(&self, index: usize, bounds: &PoolBounds) -> Option<Sphere> {
-        let overrides = self.state.overrides.of(index);
+        let overrides = self.state.overrides().of(index);
         if overrides.is_empty() {
             let one = match self.sole(index) {
                 Ok(None) => bounds.rest.as_ref(),
@@ -274,7 +274,7 @@ impl Pool {
         }
         let mut play = Play { additive: 0, anchors: Aabb::EMPTY, unknown: false };
         for (options, at) in self.library.layers().iter().zip(self.entries_of(index)) {
-            for action in self.state.entries.actions(at).filter(|a| a.plays()) {
+            for action in self.state.entries().actions(at).filter(|a| a.plays()) {
                 for clip in action.clips() {
                     if options.additive {
                         play.additive += 1;
@@ -319,8 +319,8 @@ mod tests {
         let other = Arc::new(added.as_ref().clone());
         let mut stated = *rig.clip_bounds(0).unwrap();
         stated.mesh.max.x += 100.0;
-        let place = rig.measured(&other);
-        place.bounds.set(Some(stated)).unwrap();
+        let measured = rig.measured(&other);
+        measured.bounds.set(Some(stated)).unwrap();
         for n in 0..2 {
             assert!(sphere(n, &other).radius > 50.0);
         }

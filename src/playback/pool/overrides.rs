@@ -101,7 +101,7 @@ impl Pool {
         local: Affine3x4,
     ) -> Result<(), PlaybackError> {
         let parents = self.library.rig().skeleton().parents();
-        let changed = self.state.overrides.set(parents, index, joint, local);
+        let changed = self.state.overrides_mut().set(parents, index, joint, local);
         let changed = changed.map_err(|refused| refusal(&self.library, index, refused))?;
         self.tables.prepare_joint(joint);
         if changed {
@@ -128,7 +128,7 @@ impl Pool {
         bounds.resize(locals.len(), 1.0);
         let batch = OverrideBatch { joints: narrow, instances, locals };
         let parents = self.library.rig().skeleton().parents();
-        let checked = batch.check(&self.state.overrides, parents, bounds);
+        let checked = batch.check(self.state.overrides(), parents, bounds);
         if let Err((index, refused)) = checked {
             self.batch = buffers;
             return Err(refusal(&self.library, index, refused));
@@ -141,7 +141,7 @@ impl Pool {
             let mut changed = false;
             for ((&joint, &local), &bound) in entries {
                 let entry = LocalOverride { joint, local };
-                let overrides = &mut self.state.overrides;
+                let overrides = self.state.overrides_mut();
                 changed |= overrides.put(instance.index(), entry, bound);
             }
             if changed {
@@ -157,20 +157,20 @@ impl Pool {
 
     /// Removes the override of a joint of an instance, if it has one.
     pub fn clear_override(&mut self, index: usize, joint: u16) {
-        if self.state.overrides.clear(index, joint) {
+        if self.state.overrides_mut().clear(index, joint) {
             self.touch(index, What::POSE);
         }
     }
 
     pub fn clear_overrides(&mut self, index: usize) {
-        if self.state.overrides.clear_all(index) {
+        if self.state.overrides_mut().clear_all(index) {
             self.touch(index, What::POSE);
         }
     }
 
     /// Makes the topologies that the overrides need, so that no frame has to make one.
     pub fn prepare_overrides(&self) {
-        for entry in self.state.overrides.all() {
+        for entry in self.state.overrides().all() {
             self.tables.prepare_joint(entry.joint);
         }
     }

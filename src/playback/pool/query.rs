@@ -17,7 +17,7 @@ impl Pool {
             return false;
         }
         let mut watched = std::mem::take(&mut self.watched);
-        Evaluated::watch(self, index, &mut watched.apart());
+        Evaluated::watch(self, index, &mut watched.outside_frames());
         self.watched = watched;
         true
     }

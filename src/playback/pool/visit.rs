@@ -37,19 +37,19 @@ impl Instances for Pool {
 
     #[inline(always)]
     fn overrides(&self, index: usize) -> &[LocalOverride] {
-        self.state.overrides.of(index)
+        self.state.overrides().of(index)
     }
 
     #[inline(always)]
     fn visit(&self, index: usize, visitor: &mut impl Visitor) {
-        self.visit_at(index, self.state.clock, visitor);
+        self.visit_at(index, self.state.clock(), visitor);
     }
 
     fn visit_ahead(&self, index: usize, seconds: f64, visitor: &mut impl Visitor) {
-        let mut clock = self.state.clock;
+        let mut clock = self.state.clock();
         let step = clock.advance(seconds);
         let entries = self.entries_of(index);
-        let mut all = self.state.entries.range(entries.clone()).iter();
+        let mut all = self.state.entries().range(entries.clone()).iter();
         let changes = all.any(|entry| step.reaches(entry.still_until()));
         if self.state.stands_still(index) || !changes {
             return self.visit_at(index, clock, visitor);
@@ -67,7 +67,7 @@ impl Pool {
     /// The clip by which evaluation is ordered: the first one that the instance plays.
     #[inline(always)]
     pub fn first_clip(&self, index: usize) -> u16 {
-        let entry = self.state.entries.range(self.entries_of(index)).first();
+        let entry = self.state.entries().range(self.entries_of(index)).first();
         let action = entry.and_then(|entry| entry.first());
         action.map_or(NO_CLIP, |action| action.members().0)
     }
@@ -82,8 +82,8 @@ impl Pool {
     /// Prefetches a part of what an instance reads of the clips that it plays.
     #[inline(always)]
     pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
-        let entries = self.state.entries.range(self.entries_of(index));
-        let alone = entries.len() == 1 && entries[0].plays_one();
+        // Only the tables are others if a clip plays alone.
+        let alone = matches!(step, Step::Tables) && self.sole(index).is_ok();
         self.visit(index, &mut Prefetch { sources, step, alone, other });
     }
 
@@ -91,7 +91,7 @@ impl Pool {
     #[inline(always)]
     fn visit_at(&self, index: usize, clock: Clock, visitor: &mut impl Visitor) {
         let first = self.entry(index, 0);
-        let entries = self.state.entries.range(self.entries_of(index));
+        let entries = self.state.entries().range(self.entries_of(index));
         let holds = self.state.stands_still(index);
         for (layer, (options, entry)) in self.library.layers().iter().zip(entries).enumerate() {
             let Some(action) = entry.first() else {
@@ -150,7 +150,7 @@ impl Pool {
         visitor: &mut impl Visitor,
     ) {
         debug_assert!(entry.first().is_some());
-        let actions = || self.state.entries.actions(at);
+        let actions = || self.state.entries().actions(at);
         let mut weights = [0.0; ACTIONS_PER_LAYER];
         let (mut total, mut any) = (0.0, false);
         for (weight, action) in weights.iter_mut().zip(actions()) {

@@ -19,7 +19,7 @@ use crate::clip::ClipKind;
 
 /// The parts of a snapshot that a layer refers to.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(in crate::playback) struct Context<'a> {
     pub clips: &'a Arena<ClipIdentity>,
     pub spaces: &'a Arena<Space>,
     pub clock: Clock,
@@ -74,7 +74,7 @@ fn read_fade(
     Ok(LinearFade::of_parts((from, to, total, left)))
 }
 
-pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock) {
+pub(in crate::playback) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock) {
     w.u64(anchor.ticks_to(clock.now()));
     // Only whether there is a wait is stored; its length follows from the rest.
     w.flags([layer.weight.running(), *wait != Wait::NONE]);
@@ -82,7 +82,7 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
     w.f32(layer.speed);
     w.u8(layer.len() as u8);
     for (a, action) in layer.actions().iter().enumerate() {
-        let (warp, place) = (layer.warp(a), action.place());
+        let (warp, playhead) = (layer.warp(a), action.playhead());
         w.flags(action.flags());
         w.flags([action.rate != 0.0, action.weight.running(), warp.is_some()]);
         w.u16(action.clip);
@@ -90,8 +90,8 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
         w.u16(action.space);
         w.f32(action.mix);
         w.u32(action.passes);
-        w.f64(place.pass);
-        w.f64(place.time);
+        w.f64(playhead.pass);
+        w.f64(playhead.time);
         w.f32(action.speed);
         write_fade(w, &action.weight);
         if let Some(warp) = warp {
@@ -100,7 +100,10 @@ pub(super) fn write(w: &mut Writer, (layer, anchor, wait): &Stored, clock: Clock
     }
 }
 
-pub(super) fn read(r: &mut Reader<'_>, context: &Context<'_>) -> Result<Stored, PlaybackError> {
+pub(in crate::playback) fn read(
+    r: &mut Reader<'_>,
+    context: &Context<'_>,
+) -> Result<Stored, PlaybackError> {
     let most = LONGEST_WAIT as u64;
     let elapsed = r.up_to("ticks since a layer changed", most)?;
     let [runs, stands] = r.flags("flags of a layer")?;

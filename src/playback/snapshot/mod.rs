@@ -1,12 +1,11 @@
 //! The state of one rig's instances at one moment, for the snapshots of crowds and mixers; `MixerSnapshot`.
 //!
-//! `identity` holds the rig, layers and clips that a snapshot was taken with; `bytes`, `pool`, `instance`, `layer` and
-//! `mixer` are the stored form, which FORMAT.md describes.
+//! `identity` holds the rig, layers and clips that a snapshot was taken with; `bytes`, `pool`, `layer` and `mixer`,
+//! with `state/stored.rs` for instances, are the stored form, which FORMAT.md describes.
 
 pub(crate) mod bytes;
 pub(super) mod identity;
-mod instance;
-mod layer;
+pub(super) mod layer;
 mod mixer;
 mod pool;
 
@@ -63,7 +62,7 @@ impl PoolSnapshot {
     /// The seconds by which the snapshot lies before a pool's clock. `None` if time runs in another direction than in
     /// the snapshot.
     pub fn seconds_before(&self, pool: &Pool) -> Option<f64> {
-        let (now, then) = (pool.state().clock, self.state.clock);
+        let (now, then) = (pool.state().clock(), self.state.clock());
         (now.sign() == then.sign()).then(|| now.since(then.now()))
     }
 
@@ -89,7 +88,7 @@ impl PoolSnapshot {
             }
         }
         let parents = pool.rig().skeleton().parents();
-        if !self.state.overrides.fit(parents) {
+        if !self.state.overrides().fit(parents) {
             let text = format!("overrides in the snapshot do not fit {}", library.rig_text());
             return differs("overrides", text);
         }

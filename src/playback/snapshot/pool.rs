@@ -6,17 +6,18 @@ use super::super::error::PlaybackError;
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
 use super::super::library::MAX_CLIPS;
 use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
+use super::super::state;
+use super::PoolSnapshot;
 use super::bytes::{Reader, Writer};
 use super::identity::{ClipIdentity, LayerIdentity, PoolIdentity};
-use super::{PoolSnapshot, instance};
 use crate::clip::ClipKind;
 use crate::skeleton::limits::MAX_SECONDS;
 use std::sync::Arc;
 
 /// Writes generations and values by index, each value by `write`.
 pub(super) fn write_arena<T>(w: &mut Writer, arena: &Arena<T>, write: impl Fn(&mut Writer, &T)) {
-    w.count(arena.places.len());
-    for (generation, value) in &arena.places {
+    w.count(arena.values.len());
+    for (generation, value) in &arena.values {
         w.u16(*generation);
         w.flags([value.is_some()]);
         if let Some(value) = value {
@@ -33,15 +34,15 @@ pub(super) fn read_arena<T>(
     mut read: impl FnMut(&mut Reader<'_>) -> Result<T, PlaybackError>,
 ) -> Result<Arena<T>, PlaybackError> {
     let count = r.count(what, 3, limit)?;
-    let mut places = Vec::with_capacity(count);
+    let mut values = Vec::with_capacity(count);
     for _ in 0..count {
         let generation = r.u16(what)?;
         let [full] = r.flags(what)?;
         r.needs(!full || generation != RETIRED, "a used-up index has a value")?;
         let value = if full { Some(read(r)?) } else { None };
-        places.push((generation, value));
+        values.push((generation, value));
     }
-    Ok(Arena::of_places(places))
+    Ok(Arena::of_values(values))
 }
 
 impl PoolSnapshot {
@@ -70,7 +71,7 @@ impl PoolSnapshot {
                 w.u16(point.clip);
             }
         });
-        self.write_instances(w);
+        self.state.write(w, self.identity.layers.len(), &self.scheduled);
     }
 
     pub(crate) fn read(r: &mut Reader<'_>) -> Result<Self, PlaybackError> {
@@ -101,7 +102,7 @@ impl PoolSnapshot {
         })?;
         let spaces = read_arena(r, "blend spaces", MAX_SPACES, |r| read_space(r, &clips))?;
         let identity = PoolIdentity { structure, layout, layers, clips };
-        let (state, scheduled) = instance::read(r, &identity, &spaces)?;
+        let (state, scheduled) = state::read(r, &identity, &spaces)?;
         Ok(Self { number, identity: Arc::new(identity), spaces, state, scheduled })
     }
 }

@@ -57,8 +57,8 @@ pub fn unused_timelines() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the baker makes of the built-in character. Where this fails on purpose, the baker's number in
-/// `src/bin/phalanx/bake/settings.rs` has to be raised with it: else `bake` takes older outputs for done.
+/// The hash of what the baker makes of the built-in character. A change of the baker's output raises the baker's number in
+/// `cli/src/bake/settings.rs`, too: otherwise `phalanx bake` skips outputs of the older baker.
 pub fn pinned() -> Result<(), Failed> {
     let rig = rig_of("mannequin.glb")?.swap_remove(0);
     let mut hash = 0u64;

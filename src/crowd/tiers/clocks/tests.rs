@@ -194,7 +194,7 @@ impl Course {
     fn compare(&self, frame: usize, known: &mut Known) {
         let pool = self.crowd.pools[0].as_ref().unwrap();
         let clocks = &self.crowd.tiering.pools[0].clocks;
-        let now = pool.state().clock;
+        let now = pool.state().clock();
         for (index, clock) in clocks.all.iter().enumerate() {
             let (from, sign) = clocks.origins[index / CHUNK].unwrap();
             assert_eq!(sign, now.sign());

@@ -48,7 +48,7 @@ fn sweep<F: Function<N, M>, const N: usize, const M: usize>(
     error: impl Fn([f64; N], [f64; M]) -> f64,
 ) {
     let mut worst = 0.0f64;
-    let mut place = String::new();
+    let mut at_worst = String::new();
     for level in SimdLevel::supported() {
         let found = dispatch(level, Sweep(function, points));
         assert_eq!(found.len(), points.len());
@@ -56,12 +56,12 @@ fn sweep<F: Function<N, M>, const N: usize, const M: usize>(
             let off = error(point.map(f64::from), found.map(f64::from));
             let off = if off.is_nan() { f64::INFINITY } else { off };
             if off > worst {
-                (worst, place) = (off, format!("{level} at {point:?}: {found:?}"));
+                (worst, at_worst) = (off, format!("{level} at {point:?}: {found:?}"));
             }
         }
     }
-    println!("off by {worst:e} of {bound:e}, {place}");
-    assert!(worst <= bound, "off by {worst:e}, {place}");
+    println!("off by {worst:e} of {bound:e}, {at_worst}");
+    assert!(worst <= bound, "off by {worst:e}, {at_worst}");
     assert!(worst >= 0.5 * bound, "off by {worst:e} at most");
 }
 
@@ -113,7 +113,7 @@ fn exact_slerp(a: Quat, b: Quat, t: f64) -> Quat {
 }
 
 /// The largest difference of a component.
-fn apart<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
+fn distance<const N: usize>(a: [f64; N], b: [f64; N]) -> f64 {
     let off = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
     // In this form NaN counts as the worst.
     off.fold(0.0, |worst, off| if off <= worst { worst } else { off })
@@ -143,7 +143,7 @@ fn keys([ax, ay, az, aw, bx, by, bz, bw, t]: [f64; 9]) -> (Quat, Quat, f64) {
 }
 
 /// 1 − the cosine between keys whose rotations are up to 60 degrees apart, with parameters.
-fn ways() -> Vec<[f32; 2]> {
+fn cases() -> Vec<[f32; 2]> {
     let half = grid(0.0, 0.5 * SLERP_MAX_ANGLE, 480);
     let e = half.map(|half| (1.0 - half.cos()) as f32);
     e.flat_map(|e| parameters().map(move |t| [e, t])).collect()
@@ -154,7 +154,7 @@ function!(Slerp(e, t), 2 to 1, simd => [slerp(simd, e, t)]);
 #[test]
 fn the_corrected_parameter_meets_slerp() {
     // The arc that normalised lerp covers at the corrected parameter, and the part of it that it should.
-    sweep(Slerp, &ways(), 1.6e-7, |[e, t], [s]| {
+    sweep(Slerp, &cases(), 1.6e-7, |[e, t], [s]| {
         let angle = 2.0 * (0.5 * e).sqrt().asin();
         let (x, y) = (1.0 - s + s * angle.cos(), s * angle.sin());
         (y.atan2(x) - t * angle).abs()
@@ -165,7 +165,7 @@ function!(InverseLength(e, t), 2 to 1, simd => [inverse_length(simd, e, t)]);
 
 #[test]
 fn the_length_of_a_lerp_is_made_up_for() {
-    sweep(InverseLength, &ways(), 2e-7, |[e, t], [found]| {
+    sweep(InverseLength, &cases(), 2e-7, |[e, t], [found]| {
         let exact = 1.0 / (1.0 - 2.0 * t * (1.0 - t) * e).sqrt();
         (found / exact - 1.0).abs()
     });
@@ -210,12 +210,12 @@ function!(Uncorrected(ax, ay, az, aw, bx, by, bz, bw, t), 9 to 4, simd => {
 fn rotations_meet_slerp() {
     sweep(Rotation, &rotations(60.0), 3e-7, |point, found| {
         let (a, b, t) = keys(point);
-        apart(found, exact_slerp(a, b, t))
+        distance(found, exact_slerp(a, b, t))
     });
     let near = rotations(NLERP_MAX_ANGLE.to_degrees());
     sweep(Uncorrected, &near, 2.2e-7, |point, found| {
         let (a, b, t) = keys(point);
-        apart(found, exact_slerp(a, b, t))
+        distance(found, exact_slerp(a, b, t))
     });
 }
 
@@ -311,7 +311,7 @@ fn products_and_turns_are_those_of_quaternions() {
         numbers().iter().map(|p: &[f32; 9]| std::array::from_fn(|i| p[i])).collect();
     sweep(Product, &eight, 1.6e-7, |[ax, ay, az, aw, bx, by, bz, bw], found| {
         let (a, b) = ([ax, ay, az, aw], [bx, by, bz, bw]);
-        apart(found, exact_product(a, b)) / (length(&a) * length(&b))
+        distance(found, exact_product(a, b)) / (length(&a) * length(&b))
     });
     // Differences of unit length, and weights of either sign.
     let turns = numbers().into_iter().map(|[x, y, z, w, t]: [f32; 5]| {
@@ -322,11 +322,11 @@ fn products_and_turns_are_those_of_quaternions() {
     sweep(Turn, &turns, 6e-8, |[x, y, z, w, weight], found| {
         // A negative weight turns away from the identity's side.
         let side = if w < 0.0 { -1.0 } else { 1.0 };
-        let way = if weight < 0.0 { -side } else { side };
-        let d = [x * way, y * way, z * way, w * side];
+        let sign = if weight < 0.0 { -side } else { side };
+        let d = [x * sign, y * sign, z * sign, w * side];
         let size = weight.abs();
         let one = [0.0, 0.0, 0.0, 1.0];
         let exact: Quat = std::array::from_fn(|i| one[i] * (1.0 - size) + d[i] * size);
-        apart(found, exact)
+        distance(found, exact)
     });
 }

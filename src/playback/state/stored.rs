@@ -1,20 +1,18 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
-use super::super::clock::Clock;
-use super::super::entries::Entries;
-use super::super::error::PlaybackError;
-use super::super::ids::{MAX_INSTANCES, RETIRED};
-use super::super::options::MAX_SPEED;
-use super::super::overrides::Overrides;
-use super::super::root_motion::narrow;
-use super::super::state::State;
-use super::PoolSnapshot;
-use super::bytes::{Reader, Writer};
-use super::identity::PoolIdentity;
-use super::layer::{self, Context};
+use super::State;
 use crate::math::Affine3x4;
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
+use crate::playback::clock::Clock;
+use crate::playback::error::PlaybackError;
+use crate::playback::ids::{MAX_INSTANCES, RETIRED};
+use crate::playback::options::MAX_SPEED;
+use crate::playback::overrides::Overrides;
+use crate::playback::root_motion::narrow;
+use crate::playback::snapshot::bytes::{Reader, Writer};
+use crate::playback::snapshot::identity::PoolIdentity;
+use crate::playback::snapshot::layer::{self, Context};
 use crate::skeleton::limits::{MAX_WORLD, is_world};
 use glam::DAffine3;
 
@@ -36,29 +34,26 @@ fn read_rows(r: &mut Reader<'_>, what: &'static str) -> Result<Affine3x4, Playba
     Ok(matrix)
 }
 
-impl PoolSnapshot {
-    pub(super) fn write_instances(&self, w: &mut Writer) {
-        let state = &self.state;
-        let layers = self.identity.layers.len();
-        let (ticks, backwards) = state.clock.parts();
+impl State {
+    pub(in crate::playback) fn write(&self, w: &mut Writer, layers: usize, scheduled: &[bool]) {
+        let (ticks, backwards) = self.clock.parts();
         w.u64(ticks as u64);
-        w.flags([backwards, state.places.is_some()]);
-        w.u64(state.evicted);
-        w.count(state.len());
-        for index in 0..state.len() {
-            let alive = state.alive[index];
-            w.u16(state.generation[index]);
-            w.flags([alive, alive && state.visible[index], alive && self.scheduled[index]]);
+        w.flags([backwards, self.world_wide.is_some()]);
+        w.u64(self.evicted);
+        w.count(self.len());
+        for (index, (&alive, &scheduled)) in self.alive.iter().zip(scheduled).enumerate() {
+            w.u16(self.generation[index]);
+            w.flags([alive, alive && self.visible[index], alive && scheduled]);
             if !alive {
                 w.zeros(PER_DEAD_LAYER * layers);
                 continue;
             }
-            w.f32(state.speed[index]);
-            match state.places.as_ref().and_then(|places| places.get(index)) {
-                Some(place) => place.to_cols_array().iter().for_each(|&v| w.f64(v)),
-                None => write_rows(w, &state.world[index]),
+            w.f32(self.speed[index]);
+            match self.world_wide.as_ref().and_then(|wide| wide.get(index)) {
+                Some(wide) => wide.to_cols_array().iter().for_each(|&v| w.f64(v)),
+                None => write_rows(w, &self.world[index]),
             }
-            let overrides = state.overrides.of(index);
+            let overrides = self.overrides.of(index);
             // A joint has at most one override, and joints are fewer than 2^16.
             w.u16(overrides.len() as u16);
             for o in overrides {
@@ -66,16 +61,16 @@ impl PoolSnapshot {
                 write_rows(w, &o.local);
             }
             for at in index * layers..(index + 1) * layers {
-                layer::write(w, &state.entries.stored(at), state.clock);
+                layer::write(w, &self.entries.stored(at), self.clock);
             }
         }
-        w.count(state.free.len());
-        state.free.iter().for_each(|&index| w.u32(index));
+        w.count(self.free.len());
+        self.free.iter().for_each(|&index| w.u32(index));
     }
 }
 
 /// Reads instances. Returns their state, and whether each is scheduled.
-pub(super) fn read(
+pub(in crate::playback) fn read(
     r: &mut Reader<'_>,
     identity: &PoolIdentity,
     spaces: &Arena<Space>,
@@ -86,7 +81,7 @@ pub(super) fn read(
     let mut state = State {
         clock: Clock::of_parts((ticks, backwards)),
         evicted: r.u64("actions evicted")?,
-        places: roots.then(Vec::new),
+        world_wide: roots.then(Vec::new),
         ..State::default()
     };
     let least = PER_INSTANCE + PER_DEAD_LAYER * layers;
@@ -94,8 +89,8 @@ pub(super) fn read(
     state.reserve_exact(count, layers);
     let mut scheduled = Vec::with_capacity(count);
     for index in 0..count {
-        let due = read_one(r, (identity, spaces), &mut state, index)?;
-        scheduled.push(due);
+        let is_scheduled = read_one(r, (identity, spaces), &mut state, index)?;
+        scheduled.push(is_scheduled);
     }
     let free = r.count("free indices", 4, MAX_INSTANCES)?;
     let mut taken = state.alive.clone();
@@ -129,8 +124,8 @@ fn read_one(
     state.append(layers);
     state.generation[index] = generation;
     state.alive[index] = alive;
-    if let Some(places) = &mut state.places {
-        places.push(DAffine3::IDENTITY);
+    if let Some(wide) = &mut state.world_wide {
+        wide.push(DAffine3::IDENTITY);
     }
     if !alive {
         r.needs(!visible && !scheduled, "an instance is gone and has flags")?;
@@ -139,15 +134,15 @@ fn read_one(
     }
     state.visible[index] = visible;
     state.speed[index] = r.f32("speed of an instance", -MAX_SPEED, MAX_SPEED)?;
-    match &mut state.places {
+    match &mut state.world_wide {
         None => state.world[index] = read_rows(r, "world transform")?,
-        Some(places) => {
-            let mut place = [0.0; 12];
-            for v in &mut place {
+        Some(wide) => {
+            let mut columns = [0.0; 12];
+            for v in &mut columns {
                 *v = r.f64("world transform", f64::MIN, f64::MAX)?;
             }
-            places[index] = DAffine3::from_cols_array(&place);
-            state.world[index] = narrow(&places[index]);
+            wide[index] = DAffine3::from_cols_array(&columns);
+            state.world[index] = narrow(&wide[index]);
             let within = is_world(&state.world[index]);
             r.needs(within, "a world transform is beyond its limit")?;
         }
@@ -162,8 +157,7 @@ fn read_one(
             layer,
         };
         let stored = layer::read(r, &context)?;
-        let entries: &mut Entries = &mut state.entries;
-        entries.restore(index * layers + number, &stored);
+        state.entries.restore(index * layers + number, &stored);
     }
     Ok(scheduled)
 }

@@ -1,0 +1,87 @@
+//! The clips and blend spaces of a pool, and the tables of its rig and details that follow them.
+
+use super::Pool;
+use crate::clip::Clip;
+use crate::evaluate::TierDetail;
+use crate::playback::PlaybackError;
+use crate::playback::ids::{BlendSpaceId, ClipId};
+use crate::simd::SimdLevel;
+use std::sync::Arc;
+
+impl Pool {
+    /// Updates all that follows from the set of loaded clips: bounds, root lane, tables.
+    pub(super) fn fit_clips(&mut self) {
+        self.clip_changes += 1;
+        self.bounds.forget();
+        let clips = self.library.clips();
+        self.roots.fit(self.library.rig(), clips);
+        let indices = 0..clips.len();
+        self.tables.set_clips(indices.map(|index| clips.get(index as u16).cloned()));
+    }
+
+    pub fn add_clip(&mut self, clip: Arc<Clip>) -> Result<ClipId, PlaybackError> {
+        let clip = self.library.add_clip(clip)?;
+        self.fit_clips();
+        Ok(clip)
+    }
+
+    pub fn unload_clip(&mut self, clip: ClipId) -> Result<Arc<Clip>, PlaybackError> {
+        let unloaded = self.library.unload_clip(clip, self.state.all_actions())?;
+        self.fit_clips();
+        Ok(unloaded)
+    }
+
+    pub fn add_space(&mut self, points: &[(f32, ClipId)]) -> Result<BlendSpaceId, PlaybackError> {
+        let (space, adopted) = self.library.add_space(points)?;
+        if adopted {
+            self.fit_clips();
+        }
+        // Actions may have two clips from now on.
+        self.clip_changes += 1;
+        Ok(space)
+    }
+
+    pub fn remove_space(&mut self, space: BlendSpaceId) -> Result<(), PlaybackError> {
+        self.library.remove_space(space, self.state.all_actions())
+    }
+
+    /// Fits the tables to a level of another register width.
+    #[inline]
+    pub fn fit_level(&mut self, level: SimdLevel) {
+        self.tables.fit_level(level);
+    }
+
+    /// Makes the details that tiers request, one per tier; `None` requests the full rig. Existing details are kept.
+    pub fn set_details<'a>(&mut self, requested: impl Iterator<Item = Option<&'a TierDetail>>) {
+        let watched: Vec<u16> = self.watched.shared().collect();
+        self.tables.set_details(requested, &watched);
+    }
+
+    pub fn clear_details(&mut self) {
+        self.tables.clear_details();
+    }
+
+    /// Makes every detail evaluate the joints that all instances watch. Returns whether a detail has changed.
+    pub fn watch_details(&mut self) -> bool {
+        let watched: Vec<u16> = self.watched.shared().collect();
+        self.tables.watch_details(&watched)
+    }
+
+    /// The number of the detail with which an instance is evaluated in a tier; 0, the full rig, if it has overrides or
+    /// watches joints that not all instances watch.
+    #[inline]
+    pub fn detail_of(&self, index: usize, tier: u8) -> u8 {
+        let number = self.tables.details().of_tier(tier);
+        if number != 0 && self.needs_all_joints(index) {
+            return 0;
+        }
+        number
+    }
+
+    /// Whether an instance has overrides, or watches joints that not all instances watch.
+    #[inline]
+    pub(super) fn needs_all_joints(&self, index: usize) -> bool {
+        !self.state.overrides().of(index).is_empty()
+            || !self.watched.is_empty() && self.watched.watches_own(index)
+    }
+}
