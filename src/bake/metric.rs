@@ -197,10 +197,7 @@ pub(super) fn check(clip: &Clip, skeleton: &Skeleton) -> Result<(), BakeError> {
 
 /// All distinct key times of a clip, sorted.
 pub(super) fn key_times(clip: &Clip) -> Vec<f32> {
-    let mut times = match clip.times.is_empty() {
-        true => vec![0.0],
-        false => clip.times.clone(),
-    };
+    let mut times = if clip.times.is_empty() { vec![0.0] } else { clip.times.clone() };
     times.sort_by(f32::total_cmp);
     times.dedup();
     times
@@ -298,10 +295,7 @@ fn turns(clip: &Clip, times: &[f32]) -> Vec<f32> {
 fn apart_by(p: &[f64; 4], q: &[f64; 4]) -> f64 {
     let dot = |p: &[f64; 4], q: &[f64; 4]| -> f64 { (0..4).map(|c| p[c] * q[c]).sum() };
     let lengths = (dot(p, p) * dot(q, q)).sqrt();
-    match lengths > 0.0 {
-        true => (dot(p, q) / lengths).clamp(-1.0, 1.0).acos(),
-        false => 0.0,
-    }
+    if lengths > 0.0 { (dot(p, q) / lengths).clamp(-1.0, 1.0).acos() } else { 0.0 }
 }
 
 /// A clip with the scratch data of the sample job.

@@ -357,9 +357,7 @@ fn nearest_turn<S: Simd>(
     derived: Option<(usize, bool)>,
 ) -> Turn<S> {
     let near = [nearest(q[0], step), nearest(q[1], step), nearest(q[2], step), nearest(q[3], step)];
-    let Some((largest, negative)) = derived else {
-        return near;
-    };
+    let Some((largest, negative)) = derived else { return near };
     let mut out = near;
     let mut square = f64x8::splat(simd, 0.0);
     let mut c = 0;
@@ -388,9 +386,7 @@ fn is_sparse(tracks: &Tracks, track: &JointTrack) -> bool {
 fn between(tracks: &Tracks, track: &JointTrack, values: &[Local]) -> Vec<Local> {
     let mut out = values.to_vec();
     for (which, (channel, first)) in CHANNELS.into_iter().enumerate() {
-        let ChannelForm::Moving { timeline, hold } = track.forms[which] else {
-            continue;
-        };
+        let ChannelForm::Moving { timeline, hold } = track.forms[which] else { continue };
         let timeline = &tracks.timelines[timeline];
         for (i, &(key, t)) in timeline.cursors.iter().enumerate() {
             let t = if hold && t < 1.0 { 0.0 } else { t };

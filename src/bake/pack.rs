@@ -159,9 +159,7 @@ impl Packer<'_> {
     /// The value of a lane that no longer moves.
     fn constant(&self, channel: Channel, b: &Block, l: usize) -> [f32; 4] {
         let raw = self.raw.constant(channel, b, l);
-        let Some((joint, which, at)) = joint(self.skeleton, channel, b, l) else {
-            return raw;
-        };
+        let Some((joint, which, at)) = joint(self.skeleton, channel, b, l) else { return raw };
         if self.tracks.joints[joint].forms[which] != ChannelForm::Constant {
             return raw;
         }

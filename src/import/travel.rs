@@ -17,9 +17,7 @@ const BODY: usize = 2;
 /// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
 /// carries at least half of the joints of its body, in model space.
 pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut Vec<ReportEntry>) {
-    let Some(rest) = Rest::of(scene) else {
-        return;
-    };
+    let Some(rest) = Rest::of(scene) else { return };
     let items: Vec<String> = (scene.clips.iter().enumerate())
         .filter_map(|(index, clip)| {
             let far = clip.tracks.iter().filter(|t| rest.carries(t.node));

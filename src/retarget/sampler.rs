@@ -111,10 +111,7 @@ impl Sampling {
         }
         let mut values = Vec::with_capacity(4 * keys.len());
         keys.iter().for_each(|key| key.1.put(&mut values));
-        let interpolation = match self.step {
-            true => Interpolation::Step,
-            false => Interpolation::Linear,
-        };
+        let interpolation = if self.step { Interpolation::Step } else { Interpolation::Linear };
         let times = keys.iter().map(|key| key.0).collect();
         Ok((Keys { times, interpolation, values }, worst))
     }

@@ -29,9 +29,7 @@ pub fn tracks(
     }
     let (from, pairs) = (names(source), pairs());
     for track in &raw.tracks {
-        let Some(scalar) = track.node.checked_sub(source.len()) else {
-            continue;
-        };
+        let Some(scalar) = track.node.checked_sub(source.len()) else { continue };
         let places = pairs.get(scalar).map_or(&[][..], Vec::as_slice);
         tracks.extend(
             places.iter().map(|place| RawTrack { node: target.len() + place, ..track.clone() }),

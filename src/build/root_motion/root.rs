@@ -325,9 +325,7 @@ impl Root {
 
     /// Without rotation: the translation track keeps its interpolation and keys but loses the chosen axes.
     fn keep_in_place(&self, clip: &mut RawClip) {
-        let Some((index, curve)) = &self.translation else {
-            return;
-        };
+        let Some((index, curve)) = &self.translation else { return };
         let linear: DMat3 = self.above.matrix3;
         let taken = linear.inverse() * DMat3::from_diagonal(self.axes) * linear;
         let start = self.local_translation(0.0);

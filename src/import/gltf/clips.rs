@@ -124,16 +124,12 @@ fn property(path: &str) -> Option<RawChannel> {
 impl Clips<'_, '_> {
     /// Reads an animation; `None`, with a report entry, if its times are broken.
     fn clip(&mut self, animation: Animation, place: &str) -> Result<Option<RawClip>, Fault> {
-        let Some(span) = self.span(&animation, place)? else {
-            return Ok(None);
-        };
+        let Some(span) = self.span(&animation, place)? else { return Ok(None) };
         let mut tracks = Vec::with_capacity(animation.channels.len());
         let mut seen = HashSet::new();
         for (index, channel) in animation.channels.iter().enumerate() {
             let here = format!("{place}, channel {index}");
-            let Some((node, property)) = self.target(channel, &here)? else {
-                continue;
-            };
+            let Some((node, property)) = self.target(channel, &here)? else { continue };
             if !seen.insert((node, property)) {
                 let message = format!("node {node} already has a channel for {property}");
                 self.notes.dropped(here, message);
@@ -246,9 +242,7 @@ impl Clips<'_, '_> {
     /// Reports the channels that do not animate a node: their number, and the first.
     fn report_pointers(&mut self) {
         let OtherPointers { first, all } = std::mem::take(&mut self.pointers);
-        let Some((place, pointer)) = first else {
-            return;
-        };
+        let Some((place, pointer)) = first else { return };
         let which = match (all.len(), pointer.is_empty()) {
             (1, true) => "animates by a pointer that it lacks".to_owned(),
             (1, false) => format!("animates {pointer:?}, which is no property of a node"),

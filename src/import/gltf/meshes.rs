@@ -206,9 +206,7 @@ impl PrimitiveReader<'_, '_> {
     }
 
     fn colors(&mut self, vertices: usize) -> Result<Vec<[f32; 4]>, Fault> {
-        let Some(accessor) = self.attribute(Semantic::Colors(0)) else {
-            return Ok(Vec::new());
-        };
+        let Some(accessor) = self.attribute(Semantic::Colors(0)) else { return Ok(Vec::new()) };
         let (name, expected) = ("COLOR_0", "VEC3 or VEC4");
         let shapes = [Type::Vec3, Type::Vec4];
         let info =

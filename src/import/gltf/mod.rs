@@ -137,9 +137,7 @@ fn read(
 fn smallest_skins(document: &document::Document) -> Vec<Option<usize>> {
     let mut slots = vec![None; document.meshes.len()];
     for node in &document.nodes {
-        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
-            continue;
-        };
+        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else { continue };
         let joints = document.skins.get(skin.value()).map(|s| s.joints.len());
         if let (Some(slot), Some(joints)) = (slots.get_mut(mesh.value()), joints) {
             *slot = Some(slot.map_or(joints, |least: usize| least.min(joints)));

@@ -300,9 +300,7 @@ impl<'t> Scan<'t, '_> {
     /// Records a number or a word.
     fn token(&mut self, span: Range<usize>) -> Result<(), Kind> {
         let token = &self.text[span.clone()];
-        let Some(open) = self.stack.last_mut() else {
-            return Ok(());
-        };
+        let Some(open) = self.stack.last_mut() else { return Ok(()) };
         if token == b"null" && open.object && !open.extras {
             if let Some(member) = open.members.last_mut() {
                 member.gone = true;
@@ -328,9 +326,7 @@ impl<'t> Scan<'t, '_> {
     fn member(&mut self, span: Range<usize>) -> Result<(), Kind> {
         self.memory.charge(MEMBER_BYTES)?;
         let key = decoded(&self.text[span.clone()]);
-        let Some(open) = self.stack.last_mut() else {
-            return Ok(());
-        };
+        let Some(open) = self.stack.last_mut() else { return Ok(()) };
         open.key = false;
         let index = open.members.len();
         if index == COMPARED {

@@ -111,9 +111,7 @@ struct Referred {
 /// `base` is the file's folder. Buffers come first, then images, in the file's order. Embedded data and
 /// URIs that the options reject are left out; the list is empty if the bytes are not glTF.
 pub fn external_files(bytes: &[u8], base: &Path, options: &ImportOptions) -> Vec<PathBuf> {
-    let Ok(container) = container::split(bytes) else {
-        return Vec::new();
-    };
+    let Ok(container) = container::split(bytes) else { return Vec::new() };
     let mut memory = MemoryLimit::new(bytes.len() as u64, None);
     let Ok((text, _)) = plain(container.json, &mut memory, &mut Notes::default()) else {
         return Vec::new();

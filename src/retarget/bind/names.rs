@@ -73,10 +73,7 @@ impl Numbered {
     pub fn strip<'a>(&self, name: &'a str) -> &'a str {
         let name = unprefixed(name);
         let stem = unnumbered(name);
-        match stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) {
-            true => name,
-            false => stem,
-        }
+        if stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) { name } else { stem }
     }
 }
 
@@ -176,9 +173,7 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
         let mut to: Vec<(String, Vec<u16>)> = by_key(target, &taken, key).into_iter().collect();
         to.sort();
         for (name, targets) in to {
-            let Some(sources) = from.get(&name) else {
-                continue;
-            };
+            let Some(sources) = from.get(&name) else { continue };
             if let ([a], [b]) = (sources.as_slice(), targets.as_slice()) {
                 found[usize::from(*b)] = Some((*a, how));
                 used[usize::from(*a)] = true;
@@ -286,9 +281,7 @@ fn copies(
     }
     // Parents come before their children.
     for joint in 0..target.len() {
-        let (None, Some(name)) = (found[joint], &to[joint]) else {
-            continue;
-        };
+        let (None, Some(name)) = (found[joint], &to[joint]) else { continue };
         let top = tops.get(name.as_str()).copied().flatten();
         let single = |above| match there.get(&(name.as_str(), above)) {
             Some(&(joint, 1)) => Some(joint),
@@ -356,10 +349,7 @@ fn above(
         let at = usize::from(parent);
         let named = own.get(at).and_then(Option::as_deref);
         let named = named.is_some_and(|name| other.contains(name));
-        all.push(match named {
-            true => Some(parent),
-            false => all.get(at).copied().flatten(),
-        });
+        all.push(if named { Some(parent) } else { all.get(at).copied().flatten() });
     }
     all
 }

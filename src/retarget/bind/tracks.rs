@@ -269,10 +269,7 @@ impl Maker<'_> {
                 let mut right = product(after, now);
                 if locals.additive {
                     let own = locals.rest_rotation(step.joint);
-                    match step.inverse {
-                        true => right = own.inverse() * right,
-                        false => left *= own,
-                    }
+                    if step.inverse { right = own.inverse() * right } else { left *= own }
                 }
                 if let Some(from) = locals.track(step.joint, R) {
                     self.put(R, turned(from, unit(left), unit(right), step.inverse), made);
@@ -297,12 +294,8 @@ impl Maker<'_> {
         made: &mut Made,
     ) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
-        let Some((last, before)) = route.steps.split_last() else {
-            return Ok(());
-        };
-        let Some(place) = self.place(way).filter(|_| self.is_placed()) else {
-            return Ok(());
-        };
+        let Some((last, before)) = route.steps.split_last() else { return Ok(()) };
+        let Some(place) = self.place(way).filter(|_| self.is_placed()) else { return Ok(()) };
         let moves = |step: &&Step| {
             CHANNELS.iter().any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
         };
@@ -390,9 +383,7 @@ impl Maker<'_> {
     /// Scales are relative to the rest pose: the target keeps its own.
     fn scale(&self, made: &mut Made) {
         let joint = self.route.source;
-        let Some(from) = self.locals.curve(joint, S) else {
-            return;
-        };
+        let Some(from) = self.locals.curve(joint, S) else { return };
         let factor = self.scale_factor();
         made.scales_kept += usize::from(self.locals.moves(joint, S));
         self.put(S, mapped_vectors(from, |v| v * factor, |v| v * factor), made);

@@ -286,9 +286,7 @@ impl<'a> Joints<'a> {
                 _ => self.named(table, bone, above.map(|a| a.1)),
             };
             let free = |j: &usize| arm != Some(*j) && found.iter().all(|f| f.1 != *j);
-            let Some(joint) = joint.filter(free) else {
-                continue;
-            };
+            let Some(joint) = joint.filter(free) else { continue };
             let placed = above.is_none_or(|a| is_below(self.skeleton, joint, a.1));
             if placed || is_loose(bone) {
                 found.push((bone, joint));
@@ -321,9 +319,7 @@ impl<'a> Joints<'a> {
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
-                let Some(joints) = self.by_name.get(&name.replace('~', side)) else {
-                    continue;
-                };
+                let Some(joints) = self.by_name.get(&name.replace('~', side)) else { continue };
                 let rank = |&&j: &&usize| {
                     let placed = above.is_none_or(|a| is_below(self.skeleton, j, a));
                     (placed, self.below[j], std::cmp::Reverse(j))

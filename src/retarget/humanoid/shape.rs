@@ -98,9 +98,7 @@ impl<'a> Tree<'a> {
         for (from, children) in self.children.iter().enumerate() {
             for (n, &a) in children.iter().enumerate() {
                 for &b in &children[n + 1..] {
-                    let Some(less) = left.checked_sub(1) else {
-                        return all;
-                    };
+                    let Some(less) = left.checked_sub(1) else { return all };
                     left = less;
                     if !alike(self.distance(from, a), self.distance(from, b)) {
                         continue;
@@ -121,9 +119,7 @@ impl<'a> Tree<'a> {
         let mut best = (0.0, Vec::new());
         for &x in self.children[a].iter().filter(|_| deep > 0) {
             for &y in &self.children[b] {
-                let Some(less) = left.checked_sub(1) else {
-                    break;
-                };
+                let Some(less) = left.checked_sub(1) else { break };
                 *left = less;
                 let lengths = [self.distance(a, x), self.distance(b, y)];
                 if !alike(lengths[0], lengths[1]) {
@@ -183,9 +179,7 @@ impl<'a> Tree<'a> {
         for (legs, leg, low) in &legs {
             for arms in twins {
                 let body = Parts { tree: self, up, legs, leg: *leg, arms, twins };
-                let Some((cost, pairs)) = body.bones() else {
-                    continue;
-                };
+                let Some((cost, pairs)) = body.bones() else { continue };
                 // Legs reach the ground; skirts and coats do not.
                 let cost = cost + (low - lowest) / self.size(&legs.chain, *leg);
                 if best.as_ref().is_none_or(|b| cost < b.0) {
