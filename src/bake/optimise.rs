@@ -104,10 +104,7 @@ fn search(tracks: &Tracks, target: f64) -> (State<'_>, bool) {
 /// The code of the step of a channel for a share of the error, metres.
 fn code_of(track: &JointTrack, which: usize, share: f64) -> u16 {
     let lever = track.levers[which];
-    let part = match track.forms[which] {
-        ChannelForm::Constant => CONSTANT,
-        _ => 1.0,
-    };
+    let part = if track.forms[which] == ChannelForm::Constant { CONSTANT } else { 1.0 };
     code_below(share * part / lever * track.units[which]).max(track.finest[which])
 }
 

@@ -143,10 +143,7 @@ impl Packer<'_> {
             let times = &self.tracks.timelines[b.timeline as usize].at;
             let values = &self.built.values[joint];
             for (k, &time) in times.iter().enumerate() {
-                let i = match form {
-                    Some(ChannelForm::Constant) => 0,
-                    _ => time,
-                };
+                let i = if form == Some(ChannelForm::Constant) { 0 } else { time };
                 let mut value = [0.0; 4];
                 for (c, v) in value.iter_mut().enumerate().take(channel.components()) {
                     *v = values[i / TIMES][at + c].0[i % TIMES] as f32;

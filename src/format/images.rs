@@ -82,10 +82,7 @@ pub(super) fn read(
     form: u32,
     mode: ImageMode,
 ) -> Result<Option<ImageData>, ReadError> {
-    match form {
-        ENCODED => read_encoded(r, mode),
-        _ => read_sized(r, mode),
-    }
+    if form == ENCODED { read_encoded(r, mode) } else { read_sized(r, mode) }
 }
 
 fn read_encoded(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, ReadError> {

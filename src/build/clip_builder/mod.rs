@@ -114,10 +114,7 @@ impl ClipBuilder<'_> {
             name,
             duration: raw.duration,
             markers: raw.markers.clone(),
-            kind: match reference {
-                None => ClipKind::Full,
-                Some(_) => ClipKind::Additive,
-            },
+            kind: if reference.is_some() { ClipKind::Additive } else { ClipKind::Full },
             root_motion,
             ..ClipParts::default()
         };
@@ -452,10 +449,7 @@ fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
 
 /// The size below which a component is noise.
 fn noise(lane: &Lane) -> f32 {
-    match lane.curve.width {
-        4 => NOISE,
-        _ => noise_length(lane.frame),
-    }
+    if lane.curve.width == 4 { NOISE } else { noise_length(lane.frame) }
 }
 
 /// Writes a lane's key `k`.

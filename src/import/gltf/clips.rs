@@ -383,10 +383,7 @@ impl Clips<'_, '_> {
             }
         };
         let info = self.buffers.info_of(sampler.output, &shapes, expected)?;
-        let parts = match interpolation {
-            Interpolation::CubicSpline => 3,
-            _ => 1,
-        };
+        let parts = if interpolation == Interpolation::CubicSpline { 3 } else { 1 };
         let per_key = parts * width / info.components();
         let wanted = times.times.len().saturating_mul(per_key);
         if info.count != wanted {
@@ -467,10 +464,7 @@ impl Clips<'_, '_> {
 
 /// The last part of a place: `channel 3` of `animation 0, channel 3`.
 fn short_channel(place: &str) -> String {
-    match place.rfind("channel ") {
-        Some(start) => place[start..].to_owned(),
-        None => place.to_owned(),
-    }
+    place.rfind("channel ").map_or(place, |start| &place[start..]).to_owned()
 }
 
 /// Checks that times are finite and do not decrease.

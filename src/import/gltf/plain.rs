@@ -21,40 +21,15 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Keys of integers in glTF 2.0 and in the extensions that are read. Arrays under them are arrays of integers. The only
-/// other integers are in `attributes` and `targets`, whose keys are names of attributes.
-const INTEGERS: [&str; 31] = [
-    "buffer",
-    "bufferView",
-    "byteLength",
-    "byteOffset",
-    "byteStride",
-    "camera",
-    "children",
-    "componentType",
-    "count",
-    "index",
-    "indices",
-    "input",
-    "inverseBindMatrices",
-    "joints",
-    "magFilter",
-    "material",
-    "mesh",
-    "minFilter",
-    "mode",
-    "node",
-    "nodes",
-    "output",
-    "sampler",
-    "scene",
-    "skeleton",
-    "skin",
-    "source",
-    "target",
-    "texCoord",
-    "wrapS",
-    "wrapT",
+/// Keys of integers in glTF 2.0 and in the extensions that are read: of buffers and accessors; of nodes, skins and scenes;
+/// of animations; of meshes and materials. Arrays under them are arrays of integers. The only other integers are in
+/// `attributes` and `targets`, whose keys are names of attributes.
+const INTEGERS: [&[&str]; 5] = [
+    &["buffer", "bufferView", "byteLength", "byteOffset", "byteStride", "componentType", "count"],
+    &["camera", "children", "inverseBindMatrices", "joints", "mesh", "nodes", "scene", "skeleton"],
+    &["input", "node", "output", "sampler", "target", "skin"],
+    &["index", "indices", "material", "mode", "source", "texCoord"],
+    &["magFilter", "minFilter", "wrapS", "wrapT"],
 ];
 
 /// Bound of integers, 2^53: below it f64 distinguishes all; glTF allows no others.
@@ -292,7 +267,7 @@ impl<'t> Scan<'t, '_> {
             Some(open) if !open.object => open.integers,
             Some(open) => {
                 let key = open.members.last().map(|m| &*m.key);
-                open.map || key.is_some_and(|key| INTEGERS.contains(&key))
+                open.map || key.is_some_and(|key| INTEGERS.iter().any(|keys| keys.contains(&key)))
             }
         }
     }

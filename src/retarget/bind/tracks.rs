@@ -367,10 +367,8 @@ impl Maker<'_> {
     fn leaves(&self) -> Option<f64> {
         let moved = |step: &Step| {
             let curve = self.locals.curve(step.joint, T)?;
-            let base = match self.locals.additive {
-                true => DVec3::ZERO,
-                false => self.locals.rest(step.joint).translation.as_dvec3(),
-            };
+            let rest = self.locals.rest(step.joint).translation.as_dvec3();
+            let base = if self.locals.additive { DVec3::ZERO } else { rest };
             let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
             let most = (0..curve.times.len()).map(key).fold(0.0, f64::max);
             let unit = frame_scale(self.locals.skeleton, &self.binding.scales[0], step.joint);

@@ -89,10 +89,7 @@ impl HumanoidMap {
         }
         Err(RetargetError::NoHumanoid {
             tables: TABLES.len(),
-            best: match best.origin {
-                MapOrigin::Names(table) => table,
-                _ => "",
-            },
+            best: if let MapOrigin::Names(table) = best.origin { table } else { "" },
             found: best.pairs.len(),
             lacking: Self::unchecked(&best.pairs, best.origin).lacking().collect(),
         })
@@ -314,11 +311,12 @@ impl<'a> Joints<'a> {
                 continue;
             }
             for name in names.filter(|name| !name.is_empty()) {
-                let sided = name.contains('~');
+                let sided = name.contains(['~', '|']);
                 let applies = row == bone || sided;
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
+                let name = name.split('|').nth(usize::from(right)).unwrap_or(name);
                 let Some(joints) = self.by_name.get(&name.replace('~', side)) else { continue };
                 let rank = |&&j: &&usize| {
                     let placed = above.is_none_or(|a| is_below(self.skeleton, j, a));

@@ -447,10 +447,8 @@ impl Parts<'_> {
         let agree = agree.sum::<i32>();
         let swapped = agree < 0;
         let unsure = if agree == 0 { unsure } else { TOLD };
-        pairs.extend(limbs.into_iter().map(|(bone, joint)| match swapped {
-            true => (bone.mirrored(), joint),
-            false => (bone, joint),
-        }));
+        let sided = |bone: B| if swapped { bone.mirrored() } else { bone };
+        pairs.extend(limbs.into_iter().map(|(bone, joint)| (sided(bone), joint)));
 
         let off = |value: f64, usual: f64, free: f64| ((value / usual).ln().abs() - free).max(0.0);
         let reach = tree.size(&arms.chain, arm);
