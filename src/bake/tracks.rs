@@ -1,9 +1,9 @@
 //! The input of the optimiser: the transforms of a raw clip at all its key times, joint by joint.
 
 use super::locals::{Locals, Normalise};
-use super::metric::key_times;
 use super::reference::{locate, value};
 use super::shells::{LEAST_LENGTH, Shell, magnitudes, rounding, shells};
+use super::times::key_times;
 use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step, unit as unit_of};

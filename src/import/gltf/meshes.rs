@@ -158,10 +158,7 @@ impl PrimitiveReader<'_, '_> {
         name: &'static str,
         semantic: Semantic,
         vertices: usize,
-    ) -> Result<Vec<[f32; N]>, Fault>
-    where
-        [f32; N]: bytemuck::Pod,
-    {
+    ) -> Result<Vec<[f32; N]>, Fault> {
         match self.attribute(semantic) {
             Some(accessor) => self.rows(name, accessor, Integers::AsDeclared, Some(vertices)),
             None => Ok(Vec::new()),
@@ -175,10 +172,7 @@ impl PrimitiveReader<'_, '_> {
         accessor: usize,
         integers: Integers,
         vertices: Option<usize>,
-    ) -> Result<Vec<[f32; N]>, Fault>
-    where
-        [f32; N]: bytemuck::Pod,
-    {
+    ) -> Result<Vec<[f32; N]>, Fault> {
         let (shape, expected) = match N {
             2 => (Type::Vec2, "VEC2"),
             3 => (Type::Vec3, "VEC3"),

@@ -38,7 +38,7 @@ use crate::mesh::ImageMode;
 use crate::raw::RawScene;
 use buffers::Buffers;
 use error::Fault;
-use limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
+use limits::{MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
 
