@@ -1,17 +1,15 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::ImportOptions;
-use super::bvh;
 use super::error::{Fault, ImportError};
 use super::fault::invalid;
 use super::gltf::{self, MAX_FILE_BYTES, external_files};
 use super::markers::{add_markers, marker_file, read_markers};
 use super::read_file::read_file;
 use super::travel;
+use super::{ImportOptions, bvh};
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
-use crate::raw::RawScene;
-use crate::raw::ReportEntry;
+use crate::raw::{RawScene, ReportEntry};
 use crate::rig::Rig;
 use crate::words::shorten;
 use std::path::Path;

@@ -1,9 +1,7 @@
 //! Clips that end at another place than they begin: each loop jumps back, unless root motion is extracted from them.
 
 use super::repeated::{LISTED, list};
-use crate::raw::UpAxis;
-use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack};
-use crate::raw::{ReportEntry, Severity};
+use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack, ReportEntry, Severity, UpAxis};
 use crate::words::shorten;
 use glam::{DAffine3, DVec3};
 

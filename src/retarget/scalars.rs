@@ -11,10 +11,8 @@ pub fn by_name_or_index(source: &Skeleton, target: &Skeleton) -> (Vec<Vec<usize>
     let (source, target) = (names(source), names(target));
     let named = scalar_pairs(&source, &target);
     let none = named.iter().all(Vec::is_empty);
-    match scalars_by_index(&source, &target).filter(|_| none) {
-        Some(pairs) => (pairs, true),
-        None => (named, false),
-    }
+    let by_index = scalars_by_index(&source, &target).filter(|_| none);
+    by_index.map_or((named, false), |pairs| (pairs, true))
 }
 
 /// The tracks of scalars that the target has too, with nodes numbered from its number of joints on; and the names of the

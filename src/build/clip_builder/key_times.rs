@@ -123,7 +123,10 @@ fn grid(own: &[f32], moving: &[&Lane], max_angle: f64, rate: f64) -> Option<Vec<
         // Without room for a multiple the times are kept.
         let parts = parts.max().unwrap_or(1).clamp(1, most.max(1));
         // The times of the lanes are kept bit for bit.
-        let time = |k: usize| if k % parts == 0 { own[k / parts] } else { place(k, steps * parts) };
+        let time = |k: usize| match k % parts {
+            0 => own[k / parts],
+            _ => place(k, steps * parts),
+        };
         let times: Vec<f32> = (0..=steps * parts).map(time).collect();
         return Some(times).filter(|t| usable(t)).or(Some(own.to_vec()));
     }

@@ -8,8 +8,7 @@ use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::error::BuildError;
 use crate::math::{Rigid, angle};
-use crate::raw::UpAxis;
-use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack, UpAxis};
 use crate::words::shorten;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 

@@ -2,9 +2,8 @@
 
 use super::map::{HumanoidMap, MapOrigin};
 use crate::retarget::error::RetargetError;
-use crate::skeleton::HumanBone;
-use crate::skeleton::{JointRef, Skeleton};
-use crate::words::brief;
+use crate::skeleton::{HumanBone, JointRef, Skeleton};
+use crate::words::without_place;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 
@@ -57,13 +56,8 @@ impl HumanoidMap {
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let members: Members = serde_json::from_str(text).map_err(|error| {
-            let message = error.to_string();
-            let end = message.rfind(" at line ").unwrap_or(message.len());
-            RetargetError::MapJson {
-                line: error.line(),
-                column: error.column(),
-                message: brief(&message[..end].replace(['\n', '\r'], " ")),
-            }
+            let (line, column) = (error.line(), error.column());
+            RetargetError::MapJson { line, column, message: without_place(&error) }
         })?;
         let mut pairs = Vec::new();
         for (name, named) in &members.0 {
