@@ -17,7 +17,7 @@ const BESIDE: [f32; 2] = [0.21, 0.79];
 /// A rotation between two keys, radians, up to which normalised lerp and slerp are within 4e-6 of the reach.
 const SMALL_TURN: f32 = 0.1;
 /// A rotation up to which two times between keys suffice, radians: an arc of a quarter of it is straight within
-/// [`BETWEEN`].
+/// [`BETWEEN`](super::metric::BETWEEN).
 const WIDE_TURN: f32 = 0.35;
 /// Rotation between two measured times beyond that, radians.
 const TURN_STEP: f32 = 0.1;
