@@ -154,10 +154,7 @@ impl Likeness {
     }
 
     fn max(self, other: Self) -> Self {
-        match other.share > self.share {
-            true => other,
-            false => self,
-        }
+        if other.share > self.share { other } else { self }
     }
 }
 
@@ -166,10 +163,7 @@ fn likeness(wanted: &str, name: &str) -> Likeness {
     if wanted == name {
         return Likeness::of_whole(1.0);
     }
-    let (shorter, longer) = match wanted.len() < name.len() {
-        true => (wanted, name),
-        false => (name, wanted),
-    };
+    let (shorter, longer) = if wanted.len() < name.len() { (wanted, name) } else { (name, wanted) };
     let share = shorter.len() as f64 / longer.len().max(1) as f64;
     if shorter.chars().count() >= LEAST_PART && longer.contains(shorter) {
         return Likeness::of_whole(0.8 + 0.15 * share);

@@ -45,6 +45,15 @@ pub(crate) fn brief(message: &impl std::fmt::Display) -> String {
     }
 }
 
+/// The message of a JSON parser on one line, without the place at its end.
+#[cfg(feature = "gltf")]
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    let end = message.rfind(" at line ").unwrap_or(message.len());
+    // The parser quotes the text, including line breaks.
+    brief(&message[..end].replace(['\n', '\r'], " "))
+}
+
 /// The decimal exponents between which a number is shown without one.
 const PLAIN: std::ops::Range<f64> = 1e-5..1e16;
 

@@ -8,12 +8,14 @@ mod locals;
 mod metric;
 mod optimise;
 mod pack;
+mod quantise;
 mod reference;
 mod report;
 mod shells;
 mod source;
 #[cfg(test)]
 mod tests;
+mod times;
 mod tracks;
 mod transforms;
 
@@ -53,7 +55,7 @@ pub const MAX_BAKED_KEYS: usize = 1 << 24;
 /// If the clip is not of the skeleton, or larger than [`MAX_BAKED_KEYS`].
 pub fn bake_memory(clip: &Clip, skeleton: &Skeleton) -> Result<u64, BakeError> {
     metric::check(clip, skeleton)?;
-    let keys = metric::key_times(clip).len() as u64 * skeleton.len() as u64;
+    let keys = times::key_times(clip).len() as u64 * skeleton.len() as u64;
     Ok(keys * BAKE_BYTES_PER_KEY)
 }
 

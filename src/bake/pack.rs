@@ -143,10 +143,7 @@ impl Packer<'_> {
             let times = &self.tracks.timelines[b.timeline as usize].at;
             let values = &self.built.values[joint];
             for (k, &time) in times.iter().enumerate() {
-                let i = match form {
-                    Some(ChannelForm::Constant) => 0,
-                    _ => time,
-                };
+                let i = if form == Some(ChannelForm::Constant) { 0 } else { time };
                 let mut value = [0.0; 4];
                 for (c, v) in value.iter_mut().enumerate().take(channel.components()) {
                     *v = values[i / TIMES][at + c].0[i % TIMES] as f32;
@@ -159,9 +156,7 @@ impl Packer<'_> {
     /// The value of a lane that no longer moves.
     fn constant(&self, channel: Channel, b: &Block, l: usize) -> [f32; 4] {
         let raw = self.raw.constant(channel, b, l);
-        let Some((joint, which, at)) = joint(self.skeleton, channel, b, l) else {
-            return raw;
-        };
+        let Some((joint, which, at)) = joint(self.skeleton, channel, b, l) else { return raw };
         if self.tracks.joints[joint].forms[which] != ChannelForm::Constant {
             return raw;
         }

@@ -120,10 +120,7 @@ fn range(
 
 /// The least and the greatest magnitude of the numbers in a range.
 pub(super) fn magnitudes([low, high]: [f64; 2]) -> [f64; 2] {
-    let least = match low <= 0.0 && high >= 0.0 {
-        true => 0.0,
-        false => low.abs().min(high.abs()),
-    };
+    let least = if low <= 0.0 && high >= 0.0 { 0.0 } else { low.abs().min(high.abs()) };
     [least, low.abs().max(high.abs())]
 }
 

@@ -1,8 +1,9 @@
 //! The error of a clip against the file that it was made from: the tracks of the file, evaluated in f64 as glTF defines
 //! them. Only this measurement shows what a build dropped or rebuilt; comparing two clips does not.
 
-use super::metric::{BETWEEN, Sampler, key_times, near_peaks};
+use super::metric::{BETWEEN, Sampler};
 use super::shells::{rounding, shells};
+use super::times::{key_times, near_peaks};
 use super::{BakeError, BakeOptions, MAX_BAKED_KEYS, is_additive};
 use crate::clip::Clip;
 use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};

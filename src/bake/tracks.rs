@@ -1,9 +1,9 @@
 //! The input of the optimiser: the transforms of a raw clip at all its key times, joint by joint.
 
 use super::locals::{Locals, Normalise};
-use super::metric::key_times;
 use super::reference::{locate, value};
 use super::shells::{LEAST_LENGTH, Shell, magnitudes, rounding, shells};
+use super::times::key_times;
 use super::transforms::{Live, Local, Model, TIMES, Trs, product, unit};
 use super::{BakeOptions, is_additive};
 use crate::clip::lattice::{MAX_MULTIPLE, code_below, step, unit as unit_of};
@@ -124,10 +124,7 @@ impl JointTrack {
             widest = widest.max(high - low);
             farthest = farthest.max(high.max(-low));
         }
-        let lever = match turns {
-            true => 2.0 * self.reach,
-            false => self.levers[which],
-        };
+        let lever = if turns { 2.0 * self.reach } else { self.levers[which] };
         if widest * lever > STILL * max_error {
             let unit = self.units[which];
             let exact = code_below(farthest * unit / MAX_MULTIPLE) + 1;
@@ -153,9 +150,7 @@ impl JointTrack {
     /// Largest difference of normalised lerp and slerp between keys, at the joint's reach, in metres. For rotations θ
     /// between keys it is θ³/250 of the reach, to third order.
     pub fn lerp_error(&self, tracks: &Tracks) -> f64 {
-        let ChannelForm::Moving { timeline, .. } = self.forms[1] else {
-            return 0.0;
-        };
+        let ChannelForm::Moving { timeline, .. } = self.forms[1] else { return 0.0 };
         let at = &tracks.timelines[timeline].at;
         let turn = |i: usize| self.raw.at(1, i);
         let widest = at.windows(2).map(|pair| angle(&turn(pair[0]), &turn(pair[1])));
@@ -251,9 +246,7 @@ impl Tracks {
         let mut keeps_keys = false;
         let mut forms = [ChannelForm::Kept; 3];
         for (which, (channel, _)) in CHANNELS.into_iter().enumerate() {
-            let Some(b) = clip.block_at(channel, block) else {
-                continue;
-            };
+            let Some(b) = clip.block_at(channel, block) else { continue };
             let moving = b.moves(l);
             if moving {
                 let cursors = &self.timelines[b.timeline as usize].cursors;
@@ -381,9 +374,7 @@ fn set_levers(joints: &mut [JointTrack]) {
         j.own = (finest, most);
     }
     for joint in (0..joints.len()).rev() {
-        let Some(parent) = joints[joint].parent else {
-            continue;
-        };
+        let Some(parent) = joints[joint].parent else { continue };
         let (before, after) = joints.split_at_mut(joint);
         let (above, own) = (&mut before[parent], &mut after[0]);
         let unit = above.shell.unit;

@@ -34,9 +34,7 @@ impl<'a> Anchors<'a> {
         let mut offset = Affine3x4::IDENTITY;
         let mut at = Some(node);
         for _ in 0..SHORT_WAY {
-            let Some(n) = at else {
-                return (NO_JOINT, offset);
-            };
+            let Some(n) = at else { return (NO_JOINT, offset) };
             if self.joint_of_node[n] != NO_JOINT {
                 return (self.joint_of_node[n], offset);
             }

@@ -32,9 +32,7 @@ fn add(rig: &mut Rig, scene: &RawScene) -> Result<(), BuildError> {
     let mut matched: HashMap<usize, (usize, Vec<u16>)> = HashMap::new();
     let mut moved: HashMap<(usize, usize), Arc<Mesh>> = HashMap::new();
     for node in &scene.nodes {
-        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
-            continue;
-        };
+        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else { continue };
         let (Some(data), Some(joints)) = (scene.meshes.get(mesh), scene.skins.get(skin)) else {
             continue;
         };

@@ -66,9 +66,7 @@ pub(crate) fn take_quaternions(
     let mut taken = Vec::new();
     for channel in skeleton.channels().filter(|c| c.rest.is_quaternion()) {
         let handle = skeleton.channel(&channel.name);
-        let Some((_, first)) = handle.and_then(|h| skeleton.channel_at(h)) else {
-            continue;
-        };
+        let Some((_, first)) = handle.and_then(|h| skeleton.channel_at(h)) else { continue };
         let first = skeleton.len() + first;
         // The numbers of the quaternion while they have no track.
         let mut still = [0.0, 0.0, 0.0, 1.0];
@@ -158,10 +156,7 @@ pub(crate) fn raw_clip(clip: &Clip, skeleton: &Skeleton) -> RawClip {
 fn track(clip: &Clip, channel: Channel, b: &Block, lane: usize, node: usize) -> RawTrack {
     let width = channel.components();
     let still = !b.moves(lane);
-    let times = match still {
-        true => &[0.0],
-        false => clip.times_of(b),
-    };
+    let times = if still { &[0.0] } else { clip.times_of(b) };
     let held = b.holds(lane);
     let spline = b.kind == BlockKind::Cubic && !still && !held;
     let keys = clip.keys(channel, b);

@@ -40,10 +40,7 @@ pub(super) fn write(bounds: &Bounds) -> Vec<u8> {
     for clip in &bounds.clips {
         let stored = clip.as_ref().map_or(Stored::zeroed(), |b| Stored {
             flags: MEASURED | bit(!b.mesh.is_empty(), DRAWN),
-            mesh: match b.mesh.is_empty() {
-                true => [[0.0; 3]; 2],
-                false => corners(&b.mesh),
-            },
+            mesh: if b.mesh.is_empty() { [[0.0; 3]; 2] } else { corners(&b.mesh) },
             anchor: corners(&b.anchor),
             morph: b.morph,
         });

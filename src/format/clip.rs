@@ -173,10 +173,7 @@ pub(super) fn read(
 
 fn check_duration(r: &SectionReader<'_>, found: f32, entry: f32) -> Result<(), ReadError> {
     let (found, entry) = (found.to_bits(), entry.to_bits());
-    match found == entry {
-        true => Ok(()),
-        false => Err(r.limit("the bits of the duration", found, entry)),
-    }
+    if found == entry { Ok(()) } else { Err(r.limit("the bits of the duration", found, entry)) }
 }
 
 /// Number of blocks that a clip of the skeleton can have.

@@ -164,18 +164,14 @@ pub(super) fn read(source: &Source) -> Result<(Header, Vec<Entry>), ReadError> {
         return fail(0, Fault::Magic);
     }
     let short = |needed| Fault::Short { what: "header", needed, have };
-    let Some(version) = bytes.get(8..12) else {
-        return fail(8, short(HEADER as u64));
-    };
+    let Some(version) = bytes.get(8..12) else { return fail(8, short(HEADER as u64)) };
     // The version is checked first: a newer header may be longer.
     let version = bytemuck::pod_read_unaligned(version);
     if version != VERSION {
         let (have, known) = (version, VERSION);
         return fail(8, Fault::Version { have, known });
     }
-    let Some(head) = bytes.get(..HEADER) else {
-        return fail(8, short(HEADER as u64));
-    };
+    let Some(head) = bytes.get(..HEADER) else { return fail(8, short(HEADER as u64)) };
     let header: Header = bytemuck::pod_read_unaligned(head);
     let found = header.seal().checksum;
     if found != header.checksum {

@@ -51,10 +51,7 @@ pub(super) fn write(image: Option<&ImageData>) -> (u32, Vec<u8>) {
 
 fn sized(i: &Image) -> Vec<u8> {
     let png = smaller(i);
-    let (form, bytes) = match &png {
-        Some(png) => (PNG, png),
-        None => (PIXELS, &i.rgba),
-    };
+    let (form, bytes) = png.as_ref().map_or((PIXELS, &i.rgba), |png| (PNG, png));
     let mut out = Bytes::default();
     out.many(&[form, i.width, i.height]);
     out.count(bytes.len());
@@ -82,10 +79,7 @@ pub(super) fn read(
     form: u32,
     mode: ImageMode,
 ) -> Result<Option<ImageData>, ReadError> {
-    match form {
-        ENCODED => read_encoded(r, mode),
-        _ => read_sized(r, mode),
-    }
+    if form == ENCODED { read_encoded(r, mode) } else { read_sized(r, mode) }
 }
 
 fn read_encoded(mut r: SectionReader<'_>, mode: ImageMode) -> Result<Option<ImageData>, ReadError> {

@@ -280,10 +280,7 @@ impl Library {
         }
         let nodes = sections.one(Section::Nodes, |r| nodes::read(r, names, &shared))?;
         let nodes = nodes.unwrap_or_default();
-        let clips = match options.clips {
-            true => self.clips_within(&memory)?,
-            false => Vec::new(),
-        };
+        let clips = if options.clips { self.clips_within(&memory)? } else { Vec::new() };
         let parts = RigParts {
             name: nodes.name,
             skeleton: self.skeleton.clone(),

@@ -29,10 +29,7 @@ impl Names {
 
     /// A name, or an empty string for [`NO_NAME`].
     pub fn text(&self, name: u32) -> &str {
-        match name {
-            NO_NAME => "",
-            name => self.get(name as usize),
-        }
+        if name == NO_NAME { "" } else { self.get(name as usize) }
     }
 
     pub fn read(mut r: SectionReader<'_>) -> Result<Self, ReadError> {

@@ -145,10 +145,7 @@ impl<'a> SectionReader<'a> {
 
     /// Checks that no bits but the `known` ones are set.
     pub fn bits(&self, what: &'static str, found: u32, known: u32) -> Result<u32, ReadError> {
-        match found & !known {
-            0 => Ok(found),
-            _ => Err(self.limit(what, found, known)),
-        }
+        if found & !known == 0 { Ok(found) } else { Err(self.limit(what, found, known)) }
     }
 
     /// Checks that an index is less than `have`.

@@ -44,9 +44,7 @@ pub fn save<E: From<WriteError>>(
 /// Removes the temporary file that a killed process has left next to a file. A file that another process is writing, or
 /// that cannot be removed, is left alone.
 pub fn remove_leftovers(path: &Path) {
-    let Ok(place) = behind_links(path) else {
-        return;
-    };
+    let Ok(place) = behind_links(path) else { return };
     for number in 0..MOST_NAMES {
         match partial(&place, number) {
             Ok(name) if name.symlink_metadata().is_ok() => {
@@ -220,10 +218,7 @@ fn remove_leftover(partial: &Path) -> io::Result<()> {
         lock(&file)?;
         // Between opening and locking, another process may have renamed it. Then it is a complete output,
         // possibly mapped, and no longer a temporary file.
-        match is_at(&file, partial)? {
-            true => fs::remove_file(partial),
-            false => Ok(()),
-        }
+        if is_at(&file, partial)? { fs::remove_file(partial) } else { Ok(()) }
     };
     match removed() {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),

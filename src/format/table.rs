@@ -66,10 +66,7 @@ pub(super) fn check_entry(e: &Entry, at: u64, names: usize) -> Result<(), ReadEr
         return fail(field, "the form of a section", e.form, forms - 1);
     }
     if e.name != NO_NAME && (e.name as usize >= names || !clip) {
-        let last = match clip {
-            true => (names as u64).saturating_sub(1),
-            false => NO_NAME.into(),
-        };
+        let last = if clip { (names as u64).saturating_sub(1) } else { NO_NAME.into() };
         let field = offset_of!(Entry, name);
         return fail(field, "the name of a section", e.name, last);
     }

@@ -55,9 +55,7 @@ struct ClipLimit(bool, usize);
 #[cfg(feature = "gltf")]
 impl fmt::Display for ClipLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(false, bytes) = self else {
-            return Ok(());
-        };
+        let Self(false, bytes) = self else { return Ok(()) };
         write!(
             f,
             ": {CLIP_BYTES_PER_FILE_BYTE} for each of the {bytes} bytes of the file, and {CLIP_BYTES_BASE}"

@@ -1,17 +1,15 @@
 //! Model file to rigs: reading, splitting and building in one call.
 
-use super::ImportOptions;
-use super::bvh;
 use super::error::{Fault, ImportError};
 use super::fault::invalid;
-use super::gltf::{self, external_files};
+use super::gltf::{self, MAX_FILE_BYTES, external_files};
 use super::markers::{add_markers, marker_file, read_markers};
 use super::read_file::read_file;
 use super::travel;
+use super::{ImportOptions, bvh};
 use crate::build::rig::{BuildOptions, build_rig_reporting};
 use crate::build::root_motion::RootMotionOptions;
-use crate::raw::RawScene;
-use crate::raw::ReportEntry;
+use crate::raw::{RawScene, ReportEntry};
 use crate::rig::Rig;
 use crate::words::shorten;
 use std::path::Path;
@@ -95,22 +93,11 @@ pub fn read_path(
     path: &Path,
     options: &ImportOptions,
 ) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
-    let read = match bvh::is_bvh_file(path) {
-        true => bvh::read_path(path, options)?,
-        false => gltf::read_path(path, options)?,
-    };
-    Ok(with_travel(read, options))
-}
-
-/// Adds a note on the clips that travel to a file that was read.
-fn with_travel(
-    (scene, mut report): (RawScene, Vec<ReportEntry>),
-    options: &ImportOptions,
-) -> (RawScene, Vec<ReportEntry>) {
-    if options.root_motion.is_none() {
-        travel::note(&scene, options.up_axis, &mut report);
-    }
-    (scene, report)
+    let name = path.display().to_string();
+    let read = read_file(path, MAX_FILE_BYTES);
+    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    read_slice(&bytes, &name, Some(folder.unwrap_or(Path::new("."))), options)
 }
 
 /// The same as [`read_path`], from memory. `name` is used in messages and, with BVH, names the clip. External files are
@@ -125,11 +112,15 @@ pub fn read_slice(
     options: &ImportOptions,
 ) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
     let named = Path::new(name).extension();
-    let read = match named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes) {
+    let is_bvh = named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes);
+    let (scene, mut report) = match is_bvh {
         true => bvh::read_slice(bytes, name, options)?,
         false => gltf::read_slice(bytes, name, base, options)?,
     };
-    Ok(with_travel(read, options))
+    if options.root_motion.is_none() {
+        travel::note(&scene, options.up_axis, &mut report);
+    }
+    Ok((scene, report))
 }
 
 /// Imports a .gltf, .glb or .bvh file, and the [markers](marker_file) beside it if that file exists. Times of markers

@@ -1,9 +1,7 @@
 //! Clips that end at another place than they begin: each loop jumps back, unless root motion is extracted from them.
 
 use super::repeated::{LISTED, list};
-use crate::raw::UpAxis;
-use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack};
-use crate::raw::{ReportEntry, Severity};
+use crate::raw::{Interpolation, RawChannel, RawScene, RawTrack, ReportEntry, Severity, UpAxis};
 use crate::words::shorten;
 use glam::{DAffine3, DVec3};
 
@@ -17,9 +15,7 @@ const BODY: usize = 2;
 /// Adds a note on the clips that travel: the horizontal distance between the first and the last key of a joint that
 /// carries at least half of the joints of its body, in model space.
 pub(super) fn note(scene: &RawScene, up: UpAxis, report: &mut Vec<ReportEntry>) {
-    let Some(rest) = Rest::of(scene) else {
-        return;
-    };
+    let Some(rest) = Rest::of(scene) else { return };
     let items: Vec<String> = (scene.clips.iter().enumerate())
         .filter_map(|(index, clip)| {
             let far = clip.tracks.iter().filter(|t| rest.carries(t.node));

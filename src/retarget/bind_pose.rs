@@ -135,8 +135,5 @@ fn size(space: DAffine3) -> f64 {
 }
 
 fn rotation(space: DAffine3) -> DQuat {
-    match size(space) > 0.0 {
-        true => unit(space.to_scale_rotation_translation().1),
-        false => DQuat::IDENTITY,
-    }
+    if size(space) > 0.0 { unit(space.to_scale_rotation_translation().1) } else { DQuat::IDENTITY }
 }

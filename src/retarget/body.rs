@@ -328,18 +328,14 @@ impl Body {
         let feet: Vec<(usize, DQuat)> = feet.collect();
         for (bone, next) in pairs(alignment) {
             let (from, from_next) = (twin(bone, space), twin(next, space));
-            let (Some(a), Some(b)) = (source.bone(from), source.bone(from_next)) else {
-                continue;
-            };
+            let (Some(a), Some(b)) = (source.bone(from), source.bone(from_next)) else { continue };
             let (Some(joint), Some(c), Some(d)) =
                 (self.map.joint(bone), self.bone(bone), self.bone(next))
             else {
                 continue;
             };
             let wanted = space.direction(b - a).try_normalize();
-            let (Some(wanted), Some(have)) = (wanted, (d - c).try_normalize()) else {
-                continue;
-            };
+            let (Some(wanted), Some(have)) = (wanted, (d - c).try_normalize()) else { continue };
             let turn = unit(DQuat::from_rotation_arc(have, wanted));
             let angle = have.angle_between(wanted);
             if angle.is_nan() || angle <= ALIGNED {
@@ -366,10 +362,7 @@ impl Body {
 
 /// The bone of the source that a bone of the target follows.
 pub(super) fn twin(bone: B, space: &Space) -> B {
-    match space.mirror {
-        true => bone.mirrored(),
-        false => bone,
-    }
+    if space.mirror { bone.mirrored() } else { bone }
 }
 
 /// Bones that are aligned, from the body outwards, with the bones at their ends.

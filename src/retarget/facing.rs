@@ -43,17 +43,12 @@ pub(super) fn facing(rest: Stance<'_>, pose: Option<Stance<'_>>) -> DQuat {
         axis.dot(turned) > 0.9
     });
     let base = quarter_turn(axis.unwrap_or(left), up);
-    match rest.abs() <= ROUNDED {
-        true => base,
-        false => DQuat::from_axis_angle(up, rest) * base,
-    }
+    if rest.abs() <= ROUNDED { base } else { DQuat::from_axis_angle(up, rest) * base }
 }
 
 /// The turn of a symmetrical pose, from the turns of its parts.
 fn at_rest(turns: Vec<f64>) -> f64 {
-    let Some(turn) = most(&turns) else {
-        return 0.0;
-    };
+    let Some(turn) = most(&turns) else { return 0.0 };
     let axis = (turn / FRAC_PI_2).round() * FRAC_PI_2;
     let rigid = turns.len() > 1 && turns.iter().all(|t| wrapped(t - turn).abs() <= RIGID);
     match (turn - axis).abs() > if rigid { RIGID } else { UNEVEN } {

@@ -147,9 +147,7 @@ impl<'a> Hips<'a> {
     /// Fails if the target's hips are farther from the ground than [`FAR`] although the source's are not.
     pub fn check(&self, looks: &Looks, clip: &str) -> Result<(), RetargetError> {
         let legs = [self.source, self.target].map(|body| body.stance(&body.models).leg());
-        let [Some(leg), Some(there)] = legs else {
-            return Ok(());
-        };
+        let [Some(leg), Some(there)] = legs else { return Ok(()) };
         for look in looks.iter() {
             let height = look.hips - self.grounds[0];
             let [own, result] = [height / leg, height * self.ratio / there];

@@ -117,10 +117,7 @@ pub(super) fn scales(
         let base = target.locals[link.target].scale;
         let curve = motion.curve(joint, Channel::Scale);
         let still = motion.local(joint, 0.0).scale;
-        let even = match curve {
-            Some(curve) => is_even(curve, reference),
-            None => is_uniform(still / reference),
-        };
+        let even = curve.map_or_else(|| is_uniform(still / reference), |c| is_even(c, reference));
         let exact = even || axes.angle <= AXES;
         let scale = |v: DVec3| base * axes.turned(v / reference, exact);
         let keys = match curve {
@@ -158,10 +155,7 @@ impl Axes {
             (0..3).map(aside).fold(0.0, f64::max)
         };
         let first = ORDERS[0];
-        let nearer = |best: [usize; 3], next: [usize; 3]| match sine(&next) < sine(&best) {
-            true => next,
-            false => best,
-        };
+        let nearer = |best, next| if sine(&next) < sine(&best) { next } else { best };
         let nearest = ORDERS.into_iter().fold(first, nearer);
         Self { turned, nearest, angle: sine(&nearest).min(1.0).asin() }
     }

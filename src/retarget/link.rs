@@ -128,15 +128,11 @@ fn pairs(source: &Body, target: &Body, space: &Space) -> BTreeMap<usize, Pair> {
         };
         let other = if space.mirror { twin(name) } else { None };
         let name = other.as_deref().unwrap_or(name);
-        let (Some(above), false) = (near[joint], name.is_empty()) else {
-            continue;
-        };
+        let (Some(above), false) = (near[joint], name.is_empty()) else { continue };
         let free = !pairs.contains_key(&joint) && target.map.bone(joint).is_none();
         let found = by_name.get(name).copied().flatten();
         let found = found.filter(|f| !taken.contains(f) && source.map.bone(*f).is_none());
-        let (Some(found), true, true) = (found, free, named < MAX_NAMED) else {
-            continue;
-        };
+        let (Some(found), true, true) = (found, free, named < MAX_NAMED) else { continue };
         let mut over = ancestors(&source.skeleton, found).take(MAX_BETWEEN);
         let over = over.find(|j| taken.contains(j));
         if over.is_some() && over == pairs.get(&above).map(|p| p.source) {

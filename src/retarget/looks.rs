@@ -124,10 +124,8 @@ pub(super) fn tilts(body: &Body) -> Option<Tilts> {
             return DQuat::IDENTITY;
         };
         let leg = (upper - foot).try_normalize().unwrap_or(up);
-        match (SPREAD..MOST).contains(&leg.angle_between(up)) {
-            true => DQuat::from_rotation_arc(up, leg),
-            false => DQuat::IDENTITY,
-        }
+        let spread = (SPREAD..MOST).contains(&leg.angle_between(up));
+        if spread { DQuat::from_rotation_arc(up, leg) } else { DQuat::IDENTITY }
     });
     (tilts != [DQuat::IDENTITY; 2]).then_some(tilts)
 }

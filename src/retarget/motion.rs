@@ -142,10 +142,8 @@ impl<'a> Motion<'a> {
     pub fn models_of(&self, joints: &[usize], time: f32, models: &mut [DAffine3]) {
         for &joint in joints {
             let local = self.local(joint, time).to_affine();
-            models[joint] = match parent(self.skeleton, joint) {
-                Some(parent) => models[parent] * local,
-                None => local,
-            };
+            let above = parent(self.skeleton, joint).map(|parent| models[parent]);
+            models[joint] = above.map_or(local, |above| above * local);
         }
     }
 }

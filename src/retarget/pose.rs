@@ -44,10 +44,7 @@ pub(super) fn three([x, y, z, _]: [f64; 4]) -> DVec3 {
 /// The quaternion normalised; the identity if it has no direction.
 pub(super) fn unit(q: DQuat) -> DQuat {
     let length = q.length();
-    match length > 0.0 && length.is_finite() {
-        true => q / length,
-        false => DQuat::IDENTITY,
-    }
+    if length > 0.0 && length.is_finite() { q / length } else { DQuat::IDENTITY }
 }
 
 pub(super) fn rest(skeleton: &Skeleton) -> Vec<Local> {

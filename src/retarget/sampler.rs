@@ -80,10 +80,7 @@ impl Sampling {
         (tolerance, most): (f64, usize),
         at: impl Fn(f32) -> Result<V, E>,
     ) -> Result<(Keys, f64), E> {
-        let times = match self.times.as_slice() {
-            [] => &[0.0],
-            times => times,
-        };
+        let times = if self.times.is_empty() { &[0.0][..] } else { &self.times };
         let keys = times.iter().map(|&t| Ok((t, at(t)?)));
         let mut keys: Vec<(f32, V)> = keys.collect::<Result<_, E>>()?;
         let mut worst = 0.0f64;
@@ -111,10 +108,7 @@ impl Sampling {
         }
         let mut values = Vec::with_capacity(4 * keys.len());
         keys.iter().for_each(|key| key.1.put(&mut values));
-        let interpolation = match self.step {
-            true => Interpolation::Step,
-            false => Interpolation::Linear,
-        };
+        let interpolation = if self.step { Interpolation::Step } else { Interpolation::Linear };
         let times = keys.iter().map(|key| key.0).collect();
         Ok((Keys { times, interpolation, values }, worst))
     }
@@ -145,10 +139,7 @@ impl<V: Value> Interval<V> {
             if !(time > from.0 && time < to.0) {
                 continue;
             }
-            let now = match *probe {
-                Some((_, now)) => now,
-                None => at(time)?,
-            };
+            let now = probe.map_or_else(|| at(time), |known| Ok(known.1))?;
             *probe = Some((time, now));
             // In short intervals times are rounded.
             let part = (f64::from(time) - start) / length;
@@ -186,10 +177,7 @@ pub(super) fn evaluations(curves: &[&Curve]) -> usize {
     let mut last: &[f32] = &[];
     for curve in curves {
         if curve.times != last {
-            let each = match curve.interpolation {
-                Interpolation::Step => 2,
-                _ => 1,
-            };
+            let each = if curve.interpolation == Interpolation::Step { 2 } else { 1 };
             times = times.saturating_add(each * curve.times.len());
             last = &curve.times;
         }

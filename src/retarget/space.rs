@@ -16,10 +16,7 @@ pub(super) struct Space {
 impl Space {
     /// A rotation reflected at the plane x = 0; the image of a product is the product of the images.
     pub fn reflect(&self, q: DQuat) -> DQuat {
-        match self.mirror {
-            true => DQuat::from_xyzw(q.x, -q.y, -q.z, q.w),
-            false => q,
-        }
+        if self.mirror { DQuat::from_xyzw(q.x, -q.y, -q.z, q.w) } else { q }
     }
 
     /// A direction of the source in the target's model space.

@@ -123,9 +123,7 @@ impl Stance<'_> {
 
     /// Whether the hips are nearly a leg's length above the origin along a direction.
     pub fn is_high(&self, up: DVec3) -> bool {
-        let (Some(hips), Some(leg)) = (self.place(B::Hips), self.leg()) else {
-            return false;
-        };
+        let (Some(hips), Some(leg)) = (self.place(B::Hips), self.leg()) else { return false };
         (0.5 * leg..=1.5 * leg).contains(&hips.dot(up))
     }
 

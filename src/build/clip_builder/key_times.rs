@@ -189,10 +189,7 @@ fn error(of: &Curve, built: &Curve) -> f64 {
         let (a, b) = (of.at(time).value, built.at(time).value);
         if of.rotation {
             let length = a.iter().map(|v| v * v).sum::<f64>().sqrt();
-            return match length > 1e-6 {
-                true => angle(&a.map(|v| v / length), &b),
-                false => 0.0,
-            };
+            return if length > 1e-6 { angle(&a.map(|v| v / length), &b) } else { 0.0 };
         }
         let each = a.iter().zip(&b).map(|(a, b)| (a - b).abs());
         each.fold(0.0, f64::max)

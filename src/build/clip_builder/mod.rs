@@ -2,6 +2,7 @@
 
 mod additive;
 mod key_times;
+mod user_track;
 pub(super) mod variation;
 
 pub use key_times::RESAMPLE_RATE;
@@ -17,10 +18,9 @@ use crate::clip::{
 use crate::error::BuildError;
 use crate::evaluate::quat::{NLERP_MAX_ANGLE, SLERP_MAX_ANGLE};
 use crate::math::{LANES, NOISE, Row, angle, settle};
-use crate::raw::{Interpolation, RawChannel, RawClip, RawTrack};
+use crate::raw::{Interpolation, RawClip, RawTrack};
 use crate::skeleton::{Pose, Skeleton, UserChannel, noise_length};
-use crate::words::shorten;
-use additive::{make_additive, turn_back};
+use additive::make_additive;
 use key_times::{KeyTimes, key_times, resample};
 use std::collections::HashMap;
 use variation::tolerance;
@@ -114,10 +114,7 @@ impl ClipBuilder<'_> {
             name,
             duration: raw.duration,
             markers: raw.markers.clone(),
-            kind: match reference {
-                None => ClipKind::Full,
-                Some(_) => ClipKind::Additive,
-            },
+            kind: if reference.is_some() { ClipKind::Additive } else { ClipKind::Full },
             root_motion,
             ..ClipParts::default()
         };
@@ -175,84 +172,6 @@ impl ClipBuilder<'_> {
                 curve,
                 variation,
             });
-        }
-        Ok(())
-    }
-
-    fn add_user_track(
-        &self,
-        clip: &str,
-        (track, same): (&RawTrack, usize),
-        reference: Option<&Pose>,
-        lanes: &mut Vec<Lane>,
-    ) -> Result<(), BuildError> {
-        let Some(user) = self.channels.get(track.node) else {
-            let words = format!("there is no user channel {}", track.node);
-            return Err(BuildError::of_clip(clip, words));
-        };
-        let fail = |what: &str, have: usize, needed: usize| {
-            let name = shorten(&user.name);
-            let words = format!("user channel \"{name}\": {what}: {have}, needed: {needed}");
-            Err(BuildError::of_clip(clip, words))
-        };
-        if same > 1 {
-            return fail("tracks", same, 1);
-        }
-        let handle = self.skeleton.channel(&user.name);
-        let Some((channel, first)) = handle.and_then(|h| self.skeleton.channel_at(h)) else {
-            return fail("channels of that name", 0, 1);
-        };
-        let width = channel.rest.width();
-        if width != user.rest.width() {
-            return fail("numbers per value", user.rest.width(), width);
-        }
-        let per_key = match track.interpolation {
-            Interpolation::CubicSpline => 3 * width,
-            _ => width,
-        };
-        let (keys, values) = (track.times.len(), track.values.len());
-        if keys == 0 || values != keys.saturating_mul(per_key) {
-            return fail("values", values, keys.max(1).saturating_mul(per_key));
-        }
-        let bad = |&k: &usize| {
-            let time = track.times[k];
-            !(time >= 0.0 && time.is_finite()) || (k > 0 && track.times[k - 1] >= time)
-        };
-        if let Some(key) = (0..keys).find(bad) {
-            return fail("keys with increasing times", key, keys);
-        }
-        if let Some(value) = track.values.iter().position(|v| !v.is_finite()) {
-            return fail("finite values", value, values);
-        }
-        let raw = RawTrack {
-            channel: match channel.rest.is_quaternion() {
-                true => RawChannel::Rotation,
-                false => RawChannel::Weights,
-            },
-            ..track.clone()
-        };
-        let whole = channel.rest.is_quaternion().then(|| {
-            let mut curve = Curve::new(&raw, 0);
-            if let Some(pose) = reference {
-                let base = std::array::from_fn(|c| f64::from(pose.scalar(first + c)));
-                turn_back(&mut curve, &base);
-            }
-            curve
-        });
-        for part in 0..width {
-            let lane = first + part;
-            let curve = match &whole {
-                Some(whole) => whole.part(part, NLERP_MAX_ANGLE),
-                None => {
-                    let mut curve = Curve::new(&raw, part);
-                    if let Some(pose) = reference {
-                        make_additive(&mut curve, Channel::Scalar, lane, pose);
-                    }
-                    curve
-                }
-            };
-            let variation = classify(&curve, Channel::Scalar, self.lengths.model);
-            lanes.push(Lane { lane, frame: 1.0, size: self.lengths.model, curve, variation });
         }
         Ok(())
     }
@@ -452,10 +371,7 @@ fn copy_key(keys: &mut FloatKeys<'_>, lane: &Lane, k: usize) {
 
 /// The size below which a component is noise.
 fn noise(lane: &Lane) -> f32 {
-    match lane.curve.width {
-        4 => NOISE,
-        _ => noise_length(lane.frame),
-    }
+    if lane.curve.width == 4 { NOISE } else { noise_length(lane.frame) }
 }
 
 /// Writes a lane's key `k`.

@@ -8,8 +8,7 @@ use crate::build::lengths::Lengths;
 use crate::clip::{MAX_IRREGULAR_KEYS, MAX_KEYS, RootMotionParts};
 use crate::error::BuildError;
 use crate::math::{Rigid, angle};
-use crate::raw::UpAxis;
-use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack};
+use crate::raw::{Interpolation, RawChannel, RawClip, RawScene, RawTrack, UpAxis};
 use crate::words::shorten;
 use glam::{DAffine3, DMat3, DQuat, DVec3};
 
@@ -191,25 +190,6 @@ impl Root {
             && (size <= 0.0 || apart <= COMPOSED * size)
     }
 
-    /// Adds times between neighbours until motion and pose follow the clip, or there are more than `most` times.
-    fn divide(&self, times: &mut Vec<f32>, size: f64, most: usize) {
-        let mut spans: Vec<(f32, f32, u32)> =
-            times.windows(2).map(|pair| (pair[0], pair[1], MAX_TURN_HALVINGS)).collect();
-        while let Some((a, b, left)) = spans.pop() {
-            let middle = 0.5 * (a + b);
-            if left == 0 || !(a < middle && middle < b) || times.len() > most {
-                continue;
-            }
-            // A quarter is checked too: the middle of an S-shaped path lies on its chord.
-            let quarter = 0.5 * (a + middle);
-            if ![quarter, middle].iter().all(|t| self.follows((a, b), *t, size)) {
-                times.push(middle);
-                spans.extend([(a, middle, left - 1), (middle, b, left - 1)]);
-            }
-        }
-        times.sort_by(f32::total_cmp);
-    }
-
     fn end(&self) -> f32 {
         let curves = self.translation.iter().chain(&self.rotation);
         curves.filter_map(|c| c.1.times.last().copied()).fold(0.0, f32::max)
@@ -299,8 +279,10 @@ impl Root {
                         SPLINE_TOLERANCE * lengths.local(self.node)
                     };
                     for pair in curve.times.windows(2) {
-                        let span = (pair[0], pair[1]);
-                        halve(curve, span, tolerance, (MAX_HALVINGS, 4 * limit), &mut times);
+                        let bounds = (MAX_HALVINGS, 4 * limit);
+                        divide((pair[0], pair[1]), bounds, &mut times, &|span, time| {
+                            is_straight(curve, span, time, tolerance)
+                        });
                     }
                 }
             }
@@ -313,7 +295,13 @@ impl Root {
         times.dedup();
         if rotation {
             let size = lengths.model.max(self.whole(0.0).translation.length());
-            self.divide(&mut times, size, limit);
+            for pair in times.clone().windows(2) {
+                let bounds = (MAX_TURN_HALVINGS, limit);
+                divide((pair[0], pair[1]), bounds, &mut times, &|span, time| {
+                    self.follows(span, time, size)
+                });
+            }
+            times.sort_by(f32::total_cmp);
         }
         if times.len() > limit {
             let (name, keys) = (clip.name.as_deref().unwrap_or_default(), times.len());
@@ -325,9 +313,7 @@ impl Root {
 
     /// Without rotation: the translation track keeps its interpolation and keys but loses the chosen axes.
     fn keep_in_place(&self, clip: &mut RawClip) {
-        let Some((index, curve)) = &self.translation else {
-            return;
-        };
+        let Some((index, curve)) = &self.translation else { return };
         let linear: DMat3 = self.above.matrix3;
         let taken = linear.inverse() * DMat3::from_diagonal(self.axes) * linear;
         let start = self.local_translation(0.0);
@@ -378,33 +364,30 @@ fn turned(q: DQuat) -> f64 {
     angle(&q.to_array(), &DQuat::IDENTITY.to_array())
 }
 
-/// Adds times between `a` and `b` until lines follow the spline within `tolerance`. `left` holds the remaining numbers of
-/// halvings and of times.
-fn halve(
-    curve: &Curve,
+/// Adds times between `a` and `b` until `follows` is true at the quarter and in the middle of every part: the middle of an
+/// S-shaped path lies on its chord. At most `left` halvings of the interval, until there are more than `most` times.
+fn divide(
     (a, b): (f32, f32),
-    tolerance: f64,
     (left, most): (u32, usize),
     times: &mut Vec<f32>,
+    follows: &impl Fn((f32, f32), f32) -> bool,
 ) {
     let middle = 0.5 * (a + b);
     if left == 0 || !(a < middle && middle < b) || times.len() > most {
         return;
     }
-    // A quarter is checked too: the middle of an S-shaped segment lies on its line.
-    let quarter = 0.5 * (a + middle);
-    let (va, vb) = (curve.at(a).value, curve.at(b).value);
-    let straight = |t: f32| {
-        let way = f64::from(t - a) / f64::from(b - a);
-        let value = curve.at(t).value;
-        (0..curve.width).all(|c| (value[c] - (va[c] + (vb[c] - va[c]) * way)).abs() <= tolerance)
-    };
-    if straight(middle) && straight(quarter) {
-        return;
+    if ![0.5 * (a + middle), middle].iter().all(|&t| follows((a, b), t)) {
+        times.push(middle);
+        divide((a, middle), (left - 1, most), times, follows);
+        divide((middle, b), (left - 1, most), times, follows);
     }
-    times.push(middle);
-    halve(curve, (a, middle), tolerance, (left - 1, most), times);
-    halve(curve, (middle, b), tolerance, (left - 1, most), times);
+}
+
+/// Whether the line between two values of a spline is within `tolerance` of it at a time.
+fn is_straight(curve: &Curve, (a, b): (f32, f32), time: f32, tolerance: f64) -> bool {
+    let [from, to, value] = [a, b, time].map(|t| curve.at(t).value);
+    let way = f64::from(time - a) / f64::from(b - a);
+    (0..curve.width).all(|c| (value[c] - (from[c] + (to[c] - from[c]) * way)).abs() <= tolerance)
 }
 
 /// The fault of scales through which the motion of a joint cannot be carried.

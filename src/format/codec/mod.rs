@@ -129,9 +129,7 @@ fn skip_padding(bytes: &[u8]) -> Result<usize, ReadError> {
             return Err(flaw(at, fault));
         }
     }
-    let Some(zeros) = bytes[at..].get(..filling) else {
-        return Err(short(bytes.len()));
-    };
+    let Some(zeros) = bytes[at..].get(..filling) else { return Err(short(bytes.len())) };
     if let Some(i) = zeros.iter().position(|&b| b != 0) {
         return Err(flaw(at + i, Fault::limit("a byte of the padding", zeros[i], 0u32)));
     }

@@ -196,10 +196,7 @@ fn channels(text: &mut Text<'_>, is_end: bool) -> Result<Vec<Channel>, Fault> {
     let most = if is_end { 0 } else { MAX_CHANNELS as u64 };
     let (count, place) = text.count("the number of channels", most)?;
     if count > most {
-        let what = match is_end {
-            true => "channels of an End Site",
-            false => "channels of a joint",
-        };
+        let what = if is_end { "channels of an End Site" } else { "channels of a joint" };
         return Err(place.fault(Kind::Limit { what, needed: count, limit: most }));
     }
     let mut channels: Vec<Channel> = Vec::with_capacity(count as usize);

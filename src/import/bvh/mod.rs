@@ -38,8 +38,6 @@ mod motion;
 mod scene;
 mod text;
 
-#[cfg(feature = "gltf")]
-use super::read_file::read_file;
 use super::{ImportOptions, ReportEntry};
 use crate::clip::MAX_KEYS;
 use crate::import::ImportError;
@@ -50,10 +48,6 @@ use error::{Fault, invalid};
 use std::io::Read;
 use std::path::Path;
 use text::Text;
-
-/// Limit on the size of a file, bytes. Ten minutes at 120 Hz of 31 joints take 60 MB.
-#[cfg(feature = "gltf")]
-const MAX_FILE_BYTES: u64 = 4 << 30;
 
 /// Limit on the joints of a file: that of a skeleton. It also bounds the nesting.
 const MAX_BVH_JOINTS: usize = MAX_JOINTS;
@@ -69,18 +63,6 @@ const MAX_FRAMES: usize = MAX_KEYS;
 
 /// The shortest and the longest frame time in seconds. Between them key times in f32 are normal and finite.
 pub(super) const FRAME_TIMES: [f64; 2] = [1.0e-6, 1.0e4];
-
-/// Reads a `.bvh` file.
-#[cfg(feature = "gltf")]
-pub(super) fn read_path(
-    path: &Path,
-    options: &ImportOptions,
-) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
-    let name = path.display().to_string();
-    let read = read_file(path, MAX_FILE_BYTES);
-    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
-    read_slice(&bytes, &name, options)
-}
 
 /// Reads the bytes of a `.bvh` file. `name` is used in messages and for the scene; its file name without the
 /// extension names the clip.

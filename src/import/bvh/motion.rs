@@ -143,10 +143,7 @@ fn tracks(hierarchy: &Hierarchy) -> (Vec<RawTrack>, Vec<Place>) {
 
 /// Number of floats of a key.
 fn width(track: &RawTrack) -> usize {
-    match track.channel {
-        RawChannel::Rotation => 4,
-        _ => 3,
-    }
+    if track.channel == RawChannel::Rotation { 4 } else { 3 }
 }
 
 /// The memory that building a rig's clip takes in addition to its tracks, as a multiple of these: keys in f64, and the

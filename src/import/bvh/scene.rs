@@ -76,10 +76,7 @@ pub(super) fn scene(
 /// The motion as a clip that is named after the file; `None` if nothing is animated.
 fn clip(name: &str, motion: Motion, report: &mut Vec<ReportEntry>) -> Option<RawClip> {
     if motion.frames == 0 || motion.tracks.is_empty() {
-        let why = match motion.frames {
-            0 => "there are no frames",
-            _ => "no joint has channels",
-        };
+        let why = if motion.frames == 0 { "there are no frames" } else { "no joint has channels" };
         report.push(ReportEntry::new(Severity::Note, "motion", format!("{why}: there is no clip")));
         return None;
     }

@@ -25,10 +25,7 @@ impl<'a> Text<'a> {
     /// The text between a byte order mark and the end-of-file characters of DOS (0x1A), if there are any.
     pub fn new(bytes: &'a [u8]) -> Self {
         let bytes = without_dos_end(bytes);
-        let at = match bytes.starts_with(b"\xef\xbb\xbf") {
-            true => 3,
-            false => 0,
-        };
+        let at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         Self { bytes, at, line: 1, line_start: at }
     }
 
@@ -123,10 +120,7 @@ impl<'a> Text<'a> {
             return Ok((count, word.place));
         }
         let value = word.number(what)?;
-        let value = match value.abs() < 1e15 {
-            true => value.to_string(),
-            false => format!("{value:e}"),
-        };
+        let value = if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") };
         let words = format!("{what} is {value}, expected a whole number from 0 to {limit}");
         Err(word.fault(invalid(words)))
     }
@@ -134,10 +128,7 @@ impl<'a> Text<'a> {
     /// Skips a word that must come next.
     pub fn expect(&mut self, wanted: &str, what: &'static str) -> Result<Word<'a>, Fault> {
         let word = self.word();
-        match word.is(wanted) {
-            true => Ok(word),
-            false => Err(word.expected(what)),
-        }
+        if word.is(wanted) { Ok(word) } else { Err(word.expected(what)) }
     }
 
     /// Skips a colon, if one comes next.

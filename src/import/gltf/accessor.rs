@@ -249,10 +249,7 @@ impl Buffers<'_> {
         &mut self,
         index: usize,
         integers: Integers,
-    ) -> Result<Vec<[f32; N]>, Fault>
-    where
-        [f32; N]: bytemuck::Pod,
-    {
+    ) -> Result<Vec<[f32; N]>, Fault> {
         let info = self.info(index)?;
         if info.components() != N {
             return Err(info.refused("another number of components"))

@@ -80,7 +80,7 @@ impl<'a> Buffers<'a> {
 
     /// The bytes of a URI: embedded in it, or read from a file beside the glTF.
     pub fn fetch(&mut self, text: &str) -> Result<Rc<Vec<u8>>, Fault> {
-        if text.get(..5).is_some_and(|s| s.eq_ignore_ascii_case("data:")) {
+        if uri::behind_scheme(text).is_some() {
             self.memory.charge(text.len() as u64)?;
         }
         if let Some(data) = uri::data(text) {
@@ -131,10 +131,8 @@ impl<'a> Buffers<'a> {
 
     fn buffer_bytes(&self, index: usize) -> &[u8] {
         let declared = self.buffers.get(index).map_or(0, |b| b.byte_length.0);
-        let bytes = match self.loaded.get(&index) {
-            Some(bytes) => bytes.as_slice(),
-            None => self.bin.unwrap_or(&[]),
-        };
+        let loaded = self.loaded.get(&index).map(|bytes| bytes.as_slice());
+        let bytes = loaded.or(self.bin).unwrap_or_default();
         &bytes[..bytes.len().min(usize::try_from(declared).unwrap_or(0))]
     }
 
@@ -205,19 +203,14 @@ impl<'a> Buffers<'a> {
         packed: bool,
     ) -> Result<(&[u8], usize), Fault> {
         let ViewBytes { bytes, stride } = self.view(view)?;
-        let stride = match stride {
-            Some(stride) if !packed => stride,
-            _ => element,
-        };
+        let stride = stride.filter(|_| !packed).unwrap_or(element);
         if stride < element {
             let element = plural(element, "byte");
             let words = format!("byteStride is {stride}, an element has {element}");
             return Err(invalid(words).into());
         }
-        let length = match count.checked_sub(1) {
-            None => 0,
-            Some(gaps) => gaps.saturating_mul(stride).saturating_add(element),
-        };
+        let gaps = count.checked_sub(1);
+        let length = gaps.map_or(0, |gaps| gaps.saturating_mul(stride).saturating_add(element));
         let bytes = range(bytes, offset, length, || format!("buffer view {view}"))?;
         Ok((bytes, usize::try_from(stride).unwrap_or(usize::MAX)))
     }

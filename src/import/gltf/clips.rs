@@ -1,53 +1,27 @@
 //! Animations: samplers and channels to tracks.
 
+mod times;
+mod track;
+
 use super::ImportOptions;
 use super::accessor::Integers;
 use super::buffers::{Buffers, at};
-use super::document::{Animation, Channel, Sampler};
-use super::error::{Fault, ImportFault as Kind, Lead, Within, count, invalid, label, shorten};
+use super::document::{Animation, Channel};
+use super::error::{Fault, ImportFault as Kind, Lead, Within, label, shorten};
 use super::limits::Notes;
-use super::nodes::ZERO_LENGTH;
 use super::scenes::Scenes;
 use crate::clip::Marker;
 use crate::import::markers::{of_extras, snap};
-use crate::import::trim::{earlier, shift};
-use crate::raw::{Interpolation, RawChannel, RawClip, RawNode, RawTrack};
-use crate::words::{plural, were};
+use crate::import::trim::earlier;
+use crate::raw::{RawChannel, RawClip, RawNode};
 use ::gltf::json::accessor::Type;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use times::{Span, Times, check_times};
 
 /// Bytes of memory that a byte of JSON may need when parsed: a digit and its comma become
 /// 32 bytes, a key of one letter a map node.
 const JSON_BYTES_PER_BYTE: u64 = 32;
-
-/// A sampler's key times after their checks: finite, and never decreasing.
-struct Times {
-    /// Time of each key, seconds.
-    times: Vec<f32>,
-    /// Number of keys with the time of the key before them.
-    equal: usize,
-    /// The first time that two keys share.
-    jump: Option<f32>,
-}
-
-/// The begin and end of a clip, by the samplers that its channels use, seconds.
-struct Span {
-    /// Time of the first key; 0 for a clip without keys.
-    begin: f32,
-    /// Time subtracted from the file's times: `begin` if it is below 0, otherwise 0.
-    shift: f32,
-    /// Time of the last key, shifted.
-    end: f32,
-}
-
-/// Keys of a track, and their indices in the file.
-struct Keys {
-    /// Key times, strictly increasing and not negative.
-    times: Vec<f32>,
-    /// Indices of the keys in the file; `None` if all keys are kept in order.
-    kept: Option<Vec<usize>>,
-}
 
 /// Channels with a KHR_animation_pointer to something other than a node.
 #[derive(Default)]
@@ -124,16 +98,12 @@ fn property(path: &str) -> Option<RawChannel> {
 impl Clips<'_, '_> {
     /// Reads an animation; `None`, with a report entry, if its times are broken.
     fn clip(&mut self, animation: Animation, place: &str) -> Result<Option<RawClip>, Fault> {
-        let Some(span) = self.span(&animation, place)? else {
-            return Ok(None);
-        };
+        let Some(span) = self.span(&animation, place)? else { return Ok(None) };
         let mut tracks = Vec::with_capacity(animation.channels.len());
         let mut seen = HashSet::new();
         for (index, channel) in animation.channels.iter().enumerate() {
             let here = format!("{place}, channel {index}");
-            let Some((node, property)) = self.target(channel, &here)? else {
-                continue;
-            };
+            let Some((node, property)) = self.target(channel, &here)? else { continue };
             if !seen.insert((node, property)) {
                 let message = format!("node {node} already has a channel for {property}");
                 self.notes.dropped(here, message);
@@ -246,9 +216,7 @@ impl Clips<'_, '_> {
     /// Reports the channels that do not animate a node: their number, and the first.
     fn report_pointers(&mut self) {
         let OtherPointers { first, all } = std::mem::take(&mut self.pointers);
-        let Some((place, pointer)) = first else {
-            return;
-        };
+        let Some((place, pointer)) = first else { return };
         let which = match (all.len(), pointer.is_empty()) {
             (1, true) => "animates by a pointer that it lacks".to_owned(),
             (1, false) => format!("animates {pointer:?}, which is no property of a node"),
@@ -357,106 +325,6 @@ impl Clips<'_, '_> {
         Ok(Some((node, property)))
     }
 
-    fn track(
-        &mut self,
-        channel: &Channel,
-        samplers: &[Sampler],
-        (node, property): (usize, RawChannel),
-        span: &Span,
-        place: &str,
-    ) -> Result<Option<RawTrack>, Fault> {
-        let sampler = at(samplers, channel.sampler, "sampler")?;
-        let interpolation = match sampler.interpolation.as_deref() {
-            None | Some("LINEAR") => Interpolation::Linear,
-            Some("STEP") => Interpolation::Step,
-            Some("CUBICSPLINE") => Interpolation::CubicSpline,
-            Some(_) => {
-                let fault = "interpolation of the sampler has a value that glTF does not define";
-                return Err(invalid(fault).into());
-            }
-        };
-        let times = self.times(sampler.input)?;
-        if times.times.is_empty() {
-            self.notes.dropped(place, "has no keys");
-            return Ok(None);
-        }
-        let (shapes, expected, width) = match property {
-            RawChannel::Translation | RawChannel::Scale => ([Type::Vec3], "VEC3", 3),
-            RawChannel::Rotation => ([Type::Vec4], "VEC4", 4),
-            RawChannel::Weights => {
-                let width = self.nodes.get(node).map_or(0, |n| n.weights.len());
-                ([Type::Scalar], "SCALAR", width)
-            }
-        };
-        let info = self.buffers.info_of(sampler.output, &shapes, expected)?;
-        let parts = match interpolation {
-            Interpolation::CubicSpline => 3,
-            _ => 1,
-        };
-        let per_key = parts * width / info.components();
-        let wanted = times.times.len().saturating_mul(per_key);
-        if info.count != wanted {
-            return Err(count("values of the sampler's output", wanted as u64, info.count as u64))
-                .within(|| format!("accessor {}", sampler.output));
-        }
-        // A quaternion of integers is meaningful only as fractions.
-        let integers = match property {
-            RawChannel::Rotation => Integers::Fractions,
-            _ => Integers::AsDeclared,
-        };
-        let mut values = self.buffers.floats(sampler.output, integers)?;
-        let row = parts * width;
-        if let Some(index) = values.iter().position(|v| !v.is_finite()) {
-            let words = format!("key {} is {}", index / row.max(1), values[index]);
-            return Err(invalid(words)).within(|| format!("accessor {}", sampler.output));
-        }
-        // With equal times, the charge covers the distinct times and the indices of kept keys.
-        let words = if times.equal == 0 { 1 } else { 5 };
-        self.buffers.memory.charge_for::<f32>(words * times.times.len())?;
-        let keys = times.keys(span, interpolation);
-        if let Some(kept) = &keys.kept {
-            self.buffers.memory.charge_for::<f32>(kept.len() * row)?;
-            values = (kept.iter())
-                .flat_map(|&key| &values[key * row..(key + 1) * row])
-                .copied()
-                .collect();
-        }
-        if property == RawChannel::Rotation {
-            self.mend_rotations(&mut values, parts, place);
-        }
-        Ok(Some(RawTrack { node, channel: property, interpolation, times: keys.times, values }))
-    }
-
-    /// Replaces keys without a direction by the previous key, the first one by the identity. Normalises the keys of splines,
-    /// since builders keep their lengths; their tangents stay.
-    fn mend_rotations(&mut self, values: &mut [f32], parts: usize, place: &str) {
-        let mut previous = [0.0, 0.0, 0.0, 1.0];
-        let mut mended = 0usize;
-        for key in values.chunks_exact_mut(4 * parts) {
-            // In a cubic key the value is between its tangents.
-            let at = if parts == 3 { 4 } else { 0 };
-            let q = &mut key[at..at + 4];
-            let length = q.iter().map(|&v| f64::from(v).powi(2)).sum::<f64>().sqrt();
-            if length < ZERO_LENGTH {
-                q.copy_from_slice(&previous);
-                mended += 1;
-            } else {
-                if parts == 3 {
-                    q.iter_mut().for_each(|v| *v = (f64::from(*v) / length) as f32);
-                }
-                previous.copy_from_slice(q);
-            }
-        }
-        if mended > 0 {
-            let message = format!(
-                "{} of length 0 {} replaced by the previous key",
-                plural(mended as u64, "rotation key"),
-                were(mended as u64)
-            );
-            self.notes.repaired(place, message);
-        }
-    }
-
     /// The checked times of an accessor; read once for all samplers that use it.
     fn times(&mut self, accessor: usize) -> Result<Rc<Times>, Fault> {
         if let Some(times) = self.times.get(&accessor) {
@@ -473,66 +341,5 @@ impl Clips<'_, '_> {
 
 /// The last part of a place: `channel 3` of `animation 0, channel 3`.
 fn short_channel(place: &str) -> String {
-    match place.rfind("channel ") {
-        Some(start) => place[start..].to_owned(),
-        None => place.to_owned(),
-    }
-}
-
-/// Checks that times are finite and do not decrease.
-fn check_times(times: Vec<f32>) -> Result<Times, Kind> {
-    let (mut equal, mut jump) = (0, None);
-    for (index, &time) in times.iter().enumerate() {
-        if !time.is_finite() {
-            return Err(Kind::Times(format!("time {index} is {time}")));
-        }
-        match index.checked_sub(1).map(|before| times[before]) {
-            Some(previous) if time < previous => {
-                return Err(Kind::Times(format!("time {index} is {time}, after {previous}")));
-            }
-            Some(previous) if time == previous => {
-                equal += 1;
-                jump = jump.or(Some(time));
-            }
-            _ => {}
-        }
-    }
-    Ok(Times { times, equal, jump })
-}
-
-impl Times {
-    /// The keys of a track. Of several keys at one time the first and the last count, as a jump: the first is moved one step
-    /// of f32 earlier. If nothing leads to it, as in step tracks and at the beginning of the clip, only the last counts.
-    fn keys(&self, span: &Span, interpolation: Interpolation) -> Keys {
-        let mut times = self.times.clone();
-        if self.equal == 0 {
-            if span.shift < 0.0 {
-                shift(&mut times, span.shift);
-            }
-            return Keys { times, kept: None };
-        }
-        let all = &self.times;
-        times.dedup();
-        if span.shift < 0.0 {
-            shift(&mut times, span.shift);
-        }
-        let mut keys = Keys { times: Vec::new(), kept: None };
-        let mut kept = Vec::new();
-        let mut first = 0;
-        for time in times {
-            let equal = all[first..].iter().take_while(|&&t| t == all[first]);
-            let last = first + equal.count() - 1;
-            let jumps = interpolation != Interpolation::Step && all[first] > span.begin;
-            let before = time.next_down();
-            if last > first && jumps && keys.times.last().is_none_or(|&t| t < before) {
-                keys.times.push(before);
-                kept.push(first);
-            }
-            keys.times.push(time);
-            kept.push(last);
-            first = last + 1;
-        }
-        keys.kept = Some(kept);
-        keys
-    }
+    place.rfind("channel ").map_or(place, |start| &place[start..]).to_owned()
 }

@@ -8,6 +8,7 @@ use super::inventory::Inventory;
 use super::limits::{MemoryLimit, Notes};
 use super::material_json::{Material, Sampler as TextureSampler, Texture};
 use super::plain::JsonCounts;
+use crate::words::without_place;
 use ::gltf::json;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -200,20 +201,6 @@ impl Document {
 
 /// The fault of a text that the parser rejects.
 pub(super) fn json_fault(error: serde_json::Error) -> Fault {
-    let (line, column) = (error.line(), error.column());
-    let message = error.to_string();
-    let message = match message.rfind(" at line ") {
-        Some(end) => message[..end].to_owned(),
-        None => message,
-    };
-    // The parser quotes the text, including line breaks.
-    let message = shorten_message(&message.replace(['\n', '\r'], " "));
+    let (line, column, message) = (error.line(), error.column(), without_place(&error));
     invalid(format!("JSON line {line}, column {column}: {message}")).into()
-}
-
-fn shorten_message(message: &str) -> String {
-    match message.char_indices().nth(200) {
-        Some((end, _)) => format!("{}…", &message[..end]),
-        None => message.to_owned(),
-    }
 }

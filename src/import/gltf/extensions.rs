@@ -40,10 +40,7 @@ enum Meaning {
 use Meaning::{Changes, Harmless, Only, Partly, Read, Surface};
 
 /// Extensions that need the C++ decoder.
-const MESHOPT: Meaning = match cfg!(feature = "meshopt") {
-    true => Read,
-    false => Changes(GEOMETRY),
-};
+const MESHOPT: Meaning = if cfg!(feature = "meshopt") { Read } else { Changes(GEOMETRY) };
 
 const DRACO: &str = "KHR_draco_mesh_compression";
 
@@ -193,10 +190,7 @@ pub(super) fn check(
 /// Reports one extension, unless it is read. `have` states the number of objects that have it.
 fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut Notes) {
     let place = format!("extension {:?}", shorten(name));
-    let is = match required {
-        true => "is required and ignored",
-        false => "is ignored",
-    };
+    let is = if required { "is required and ignored" } else { "is ignored" };
     let (note, message) = match meaning(name) {
         Read => return,
         Only(part) => (true, format!("only {part} is read")),
@@ -213,10 +207,7 @@ fn report(name: &str, (required, draco): (bool, Draco), have: &str, notes: &mut 
         Changes(effect) => (false, format!("{is}, though it {effect}")),
     };
     let message = format!("{message}; {have}");
-    match note {
-        true => notes.note(place, message),
-        false => notes.dropped(place, message),
-    }
+    if note { notes.note(place, message) } else { notes.dropped(place, message) }
 }
 
 /// Numbers of primitives with Draco data.

@@ -23,9 +23,7 @@ pub(super) fn images(
         return out;
     }
     for index in order(materials, list.len()) {
-        let (Some(image), Some(place)) = (list.get(index), out.get_mut(index)) else {
-            continue;
-        };
+        let (Some(image), Some(place)) = (list.get(index), out.get_mut(index)) else { continue };
         match read(image, mode, buffers) {
             Ok(image) => *place = Some(image),
             Err(message) => {

@@ -18,9 +18,7 @@ type Attributes = BTreeMap<Checked<Semantic>, json::Index<json::Accessor>>;
 fn sets(attributes: &Attributes, place: &str, notes: &mut Notes) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     for (semantic, joints) in attributes {
-        let Checked::Valid(Semantic::Joints(set)) = semantic else {
-            continue;
-        };
+        let Checked::Valid(Semantic::Joints(set)) = semantic else { continue };
         match attributes.get(&Checked::Valid(Semantic::Weights(*set))) {
             Some(weights) => out.push((joints.value(), weights.value())),
             None => notes.dropped(place, format!("JOINTS_{set} has no WEIGHTS_{set}")),

@@ -169,9 +169,7 @@ impl MaterialReader<'_> {
     }
 
     fn alpha_mode(&mut self, name: Option<&str>) -> AlphaMode {
-        let Some(name) = name else {
-            return AlphaMode::default();
-        };
+        let Some(name) = name else { return AlphaMode::default() };
         AlphaMode::named(name).unwrap_or_else(|| {
             let message = format!("its alpha mode {:?} is unknown, it is opaque", shorten(name));
             self.notes.repaired(self.place, message);
@@ -273,10 +271,7 @@ impl MaterialReader<'_> {
 /// A number for a message, large ones without trailing zeros.
 fn shown<T: Copy + Display + LowerExp + Into<f64>>(value: T) -> String {
     let size: f64 = value.into();
-    match size.abs() < 1e6 {
-        true => value.to_string(),
-        false => format!("{value:e}"),
-    }
+    if size.abs() < 1e6 { value.to_string() } else { format!("{value:e}") }
 }
 
 /// The image of a texture, checked. The specification's source is preferred to an extension's: files have both only for

@@ -28,10 +28,7 @@ pub(super) fn decompose(m: &[f32; 16]) -> Decomposed {
     if DMat3::from_cols(axes[0], axes[1], axes[2]).determinant() < 0.0 {
         // Flipping axis i changes the trace, and so the rotation's angle, by its diagonal element.
         let diagonal = [axes[0].x, axes[1].y, axes[2].z];
-        let flip = (0..3).fold(0, |best, i| match diagonal[i] < diagonal[best] {
-            true => i,
-            false => best,
-        });
+        let flip = (0..3).fold(0, |best, i| if diagonal[i] < diagonal[best] { i } else { best });
         axes[flip] = -axes[flip];
         scale[flip] = -scale[flip];
     }

@@ -158,10 +158,7 @@ impl PrimitiveReader<'_, '_> {
         name: &'static str,
         semantic: Semantic,
         vertices: usize,
-    ) -> Result<Vec<[f32; N]>, Fault>
-    where
-        [f32; N]: bytemuck::Pod,
-    {
+    ) -> Result<Vec<[f32; N]>, Fault> {
         match self.attribute(semantic) {
             Some(accessor) => self.rows(name, accessor, Integers::AsDeclared, Some(vertices)),
             None => Ok(Vec::new()),
@@ -175,10 +172,7 @@ impl PrimitiveReader<'_, '_> {
         accessor: usize,
         integers: Integers,
         vertices: Option<usize>,
-    ) -> Result<Vec<[f32; N]>, Fault>
-    where
-        [f32; N]: bytemuck::Pod,
-    {
+    ) -> Result<Vec<[f32; N]>, Fault> {
         let (shape, expected) = match N {
             2 => (Type::Vec2, "VEC2"),
             3 => (Type::Vec3, "VEC3"),
@@ -206,9 +200,7 @@ impl PrimitiveReader<'_, '_> {
     }
 
     fn colors(&mut self, vertices: usize) -> Result<Vec<[f32; 4]>, Fault> {
-        let Some(accessor) = self.attribute(Semantic::Colors(0)) else {
-            return Ok(Vec::new());
-        };
+        let Some(accessor) = self.attribute(Semantic::Colors(0)) else { return Ok(Vec::new()) };
         let (name, expected) = ("COLOR_0", "VEC3 or VEC4");
         let shapes = [Type::Vec3, Type::Vec4];
         let info =

@@ -101,9 +101,7 @@ mod with_crate {
 
     /// The compression of a view, if it has one.
     pub(in super::super) fn of(view: &json::buffer::View) -> Result<Option<Packed>, Fault> {
-        let Some(extensions) = &view.extensions else {
-            return Ok(None);
-        };
+        let Some(extensions) = &view.extensions else { return Ok(None) };
         let names = ["EXT_meshopt_compression", "KHR_meshopt_compression"];
         let Some(value) = names.iter().find_map(|name| extensions.others.get(*name)) else {
             return Ok(None);

@@ -28,34 +28,19 @@ mod summary;
 mod unread;
 mod uri;
 
+pub(super) use limits::MAX_FILE_BYTES;
 pub use limits::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use uri::external_files;
 
 use super::{ImportOptions, ReportEntry};
 use crate::import::ImportError;
-use crate::import::read_file::read_file;
 use crate::mesh::ImageMode;
 use crate::raw::RawScene;
 use buffers::Buffers;
 use error::Fault;
-use limits::{MAX_FILE_BYTES, MemoryLimit, Notes};
+use limits::{MemoryLimit, Notes};
 use scenes::Scenes;
 use std::path::Path;
-
-/// Reads a `.gltf` or `.glb` file; files it refers to are read from its folder.
-pub(super) fn read_path(
-    path: &Path,
-    options: &ImportOptions,
-) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
-    let name = path.display().to_string();
-    let read = read_file(path, MAX_FILE_BYTES);
-    let bytes = read.map_err(|fault| Fault::from(fault).in_file(&name))?;
-    let base = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    read_slice(&bytes, &name, Some(base), options)
-}
 
 /// Reads the bytes of a `.gltf` or `.glb` file.
 pub(super) fn read_slice(
@@ -137,9 +122,7 @@ fn read(
 fn smallest_skins(document: &document::Document) -> Vec<Option<usize>> {
     let mut slots = vec![None; document.meshes.len()];
     for node in &document.nodes {
-        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else {
-            continue;
-        };
+        let (Some(mesh), Some(skin)) = (node.mesh, node.skin) else { continue };
         let joints = document.skins.get(skin.value()).map(|s| s.joints.len());
         if let (Some(slot), Some(joints)) = (slots.get_mut(mesh.value()), joints) {
             *slot = Some(slot.map_or(joints, |least: usize| least.min(joints)));

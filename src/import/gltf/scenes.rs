@@ -68,9 +68,7 @@ impl Scenes {
         clips: &[RawClip],
         notes: &mut Notes,
     ) {
-        let Some(default) = self.default.filter(|_| self.shown.contains(&false)) else {
-            return;
-        };
+        let Some(default) = self.default.filter(|_| self.shown.contains(&false)) else { return };
         let kept = animated_or_joint(nodes, skins, clips);
         let of = label("scene", default, self.name(default));
         let mut listed = self.shown.clone();

@@ -44,9 +44,7 @@ pub(super) fn late_clips(
     let firsts = (0..scene.clips.len()).map(|clip| (clip, scene.first_key(clip)));
     let late: Vec<(usize, f32)> =
         firsts.filter_map(|(clip, first)| Some((clip, first.filter(|&f| f > 0.0)?))).collect();
-    let Some(&(one, _)) = late.first() else {
-        return Ok(());
-    };
+    let Some(&(one, _)) = late.first() else { return Ok(()) };
     if trim {
         scene.trim_clips();
     }

@@ -1,13 +1,11 @@
 //! Buffers and images outside the file: data URIs and neighbouring files.
 
-use super::ImportOptions;
-use super::container;
 use super::error::{Fault, ImportFault as Kind, invalid, shorten};
 use super::limits::{MemoryLimit, Notes};
 use super::plain::plain;
-use base64::Engine;
-use base64::alphabet;
+use super::{ImportOptions, container};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::{Engine, alphabet};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -25,12 +23,14 @@ pub(super) fn refused(uri: &str, reason: &str) -> Fault {
     invalid(format!("the URI {:?} is rejected: {reason}", shorten(uri))).into()
 }
 
+/// The text of a data URI behind its scheme; `None` if it is not one.
+pub(super) fn behind_scheme(uri: &str) -> Option<&str> {
+    uri.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("data:")).map(|_| &uri[5..])
+}
+
 /// The bytes of a data URI; `None` if it is not one.
 pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Fault>> {
-    let rest = match uri.get(..5) {
-        Some(scheme) if scheme.eq_ignore_ascii_case("data:") => &uri[5..],
-        _ => return None,
-    };
+    let rest = behind_scheme(uri)?;
     let Some((kind, body)) = rest.split_once(',') else {
         return Some(Err(refused(uri, "a data URI without a comma")));
     };
@@ -46,9 +46,7 @@ pub(super) fn data(uri: &str) -> Option<Result<Vec<u8>, Fault>> {
 
 /// The media type of a data URI, if it has one.
 pub(super) fn media_type(uri: &str) -> Option<&str> {
-    let scheme = uri.get(..5)?;
-    let rest = scheme.eq_ignore_ascii_case("data:").then(|| &uri[5..])?;
-    let (kind, _) = rest.split_once(',')?;
+    let (kind, _) = behind_scheme(uri)?.split_once(',')?;
     let media = kind.split(';').next()?;
     (!media.is_empty()).then_some(media)
 }
@@ -111,9 +109,7 @@ struct Referred {
 /// `base` is the file's folder. Buffers come first, then images, in the file's order. Embedded data and
 /// URIs that the options reject are left out; the list is empty if the bytes are not glTF.
 pub fn external_files(bytes: &[u8], base: &Path, options: &ImportOptions) -> Vec<PathBuf> {
-    let Ok(container) = container::split(bytes) else {
-        return Vec::new();
-    };
+    let Ok(container) = container::split(bytes) else { return Vec::new() };
     let mut memory = MemoryLimit::new(bytes.len() as u64, None);
     let Ok((text, _)) = plain(container.json, &mut memory, &mut Notes::default()) else {
         return Vec::new();

@@ -59,9 +59,7 @@ impl RawScene {
 
     fn halves(&self, node: usize) -> Result<SplitScene, ImportFault> {
         let count = self.nodes.len();
-        let Some(asked) = self.nodes.get(node) else {
-            return Err(index("node", node, count));
-        };
+        let Some(asked) = self.nodes.get(node) else { return Err(index("node", node, count)) };
         let Some(parent) = asked.parent else {
             let words = format!("node {node} is a root, there is nothing to split it from");
             return Err(invalid(words));
@@ -153,9 +151,7 @@ impl RawScene {
         }
         let mut twins = vec![false; self.nodes.len()];
         for (index, node) in self.nodes.iter().enumerate() {
-            let (Some(_), Some(skin)) = (node.mesh, node.skin) else {
-                continue;
-            };
+            let (Some(_), Some(skin)) = (node.mesh, node.skin) else { continue };
             let side = skin_sides[skin];
             if sides[index] != side {
                 if needed[index] {

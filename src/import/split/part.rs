@@ -162,10 +162,7 @@ impl Part {
             for track in &clip.tracks {
                 // Weights go with the mesh, other channels with the node.
                 let away = twins[track.node] && track.channel == RawChannel::Weights;
-                let place = match away {
-                    true => self.twin[track.node],
-                    false => self.place[track.node],
-                };
+                let place = if away { self.twin[track.node] } else { self.place[track.node] };
                 if (sides[track.node] == side) != away
                     && let Some(node) = place
                 {

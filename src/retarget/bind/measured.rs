@@ -2,7 +2,8 @@
 //! them.
 
 use super::binding::Binding;
-use super::tracks::{Locals, MAX_WORK, Maker, on_rest, shown};
+use super::locals::{Locals, on_rest, shown};
+use super::tracks::{MAX_WORK, Maker};
 use crate::clip::{Channel, Clip, ClipKind, LaneCurve};
 use crate::math::angle;
 use crate::raw::RawTrack;

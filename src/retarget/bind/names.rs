@@ -73,84 +73,11 @@ impl Numbered {
     pub fn strip<'a>(&self, name: &'a str) -> &'a str {
         let name = unprefixed(name);
         let stem = unnumbered(name);
-        match stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) {
-            true => name,
-            false => stem,
-        }
+        if stem.len() < name.len() && self.0.contains(&stem.to_lowercase()) { name } else { stem }
     }
 }
 
 type Key<'a> = &'a dyn Fn(&str) -> String;
-
-/// For every scalar of the source the scalars of the target, by the names of their nodes, compared like joints. Scalars
-/// with equal names are paired in order, and a single one of the source with all of the target, which are copies. Names
-/// that are equal otherwise must be unique. Nodes without names match only if all scalars are equal.
-pub fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
-    let nodes = |names: &[&str]| -> Vec<String> {
-        let names = names.iter();
-        names.map(|n| node_of(n).0.to_owned()).collect()
-    };
-    let nodes = [nodes(source), nodes(target)];
-    let numbered = Numbered::of([&nodes[0], &nodes[1]].map(|n| n.iter().map(String::as_str)));
-    let keyed = |name: &str, key: Key<'_>| {
-        let (node, rest) = node_of(name);
-        (key(node), rest.to_owned())
-    };
-    let steps: [Key<'_>; 3] = [&|n| n.to_owned(), &|n| numbered.strip(n).to_owned(), &|n| {
-        numbered.strip(n).to_lowercase()
-    }];
-    let mut found: Vec<Vec<usize>> = vec![Vec::new(); source.len()];
-    let says = |name: &str| source == target || !node_of(name).0.is_empty();
-    let mut taken: Vec<bool> = target.iter().map(|name| !says(name)).collect();
-    for (step, key) in steps.into_iter().enumerate() {
-        let mut groups: HashMap<_, [Vec<usize>; 2]> = HashMap::new();
-        for (at, name) in
-            source.iter().enumerate().filter(|(i, name)| found[*i].is_empty() && says(name))
-        {
-            groups.entry(keyed(name, key)).or_default()[0].push(at);
-        }
-        for (at, name) in target.iter().enumerate().filter(|(i, _)| !taken[*i]) {
-            groups.entry(keyed(name, key)).or_default()[1].push(at);
-        }
-        for [from, to] in groups.into_values() {
-            if step > 0 && (from.len(), to.len()) != (1, 1) {
-                continue;
-            }
-            let copies = if from.len() == 1 { to.len() } else { 1 };
-            let from = from.iter().flat_map(|&a| std::iter::repeat_n(a, copies));
-            for (a, b) in from.zip(to) {
-                found[a].push(b);
-                taken[b] = true;
-            }
-        }
-    }
-    found
-}
-
-/// For every scalar of the source that of the target by index, if both have one node with morph weights, and equally many
-/// of them: names are then absent or have nothing in common.
-pub fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Vec<usize>>> {
-    let weights = |names: &[&str]| -> Option<Vec<usize>> {
-        let of = |at: &usize| node_of(names[*at]);
-        let all: Vec<usize> = (0..names.len()).filter(|at| !of(at).1.is_empty()).collect();
-        let first = of(all.first()?).0;
-        // The weights of a second node without a name begin at 0 again.
-        let in_order = |(k, at): (usize, &usize)| of(at) == (first, &*format!(".weights[{k}]"));
-        all.iter().enumerate().all(in_order).then_some(all)
-    };
-    let (from, to) = (weights(source)?, weights(target)?);
-    (from.len() == to.len()).then(|| {
-        let mut found = vec![Vec::new(); source.len()];
-        from.into_iter().zip(to).for_each(|(a, b)| found[a].push(b));
-        found
-    })
-}
-
-/// The node's part of a scalar's name, and the rest: `Face` and `.weights[3]`. The name of a user channel has no rest.
-fn node_of(name: &str) -> (&str, &str) {
-    let at = name.rfind(".weights[").filter(|_| name.ends_with(']'));
-    name.split_at(at.unwrap_or(name.len()))
-}
 
 /// The joint of the source for every joint of the target.
 pub type Pairs = Vec<Option<(u16, BindMatch)>>;
@@ -176,9 +103,7 @@ pub fn pairs(source: &Skeleton, target: &Skeleton, ambiguous: &mut Vec<String>) 
         let mut to: Vec<(String, Vec<u16>)> = by_key(target, &taken, key).into_iter().collect();
         to.sort();
         for (name, targets) in to {
-            let Some(sources) = from.get(&name) else {
-                continue;
-            };
+            let Some(sources) = from.get(&name) else { continue };
             if let ([a], [b]) = (sources.as_slice(), targets.as_slice()) {
                 found[usize::from(*b)] = Some((*a, how));
                 used[usize::from(*a)] = true;
@@ -286,9 +211,7 @@ fn copies(
     }
     // Parents come before their children.
     for joint in 0..target.len() {
-        let (None, Some(name)) = (found[joint], &to[joint]) else {
-            continue;
-        };
+        let (None, Some(name)) = (found[joint], &to[joint]) else { continue };
         let top = tops.get(name.as_str()).copied().flatten();
         let single = |above| match there.get(&(name.as_str(), above)) {
             Some(&(joint, 1)) => Some(joint),
@@ -356,10 +279,7 @@ fn above(
         let at = usize::from(parent);
         let named = own.get(at).and_then(Option::as_deref);
         let named = named.is_some_and(|name| other.contains(name));
-        all.push(match named {
-            true => Some(parent),
-            false => all.get(at).copied().flatten(),
-        });
+        all.push(if named { Some(parent) } else { all.get(at).copied().flatten() });
     }
     all
 }
@@ -414,177 +334,4 @@ pub fn is_hips(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::skeleton::{Joint, Trs};
-
-    fn skeleton(joints: &[(&str, Option<usize>)]) -> Skeleton {
-        let joints: Vec<Joint> = joints
-            .iter()
-            .map(|&(name, parent)| Joint { name: name.into(), parent, rest: Trs::IDENTITY })
-            .collect();
-        Skeleton::new(&joints, None, Vec::new()).unwrap()
-    }
-
-    #[test]
-    fn prefixes_are_stripped() {
-        for (name, short) in [
-            ("mixamorig:Hips", "Hips"),
-            ("mixamorig1:Hips", "Hips"),
-            ("mixamorigHips", "Hips"),
-            ("mixamorig9_Hips", "Hips"),
-            ("mixamorig", "mixamorig"),
-            ("Armature|Hips.001", "Hips"),
-            ("a:b:Hips", "Hips"),
-            ("Hips", "Hips"),
-            ("Spine.1", "Spine.1"),
-            (".001", ".001"),
-            ("ns:", "ns:"),
-            ("", ""),
-        ] {
-            assert_eq!(stripped(name), short, "{name}");
-        }
-    }
-
-    #[test]
-    fn scalars_pair_as_the_joints_of_their_nodes_do() {
-        let source = [
-            "rig:Face.weights[0]",
-            "rig:Face.weights[1]",
-            "TEETH.001.weights[0]",
-            "brow.weights[0]",
-            "grip",
-            "Tail.weights[0]",
-            "Tail.weights[0]",
-            "Brow.weights[0]",
-            "x:Twin.weights[0]",
-            "y:Twin.weights[0]",
-            "Spine.001.weights[0]",
-            "Spine.002.weights[0]",
-        ];
-        let target = [
-            "Face.weights[1]",
-            "Face.weights[0]",
-            "Teeth.weights[0]",
-            "brow.weights[1]",
-            "hand:Grip",
-            "Tail.weights[0]",
-            "Tail.weights[0]",
-            "Brow.weights[0]",
-            "Brow.weights[0]",
-            "Twin.weights[0]",
-            "Spine.weights[0]",
-        ];
-        let (none, some) = (Vec::new, |place: usize| vec![place]);
-        let expected = [
-            some(1),
-            some(0),
-            some(2),
-            none(),
-            some(4),
-            some(5),
-            some(6),
-            vec![7, 8],
-            none(),
-            none(),
-            none(),
-            none(),
-        ];
-        assert_eq!(scalar_pairs(&source, &target), expected);
-    }
-
-    #[test]
-    fn hips_are_known_by_their_names() {
-        for name in [
-            "mixamorig:Hips",
-            "Hips.001",
-            "Hips_01",
-            "mixamorig:Hips_010",
-            "Bip01_Pelvis_02",
-            "DEF-spine",
-        ] {
-            assert!(is_hips(name), "{name}");
-        }
-        for name in ["DEF-spine.001", "DEF-spine_01", "Hips_1", "Hips2", "spine_01", "_01", ""] {
-            assert!(!is_hips(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn equal_names_come_first_and_case_last() {
-        let source = skeleton(&[("mixamorig:Hips", None), ("Leg", Some(0)), ("ARM.001", Some(0))]);
-        let target = skeleton(&[
-            ("Armature", None),
-            ("Hips", Some(0)),
-            ("leg", Some(1)),
-            ("Leg", Some(1)),
-            ("Arm", Some(1)),
-        ]);
-        let mut ambiguous = Vec::new();
-        let found = pairs(&source, &target, &mut ambiguous);
-        let expected = [
-            None,
-            Some((0, BindMatch::WithoutPrefix)),
-            None,
-            Some((1, BindMatch::Exact)),
-            Some((2, BindMatch::WithoutCase)),
-        ];
-        assert_eq!(found, expected);
-        assert!(ambiguous.is_empty());
-    }
-
-    #[test]
-    fn numbers_that_tell_joints_apart_are_kept() {
-        let bound = |source: &[&str], target: &[&str]| -> Vec<(String, String)> {
-            let [source, target] = [source, target].map(|names| {
-                let joints: Vec<_> = names.iter().map(|n| (*n, None)).collect();
-                skeleton(&joints)
-            });
-            let mut ambiguous = Vec::new();
-            let found = pairs(&source, &target, &mut ambiguous);
-            assert!(ambiguous.is_empty(), "{ambiguous:?}");
-            let names = |(b, a): (usize, u16)| {
-                let a = source.names()[usize::from(a)].clone();
-                (a, target.names()[b].clone())
-            };
-            let pairs = found.iter().enumerate();
-            pairs.filter_map(|(b, p)| Some(names((b, p.as_ref()?.0)))).collect()
-        };
-        let same = |names: &[&str]| -> Vec<(String, String)> {
-            let both = names.iter().map(|n| (n.to_string(), n.to_string()));
-            both.collect()
-        };
-        // The remaining joints of both are different bones.
-        let a = ["DEF-spine", "DEF-spine.001", "DEF-spine.006"];
-        let b = ["DEF-spine", "DEF-spine.001", "DEF-spine.003"];
-        assert_eq!(bound(&a, &b), same(&a[..2]));
-        // One side alone may have the numbered names, without the bare one.
-        assert_eq!(bound(&a[2..], &b), []);
-        assert_eq!(bound(&b, &a[2..]), []);
-        assert_eq!(bound(&["spine"], &["spine.001", "spine.002"]), []);
-        assert_eq!(bound(&["spine.002"], &["Spine", "SPINE.001"]), []);
-        // Below a prefix, and without case, equal numbers still bind.
-        let prefixed = ["rig:DEF-spine", "rig:DEF-Spine.003"];
-        let expected = [("DEF-spine", "rig:DEF-spine"), ("DEF-spine.003", "rig:DEF-Spine.003")]
-            .map(|(a, b)| (a.to_owned(), b.to_owned()));
-        assert_eq!(bound(&b, &prefixed), expected);
-        // The target is a copy of a whole armature.
-        let copy = ["Hips.001", "Leg.L.001", "Leg.R.001"];
-        assert_eq!(bound(&copy, &["Hips", "Leg.L", "Leg.R"]).len(), 3);
-    }
-
-    #[test]
-    fn names_that_repeat_bind_by_their_paths_alone() {
-        let source = skeleton(&[("l", None), ("end", Some(0)), ("r", None), ("end", Some(2))]);
-        let target = skeleton(&[("r", None), ("l", None), ("end", Some(0)), ("end", Some(1))]);
-        let mut ambiguous = Vec::new();
-        let found = pairs(&source, &target, &mut ambiguous);
-        let joints: Vec<_> = found.iter().map(|p| p.map(|p| p.0)).collect();
-        assert_eq!(joints, [Some(2), Some(0), Some(3), Some(1)]);
-        assert!(ambiguous.is_empty());
-        let other = skeleton(&[("x", None), ("end", Some(0)), ("end", Some(0))]);
-        let found = pairs(&source, &other, &mut ambiguous);
-        assert!(found.iter().all(Option::is_none));
-        assert_eq!(ambiguous, ["end"]);
-    }
-}
+mod tests;

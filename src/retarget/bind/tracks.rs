@@ -1,19 +1,19 @@
 //! Keys of the source as keys of the target. If one moving joint lies on a route, its keys are multiplied by constants,
 //! which is exact for every interpolation; if several do, they are sampled.
 
-use super::binding::{Binding, Carry, Shown, frame_scale};
+use super::binding::{Binding, Carry};
+use super::locals::{Locals, R, S, T, on_rest};
 use super::path::Route;
+use super::rests::frame_scale;
 use crate::build::curve::Curve;
-use crate::clip::{Channel, Clip, ClipKind, LaneCurve, MAX_IRREGULAR_KEYS};
-use crate::math::LANES;
-use crate::raw::{RawClip, RawTrack};
+use crate::clip::{Channel, MAX_IRREGULAR_KEYS};
+use crate::raw::RawTrack;
 use crate::retarget::error::RetargetError;
 use crate::retarget::motion::CHANNELS;
 use crate::retarget::pose::{Chain, Local, Step, product, three, unit};
 use crate::retarget::sampler::{Sampling, Value};
 use crate::retarget::track::{Keys, constant, mapped_vectors};
-use crate::skeleton::{Skeleton, Trs};
-use glam::{DAffine3, DQuat, DVec3};
+use glam::{DQuat, DVec3};
 use std::cell::Cell;
 
 /// Largest error of an interval of sampled rotations, radians (0.002 degrees).
@@ -38,128 +38,6 @@ pub struct Made {
     pub sampled_translation: f64,
     pub scales_left: usize,
     pub scales_kept: usize,
-}
-
-/// The values of a clip for the joints of the source, as the clip itself gives them, not its converted tracks.
-pub struct Locals<'a> {
-    skeleton: &'a Skeleton,
-    raw: &'a RawClip,
-    additive: bool,
-    /// For each joint, its tracks of translation, rotation and scale.
-    tracks: Vec<[Option<Track<'a>>; 3]>,
-}
-
-struct Track<'a> {
-    index: usize,
-    curve: Curve,
-    shown: LaneCurve<'a>,
-    /// The interval of the last time that was read.
-    near: Cell<usize>,
-}
-
-const T: Channel = Channel::Translation;
-const R: Channel = Channel::Rotation;
-const S: Channel = Channel::Scale;
-
-impl<'a> Locals<'a> {
-    /// The values of a clip of the skeleton, given with its tracks.
-    pub fn new(skeleton: &'a Skeleton, of: &Shown<'a>, raw: &'a RawClip) -> Self {
-        let clip = of.clip();
-        let mut tracks: Vec<[Option<Track<'a>>; 3]> = Vec::new();
-        tracks.resize_with(skeleton.len(), Default::default);
-        for (index, track) in raw.tracks.iter().enumerate() {
-            let channel = track.channel.to_channel();
-            let own = tracks.get_mut(track.node).filter(|_| channel != Channel::Scalar);
-            if let Some(own) = own {
-                let shown = shown(clip, channel, of.joint_of_clip(track.node));
-                own[channel as usize] = shown.map(|shown| Track {
-                    index,
-                    curve: Curve::new(track, 0),
-                    shown,
-                    near: Cell::new(0),
-                });
-            }
-        }
-        Self { skeleton, raw, additive: clip.kind() == ClipKind::Additive, tracks }
-    }
-
-    fn own(&self, joint: u16, channel: Channel) -> Option<&Track<'a>> {
-        self.tracks[usize::from(joint)][channel as usize].as_ref()
-    }
-
-    fn curve(&self, joint: u16, channel: Channel) -> Option<&Curve> {
-        self.own(joint, channel).map(|t| &t.curve)
-    }
-
-    fn track(&self, joint: u16, channel: Channel) -> Option<&RawTrack> {
-        self.own(joint, channel).map(|t| &self.raw.tracks[t.index])
-    }
-
-    /// Whether a channel of a joint has more than one key.
-    fn moves(&self, joint: u16, channel: Channel) -> bool {
-        self.curve(joint, channel).is_some_and(|c| c.times.len() > 1)
-    }
-
-    fn rest(&self, joint: u16) -> Trs {
-        self.skeleton.rest(joint.into())
-    }
-
-    fn rest_rotation(&self, joint: u16) -> DQuat {
-        Local::from(self.rest(joint)).rotation
-    }
-
-    fn value(&self, joint: u16, channel: Channel, time: f32) -> Option<[f64; 4]> {
-        let track = self.own(joint, channel)?;
-        let mut near = track.near.get();
-        let value = track.shown.value(time, &mut near);
-        track.near.set(near);
-        Some(value)
-    }
-
-    /// The local rotation at a time: the rest if the clip stores none; the difference on top of the rest if additive.
-    pub fn rotation(&self, joint: u16, time: f32) -> DQuat {
-        let rest = self.rest_rotation(joint);
-        match self.value(joint, R, time).map(DQuat::from_array) {
-            Some(q) if self.additive => rest * unit(q),
-            Some(q) => unit(q),
-            None => rest,
-        }
-    }
-
-    pub fn transform(&self, joint: u16, time: f32) -> DAffine3 {
-        let vectors = [T, S].map(|channel| self.value(joint, channel, time).map(three));
-        let rotation = self.value(joint, R, time).map(|q| unit(DQuat::from_array(q)));
-        on_rest(self.rest(joint).into(), self.additive, vectors, rotation).to_affine()
-    }
-}
-
-/// A local transform from a clip's translation, scale and rotation; those of an additive clip are on top of the rest.
-pub fn on_rest(
-    rest: Local,
-    additive: bool,
-    [translation, scale]: [Option<DVec3>; 2],
-    rotation: Option<DQuat>,
-) -> Local {
-    let of = |v: Option<DVec3>, rest: DVec3, sum: DVec3| match v {
-        Some(_) if additive => sum,
-        v => v.unwrap_or(rest),
-    };
-    let (t, s) = (translation.unwrap_or_default(), scale.unwrap_or(DVec3::ONE));
-    Local {
-        translation: of(translation, rest.translation, rest.translation + t),
-        scale: of(scale, rest.scale, rest.scale * s),
-        rotation: match rotation {
-            Some(q) if additive => rest.rotation * q,
-            q => q.unwrap_or(rest.rotation),
-        },
-    }
-}
-
-/// The curve of a joint in a clip of its skeleton; `None` if the clip stores none.
-pub fn shown(clip: &Clip, channel: Channel, joint: usize) -> Option<LaneCurve<'_>> {
-    let lane = usize::from(*clip.skeleton().lane_of().get(joint)?);
-    let block = clip.block_at(channel, lane / LANES)?;
-    Some(LaneCurve::new(clip, channel, block, lane % LANES))
 }
 
 pub fn tracks(binding: &Binding, locals: &Locals<'_>) -> Result<Made, RetargetError> {
@@ -269,10 +147,7 @@ impl Maker<'_> {
                 let mut right = product(after, now);
                 if locals.additive {
                     let own = locals.rest_rotation(step.joint);
-                    match step.inverse {
-                        true => right = own.inverse() * right,
-                        false => left *= own,
-                    }
+                    if step.inverse { right = own.inverse() * right } else { left *= own }
                 }
                 if let Some(from) = locals.track(step.joint, R) {
                     self.put(R, turned(from, unit(left), unit(right), step.inverse), made);
@@ -297,12 +172,8 @@ impl Maker<'_> {
         made: &mut Made,
     ) -> Result<(), RetargetError> {
         let (locals, route) = (self.locals, self.route);
-        let Some((last, before)) = route.steps.split_last() else {
-            return Ok(());
-        };
-        let Some(place) = self.place(way).filter(|_| self.is_placed()) else {
-            return Ok(());
-        };
+        let Some((last, before)) = route.steps.split_last() else { return Ok(()) };
+        let Some(place) = self.place(way).filter(|_| self.is_placed()) else { return Ok(()) };
         let moves = |step: &&Step| {
             CHANNELS.iter().any(|&c| self.matters(step, c) && locals.moves(step.joint, c))
         };
@@ -374,10 +245,8 @@ impl Maker<'_> {
     fn leaves(&self) -> Option<f64> {
         let moved = |step: &Step| {
             let curve = self.locals.curve(step.joint, T)?;
-            let base = match self.locals.additive {
-                true => DVec3::ZERO,
-                false => self.locals.rest(step.joint).translation.as_dvec3(),
-            };
+            let rest = self.locals.rest(step.joint).translation.as_dvec3();
+            let base = if self.locals.additive { DVec3::ZERO } else { rest };
             let key = |k: usize| DVec3::from_slice(curve.key(k)).distance(base);
             let most = (0..curve.times.len()).map(key).fold(0.0, f64::max);
             let unit = frame_scale(self.locals.skeleton, &self.binding.scales[0], step.joint);
@@ -390,9 +259,7 @@ impl Maker<'_> {
     /// Scales are relative to the rest pose: the target keeps its own.
     fn scale(&self, made: &mut Made) {
         let joint = self.route.source;
-        let Some(from) = self.locals.curve(joint, S) else {
-            return;
-        };
+        let Some(from) = self.locals.curve(joint, S) else { return };
         let factor = self.scale_factor();
         made.scales_kept += usize::from(self.locals.moves(joint, S));
         self.put(S, mapped_vectors(from, |v| v * factor, |v| v * factor), made);

@@ -101,10 +101,7 @@ pub(super) fn ground(
             feet.iter().flat_map(|(_, foot)| contacts(foot, ring, (up, ground), size, options));
         all.map(|contact| ring.seconds(&contact)).sum()
     };
-    match seconds(moving) > seconds(DVec3::ZERO) {
-        true => moving,
-        false => DVec3::ZERO,
-    }
+    if seconds(moving) > seconds(DVec3::ZERO) { moving } else { DVec3::ZERO }
 }
 
 /// The median of the velocity of low feet, component by component.
@@ -146,9 +143,7 @@ pub(super) fn travels(
     duration: f32,
     options: &RetargetOptions,
 ) -> bool {
-    let Some(hips) = source.map.joint(B::Hips) else {
-        return false;
-    };
+    let Some(hips) = source.map.joint(B::Hips) else { return false };
     let way = motion.place(hips, duration) - motion.place(hips, 0.0);
     let way = level(way, source.up()).length();
     way > options.plant_speed * source.height * f64::from(duration)

@@ -94,9 +94,7 @@ pub(in crate::retarget) fn plant(
     for (bone, foot) in &feet {
         let contacts = contacts(foot, &ring, (up, ground), source.height, options);
         let limb = Limb::new(target, twin(*bone, space), twin(foot.tip, space));
-        let Some(limb) = limb.filter(|_| !contacts.is_empty()) else {
-            continue;
-        };
+        let Some(limb) = limb.filter(|_| !contacts.is_empty()) else { continue };
         let floor = Floor { ring: &ring, up: target.up(), velocity: scale * ground };
         let places = |tracks: &Tracks<'_>| -> Vec<DVec3> {
             let tip = |t: f32| limb.end(limb.tip, &tracks.motion, t);

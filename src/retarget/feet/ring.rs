@@ -21,10 +21,7 @@ impl<'t> Ring<'t> {
     }
 
     fn split(&self, k: usize) -> (usize, f64) {
-        match self.loops {
-            true => (k % self.len(), (k / self.len()) as f64),
-            false => (k, 0.0),
-        }
+        if self.loops { (k % self.len(), (k / self.len()) as f64) } else { (k, 0.0) }
     }
 
     pub fn time(&self, k: usize) -> f64 {
@@ -86,10 +83,7 @@ impl<'t> Ring<'t> {
             return std::iter::once(0..len + 1).collect();
         }
         // In a loop the search begins at a sample outside all ranges.
-        let begin = match self.loops {
-            true => holds.iter().position(|h| !h).unwrap_or(0),
-            false => 0,
-        };
+        let begin = if self.loops { holds.iter().position(|h| !h).unwrap_or(0) } else { 0 };
         let mut out = Vec::new();
         let mut at = begin;
         while at < begin + len {

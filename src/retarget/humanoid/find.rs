@@ -89,10 +89,7 @@ impl HumanoidMap {
         }
         Err(RetargetError::NoHumanoid {
             tables: TABLES.len(),
-            best: match best.origin {
-                MapOrigin::Names(table) => table,
-                _ => "",
-            },
+            best: if let MapOrigin::Names(table) = best.origin { table } else { "" },
             found: best.pairs.len(),
             lacking: Self::unchecked(&best.pairs, best.origin).lacking().collect(),
         })
@@ -286,9 +283,7 @@ impl<'a> Joints<'a> {
                 _ => self.named(table, bone, above.map(|a| a.1)),
             };
             let free = |j: &usize| arm != Some(*j) && found.iter().all(|f| f.1 != *j);
-            let Some(joint) = joint.filter(free) else {
-                continue;
-            };
+            let Some(joint) = joint.filter(free) else { continue };
             let placed = above.is_none_or(|a| is_below(self.skeleton, joint, a.1));
             if placed || is_loose(bone) {
                 found.push((bone, joint));
@@ -316,14 +311,13 @@ impl<'a> Joints<'a> {
                 continue;
             }
             for name in names.filter(|name| !name.is_empty()) {
-                let sided = name.contains('~');
+                let sided = name.contains(['~', '|']);
                 let applies = row == bone || sided;
                 if !applies || (sided && !left && !right) {
                     continue;
                 }
-                let Some(joints) = self.by_name.get(&name.replace('~', side)) else {
-                    continue;
-                };
+                let name = name.split('|').nth(usize::from(right)).unwrap_or(name);
+                let Some(joints) = self.by_name.get(&name.replace('~', side)) else { continue };
                 let rank = |&&j: &&usize| {
                     let placed = above.is_none_or(|a| is_below(self.skeleton, j, a));
                     (placed, self.below[j], std::cmp::Reverse(j))

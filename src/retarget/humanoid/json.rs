@@ -2,40 +2,18 @@
 
 use super::map::{HumanoidMap, MapOrigin};
 use crate::retarget::error::RetargetError;
-use crate::skeleton::HumanBone;
-use crate::skeleton::{JointRef, Skeleton};
-use crate::words::brief;
+use crate::skeleton::{HumanBone, JointRef, Skeleton};
+use crate::words::without_place;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// A joint as a map's file names it.
+/// A joint as a map's file names it; `null` if the bone is missing.
+#[derive(serde::Deserialize)]
+#[serde(untagged, expecting = "expected a joint's name, path or index, or null")]
 enum Named {
     Path(String),
     Index(usize),
-    /// `null`: the bone is missing.
     Missing,
-}
-
-impl<'de> serde::Deserialize<'de> for Named {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-        impl Visitor<'_> for Any {
-            type Value = Named;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a joint's name, path or index, or null")
-            }
-            fn visit_str<E>(self, v: &str) -> Result<Named, E> {
-                Ok(Named::Path(v.to_owned()))
-            }
-            fn visit_u64<E>(self, v: u64) -> Result<Named, E> {
-                Ok(Named::Index(usize::try_from(v).unwrap_or(usize::MAX)))
-            }
-            fn visit_unit<E>(self) -> Result<Named, E> {
-                Ok(Named::Missing)
-            }
-        }
-        deserializer.deserialize_any(Any)
-    }
 }
 
 /// The members in the order of the file; names that occur twice are kept.
@@ -78,13 +56,8 @@ impl HumanoidMap {
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let members: Members = serde_json::from_str(text).map_err(|error| {
-            let message = error.to_string();
-            let end = message.rfind(" at line ").unwrap_or(message.len());
-            RetargetError::MapJson {
-                line: error.line(),
-                column: error.column(),
-                message: brief(&message[..end].replace(['\n', '\r'], " ")),
-            }
+            let (line, column) = (error.line(), error.column());
+            RetargetError::MapJson { line, column, message: without_place(&error) }
         })?;
         let mut pairs = Vec::new();
         for (name, named) in &members.0 {

@@ -2,8 +2,7 @@
 
 use crate::retarget::error::RetargetError;
 use crate::retarget::pose::ancestors;
-use crate::skeleton::{HUMAN_BONES, HumanBone};
-use crate::skeleton::{LookupError, NO_JOINT, Skeleton};
+use crate::skeleton::{HUMAN_BONES, HumanBone, LookupError, NO_JOINT, Skeleton};
 use std::fmt;
 
 /// The source of a map.

@@ -2,58 +2,67 @@
 
 use crate::skeleton::HumanBone as B;
 
-/// A convention of joint names. Names are separated by spaces; of several, the first that a rig has counts.
+/// A convention of joint names. Each text holds the names of its bones in order, separated by spaces, `-` for none. Names of
+/// one bone are separated by `/`; the first that a rig has counts. `~` stands for the side, and `a|b` for `a` on the left
+/// and `b` on the right side; other names are not those of right bones.
 pub(super) struct Table {
     pub name: &'static str,
     /// The text that replaces `~` on the left and on the right side.
     pub sides: [&'static str; 2],
     /// All names of the spine that occur, from the hips up; the joints that a rig has are spread over three bones.
     pub spine: &'static str,
-    /// Names of the other bones. With `~`, a row of the left side also applies to the right side.
-    pub body: &'static [(B, &'static str)],
-    /// Names of the fingers' joints, from the thumb to the little finger, each from the palm outwards. The names of one joint
-    /// are separated by `/`.
-    pub fingers: [&'static str; 5],
+    /// Hips, neck, head, jaw, eyes.
+    head: &'static str,
+    /// Upper leg, lower leg, foot, toes.
+    leg: &'static str,
+    /// Shoulder, upper arm, lower arm, hand.
+    arm: &'static str,
+    /// Three joints of each finger, from the thumb to the little finger, from the palm outwards.
+    fingers: [&'static str; 5],
 }
 
-/// The first joints of fingers, in the order of [`Table::fingers`].
-const FINGERS: [[B; 3]; 5] = [
-    [B::LeftThumbMetacarpal, B::LeftThumbProximal, B::LeftThumbDistal],
-    [B::LeftIndexProximal, B::LeftIndexIntermediate, B::LeftIndexDistal],
-    [B::LeftMiddleProximal, B::LeftMiddleIntermediate, B::LeftMiddleDistal],
-    [B::LeftRingProximal, B::LeftRingIntermediate, B::LeftRingDistal],
-    [B::LeftLittleProximal, B::LeftLittleIntermediate, B::LeftLittleDistal],
+/// The bones of a table's texts, on the left side.
+const BONES: [&[B]; 8] = [
+    &[B::Hips, B::Neck, B::Head, B::Jaw, B::LeftEye],
+    &[B::LeftUpperLeg, B::LeftLowerLeg, B::LeftFoot, B::LeftToes],
+    &[B::LeftShoulder, B::LeftUpperArm, B::LeftLowerArm, B::LeftHand],
+    &[B::LeftThumbMetacarpal, B::LeftThumbProximal, B::LeftThumbDistal],
+    &[B::LeftIndexProximal, B::LeftIndexIntermediate, B::LeftIndexDistal],
+    &[B::LeftMiddleProximal, B::LeftMiddleIntermediate, B::LeftMiddleDistal],
+    &[B::LeftRingProximal, B::LeftRingIntermediate, B::LeftRingDistal],
+    &[B::LeftLittleProximal, B::LeftLittleIntermediate, B::LeftLittleDistal],
 ];
 
 impl Table {
     /// The bones other than those of the spine, with their names.
     pub fn rows(&self) -> impl Iterator<Item = (B, impl Iterator<Item = &'static str>)> {
-        let fingers = FINGERS.into_iter().zip(self.fingers);
-        let fingers = fingers.flat_map(|(bones, names)| bones.into_iter().zip(names.split(' ')));
-        let rows = self.body.iter().copied().chain(fingers);
-        rows.map(|(bone, names)| (bone, names.split([' ', '/'])))
+        let [thumb, index, middle, ring, little] = self.fingers;
+        let texts = [self.head, self.leg, self.arm, thumb, index, middle, ring, little];
+        let rows = BONES.into_iter().zip(texts);
+        let rows = rows.flat_map(|(bones, names)| bones.iter().copied().zip(names.split(' ')));
+        rows.map(|(bone, names)| (bone, names.split('/')))
     }
 }
 
 /// Marks before a name whose side was removed, wherever it was.
 pub(super) const SIDES: [&str; 2] = ["<", ">"];
 
-/// VRM's bones, and Unity's, without fingers.
-const VRM: &[(B, &str)] = &[
-    (B::Hips, "hips"),
-    (B::Neck, "neck"),
-    (B::Head, "head"),
-    (B::Jaw, "jaw"),
-    (B::LeftEye, "~eye"),
-    (B::LeftUpperLeg, "~upperleg"),
-    (B::LeftLowerLeg, "~lowerleg"),
-    (B::LeftFoot, "~foot"),
-    (B::LeftToes, "~toes"),
-    (B::LeftShoulder, "~shoulder"),
-    (B::LeftUpperArm, "~upperarm"),
-    (B::LeftLowerArm, "~lowerarm"),
-    (B::LeftHand, "~hand"),
-];
+/// VRM: the names of the specification and of Unity's humanoid.
+const VRM: Table = Table {
+    name: "VRM",
+    sides: ["left", "right"],
+    spine: "spine chest upperchest",
+    head: "hips neck head jaw ~eye",
+    leg: "~upperleg ~lowerleg ~foot ~toes",
+    arm: "~shoulder ~upperarm ~lowerarm ~hand",
+    fingers: [
+        "~thumbmetacarpal ~thumbproximal ~thumbdistal",
+        "~indexproximal ~indexintermediate ~indexdistal",
+        "~middleproximal ~middleintermediate ~middledistal",
+        "~ringproximal ~ringintermediate ~ringdistal",
+        "~littleproximal ~littleintermediate ~littledistal",
+    ],
+};
 
 /// All tables. The one that finds most bones is used; the first of equals.
 pub(super) const TABLES: &[Table] = &[
@@ -62,20 +71,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Mixamo, CMU and LAFAN1",
         sides: ["left", "right"],
         spine: "lowerback spine spine1 spine2 spine3 chest",
-        body: &[
-            (B::Hips, "hips"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftEye, "~eye"),
-            (B::LeftUpperLeg, "~upleg"),
-            (B::LeftLowerLeg, "~leg"),
-            (B::LeftFoot, "~foot"),
-            (B::LeftToes, "~toebase ~toe ~footthumb1"),
-            (B::LeftShoulder, "~shoulder"),
-            (B::LeftUpperArm, "~arm"),
-            (B::LeftLowerArm, "~forearm"),
-            (B::LeftHand, "~hand"),
-        ],
+        head: "hips neck head - ~eye",
+        leg: "~upleg ~leg ~foot ~toebase/~toe/~footthumb1",
+        arm: "~shoulder ~arm ~forearm ~hand",
         fingers: [
             "~handthumb1 ~handthumb2 ~handthumb3",
             "~handindex1 ~handindex2 ~handindex3",
@@ -84,26 +82,10 @@ pub(super) const TABLES: &[Table] = &[
             "~handpinky1/~handringpinky1 ~handpinky2/~handringpinky2 ~handpinky3/~handringpinky3",
         ],
     },
-    // The names of the specification and of Unity's humanoid.
-    Table {
-        name: "VRM",
-        sides: ["left", "right"],
-        spine: "spine chest upperchest",
-        body: VRM,
-        fingers: [
-            "~thumbmetacarpal ~thumbproximal ~thumbdistal",
-            "~indexproximal ~indexintermediate ~indexdistal",
-            "~middleproximal ~middleintermediate ~middledistal",
-            "~ringproximal ~ringintermediate ~ringdistal",
-            "~littleproximal ~littleintermediate ~littledistal",
-        ],
-    },
+    VRM,
     // As VRM, except for the thumb: its three bones have the names of the other fingers.
     Table {
         name: "Unity",
-        sides: ["left", "right"],
-        spine: "spine chest upperchest",
-        body: VRM,
         fingers: [
             "~thumbproximal ~thumbintermediate ~thumbdistal",
             "~indexproximal ~indexintermediate ~indexdistal",
@@ -111,25 +93,15 @@ pub(super) const TABLES: &[Table] = &[
             "~ringproximal ~ringintermediate ~ringdistal",
             "~littleproximal ~littleintermediate ~littledistal",
         ],
+        ..VRM
     },
     Table {
         name: "VRoid",
         sides: ["l", "r"],
         spine: "jbipcspine jbipcchest jbipcupperchest",
-        body: &[
-            (B::Hips, "jbipchips"),
-            (B::Neck, "jbipcneck"),
-            (B::Head, "jbipchead"),
-            (B::LeftEye, "jadj~faceeye"),
-            (B::LeftUpperLeg, "jbip~upperleg"),
-            (B::LeftLowerLeg, "jbip~lowerleg"),
-            (B::LeftFoot, "jbip~foot"),
-            (B::LeftToes, "jbip~toebase"),
-            (B::LeftShoulder, "jbip~shoulder"),
-            (B::LeftUpperArm, "jbip~upperarm"),
-            (B::LeftLowerArm, "jbip~lowerarm"),
-            (B::LeftHand, "jbip~hand"),
-        ],
+        head: "jbipchips jbipcneck jbipchead - jadj~faceeye",
+        leg: "jbip~upperleg jbip~lowerleg jbip~foot jbip~toebase",
+        arm: "jbip~shoulder jbip~upperarm jbip~lowerarm jbip~hand",
         fingers: [
             "jbip~thumb1 jbip~thumb2 jbip~thumb3",
             "jbip~index1 jbip~index2 jbip~index3",
@@ -142,19 +114,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Unreal",
         sides: ["l", "r"],
         spine: "spine01 spine02 spine03 spine04 spine05",
-        body: &[
-            (B::Hips, "pelvis"),
-            (B::Neck, "neck01 neck"),
-            (B::Head, "head"),
-            (B::LeftUpperLeg, "thigh~"),
-            (B::LeftLowerLeg, "calf~"),
-            (B::LeftFoot, "foot~"),
-            (B::LeftToes, "ball~ toe~"),
-            (B::LeftShoulder, "clavicle~"),
-            (B::LeftUpperArm, "upperarm~"),
-            (B::LeftLowerArm, "lowerarm~"),
-            (B::LeftHand, "hand~"),
-        ],
+        head: "pelvis neck01/neck head",
+        leg: "thigh~ calf~ foot~ ball~/toe~",
+        arm: "clavicle~ upperarm~ lowerarm~ hand~",
         fingers: [
             "thumb01~ thumb02~ thumb03~",
             "index01~ index02~ index03~",
@@ -167,21 +129,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Rigify",
         sides: ["l", "r"],
         spine: "spine001 spine002 spine003",
-        body: &[
-            (B::Hips, "spine hips"),
-            (B::Neck, "spine004 neck"),
-            (B::Head, "spine006 head"),
-            (B::Jaw, "jaw"),
-            (B::LeftEye, "eye~"),
-            (B::LeftUpperLeg, "thigh~"),
-            (B::LeftLowerLeg, "shin~"),
-            (B::LeftFoot, "foot~"),
-            (B::LeftToes, "toe~"),
-            (B::LeftShoulder, "shoulder~"),
-            (B::LeftUpperArm, "upperarm~"),
-            (B::LeftLowerArm, "forearm~"),
-            (B::LeftHand, "hand~"),
-        ],
+        head: "spine/hips spine004/neck spine006/head jaw eye~",
+        leg: "thigh~ shin~ foot~ toe~",
+        arm: "shoulder~ upperarm~ forearm~ hand~",
         fingers: [
             "thumb01~ thumb02~ thumb03~",
             "findex01~ findex02~ findex03~",
@@ -195,19 +145,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Biped",
         sides: ["l", "r"],
         spine: "spine spine1 spine2 spine3 spine4",
-        body: &[
-            (B::Hips, "pelvis"),
-            (B::Neck, "neck neck1"),
-            (B::Head, "head head1"),
-            (B::LeftUpperLeg, "~thigh"),
-            (B::LeftLowerLeg, "~calf"),
-            (B::LeftFoot, "~foot"),
-            (B::LeftToes, "~toe0"),
-            (B::LeftShoulder, "~clavicle"),
-            (B::LeftUpperArm, "~upperarm"),
-            (B::LeftLowerArm, "~forearm"),
-            (B::LeftHand, "~hand"),
-        ],
+        head: "pelvis neck/neck1 head/head1",
+        leg: "~thigh ~calf ~foot ~toe0",
+        arm: "~clavicle ~upperarm ~forearm ~hand",
         fingers: [
             "~finger0 ~finger01 ~finger02",
             "~finger1 ~finger11 ~finger12",
@@ -221,20 +161,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Poser",
         sides: ["l", "r"],
         spine: "abdomen abdomen2 chest",
-        body: &[
-            (B::Hips, "hip"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftEye, "~eye lefteye"),
-            (B::LeftUpperLeg, "~thigh"),
-            (B::LeftLowerLeg, "~shin"),
-            (B::LeftFoot, "~foot"),
-            (B::LeftToes, "~toe"),
-            (B::LeftShoulder, "~collar"),
-            (B::LeftUpperArm, "~shldr"),
-            (B::LeftLowerArm, "~forearm"),
-            (B::LeftHand, "~hand"),
-        ],
+        head: "hip neck head - ~eye/lefteye",
+        leg: "~thigh ~shin ~foot ~toe",
+        arm: "~collar ~shldr ~forearm ~hand",
         fingers: [""; 5],
     },
     // Joints by anatomy: conversions of CMU's captures for 3ds Max, Xsens' export and others of BVH.
@@ -242,56 +171,27 @@ pub(super) const TABLES: &[Table] = &[
         name: "3ds Max and Xsens",
         sides: ["left", "right"],
         spine: "lowerback spine chest chest2 chest3 chest4",
-        body: &[
-            (B::Hips, "hips hip"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftUpperLeg, "~hip"),
-            (B::LeftLowerLeg, "~knee"),
-            (B::LeftFoot, "~ankle"),
-            (B::LeftToes, "~toe"),
-            (B::LeftShoulder, "~collar"),
-            (B::LeftUpperArm, "~shoulder"),
-            (B::LeftLowerArm, "~elbow"),
-            (B::LeftHand, "~wrist"),
-        ],
+        head: "hips/hip neck head",
+        leg: "~hip ~knee ~ankle ~toe",
+        arm: "~collar ~shoulder ~elbow ~wrist",
         fingers: [""; 5],
     },
     Table {
         name: "Biovision",
         sides: ["left", "right"],
         spine: "chest",
-        body: &[
-            (B::Hips, "hips"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftUpperLeg, "~upleg"),
-            (B::LeftLowerLeg, "~lowleg"),
-            (B::LeftFoot, "~foot"),
-            (B::LeftShoulder, "~collar"),
-            (B::LeftUpperArm, "~uparm"),
-            (B::LeftLowerArm, "~lowarm"),
-            (B::LeftHand, "~hand"),
-        ],
+        head: "hips neck head",
+        leg: "~upleg ~lowleg ~foot",
+        arm: "~collar ~uparm ~lowarm ~hand",
         fingers: [""; 5],
     },
     Table {
         name: "OptiTrack",
         sides: ["l", "r"],
         spine: "ab chest",
-        body: &[
-            (B::Hips, "hip"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftUpperLeg, "~thigh"),
-            (B::LeftLowerLeg, "~shin"),
-            (B::LeftFoot, "~foot"),
-            (B::LeftToes, "~toe"),
-            (B::LeftShoulder, "~shoulder"),
-            (B::LeftUpperArm, "~uarm"),
-            (B::LeftLowerArm, "~farm"),
-            (B::LeftHand, "~hand"),
-        ],
+        head: "hip neck head",
+        leg: "~thigh ~shin ~foot ~toe",
+        arm: "~shoulder ~uarm ~farm ~hand",
         fingers: [
             "~thumb1 ~thumb2 ~thumb3",
             "~index1 ~index2 ~index3",
@@ -305,21 +205,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "VRM of Blender",
         sides: ["l", "r"],
         spine: "spine chest upperchest",
-        body: &[
-            (B::Hips, "hips"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::Jaw, "jaw"),
-            (B::LeftEye, "eye~"),
-            (B::LeftUpperLeg, "upperleg~"),
-            (B::LeftLowerLeg, "lowerleg~"),
-            (B::LeftFoot, "foot~"),
-            (B::LeftToes, "toes~"),
-            (B::LeftShoulder, "shoulder~"),
-            (B::LeftUpperArm, "upperarm~"),
-            (B::LeftLowerArm, "lowerarm~"),
-            (B::LeftHand, "hand~"),
-        ],
+        head: "hips neck head jaw eye~",
+        leg: "upperleg~ lowerleg~ foot~ toes~",
+        arm: "shoulder~ upperarm~ lowerarm~ hand~",
         fingers: [
             "thumbmetacarpal~ thumbproximal~ thumbdistal~",
             "indexproximal~ indexintermediate~ indexdistal~",
@@ -333,21 +221,10 @@ pub(super) const TABLES: &[Table] = &[
         name: "CesiumMan",
         sides: ["l", "r"],
         spine: "skeletontorsojoint2 torsojoint3",
-        body: &[
-            (B::Hips, "skeletontorsojoint1"),
-            (B::Neck, "skeletonneckjoint1"),
-            (B::Head, "skeletonneckjoint2"),
-            (B::LeftUpperLeg, "legjoint~1"),
-            (B::LeftLowerLeg, "legjoint~2"),
-            (B::LeftFoot, "legjoint~3"),
-            (B::LeftToes, "legjoint~5"),
-            (B::LeftUpperArm, "skeletonarmjointl4"),
-            (B::LeftLowerArm, "skeletonarmjointl3"),
-            (B::LeftHand, "skeletonarmjointl2"),
-            (B::RightUpperArm, "skeletonarmjointr"),
-            (B::RightLowerArm, "skeletonarmjointr2"),
-            (B::RightHand, "skeletonarmjointr3"),
-        ],
+        head: "skeletontorsojoint1 skeletonneckjoint1 skeletonneckjoint2",
+        leg: "legjoint~1 legjoint~2 legjoint~3 legjoint~5",
+        arm: "- skeletonarmjointl4|skeletonarmjointr skeletonarmjointl3|skeletonarmjointr2 \
+            skeletonarmjointl2|skeletonarmjointr3",
         fingers: [""; 5],
     },
     // three.js' robot: feet are children of the root, and its `Hips` are above the belly, not above the legs.
@@ -355,18 +232,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "RobotExpressive",
         sides: ["l", "r"],
         spine: "abdomen torso",
-        body: &[
-            (B::Hips, "body"),
-            (B::Neck, "neck"),
-            (B::Head, "head"),
-            (B::LeftUpperLeg, "upperleg~"),
-            (B::LeftLowerLeg, "lowerleg~"),
-            (B::LeftFoot, "foot~"),
-            (B::LeftShoulder, "shoulder~"),
-            (B::LeftUpperArm, "upperarm~"),
-            (B::LeftLowerArm, "lowerarm~"),
-            (B::LeftHand, "palm2~"),
-        ],
+        head: "body neck head",
+        leg: "upperleg~ lowerleg~ foot~",
+        arm: "shoulder~ upperarm~ lowerarm~ palm2~",
         fingers: [""; 5],
     },
     // The small figures of the sample scenes: legs of one bone, below joints at the hips' sides, and hands without arms.
@@ -375,7 +243,9 @@ pub(super) const TABLES: &[Table] = &[
         name: "Greenman",
         sides: ["l", "r"],
         spine: "bodylow bodyup",
-        body: &[(B::Hips, "root"), (B::LeftUpperLeg, "leg~"), (B::LeftHand, "hand~")],
+        head: "root",
+        leg: "leg~",
+        arm: "- - - hand~",
         fingers: [""; 5],
     },
     // The usual words for parts of the body, in other orders and with sides anywhere: SMPL, Kinect, Second Life, Daz,
@@ -384,37 +254,20 @@ pub(super) const TABLES: &[Table] = &[
     Table {
         name: "parts of the body",
         sides: SIDES,
-        spine: "waist lowerback abdomen abdomenlower abdomenupper torso uppertorso spine spine0 spine1 spine2 \
-            spine3 spine4 spine5 spine6 spine7 spine00 spine01 spine02 spine03 spine04 spine05 spinea \
-            spineb spinec spinelower spinemiddle spineupper spinenavel spinechest chest chest1 chest2 \
-            chest3 chest01 chest02 chestlower chestupper upperchest 上半身 上半身2 上半身２",
-        body: &[
-            (B::Hips, "hips hip pelvis lowertorso cog root 腰 グルーブ センター"),
-            (B::Neck, "neck neck0 neck1 neck01 necklower necktwist01 首"),
-            (B::Head, "head head1 head01 頭"),
-            (B::Jaw, "jaw"),
-            (B::LeftEye, "~eye"),
-            (B::LeftUpperLeg, "~thigh ~thighbend ~upleg ~upperleg ~upperleg01 ~uleg ~hip ~leg ~足"),
-            (
-                B::LeftLowerLeg,
-                "~shin ~calf ~lowleg ~lowerleg ~lowerleg01 ~lleg ~knee ~leg ~ひざ ~膝",
-            ),
-            (B::LeftFoot, "~ankle ~foot ~足首"),
-            (B::LeftToes, "~toes ~toe ~toebase ~toe0 ~ball ~foot ~つま先"),
-            (
-                B::LeftShoulder,
-                "~collar ~clavicle ~clav ~scapula ~collarbone ~shoulder ~shoulder1 ~肩",
-            ),
-            (
-                B::LeftUpperArm,
-                "~upperarm ~upperarm01 ~uparm ~shldrbend ~shldr ~uarm ~arm ~shoulder ~腕",
-            ),
-            (
-                B::LeftLowerArm,
-                "~forearm ~forearmbend ~lowerarm ~lowerarm01 ~lowarm ~farm ~elbow ~ひじ ~肘",
-            ),
-            (B::LeftHand, "~wrist ~hand ~手首"),
-        ],
+        spine: "waist lowerback abdomen abdomenlower abdomenupper torso uppertorso spine spine0 \
+            spine1 spine2 spine3 spine4 spine5 spine6 spine7 spine00 spine01 spine02 spine03 \
+            spine04 spine05 spinea spineb spinec spinelower spinemiddle spineupper spinenavel \
+            spinechest chest chest1 chest2 chest3 chest01 chest02 chestlower chestupper \
+            upperchest 上半身 上半身2 上半身２",
+        head: "hips/hip/pelvis/lowertorso/cog/root/腰/グルーブ/センター \
+            neck/neck0/neck1/neck01/necklower/necktwist01/首 head/head1/head01/頭 jaw ~eye",
+        leg: "~thigh/~thighbend/~upleg/~upperleg/~upperleg01/~uleg/~hip/~leg/~足 \
+            ~shin/~calf/~lowleg/~lowerleg/~lowerleg01/~lleg/~knee/~leg/~ひざ/~膝 \
+            ~ankle/~foot/~足首 ~toes/~toe/~toebase/~toe0/~ball/~foot/~つま先",
+        arm: "~collar/~clavicle/~clav/~scapula/~collarbone/~shoulder/~shoulder1/~肩 \
+            ~upperarm/~upperarm01/~uparm/~shldrbend/~shldr/~uarm/~arm/~shoulder/~腕 \
+            ~forearm/~forearmbend/~lowerarm/~lowerarm01/~lowarm/~farm/~elbow/~ひじ/~肘 \
+            ~wrist/~hand/~手首",
         fingers: [
             "~thumb1/~thumb01/~handthumb1/~thumbfinger1 ~thumb2/~thumb02/~handthumb2/~thumbfinger2 \
              ~thumb3/~thumb03/~handthumb3/~thumbfinger3",
