@@ -484,6 +484,9 @@ fn maps_that_are_none_are_refused() {
     says(read("[1]"), &["line 1", "an object of bones and joints"]);
     says(read("{\"hips\": 1.5}"), &["a joint's name, path or index"]);
     says(read("{\"hips\": -1}"), &["a joint's name, path or index"]);
+    let second = read("{\n \"hips\": 1.5\n}");
+    assert!(matches!(second, RetargetError::MapJson { line: 2, .. }), "{second:?}");
+    says(second, &["line 2", "1.5", "a joint's name, path or index, or null"]);
     says(read("{\"hips\": \"nobody\"}"), &["\"hips\"", "no joint \"nobody\""]);
     says(read("{\"hips\": \"shin\"}"), &["\"hips\"", "2 joints"]);
     says(read("{\"hips\": \"hips\", \"hips\": \"thigh\"}"), &["given twice"]);

@@ -7,13 +7,35 @@ use crate::words::without_place;
 use serde::de::{Deserializer, MapAccess, Visitor};
 use std::fmt;
 
-/// A joint as a map's file names it; `null` if the bone is missing.
-#[derive(serde::Deserialize)]
-#[serde(untagged, expecting = "expected a joint's name, path or index, or null")]
+/// A joint as a map's file names it.
 enum Named {
     Path(String),
     Index(usize),
+    /// `null`: the bone is missing.
     Missing,
+}
+
+// An untagged derive would lose the line of an error and the value found.
+impl<'de> serde::Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl Visitor<'_> for Any {
+            type Value = Named;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a joint's name, path or index, or null")
+            }
+            fn visit_str<E>(self, v: &str) -> Result<Named, E> {
+                Ok(Named::Path(v.to_owned()))
+            }
+            fn visit_u64<E>(self, v: u64) -> Result<Named, E> {
+                Ok(Named::Index(usize::try_from(v).unwrap_or(usize::MAX)))
+            }
+            fn visit_unit<E>(self) -> Result<Named, E> {
+                Ok(Named::Missing)
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
 }
 
 /// The members in the order of the file; names that occur twice are kept.
