@@ -2,9 +2,9 @@
 
 use super::error::{Fault, ImportError};
 use super::fault::invalid;
-use super::gltf::{self, MAX_FILE_BYTES, external_files};
+use super::gltf::{self, external_files};
 use super::markers::{add_markers, marker_file, read_markers};
-use super::read_file::read_file;
+use super::read_file::{MAX_FILE_BYTES, read_file};
 use super::travel;
 use super::{ImportOptions, bvh};
 use crate::build::rig::{BuildOptions, build_rig_reporting};
@@ -111,8 +111,7 @@ pub fn read_slice(
     base: Option<&Path>,
     options: &ImportOptions,
 ) -> Result<(RawScene, Vec<ReportEntry>), ImportError> {
-    let named = Path::new(name).extension();
-    let is_bvh = named.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) || bvh::is_bvh(bytes);
+    let is_bvh = bvh::is_named(Path::new(name)) || bvh::is_bvh(bytes);
     let (scene, mut report) = match is_bvh {
         true => bvh::read_slice(bytes, name, options)?,
         false => gltf::read_slice(bytes, name, base, options)?,

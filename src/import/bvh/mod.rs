@@ -99,15 +99,20 @@ pub fn read_slice(
     Ok((scene, report))
 }
 
-/// True if bytes begin with the word HIERARCHY.
+/// True if the first word of bytes is HIERARCHY. Only the first 256 bytes are read, so that the head of a file gives the
+/// same answer as the whole file.
 pub fn is_bvh(bytes: &[u8]) -> bool {
-    Text::new(bytes).word().is("HIERARCHY")
+    Text::new(&bytes[..bytes.len().min(HEAD)]).word().is("HIERARCHY")
 }
 
-/// True if a file is named `.bvh`, or begins with the word HIERARCHY.
+/// True if a path ends with `.bvh`, in any case.
+pub(super) fn is_named(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("bvh"))
+}
+
+/// True if a file is named `.bvh`, or [`is_bvh`] of its bytes.
 pub fn is_bvh_file(path: &Path) -> bool {
-    let extension = path.extension();
-    if extension.is_some_and(|e| e.eq_ignore_ascii_case("bvh")) {
+    if is_named(path) {
         return true;
     }
     // Opening a pipe would block until a writer appears.
@@ -115,12 +120,12 @@ pub fn is_bvh_file(path: &Path) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = std::fs::File::open(path).and_then(|f| f.take(HEAD).read_to_end(&mut head));
+    let read = std::fs::File::open(path).and_then(|f| f.take(HEAD as u64).read_to_end(&mut head));
     read.is_ok() && is_bvh(&head)
 }
 
 /// Number of bytes that are read to tell what a file is.
-const HEAD: u64 = 256;
+const HEAD: usize = 256;
 
 fn read(
     bytes: &[u8],

@@ -2,9 +2,9 @@
 
 use super::ImportOptions;
 use super::error::{self, Fault, ImportFault as Kind, Within, count, invalid, shorten};
-use super::limits::{MAX_FILE_BYTES, MemoryLimit};
+use super::limits::MemoryLimit;
 use super::{meshopt, uri};
-use crate::import::read_file::read_file;
+use crate::import::read_file::{MAX_FILE_BYTES, read_file};
 use crate::words::plural;
 use ::gltf::json;
 use std::collections::HashMap;

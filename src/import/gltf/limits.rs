@@ -31,9 +31,6 @@ pub const MAX_JSON_DEPTH: usize = 100;
 /// Limit on the entries of an import report; one more entry states how many were left out.
 pub const MAX_REPORT_ENTRIES: usize = 10_000;
 
-/// Limit on the size of one file, bytes.
-pub const MAX_FILE_BYTES: u64 = 4 << 30;
-
 /// Sums of a vertex's weights that differ from 1 by less than this are left unchanged.
 ///
 /// Exporters round to 1/255 or 1/65535 and correct the sum: 1e-6 was seen. A broken sum is off by

@@ -28,7 +28,6 @@ mod summary;
 mod unread;
 mod uri;
 
-pub(super) use limits::MAX_FILE_BYTES;
 pub use limits::{MEMORY_BASE, MEMORY_PER_BYTE};
 pub use uri::external_files;
 

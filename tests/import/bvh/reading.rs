@@ -370,6 +370,9 @@ fn files_are_told_by_their_first_word() {
     for other in [&b""[..], b"HIERARCHYX", b"{}", b"glTF\x02\0\0\0", b"MOTION"] {
         assert!(!is_bvh(other), "{other:?}");
     }
+    // Only the first 256 bytes count, as in `is_bvh_file`.
+    assert!(is_bvh(&[&[b' '; 246][..], PAIR.as_bytes()].concat()));
+    assert!(!is_bvh(&[&[b' '; 256][..], PAIR.as_bytes()].concat()));
 }
 
 /// The seeds of the fuzz target, without the byte that chooses options.
