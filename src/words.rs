@@ -25,7 +25,7 @@ pub(crate) fn shorten(text: &str) -> String {
     }
 }
 
-/// The most characters of another reader's message.
+/// Limit on the message of another parser, such as that of JSON, characters.
 #[cfg(feature = "gltf")]
 const MESSAGE: usize = 300;
 

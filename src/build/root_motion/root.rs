@@ -364,8 +364,9 @@ fn turned(q: DQuat) -> f64 {
     angle(&q.to_array(), &DQuat::IDENTITY.to_array())
 }
 
-/// Adds times between `a` and `b` until `follows` is true at the quarter and in the middle of every part: the middle of an
-/// S-shaped path lies on its chord. At most `left` halvings of the interval, until there are more than `most` times.
+/// Adds times between `a` and `b` until `follows` is true at the quarter and in the middle of every part. The quarter is
+/// checked too, since the middle of an S-shaped path lies on its chord. Division stops after `left` halvings, or when there
+/// are more than `most` times.
 fn divide(
     (a, b): (f32, f32),
     (left, most): (u32, usize),

@@ -19,9 +19,9 @@ pub(super) struct Info {
 /// How integers are converted to floats.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Integers {
-    /// As the accessor's `normalized` says.
+    /// Integers become fractions if the accessor's `normalized` is true, else whole numbers.
     AsDeclared,
-    /// Always to fractions: glTF allows only these in weights, colours and rotations.
+    /// Integers always become fractions: glTF allows nothing else in weights, colours and rotations.
     Fractions,
 }
 

@@ -21,13 +21,23 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Keys of integers in glTF 2.0 and in the extensions that are read: of buffers and accessors; of nodes, skins and scenes;
-/// of animations; of meshes and materials. Arrays under them are arrays of integers. The only other integers are in
-/// `attributes` and `targets`, whose keys are names of attributes.
+/// Keys of integers in glTF 2.0 and in the extensions that are read, a row per group: buffers and accessors; nodes, skins
+/// and scenes; animations; meshes and materials; samplers of textures. Arrays under them are arrays of integers. The only
+/// other integers are in `attributes` and `targets`, whose keys are names of attributes.
 const INTEGERS: [&[&str]; 5] = [
     &["buffer", "bufferView", "byteLength", "byteOffset", "byteStride", "componentType", "count"],
-    &["camera", "children", "inverseBindMatrices", "joints", "mesh", "nodes", "scene", "skeleton"],
-    &["input", "node", "output", "sampler", "target", "skin"],
+    &[
+        "camera",
+        "children",
+        "inverseBindMatrices",
+        "joints",
+        "mesh",
+        "nodes",
+        "scene",
+        "skeleton",
+        "skin",
+    ],
+    &["input", "node", "output", "sampler", "target"],
     &["index", "indices", "material", "mode", "source", "texCoord"],
     &["magFilter", "minFilter", "wrapS", "wrapT"],
 ];

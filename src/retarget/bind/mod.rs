@@ -1,6 +1,6 @@
 //! Binding by name: `names.rs` finds the same joints, `path.rs` the joints between them, `rests.rs` compares the rest poses,
-//! `tracks.rs` converts keys, `measured.rs` measures the result, `report.rs` describes it. Nothing is guessed beyond names and equal hierarchies;
-//! humanoid maps are not used here.
+//! `tracks.rs` converts keys, `measured.rs` measures the result, `report.rs` describes it. Nothing is guessed beyond names
+//! and equal hierarchies; humanoid maps are not used here.
 
 mod binding;
 mod locals;

@@ -2,9 +2,9 @@
 
 use crate::skeleton::HumanBone as B;
 
-/// A convention of joint names. Each text holds the names of its bones in order, separated by spaces, `-` for none. Names of
-/// one bone are separated by `/`; the first that a rig has counts. `~` stands for the side, and `a|b` for `a` on the left
-/// and `b` on the right side; other names are not those of right bones.
+/// A convention of joint names. Each text but `spine` holds the names of its bones in order, separated by spaces, `-` for
+/// none. Names of one bone are separated by `/`; the first that a rig has counts. `~` stands for the side, and `a|b` for
+/// `a` on the left and `b` on the right side; other names are not those of right bones.
 pub(super) struct Table {
     pub name: &'static str,
     /// The text that replaces `~` on the left and on the right side.
