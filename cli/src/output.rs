@@ -38,12 +38,12 @@ pub fn print_json(value: &impl Serialize, pretty: bool) -> Result<(), CliError> 
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
-    way: Way,
+    mode: WriteMode,
 }
 
 /// How the file is written.
 #[derive(Debug)]
-enum Way {
+enum WriteMode {
     /// A new file replaces the existing one.
     Replace,
     /// The existing file is truncated and written, since its folder accepts no new files.
@@ -55,21 +55,21 @@ enum Way {
 impl Output {
     /// Checks that a file can be written, without changing its content.
     pub fn open(path: &Path) -> Result<Self, CliError> {
-        let way = Way::to(path).map_err(|source| failed(path, source))?;
-        Ok(Self { path: path.to_owned(), way })
+        let mode = WriteMode::to(path).map_err(|source| failed(path, source))?;
+        Ok(Self { path: path.to_owned(), mode })
     }
 
     /// Replaces the content.
     pub fn write(self, bytes: &[u8]) -> Result<(), CliError> {
-        let written = match self.way {
-            Way::Replace => {
+        let written = match self.mode {
+            WriteMode::Replace => {
                 NewFile::create(&self.path).map_err(io::Error::from).and_then(|mut new| {
                     new.write_all(bytes)?;
                     new.finish().map_err(io::Error::from)
                 })
             }
-            Way::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
-            Way::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
+            WriteMode::Rewrite(mut file) => file.set_len(0).and_then(|()| file.write_all(bytes)),
+            WriteMode::Stream(mut file) => file.write_all(bytes).and_then(|()| file.flush()),
         };
         written.map_err(|source| failed(&self.path, source))
     }
@@ -82,7 +82,7 @@ impl Output {
     }
 }
 
-impl Way {
+impl WriteMode {
     fn to(path: &Path) -> io::Result<Self> {
         if let Some(stream) = standard_stream(path)? {
             return Ok(Self::Stream(stream));
