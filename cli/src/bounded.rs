@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// Reads a whole file; `None` if it is longer than `limit` bytes. The size in the file's metadata is no
-/// bound: for a device or a pipe it is 0. Only a pipe that a shell has opened is read: another one would be waited for
-/// until it has a writer.
+/// Reads a whole file; `None` if it is longer than `limit` bytes. The size in the file's metadata is not trusted: for a
+/// device or a pipe it is 0. Only a pipe that a shell has opened is read; opening any other pipe would block until it
+/// has a writer.
 pub fn read(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
     let mut bytes = Vec::new();
     if is_pipe(path)? && !is_opened(path) {
@@ -22,7 +22,7 @@ fn is_pipe(path: &Path) -> io::Result<bool> {
     Ok(std::fs::metadata(path)?.file_type().is_fifo())
 }
 
-/// Elsewhere pipes are no files.
+/// Other systems have no pipes among files.
 #[cfg(not(unix))]
 fn is_pipe(_: &Path) -> io::Result<bool> {
     Ok(false)

@@ -1,5 +1,5 @@
-//! `Budget`: how many palettes a frame evaluates, as `--budget` asks for it. A time is kept by a controller, from measured
-//! times.
+//! `Budget`: the number of palettes that a frame evaluates, as set by `--budget`. A budget in time is kept by a
+//! controller that reads measured times.
 
 use crate::crowd::tiers_file::BudgetArg;
 use phalanx::crowd::{MAX_TIERS, TierFrame};
@@ -8,7 +8,7 @@ use phalanx::crowd::{MAX_TIERS, TierFrame};
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     asked: Option<BudgetArg>,
-    /// Of a budget that is a time.
+    /// The controller of a budget in time; `None` for a number of palettes.
     controller: Option<BudgetController>,
 }
 
@@ -50,13 +50,13 @@ impl Budget {
     }
 }
 
-/// Finds the budget that keeps a frame within a time. It only proposes numbers: a sequence of budgets that was recorded
-/// gives the same bits again, whatever the times were. Its own state follows from the samples alone.
+/// Finds the budget that keeps a frame within a time. It only proposes numbers: a recorded sequence of budgets
+/// reproduces the same bits, whatever the measured times. Its state depends on the samples alone.
 ///
-/// The time of a frame is modelled as `constant + Σ cost · count`. The constant is what a frame takes whatever it
-/// evaluates, above all the ranking. The counts are palettes by program (here: the tiers, which differ in what their
-/// palettes take, and the shared palettes). Both are estimated by recursive least squares with forgetting, in units of
-/// the time and of 0.5 µs per palette:
+/// The time of a frame is modelled as `constant + Σ cost · count`. The constant is the time of a frame without palettes,
+/// above all the ranking. The counts are palettes by program (here: the tiers, whose palettes differ in cost, and the
+/// shared palettes). Both are estimated by recursive least squares with forgetting, in units of the time and of 0.5 µs per
+/// palette:
 ///
 /// ```text
 /// x      = (n, counts) / max(n, |(n, counts)|)         n: the palettes that fill the time at 0.5 µs
@@ -65,12 +65,13 @@ impl Budget {
 /// budget = (time - constant) / mean cost of a palette in the last frame
 /// ```
 ///
-/// While the counts are about the same in all frames, the constant and the costs cannot be told apart. The regularisation `0.1 · I` then divides an
-/// error by the squares in `x`: in quiet frames nearly all of it goes to the constant, in frames of many palettes most
-/// of it to the costs, and what was learnt before stays. Frames with other counts tell them apart.
+/// While the counts are about the same in all frames, the samples do not separate the constant from the costs. The
+/// regularisation `0.1 · I` then divides an error by the squares in `x`: in quiet frames nearly all of it goes to the
+/// constant, in frames of many palettes most of it goes to the costs, and earlier estimates stay. Frames with other
+/// counts separate them.
 ///
 /// - The constant stays at or above 0, a cost at or above 1 ns.
-/// - An error counts as at most twice the estimated time or the budget's, so that one stall of the machine passes soon.
+/// - An error is limited to twice the estimated time or the budget's, so that one stall of the machine has a short effect.
 ///   After two errors in a row above a fifth, in one direction, earlier samples are forgotten faster: costs have
 ///   changed.
 /// - The budget at most doubles from frame to frame, and does not rise after a frame that took longer than its time.
@@ -93,33 +94,34 @@ struct BudgetController {
     budget: usize,
 }
 
-/// Memory that samples use again; in the order of the costs.
+/// Memory that all samples reuse, in the order of the costs.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Work {
     /// The constant's regressor, and the counts.
     x: Vec<f64>,
-    /// What an error of 1 adds to the costs.
+    /// Change of each cost per unit of error.
     steps: Vec<f64>,
-    /// Costs that have come to their least value.
+    /// True for costs at their lower bound.
     held: Vec<bool>,
     factors: Vec<f64>,
 }
 
 /// The least budget and the greatest.
 const BUDGETS: (usize, usize) = (64, 1_000_000);
-/// The share of a new measurement in the estimate of what a frame costs; that of an earlier one falls by this share in each
+/// Weight of a new measurement in the estimated costs of a frame. The weight of earlier ones falls by this share in each
 /// frame.
 const GAIN: f64 = 0.1;
-/// Microseconds of a palette before anything was measured.
+/// Microseconds of a palette before the first measurement.
 const FIRST_COST: f64 = 0.5;
 /// A palette costs at least this many microseconds.
 const LEAST_COST: f64 = 1e-3;
-/// What is added to the diagonal of the information. With 0.01 a tenth of noise in full frames moved half of the
-/// constant to the costs, and costs that had changed took up to 20 frames; with 1 a constant that had changed took 12.
+/// Addend to the diagonal of the information. With 0.01, noise of a tenth in full frames moved half of the constant to
+/// the costs, and changed costs took up to 20 frames to learn; with 1, a changed constant took 12.
 const PRIOR: f64 = 0.1;
-/// An error counts as at most so many times the estimated time, or the time of the budget.
+/// Limit on an error, relative to the estimated time or the time of the budget, whichever is larger.
 const LARGEST_ERROR: f64 = 2.0;
-/// Two errors above this, relative to the same, show that costs have changed. Above most of what times vary by.
+/// Two errors in a row above this, relative to the same time, show that costs have changed. Most variations of times are
+/// smaller.
 const CHANGE: f64 = 0.2;
 /// The longest frame in microseconds; longer ones count as this.
 const LONGEST: f64 = 1e12;
@@ -127,7 +129,7 @@ const LONGEST: f64 = 1e12;
 const NOTHING: f64 = 1e-60;
 
 impl BudgetController {
-    /// A controller that has measured nothing yet, for frames of so many microseconds: a number above 0.
+    /// Creates a controller without measurements, for frames of `time` microseconds; `time` is above 0.
     fn new(time: f64) -> Self {
         // The cast saturates.
         let first = (time / FIRST_COST) as usize;
@@ -333,7 +335,7 @@ mod tests {
             self.constant + counts[0] as f64 * self.costs[0] + counts[1] as f64 * self.costs[1]
         }
 
-        /// A frame of as many palettes as are due and the budget allows. Returns its time without noise.
+        /// Runs a frame: it evaluates the palettes that are due, up to the budget. Returns its time without noise.
         fn frame(&mut self, controller: &mut BudgetController, due: usize, share: f64) -> f64 {
             let n = due.min(controller.budget());
             let second = (n as f64 * share) as usize;

@@ -7,7 +7,7 @@ use std::path::Path;
 #[derive(Default)]
 pub struct TakenNames {
     taken: HashSet<String>,
-    /// Where the search for a free name ended: many clips may have one name.
+    /// Next number to try per name, so that many clips of one name take linear time.
     counts: HashMap<String, usize>,
 }
 

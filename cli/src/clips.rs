@@ -39,7 +39,7 @@ pub struct ClipArgs {
     pub binding: BindingArgs,
 }
 
-/// Why the clips of a file cannot play on a model.
+/// Reasons why the clips of a file cannot play on a model.
 #[derive(Debug, Error)]
 pub enum ClipsFault {
     /// The joints have other names.
@@ -66,7 +66,7 @@ pub enum ClipsFault {
     },
 }
 
-/// The clips of a file, of its own skeleton.
+/// The clips of a file, on the skeleton of that file.
 pub struct ClipFile {
     pub file: String,
     pub clips: Vec<Arc<Clip>>,
@@ -80,11 +80,11 @@ pub struct ClipFile {
 pub struct BoundFile {
     /// The file.
     pub file: String,
-    /// Their names.
+    /// The names of the clips in the model.
     pub clips: Vec<String>,
-    /// What was bound how; `None` if the skeletons are equal.
+    /// How joints and channels were bound; `None` if the skeletons are equal.
     pub binding: Option<Binding>,
-    /// What else is worth knowing, a line each.
+    /// Other remarks, one line each.
     pub notes: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl ClipFile {
         Self::named(path, clips, skeleton, model.report.clone())
     }
 
-    /// Gives a clip whose name says nothing that of the file.
+    /// Creates the clips of a file. A single clip with a meaningless name takes the name of the file.
     fn named(
         path: &Path,
         mut clips: Vec<Arc<Clip>>,
@@ -139,8 +139,8 @@ impl ClipFile {
         Ok(Self { file, clips, skeleton, report })
     }
 
-    /// Its clips on a skeleton: as they are if their own is equal and no option is given, laid out for it if it differs
-    /// in the order of the joints alone, otherwise bound.
+    /// Binds the clips to a skeleton. Clips are unchanged if the skeletons are equal and no option is given. They are
+    /// laid out again if only the order of the joints differs. Otherwise they are bound by name.
     pub fn bind(
         &self,
         target: &Skeleton,
@@ -234,7 +234,7 @@ fn distance(
     Ok(found as f32)
 }
 
-/// What binding left out of a clip, a line each.
+/// Remarks on the channels that binding left out of a clip, one line each.
 fn notes(made: &BoundClip) -> Vec<String> {
     let name = made.clip.name();
     let mut notes = Vec::new();
@@ -310,11 +310,11 @@ const OFF: f64 = 1e-5;
 /// Translations that are left out are worth a note from here, metres.
 const LEFT_OUT: f64 = 0.005;
 
-/// Rest rotations of joints that differ by more than this have other axes, radians: A-poses and T-poses are 50 degrees
-/// apart.
+/// Angle between rest rotations above which joints have different axes, radians. A-poses and T-poses differ by 50
+/// degrees.
 const OTHER_AXES: f64 = 1.2;
 
-/// Gives clips names of their own among those that are taken; says so if one changes.
+/// Renames clips whose names are taken, and adds a note for each.
 fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut TakenNames) {
     for clip in clips {
         if !taken.take(clip.name()) {
@@ -326,7 +326,7 @@ fn name_apart(clips: &mut [Clip], bound: &mut BoundFile, taken: &mut TakenNames)
     }
 }
 
-/// What was made of each file; the errors of all that failed, one line each.
+/// Collects the results of all files; if several failed, returns their errors, one line each.
 fn each<T>(made: Vec<(&str, Result<T, CliError>)>) -> Result<Vec<T>, CliError> {
     let failed = made.iter().filter(|(_, made)| made.is_err()).count();
     let mut faults = Faults::default();
@@ -416,7 +416,7 @@ impl Model {
 }
 
 impl BoundFile {
-    /// What was bound how, and what was left, in words.
+    /// A summary of the binding, of its remarks and of what was left out, one line each.
     pub fn findings(&self) -> Vec<String> {
         let report = self.binding.as_ref().map(Binding::report);
         let turned = report.filter(|r| r.rotation_angle > OTHER_AXES);

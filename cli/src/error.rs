@@ -18,13 +18,13 @@ use phalanx_workload::live::LiveError;
 use std::io;
 use thiserror::Error;
 
-/// Why a command failed. Shown on one line; faults of several inputs on one line each.
+/// Errors of commands. An error is shown on one line, or on one line per input if several inputs fail.
 #[derive(Debug, Error)]
 pub enum CliError {
     /// A file cannot be imported; the message names the file.
     #[error(transparent)]
     Import(#[from] ImportError),
-    /// A file cannot be imported as it is, and an option avoids it.
+    /// A file cannot be imported without an option.
     #[error("{error}; {advice}")]
     Advised {
         /// The cause; the message names the file.
@@ -79,7 +79,7 @@ pub enum CliError {
     NoModel {
         /// The file.
         file: String,
-        /// What it seems to be, in words.
+        /// The kind that the file seems to have, in words.
         kind: String,
     },
     /// The file begins like no .phx file.
@@ -87,7 +87,7 @@ pub enum CliError {
     NotPhx {
         /// The file.
         file: String,
-        /// What it seems to be, in words.
+        /// The kind that the file seems to have, in words.
         kind: String,
     },
     /// The file contains no rig.
@@ -112,7 +112,7 @@ pub enum CliError {
         /// The job's error.
         source: JobError,
     },
-    /// A clip cannot be retargeted, a model's joints are no humanoid, or a map of them is refused.
+    /// A clip cannot be retargeted, a model is not a humanoid, or a map is refused.
     #[error("{file}: {source}{advice}")]
     Retarget {
         /// The file of the clip, the model or the map.
@@ -203,7 +203,7 @@ pub enum CliError {
     TooManyPixels {
         /// Frames requested.
         frames: usize,
-        /// Their pixels in total.
+        /// Number of pixels of all frames.
         pixels: u64,
         /// Largest number of pixels.
         limit: u64,
@@ -289,7 +289,7 @@ pub enum CliError {
          \"cargo run --release --features phalanx-cli/view -- view\" runs it from the sources"
     )]
     NoWindow,
-    /// There is no display, or no window can be opened on it.
+    /// No display exists, or no window can be opened on it.
     #[cfg(feature = "view")]
     #[error("cannot open a window: {reason}")]
     Window {

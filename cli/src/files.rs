@@ -24,7 +24,7 @@ pub enum Clash {
         /// The input's name if it differs, or the model that the file is part of.
         how: String,
     },
-    /// The name of an output that is no model ends as that of a model.
+    /// An output that is not a model has a name that ends like a model's.
     #[error("{file}: {output} writes no model, but the name ends in .{extension}, as models do")]
     Model {
         /// The output as given.
@@ -117,8 +117,8 @@ impl Files {
         }
     }
 
-    /// Adds an output that is no model. Fails also if its name ends as that of a model, so that no model is
-    /// lost whose name was given as the value of an option.
+    /// Adds an output that is not a model. Fails also if its name ends like a model's: a model whose name was given as
+    /// the value of an option would be overwritten.
     pub fn writes_other(&mut self, output: &str, path: &Path) -> Result<(), Clash> {
         self.writes(output.to_owned(), path)?;
         match Model::extension(path) {

@@ -34,7 +34,7 @@ impl From<&ReportEntry> for ReportLine {
 pub struct FileReport {
     pub file: String,
     pub entries: Vec<ReportLine>,
-    /// What is printed of it.
+    /// The lines that are printed.
     #[serde(skip)]
     lines: Vec<String>,
 }
@@ -75,7 +75,7 @@ pub fn lines<'e>(entries: impl Iterator<Item = &'e ReportEntry>) -> Vec<String> 
     lines
 }
 
-/// What the import advises, with the options of the command line that do it.
+/// Advice of the import, each with the option of the command line that follows it.
 const ADVICE: [[&str; 2]; 3] = [
     ["; trimming cuts", "; trimming (--trim) cuts"],
     [

@@ -37,10 +37,9 @@ impl FromStr for PaletteArg {
     }
 }
 
-/// What a picture shows of a crowd.
+/// The content of a picture of a crowd.
 pub struct Shot<'a> {
-    /// Models; the same for all pictures of one renderer. Those of a rig's details follow that of the rig, which is the
-    /// first.
+    /// The models, the same in all pictures of one renderer. The first is the rig's; those of the rig's details follow.
     pub models: &'a [DrawModel<'a>],
     /// Instances, without their palettes; those that have no rows after the evaluation are not drawn.
     pub instances: &'a [DrawInstance],
@@ -198,8 +197,8 @@ fn device_bytes(crowd: &Crowd, size: PictureSize) -> u64 {
     4 * (size_of::<Affine3x4>() * most_rows(crowd)) as u64 + PIXEL_BYTES * pixels
 }
 
-/// Palette rows of a crowd if every instance is evaluated; with tiers, twice those of its last frame, since a wider
-/// picture shows more instances.
+/// Palette rows of a crowd whose instances are all evaluated. With tiers, twice the rows of the last frame, since a
+/// wider picture shows more instances.
 fn most_rows(crowd: &Crowd) -> usize {
     if let Some(frame) = crowd.tier_stats() {
         let ids = crowd.instances().map(|i| i.rig());

@@ -51,8 +51,8 @@ impl ImportArgs {
         }
     }
 
-    /// The options for a model beside the first: none of a .phx file, for which [`Model::load`] would say that they do
-    /// nothing.
+    /// The options for another model beside the first. A .phx file gets none, since [`Model::load`] warns of options
+    /// without effect.
     pub fn of_other(self, path: &Path) -> Self {
         match Model::is_phx(path) {
             true => Self::default(),
@@ -61,7 +61,7 @@ impl ImportArgs {
     }
 
     /// Prints a warning if a unit is given and none of the files that a command reads is a .bvh file, or if options for
-    /// glTF files are given and all are .bvh files. Of .phx files [`Model::load`] says it.
+    /// glTF files are given and all are .bvh files. [`Model::load`] warns of options for .phx files.
     pub fn check_files<'a>(self, files: impl IntoIterator<Item = &'a Path>) {
         let files: Vec<&Path> = files.into_iter().collect();
         let bvh = files.iter().filter(|file| is_bvh_file(file)).count();

@@ -1,4 +1,4 @@
-//! What a file seems to be, by its first bytes.
+//! The kind of a file, guessed from its first bytes.
 
 use super::error::CliError;
 use super::import_args::advise;
@@ -19,7 +19,7 @@ enum Kind {
     Glb,
     Json,
     Bvh,
-    /// Something that is no model, in words.
+    /// A file that is not a model; its kind in words.
     Named(&'static str),
     /// Nothing known; the first byte.
     Unknown(u8),
@@ -49,7 +49,7 @@ fn kind(file: &Path) -> Option<Kind> {
     })
 }
 
-/// What a file that begins like no .phx file is instead; `None` for .phx files and for what cannot be read.
+/// Describes a file that does not begin like a .phx file; `None` for .phx files and for files that cannot be read.
 pub fn other_than_phx(file: &Path) -> Option<String> {
     Some(match kind(file)? {
         Kind::Phx => return None,

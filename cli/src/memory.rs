@@ -50,11 +50,11 @@ pub fn has_room(bytes: u64) -> bool {
     reserved
 }
 
-/// The most bytes that clips which are baked at the same time take together: what the largest clip needs alone fits.
+/// Limit on the memory of all clips baked at the same time, bytes. The largest clip fits alone.
 pub const MAX_BAKE_BYTES: u64 = 5 << 30;
 const _: () = assert!(MAX_BAKED_KEYS as u64 * BAKE_BYTES_PER_KEY <= MAX_BAKE_BYTES);
 
-/// What is baked in this process shares it.
+/// Memory of all bakes in this process.
 pub static BAKING: Shared = Shared::new(MAX_BAKE_BYTES);
 
 /// Memory that threads share: each takes a part for a time.

@@ -67,7 +67,7 @@ struct Merged {
     bytes: usize,
     parts: usize,
     clips: usize,
-    /// Number of clips converted to the library's lane order, that of the first part.
+    /// Number of clips converted to the library's lane order. The first part sets that order.
     clips_converted: usize,
     /// Largest error of converting one of them, in metres; included in the stated errors.
     conversion_error: f32,

@@ -38,7 +38,7 @@ pub struct Model {
     pub built_in: bool,
     /// The rig.
     pub rig: Arc<Rig>,
-    /// What the import repaired, dropped or did not use.
+    /// The repairs, losses and unused data of the import.
     pub report: Vec<ReportEntry>,
     /// The file, if it is a .phx file.
     pub library: Option<Library>,
@@ -111,7 +111,7 @@ impl Model {
         Ok(self)
     }
 
-    /// The extension of a name that ends as those of models do, in lower case.
+    /// The extension of a name that ends like a model's, in lower case.
     pub fn extension(path: &Path) -> Option<String> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         ["glb", "gltf", "vrm", "vrma", "bvh", "phx"]

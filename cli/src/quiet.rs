@@ -21,13 +21,13 @@ pub fn during<T>(work: impl FnOnce() -> T) -> T {
 #[cfg(target_os = "linux")]
 struct Redirected {
     own: std::os::fd::OwnedFd,
-    /// What is written meanwhile.
+    /// The text written while standard error is redirected.
     said: std::fs::File,
 }
 
 #[cfg(target_os = "linux")]
 impl Redirected {
-    /// `None` if the system refuses; the work is then done as it is.
+    /// Redirects standard error; `None` if the system refuses, and the work then runs without redirection.
     fn begin() -> Option<Self> {
         use rustix::fs::{MemfdFlags, memfd_create};
         use std::os::fd::AsFd;

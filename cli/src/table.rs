@@ -35,7 +35,7 @@ pub fn width() -> usize {
     *WIDTH.get_or_init(columns)
 }
 
-/// Columns of the output: `COLUMNS`, else those of the terminal, else 80.
+/// Columns of the output: `COLUMNS`, else the terminal's, else 80.
 pub fn columns() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
     let terminal = || terminal_size_of(std::io::stdout()).map(|(Width(w), _)| w.into());
@@ -242,7 +242,7 @@ pub fn wrap(line: &str, width: usize) -> String {
     out
 }
 
-/// Text whose lines are all broken at spaces, but for those of tables and trees, which are laid out.
+/// Breaks all lines of a text at spaces, except the lines of tables and trees, which are already laid out.
 pub fn paragraphs(text: &str) -> String {
     let width = width();
     let drawn = |line: &str| line.trim_start().starts_with(['│', '╭', '╰', '╞', '├', '└']);

@@ -30,7 +30,7 @@ pub fn exit(error: Error) -> ! {
     std::process::exit(2)
 }
 
-/// The longest argument that is repeated as it is, bytes.
+/// Length of the longest argument that a message repeats in full, bytes.
 const LONGEST_ARGUMENT: usize = 1000;
 
 fn shown(argument: &str) -> String {

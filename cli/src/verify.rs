@@ -125,7 +125,8 @@ struct Given {
     access: AccessArgs,
     /// True if one of the files was baked from it.
     known: bool,
-    /// Why it is no source of a file; a source with the same name but other content is the best reason.
+    /// The fault of a source from which no file was baked. A source of the same name with other content is the best
+    /// reason and is kept.
     stranger: Option<BakeFault>,
 }
 

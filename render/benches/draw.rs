@@ -41,7 +41,7 @@ const WARM_UP: usize = 2;
 
 const SIZE: PictureSize = PictureSize { width: 1280, height: 720 };
 
-/// Pixel heights from which the details are used: those of `phalanx crowd`.
+/// Pixel heights from which the details are used, as in `phalanx crowd`.
 const DETAILS: [f32; 3] = [110.0, 40.0, 0.0];
 
 /// Metres between neighbours.

@@ -159,7 +159,7 @@ impl Projection {
 mod tests {
     use super::*;
 
-    /// Where a point lands in the picture, from -1 to 1.
+    /// Position of a point in the picture, from -1 to 1.
     fn project(camera: &Camera, size: PictureSize, point: Vec3) -> (f32, f32) {
         let eye = Eye::new(camera, &Look::default(), size).unwrap();
         let clip = eye.clip(point - camera.eye);

@@ -11,7 +11,7 @@ use phalanx::crowd::{Crowd, CrowdError, InstanceId, RigId, View};
 struct Member {
     rig: RigId,
     model: u32,
-    /// By the rig's details.
+    /// Model index per detail of the rig.
     details: Vec<u32>,
     morphs: bool,
 }
@@ -21,7 +21,7 @@ struct Member {
 /// A frame is [`look`](Self::look), then [`Crowd::evaluate`] or
 /// [`GpuBoneBuffer::evaluate`](phalanx::gpu::GpuBoneBuffer::evaluate), then [`collect`](Self::collect).
 /// It allocates only while the crowd grows. With tiers, [`set_views`](Self::set_views) comes before the evaluation, and
-/// `look` schedules all: the crowd decides whom it evaluates.
+/// `look` schedules all: the crowd decides which instances it evaluates.
 #[derive(Debug, Default)]
 pub struct CrowdView {
     members: Vec<Member>,
@@ -228,10 +228,10 @@ pub enum ViewError {
         /// The rig.
         rig: RigId,
     },
-    /// The number of models is not that of the rig's details.
+    /// The number of models differs from the rig's number of details.
     #[error("{found} models for {needed} details")]
     Details {
-        /// Their number.
+        /// The number of models.
         found: usize,
         /// The number of details.
         needed: usize,

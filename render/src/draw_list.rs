@@ -11,7 +11,7 @@ use super::view::Eye;
 use super::{DrawInstance, DrawMesh, DrawModel, PictureSize, RenderError, Scene};
 use phalanx::math::Affine3x4;
 
-/// Counts of what a picture drew and what it culled.
+/// Numbers of instances and triangles of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawCounts {
     /// Instances drawn.
@@ -213,12 +213,12 @@ pub(super) fn relative(world: &Affine3x4, eye: Vec3) -> Affine3x4 {
     out
 }
 
-/// What is found out once about models: the palette rows and morph weights that an instance of each reads, and its
-/// blended meshes.
+/// Properties of the models that are computed once: the palette rows and morph weights that an instance of each reads,
+/// and its blended meshes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
     reads: Vec<(u64, u64)>,
-    /// By model and detail.
+    /// Blended meshes per model and detail.
     blended: Vec<Vec<Centers>>,
 }
 

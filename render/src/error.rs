@@ -39,7 +39,7 @@ pub enum RenderError {
         /// Bytes of the allocation that failed.
         needed: u64,
     },
-    /// There is no backend of that name.
+    /// No backend has this name.
     #[error("unknown renderer \"{name}\": expected auto, gpu or software")]
     Backend {
         /// The name.
@@ -50,7 +50,7 @@ pub enum RenderError {
     View {
         /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// The value of the number.
         value: f32,
     },
     /// The arrays of a mesh do not fit each other.
@@ -66,7 +66,7 @@ pub enum RenderError {
         mesh: usize,
         /// Name of the number.
         what: &'static str,
-        /// Its value.
+        /// The value of the number.
         found: u64,
         /// `equal to`, `below` or `above`.
         relation: &'static str,
@@ -81,7 +81,7 @@ pub enum RenderError {
         /// Number of instances.
         expected: usize,
     },
-    /// The models on the device are not those of the scene.
+    /// The models on the device differ from the models of the scene.
     #[error("the scene has {found} models, but {expected} are loaded")]
     Loaded {
         /// Number of models in the scene.

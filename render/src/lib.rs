@@ -41,7 +41,7 @@ pub use winding::Winding;
 
 use phalanx::gpu::GpuOptions;
 
-/// What draws a picture.
+/// The choice of a renderer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Backend {
     /// wgpu where it works, else the software rasteriser.
@@ -67,7 +67,7 @@ impl std::str::FromStr for Backend {
     }
 }
 
-/// What drew a picture.
+/// The renderer that drew a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DrawnBy {
     /// wgpu on the adapter with this name.
@@ -98,9 +98,9 @@ impl std::fmt::Display for DrawnBy {
 pub struct Picture {
     /// The pixels: 8-bit sRGB, opaque.
     pub image: image::RgbaImage,
-    /// What drew it.
+    /// The renderer that drew it.
     pub drawn_by: DrawnBy,
-    /// What was drawn and what was left out.
+    /// Numbers of drawn and culled instances, and of triangles.
     pub counts: DrawCounts,
 }
 

@@ -57,7 +57,7 @@ pub enum Placement {
         /// Whether the rows mirror triangles; [`Winding::ByRows`] where that is not known.
         winding: Winding,
     },
-    /// As a whole, by a transform from mesh space to model space.
+    /// A transform from mesh space to model space places the whole mesh.
     Rigid(Affine3x4),
 }
 

@@ -21,7 +21,7 @@ pub struct RigShape<'a> {
     /// The primitives of rigid meshes, with the mesh's slot as the only influence of every vertex, so that
     /// they follow the palette like skinned ones. Empty for skinned meshes.
     rigid: Vec<Vec<Primitive>>,
-    /// By mesh and primitive.
+    /// Placements per mesh and primitive.
     placements: Vec<Vec<Placement>>,
 }
 

@@ -16,7 +16,7 @@ use phalanx::rig::{Rig, RigMesh, RigParts};
 use phalanx::skeleton::Skin;
 use std::sync::Arc;
 
-/// Where the ring of an octahedron is, and its radius, as shares of the length.
+/// Distance of an octahedron's ring from its start and, below, the radius of the ring, as shares of the length.
 const RING: f32 = 0.14;
 const RADIUS: f32 = 0.075;
 
@@ -95,7 +95,7 @@ pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, BuildError> {
     Rig::new(parts).map(Some)
 }
 
-/// What is drawn at a joint, in its space.
+/// The mesh of a joint, in the joint's space.
 #[derive(Clone, Copy)]
 enum Shape {
     /// To a child at this place, with this radius.
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// A chain of two joints with a node that is none at its end, and a root beside it.
+    /// A chain of two joints that ends in a node that is not a joint, and a second root.
     fn rig(length: f32) -> Rig {
         let mut nodes = vec![
             node("hip", None, 5.0),

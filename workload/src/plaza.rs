@@ -25,12 +25,12 @@ pub const FADE_SECONDS: f32 = 0.3;
 pub const FRAME: f64 = 1.0 / 60.0;
 /// Height of the eye above the ground in metres.
 const EYE: f32 = 2.2;
-/// Nobody stands nearer to the eye, in metres.
+/// Least distance of a character from the eye, metres.
 const CLEAR: f64 = 2.0;
 /// The least distance between two characters, in metres: shoulders of half a metre pass each other.
 pub const APART: f64 = 0.6;
-/// How far a character stands from its point of the spiral at most, in metres. Two neighbouring points are at least
-/// 0.94 m apart (computed over 200,000).
+/// Largest distance of a character from its point of the spiral, metres. Two neighbouring points are at least 0.94 m
+/// apart (computed over 200,000).
 const JITTER: f64 = 0.5 * (0.94 - APART);
 /// The turn from one point of the spiral to the next: the golden angle, in radians.
 const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
@@ -75,21 +75,22 @@ pub struct PlazaEvents {
     pub finishes: u64,
 }
 
-/// A crowd around a camera at the origin that looks along -Z. Nobody walks away: clips play in place.
+/// A crowd around a camera at the origin that looks along -Z. Characters stay where they are: clips play in place.
 #[derive(Debug)]
 pub struct Plaza {
     crowd: Crowd,
     instances: Vec<InstanceId>,
     clips: Vec<ClipId>,
-    /// What each character plays or fades to.
+    /// Index of the clip that each character plays or fades to.
     playing: Vec<u16>,
     frame: u64,
     listens: bool,
     events: PlazaEvents,
 }
 
-/// Where the characters stand, in the order of instances: on points of a sunflower's spiral, which is even over the area,
-/// each moved a little. Neighbours are not neighbours in memory, as in a crowd that has moved about.
+/// Positions of the characters, in the order of instances. They lie on the points of a sunflower's spiral, which is
+/// even over the area, each moved a little. Neighbours are not neighbours in memory, as in a crowd that has moved
+/// about.
 fn places(count: usize) -> Vec<Vec3> {
     let mut places: Vec<Vec3> = (0..count)
         .map(|n| {
@@ -110,7 +111,7 @@ fn places(count: usize) -> Vec<Vec3> {
     places
 }
 
-/// The radius of the ground on which so many characters stand, in metres.
+/// The radius of the ground on which `count` characters stand, metres.
 pub fn radius(count: usize) -> f64 {
     disc(count as f64) + JITTER
 }
@@ -138,8 +139,9 @@ fn projection() -> Mat4 {
 }
 
 impl Plaza {
-    /// A crowd of `count` characters that play clips of a rig (indices; empty: all) from random times on. Without tiers
-    /// everybody is evaluated in every frame. No events are listened to; [`set_event_filter`](Self::set_event_filter) changes that.
+    /// Creates a crowd of `count` characters that play clips of a rig (indices; empty: all) from random times on.
+    /// Without tiers every character is evaluated in every frame. No events are read;
+    /// [`set_event_filter`](Self::set_event_filter) changes that.
     ///
     /// # Errors
     /// If the crowd refuses the rig or the tiers.
@@ -153,7 +155,7 @@ impl Plaza {
         let clips = if clips.is_empty() { &all } else { clips };
         let mut crowd = Crowd::new();
         let id = crowd.add_rig(rig)?;
-        // Root motion is read by nobody.
+        // No caller reads root motion.
         crowd.set_event_filter(id, EventKinds::NONE)?;
         crowd.track_root_motion(id, false)?;
         let clips: Vec<ClipId> = clips.iter().filter_map(|&c| crowd.clip_by_index(id, c)).collect();

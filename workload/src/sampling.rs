@@ -32,7 +32,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The summary per part of a pass that has so many parts.
+    /// The summary per part, for a pass of `parts` parts.
     pub fn over(self, parts: usize) -> Self {
         let parts = parts.max(1) as f64;
         Self {
@@ -103,8 +103,8 @@ pub fn compare<E>(
     })
 }
 
-/// [`compare`] where only a part of a pass is counted: `run` returns the time of that part, over all passes. The
-/// budget is of the whole.
+/// [`compare`] for passes that are counted in part: `run` returns the time of the counted part, over all passes. The
+/// budget applies to whole passes.
 ///
 /// # Errors
 /// Those of `run`.

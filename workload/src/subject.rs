@@ -21,7 +21,7 @@ const ADDITIVE: [&str; 2] = ["atlas", "wave"];
 /// Parts of the name of the joint at which the mask begins, preferred first.
 const MASK: [&str; 3] = ["spine1", "spine", "chest"];
 
-/// What a [`Subject`] is made of. Clips are given by name or index, joints by name or path.
+/// Choices of a [`Subject`]. Clips are given by name or index, joints by name or path.
 #[derive(Clone, Debug, Default)]
 pub struct SubjectOptions {
     /// One to three clips; fewer than three are repeated. Default: walk, jog and run, or the first clips.
@@ -37,11 +37,11 @@ pub struct SubjectOptions {
 /// A model, as raw scene and as rig, and the clips of its workloads.
 #[derive(Debug)]
 pub struct Subject {
-    /// The file's name, or that of the built-in character.
+    /// The name of the file or of the built-in character.
     pub name: String,
     /// The scene as the importer read it, for the textbook pipeline.
     pub raw: RawScene,
-    /// What the import repaired, dropped or did not use; empty for a rig that was built before.
+    /// The repairs, losses and unused data of the import; empty for a rig that was built before.
     pub report: Vec<ReportEntry>,
     /// The rig, for crowds.
     pub rig: Arc<Rig>,

@@ -11,7 +11,7 @@ use phalanx::skeleton::{LookupError, Skeleton, SkeletonMismatch};
 use std::io;
 use thiserror::Error;
 
-/// Why an input does not become a .phx file. Every message names the file.
+/// Reasons why an input cannot be baked. Every message names the file.
 #[derive(Debug, Error)]
 pub enum BakeFault {
     /// A glob pattern is invalid.
@@ -205,7 +205,7 @@ pub enum BakeFault {
     OtherBake {
         /// The part.
         file: String,
-        /// Its settings, with a hash of the inputs or of the layout's file.
+        /// The settings of the part, with a hash of the inputs or of the layout's file.
         have: String,
         /// An earlier part.
         other: String,
@@ -232,7 +232,7 @@ pub enum BakeFault {
     },
 }
 
-/// Where skeletons differ, without the call that is a cure in code.
+/// Describes the difference of skeletons, without advice that names calls of the library.
 fn difference(mismatch: &SkeletonMismatch) -> String {
     match mismatch {
         SkeletonMismatch::JointOrder => "the joints are the same, in another order".to_owned(),
@@ -241,8 +241,8 @@ fn difference(mismatch: &SkeletonMismatch) -> String {
 }
 
 impl BakeFault {
-    /// Fails if the skeleton of a file differs from that of the first in more than its lane order. `advice` is how
-    /// its clips can be bound; it is given if joints have the same names.
+    /// Fails if the skeleton of a file differs from the skeleton of the first file in more than its lane order.
+    /// `advice` says how the clips can be bound; it is shown if joints have the same names.
     pub fn same_skeleton(
         (file, skeleton): (&str, &Skeleton),
         (first, needed): (&str, &Skeleton),

@@ -15,7 +15,7 @@ const MAX_PERCENT: f32 = 1e4;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Length {
     Metres(f32),
-    /// Per cent of [`model_size`].
+    /// A share of [`model_size`], per cent.
     Percent(f32),
 }
 

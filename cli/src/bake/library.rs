@@ -218,7 +218,7 @@ fn scan(args: &BakeArgs, all: &[Input], faults: &mut Faults) -> Option<Layout> {
     Some(Layout { file: input.name(), rig: Arc::new(rig) })
 }
 
-/// Whether the joints are those of another skeleton, in another order, as exports have it: the clips are laid out.
+/// Whether a skeleton has the needed joints in another order, as exports do. Its clips are then laid out again.
 fn is_in_another_order(skeleton: &Skeleton, needed: &Skeleton) -> bool {
     skeleton.mismatch(needed) == Some(SkeletonMismatch::JointOrder)
 }
@@ -246,7 +246,7 @@ struct Job<'a> {
     /// Whether there are several inputs that are not bound.
     several: bool,
     progress: &'a Progress,
-    /// What binding changed, a line each, in the order of the inputs.
+    /// Changes made by binding, one line each, in the order of the inputs.
     notes: Mutex<Vec<String>>,
 }
 
@@ -263,16 +263,16 @@ struct Made {
     names: Vec<String>,
     /// Empty if a fault has already been found.
     baked: Vec<Baked>,
-    /// What binding changed, a line each.
+    /// Changes made by binding, one line each.
     notes: Vec<String>,
     /// Report of the import; `None` for an input of which only the names are needed.
     import: Option<FileReport>,
 }
 
 impl Job<'_> {
-    /// Bakes inputs and passes their clips to `add`, in order, with the place of their input. Of as many inputs as
-    /// `before` says, at the beginning, only the names are taken. After the first fault no clip is passed on, and the
-    /// other inputs are read only to find their faults. Returns the import reports.
+    /// Bakes inputs and passes their clips to `add`, in order, with the index of the input. Of the first `before`
+    /// inputs only the names are read. After the first fault no clip is passed on, and the other inputs are read only
+    /// to find their faults. Returns the import reports.
     fn all(
         &self,
         (inputs, before): (&[Input], usize),
@@ -382,7 +382,7 @@ impl Job<'_> {
             names,
             baked,
             notes: bound.lines().into_iter().chain(missed).collect(),
-            // The lines have what the import says.
+            // The lines are the import report.
             import: Some(FileReport::quiet(&input.name(), &read.report)),
         })
     }

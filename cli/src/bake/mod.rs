@@ -109,7 +109,7 @@ pub struct BakeArgs {
 }
 
 impl BakeArgs {
-    /// Rejects what each argument by itself allows.
+    /// Rejects combinations of arguments that are valid one by one.
     pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
         if self.clips.files.is_empty() || is_library(&self.out) {
             return phx_or_folder(&self.out, command);
@@ -168,7 +168,7 @@ impl Shard {
         &all[self.range(all.len())]
     }
 
-    /// The items of this share among as many.
+    /// The indices of this share among `len` items.
     fn range(self, len: usize) -> Range<usize> {
         let cut = |i: usize| (len as u128 * i as u128 / self.of as u128) as usize;
         cut(self.index)..cut(self.index + 1)

@@ -30,7 +30,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads a .phx, .gltf, .glb or .bvh file; `report` gets what the import says.
+    /// Reads a .phx, .gltf, .glb or .bvh file; `report` receives the import report.
     pub fn load(
         path: &Path,
         up: UpAxis,

@@ -13,7 +13,7 @@ fn left(done: u64, time: Duration) -> String {
     }
 }
 
-/// A bar over the inputs; hidden if standard error is no terminal or the output is JSON.
+/// A bar over the inputs; hidden if standard error is not a terminal or the output is JSON.
 #[derive(Debug)]
 pub struct Progress {
     bar: ProgressBar,

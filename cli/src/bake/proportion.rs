@@ -1,4 +1,5 @@
-//! What a bake's error and shell are beside a model's size: metres by default, whatever the unit of the model is.
+//! The error and the shell of a bake relative to a model's size. Both are in metres by default, whatever the unit of
+//! the model.
 
 use super::Settings;
 use super::settings::Baked;
@@ -15,7 +16,7 @@ const LARGE_ERROR: f32 = 0.005;
 /// where it is drawn: 3 cm of 3 cm and of 15 m.
 const SHELL: [f32; 2] = [0.002, 1.0];
 
-/// Error and shell of a bake by default, as they are of a person of 2 m.
+/// The default error and shell of a bake as shares of a person of 2 m.
 const USUAL: [&str; 2] = ["0.005%", "1.5%"];
 
 /// Whether the default error is a large share of a model with this longest side.
@@ -23,7 +24,7 @@ pub fn is_tiny(longest: f32) -> bool {
     longest > 0.0 && BakeOptions::default().max_error > LARGE_ERROR * longest
 }
 
-/// What `info` says of a tiny model.
+/// The advice that `info` prints for a tiny model.
 pub fn hint(longest: f32) -> String {
     let error = BakeOptions::default().max_error;
     let [max_error, shell] = USUAL;
@@ -35,7 +36,7 @@ pub fn hint(longest: f32) -> String {
     )
 }
 
-/// What is to be said of the error and the shell of a bake, beside the size of a rig. Nothing of exact ones.
+/// Warnings if the error or the shell of a bake does not fit the size of a rig. Empty for exact bakes.
 pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
     let metres = [settings.max_error, settings.shell].map(|l| l.metres(rig.skeleton(), file));
     match (longest_side(rig), metres) {
@@ -46,9 +47,9 @@ pub fn notes(settings: &Settings, file: &str, rig: &Rig) -> Vec<String> {
     }
 }
 
-/// Which clips of a file state more than the max error: what building took for noise and f32 rounds is part of what they
-/// state, as is what binding changed, and the baker has no part of it. Nothing of exact ones, and of those with settings
-/// of single joints.
+/// Describes the clips of a file whose stated error exceeds the max error. Stated errors include the noise that
+/// building removes, the rounding of f32, and the changes by binding; the baker controls none of these. `None` for
+/// exact bakes and with settings of single joints.
 pub fn missed(
     settings: &Settings,
     file: &str,

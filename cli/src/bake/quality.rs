@@ -88,8 +88,7 @@ impl Quality {
         self.0.is_empty()
     }
 
-    /// Adds the settings to those of a skeleton. An unknown joint is an error, so that a typo does not pass
-    /// unnoticed.
+    /// Adds the settings to the settings of a skeleton. An unknown joint is an error, so that a typo is noticed.
     pub fn add_to(
         &self,
         options: &mut BakeOptions,

@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Largest baseline that is read, in bytes; this program's files have some ten kilobytes.
 const MAX_BYTES: u64 = 16 << 20;
 
-/// Why a file is not a usable baseline.
+/// Reasons why a file cannot be used as a baseline.
 #[derive(Debug, Error)]
 pub enum BaselineError {
     /// The file cannot be read.
@@ -46,7 +46,7 @@ pub enum BaselineError {
         row: usize,
         /// The field.
         field: &'static str,
-        /// Its value.
+        /// The value found in the field.
         value: f64,
     },
     /// Two rows measure the same thing.
@@ -58,7 +58,7 @@ pub enum BaselineError {
         first: usize,
         /// The other row, from 1.
         second: usize,
-        /// What they measure.
+        /// The configuration that both rows measure.
         label: String,
     },
     /// No row matches any of the newer rows.
@@ -70,7 +70,7 @@ pub enum BaselineError {
         rows: usize,
         /// Source of the newer rows.
         newer: String,
-        /// What differs.
+        /// The settings that differ, as the end of the message.
         why: String,
     },
 }

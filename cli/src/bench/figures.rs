@@ -14,7 +14,7 @@ pub struct Figures {
     pub model: String,
     pub joints: usize,
     pub palette_rows: usize,
-    /// Why the textbook pipeline was not timed; `None` if it was.
+    /// The reason why the textbook pipeline was not timed; `None` if it was.
     pub no_textbook: Option<String>,
     pub seconds: f64,
     pub rows: Vec<Row>,
@@ -140,7 +140,7 @@ pub fn csv_of(rows: &[Row]) -> Result<Vec<u8>, csv::Error> {
     writer.into_inner().map_err(|e| e.into_error().into())
 }
 
-/// What was measured, and where.
+/// The machine and the model of the measurements.
 pub struct Context<'a> {
     pub machine: &'a Machine,
     pub model: &'a str,

@@ -18,7 +18,7 @@ const THREADS: [u16; 2] = [1, 2];
 /// Default number of frames of churn.
 const FRAMES: u64 = 1_000;
 
-/// Crowds of the largest size that exist at once: those of many rigs.
+/// Number of crowds of the largest size that exist at once, reached with many rigs.
 const CROWDS: u64 = 6;
 
 /// Copies of a clip's rows: as tracks, in a library, and in the rigs that share nothing.

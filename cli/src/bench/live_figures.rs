@@ -24,8 +24,8 @@ pub struct LiveFigures {
     pub frames: Vec<Frames>,
 }
 
-/// A number between figures, and its aim. Its samples were taken in turn with those of what it is compared with, so
-/// it may differ from the quotient of two rows of other groups.
+/// A number derived from two figures, and its aim. Samples of both figures were taken in turn, so the number may differ
+/// from the quotient of two rows of other groups.
 #[derive(Clone, Debug, Serialize)]
 pub struct AimRow {
     pub group: &'static str,
@@ -33,12 +33,13 @@ pub struct AimRow {
     pub against: String,
     pub unit: Unit,
     pub value: f64,
-    /// At most, for speeds at least; `None` if sizes are not those of the aims.
+    /// Upper bound of the value, or lower bound of a speed. `None` if the sizes differ from those that the aims hold
+    /// for.
     pub aim: Option<f64>,
     pub kept: Option<bool>,
 }
 
-/// What the value of an [`AimRow`] is.
+/// The meaning of an [`AimRow`]'s value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {

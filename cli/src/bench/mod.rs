@@ -229,7 +229,7 @@ fn check_memory(count: u64, subject: &Subject) -> Result<usize, CliError> {
     memory::check(count, rows * (48 + 64) + scalars * 4 + STATE_BYTES)
 }
 
-/// A bar over so many steps; hidden if standard error is no terminal.
+/// A bar over `steps` steps; hidden if standard error is not a terminal.
 fn progress(steps: usize) -> ProgressBar {
     let bar = ProgressBar::new(steps as u64);
     match ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}, {eta} left") {

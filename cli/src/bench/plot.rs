@@ -28,7 +28,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 struct Line {
     name: String,
     colour: RGBColor,
-    /// From the baseline.
+    /// True for a line of the baseline.
     earlier: bool,
     points: Vec<(f64, f64)>,
 }
@@ -43,7 +43,7 @@ struct Chart<'a> {
     lines: Vec<Line>,
 }
 
-/// Draws the figures as SVG, beside those of the baseline if it has the same. A panel without figures is left out.
+/// Draws the figures as SVG, with the baseline's figures if it has the same. A panel without figures is left out.
 pub fn svg(figures: &LiveFigures, baseline: Option<&Baseline>) -> Result<String, CliError> {
     let mut out = String::new();
     let charts = [clips(&figures.rows, baseline), frames(&figures.frames, baseline)];
@@ -189,7 +189,7 @@ impl Chart<'_> {
     }
 }
 
-/// A horizontal axis, linear or logarithmic, with labels of its own choice.
+/// A horizontal axis, linear or logarithmic, with the labels that it chooses.
 struct Along {
     range: Range<f64>,
     labels: Vec<f64>,

@@ -67,7 +67,7 @@ pub struct Row {
     pub profile: String,
 }
 
-/// What a row measures.
+/// The configuration that a row measures.
 #[derive(Clone, Debug)]
 pub struct RowKey {
     pub kind: Kind,
@@ -183,7 +183,7 @@ impl Row {
         }
     }
 
-    /// What the row measures, on one line.
+    /// The configuration of the row on one line.
     pub fn label(&self) -> String {
         let place = RowKey {
             kind: self.kind,

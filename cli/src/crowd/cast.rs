@@ -1,4 +1,4 @@
-//! What each character plays: the standard crowd at first, then crossfades over time.
+//! The clips that characters play: the standard crowd at first, then crossfades over time.
 
 use super::super::error::CliError;
 use super::super::model::Model;
@@ -84,7 +84,7 @@ fn loops_in_place(model: &Model, clip: usize) -> Result<bool, CliError> {
     Ok(gap <= LOOP_TOLERANCE * size && wandered <= PLACE_TOLERANCE * size)
 }
 
-/// The characters of a crowd and what they play.
+/// The characters of a crowd and their clips.
 #[derive(Debug)]
 pub struct Cast {
     instances: Vec<InstanceId>,
@@ -92,7 +92,7 @@ pub struct Cast {
     /// Index in `clips` that each character plays or fades to.
     playing: Vec<u32>,
     frame: u64,
-    /// Crossfades started so far, without those of the standard crowd.
+    /// Number of crossfades started so far; the standard crowd's are not counted.
     pub fades: u64,
 }
 

@@ -11,7 +11,7 @@ use std::path::Path;
 /// Frames are measured without a device, so that figures of different machines are comparable.
 const EVALUATED_INTO: &str = "heap memory";
 
-/// What is measured: the first fields of the documents that `--json` writes.
+/// The setup of a measurement: the first fields of the documents that `--json` writes.
 #[derive(Debug, Serialize)]
 pub struct Setup {
     pub version: &'static str,
@@ -53,7 +53,7 @@ pub struct PictureFigures {
 }
 
 impl Setup {
-    /// Characters of a model that play clips of it (indices) for so many frames after the warm-up.
+    /// Describes characters of a model that play its clips with these indices, for `frames` frames after the warm-up.
     pub fn new(
         model: &Model,
         clips: &[usize],
@@ -95,7 +95,7 @@ impl Figures {
         }
     }
 
-    /// The figures as a table: all threads beside one thread.
+    /// The figures as a table with the columns all threads and one thread.
     pub fn table(&self) -> String {
         let row = |name: &str, value: &dyn Fn(&Run) -> String| {
             let mut row = vec![name.to_owned()];

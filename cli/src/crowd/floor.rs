@@ -1,4 +1,4 @@
-//! The height of the ground below a character: that of the lowest vertex of its clips.
+//! The height of the ground below a character: the lowest vertex of its clips.
 
 use super::super::error::CliError;
 use glam::Vec3;
@@ -38,7 +38,7 @@ impl Floors {
         Self { heights: heights.into(), otherwise: f32::NAN }
     }
 
-    /// Measures those of `clips` that are not known yet.
+    /// Measures the clips whose height is not known yet.
     pub fn measure(
         &mut self,
         rig: &Rig,
@@ -52,8 +52,8 @@ impl Floors {
         Ok(())
     }
 
-    /// The height below a character as it plays now: during a fade what lies between those of its clips. True beside
-    /// it says that it fades.
+    /// The height of the ground below a character. During a fade it lies between the heights of the clips, and the
+    /// second value is true.
     pub fn below(&self, crowd: &Crowd, instance: InstanceId) -> Result<(f32, bool), CliError> {
         let of = |clip| self.heights.get(&clip).copied().unwrap_or(self.otherwise);
         let (mut height, mut total, mut clips) = (0.0, 0.0, 0);
@@ -64,7 +64,7 @@ impl Floors {
             total += weight;
             clips += 1;
         }
-        // The rest pose takes what the clips leave.
+        // The rest pose has the remaining weight.
         height = match total {
             t if t < 1.0 => height + (1.0 - t) * of(None),
             t => height / t,

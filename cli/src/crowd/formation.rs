@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 /// [`COMMON_SIZE`] in the picture, since camera, haze and ground assume metres.
 const USUAL_SIZES: RangeInclusive<f32> = 0.2..=20.0;
 
-/// Those that are drawn unscaled where each has one square metre.
+/// Longest sides, in the file's units, of models that are drawn unscaled where each character has one square metre.
 const SIZES_OF_PEOPLE: RangeInclusive<f32> = 0.5..=3.0;
 
 /// Size to which unusual models are scaled, in metres.
@@ -106,7 +106,7 @@ fn foot(size: &Aabb, scale: f32) -> Vec3 {
     size.center().with_y(size.min.y) * scale
 }
 
-/// From model space to a square metre of ground at the origin. Models of other sizes than people are scaled.
+/// Transform from model space to a square metre of ground at the origin. Models of other sizes than people are scaled.
 pub fn on_a_square_metre(size: &Aabb) -> Affine3A {
     let scale = scale(size, SIZES_OF_PEOPLE);
     Affine3A::from_scale_rotation_translation(

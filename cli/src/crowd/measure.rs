@@ -34,7 +34,7 @@ fn hexadecimal<S: serde::Serializer>(n: &u64, serializer: S) -> Result<S::Ok, S:
     serializer.collect_str(&format_args!("{n:016x}"))
 }
 
-/// A bar over all frames of all runs, with those that warm up; hidden if standard error is no terminal.
+/// A bar over all frames of all runs, warm-up included; hidden if standard error is not a terminal.
 pub fn progress(frames: u32, runs: u64) -> ProgressBar {
     let bar = ProgressBar::new(u64::from(frames) * runs);
     let template = "{msg} {wide_bar} {pos}/{len} frames, {eta} left";

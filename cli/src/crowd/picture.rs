@@ -60,7 +60,7 @@ impl Picture {
     }
 }
 
-/// What a picture shows.
+/// The content of a picture.
 pub struct Subject<'a> {
     pub model: &'a Model,
     pub formation: &'a Formation,

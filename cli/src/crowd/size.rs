@@ -13,8 +13,8 @@ const MOMENTS: usize = 6;
 /// Largest number of clips measured; more did not change the size of any model seen.
 const MOST_CLIPS: usize = 16;
 
-/// Bounding box of all vertices (of all joints, if there are none) at several times of the clips, or in
-/// the rest pose if there are no clips. Poses of clips that travel are centred horizontally. Always finite.
+/// Bounding box of all vertices at several times of the clips, or in the rest pose without clips. A model without
+/// vertices is measured by its joints. Poses of clips that travel are centred horizontally. Always finite.
 pub fn measure(model: &Model, choice: &Choice) -> Result<Aabb, CliError> {
     let clips = &choice.clips;
     let mut size = Aabb::EMPTY;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// A model. Node, mesh, skin, material and image indices are those of the file.
+/// A model. Indices of nodes, meshes, skins, materials and images count as in the file.
 #[derive(Debug, Serialize)]
 pub struct Document {
     pub file: String,
@@ -176,7 +176,7 @@ pub struct MaterialInfo {
 
 #[derive(Debug, Serialize)]
 pub struct TextureInfo {
-    /// What it is used for.
+    /// The use of the texture, as `Material::textures` names it.
     #[serde(rename = "use")]
     pub used_as: &'static str,
     pub image: usize,
@@ -197,7 +197,7 @@ pub struct ImageInfo {
 pub struct BoundInfo {
     pub file: String,
     pub clips: Vec<String>,
-    /// What was bound how, and what was left, in words.
+    /// A summary of the binding, one line each.
     pub report: Vec<String>,
 }
 

@@ -45,7 +45,7 @@ Examples:
 /// Largest number of report lines printed; JSON contains all.
 const REPORT_LINES: usize = 30;
 
-/// The place of what the import says of a BVH file's unit.
+/// The place of the report entry about a BVH file's unit.
 const UNIT: &str = "unit";
 
 /// Models whose longest side is below this have their size in millimetres, metres.
@@ -81,7 +81,7 @@ pub fn run(args: &InfoArgs) -> Result<(), CliError> {
     output::print(&out)
 }
 
-/// What was bound of other files.
+/// The text about clips bound from other files.
 fn bound(d: &Document) -> String {
     let mut out = String::new();
     for file in &d.bound {

@@ -17,7 +17,7 @@ const TRAVELS: f32 = 0.1;
 /// Largest number of nodes, over all clips, that are posed to see which clips travel: a second of work.
 const MOST_POSED: usize = 1 << 22;
 
-/// The box of all vertices in the rest pose (of all joints, if there are no meshes), in metres.
+/// The box of all vertices in the rest pose, metres; of all joints if the model has no meshes.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bounds {
     pub min: [f32; 3],
@@ -80,7 +80,7 @@ pub fn travels(model: &Model, bounds: Option<&Bounds>) -> Vec<Option<Travel>> {
     (0..clips.len()).map(travel).collect()
 }
 
-/// Distance along the ground that the first joint covers whose own translation differs at the end.
+/// Distance along the ground covered by the first joint whose local translation differs at the end.
 fn in_pose(model: &Model, clip: usize, duration: f32) -> Option<f32> {
     let pose = |time: f32| -> Option<EvaluatedPose> {
         let weight = 1.0;

@@ -11,8 +11,8 @@ use phalanx_render::{Camera, DrawMesh, Look, PictureSize, Projection};
 /// Gap between models side by side, relative to the height of the first.
 const GAP: f32 = 0.15;
 
-/// How far around its place a model beside is shown, relative to the longest side of the first model's movement. If
-/// more of it were shown, the first would be small.
+/// Distance around its place up to which another model is shown, relative to the longest side of the first model's
+/// movement. If more were shown, the first model would be small.
 const REACH: f32 = 4.0;
 
 /// Least size of a model that is seen, as a share of the picture's height.
@@ -21,7 +21,7 @@ const SMALL: f32 = 0.02;
 /// How deep a model may stand in the ground and be seen, relative to its height.
 const SUNK: f32 = 0.01;
 
-/// Why an actor is not seen in a frame.
+/// Reasons why an actor is not seen in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unseen {
     /// More than half of it is outside of the picture, or below the ground; it is not drawn.
@@ -31,7 +31,7 @@ pub enum Unseen {
 }
 
 impl Unseen {
-    /// What is said of the model.
+    /// The reason as the end of a sentence about the model.
     pub fn words(self) -> &'static str {
         match self {
             Self::Outside => "is out of the picture",
@@ -40,11 +40,11 @@ impl Unseen {
     }
 }
 
-/// Where actors stand.
+/// The places of actors.
 pub struct Arranged {
-    /// By actor: the space of which the picture shows its vertices.
+    /// Per actor, the space whose vertices the picture shows.
     pub shown: Vec<Aabb>,
-    /// The lowest point of the first model, if models stand beside it.
+    /// The lowest point of the first model; `None` without other models.
     pub ground: Option<f32>,
 }
 
@@ -101,7 +101,7 @@ pub fn arrange(
     Ok(arranged)
 }
 
-/// What a picture shows.
+/// The view of a picture, for tests of visibility.
 pub struct Sight<'a> {
     place: &'a Affine3x4,
     projection: Projection,
@@ -125,7 +125,7 @@ impl<'a> Sight<'a> {
         })
     }
 
-    /// Why an actor is not seen in a frame, or `None` if it is, or has no vertices.
+    /// The reason why an actor is not seen in a frame; `None` if it is seen or has no vertices.
     pub fn misses(
         &self,
         meshes: &[Vec<DrawMesh>],

@@ -35,7 +35,7 @@ pub struct Drawn {
     pub background: Option<RgbaImage>,
 }
 
-/// What pictures to draw.
+/// Settings of all pictures of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     pub size: PictureSize,
@@ -43,7 +43,7 @@ pub struct Setup {
     pub headroom: f32,
     /// True if the background is needed.
     pub background: bool,
-    /// How many of the last actors stand beside the others.
+    /// Number of actors at the end of the list that stand to the right of the others.
     pub beside: usize,
     /// True if each of these actors is scaled to the height of the first and stands on its ground.
     pub fit_each: bool,

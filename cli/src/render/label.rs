@@ -36,8 +36,8 @@ fn scale(width: u32, height: u32) -> u32 {
     (height.min(width) / HEIGHT_PER_SCALE).max(1)
 }
 
-/// Writes a name and a time at the upper left, on a darkened strip. If both are too long, the name is
-/// shortened; frames that are too small for either stay as they are.
+/// Writes a name and a time at the upper left, on a darkened strip. If both are too long, the name is shortened. Frames
+/// that are too small for either are unchanged.
 pub fn write(frame: &mut RgbaImage, name: &str, time: Option<f64>) {
     let (width, height) = frame.dimensions();
     let strip = self::height(PictureSize { width, height });

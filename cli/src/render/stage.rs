@@ -58,7 +58,8 @@ pub struct Posed {
 }
 
 impl Stage {
-    /// Creates the main character with its clips, attaches other models to its joints, and adds those beside it.
+    /// Creates the main character with its clips, attaches other models to its joints, and adds the models that stand
+    /// next to it.
     pub fn new(
         model: &Model,
         actions: Actions,
@@ -204,7 +205,7 @@ fn returns(poses: &[Vec<Vec3>], last: &[Vec3], rounding: f32) -> bool {
     farthest(last) <= (CLOSED * way).min(NEAR * reach).max(rounding)
 }
 
-/// The corners of what follows each joint of an actor, in the world.
+/// Corners of the boxes of the vertices that follow each joint of an actor, in world space.
 fn points(actor: &Actor, frame: &SampledFrame, index: usize) -> Vec<Vec3> {
     let Some(posed) = frame.actors.get(index) else {
         return Vec::new();

@@ -26,7 +26,7 @@ impl FromStr for Span {
     }
 }
 
-/// What decides the times.
+/// The options that decide the times.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     pub span: Span,

@@ -1,4 +1,4 @@
-//! What a retargeting was asked for and found, as the report and the written file name it.
+//! The settings and choices of a retargeting, as the report and the written file name them.
 
 use super::super::text::one_line;
 use super::RetargetArgs;
@@ -54,7 +54,7 @@ const BIND: f64 = 5.0;
 pub struct Applied {
     /// The character's file.
     onto: String,
-    /// Where the humanoids come from: a file, the model's extension, a table of names, or the shape.
+    /// Origin of the source's humanoid: a file, the model's extension, a table of names, or the shape.
     map: String,
     onto_map: String,
     /// `rest`, `bind`, or a clip and its time.
@@ -183,7 +183,7 @@ impl Applied {
     }
 }
 
-/// Where a source stands, as the option names it.
+/// The name of a ground option.
 pub fn ground(ground: Ground) -> &'static str {
     match ground {
         Ground::Auto => "auto",

@@ -95,7 +95,7 @@ impl Character {
 /// A reference pose.
 pub struct Chosen {
     pub reference: Reference,
-    /// As the option names it.
+    /// The name of the pose in the option.
     pub name: String,
     /// Whether it was asked for.
     pub given: bool,

@@ -131,7 +131,7 @@ impl From<Align> for Alignment {
     }
 }
 
-/// Where the source stands.
+/// Position of the source.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum GroundArg {
     /// On the origin if its lowest foot in the clip is nearer to it than to that of the reference pose
@@ -260,7 +260,7 @@ fn together(
     Ok(summary)
 }
 
-/// Every input into a file of its own.
+/// Writes a file per input.
 fn apart(
     job: &Job<'_>,
     found: &[Found],
@@ -307,7 +307,7 @@ fn make_folder(file: &Path) -> Result<(), CliError> {
         .map_err(|source| CliError::Write { path: folder.display().to_string(), source })
 }
 
-/// A bar over the inputs; hidden if standard error is no terminal or the output is JSON.
+/// A bar over the inputs; hidden if standard error is not a terminal or the output is JSON.
 fn bar(inputs: usize, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::new(inputs as u64);
     if quiet || inputs < 2 {

@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is done with every input.
+/// The settings shared by all inputs.
 pub struct Job<'a> {
     pub args: &'a RetargetArgs,
     /// The map of every input, if it is given.

@@ -83,7 +83,7 @@ struct Aligned {
     degrees: f64,
 }
 
-/// A joint whose axes are not those of the target's.
+/// A joint whose axes differ from the target's.
 #[derive(Debug, Serialize)]
 struct Between {
     joint: String,
@@ -220,8 +220,7 @@ impl ClipSummary {
         }
     }
 
-    /// What is the same for all clips of an input: settings, where bones come from, heights, and how rest poses
-    /// differ.
+    /// The lines that all clips of an input share: settings, origins of bones, heights, and differences of rest poses.
     fn head(&self) -> Vec<String> {
         let ([source, target], [from, onto]) = (self.settings.maps(), self.heights);
         let bones = plural(self.bones.len(), "bone");
@@ -271,7 +270,7 @@ impl ClipSummary {
         figures
     }
 
-    /// What is worth a line of its own, besides the clip's figures.
+    /// The remarks that follow the figures of the clip, one line each.
     fn remarks(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let missing = self.feet.iter().flat_map(|f| &f.missing);

@@ -25,7 +25,7 @@ const MOST_LOSSES: usize = 5;
 /// Interval at which time advances while nothing can be shown.
 const HIDDEN_STEP: Duration = Duration::from_millis(50);
 
-/// When the window closes by itself, and when its device is destroyed on purpose (in frames).
+/// Frame numbers at which the window closes, and at which its device is destroyed on purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunLimits {
     pub frames: Option<u64>,
@@ -59,7 +59,7 @@ pub struct App {
 }
 
 impl App {
-    /// The state before the window is opened. `subject` is what the viewer shows.
+    /// Creates the state before the window is opened. `subject` is the model on show.
     pub fn new(viewer: Viewer, subject: Subject, size: PictureSize, limits: RunLimits) -> Self {
         Self {
             viewer,

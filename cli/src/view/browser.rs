@@ -29,7 +29,7 @@ pub struct Browser {
     entries: Vec<Entry>,
 }
 
-/// What the user does in a browser.
+/// Actions of the user in a browser.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Browse {
     Text(String),

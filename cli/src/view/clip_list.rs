@@ -33,7 +33,7 @@ impl ClipList {
         Self { entries, filter: String::new() }
     }
 
-    /// True if there are so many clips that they have a filter.
+    /// True if the list is long enough to have a filter.
     pub fn is_long(&self) -> bool {
         let clips = self.entries.iter();
         let clips = clips.filter(|e| matches!(e.0, Playing::Clip(_)));

@@ -257,7 +257,7 @@ fn small_counts_are_plain_and_dropping_is_announced() {
     assert_eq!(desk.viewer.crowd.playing(), Playing::Clip(0));
 }
 
-/// The key goes through the colours and back to a crowd without tiers; the legend has what the last frame did.
+/// The key goes through the colours and back to a crowd without tiers; the legend shows statistics of the last frame.
 #[test]
 fn tiers_color_characters_and_have_a_legend() {
     let mut desk = Desk::new();
@@ -304,7 +304,7 @@ fn tiers_color_characters_and_have_a_legend() {
     desk.press(Key::T, "t");
     desk.evaluate(&mut bones);
     assert!(desk.has("palette of its own"));
-    // The fades of a change give everybody a palette of its own, in one colour.
+    // The fades of a change give every character an unshared palette, in one colour.
     desk.viewer.apply(Command::Step(1)).unwrap();
     desk.evaluate(&mut bones);
     assert_eq!(tints(&desk).len(), 1);
@@ -369,7 +369,7 @@ fn the_budget_is_set_in_the_legend_and_kept() {
     assert!(state.is_some_and(|t| !t.contains(" of ")), "{shown:?}");
 }
 
-/// What the last tier leaves out is not drawn, and a tier of the device's limit is held.
+/// Parts left out in the last tier are not drawn, and a tier that needs more than the device's limit is held.
 #[test]
 fn tiers_of_a_file_are_taken() {
     let mut desk = Desk::new();

@@ -11,7 +11,7 @@ const SPEED_STEP: f32 = 0.25;
 /// Keys that do one thing.
 pub struct Binding {
     keys: &'static [Key],
-    /// The keys and what they do, as shown.
+    /// Names and effects of the keys, as shown.
     pub shown: &'static str,
     pub does: &'static str,
     command: fn(&Viewer) -> Option<Command>,
@@ -64,7 +64,7 @@ pub const KEYS: [Binding; 19] = [
 /// The key that closes what is open: it does more than one thing.
 pub const ESCAPE: (&str, &str) = ("Escape", "closes a dialog, else the window");
 
-/// What the mouse does.
+/// Actions of the mouse: the gesture and its effect.
 pub const MOUSE: [(&str, &str); 4] = [
     ("Drag", "rotates the camera"),
     ("Right button or Shift and drag", "pans"),
@@ -72,7 +72,7 @@ pub const MOUSE: [(&str, &str); 4] = [
     ("Double click", "resets the camera"),
 ];
 
-/// All keys and what they do, as shown.
+/// Names and effects of all keys, as shown.
 pub fn shown() -> impl Iterator<Item = (&'static str, &'static str)> {
     let keys = KEYS.iter().map(|b| (b.shown, b.does));
     keys.chain([ESCAPE])

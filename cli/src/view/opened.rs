@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-/// What is drawn, and how.
+/// The rig on show and its meshes.
 pub struct Subject {
     rig: Arc<Rig>,
     shape: RigShape<'static>,
@@ -54,7 +54,7 @@ pub struct Opened {
     /// The file's folder; `None` for the built-in character.
     pub folder: Option<PathBuf>,
     pub rig: Arc<Rig>,
-    /// What the import repaired, dropped or did not use, and textures that are missing.
+    /// The repairs, losses and unused data of the import, and missing textures.
     pub report: Vec<ReportEntry>,
     /// True for files that hold no report.
     pub baked: bool,
@@ -72,7 +72,7 @@ impl Opened {
         Self::alone(Model::load(file, true, import)?, file, count, palettes)
     }
 
-    /// The model of a file by itself, which plays its first clip.
+    /// Creates the model of a file alone. It plays its first clip.
     fn alone(
         model: Model,
         file: Option<&Path>,
@@ -111,7 +111,7 @@ impl Opened {
     }
 }
 
-/// What the window shows while a file is dropped on it.
+/// The state of the window when a file is dropped on it.
 pub struct Onto {
     pub file: String,
     pub folder: Option<PathBuf>,
@@ -169,7 +169,7 @@ impl Opened {
 /// A file that was loaded, or why it cannot be.
 pub type Loaded = Result<(Opened, Subject), String>;
 
-/// Loads a file on a thread of its own.
+/// Loads a file on its own thread.
 #[derive(Default)]
 pub struct Loader {
     job: Option<(PathBuf, Receiver<Loaded>)>,

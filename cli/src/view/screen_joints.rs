@@ -35,7 +35,7 @@ impl ScreenJoints {
         Self { joints: joints.collect(), shown: found.shown, visible: found.visible }
     }
 
-    /// The joint nearest to a point, within `reach`. Of joints at one place, that of the nearest character.
+    /// The joint nearest to a point, within `reach`. Among joints at one place, the nearest character's.
     pub fn nearest(&self, point: Vec2, reach: f32) -> Option<(usize, Vec2)> {
         let placed = self.joints.iter().filter_map(|b| Some((b.joint, b.at?)));
         let near = placed.map(|(joint, at)| (joint, at, at.distance_squared(point)));

@@ -1,4 +1,4 @@
-//! The legend of tiers, in a corner of the picture: colours, what the last frame did, and the budget.
+//! The legend of tiers, in a corner of the picture: colours, statistics of the last frame, and the budget.
 
 use super::super::crowd::tiers_file::{self, BudgetArg};
 use super::super::text::{count, duration};
@@ -112,7 +112,7 @@ fn table(ui: &mut Ui, by: ColorBy, tiers: &[Tier], frame: &TierFrame) {
     });
 }
 
-/// The budget and what the last frame did with it.
+/// The budget and its use in the last frame.
 fn budget(ui: &mut Ui, viewer: &Viewer, frame: &TierFrame, commands: &mut Vec<Command>) {
     let budget = viewer.tiers.budget();
     ui.horizontal(|ui| {

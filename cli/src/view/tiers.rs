@@ -6,10 +6,10 @@ use super::super::error::CliError;
 use phalanx::crowd::{Crowd, CrowdError, InstanceId, RATES, TierFrame, Tiers};
 use std::time::Duration;
 
-/// What the colour of a character shows.
+/// The meaning of a character's colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorBy {
-    /// Its tier.
+    /// The tier of the character.
     Tier,
     /// How often its tier is updated.
     Rate,
@@ -75,7 +75,7 @@ impl ColorBy {
         }
     }
 
-    /// What comes after this: no tiers, then colours by tier, by rate, by sharing.
+    /// The next in the cycle: no tiers, colours by tier, by rate, by sharing.
     pub fn next(now: Option<Self>) -> Option<Self> {
         match now {
             None => Some(Self::Tier),
@@ -128,11 +128,11 @@ fn linear(value: u8) -> f32 {
 /// The tiers that the window's crowd gets, and its budget.
 #[derive(Debug)]
 pub struct WindowTiers {
-    /// What colours show; without it the crowd has no tiers.
+    /// The meaning of colours; `None` if the crowd has no tiers.
     pub color_by: Option<ColorBy>,
     /// The largest palette, in rows, of which the device holds pairs: others are held between updates.
     pub most_pair_rows: u64,
-    /// Those of `--tiers`; without them a model has its default ones.
+    /// The tiers of `--tiers`; `None` for the model's default tiers.
     tiers: Option<Tiers>,
     budget: Budget,
     /// The time of the last schedule and evaluation.
@@ -203,7 +203,7 @@ impl WindowTiers {
         rows as u64 <= self.most_pair_rows
     }
 
-    /// Says that palettes are not interpolated although a tier asks for it.
+    /// A warning if a tier is interpolated and the device holds no pairs of palettes of `rows` rows.
     pub fn without_pairs(&self, default: &Tiers, rows: usize) -> Option<String> {
         let interpolated = |t: &phalanx::crowd::Tier| t.interpolate && t.rate > 1;
         let tiers = self.tiers.as_ref().unwrap_or(default);
@@ -218,7 +218,7 @@ impl WindowTiers {
     }
 }
 
-/// What a crowd refuses about tiers, as an error of the program.
+/// Converts a crowd's error about tiers.
 pub fn refused(error: CrowdError) -> CliError {
     CliError::Tiers(error.to_string())
 }

@@ -75,7 +75,7 @@ pub enum Command {
 pub enum Dialog {
     /// All keys.
     Keys,
-    /// What the import repaired or dropped.
+    /// The repairs and losses of the import.
     Report,
     /// A file to open.
     Open(Browser),
@@ -91,7 +91,7 @@ pub struct Viewer {
     pub list: ClipList,
     /// Names of the joints.
     pub joints: Vec<String>,
-    /// What the import repaired or dropped.
+    /// The repairs and losses of the import.
     pub report: Vec<ReportEntry>,
     /// True for files that hold no report.
     pub baked: bool,
@@ -170,7 +170,7 @@ impl Viewer {
         }
     }
 
-    /// Shows another model; what was set stays as it is, but the filter and the camera.
+    /// Shows another model. Settings stay, except the filter and the camera.
     pub fn show(&mut self, opened: Opened) -> Result<(), CliError> {
         let count = self.crowd.count();
         self.file = text::one_line(&opened.file);
@@ -213,7 +213,7 @@ impl Viewer {
         self.crowd.set_tiers(self.tiers.of(&default, rows), self.tiers.color_by)
     }
 
-    /// What is shown, for a file that is dropped on it.
+    /// The state that a dropped file is added to.
     pub fn onto(&self, clips_only: bool, binding: BindingArgs) -> Onto {
         Onto {
             file: self.file.clone(),
@@ -226,7 +226,7 @@ impl Viewer {
         }
     }
 
-    /// Name of what is playing, as in the list.
+    /// Name of the clip that plays, as in the list.
     pub fn playing(&self) -> &str {
         self.list.name(self.crowd.playing())
     }
@@ -375,7 +375,7 @@ impl Viewer {
     }
 }
 
-/// Names of joints as they are shown.
+/// Display names of joints.
 fn joint_names(names: &[String]) -> Vec<String> {
     let shown = |(joint, name): (usize, &String)| match name.as_str() {
         "" => format!("joint {joint}"),
@@ -451,7 +451,7 @@ mod tests {
         viewer.advance(0.1).unwrap();
     }
 
-    /// Errors of the default tiers are those of the model's size; the tiers of a file stay as they are.
+    /// Errors of the default tiers fit the model's size; the tiers of a file are unchanged.
     #[test]
     fn default_tiers_fit_the_model() {
         let error = |viewer: &Viewer| {

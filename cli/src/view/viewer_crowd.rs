@@ -1,4 +1,4 @@
-//! [`ViewerCrowd`]: the characters in the window and what they play.
+//! [`ViewerCrowd`]: the characters in the window and their clips.
 
 use super::super::crowd::cast::{self, Draw};
 use super::super::crowd::floor::{self, Floors};
@@ -16,7 +16,7 @@ use phalanx_render::{Camera, CrowdView, DrawInstance, Look, PictureSize, tint_st
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What the characters play.
+/// The clips that the characters play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Playing {
     /// The rest pose.
@@ -51,7 +51,7 @@ pub struct ViewerCrowd {
     rig: RigId,
     pub source: Arc<Rig>,
     clips: Vec<(ClipId, f64)>,
-    /// Of everything that has been played.
+    /// Ground heights of all clips that have been played.
     floors: Floors,
     /// True while characters fade from one floor to another.
     sinking: bool,
@@ -112,7 +112,7 @@ impl ViewerCrowd {
         Ok(crowd)
     }
 
-    /// Measures the floors of what the characters play, and of the rest pose.
+    /// Measures the floors of the clips that the characters play, and of the rest pose.
     fn measure_floors(&mut self) -> Result<(), CliError> {
         let one;
         let clips = match self.playing {
@@ -149,7 +149,7 @@ impl ViewerCrowd {
         self.instances.len()
     }
 
-    /// What the characters play.
+    /// The clips that the characters play.
     pub fn playing(&self) -> Playing {
         self.playing
     }
@@ -167,7 +167,7 @@ impl ViewerCrowd {
         self.formation.extent()
     }
 
-    /// Sets the number of characters. New ones join what the others play, and all positions are recomputed.
+    /// Sets the number of characters. New ones play the clips of the others, and all positions are recomputed.
     pub fn set_count(&mut self, count: usize) -> Result<(), CliError> {
         let count = count.max(1);
         let time = self.time();
@@ -313,7 +313,7 @@ impl ViewerCrowd {
         self.crowd.set_budget(palettes).map_err(tiers::refused)
     }
 
-    /// The tiers, if they are on, and what the last frame did.
+    /// The tiers and statistics of the last frame; `None` if tiers are off.
     pub fn tiers(&self) -> Option<(&Tiers, &TierFrame)> {
         self.crowd.tiers().zip(self.crowd.tier_stats())
     }

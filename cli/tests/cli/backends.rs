@@ -1,4 +1,4 @@
-//! `--backend`: pictures through every way that shaders have to palettes.
+//! `--backend`: pictures through every way in which shaders read palettes.
 //!
 //! Trials are ignored where there is no adapter, unless `PHALANX_REQUIRE_GPU=1`.
 
@@ -10,7 +10,7 @@ use phalanx_testkit::trials::begin;
 use serde_json::Value;
 use std::fs;
 
-/// What `--backend` takes, beside `auto`.
+/// Values of `--backend` other than `auto`.
 const BACKENDS: [&str; 3] = ["storage", "texture", "uniform"];
 
 /// Colours may differ by that much of 255,
@@ -39,7 +39,7 @@ pub fn trials() -> [Trial; 3] {
     ]
 }
 
-/// Why nothing can be drawn by a device here, if that is so.
+/// The reason why no device can draw here; `None` if one can.
 fn no_adapter() -> Option<String> {
     let mut small = vec!["crowd", "--count", "1", "--frames", "1", "--size", "16x16"];
     small.extend(["--renderer", "gpu", "--out", "adapter.png"]);

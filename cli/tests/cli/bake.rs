@@ -277,7 +277,7 @@ pub fn joints_of_their_own() -> Tested {
     Ok(())
 }
 
-/// Lengths in per cent are those of the same number of metres.
+/// A length in per cent has the effect of the same length in metres.
 pub fn per_cent_of_the_size() -> Tested {
     let folder = folder("per-cent")?;
     let (relative, metres) = (folder.join("relative.phx"), folder.join("metres.phx"));

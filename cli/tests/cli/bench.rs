@@ -313,7 +313,7 @@ pub fn choices_that_do_not_exist() -> Tested {
     check(chosen["rows"][0]["mask"] == "Spine", "mask")
 }
 
-/// What a model's workloads are made of by default.
+/// The default clips and the default additive clip of a model's workloads.
 pub fn any_model(file: &'static str, clips: &str, additive: &str) -> Tested {
     let path = needed(file)?;
     let path = path.to_string_lossy();

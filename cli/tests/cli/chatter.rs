@@ -1,8 +1,8 @@
-//! What graphics drivers write to standard error does not reach the user of a command that succeeds.
+//! Messages of graphics drivers on standard error do not reach the user of a command that succeeds.
 
 use super::support::{Tested, check, phalanx, scratch};
 
-/// With Vulkan as it is here, with GL alone, and with no driver at all.
+/// Runs with the machine's drivers, with GL alone, and without a driver.
 pub fn none_on_success() -> Tested {
     let crowd = ["crowd", "--count", "3", "--frames", "1", "--size", "32x32", "--out", "c.png"];
     let render = ["render", "--clip", "Walk", "--frames", "1", "--size", "32x32", "--out", "r.png"];

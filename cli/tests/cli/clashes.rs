@@ -172,7 +172,7 @@ pub fn others_go_on() -> Tested {
     check(fs::read(folder.join("b.phx"))? == fs::read(mannequin())?, "the input")
 }
 
-/// Pipes and devices are written as they are, and as often as is asked for.
+/// Pipes and devices are written without being replaced, and may be named more than once.
 #[cfg(unix)]
 pub fn streams() -> Tested {
     use std::io::Read;
@@ -220,7 +220,7 @@ pub fn streams() -> Tested {
     one_line(&run_in(&folder, &args)?, &["lib.phx", "not a regular file"])
 }
 
-/// What lies under a temporary name is not written through, and outputs keep their links and permissions.
+/// A link under a temporary name is not written through, and outputs keep their links and permissions.
 #[cfg(unix)]
 pub fn links_and_permissions() -> Tested {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -1,4 +1,4 @@
-//! Files of clips beside a model: skeletons that differ, names that clash, what is said of them.
+//! Files of clips for a model: skeletons that differ, names that clash, and the messages about them.
 
 use super::clips::{hero, motion, written};
 use super::support::{Tested, check, json, list, numbers, one_line, output, run, scratch};
@@ -78,7 +78,7 @@ fn two_legs(name: &str, legs: [&str; 2], height: f32) -> File {
     file
 }
 
-/// Exports list the joints of a skin in an order of their own.
+/// Files whose skins list the same joints in different orders are baked and merged.
 pub fn joints_in_another_order() -> Tested {
     let folder = scratch();
     fs::write(folder.join("walk.glb"), two_legs("walk", ["Left", "Right"], -0.5).glb())?;
@@ -175,7 +175,7 @@ pub fn other_names() -> Tested {
     check(error(&out).contains("has the same name as a clip of"), error(&out))
 }
 
-/// What the import says of a file of clips is printed also if the file has meshes.
+/// The import report of a file of clips is printed also if the file has meshes.
 pub fn import_reports() -> Tested {
     let folder = scratch();
     fs::write(folder.join("hero.glb"), hero("").glb())?;

@@ -65,8 +65,7 @@ pub fn written() -> Result<(), libtest_mimic::Failed> {
     Ok(())
 }
 
-/// Files of one clip each that their exporter named give a library clips of the files' names; by itself a file keeps
-/// what it has.
+/// A library of files with one clip each names meaningless clips after the files; a file baked alone keeps its names.
 pub fn library_of_exported_files() -> Tested {
     let folder = scratch();
     fs::create_dir(folder.join("motions"))?;
@@ -114,7 +113,7 @@ pub fn bound_by_name() -> Tested {
     check((place[1] - 1.2).abs() < 1e-6 && place[0] == 0.0, format!("{place:?}"))
 }
 
-/// What was bound is drawn, measured, baked and verified.
+/// Bound clips are drawn, measured, baked and verified.
 pub fn played_everywhere() -> Tested {
     written()?;
     let clips = ["--clips", "anims/walk.glb", "--clips", "anims/run.glb"];
@@ -153,8 +152,8 @@ pub fn played_everywhere() -> Tested {
     check(names == ["walk", "run", "hero/walk", "hero/run"], format!("{names:?}"))
 }
 
-/// Options of binding are those of the library in every command, are part of what an output was made from, and are used
-/// again by `verify`.
+/// Every command takes the library's options of binding. They are part of the record of sources, and `verify` uses them
+/// again.
 pub fn bound_with_options() -> Tested {
     written()?;
     // The clip lifts the leg by half a metre, from a rest pose of two metres down; that of the model is one.
@@ -273,7 +272,7 @@ pub fn bound_with_options() -> Tested {
     Ok(())
 }
 
-/// Of joints of one name and one parent, the index finds each; the error says so, and the command line takes it.
+/// Joints of one name and one parent are found by index; the error says so, and the command line takes it.
 pub fn joints_by_index() -> Tested {
     let folder = scratch();
     let mut model = hero("");

@@ -181,7 +181,7 @@ pub fn crowds_without_meshes() -> Tested {
     same_bits("world", &pose["nodes"][1]["world"][13], [1.0])
 }
 
-/// Textures that are not there, or are no pictures: drawn without, with exit status 0 and one line.
+/// Textures that are missing or are not pictures are left out, with exit status 0 and one line.
 pub fn textures_that_are_missing() -> Tested {
     write_gltf("plain.gltf", r#"[{"mesh":0}]"#)?;
     let mut file: Value = serde_json::from_slice(&fs::read(scratch().join("plain.gltf"))?)?;

@@ -5,7 +5,7 @@ use libtest_mimic::Failed;
 use phalanx_testkit::trials::needed;
 use std::collections::HashMap;
 
-/// The files, beside the folder of models.
+/// Needed files, in addition to the folder of models.
 pub const NEEDS: [&str; 13] = [
     "mannequin.glb",
     "../reports/all_x.bvh",

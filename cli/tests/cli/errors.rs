@@ -106,7 +106,7 @@ pub fn usage_errors() -> Tested {
     Ok(())
 }
 
-/// What a number should have been, in words and without the ends of a machine's types.
+/// Errors of numbers state the accepted range in words, without the limits of machine types.
 pub fn refused_numbers() -> Tested {
     let cases: &[(&[&str], &str)] = &[
         (&["crowd", "--count", "0"], "a whole number of at least 1"),

@@ -1,4 +1,4 @@
-//! What comes from outside and is longer, slower or fuller than anybody expects: one short line, and status 1.
+//! Inputs that are longer, slower or larger than expected: one short line, and status 1.
 
 use super::bake::{folder, mannequin, text};
 use super::support::{Tested, check, one_line, phalanx, run};
@@ -163,7 +163,7 @@ pub fn long_names() -> Tested {
     Ok(())
 }
 
-/// What is waited for has a writer: a pipe that a shell has opened.
+/// A pipe without a writer is not waited for; a pipe that a shell has opened is read.
 #[cfg(unix)]
 pub fn pipes_of_settings() -> Tested {
     let folder = folder("pipes_of_settings")?;
@@ -284,7 +284,7 @@ pub fn a_bake_is_bounded_by_its_file() -> Tested {
     Ok(())
 }
 
-/// Where the system has less than baking a clip needs, that is a line, too, and nothing is left.
+/// A bake with too little memory prints one line and leaves no file.
 #[cfg(target_os = "linux")]
 pub fn a_bake_without_memory() -> Tested {
     let folder = folder("bake_memory")?;

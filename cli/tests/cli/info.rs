@@ -48,7 +48,7 @@ pub fn info_json_and_text() -> Tested {
     Ok(())
 }
 
-/// What one looks for stands first; the joints, which are many lines, stand last.
+/// Size and clips stand first; the joints, which take many lines, stand last.
 pub fn begins_with_size_and_clips() -> Tested {
     let text = output(&["info"])?;
     let places: Vec<Option<usize>> = ["\nsize ", "\nClips", "\nSkins", "\nMeshes", "\nSkeleton"]
@@ -110,7 +110,7 @@ pub fn centimetres() -> Tested {
     check(text.contains("in centimetres") && !text.contains("bake it"), text)
 }
 
-/// Markers beside a file, and root motion that a .phx file holds.
+/// Markers of a marker file, and root motion of a .phx file.
 pub fn markers_and_root_motion() -> Tested {
     let folder = scratch();
     fs::copy(super::bake::mannequin(), folder.join("m.glb"))?;

@@ -1,4 +1,4 @@
-//! What `phalanx bake` takes: many inputs with faults among them, folders, files twice, files beside.
+//! Inputs of `phalanx bake`: many inputs with faults among them, folders, repeated files, files that others refer to.
 
 use super::bake::{bake, copies, folder, mannequin, text};
 use super::support::{Tested, check, json, list, output, phalanx, run};
@@ -177,7 +177,7 @@ pub fn takes_a_file_once() -> Tested {
     check(table.contains("in 1 file (1 up to date)"), table)
 }
 
-/// Files that a .glb refers to are part of it, as those of a .gltf are.
+/// Files that a .glb refers to are part of it, like those of a .gltf.
 pub fn sees_files_beside() -> Tested {
     let folder = folder("beside")?;
     let bytes = fs::read(mannequin())?;

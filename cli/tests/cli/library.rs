@@ -172,7 +172,7 @@ pub fn verify_tells() -> Tested {
     one_line(&run(&args), &["m.phx", "not baked from", "else.glb"])
 }
 
-/// What is no .phx file is not damaged: a line says what it seems to be.
+/// A file that is not a .phx file is not called damaged: a line names its kind.
 pub fn verify_other_files() -> Tested {
     let folder = folder("verify-other")?;
     let whole = folder.join("whole.phx");
@@ -224,7 +224,7 @@ pub fn verify_other_files() -> Tested {
     Ok(())
 }
 
-/// Every file is measured against those of the sources that are its own.
+/// Every file is measured against its sources among those given.
 pub fn verify_many() -> Tested {
     let folder = folder("verify-many")?;
     let (inputs, out) = (copies(&folder, 2)?, folder.join("baked"));
@@ -271,8 +271,8 @@ pub fn verify_many() -> Tested {
     one_line(&run(&args), &["no .gltf, .glb, .vrm, .vrma or .bvh file"])
 }
 
-/// What verify was asked to measure and cannot is a fault of the file; faults of several files are a line
-/// each, and all files are in the table.
+/// A file that `verify` cannot measure is a fault. Faults of several files are a line each, and all files are in the
+/// table.
 pub fn verify_unmeasured() -> Tested {
     let folder = folder("verify-unmeasured")?;
     let (whole, source) = (folder.join("whole.phx"), mannequin());
@@ -346,7 +346,7 @@ pub fn verify_scalars() -> Tested {
     check(right, error)
 }
 
-/// A .glb file with one of its animations alone, so that its joints come in an order of their own.
+/// A .glb file with only one of its animations, so that its joints come in another order.
 fn with_animation(file: &Path, name: &str) -> Result<Vec<u8>, Failed> {
     let bytes = fs::read(file)?;
     let number: [u8; 4] = bytes[12..16].try_into()?;

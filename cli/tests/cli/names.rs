@@ -23,7 +23,7 @@ fn harmless(what: &str, bytes: &[u8]) -> Result<String, Failed> {
     Ok(text)
 }
 
-/// Lines of a table are of one width: there are no wide characters in these names but escapes.
+/// Checks that lines of a table have one width: these names have no wide characters but escapes.
 fn straight(what: &str, shown: &str) -> Tested {
     let mut width = None;
     for line in shown.lines() {

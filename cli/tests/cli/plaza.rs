@@ -215,7 +215,7 @@ fn people(picture: &RgbImage, columns: std::ops::Range<u32>) -> f64 {
     f64::from(found) / f64::from(columns.len() as u32 * rows.len() as u32)
 }
 
-/// The same characters are drawn with tiers as without, also beside the picture that is measured.
+/// The same characters are drawn with tiers as without, in pictures of any shape.
 pub fn pictures_of_any_shape() -> Tested {
     for size in ["480x80", "96x96", "60x120"] {
         let options = ["--count", "800", "--threads", "1", "--size", size];

@@ -1,4 +1,4 @@
-//! What commands read of a glTF file, and what they say of the rest: extensions, late clips, scenes, names.
+//! The parts of a glTF file that commands read, and the messages about the rest: extensions, late clips, scenes, names.
 
 use super::support::{Tested, check, json, list, one_line, output, run, scratch};
 use phalanx_testkit::gltf_file::File;
@@ -175,7 +175,7 @@ pub fn names_that_occur_twice() -> Tested {
     Ok(())
 }
 
-/// What the import drops or repairs is told by the commands that use the model; without such entries they are quiet.
+/// Commands that use a model print the losses and repairs of its import; without such entries they print nothing.
 pub fn what_is_dropped_is_told() -> Tested {
     let folder = scratch();
     fs::write(folder.join("plain.glb"), late().glb())?;

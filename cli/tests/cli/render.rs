@@ -75,7 +75,8 @@ pub fn sheets() -> Tested {
     Ok(())
 }
 
-/// Several rounds of a loop: a sheet of its own choice shows other poses, and one that cannot is warned of.
+/// Several rounds of a loop: a sheet without `--frames` shows different poses, and a sheet whose frames show one pose
+/// is warned of.
 pub fn rounds() -> Tested {
     let small = ["--renderer", "software", "--size", "32x32", "--out", "rounds.png"];
     let repeat = ["render", "--clip", "Walk", "--loop", "repeat", "--time"];
@@ -219,7 +220,7 @@ pub fn blends() -> Tested {
     check(difference(&half, &walk).0 > 0.2, "the blend is the first clip")
 }
 
-/// The frames of a GIF as they are seen, their delays in hundredths of a second, and the repeats.
+/// The frames of a GIF as displayed, their delays in hundredths of a second, and the repeats.
 fn frames_of(name: &str) -> Result<(Vec<RgbImage>, Vec<u16>, Repeat), Failed> {
     let mut options = DecodeOptions::new();
     options.set_color_output(ColorOutput::RGBA);

@@ -65,7 +65,7 @@ fn put(file: &str, map: &Map<String, Value>) -> Tested {
     Ok(fs::write(scratch().join(file), text)?)
 }
 
-/// A map as `--print-map` prints it, and what is said beside it.
+/// The map and the messages of `--print-map`.
 fn printed(file: &str) -> Result<(Map<String, Value>, String), Failed> {
     let out = run(&["retarget", file, "--print-map"]);
     let said = String::from_utf8(out.stderr)?;
@@ -150,7 +150,7 @@ pub fn maps_are_printed_and_read() -> Tested {
     one_line(&run(&bad), &["bad.json: line 2"])
 }
 
-/// What is found of a model that is no known humanoid is printed, and works when it is completed.
+/// The map found for an unknown humanoid is printed, and works when it is completed.
 pub fn maps_are_completed() -> Tested {
     man()?;
     let rename = |name: &str| match name {
@@ -374,7 +374,7 @@ pub fn settings_are_named() -> Tested {
     check(!scratch().join("x.phx").exists(), "a file was written")
 }
 
-/// Characters of their own go into one file only if they are one.
+/// Files retargeted without `--onto` go into one file only if their skeletons are equal.
 pub fn two_skeletons() -> Tested {
     man()?;
     changed("long.glb", |node| {
@@ -433,7 +433,7 @@ fn with_clip(file: &str, name: &str) -> Tested {
     Ok(fs::write(scratch().join(file), glb)?)
 }
 
-/// Of several files in one output, clips whose names say nothing take the file's, as in `bake`.
+/// With several files in one output, clips with meaningless names take the names of their files, as in `bake`.
 pub fn clips_named_after_files() -> Tested {
     man()?;
     for (file, name) in [
@@ -454,7 +454,7 @@ pub fn clips_named_after_files() -> Tested {
     check(found == ["mixamo.com"], format!("{found:?}"))
 }
 
-/// What the import drops of the character and of the files is told once, and is whole in the JSON.
+/// The losses of importing the character and the files are printed once, and are complete in the JSON.
 pub fn what_is_dropped_is_told() -> Tested {
     man()?;
     let (mut document, binary) = super::clashes::taken_apart()?;

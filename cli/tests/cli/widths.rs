@@ -13,7 +13,7 @@ use std::path::Path;
 /// Lines drawn by tables, and trees.
 const DRAWN: [char; 6] = ['│', '╭', '╰', '╞', '├', '└'];
 
-/// Standard output with so many columns.
+/// Standard output with `COLUMNS` set to `columns`.
 fn shown(folder: &Path, columns: &str, args: &[&str]) -> Result<String, Failed> {
     let out = phalanx().current_dir(folder).env("COLUMNS", columns).args(args).output()?;
     let error = String::from_utf8_lossy(&out.stderr).into_owned();

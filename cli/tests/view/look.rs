@@ -1,4 +1,4 @@
-//! What is seen in a picture of the window.
+//! The contents of a picture of the window.
 
 use image::{Rgb, RgbImage};
 
@@ -8,7 +8,7 @@ pub const SIZE: (u32, u32) = (800, 450);
 /// Left, top, right and bottom of a part of the window, pixels.
 pub type Part = [u32; 4];
 
-/// Where the picture lies: right of the clips, above the time, left of the graph.
+/// The area of the picture: right of the clips, above the time, left of the graph.
 pub const PICTURE: Part = [216, 0, 800, 410];
 pub const BESIDE_THE_GRAPH: Part = [216, 60, 520, 400];
 /// The graph of the last frames' times: every frame changes it.

@@ -9,7 +9,7 @@ use libtest_mimic::Failed;
 use std::fs;
 use std::path::Path;
 
-/// Where notices are, left of the graph.
+/// The area of notices, left of the graph.
 const NOTICE: Part = [216, 0, 540, 60];
 
 /// The colour of notices.

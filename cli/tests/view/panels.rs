@@ -1,4 +1,4 @@
-//! What the mouse does to the panels, with clicks and drags that are over within a frame.
+//! The effect of the mouse on the panels, with clicks and drags that are over within a frame.
 
 use crate::check;
 use crate::look::{BESIDE_THE_GRAPH, PICTURE, SIZE, bone, count, differing, vivid};
@@ -7,7 +7,7 @@ use crate::window::Window;
 use image::RgbImage;
 use libtest_mimic::Failed;
 
-/// Where things are in a window of this size.
+/// Positions in a window of this size.
 const CHEER: [u32; 2] = [30, 423];
 const SKELETONS: [u32; 2] = [15, 139];
 const CHARACTERS_HALFWAY: [u32; 2] = [58, 75];
@@ -21,7 +21,7 @@ const fn time(x: u32) -> [u32; 2] {
     [x, 433]
 }
 
-/// Where the slider's handle is: the middle of what is light on its rail.
+/// The position of the slider's handle: the middle of the light pixels on its rail.
 fn handle(picture: &RgbImage) -> Option<u32> {
     let light = |x: u32| {
         let column = [x, 424, x + 1, 443];

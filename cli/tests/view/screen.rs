@@ -19,7 +19,7 @@ pub fn missing_tool() -> Option<&'static str> {
     })
 }
 
-/// An X server of its own, gone when dropped.
+/// A separate X server, stopped when dropped.
 pub struct Screen {
     server: Child,
     display: String,
@@ -46,7 +46,7 @@ impl Screen {
         Ok(Self { server, display: format!(":{}", number.trim()), folder })
     }
 
-    /// By which programs find it.
+    /// The display name by which programs find it.
     pub fn display(&self) -> &str {
         &self.display
     }
@@ -61,7 +61,7 @@ impl Screen {
         command
     }
 
-    /// What the screen shows, from the X window dump that the server keeps of it.
+    /// The contents of the screen, from the X window dump that the server keeps.
     pub fn picture(&self) -> Result<RgbImage, Failed> {
         let dump = fs::read(self.folder.join("Xvfb_screen0"))?;
         let word = |i: usize| -> Result<usize, Failed> {

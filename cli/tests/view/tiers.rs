@@ -9,13 +9,13 @@ use libtest_mimic::Failed;
 use std::fs;
 use std::path::Path;
 
-/// Where the legend is: the lower right corner of the picture.
+/// The area of the legend: the lower right corner of the picture.
 const LEGEND: Part = [300, 200, 800, 410];
 
 /// Colours of the first tiers in the legend.
 const FIRST: [u8; 3] = [255, 244, 150];
 const SECOND: [u8; 3] = [110, 225, 250];
-/// Those of shared palettes and of others.
+/// Colours of characters with shared palettes and, below, with unshared ones.
 const SHARED: [u8; 3] = [70, 110, 255];
 const OWN: [u8; 3] = [255, 140, 50];
 

@@ -20,7 +20,7 @@ const FRAMES: u32 = 5;
 pub struct Window<'a> {
     screen: &'a Screen,
     process: Option<Child>,
-    /// By which hands find it.
+    /// The id by which input tools find it.
     pub id: String,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Window<'a> {
         self.screen.hands(&["getwindowname", &self.id])
     }
 
-    /// What it says at its end, without an error.
+    /// Waits for the end without an error, and returns the messages.
     pub fn end_well(&mut self) -> Result<String, Failed> {
         let out = self.end()?;
         let error = String::from_utf8(out.stderr)?;

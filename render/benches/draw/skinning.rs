@@ -95,8 +95,8 @@ struct Skinned {
 }
 
 impl Stage<'_> {
-    /// Records and submits the skinning of all meshes and instances, page by page, in runs of as many
-    /// instances as fit one dispatch and the output buffer.
+    /// Records and submits the skinning of all meshes and instances, page by page. A run has the instances that fit one
+    /// dispatch and the output buffer.
     fn record(
         &self,
         skinner: &mut ComputeSkinner,

@@ -20,7 +20,7 @@ pub(super) struct InstanceRecord {
     /// The palette row at factor 1.
     pub to_row: u32,
     pub size: f32,
-    /// Where between the two palettes.
+    /// Interpolation factor between the two palettes, 0 to 1.
     pub factor: f32,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Batches {
     pub records: Vec<InstanceRecord>,
 }
 
-/// What batching needs: the list, and where the rows of its instances are.
+/// Input of batching: the list, and the places of its instances' rows.
 #[derive(Clone, Copy)]
 pub(super) struct Batching<'a> {
     pub scene: &'a Scene<'a>,
@@ -164,7 +164,7 @@ impl Batching<'_> {
         })
     }
 
-    /// Whether an instance can be drawn together with those of a batch, which it follows.
+    /// Whether an instance can be drawn together with the instances of a batch that precedes it.
     fn joins(&self, b: &Batch, visible: &Visible, place: &BoneRow) -> bool {
         let (_, rows) = self.draws.lists.shown(self.scene, visible);
         let end = place.row as usize + rows.len();

@@ -315,7 +315,7 @@ fn choose(gpu: &Gpu, joints: usize) -> Result<PaletteBackend, GpuError> {
     other.map_or_else(|| check(gpu, best, joints).map(|()| best), Ok)
 }
 
-/// Checks that the device has the backend and that it holds so many joints.
+/// Checks that the device has the backend and that the backend holds `joints` rows.
 fn check(gpu: &Gpu, backend: PaletteBackend, joints: usize) -> Result<(), GpuError> {
     backend.check(gpu, joints.max(1))?;
     let found = gpu.device.limits().max_storage_buffers_per_shader_stage;

@@ -17,7 +17,7 @@ use phalanx::gpu::{Gpu, GpuError, GpuMesh};
 use phalanx::math::Affine3x4;
 use phalanx::mesh::{AlphaMode, Image, Primitive};
 
-/// What is drawn of a mesh.
+/// The parts of a mesh that are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     Surfaces,
@@ -95,7 +95,7 @@ fn unique_edges(triangles: &[u32]) -> Vec<[u32; 2]> {
 /// The models of a scene on a device: all meshes of all details, with their textures.
 #[derive(Debug)]
 pub struct GpuModels {
-    /// By model, detail and mesh.
+    /// Meshes per model and detail.
     models: Vec<Vec<Vec<LoadedMesh>>>,
     pub(super) needs: Needs,
     /// The device that owns the models: [`Gpu::serial`].
@@ -134,7 +134,7 @@ impl GpuModels {
         self.models.len()
     }
 
-    /// True if there are no models.
+    /// True without models.
     pub fn is_empty(&self) -> bool {
         self.models.is_empty()
     }

@@ -46,7 +46,7 @@ struct Key {
     by_rows: bool,
     /// Edges are drawn in place of surfaces.
     edges: bool,
-    /// Of shadows: masked where alpha decides, else opaque.
+    /// For shadows: masked if alpha decides, else opaque.
     alpha_mode: AlphaMode,
 }
 

@@ -86,7 +86,7 @@ impl<'a> Framebuffer<'a> {
         });
     }
 
-    /// Blends characters with what is behind them, in their order. They cover nothing that follows.
+    /// Blends characters with the pixels behind them, in order. They do not write depth.
     pub fn blend(&mut self, characters: &[Character], chains: &Chains) {
         self.draw(characters, chains, |pixel, hit, shade| {
             mix(pixel, hit, || {
@@ -301,12 +301,12 @@ struct Paint<'a> {
 /// The least amount of a side that decides, as in `shaders/character.wgsl`.
 const SURE: f32 = 0.99;
 
-/// What is seen of a surface, as in `shaders/character.wgsl`.
+/// The visible side of a surface, as in `shaders/character.wgsl`.
 #[derive(Clone, Copy)]
 enum Seen {
     Front,
     Back,
-    /// Between mirrored and plain vertices there is no front: both sides are drawn, with the normal of the triangle.
+    /// Neither side, between mirrored and plain vertices: both are drawn, with the normal of the triangle.
     Between,
 }
 

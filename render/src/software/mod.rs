@@ -88,7 +88,8 @@ fn vertices(scene: &Scene, v: &Visible) -> Vec<usize> {
     v.meshes(scene).iter().map(|m| m.primitive.positions.len()).collect()
 }
 
-/// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one element. `vertices` counts those of one.
+/// Processes the list in chunks of at most [`CHUNK_VERTICES`], or of one element. `vertices` counts the vertices of an
+/// element.
 fn in_chunks<T>(
     list: &[T],
     vertices: impl Fn(&T) -> usize,

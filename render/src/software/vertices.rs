@@ -47,7 +47,7 @@ pub(super) struct Shape<'a> {
     pub vertices: Vec<Vertex>,
     /// Front faces are clockwise, except where `sides` inverts this.
     pub mirrored: bool,
-    /// By vertex: 1, or -1 where its rows mirror; between them where they are singular. Empty if no row mirrors.
+    /// Side per vertex: 1, or -1 if its rows mirror; between them if they are singular. Empty if no row mirrors.
     pub sides: Vec<f32>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Character<'a> {
         Self::new(scene, draws, visible, opaque, |p| p)
     }
 
-    /// One mesh of the character, by its index, to be blended with what is behind it.
+    /// One mesh of the character, by its index, to be blended with the pixels behind it.
     pub fn blended(
         scene: &Scene<'a>,
         draws: &DrawList,

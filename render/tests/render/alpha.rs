@@ -25,7 +25,7 @@ struct Part {
     image: Option<Image>,
 }
 
-/// A square that shows its colour as it is.
+/// A square that shows its colour unchanged.
 fn plain(z: f32, base_color: [f32; 4], alpha_mode: AlphaMode) -> Part {
     let mut primitive = quad();
     // The image stands upright: v points downwards.
@@ -38,7 +38,7 @@ fn plain(z: f32, base_color: [f32; 4], alpha_mode: AlphaMode) -> Part {
     }
 }
 
-/// Whether parts are meshes of one model, or models of their own.
+/// Whether parts are meshes of one model, or a model each.
 #[derive(Clone, Copy, PartialEq)]
 enum Grouping {
     Meshes,
@@ -165,7 +165,7 @@ pub fn blended_back_to_front() {
     });
 }
 
-/// Alpha is that of the factor, the texture and the vertices together.
+/// Alpha is the product of the factor, the texture and the vertices.
 pub fn alpha_of_factor_texture_and_vertices() {
     let mut part = plain(1.0, [1.0, 1.0, 1.0, 0.8], AlphaMode::Blend);
     part.primitive.colors = vec![[1.0, 1.0, 1.0, 0.5]; 4];

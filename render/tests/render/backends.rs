@@ -187,7 +187,7 @@ pub fn wireframes_show_edges() {
     }
 }
 
-/// Details by size on screen, for the built-in character: as many triangles as an oracle in f64 finds.
+/// Details by size on screen, for the built-in character: the number of triangles equals that of an oracle in f64.
 pub fn parades_use_all_details() {
     let mut parade = Parade::new(400);
     let camera = Parade::camera(0.0);
@@ -308,7 +308,7 @@ pub fn backends_that_do_not_fit_are_refused() {
     assert!(matches!(error, RenderError::Palette { rows: 0, .. }), "{error}");
 }
 
-/// What goes with a device is refused by the renderer of another: models, canvases, rows.
+/// A renderer refuses the models, canvases and rows of another device.
 pub fn what_another_device_has_is_refused() {
     let _one_at_a_time = device_lock();
     let open = || GpuRenderer::open(&GpuOptions::default(), 47, None).expect("an adapter");

@@ -21,7 +21,7 @@ fn linear(pixel: [u8; 4]) -> [f64; 3] {
     })
 }
 
-/// What one mesh is made of.
+/// The colours and textures of one mesh.
 #[derive(Clone, Copy)]
 struct Paint {
     base: [f32; 4],

@@ -85,7 +85,7 @@ fn in_a_process(what: &str) {
     assert!(text.contains("refused, then drawn"), "{text}{error}");
 }
 
-/// What runs in the process of its own.
+/// Runs a test in a child process.
 pub fn child(what: &str) {
     match what {
         "software" => without_memory_in_software(),

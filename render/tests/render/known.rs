@@ -51,7 +51,7 @@ fn instance(world: Affine3x4, palette_offset: u32) -> DrawInstance {
     }
 }
 
-/// What is special about the square of [`square`].
+/// Variations of the square of [`square`].
 #[derive(Clone, Copy)]
 struct Square {
     origin: Vec3,
@@ -72,7 +72,7 @@ const PLAIN: Square = Square {
     winding: Winding::ByRows,
 };
 
-/// Where the square is seen: first and last column, first and last row.
+/// Bounds of the square in the picture: first and last column, first and last row.
 ///
 /// A square of side 2 follows its second slot: half as large, up by 2, then 10 away by its world.
 fn square(backend: Backend, square: Square) -> Option<[u32; 4]> {

@@ -1,4 +1,4 @@
-//! Scenes, pictures and how far two of them lie apart.
+//! Scenes, pictures and the difference of two pictures.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -119,7 +119,7 @@ impl Crowd {
         self.with(|s| draw(s, SIZE, Backend::Software)).expect("a software picture")
     }
 
-    /// A picture by wgpu, on a device of its own.
+    /// A picture by wgpu, on a new device.
     pub fn gpu(&self, page_bytes: u64) -> Picture {
         let _one_at_a_time = device_lock();
         let options = GpuOptions { page_bytes, ..GpuOptions::default() };
@@ -136,14 +136,14 @@ pub fn keep(picture: &RgbaImage, name: &str) {
     }
 }
 
-/// Held while a device is open: software drivers fill all cores as it is, and old ones do not bear
-/// many devices that come and go at once.
+/// Lock held while a device is open: software drivers fill all cores with one device, and old ones fail when many
+/// devices come and go at once.
 pub fn device_lock() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     LOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Why there is no adapter, if there is none.
+/// The reason why no adapter was found; `None` if there is one.
 pub fn no_adapter() -> Option<String> {
     let _one_at_a_time = device_lock();
     Gpu::open(&GpuOptions::default()).err().map(|e| e.to_string())
@@ -172,7 +172,7 @@ pub fn silhouette(picture: &RgbaImage, empty: &RgbaImage) -> Vec<bool> {
     pairs.map(|(p, e)| p.0.iter().zip(e.0).any(|(p, e)| p.abs_diff(e) > 12)).collect()
 }
 
-/// What two silhouettes have in common, of what they cover together.
+/// Intersection of two silhouettes divided by their union.
 pub fn overlap(a: &[bool], b: &[bool]) -> f64 {
     let count = |f: fn(bool, bool) -> bool| a.iter().zip(b).filter(|&(&a, &b)| f(a, b)).count();
     count(|a, b| a && b) as f64 / count(|a, b| a || b).max(1) as f64

@@ -27,7 +27,7 @@ const SQUARE: PictureSize = PictureSize { width: 200, height: 200 };
 
 const WIDE: PictureSize = PictureSize { width: 640, height: 200 };
 
-/// What pictures of the same rows may differ by: share of pixels, of 255.
+/// Limits on the difference of pictures of the same rows: share of pixels, and steps of 255.
 const SAME: (f64, u8) = (0.001, 2);
 
 /// The share of covered pixels that two ways of drawing may differ in. The most that was seen is 0.001 with
@@ -36,7 +36,7 @@ const SAME: (f64, u8) = (0.001, 2);
 /// turns all such triangles in 0.8 of another.
 const DRAWN: f64 = 0.025;
 
-/// Where the two boxes of [`boxes`] have their joints: the upper one is mirrored by the clip.
+/// Positions of the joints of the two boxes of [`boxes`]. The clip mirrors the upper one.
 const JOINTS: [Vec3; 2] = [Vec3::new(0.0, 2.0, 0.0), Vec3::new(0.0, -2.0, 0.0)];
 
 /// Two boxes, red in front (+z) and blue on all other sides, in one mesh. A clip of a second takes the
@@ -110,7 +110,7 @@ struct Row {
 }
 
 impl Row {
-    /// Instances of `clip` at `times`, one unit of `step` apart.
+    /// Instances of `clip` at `times`, at a distance of `step` units.
     fn new(rig: Rig, clip: usize, times: &[f64], step: f32, view: (Camera, PictureSize)) -> Self {
         let (camera, size) = view;
         let rig = Arc::new(rig);
@@ -167,7 +167,7 @@ impl Row {
         })
     }
 
-    /// From rows on the device, and from the same rows in heap memory.
+    /// Pictures from rows on the device, and from the same rows in heap memory.
     fn on_device(&mut self, backend: PaletteBackend) -> [RgbaImage; 2] {
         let _one_at_a_time = device_lock();
         let joints = self.rig.palette_len();
@@ -188,7 +188,7 @@ impl Row {
     }
 }
 
-/// Fronts stay fronts, before and after the moment, beside a box that is never mirrored.
+/// Fronts stay fronts, before and after the moment, next to a box that is never mirrored.
 pub fn boxes_keep_their_fronts() {
     let camera = Camera {
         eye: Vec3::Z * 11.0,

@@ -9,7 +9,7 @@ use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
 
-/// What the characters of a case do.
+/// The work of the characters of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A reference workload.
@@ -36,16 +36,16 @@ pub enum Kind {
     Rigs,
     /// C1 by mixers.
     Mixers,
-    /// One clip each in which all joints move, of so many seconds.
+    /// One clip each in which all joints move. The number is its duration, seconds.
     AllJoints(u32),
     /// One cubic clip each; with `true` still tangents carry float noise.
     Cubic(bool),
 }
 
-/// What a row of figures measures.
+/// The configuration that a row of figures measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Case {
-    /// What the characters do.
+    /// The work of the characters.
     pub kind: Kind,
     /// Number of characters.
     pub count: usize,
@@ -97,7 +97,7 @@ impl Case {
         }
     }
 
-    /// Whether the host has calls of its own in each frame.
+    /// Whether the host makes calls before `advance` in each frame.
     pub fn requests(&self) -> bool {
         matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch)
     }
@@ -147,7 +147,7 @@ impl Case {
     }
 }
 
-/// The case in words: what, of how many, with what.
+/// The case in words: kind, characters, clips or rigs, and threads.
 impl std::fmt::Display for Case {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} of {}", self.name(), grouped(self.count))?;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub struct Playing {
     /// The crowd.
     pub crowd: Crowd,
-    /// Its palettes.
+    /// The palettes of the crowd.
     pub buffer: BoneBuffer,
     /// All characters, in palette order.
     pub instances: Vec<InstanceId>,
@@ -189,7 +189,7 @@ impl Around for WatchedJoints {
 pub struct Overridden {
     playing: Playing,
     joint: usize,
-    /// Local matrices, made in advance: what they cost is the host's.
+    /// Local matrices, made in advance: their cost is not counted.
     turns: Vec<Affine3x4>,
     frame: usize,
     /// The matrices of a frame, if they are set by one call.

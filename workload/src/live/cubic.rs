@@ -10,7 +10,7 @@ use phalanx::skeleton::Trs;
 
 /// Length of a clip, in seconds.
 const SECONDS: f64 = 4.0;
-/// Of the rotating joints, every so many turn about one axis alone: two components of their rotations are still.
+/// One in this many rotating joints turns about one axis alone: two components of its rotations are still.
 const HINGES: usize = 3;
 /// Decimal exponents of the noise in still tangents, per second: differences of f32 keys over a frame time at most,
 /// products of rounded sines and cosines at least.

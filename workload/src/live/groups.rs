@@ -26,14 +26,14 @@ pub struct Group {
     pub name: &'static str,
     /// The cases.
     pub cases: Vec<Case>,
-    /// What is read from their figures.
+    /// Numbers that are computed from the figures of the cases, with their aims.
     pub aims: Vec<Aim>,
 }
 
 /// A number that is read from the figures of a group, by indices of its cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Measured {
-    /// Median time per character of the first, over that of the second.
+    /// Median time per character of the first case, over the second.
     Ratio(usize, usize),
     /// Largest over median of the least times per frame of all replays.
     WorstFrame(usize),
@@ -49,7 +49,7 @@ pub enum Measured {
 pub struct Aim {
     /// The number.
     pub measured: Measured,
-    /// What it should be at most, or for [`Measured::Speed`] at least. `None` without an aim.
+    /// Upper bound of the number, or lower bound for [`Measured::Speed`]. `None` without an aim.
     pub limit: Option<f64>,
 }
 
@@ -80,7 +80,8 @@ impl Aim {
         })
     }
 
-    /// What is measured, and what it is compared with: of a case of the same kind, what differs.
+    /// Labels of the measured case and of the case that it is compared with. For cases of one kind they hold only the
+    /// difference.
     pub fn label(&self, cases: &[Case]) -> [String; 2] {
         let of = |case: usize| cases.get(case).map(Case::to_string).unwrap_or_default();
         let threads = |case: usize| match cases.get(case).map_or(1, |case| case.threads) {
@@ -111,7 +112,7 @@ fn difference(case: Option<&Case>, other: Option<&Case>) -> String {
     }
 }
 
-/// All groups. At other sizes than the default numbers are read, but there are no aims.
+/// All groups. At other sizes than the default, numbers are computed but have no aims.
 pub fn groups(sizes: &Sizes) -> Vec<Group> {
     let aims = *sizes == Sizes::default();
     let at_most = |measured, limit: f64| Aim { measured, limit: aims.then_some(limit) };

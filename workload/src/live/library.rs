@@ -1,4 +1,4 @@
-//! Libraries of many clips: seeded variants of a rig's own clips, each with key rows of its own.
+//! Libraries of many clips: seeded variants of the clips of a rig, with unshared key rows.
 
 use super::poses::{ClipSource, Poses, STILL};
 use super::scene::LiveError;
@@ -38,7 +38,7 @@ pub fn library(source: &ClipSource, clips: &[usize], count: usize) -> Result<Rig
 /// A clip that variants are made of.
 struct Base {
     poses: Poses,
-    /// Per joint: its mean transform, and whether it rotates.
+    /// Mean transform of each joint, and whether it rotates.
     joints: Vec<(Trs, bool)>,
 }
 

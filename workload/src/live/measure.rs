@@ -25,7 +25,7 @@ pub struct MeasureOptions {
 /// The figure of a case, in nanoseconds per character.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What was measured.
+    /// The measured configuration.
     pub case: Case,
     /// The counted part of a frame.
     pub summary: Summary,
@@ -82,7 +82,7 @@ impl Taken {
         let over = |times: &[f64]| median(times).unwrap_or_default() / case.count.max(1) as f64;
         let mut summary = self.counted.summary();
         if case.kind == Kind::Churn {
-            // Frames differ by what they do, so that their deviations are no noise. Replays are alike.
+            // Frames do different work, so their deviations are not noise. Replays do the same work.
             let medians = self.counted.0.iter().filter_map(|replay| median(replay));
             let (low, high) =
                 medians.fold((f64::INFINITY, 0.0f64), |(low, high), m| (low.min(m), high.max(m)));
@@ -201,7 +201,7 @@ fn replay(
     Ok(())
 }
 
-/// Samples of a case by itself.
+/// Samples of a single case.
 fn sampled(
     case: &Case,
     scene: &mut dyn Scene,

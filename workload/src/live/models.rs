@@ -10,7 +10,7 @@ use phalanx::rig::Rig;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What distinguishes a rig that was made.
+/// The key of a derived rig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Made {
     Library(usize),
@@ -43,7 +43,7 @@ impl Models {
         &self.clips
     }
 
-    /// A rig of so many clips: see [`library`](super::library()).
+    /// A rig of `clips` clips: see [`library`](super::library()).
     ///
     /// # Errors
     /// If it cannot be built.
@@ -52,7 +52,7 @@ impl Models {
         self.get(Made::Library(clips), |source| library(source, &bases, clips))
     }
 
-    /// Rigs of the same joints and the three clips, each built by itself: they share no memory.
+    /// Rigs of the same joints and the three clips. Each is built separately: they share no memory.
     ///
     /// # Errors
     /// If they cannot be built.
@@ -68,7 +68,7 @@ impl Models {
         (0..count).map(|copy| self.get(Made::Copy(copy), build)).collect()
     }
 
-    /// A rig of three clips of so many seconds: see [`long_clips`](super::long_clips()).
+    /// A rig of three clips of `seconds` seconds: see [`long_clips`](super::long_clips()).
     ///
     /// # Errors
     /// If it cannot be built.

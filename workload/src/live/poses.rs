@@ -33,7 +33,7 @@ pub(super) struct Poses {
     pub name: String,
     /// Frames per second.
     pub rate: f64,
-    /// Per frame, the transform of every joint, relative to its parent.
+    /// Transforms of all joints per frame, relative to their parents.
     pub frames: Vec<Vec<Trs>>,
 }
 
@@ -64,7 +64,7 @@ impl ClipSource {
         &self.raw.clips
     }
 
-    /// Builds a rig with these clips, with memory of its own.
+    /// Builds a rig with these clips, in separate memory.
     ///
     /// # Errors
     /// If the rig cannot be built.

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// Duration of a frame, in seconds.
 pub const FRAME: f64 = 1.0 / 60.0;
 
-/// Why a living crowd cannot be made or run.
+/// Errors of making or running a living crowd.
 #[derive(Debug, Error)]
 pub enum LiveError {
     /// A rig of derived clips cannot be built.
@@ -36,7 +36,7 @@ pub enum LiveError {
         /// Number of clips of the rig.
         clips: usize,
     },
-    /// There is no thread pool for a case.
+    /// No thread pool can be made for a case.
     #[error("no thread pool has {threads} threads")]
     Threads {
         /// Threads of the case.
@@ -53,7 +53,7 @@ pub struct FrameTimes {
     pub advance: Duration,
     /// `evaluate`.
     pub evaluate: Duration,
-    /// What follows: an update of the scene graph, reads of joints.
+    /// Work after the evaluation: an update of the scene graph, reads of joints.
     pub update: Duration,
 }
 
@@ -82,7 +82,7 @@ pub trait Scene: Send {
     /// If the call fails.
     fn evaluate(&mut self) -> Result<(), LiveError>;
 
-    /// What follows the evaluation.
+    /// Runs the work after the evaluation.
     ///
     /// # Errors
     /// If a call fails.
@@ -125,7 +125,7 @@ pub trait Scene: Send {
     }
 }
 
-/// A crowd that plays, and what the host does beside it: a [`Scene`].
+/// A crowd that plays, and the host's work around it: a [`Scene`].
 pub trait Around: Send {
     /// The crowd.
     fn playing(&self) -> &Playing;
@@ -149,7 +149,7 @@ pub trait Around: Send {
         Ok(())
     }
 
-    /// [`Scene::hash`]: by default that of the palettes.
+    /// [`Scene::hash`]: by default the hash of the palettes.
     fn hash(&self) -> u64 {
         self.playing().buffer.hash()
     }

@@ -13,9 +13,9 @@ pub struct Figures {
     /// The picture for which frames are measured, in pixels, whatever the size of the one that is drawn.
     pub camera_width: u32,
     pub camera_height: u32,
-    /// False with `--full`: everybody is evaluated in every frame.
+    /// Whether the crowd has tiers. False with `--full`: every character is evaluated in every frame.
     pub tiers: bool,
-    /// As it was given.
+    /// The budget as given on the command line.
     pub budget: Option<String>,
     /// All threads first, then one thread.
     pub runs: Vec<Run>,
@@ -26,7 +26,7 @@ pub struct Figures {
 #[derive(Debug, Serialize)]
 pub struct Run {
     pub threads: usize,
-    /// Of whole frames: advance, events, schedule and evaluate.
+    /// Median time of a whole frame: advance, events, schedule and evaluate.
     pub median_ns: f64,
     pub p99_ns: f64,
     pub worst_ns: f64,
@@ -42,7 +42,7 @@ pub struct Run {
     pub events_per_frame: Events,
     /// Characters that the camera sees. `null` without tiers.
     pub in_view_per_frame: Option<f64>,
-    /// Characters with palettes of their own, and shared palettes, that were evaluated.
+    /// Palettes evaluated, unshared and shared.
     pub evaluated_per_frame: f64,
     /// Evaluations that the budget allowed. `null` without a budget.
     pub budget_per_frame: Option<f64>,
@@ -70,15 +70,15 @@ pub struct TierRow {
     pub sharing: String,
     pub detail: String,
     pub characters_per_frame: f64,
-    /// Those of them that show a shared palette.
+    /// Characters of the tier that show a shared palette.
     pub shared_per_frame: f64,
-    /// Those of them that were evaluated into palettes of their own; an interpolated one may write two.
+    /// Characters of the tier that were evaluated into unshared palettes. An interpolated one may write two.
     pub evaluated_per_frame: f64,
     pub held_per_frame: f64,
     pub waiting_per_frame: f64,
     /// The most frames since an update, over all measured frames.
     pub oldest: u32,
-    /// Of the evaluation, summed over the workers.
+    /// Time of evaluating the tier, summed over the workers.
     pub ns_per_frame: f64,
 }
 
@@ -90,7 +90,7 @@ pub struct SharedRow {
     /// Palettes in the bone buffer.
     pub palettes_per_frame: f64,
     pub evaluated_per_frame: f64,
-    /// Of the evaluation, summed over the workers.
+    /// Time of evaluating shared palettes, summed over the workers.
     pub ns_per_frame: f64,
 }
 
@@ -108,7 +108,7 @@ fn mean(n: f64) -> String {
 }
 
 impl Figures {
-    /// The figures as tables: all threads beside one thread, then the tiers of all threads.
+    /// The figures as tables: first all threads and one thread in two columns, then the tiers of all threads.
     pub fn table(&self, budget: Option<BudgetArg>) -> String {
         let mut out = self.frames();
         if let Some(run) = self.runs.first() {
@@ -171,7 +171,7 @@ impl Figures {
 }
 
 impl Run {
-    /// What each tier did; empty without tiers.
+    /// The work of each tier as a table; empty without tiers.
     fn tiers(&self, frames: u32) -> String {
         let Some(shared) = &self.shared else {
             return String::new();

@@ -20,19 +20,19 @@ use phalanx_workload::plaza::{self, ANGLE, AREA, ASPECT, FRAME, LINES, Plaza, Pl
 
 /// Bytes of a character's state and its place in a picture, with room for arrays that grow.
 const STATE_BYTES: u64 = 600;
-/// Characters of a plaza, as one in so many, that may have palettes of their own although their tiers share: those that
-/// fade. The shared palettes of the built-in clips are fewer.
+/// Share of the characters of a plaza that may have unshared palettes although their tiers share: those that fade. The
+/// shared palettes of the built-in clips are fewer.
 const OWN_PALETTES: f64 = 1.0 / 8.0;
 /// The largest share of the characters that the camera sees: those whose spheres reach into its angle are counted.
 const IN_VIEW: f64 = 1.1 * ANGLE as f64 / std::f64::consts::TAU;
-/// Palettes per character that the picture's heap has room for: twice as many pairs as were measured.
+/// Palettes per character that fit in the heap of the picture: twice as many pairs as were measured.
 const PICTURE_PALETTES: f64 = 4.0;
 /// Clips need more than the 4,096 phases that are shared to keep smaller errors than this, in metres.
 const LEAST_ERROR: f32 = 0.001;
 /// The longest side of a character, and the radius of its sphere, in metres: larger models are scaled.
 const LARGEST: f64 = 3.0;
 
-/// The events that are listened to: steps and whatever else has markers, and ends. Few hosts ask for loops.
+/// The kinds of events that the plaza reads: markers (such as steps) and finishes. Few hosts read loops.
 const LISTENED: EventKinds = EventKinds { loops: false, ..EventKinds::ALL };
 
 impl From<PlazaError> for CliError {
@@ -50,7 +50,7 @@ pub fn is_asked(args: &CrowdArgs) -> bool {
     args.plaza || args.full || args.details || tiers || args.count > FORMATION
 }
 
-/// The tiers that the options ask for. `side` is the longest side of a model that is not the built-in character.
+/// The tiers set by the options. `side` is the longest side of a model other than the built-in character.
 fn tiers(args: &CrowdArgs, model: &Model, side: Option<f32>) -> Result<Tiers, CliError> {
     let mut tiers = Tiers::default();
     if let Some(side) = side {
@@ -68,11 +68,11 @@ fn tiers(args: &CrowdArgs, model: &Model, side: Option<f32>) -> Result<Tiers, Cl
     })
 }
 
-/// Bytes per character of a plaza with tiers: `rows` and `scalars` are those of a character, in bytes.
+/// Bytes per character of a plaza with tiers. `rows` and `scalars` are the bytes of one character.
 fn bytes_with_tiers(tiers: &Tiers, count: u64, rows: u64, scalars: u64) -> u64 {
     let own = |t: &&Tier| t.shared_error.is_none_or(|error| error < LEAST_ERROR);
     let own = || tiers.tiers.iter().filter(own);
-    // Infinite if all tiers share: then nobody is as near.
+    // Infinite if all tiers share: then no character is as near.
     let least = own().fold(f32::INFINITY, |least, t| least.min(t.height));
     let least = f64::from(least) * f64::from(1.0 - tiers.hysteresis);
     let pairs = own().any(|t| t.interpolate && t.rate > 1);
