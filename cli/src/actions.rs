@@ -148,7 +148,7 @@ impl ActionArgs {
 }
 
 impl Actions {
-    /// The clips at a time in seconds, which is added to their own.
+    /// The clips at a time in seconds, which is added to the times of the clips.
     pub fn at(&self, time: f64) -> Vec<PoseAction> {
         let at = |a: &Action| PoseAction {
             clip: a.clip,
@@ -189,7 +189,7 @@ impl Actions {
         }
     }
 
-    /// True if the clip goes on beyond its ends.
+    /// True if the clip continues beyond its ends.
     pub fn repeats(&self) -> bool {
         !self.all.is_empty() && self.mode != LoopMode::Once
     }
@@ -208,7 +208,7 @@ impl Actions {
         names.join(" + ")
     }
 
-    /// The time to show at a moment: that of a single clip, or the time itself.
+    /// The time to show: the clip's time if there is one clip, else the time itself.
     pub fn shown_time(&self, time: f64) -> Option<f64> {
         match &self.all[..] {
             [] => None,

@@ -80,7 +80,7 @@ impl BindingArgs {
         format!(" {word}{name}{}", scale.unwrap_or_default())
     }
 
-    /// The options in the words of such a text.
+    /// The options as settings text.
     pub fn of_text(text: &str) -> Self {
         let value = |name: &str| text.split(' ').find_map(|word| word.strip_prefix(name));
         Self {

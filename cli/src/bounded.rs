@@ -28,7 +28,7 @@ fn is_pipe(_: &Path) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Whether a name is that of a file that this process was started with: standard input, `<(COMMAND)`.
+/// Whether a path names a file that this process was started with: standard input, `<(COMMAND)`.
 fn is_opened(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"];
     path == Path::new("/dev/stdin")

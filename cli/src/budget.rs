@@ -80,7 +80,7 @@ impl Budget {
 /// S. Gunnarsson, "Combining tracking and regularization in recursive least squares identification", 1996.
 #[derive(Clone, Debug, PartialEq)]
 struct BudgetController {
-    /// The microseconds that a frame may take.
+    /// Limit on the time of a frame, microseconds.
     time: f64,
     /// Microseconds of a frame without palettes, then of a palette by program.
     costs: Vec<f64>,
@@ -151,7 +151,8 @@ impl BudgetController {
             return;
         }
         self.fit(palettes.len());
-        // In palettes of `FIRST_COST`, so that all costs are about 1: the constant's regressor is what fills the time.
+        // In palettes of `FIRST_COST`, so that all costs are about 1. The constant's regressor is the count that fills the
+        // time.
         let full = self.time / FIRST_COST;
         let x = &mut self.work.x;
         x.clear();
@@ -346,7 +347,7 @@ mod tests {
             time
         }
 
-        /// Frames of about `due` palettes, give or take a share of them.
+        /// Frames of about `due` palettes, with a variation of a share of them.
         fn quiet(&mut self, controller: &mut BudgetController, due: f64, varies: f64) {
             for _ in 0..600 {
                 let due = due * (1.0 + varies * (2.0 * self.random() - 1.0));
@@ -354,7 +355,7 @@ mod tests {
             }
         }
 
-        /// Frames in which all is due, and how many of them take longer than 1.1 of the time.
+        /// Runs frames in which all palettes are due; returns how many take longer than 1.1 of the time.
         fn full(&mut self, controller: &mut BudgetController, frames: usize, share: f64) -> usize {
             let most = 1.1 * controller.time;
             let times = (0..frames).map(|_| self.frame(controller, usize::MAX, share));
@@ -474,7 +475,7 @@ mod tests {
         }
     }
 
-    /// All that a frame can do goes into the constant: nothing fits, and the budget is the least one.
+    /// The constant alone exceeds the time: no palette fits, and the budget is the lower bound.
     #[test]
     fn a_constant_beyond_the_time_leaves_the_least_budget() {
         let mut controller = Controller::new(1000.0);
@@ -576,7 +577,7 @@ mod tests {
             }
             controller
         };
-        // What a palette of a frame of 1,000 is expected to take.
+        // Estimated time of a palette in a frame of 1,000.
         let expected = |c: &Controller| c.costs()[0] + c.constant() / 1000.0;
         assert!((expected(&settled()) - 1.0).abs() < 0.01);
         // With the gain of 0.1 one time counts as a tenth, so noise of 0.4 moves what is expected by 0.04. Taken for changes,

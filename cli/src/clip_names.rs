@@ -17,7 +17,7 @@ impl TakenNames {
         self.taken.insert(name.to_owned())
     }
 
-    /// Takes the name that a clip of a file gets where its own is taken: `FILE/NAME`, or that with a number.
+    /// Takes a name for a clip of a file whose name is taken: `FILE/NAME`, or `FILE/NAME 2` and so on.
     pub fn take_other(&mut self, file: &Path, name: &str) -> String {
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let wanted = format!("{stem}/{name}");

@@ -49,7 +49,7 @@ mod tests {
         })
         .unwrap();
         let bytes = std::fs::metadata(&path).unwrap().len();
-        // Clips that are read have rows of their own; those of a map share it.
+        // Clips that are read own their rows; mapped clips share the map.
         let shared = |library: Library| {
             let [one, two] = [0, 0].map(|clip| library.clip(clip).unwrap());
             one.rows().as_ptr() == two.rows().as_ptr()

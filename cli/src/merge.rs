@@ -43,7 +43,7 @@ pub struct MergeArgs {
 }
 
 impl MergeArgs {
-    /// Refuses an output whose name is that of a file of another type.
+    /// Refuses an output whose name has the extension of another type.
     pub fn check(&self, command: &mut clap::Command) -> Result<(), clap::Error> {
         if !is_other_type(&self.out) {
             return Ok(());
@@ -69,7 +69,7 @@ struct Merged {
     clips: usize,
     /// Number of clips converted to the library's lane order. The first part sets that order.
     clips_converted: usize,
-    /// Largest error of converting one of them, in metres; included in the stated errors.
+    /// Largest error of converting a clip, in metres; included in the stated errors.
     conversion_error: f32,
 }
 

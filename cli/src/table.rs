@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use terminal_size::{Width, terminal_size_of};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of a terminal if neither the terminal nor `COLUMNS` says otherwise.
+/// Columns if neither the terminal nor `COLUMNS` states a number.
 const USUAL_WIDTH: usize = 80;
 
 /// The narrowest width that is laid out for; narrower terminals wrap.
@@ -43,7 +43,7 @@ pub fn columns() -> usize {
     width.unwrap_or(USUAL_WIDTH).max(LEAST_WIDTH)
 }
 
-/// A table of all columns; those from index `right` on are right-aligned.
+/// A table of all columns; columns from index `right` on are right-aligned.
 pub fn table(header: &[&str], rows: Vec<Vec<String>>, right: usize) -> String {
     layout(header, &rows, right, (&[], TEXT_SHARE), width())
 }

@@ -62,7 +62,7 @@ impl Camera {
         let distance = whole.clamp(alone.max(rise), (alone * 2.4).max(rise * 1.05));
         let front = Vec3::new((min.x + max.x) * 0.5, min.y, max.z);
         let eye = front + Vec3::new(sin * distance, rise, cos * distance);
-        // The front row comes nearer to the right; its last visible character sets the near distance.
+        // The front row is nearer at the right; its last visible character sets the near distance.
         let aside = (distance * tan_x / (cos + sin * tan_x)).min(size.x * 0.5);
         let near = distance - aside * sin;
         let far = distance + size.z * cos;

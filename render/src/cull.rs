@@ -99,7 +99,7 @@ struct WideShadow {
     ground: f32x8,
     /// Offset of a point's shadow per metre of the point's height.
     slope: Vec3x8,
-    /// Factor from the radius of a sphere to that of its shadow.
+    /// Radius of a sphere's shadow, relative to the radius of the sphere.
     reach: f32x8,
 }
 

@@ -128,7 +128,7 @@ pub fn draw_with(
     if matches!(scene.palette, Palette::Device(_)) {
         return Err(RenderError::OnDevice);
     }
-    // Errors of the scene are the same for both backends and come before those of a device.
+    // Errors of the scene are the same for both backends and are reported before errors of a device.
     let draws = draw_list::DrawList::new(scene, size)?;
     let instead = if backend == Backend::Software {
         None

@@ -38,7 +38,7 @@ const FAR: f32 = 32.0;
 /// Offsets below this share of the longest are rounding, and no bones.
 const ROUNDING: f32 = 1e-6;
 
-/// Base colour, linear: that of bones.
+/// Base colour of bones, linear.
 const COLOR: [f32; 4] = [0.74, 0.68, 0.55, 1.0];
 
 /// The rig with a mesh that shows its skeleton, for drawing only: skeleton, clips and nodes are the same, but the

@@ -146,7 +146,7 @@ pub enum BakeFault {
         /// The baker's error.
         source: Box<BakeError>,
     },
-    /// The operating system cannot provide the memory that baking a clip takes.
+    /// The operating system cannot provide the memory for baking a clip.
     #[error("{file}: baking clip \"{clip}\" needs {needed} bytes of memory, more than there are")]
     Memory {
         /// The file.
@@ -222,7 +222,7 @@ pub enum BakeFault {
         /// Number of parts.
         of: usize,
     },
-    /// The given source is not among those from which the file was baked.
+    /// The file was not baked from the given source.
     #[error("{file}: was not baked from {source_file}")]
     NoSource {
         /// The .phx file.

@@ -208,7 +208,7 @@ pub fn no_place_twice(all: Vec<Input>, faults: &mut Faults) -> Vec<Input> {
 }
 
 /// Names of an input's clips in a library of several inputs: the only clip of a file takes the file's name if its own
-/// says nothing. With `prefix` that is there already.
+/// is meaningless. With `prefix` all names have the file's name already.
 pub fn clip_names(input: &Input, clips: &[&str], prefix: bool) -> Vec<String> {
     match clips {
         [only] if !prefix => vec![clip_name_from_file(&input.path, only).into_owned()],

@@ -89,7 +89,7 @@ impl Settings {
         let trim = if self.import.trim { " trim" } else { "" };
         // Leniently, clips are read that are left out otherwise.
         let lenient = if self.import.lenient { " lenient" } else { "" };
-        // Left out where it is that of glTF: outputs of before BVH files were read are still skipped.
+        // Left out for the unit of glTF, so that outputs from before BVH files were read are still skipped.
         let unit = match self.import.unit.filter(|&unit| unit != ImportOptions::default().unit) {
             None => String::new(),
             Some(unit) => format!(" unit={unit}"),
@@ -112,7 +112,7 @@ impl Settings {
         words.ends_with(BOUND)
     }
 
-    /// The part of a text that all inputs of a bake share: without what is said of bound ones, after the order.
+    /// The part of a settings text that all inputs of a bake share: up to the order, without the settings of bound inputs.
     pub fn shared(text: &str) -> String {
         let (words, quality) = match text.split_once(QUALITY) {
             Some((words, quality)) => (words, Some(quality)),
@@ -128,7 +128,7 @@ impl Settings {
         }
     }
 
-    /// Parses from such a text the settings needed to measure a clip again; `shell` is the clip's.
+    /// Parses the settings needed to measure a clip again from a settings text. `shell` is the clip's.
     pub fn of_text(text: &str, shell: f32) -> Self {
         let (words, quality) = text.split_once(QUALITY).unwrap_or((text, ""));
         let value = |name: &str| {

@@ -69,7 +69,7 @@ pub fn run(
     compare(baseline, &figures.rows, args.tolerance)
 }
 
-/// The sizes asked for. Rejects those that would not fit into memory.
+/// The sizes given by the options. Rejects sizes that would not fit into memory.
 fn sizes(args: &BenchArgs, subject: &Subject) -> Result<Sizes, CliError> {
     let default = Sizes::default();
     let count = args.count.first().copied();
@@ -78,7 +78,7 @@ fn sizes(args: &BenchArgs, subject: &Subject) -> Result<Sizes, CliError> {
     let rows = subject.rig.palette_len() as u64;
     let used = subject.clips.clips.map(|clip| subject.rig.clips()[clip].bytes() as u64);
     let clip = used.into_iter().max().unwrap_or_default() * CLIP_COPIES;
-    // A tenth of the characters have rigs of their own, with three clips each.
+    // A tenth of the characters have a rig each, with three clips.
     let each = CROWDS * (rows * 48 + STATE_BYTES) + clip * 3 / 10 + clip * clips / count;
     Ok(Sizes {
         count: memory::check(count, each)?,

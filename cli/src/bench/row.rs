@@ -90,7 +90,7 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// A summary with nothing besides.
+    /// A row with a summary alone.
     pub fn new(ours: Summary) -> Self {
         Self { ours, advance: None, requests: None, worst: None, textbook: None, bytes: None }
     }

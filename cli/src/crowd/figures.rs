@@ -120,7 +120,7 @@ impl Figures {
             row("written per second", &|r| text::bytes(r.bytes_per_second)),
             row("palette hash", &|r| format!("{:016x}", r.palette_hash)),
         ];
-        // The folder would take the room of the figures.
+        // The path of the folder would leave no room for the figures.
         let name = Path::new(&self.setup.model).file_name();
         let name =
             name.map_or_else(|| self.setup.model.clone(), |n| n.to_string_lossy().into_owned());

@@ -101,7 +101,7 @@ fn scale(size: &Aabb, usual: RangeInclusive<f32>) -> f32 {
     if usual { 1.0 } else { wanted }
 }
 
-/// The centre of the model's footprint at the height of its lowest point, scaled: what stands on a position.
+/// The centre of the model's footprint at the height of its lowest point, scaled. This point is put on a position.
 fn foot(size: &Aabb, scale: f32) -> Vec3 {
     size.center().with_y(size.min.y) * scale
 }

@@ -216,7 +216,7 @@ impl Document {
         let travels = size::travels(model, bounds.as_ref());
         Self {
             file: model.file.clone(),
-            // The report has that of a BVH file.
+            // The report of a BVH file has its hint.
             unit_hint: bounds.as_ref().and_then(Bounds::unit_hint).filter(|_| !model.is_bvh()),
             bounds,
             nodes: rig.nodes().len(),

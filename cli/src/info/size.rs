@@ -26,7 +26,7 @@ pub struct Bounds {
     pub size: [f32; 3],
 }
 
-/// How far a clip takes its root joint.
+/// Distance that a clip moves its root joint.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Travel {
     /// Metres from the first pose to the last; along the ground if it is not extracted.

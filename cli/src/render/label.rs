@@ -95,7 +95,7 @@ fn fitted(name: &str, rest: &str, room: usize) -> String {
     let left = room.saturating_sub(beside);
     let name: String = match name.len() <= left {
         true => name.iter().collect(),
-        // A dot says that letters are missing.
+        // A dot marks missing letters.
         false if left > 2 => name[..left - 1].iter().chain(&['.']).collect(),
         false => String::new(),
     };

@@ -93,7 +93,7 @@ impl Applied {
         (from, onto): (&Character, &Character),
         poses: &[Chosen; 2],
     ) -> Self {
-        // On its own character the map of the files is that of both.
+        // Without `--onto` source and target have the same map.
         let onto_map = match args.onto {
             Some(_) => &args.onto_map,
             None => &args.map,

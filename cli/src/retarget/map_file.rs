@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::io;
 use std::path::Path;
 
-/// The text of a map, which is read once: it may come from a pipe.
+/// The text of a map. It is read once, since it may come from a pipe.
 pub struct MapFile {
     file: String,
     text: String,

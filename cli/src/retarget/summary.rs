@@ -331,7 +331,7 @@ impl ClipSummary {
     }
 }
 
-/// A line of bones with their angles; those that would be printed as 0° are counted. `None` if all would.
+/// A line of bones with their angles. Angles that would be printed as 0° are only counted; `None` if all would.
 fn turned(what: &str, bones: &[Aligned]) -> Option<String> {
     let whole = bones.iter().map(|b| (b.bone, b.degrees.round()));
     let shown = whole.filter(|(_, degrees)| *degrees > 0.0);

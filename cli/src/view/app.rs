@@ -251,7 +251,7 @@ impl ApplicationHandler for App {
                 WindowEvent::DroppedFile(file) => {
                     app.viewer.dropped = Some((file.clone(), app.shift));
                     app.viewer.dialog = None;
-                    // The interface takes note that nothing is dragged any more.
+                    // Tells the interface that the drag has ended.
                     if let Err(error) = display.event(&WindowEvent::DroppedFile(file)) {
                         return app.recover(RenderError::from(error).into());
                     }

@@ -308,7 +308,7 @@ fn tiers_color_characters_and_have_a_legend() {
     desk.viewer.apply(Command::Step(1)).unwrap();
     desk.evaluate(&mut bones);
     assert_eq!(tints(&desk).len(), 1);
-    // Skeletons are those of the exact poses.
+    // Skeletons show the exact poses.
     desk.viewer.apply(Command::Skeleton(true)).unwrap();
     let joints = desk.viewer.screen_joints().unwrap();
     assert!(joints.shown > 0 && !joints.joints.is_empty());
@@ -338,7 +338,7 @@ fn the_budget_is_set_in_the_legend_and_kept() {
     assert_eq!(budget, Some(BudgetArg::Palettes(PALETTES)));
     desk.evaluate(&mut bones);
     assert!(desk.has(&format!(" of {PALETTES} evaluated")));
-    // Everybody has a palette of its own while it fades; most wait.
+    // Every character has an unshared palette while it fades; most wait.
     let few = Some(BudgetArg::Palettes(30));
     desk.viewer.apply(Command::Budget(few)).unwrap();
     desk.viewer.apply(Command::Step(1)).unwrap();

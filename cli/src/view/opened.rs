@@ -158,7 +158,7 @@ impl Opened {
                     return Ok((Self { baked: onto.baked, ..made.0 }, made.1));
                 }
                 Err(error) if onto.clips_only => return Err(error),
-                // It has other joints: it is shown by itself.
+                // Its joints differ: it is shown alone.
                 Err(_) => {}
             }
         }
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(loader.file(), Some(Path::new("/nonexistent/fox.glb")));
         let error = wait(&mut loader).err().unwrap();
         assert!(error.contains("/nonexistent/fox.glb"), "{error}");
-        // The last file chosen is the one that comes.
+        // The last file chosen is the one that is loaded.
         loader.start("/nonexistent/fox.glb".into(), 1, PaletteArg(None), Default::default());
         loader.start(asset.clone(), 3, PaletteArg(None), Default::default());
         let (opened, subject) = wait(&mut loader).ok().unwrap();

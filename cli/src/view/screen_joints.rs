@@ -19,7 +19,7 @@ pub struct ScreenJoint {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScreenJoints {
     pub joints: Vec<ScreenJoint>,
-    /// Number of characters whose skeletons are shown, and of those that are visible.
+    /// Number of characters whose skeletons are shown, and number of visible characters.
     pub shown: usize,
     pub visible: usize,
 }

@@ -96,7 +96,7 @@ impl ColorBy {
         })
     }
 
-    /// The colours with what they mean, besides those that rows of tiers have.
+    /// The colours with their meanings, except the colours of tiers, which have rows.
     pub fn legend(self, tiers: &Tiers) -> Vec<(Color, String)> {
         match self {
             Self::Tier => Vec::new(),
@@ -112,7 +112,7 @@ impl ColorBy {
     }
 }
 
-/// The tint that gives a model this colour. `strength` is how much of a tint its materials take.
+/// The tint that gives a model this colour. `strength` is the strength of a tint on its materials.
 pub fn tint(color: Color, strength: f32) -> [f32; 4] {
     // The strength is above 0: `tint_strength` of the materials that take tints.
     let [r, g, b] = color.map(|v| 1.0 + (linear(v) - 1.0) / strength);

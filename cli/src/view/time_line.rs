@@ -7,7 +7,7 @@ use egui::style::HandleShape;
 use egui::{Color32, Rangef, Rect, Response, Slider, Tooltip, Ui, emath};
 use phalanx::clip::Marker;
 
-/// Colour of markers, and of those at the pointer.
+/// Colour of markers, and of markers at the pointer.
 pub const MARKER: Color32 = Color32::from_rgb(255, 176, 60);
 const AT_POINTER: Color32 = Color32::from_rgb(255, 236, 190);
 
@@ -49,7 +49,7 @@ pub fn show(ui: &mut Ui, viewer: &Viewer, commands: &mut Vec<Command>) {
     ui.add_space(2.0);
 }
 
-/// Paints markers over a slider and names those at the pointer; returns the time of the nearest of them.
+/// Paints markers over a slider and names the markers at the pointer; returns the time of the nearest.
 fn markers(ui: &Ui, slider: &Response, markers: &[Marker], duration: f64) -> Option<f64> {
     if markers.is_empty() || duration <= 0.0 {
         return None;
@@ -159,7 +159,7 @@ mod tests {
         let (chosen, text, _) = pass(&[0.5, 1.0, 1.0], 201.5);
         assert_eq!(chosen, Some(1.0));
         assert_eq!(text, "step 1  1.000 s\nstep 2  1.000 s");
-        // A marker lies where a click means its time.
+        // A click on a marker selects its time.
         let (_, _, value) = pass(&[1.9], 332.0);
         let (chosen, _, _) = pass(&[value as f32], 332.0);
         assert_eq!(chosen, Some(f64::from(value as f32)));

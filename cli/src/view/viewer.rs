@@ -55,7 +55,7 @@ pub enum Command {
     Budget(Option<BudgetArg>),
     /// Lists the clips whose names contain this.
     Filter(String),
-    /// Gives the keyboard to the filter, or takes note that it has it.
+    /// Gives the keyboard to the filter, or records that the filter has it.
     FocusFilter(bool),
     /// Opens a dialog, or closes it if it is open.
     Keys,
@@ -502,7 +502,7 @@ mod tests {
             let taken = viewer.tiers.taken();
             assert!(taken >= least, "{taken:?} {least:?}");
             assert!(taken.as_secs_f32() * 1e3 < viewer.frame.evaluate);
-            // What comes after the evaluation would be beyond this.
+            // Work after the evaluation would exceed this.
             assert!(taken < most + Duration::from_micros(50), "{taken:?} {most:?}");
         }
     }

@@ -23,7 +23,7 @@ pub enum Playing {
     Rest,
     /// A clip, by its index in the rig.
     Clip(usize),
-    /// Different clips: those that `phalanx crowd` would choose.
+    /// Different clips, chosen as in `phalanx crowd`.
     Mixed,
 }
 
@@ -62,7 +62,7 @@ pub struct ViewerCrowd {
     size: Aabb,
     built_in: bool,
     tinted: bool,
-    /// How much of a tint the materials take that take any, above 0.
+    /// Strength of a tint on the materials that take tints, above 0.
     strength: f32,
     /// The value that colours show; `None` without tiers.
     color_by: Option<ColorBy>,
@@ -131,8 +131,8 @@ impl ViewerCrowd {
         })
     }
 
-    /// Puts every character's lowest point on the ground: that of its clip, and during a fade what lies between
-    /// that of two clips.
+    /// Puts every character's lowest point on the ground: the floor of its clip, or during a fade a height between the
+    /// floors of the clips.
     fn stand(&mut self) -> Result<(), CliError> {
         self.sinking = false;
         for (place, &instance) in self.instances.iter().enumerate() {

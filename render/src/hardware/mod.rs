@@ -375,7 +375,7 @@ impl Painter<'_> {
         pass.draw(0..3, 0..1);
     }
 
-    /// Draws a batch: one draw per mesh, but for those that blend.
+    /// Draws a batch: one draw per mesh, except meshes that blend.
     fn batch(&self, pass: &mut wgpu::RenderPass, kind: Pass, batch: &Batch) {
         for mesh in self.models.of(batch) {
             if kind == Pass::Shadow || mesh.alpha_mode != AlphaMode::Blend {

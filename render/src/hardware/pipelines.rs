@@ -253,7 +253,7 @@ struct PipelineParts<'a> {
     target: wgpu::TextureFormat,
     samples: u32,
     depth: Option<(wgpu::CompareFunction, bool)>,
-    /// Colours are mixed with those behind them, by their alpha.
+    /// Colours are mixed with the colours behind them by alpha.
     blends: bool,
 }
 
@@ -322,7 +322,7 @@ mod tests {
             Ok(module) => module,
             Err(e) => panic!("{}", e.emit_to_string(source)),
         };
-        // No capabilities beyond those that every device has.
+        // Only capabilities that every device has.
         let mut validator = naga::valid::Validator::new(
             naga::valid::ValidationFlags::all(),
             naga::valid::Capabilities::empty(),

@@ -111,7 +111,7 @@ fn in_chunks<T>(
 
 fn chains(scene: &Scene, draws: &DrawList) -> Chains {
     let mut chains = Chains::new();
-    // Of shadows, which may have another detail, those of meshes whose alpha decides where they are.
+    // Shadows may have another detail. Only meshes whose alpha decides are needed for them.
     let lists = [(&draws.lists.bodies, false), (&draws.lists.shadows, true)];
     for (list, shadows) in lists {
         let mut last = None;

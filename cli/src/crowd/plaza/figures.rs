@@ -30,7 +30,7 @@ pub struct Run {
     pub median_ns: f64,
     pub p99_ns: f64,
     pub worst_ns: f64,
-    /// Medians of the parts, which need not add up to that of frames.
+    /// Medians of the parts. Their sum may differ from the median of frames.
     pub advance_ns: f64,
     /// The host's pass over the events; collecting them is a part of `advance`.
     pub events_ns: f64,

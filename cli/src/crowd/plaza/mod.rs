@@ -77,7 +77,7 @@ fn bytes_with_tiers(tiers: &Tiers, count: u64, rows: u64, scalars: u64) -> u64 {
     let least = f64::from(least) * f64::from(1.0 - tiers.hysteresis);
     let pairs = own().any(|t| t.interpolate && t.rate > 1);
     let palettes = PICTURE_PALETTES + if pairs { 2.0 } else { 1.0 };
-    // Up to this distance along the view their height is that of the tier: a triangle of the ground.
+    // Characters up to this distance along the view have at least the height of the tier: a triangle of the ground.
     let (_, fov) = plaza::eye();
     let pixels_at_1_m = 0.5 * f64::from(LINES) / f64::from(0.5 * fov).tan();
     let reach = LARGEST * pixels_at_1_m / least + LARGEST;

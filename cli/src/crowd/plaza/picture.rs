@@ -36,7 +36,7 @@ pub fn draw(
     let shape = RigShape::new(rig);
     let meshes: Vec<_> = (0..rig.lod_count()).map(|lod| shape.meshes(lod)).collect();
     let levels = levels(&meshes);
-    // A model for each detail follows that of the rig.
+    // A model for each detail follows the rig's model.
     let id = scene.instances().first().map(|i| i.rig());
     let of_tiers = id.map(|id| scene.crowd().tier_details(id)).transpose()?;
     let of_tiers: Vec<Arc<Rig>> = of_tiers.into_iter().flatten().cloned().collect();
