@@ -598,7 +598,7 @@ mod tests {
             frames += 1;
             assert!(frames <= 6, "{}", expected(&changed));
         }
-        // A long frame before one that is hardly longer than expected is no change: each still counts as a tenth, so that
+        // A long frame before one that is hardly longer than expected is not a change: each still counts as a tenth, so that
         // 1 becomes 1.2, then 1.2, then 1.28.
         let mut stalled = settled();
         for microseconds in [3000.0, 1250.0, 2000.0] {

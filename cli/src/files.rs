@@ -91,7 +91,7 @@ impl Files {
         let Some(identity) = Identity::of_output(path) else {
             return Ok(());
         };
-        // A file that does not exist is no input, and a .phx file is never part of a model.
+        // A file that does not exist is not an input, and a .phx file is never part of a model.
         if path.is_file() && !Model::is_phx(path) {
             self.find_parts();
         }

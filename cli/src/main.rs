@@ -127,7 +127,7 @@ fn main() -> ExitCode {
     };
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of the output has closed it; that is no error.
+        // The reader of the output has closed it; that is not an error.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             for line in error.lines() {

@@ -62,7 +62,7 @@ pub fn with_skeleton_mesh(rig: &Rig) -> Result<Option<Rig>, BuildError> {
     primitive.influences.per_vertex = 4;
     let mesh =
         Mesh { name: Some("skeleton".into()), primitives: vec![primitive], weights: Vec::new() };
-    // Vertices are in the space of their joint: a slot's matrix is that of its joint.
+    // Vertices are in the space of their joint: a slot has the matrix of its joint.
     let binds = vec![Affine3x4::default(); joints];
     let slots = (0..joints).map(|j| j as u16).collect();
     let Ok(skin) = Skin::new(Some("skeleton".into()), slots, binds, joints) else {
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn ends_far_from_the_origin_are_small() {
-        // The root is far away: its own offset is no bone.
+        // The root is far away: its offset is not a bone.
         assert!(size(&placed(&[500.0, 0.4, 0.3, 0.0]), 3) < 0.1);
         // A joint at the origin has the whole character far away as its child.
         let far = placed(&[0.0, 500.0, 0.4, 0.3, 0.0]);

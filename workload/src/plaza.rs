@@ -228,7 +228,7 @@ impl Plaza {
         &self.instances
     }
 
-    /// Begins the crossfades of the next frame, the host's own calls, and returns their number.
+    /// Begins the crossfades of the next frame, as a host does, and returns their number.
     ///
     /// # Errors
     /// None that a plaza of valid clips can have.

@@ -30,7 +30,7 @@ pub struct SubjectOptions {
     pub additive: Option<String>,
     /// The joint at which the additive layer's mask begins. Default: `None`, the spine, if there is one.
     pub mask: Option<String>,
-    /// How a file is imported; its images are not. Default: that of [`ImportOptions`].
+    /// How a file is imported; images are skipped. Default: [`ImportOptions::default`].
     pub import: ImportOptions,
 }
 

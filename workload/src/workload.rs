@@ -42,7 +42,7 @@ impl Workload {
     /// Makes a crowd of `count` characters that play the workload, each at different phases.
     ///
     /// # Errors
-    /// If the crowd rejects the rig, a clip or the mask, or an index is not that of a clip.
+    /// If the crowd rejects the rig, a clip or the mask, or no clip has a given index.
     pub fn crowd(
         self,
         rig: Arc<Rig>,

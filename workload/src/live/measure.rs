@@ -29,7 +29,7 @@ pub struct Figure {
     pub case: Case,
     /// The counted part of a frame.
     pub summary: Summary,
-    /// Median of the host's own calls.
+    /// Median of the host's calls before `advance`.
     pub requests: f64,
     /// Median of `advance`.
     pub advance: f64,

@@ -47,7 +47,7 @@ pub enum LiveError {
 /// The time of each part of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameTimes {
-    /// The host's own calls: fades that begin, overrides that are set.
+    /// Calls of the host before `advance`: fades that begin, overrides that are set.
     pub requests: Duration,
     /// `advance`.
     pub advance: Duration,
@@ -62,7 +62,7 @@ pub trait Scene: Send {
     /// Number of characters.
     fn characters(&self) -> usize;
 
-    /// The host's own calls of this frame.
+    /// Makes the host's calls of this frame.
     ///
     /// # Errors
     /// If a call fails.
