@@ -109,7 +109,7 @@ fn phases_do_not_drift() {
 
 /// A fade, an override and a second layer need palettes of their own; afterwards they are shared again.
 #[test]
-fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
+fn instances_with_several_clips_or_overrides_have_palettes_of_their_own() {
     let (mut crowd, all, id, _) = chains(50);
     let rig = crowd.rig(id).unwrap().clone();
     let other = crowd.clip_by_index(id, 1).unwrap();
@@ -365,7 +365,7 @@ fn lost_memory_has_the_same_bits() {
                 let clip = crowd.clip_by_index(all[0].rig(), frame / 20 % 3).unwrap();
                 let i = all[frame * 7 % 60];
                 crowd.fade_to(i, clip, 0.1, &PlayOptions::default()).unwrap();
-                // Clocks get old, and time turns around between two frames.
+                // Clocks get old, and time reverses between two frames.
                 crowd.advance(if frame % 50 == 3 { 100.0 } else { DT }).unwrap();
                 if frame % 30 == 11 {
                     crowd.advance(-0.3).unwrap();
