@@ -4,7 +4,7 @@ use super::{DT, camera, chains, every, palettes, shared};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers, View};
 
 #[test]
-fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
+fn a_budget_is_kept_and_no_instance_waits_longer_than_the_greatest_age() {
     let (mut crowd, all, id, _) = chains(600);
     crowd.set_tiers(Some(Tiers { max_age: 12, ..every(2, false) })).unwrap();
     // Some are important, most are not.
@@ -32,7 +32,7 @@ fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
 }
 
 #[test]
-fn who_comes_or_is_changed_by_a_call_does_not_wait() {
+fn new_and_changed_instances_do_not_wait() {
     let (mut crowd, all, id, clip) = chains(100);
     crowd.set_tiers(Some(every(1, false))).unwrap();
     let mut bones = BoneBuffer::new();

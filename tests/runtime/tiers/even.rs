@@ -178,7 +178,7 @@ fn updates_are_even_while_a_camera_zooms_in() {
 
 /// What frames evaluate to be even is within the budget, also if that is below the mean of 250.
 #[test]
-fn a_budget_has_room_for_what_evens_frames() {
+fn work_that_evens_frames_stays_within_the_budget() {
     for budget in [200, 300] {
         let (mut crowd, all, ..) = chains(4000);
         crowd.set_tiers(Some(every(4, false))).unwrap();

@@ -29,7 +29,7 @@ fn inside(crowd: &Crowd, view: &View, i: InstanceId) -> bool {
 }
 
 #[test]
-fn a_camera_that_turns_around_finds_everybody_in_that_frame() {
+fn a_camera_that_turns_around_shows_all_visible_instances_in_that_frame() {
     let (mut crowd, all) = ring(360, 20.0);
     crowd.set_tiers(Some(every(8, true))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -52,9 +52,9 @@ fn a_camera_that_turns_around_finds_everybody_in_that_frame() {
     }
 }
 
-/// Who comes into view has the palette of that frame, whatever the rate and the budget.
+/// An instance that comes into view has the palette of that frame, at any rate and budget.
 #[test]
-fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
+fn instances_that_a_turn_brings_into_view_are_new_in_that_frame() {
     for interpolate in [false, true] {
         let (mut crowd, all) = ring(120, 20.0);
         let rig = crowd.rig(all[0].rig()).unwrap().clone();
@@ -123,9 +123,9 @@ fn teleports_are_seen_in_that_frame() {
     }
 }
 
-/// A view that sees nobody leaves no rows to evaluate; whoever is seen again is new.
+/// A view without instances leaves no rows to evaluate; an instance that is seen again is new.
 #[test]
-fn a_view_of_nobody_evaluates_nothing() {
+fn a_view_without_instances_evaluates_nothing() {
     let (mut crowd, all) = ring(30, 20.0);
     crowd.set_tiers(Some(every(4, false))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -183,7 +183,7 @@ fn tiers_that_change_every_frame() {
 }
 
 #[test]
-fn two_views_show_what_either_shows_and_none_shows_nothing_else() {
+fn two_views_show_the_union_and_none_shows_all() {
     let (mut crowd, all) = ring(90, 20.0);
     crowd.set_tiers(Some(every(1, false))).unwrap();
     let mut bones = BoneBuffer::new();
