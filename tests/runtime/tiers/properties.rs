@@ -25,7 +25,7 @@ enum Call {
     Teleport(usize, i8, i8),
     /// Turns the camera to this many eighths.
     Turn(u8),
-    /// No views: everybody is in the picture.
+    /// No views: all instances are in the picture.
     NoViews,
     Importances(u64),
     Tiers(Vec<(u8, bool)>, u32),
@@ -280,7 +280,7 @@ fn sums(
         Some(budget) => {
             prop_assert!(all <= budget + stats.beyond_budget);
             prop_assert!(stats.beyond_budget == 0 || all == budget + stats.beyond_budget);
-            // Nobody waits while there is room.
+            // No instance waits while there is room.
             prop_assert!(waiting == 0 || all >= budget, "{waiting} wait, {all} of {budget}");
         }
     }
@@ -348,9 +348,9 @@ proptest! {
         }
     }
 
-    /// Whatever importances and budgets are, no instance waits longer than the greatest age; those that are updated have at
-    /// least the importance × age of those that wait; and of two instances that are due in the same frames, the more important one is
-    /// updated at least as often, but for one update that it has still before it.
+    /// Whatever importances and budgets are, no instance waits longer than the greatest age; those that are
+    /// updated have at least the importance × age of those that wait; and of two instances that are due in the same
+    /// frames, the more important one is updated at least as often, but for one update that it has still before it.
     #[test]
     fn a_budget_updates_instances_by_importance_and_age(
         importances in prop::collection::vec(

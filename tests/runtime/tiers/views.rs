@@ -1,4 +1,4 @@
-//! Views and importances: who is in the picture, and in which tier.
+//! Views and importances: which instances are in the picture, and in which tier.
 
 use super::{DT, at, camera, chains, every, exact, palettes};
 use glam::Mat4;
@@ -91,7 +91,7 @@ fn instances_that_a_turn_brings_into_view_are_new_in_that_frame() {
     }
 }
 
-/// Who is teleported into the picture is there in that frame, and who is teleported out of it has no rows.
+/// An instance that is teleported into the picture is there in that frame; one that is teleported out has no rows.
 #[test]
 fn teleports_are_seen_in_that_frame() {
     let (mut crowd, all) = ring(40, 20.0);
@@ -199,7 +199,7 @@ fn two_views_show_the_union_and_none_shows_all() {
         .collect();
     let either = shown[0].iter().zip(&shown[1]).map(|(a, b)| *a || *b);
     assert!(shown[2].iter().copied().eq(either));
-    // Without views everybody is in the picture.
+    // Without views all instances are in the picture.
     crowd.set_views(&[]).unwrap();
     assert_eq!(crowd.evaluate(&mut bones).instances, 90);
     assert!(tiers(&crowd).iter().all(|&t| t));
@@ -234,7 +234,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.tier(all[49]), Some(0));
     assert_eq!(crowd.tier(all[48]), tiers[48]);
-    // Somebody who is teleported is ranked where it is.
+    // An instance that is teleported is ranked where it is.
     crowd.set_world(all[48], super::at([0.0, 0.0, -3.0])).unwrap();
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.tier(all[48]), Some(0));
@@ -341,7 +341,7 @@ fn refused_numbers_change_no_frame() {
     assert!(frames(true) == wanted);
 }
 
-/// Importances beside no view: who has none is out of the picture. Taken back, everybody is in it again.
+/// Importances without views: an instance of none is out of the picture. Taken back, all are in it again.
 #[test]
 fn importances_without_views_are_given_and_taken_back() {
     let (mut crowd, all) = ring(20, 20.0);
