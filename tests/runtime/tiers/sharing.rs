@@ -144,7 +144,7 @@ fn instances_with_several_clips_or_overrides_have_palettes_of_their_own() {
 /// Actions and layers of weight 0 are no part of the pose: an instance shares its palette beside them, until the frame
 /// in which one gets a weight, and again from the frame in which its fade to 0 has ended.
 #[test]
-fn what_has_no_weight_does_not_keep_from_sharing() {
+fn zero_weight_actions_do_not_block_sharing() {
     let mut crowd = Crowd::new();
     let layers = vec![LayerOptions::default(); 2];
     let id = crowd.add_rig_with_layers(rig(), layers).unwrap();
