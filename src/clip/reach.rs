@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_bound_what_is_linear_constant_or_packed() {
+    fn keys_bound_linear_constant_and_packed_blocks() {
         let linear =
             reach(BlockKind::Linear, &[1.0, 2.0, -3.0, 0.5, 4.0, 3.0], Encoding::Float, Vec::new());
         assert_eq!(linear, [[0.5, 1.0], [2.0, 4.0], [-3.0, 3.0]]);

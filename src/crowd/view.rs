@@ -53,8 +53,15 @@ impl Crowd {
     /// All instances of a rig, to be read as arrays.
     pub fn view(&self, rig: RigId) -> Result<RigView<'_>, CrowdError> {
         let pool = self.pool(rig)?;
-        let (alive, visible, worlds, speeds) = pool.state().arrays();
-        Ok(RigView { alive, visible, scheduled: pool.scheduled().all(), worlds, speeds, pool })
+        let state = pool.state();
+        Ok(RigView {
+            alive: state.alive(),
+            visible: state.visible(),
+            scheduled: pool.scheduled().all(),
+            worlds: state.worlds(),
+            speeds: state.speeds(),
+            pool,
+        })
     }
 }
 

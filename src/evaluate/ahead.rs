@@ -23,7 +23,7 @@ pub(crate) enum Step {
 pub(crate) struct Prefetch<'a> {
     pub sources: Sources<'a>,
     pub step: Step,
-    /// True if the instance plays one clip alone, or nothing.
+    /// Read by [`Step::Tables`] only: true if the instance plays one clip alone, or nothing.
     pub alone: bool,
     /// True for the first instance of a pool: the tables that all instances share have not been read yet.
     pub other: bool,

@@ -1,5 +1,5 @@
-//! Gathers what an instance plays as inputs of the run that evaluates it. `Instances` is what an evaluation asks of
-//! whoever plays.
+//! Gathers what an instance plays as inputs of the run that evaluates it. `Instances` is what an evaluation asks of a
+//! pool.
 
 use super::blend::shares;
 use super::frame::One;

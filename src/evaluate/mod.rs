@@ -1,7 +1,7 @@
 //! The evaluation of instances, from the clips that they play to their palette rows, and the tables that it reads.
 //!
 //! ```text
-//! gather                   what is asked of whoever plays (`Instances`), gathered as inputs of a run
+//! gather                   what is asked of a pool (`Instances`), gathered as inputs of a run
 //! rig_tables, details      the tables of a rig and its loaded clips
 //! frame, ahead, watch      buffers of workers, prefetching, watched joints; `evaluated` reads one instance
 //! instance, mix, scratch   the run of one instance: chooses tables, samples, blends, composes, walks

@@ -240,8 +240,8 @@ impl<T> Arena<T> {
         self.stayed.drain(..dropped);
         for stayed in &mut self.stayed {
             // Handles older than the index's generation are stale.
-            let vacant = then.values.get(usize::from(stayed.index));
-            stayed.named &= vacant.is_none_or(|at| at.0 <= stayed.generation);
+            let value = then.values.get(usize::from(stayed.index));
+            stayed.named &= value.is_none_or(|value| value.0 <= stayed.generation);
         }
     }
 
@@ -259,47 +259,47 @@ mod tests {
 
     #[test]
     fn an_index_retires_before_a_generation_comes_again() {
-        let mut slots = Arena::default();
+        let mut arena = Arena::default();
         let mut given = std::collections::HashSet::new();
         for n in 0..70_000 {
-            let i = slots.add(n, "things", 2).unwrap();
-            assert!(given.insert((i, slots.generation(i))), "{n}");
-            assert_ne!(slots.generation(i), RETIRED);
-            assert_eq!(slots.take(i), Some(n));
+            let i = arena.add(n, "things", 2).unwrap();
+            assert!(given.insert((i, arena.generation(i))), "{n}");
+            assert_ne!(arena.generation(i), RETIRED);
+            assert_eq!(arena.take(i), Some(n));
         }
         let most = 2 * usize::from(RETIRED);
         for _ in given.len()..most {
-            let i = slots.add(0, "things", 2).unwrap();
-            slots.take(i);
+            let i = arena.add(0, "things", 2).unwrap();
+            arena.take(i);
         }
         assert_eq!(
-            slots.add(0, "things", 2),
+            arena.add(0, "things", 2),
             Err(PlaybackError::Limit { what: "things", count: 3, limit: 2 })
         );
     }
 
     #[test]
     fn rewound_indices_give_the_same_handles() {
-        let add = |slots: &mut Arena<char>, c| {
-            let i = slots.add(c, "things", 9).unwrap();
-            (i, slots.generation(i))
+        let add = |arena: &mut Arena<char>, c| {
+            let i = arena.add(c, "things", 9).unwrap();
+            (i, arena.generation(i))
         };
-        let mut slots: Arena<char> = ['a', 'b'].into_iter().collect();
-        slots.take(0);
-        let then = slots.clone();
-        let run = |slots: &mut Arena<char>| {
-            let first = add(slots, 'c');
-            slots.take(first.0);
-            let all = [first, add(slots, 'd'), add(slots, 'e'), add(slots, 'f')];
+        let mut arena: Arena<char> = ['a', 'b'].into_iter().collect();
+        arena.take(0);
+        let then = arena.clone();
+        let run = |arena: &mut Arena<char>| {
+            let first = add(arena, 'c');
+            arena.take(first.0);
+            let all = [first, add(arena, 'd'), add(arena, 'e'), add(arena, 'f')];
             for (i, _) in all {
-                slots.take(i);
+                arena.take(i);
             }
             all
         };
-        let first = run(&mut slots);
-        slots.rewind(&then, |a, b, _| a == b);
-        assert_eq!(slots, then);
-        assert_eq!(run(&mut slots), first);
+        let first = run(&mut arena);
+        arena.rewind(&then, |a, b, _| a == b);
+        assert_eq!(arena, then);
+        assert_eq!(run(&mut arena), first);
         // The same for an arena with fewer indices.
         let mut other: Arena<char> = ['x', 'b'].into_iter().collect();
         other.take(0);
@@ -308,42 +308,42 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_is_beside_the_state_until_it_is_added_again_or_used() {
-        let again = |slots: &mut Arena<char>, c| {
-            let added = slots.add_again(c, |a, b| a == b, "things", 9);
+    fn undone_values_stay_beside_the_state_until_they_are_added_again_or_used() {
+        let again = |arena: &mut Arena<char>, c| {
+            let added = arena.add_again(c, |a, b| a == b, "things", 9);
             added.unwrap()
         };
-        let mut slots: Arena<char> = ['a', 'b'].into_iter().collect();
-        slots.take(0);
-        let then = slots.clone();
+        let mut arena: Arena<char> = ['a', 'b'].into_iter().collect();
+        arena.take(0);
+        let then = arena.clone();
         for c in ['g', 'h'] {
-            slots.add(c, "things", 9).unwrap();
+            arena.add(c, "things", 9).unwrap();
         }
-        let later = slots.clone();
-        slots.rewind(&then, |a, b, _| a == b);
-        let found = |slots: &Arena<char>| (slots.find(0, 1).copied(), slots.find(2, 0).copied());
-        assert_eq!(found(&slots), (Some('g'), Some('h')));
-        assert_eq!(slots.map(|c| *c), then);
+        let later = arena.clone();
+        arena.rewind(&then, |a, b, _| a == b);
+        let found = |arena: &Arena<char>| (arena.find(0, 1).copied(), arena.find(2, 0).copied());
+        assert_eq!(found(&arena), (Some('g'), Some('h')));
+        assert_eq!(arena.map(|c| *c), then);
         // Another value takes the index and the handle.
-        assert_eq!(again(&mut slots, 'i'), (0, false));
-        assert_eq!(found(&slots), (Some('i'), Some('h')));
-        assert_eq!(again(&mut slots, 'h'), (2, true));
+        assert_eq!(again(&mut arena, 'i'), (0, false));
+        assert_eq!(found(&arena), (Some('i'), Some('h')));
+        assert_eq!(again(&mut arena, 'h'), (2, true));
         // Both undone values can be brought back.
         for _ in 0..2 {
-            let other = slots.map(|c| *c);
-            slots.rewind(&later, |a, b, _| a == b);
-            assert_eq!(slots.map(|c| *c), later);
-            slots.rewind(&other, |a, b, _| a == b);
-            assert_eq!(found(&slots), (Some('i'), Some('h')));
+            let other = arena.map(|c| *c);
+            arena.rewind(&later, |a, b, _| a == b);
+            assert_eq!(arena.map(|c| *c), later);
+            arena.rewind(&other, |a, b, _| a == b);
+            assert_eq!(found(&arena), (Some('i'), Some('h')));
         }
         // A value that is used returns to the state; a value that is removed is gone.
-        slots.rewind(&then, |a, b, _| a == b);
-        assert!(slots.adopt(2) && !slots.adopt(2));
-        assert_eq!(slots.values, [(1, None), (0, Some('b')), (0, Some('h'))]);
-        assert!(slots.take(0).is_some());
-        slots.disown(|_| true);
-        assert_eq!(found(&slots), (None, Some('h')));
-        assert_eq!(again(&mut slots, 'j'), (0, false));
-        assert_eq!(slots.generation(0), 1);
+        arena.rewind(&then, |a, b, _| a == b);
+        assert!(arena.adopt(2) && !arena.adopt(2));
+        assert_eq!(arena.values, [(1, None), (0, Some('b')), (0, Some('h'))]);
+        assert!(arena.take(0).is_some());
+        arena.disown(|_| true);
+        assert_eq!(found(&arena), (None, Some('h')));
+        assert_eq!(again(&mut arena, 'j'), (0, false));
+        assert_eq!(arena.generation(0), 1);
     }
 }

@@ -158,7 +158,7 @@ mod tests {
 
     /// The calendar finds what a scan of all moments finds, in any order of calls, visits and waits.
     #[test]
-    fn a_calendar_finds_what_a_scan_finds() {
+    fn a_calendar_finds_the_entries_that_a_scan_finds() {
         let mut state = 1u32;
         let mut random = |below: u32| {
             state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);

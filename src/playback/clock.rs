@@ -2,7 +2,7 @@
 //!
 //! The clock counts how much time has passed, whatever the sign of the steps. An entry stores the clock of its last
 //! change, its anchor; from there its actions move at a constant rate until a clock that is known, too. All anchors are
-//! moved to the present when time turns around, so a difference of two clocks is a number of seconds of one sign.
+//! moved to the present when time reverses, so a difference of two clocks is a number of seconds of one sign.
 //!
 //! ```text
 //! tick       2^-48 s: differences are exact, so nothing depends on when a clock was started
@@ -45,7 +45,7 @@ pub(crate) struct Step {
     after: Clock,
     /// Length of the step in seconds, at least 0.
     pub seconds: f64,
-    /// True if the step visits all entries: it is a leap, or time turns around.
+    /// True if the step visits all entries: it is a leap, or time reverses.
     all: bool,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! entries  | anchor | weight | speed | wait | first action |        read by the frame: most layers play one action
-//! buckets  | further actions, linked oldest to youngest | warps |              one bucket per 64 entries
+//! further  | further actions, linked oldest to youngest | warps |              one `Further` per bucket of 64 entries
 //! calendar | Moment |                                               read in every step
 //! ```
 //!
@@ -17,9 +17,9 @@ use super::layer_state::{ACTIONS_PER_LAYER, LayerState};
 use super::linear_fade::LinearFade;
 use crate::simd::prefetch;
 
-mod bucket;
+mod further;
 
-use bucket::{Bucket, Warp};
+use further::{Further, Warp};
 
 /// Entries per bucket. Ranges of instances are split at multiples of this, so that each range owns its buckets.
 pub(super) const BUCKET: usize = 64;
@@ -48,7 +48,7 @@ pub(crate) struct Several;
 pub(crate) struct Entries {
     calendar: Calendar,
     entries: Vec<Entry>,
-    buckets: Vec<Bucket>,
+    further: Vec<Further>,
     /// True if few entries are expected to have further actions at once: see [`expect_few`](Self::expect_few).
     few: bool,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Entries {
 pub(crate) struct EntriesMut<'a> {
     pub calendar: CalendarMut<'a>,
     entries: &'a mut [Entry],
-    buckets: &'a mut [Bucket],
+    further: &'a mut [Further],
 }
 
 /// Makes room for `more` elements: at least an eighth of the length, since doubling would leave up to half of it
@@ -109,17 +109,17 @@ impl Entry {
 
 /// The actions of an entry, oldest first.
 #[inline(always)]
-fn actions<'a>(entry: &'a Entry, bucket: &'a Bucket) -> impl Iterator<Item = &'a Action> {
-    let more = |a: &&'a Action| bucket.more.get(usize::from(a.next()));
+fn actions<'a>(entry: &'a Entry, further: &'a Further) -> impl Iterator<Item = &'a Action> {
+    let more = |a: &&'a Action| further.more.get(usize::from(a.next()));
     std::iter::successors(entry.first(), more)
 }
 
-fn load(entry: &Entry, bucket: &Bucket, number: usize) -> LayerState {
+fn load(entry: &Entry, further: &Further, number: usize) -> LayerState {
     let mut layer = LayerState::new(entry.weight, entry.speed);
-    for action in actions(entry, bucket) {
+    for action in actions(entry, further) {
         layer.push(action.linked(LAST));
     }
-    for warp in bucket.warps.iter().filter(|w| usize::from(w.entry) == number) {
+    for warp in further.warps.iter().filter(|w| usize::from(w.entry) == number) {
         if let Some(a) = layer.find(warp.source) {
             layer.set_warp(a, warp.speed);
         }
@@ -130,13 +130,13 @@ fn load(entry: &Entry, bucket: &Bucket, number: usize) -> LayerState {
 impl EntriesMut<'_> {
     /// Splits the range at an entry: a multiple of [`BUCKET`], or the end.
     pub fn split_at(self, entry: usize) -> (Self, Self) {
-        let (entries, buckets) = (self.entries, self.buckets);
+        let (entries, further) = (self.entries, self.further);
         let entry = entry.min(entries.len());
         let calendar = self.calendar.split_at(entry);
         let entries = entries.split_at_mut(entry);
-        let buckets = buckets.split_at_mut(entry.div_ceil(BUCKET));
-        let part = |calendar, entries, buckets| Self { calendar, entries, buckets };
-        (part(calendar.0, entries.0, buckets.0), part(calendar.1, entries.1, buckets.1))
+        let further = further.split_at_mut(entry.div_ceil(BUCKET));
+        let part = |calendar, entries, further| Self { calendar, entries, further };
+        (part(calendar.0, entries.0, further.0), part(calendar.1, entries.1, further.1))
     }
 
     pub fn len(&self) -> usize {
@@ -151,7 +151,7 @@ impl EntriesMut<'_> {
     /// An entry and its actions, oldest first, as they stood at its anchor.
     pub fn get(&self, at: usize) -> (&Entry, impl Iterator<Item = &Action>) {
         let entry = &self.entries[at];
-        (entry, actions(entry, &self.buckets[at / BUCKET]))
+        (entry, actions(entry, &self.further[at / BUCKET]))
     }
 
     #[inline(always)]
@@ -162,7 +162,7 @@ impl EntriesMut<'_> {
     /// The state of an entry at its anchor, and the anchor.
     pub fn load(&self, at: usize) -> (LayerState, Moment) {
         let entry = &self.entries[at];
-        (load(entry, &self.buckets[at / BUCKET], at % BUCKET), entry.anchor)
+        (load(entry, &self.further[at / BUCKET], at % BUCKET), entry.anchor)
     }
 
     /// Updates an entry that plays one action, at a time when neither the layer's weight nor the action's speed
@@ -179,7 +179,7 @@ impl EntriesMut<'_> {
     ) -> bool {
         let entry = &mut self.entries[at];
         let plays_one = entry.first.plays() && entry.plays_one();
-        if !plays_one || entry.weight.running() || !self.buckets[at / BUCKET].warps.is_empty() {
+        if !plays_one || entry.weight.running() || !self.further[at / BUCKET].warps.is_empty() {
             return false;
         }
         let action = &mut entry.first;
@@ -209,32 +209,32 @@ impl EntriesMut<'_> {
 
     /// Stores an entry with its state at `anchor`.
     pub fn store(&mut self, at: usize, layer: &LayerState, anchor: Moment, wait: Wait) {
-        let (entry, bucket) = (&mut self.entries[at], &mut self.buckets[at / BUCKET]);
+        let (entry, further) = (&mut self.entries[at], &mut self.further[at / BUCKET]);
         (entry.anchor, entry.wait) = (anchor, wait);
         (entry.weight, entry.speed) = (layer.weight, layer.speed);
         // From the youngest on, since each action holds the index of the next one.
         let (mut spare, mut next) = (entry.first.next(), LAST);
         let actions = layer.actions();
         for action in actions.iter().skip(1).rev() {
-            let index = bucket.take(&mut spare);
-            bucket.more[usize::from(index)] = action.linked(next);
+            let index = further.take(&mut spare);
+            further.more[usize::from(index)] = action.linked(next);
             next = index;
         }
         let first = actions.first().copied();
         entry.first = first.map_or(Action::NOTHING, |first| first.linked(next));
-        bucket.release(spare);
+        further.release(spare);
         // The index in a bucket is below 64.
         let entry = (at % BUCKET) as u8;
-        if !bucket.warps.is_empty() {
-            bucket.warps.retain(|w| w.entry != entry);
+        if !further.warps.is_empty() {
+            further.warps.retain(|w| w.entry != entry);
         }
         for (a, action) in actions.iter().enumerate() {
             if let Some(speed) = layer.warp(a).copied() {
                 let source = action.source();
-                if bucket.warps.len() == bucket.warps.capacity() {
-                    bucket.warps.reserve_exact(bucket.warps.len().max(1));
+                if further.warps.len() == further.warps.capacity() {
+                    further.warps.reserve_exact(further.warps.len().max(1));
                 }
-                bucket.warps.push(Warp { entry, source, speed });
+                further.warps.push(Warp { entry, source, speed });
             }
         }
     }
@@ -243,7 +243,7 @@ impl EntriesMut<'_> {
 impl Entries {
     /// Makes room for `more` entries.
     pub fn reserve(&mut self, more: usize) {
-        make_room(&mut self.buckets, more.div_ceil(BUCKET));
+        make_room(&mut self.further, more.div_ceil(BUCKET));
         self.calendar.reserve(more);
         make_room(&mut self.entries, more);
     }
@@ -251,8 +251,8 @@ impl Entries {
     /// Appends an entry that plays nothing.
     pub fn push(&mut self) {
         if self.entries.len().is_multiple_of(BUCKET) {
-            make_room(&mut self.buckets, 1);
-            self.buckets.push(Bucket::EMPTY);
+            make_room(&mut self.further, 1);
+            self.further.push(Further::EMPTY);
         }
         make_room(&mut self.entries, 1);
         self.calendar.push();
@@ -260,8 +260,8 @@ impl Entries {
     }
 
     pub fn stored(&self, at: usize) -> Stored {
-        let (entry, bucket) = (&self.entries[at], &self.buckets[at / BUCKET]);
-        (load(entry, bucket, at % BUCKET), entry.anchor, entry.wait)
+        let (entry, further) = (&self.entries[at], &self.further[at / BUCKET]);
+        (load(entry, further, at % BUCKET), entry.anchor, entry.wait)
     }
 
     /// Whether an entry plays the same as the other's: with equal anchors if `anchored`, else comparing the states at
@@ -291,7 +291,7 @@ impl Entries {
         EntriesMut {
             calendar: self.calendar.all(),
             entries: &mut self.entries,
-            buckets: &mut self.buckets,
+            further: &mut self.further,
         }
     }
 
@@ -303,7 +303,7 @@ impl Entries {
     /// The actions of an entry at its anchor, oldest first.
     #[inline(always)]
     pub fn actions(&self, at: usize) -> impl Iterator<Item = &Action> {
-        actions(&self.entries[at], &self.buckets[at / BUCKET])
+        actions(&self.entries[at], &self.further[at / BUCKET])
     }
 
     /// The only action of an entry with a weight, if it and the entry have their full weights; `Ok(None)` if none has a
@@ -315,12 +315,19 @@ impl Entries {
         if entry.weight.is_silent() {
             return Ok(None);
         }
-        let mut sole = None;
-        for action in self.actions(at).filter(|a| !a.weight.is_silent()) {
-            if sole.is_some() || !(action.weight.is_whole() && entry.weight.is_whole()) {
-                return Err(Several);
+        let (mut sole, mut next) = (None, entry.first());
+        while let Some(action) = next {
+            if !action.weight.is_silent() {
+                if sole.is_some() || !(action.weight.is_whole() && entry.weight.is_whole()) {
+                    return Err(Several);
+                }
+                sole = Some(action);
             }
-            sole = Some(action);
+            // Most entries play one action: their further ones are not read.
+            next = match action.next() {
+                LAST => None,
+                more => self.further[at / BUCKET].more.get(usize::from(more)),
+            };
         }
         Ok(sole)
     }
@@ -331,8 +338,8 @@ impl Entries {
 
     /// The state of an entry at a clock; at its anchor if that is `None`.
     pub fn at(&self, at: usize, clock: Option<Clock>) -> LayerState {
-        let (entry, bucket) = (&self.entries[at], &self.buckets[at / BUCKET]);
-        let mut layer = load(entry, bucket, at % BUCKET);
+        let (entry, further) = (&self.entries[at], &self.further[at / BUCKET]);
+        let mut layer = load(entry, further, at % BUCKET);
         layer.glide(clock.map_or(0.0, |clock| entry.since(clock)));
         layer
     }
@@ -362,15 +369,15 @@ impl Entries {
     /// Makes room in all buckets if this is the first further action or the first warp, so that later ones need not
     /// allocate in any bucket.
     fn make_first_room(&mut self, at: usize, actions: bool, warps: bool) {
-        let bucket = &self.buckets[at / BUCKET];
+        let further = &self.further[at / BUCKET];
         let (actions, warps) =
-            (actions && bucket.more.capacity() == 0, warps && bucket.warps.capacity() == 0);
+            (actions && further.more.capacity() == 0, warps && further.warps.capacity() == 0);
         if actions || warps {
             let mut left = self.entries.len();
-            for bucket in &mut self.buckets {
+            for further in &mut self.further {
                 let entries = left.min(BUCKET);
                 let room = if self.few { entries.div_ceil(4) } else { entries };
-                bucket.make_first_room(room, actions, warps);
+                further.make_first_room(room, actions, warps);
                 left = left.saturating_sub(BUCKET);
             }
         }

@@ -285,44 +285,39 @@ impl Debug for InstanceId {
     }
 }
 
-macro_rules! handle {
-    ($name:ident, $text:literal) => {
-        impl $name {
-            pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
-                Self { owner, index, generation }
-            }
-
-            /// The handle as a number, for files and other languages.
-            ///
-            /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
-            /// (16 bits).
-            pub fn to_bits(self) -> u64 {
-                let at = u64::from(self.index) << 16 | u64::from(self.generation);
-                u64::from(self.owner.bits()) << 32 | at
-            }
-
-            /// The handle with these bits; `None` if no handle of this kind has them.
-            pub fn from_bits(bits: u64) -> Option<Self> {
-                let (index, generation) = ((bits >> 16) as u16, bits as u16);
-                let known = index != NO_CLIP && generation != RETIRED;
-                let owner = Owner::from_bits((bits >> 32) as u32).filter(|_| known)?;
-                Some(Self::new(owner, index, generation))
-            }
-        }
-
-        /// Writes the kind, the index, and the rig or "a mixer".
-        impl Display for $name {
-            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-                write!(f, concat!($text, " {} of {}"), self.index, self.owner)
-            }
-        }
-    };
+/// A clip's or blend space's handle as a number.
+fn bits_of(owner: Owner, index: u16, generation: u16) -> u64 {
+    let at = u64::from(index) << 16 | u64::from(generation);
+    u64::from(owner.bits()) << 32 | at
 }
 
-handle!(ClipId, "clip");
-handle!(BlendSpaceId, "blend space");
+/// Owner, index and generation of a number; `None` if no handle of a clip or blend space has them.
+fn parts_of(bits: u64) -> Option<(Owner, u16, u16)> {
+    let (index, generation) = ((bits >> 16) as u16, bits as u16);
+    let known = index != NO_CLIP && generation != RETIRED;
+    let owner = Owner::from_bits((bits >> 32) as u32).filter(|_| known)?;
+    Some((owner, index, generation))
+}
 
 impl ClipId {
+    pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
+        Self { owner, index, generation }
+    }
+
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+    /// (16 bits).
+    pub fn to_bits(self) -> u64 {
+        bits_of(self.owner, self.index, self.generation)
+    }
+
+    /// The handle with these bits; `None` if no handle of this kind has them.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let (owner, index, generation) = parts_of(bits)?;
+        Some(Self::new(owner, index, generation))
+    }
+
     /// The rig of the clip; `None` for a clip of a mixer.
     pub fn rig(self) -> Option<RigId> {
         self.owner.crowd_rig()
@@ -335,12 +330,44 @@ impl ClipId {
 }
 
 impl BlendSpaceId {
+    pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
+        Self { owner, index, generation }
+    }
+
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+    /// (16 bits).
+    pub fn to_bits(self) -> u64 {
+        bits_of(self.owner, self.index, self.generation)
+    }
+
+    /// The handle with these bits; `None` if no handle of this kind has them.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let (owner, index, generation) = parts_of(bits)?;
+        Some(Self::new(owner, index, generation))
+    }
+
     pub(super) fn rig(self) -> Option<RigId> {
         self.owner.crowd_rig()
     }
 
     pub(super) fn index(self) -> usize {
         usize::from(self.index)
+    }
+}
+
+/// `clip 1 of rig 0`, or "of a mixer".
+impl Display for ClipId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "clip {} of {}", self.index, self.owner)
+    }
+}
+
+/// `blend space 1 of rig 0`, or "of a mixer".
+impl Display for BlendSpaceId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "blend space {} of {}", self.index, self.owner)
     }
 }
 

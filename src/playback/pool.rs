@@ -164,7 +164,7 @@ impl Pool {
 
     /// The instances that are alive, by index.
     pub fn instances(&self) -> impl Iterator<Item = InstanceId> {
-        let alive = self.state.arrays().0.iter().enumerate().filter(|a| *a.1);
+        let alive = self.state.alive().iter().enumerate().filter(|a| *a.1);
         alive.map(|(index, _)| self.instance_id(index))
     }
 

@@ -54,9 +54,22 @@ impl State {
         self.alive.len() - self.free.len() - self.retired
     }
 
-    /// Which instances are alive and which visible, their world transforms and their speeds.
-    pub fn arrays(&self) -> (&[bool], &[bool], &[Affine3x4], &[f32]) {
-        (&self.alive, &self.visible, &self.world, &self.speed)
+    /// By index, whether an instance is alive.
+    pub fn alive(&self) -> &[bool] {
+        &self.alive
+    }
+
+    /// By index, whether an instance is visible.
+    pub fn visible(&self) -> &[bool] {
+        &self.visible
+    }
+
+    pub fn worlds(&self) -> &[Affine3x4] {
+        &self.world
+    }
+
+    pub fn speeds(&self) -> &[f32] {
+        &self.speed
     }
 
     /// Whether a handle's instance is alive.

@@ -4,7 +4,7 @@ use super::Rig;
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Values derived from a rig, at most one of each type. They live as long as the rig or whoever holds them.
+/// Values derived from a rig, at most one of each type. They live as long as the rig or a holder of one.
 ///
 /// A look-up takes a lock, so a user looks up once and keeps the value.
 #[derive(Debug, Default)]

@@ -79,7 +79,7 @@ pub struct Rig {
     pub(crate) clip_bounds: Vec<Option<ClipBounds>>,
     /// The checksum of the table of the file that states the bounds.
     pub(crate) bounds_file: Option<u64>,
-    /// Tables that whoever evaluates keeps with the rig.
+    /// Tables that evaluation makes and keeps with the rig, by type.
     pub(crate) derived: derived::Derived,
     pub(crate) layouts: layouts::Layouts,
     pub(crate) measures: measured::Measures,

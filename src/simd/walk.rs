@@ -63,7 +63,7 @@ pub(crate) struct Walk {
 pub(crate) struct WalkConstants {
     /// The id of the walk that they are laid out for; [`NO_WALK`] if their number differs from what it needs.
     walk: u64,
-    /// Rows, strided like the locals, so that one form of address serves both. Empty if the common ones hold.
+    /// Rows in triples, strided like the locals, so that one form of address serves both. Empty if the common ones hold.
     constants: Vec<[f32; 4]>,
     /// Inverse binds of the spans with `own`, one span after another.
     binds: Vec<Rows>,

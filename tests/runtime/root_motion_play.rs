@@ -473,7 +473,7 @@ fn a_layer_that_fades_goes_as_far_in_one_step_as_in_many() {
 }
 
 #[test]
-fn who_would_walk_out_of_the_world_stays() {
+fn root_motion_does_not_leave_the_world() {
     let (mut crowd, id, all) = crowd(1);
     crowd.apply_root_motion(id, true).unwrap();
     let walk = clip(&crowd, id, "walk");

@@ -198,7 +198,7 @@ fn scales_vary_by_shares() {
 
 /// The anchor is a joint that no clip scales, and what a small armature does is as much as what a large one does.
 #[test]
-fn anchors_are_the_same_whatever_the_armatures_scale() {
+fn anchors_are_the_same_at_any_scale_of_the_armature() {
     let anchor = |scale: f32, growth: f32| {
         let mut raw = below_armature(&chain::raw(), scale.into());
         let armature = raw.nodes.len() - 1;

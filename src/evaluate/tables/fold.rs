@@ -23,12 +23,12 @@ impl Fold {
         let (parents, lane_of) = (skeleton.parents(), skeleton.lane_of());
         let local = |joint: usize| constants.local(usize::from(lane_of[joint]));
         let count = skeleton.len();
-        let mut product = vec![DAffine3::IDENTITY; count];
+        let mut chains = vec![DAffine3::IDENTITY; count];
         for joint in 0..count {
             if usize::from(topology.anchor[joint]) == joint + 1 {
                 continue;
             }
-            product[joint] = match product.get(usize::from(parents[joint])) {
+            chains[joint] = match chains.get(usize::from(parents[joint])) {
                 Some(above) => *above * local(joint),
                 None => local(joint),
             };
@@ -44,7 +44,7 @@ impl Fold {
             for (&joint, bind) in skin.joints().iter().zip(skin.inverse_bind()) {
                 let product = match joint {
                     NO_JOINT => wide(bind),
-                    _ => product[usize::from(joint)] * wide(bind),
+                    _ => chains[usize::from(joint)] * wide(bind),
                 };
                 binds.push(rows(product, anchored(joint)));
             }
@@ -54,7 +54,7 @@ impl Fold {
             locals.map(|&j| rows(local(usize::from(j)), frames.above(j.into()))).collect();
         let products = topology.unslotted.iter();
         let products =
-            products.map(|&j| Affine3x4 { rows: rows(product[usize::from(j)], anchored(j)) });
+            products.map(|&j| Affine3x4 { rows: rows(chains[usize::from(j)], anchored(j)) });
         Self { walk: topology.walk.constants(&locals, binds), products: products.collect() }
     }
 }

@@ -155,7 +155,7 @@ fn bind(inverse: &Affine3x4) -> Option<Affine3x4> {
 pub(crate) struct Programs([OnceLock<Box<RigProgram>>; 3]);
 
 impl Programs {
-    /// The programs of a rig. A look-up: whoever evaluates keeps them.
+    /// The programs of a rig. A look-up: callers keep them.
     pub fn of(rig: &Rig) -> Arc<Self> {
         rig.derived()
     }

@@ -12,7 +12,7 @@ fn action(clip: u16) -> Action {
 
 /// Actions that come and go in any order are those of a plain list, and freed elements are used again.
 #[test]
-fn entries_hold_what_was_stored() {
+fn entries_hold_the_stored_layers() {
     let mut entries = Entries::default();
     (0..200).for_each(|_| entries.push());
     let clock = Clock::default();
@@ -52,7 +52,7 @@ fn entries_hold_what_was_stored() {
         }
     }
     let more: usize = lists.iter().map(|l| l.len().saturating_sub(1)).sum();
-    let elements: usize = entries.buckets.iter().map(|b| b.more.len()).sum();
+    let elements: usize = entries.further.iter().map(|f| f.more.len()).sum();
     assert!(elements <= 3 * 200 && more <= elements);
     assert_eq!(entries.all_actions().count(), lists.concat().len());
     assert!(entries.clone() == entries);
@@ -68,7 +68,7 @@ fn crossfades_make_room_for_all() {
     layer.push(action(1));
     layer.push(action(2));
     entries.store(0, &layer, clock);
-    let room = |b: &Bucket| b.more.capacity();
-    assert!(entries.buckets.iter().map(room).eq([64, 36]));
+    let room = |f: &Further| f.more.capacity();
+    assert!(entries.further.iter().map(room).eq([64, 36]));
     assert!(size_of::<Entry>() <= 112);
 }

@@ -67,8 +67,8 @@ impl Pool {
         Some((action.members().0, time as f32))
     }
 
-    /// The clip whose palette an instance can share, if its rate is constant until a call changes it or time turns
-    /// around.
+    /// The clip whose palette an instance can share, if its rate is constant until a call changes it or time
+    /// reverses.
     pub fn plays_steadily(&self, index: usize) -> Option<Steady> {
         let Some((at, action)) = self.shareable(index)? else {
             return Some(Steady { clip: NO_CLIP, share: 0.0, rate: 0.0 });

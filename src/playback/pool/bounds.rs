@@ -50,7 +50,7 @@ pub(crate) struct PoolBounds {
     /// Distances of vertices, by the number of additive actions that play.
     far: Vec<Far>,
     /// True if the anchor of a blend may lie outside the box of its clips' anchors.
-    turning: bool,
+    anchor_escapes: bool,
     /// The largest [`ClipBounds::morph`] of all clips and the rest pose.
     morph: f32,
     /// Largest displacement of a vertex by the morph weights of one additive action.
@@ -106,10 +106,10 @@ impl PoolBounds {
         };
         let mut clips = Vec::new();
         let mut extremes = Extremes::of_rest(skeleton);
-        let mut turning = false;
+        let mut anchor_escapes = false;
         for (index, clip) in library.clips().iter() {
             extremes.add(skeleton, clip);
-            turning |= reach.turning(skeleton, clip).is_some();
+            anchor_escapes |= reach.turning(skeleton, clip).is_some();
             clips.resize(usize::from(index), None);
             let measured = known(index, clip).unwrap_or_else(|| {
                 let stated = rig.stated_bounds(usize::from(index), clip);
@@ -134,7 +134,7 @@ impl PoolBounds {
             weights.any(|w| Some(w) != first)
         };
         // Joints with different weights may come from different clips.
-        turning |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
+        anchor_escapes |= layers.clone().filter_map(|l| l.mask.as_ref()).any(uneven);
         let additive = match library.clips().iter().any(|(_, c)| c.kind() == ClipKind::Additive) {
             true => layers.filter(|l| l.additive).count() * ACTIONS_PER_LAYER * 2,
             false => 0,
@@ -163,7 +163,7 @@ impl PoolBounds {
             rest,
             clips,
             far: (0..=most).map(far).collect(),
-            turning,
+            anchor_escapes,
             morph,
             added_morph,
             chain,
@@ -192,19 +192,19 @@ impl PoolBounds {
     fn between(&self, play: &Play, overrides: &[LocalOverride]) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
         let (mut offsets, mut stretch) = (0.0, 1.0f64);
-        let mut turning = self.turning || play.unknown;
+        let mut anchor_escapes = self.anchor_escapes || play.unknown;
         for o in overrides {
             let joint = usize::from(o.joint);
             let [length, scale] = self.offsets.get(joint).copied().unwrap_or([0.0, 1.0]);
             let offset = f64::from(o.local.translation().length());
             offsets += (offset - length).max(0.0);
             stretch *= (o.local.stretch_bound() / scale).max(1.0);
-            turning |= self.chain.contains(&o.joint);
+            anchor_escapes |= self.chain.contains(&o.joint);
         }
         let more = self.scale * offsets;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
         let around = |distance: f64| (distance + more + morph) * stretch * ROUNDING;
-        let anchor = Sphere::around(&play.anchors).filter(|_| !turning);
+        let anchor = Sphere::around(&play.anchors).filter(|_| !anchor_escapes);
         let sphere = match anchor {
             Some(anchor) => Sphere {
                 center: anchor.center,

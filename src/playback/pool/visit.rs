@@ -82,7 +82,7 @@ impl Pool {
     /// Prefetches a part of what an instance reads of the clips that it plays.
     #[inline(always)]
     pub fn prefetch_clips(&self, index: usize, step: Step, sources: Sources<'_>, other: bool) {
-        // Only the tables are others if a clip plays alone.
+        // `alone` matters to `Step::Tables` only.
         let alone = matches!(step, Step::Tables) && self.sole(index).is_ok();
         self.visit(index, &mut Prefetch { sources, step, alone, other });
     }

@@ -24,7 +24,8 @@ pub(crate) enum WalkError {
     Rows { rows: usize, binds: usize },
 }
 
-/// The number of rows that constants take: triples of rows of `stride` matrices, the last one filled up.
+/// The number of rows that constants take, in triples: the first rows of `stride` matrices, then their second rows, then
+/// their third rows. The last triple is filled up.
 pub(super) fn constant_rows(constants: usize, stride: usize) -> usize {
     constants.next_multiple_of(stride) * 3
 }
@@ -47,8 +48,7 @@ pub(super) fn check_local(
             if n >= constants {
                 return Err(WalkError::Constant { step, constant: *constant, constants });
             }
-            // Triples of rows of `stride` matrices, the last one filled up: the triple of a constant
-            // that exists is there as a whole, so the row two strides further is.
+            // Triples are stored as a whole, so the row two strides further exists.
             *constant = (n / stride * 3 * stride + n % stride) as u32;
             Ok(())
         }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const MODELS: usize = 3;
 const BINDS: usize = 4;
 const CONSTANTS: usize = 2;
-/// Rows, matrices and triples beyond those that a walk may write.
+/// Elements of each buffer beyond those that a walk may write.
 const GUARD: usize = 64;
 const UNTOUCHED: f32 = 777.0;
 
@@ -39,12 +39,12 @@ fn step(local: Local, parent: u16, model: u16, rows: u16) -> Step {
     Step { local, parent, model, rows, chained: false }
 }
 
-/// Two triples of locals.
+/// The rows of two triples of locals: of 2 × `stride` matrices.
 fn locals_of(stride: usize) -> usize {
     6 * stride
 }
 
-/// The last matrix of two triples, a constant below it, and rows of the first step's model matrix.
+/// The last matrix of the two triples, a constant below it, and rows of the first step's model matrix.
 fn steps(stride: usize) -> Vec<Step> {
     vec![
         step(Local::Moving(4 * stride as u32 - 1), 0, 1, 1),
@@ -297,7 +297,7 @@ fn constants_that_do_not_exist_are_refused() {
             assert_eq!(found, wanted, "constant {constant}, stride {stride}");
         }
     }
-    // The last of three triples of constants: its rows end the store.
+    // The last of 12 constants, in three triples of 4: its rows end the store.
     let steps = vec![step(Local::Constant(11), 0, 0, 0)];
     let walk = Walk::new(steps, (12, 0), (0, 4), 1).unwrap();
     let [Step { local, .. }] = walk.steps[..] else { panic!("{:?}", walk.steps) };

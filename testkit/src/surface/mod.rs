@@ -1,7 +1,8 @@
 //! The public surface of a crate as text, listed from its sources with all features on.
 //!
 //! [`read`] takes the files of a folder, [`page`] makes the page. An item belongs to the surface if a path of public
-//! modules and public `use`s leads to it. Macros are not expanded: what they make is not listed.
+//! modules and public `use`s leads to it. Macros are not expanded: a `macro_rules!` that makes public functions or types
+//! fails the listing, and traits that macros implement are not listed.
 
 mod entries;
 mod print;
@@ -72,7 +73,7 @@ pub fn page(name: &str, renewal: &str, files: &Files) -> String {
          An item stands in the room of its shortest path; `also` gives its other paths.\n\
          A feature that it needs stands in brackets.\n\
          `..` stands for private fields, and for fields and variants that may be added.\n\
-         `impl` lists the traits implemented by hand.\n\n\
+         `impl` lists the traits implemented by hand, not by a derive or another macro.\n\n\
          | room | types | of these errors | methods | functions | constants |\n\
          |---|---|---|---|---|---|\n\
          {table}{listings}"

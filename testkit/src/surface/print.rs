@@ -1,7 +1,7 @@
 //! Syntax trees as short text.
 
 use super::sources::is_public;
-use syn::{Attribute, Fields, FnArg, GenericParam, Generics, Item, Signature};
+use syn::{Attribute, Field, Fields, FnArg, GenericParam, Generics, Item, Signature, Variant};
 
 /// Tokens with the spaces that rustfmt would leave. Paths within the crate keep their last segment: a signature reads
 /// the same however its file imports a type.
@@ -69,9 +69,13 @@ pub fn headline(item: &Item, path: &[String]) -> String {
         format!("{kind} {name}{}{rest}{}", params(of), bounds(of))
     };
     match item {
-        Item::Struct(i) => typed("struct", &i.generics, fields(&i.fields, is_open(&i.attrs))),
+        Item::Struct(i) => {
+            typed("struct", &i.generics, fields(&i.fields, false, is_open(&i.attrs)))
+        }
         Item::Enum(i) => {
-            let variants = i.variants.iter().map(|v| v.ident.to_string()).collect();
+            let variant =
+                |v: &Variant| v.ident.to_string() + &fields(&v.fields, true, is_open(&v.attrs));
+            let variants = i.variants.iter().map(variant).collect();
             typed("enum", &i.generics, braced(variants, is_open(&i.attrs)))
         }
         Item::Union(i) => typed("union", &i.generics, String::new()),
@@ -127,9 +131,9 @@ fn prefixed(text: String) -> String {
     if text.is_empty() { text } else { format!(" {text}") }
 }
 
-/// The public fields of a struct: names, or types where they have none.
-fn fields(fields: &Fields, open: bool) -> String {
-    let public: Vec<_> = fields.iter().filter(|f| is_public(&f.vis)).collect();
+/// The public fields of a struct or all fields of a variant, with their types.
+fn fields(fields: &Fields, all: bool, open: bool) -> String {
+    let public: Vec<_> = fields.iter().filter(|f| all || is_public(&f.vis)).collect();
     let open = open || public.len() < fields.len();
     match fields {
         _ if public.is_empty() => String::new(),
@@ -137,11 +141,14 @@ fn fields(fields: &Fields, open: bool) -> String {
             let types: Vec<_> = public.iter().map(|f| compact(&f.ty)).collect();
             format!("({}{})", types.join(", "), if open { ", .." } else { "" })
         }
-        _ => braced(public.iter().flat_map(|f| &f.ident).map(|n| n.to_string()).collect(), open),
+        _ => {
+            let field = |f: &&Field| Some(format!("{}: {}", f.ident.as_ref()?, compact(&f.ty)));
+            braced(public.iter().filter_map(field).collect(), open)
+        }
     }
 }
 
-/// Names in braces; `..` stands for others.
+/// Fields or variants in braces; `..` stands for others.
 fn braced(mut names: Vec<String>, open: bool) -> String {
     if open {
         names.push("..".into());

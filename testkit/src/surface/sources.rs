@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Item, ItemImpl, Meta, Token, UseTree, Visibility};
+use syn::{Attribute, Item, ItemImpl, ItemMacro, Meta, Token, UseTree, Visibility};
 
 /// Texts by path from the folder of `lib.rs`, with `/` between names.
 pub type Files = BTreeMap<String, String>;
@@ -90,6 +90,7 @@ impl Sources {
         let (path, above) = (module.path.clone(), module.marks.clone());
         self.modules.push(module);
         for item in items {
+            refuse_macro(&item, &path);
             let Some((ident, attrs, vis)) = head(&item) else {
                 continue;
             };
@@ -251,6 +252,15 @@ fn parse(files: &Files, path: &str) -> Option<Vec<Item>> {
     let text = files.get(path)?;
     let file = syn::parse_file(text).unwrap_or_else(|e| panic!("{path}: {e}"));
     Some(file.items)
+}
+
+/// Fails on a macro with a bare `pub` in its body: it makes public items, which the listing would lack.
+fn refuse_macro(item: &Item, module: &[String]) {
+    let Item::Macro(ItemMacro { ident: Some(name), mac, .. }) = item else { return };
+    let text = super::print::compact(&mac.tokens).replace("pub(", "");
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let at = module.join("::");
+    assert!(words.all(|word| word != "pub"), "{at}: {name}! makes public items; write them out");
 }
 
 /// The name of an item, its attributes and its visibility; those of an `impl` and a `use` have no name.

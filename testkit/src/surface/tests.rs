@@ -30,7 +30,7 @@ fn items_of_private_modules_stand_at_their_public_paths() {
     ];
     assert_eq!(
         listing(&files),
-        "\n## a\nstruct Shown\nstruct Thing { x, .. } also b::Other, b::Thing\n"
+        "\n## a\nstruct Shown\nstruct Thing { x: u8, .. } also b::Other, b::Thing\n"
     );
 }
 
@@ -121,6 +121,25 @@ fn counts_tell_errors_methods_functions_and_constants() {
         "\n## a\nerror enum E { A, .. }\nerror struct F\n    const D: u8\n    fn g()\n    impl Error, P\n\
          type I = u8\ntrait P: Send\n    fn p(&self)\nfn f()\nconst C: u8\n"
     );
+}
+
+#[test]
+fn fields_and_variants_have_their_types() {
+    let text = "pub mod a { pub struct S<'a> { pub names: &'a [Option<u8>], pub(crate) own: u8 }
+        pub enum E { Unit, Two(u8, crate::a::S<'static>), Named { n: [f32; 3] } } }";
+    assert_eq!(
+        listing(&[("lib.rs", text)]),
+        "\n## a\nenum E { Unit, Two(u8, S<'static>), Named { n: [f32; 3] } }\n\
+         struct S<'a> { names: &'a [Option<u8>], .. }\n"
+    );
+}
+
+#[test]
+#[should_panic = "a: make! makes public items"]
+fn macros_that_make_public_items_are_refused() {
+    let text = "pub mod a { macro_rules! own { ($n:ident) => { pub(crate) fn $n() {} } }
+        macro_rules! make { ($n:ident) => { impl $n { pub fn f() {} } } } }";
+    listing(&[("lib.rs", text)]);
 }
 
 #[test]

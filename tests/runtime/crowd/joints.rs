@@ -149,7 +149,7 @@ fn watched_joints_are_those_asked_for() {
 }
 
 #[test]
-fn who_is_not_evaluated_keeps_what_was_watched() {
+fn instances_that_are_not_evaluated_keep_their_watched_joints() {
     let Cast { mut crowd, rig, all, .. } = cast(&two_skins(), 3);
     let mut buffer = BoneBuffer::new();
     // Watched after a frame: nothing is known yet.

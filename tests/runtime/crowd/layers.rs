@@ -113,7 +113,7 @@ fn additive_weights_that_sum_to_nothing_count() {
 }
 
 #[test]
-fn the_faintest_gives_way_whatever_its_sign() {
+fn a_full_layer_evicts_the_action_whose_weight_is_nearest_to_zero() {
     let (mut crowd, id, i, [clip, _]) = added(Fill::Rest);
     let clips = [0; 5].map(|_| crowd.add_clip(id, clip.clone()).unwrap());
     let mut player = crowd.player(i).unwrap();

@@ -1,5 +1,5 @@
 //! What is listened to changes which events there are, and nothing else: no bit of a time, a fade, a pose, a world
-//! transform or a root motion. Nor does it matter which entries a step visits, or who is evaluated.
+//! transform or a root motion. Nor does it matter which entries a step visits, or which instances are evaluated.
 
 use super::walker;
 use phalanx::crowd::{BoneBuffer, Crowd, LoopMode, PlayOptions};

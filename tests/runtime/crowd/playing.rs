@@ -44,7 +44,7 @@ fn plays_fades_and_stops() {
 }
 
 #[test]
-fn fades_end_whatever_the_step() {
+fn fades_end_in_steps_backwards() {
     let mut crowd = Crowd::new();
     let id = crowd.add_rig(rig()).unwrap();
     let [a, b] = ["a", "b"].map(|n| crowd.clip_named(id, n).unwrap());

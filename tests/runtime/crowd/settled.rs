@@ -80,7 +80,7 @@ fn only_visible_instances_are_evaluated() {
 }
 
 #[test]
-fn who_comes_and_goes_is_seen() {
+fn spawned_and_despawned_instances_change_the_rows() {
     let mut s = Settled::new();
     s.crowd.despawn(s.all[0]).unwrap();
     s.shows(&[0.2, 0.3, 0.4]);

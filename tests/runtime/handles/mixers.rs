@@ -7,7 +7,7 @@ use phalanx::playback::{BlendSpaceId, ClipId, Mixer, PlayOptions, PlaybackError,
 /// The structure hashes of the first two end in ffff, which once meant "no clip": the second member of a
 /// blend space was dropped, and the first one's phase taken for seconds.
 #[test]
-fn a_blend_space_has_two_members_whatever_the_skeleton_is_called() {
+fn a_blend_space_has_two_members_for_any_name_of_the_skeleton() {
     for (name, ends) in [("Bone36229", true), ("Bone95828", true), ("Bone", false)] {
         let rig = one_joint(name);
         let hash = rig.skeleton().structure_hash();
@@ -78,7 +78,7 @@ fn clips_of_mixers_of_one_skeleton_are_interchangeable() {
 
 /// Whatever a skeleton's hash is, no handle looks like a crowd's, and all come back from their numbers.
 #[test]
-fn handles_of_mixers_are_known_as_such_whatever_the_skeleton_is_called() {
+fn handles_of_mixers_are_known_as_such_for_any_name_of_the_skeleton() {
     let instances: Vec<InstanceId> = (0..32)
         .map(|n| {
             let mut mixer = Mixer::new(one_joint(&format!("joint{n}"))).unwrap();

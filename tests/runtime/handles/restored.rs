@@ -77,7 +77,7 @@ fn a_replay_gives_the_same_handles() {
 
 /// A handle given out after the snapshot is unknown at first, and then what the replay puts there.
 #[test]
-fn a_handle_of_the_undone_time_names_what_the_replay_spawns() {
+fn a_handle_of_the_undone_time_names_the_instance_that_the_replay_spawns() {
     let rig = one_joint("joint");
     let (mut crowd, own) = crowd(3, &rig);
     let saved = crowd.snapshot();

@@ -24,7 +24,7 @@ fn warping() -> (Mixer, ClipId, ClipId) {
 }
 
 #[test]
-fn a_fade_to_what_is_paused_has_it_go_on() {
+fn a_fade_to_a_paused_action_resumes_it() {
     let (mut mixer, x) = playing(&PlayOptions::default());
     let options = PlayOptions::default();
     mixer.advance(0.25).unwrap();
@@ -42,7 +42,7 @@ fn a_fade_to_what_is_paused_has_it_go_on() {
 }
 
 #[test]
-fn a_fade_to_what_has_finished_starts_it_again() {
+fn a_fade_to_a_finished_clip_starts_it_again() {
     let once = PlayOptions { loop_mode: LoopMode::Once, ..PlayOptions::default() };
     let (mut mixer, x) = playing(&once);
     mixer.advance(2.0).unwrap();

@@ -162,7 +162,7 @@ fn turning_and_backwards_a_blend_space_sounds_each_step_once() {
 
 /// Out of step, the steps of the clip that leads alone are heard: by weights computed here, for steps of any length.
 #[test]
-fn the_length_of_steps_does_not_change_who_leads() {
+fn the_length_of_steps_does_not_change_the_leading_clip() {
     let mut state = 7u32;
     let mut random = || {
         state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
@@ -269,7 +269,7 @@ fn what_stands_still_leads_nothing() {
 }
 
 #[test]
-fn crowds_lead_as_mixers_do_whatever_is_listened_to() {
+fn crowds_and_mixers_lead_alike_under_any_event_filter() {
     let (mut mixer, walk, run, _) = gaits();
     let clips = [walk, run].map(|clip| mixer.clip(clip).unwrap().clone());
     let mut crowds =

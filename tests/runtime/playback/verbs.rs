@@ -347,7 +347,7 @@ fn repeated_calls_change_nothing() {
 }
 
 #[test]
-fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
+fn a_full_layer_refuses_add_and_evicts_for_play() {
     for on in EVERYWHERE {
         let mut stage = Stage::new(on);
         let clip = match on {
@@ -380,7 +380,7 @@ fn a_full_layer_refuses_what_is_added_and_evicts_for_what_is_played() {
 
 /// The loop mode and the number of passes apply from the clip time reached; the same ones change nothing.
 #[test]
-fn loops_and_warps_of_what_goes_on() {
+fn loops_and_warps_of_actions_that_go_on() {
     let mut mixer = Mixer::new(rig()).unwrap();
     let [x, z] = ["x", "z"].map(|name| mixer.clip_named(name).unwrap());
     let mut options = PlayOptions { loop_mode: LoopMode::PingPong, ..PlayOptions::default() };

@@ -192,7 +192,7 @@ fn align_zero_is_one() {
     assert!(go(&mut crowd, 1) < 10);
 }
 
-/// A frame that was scheduled and never written has updated nobody.
+/// A frame that was scheduled and never written has updated no instance.
 #[test]
 fn ages_count_from_the_last_written_frame() {
     let (mut crowd, all, ..) = chains(20);

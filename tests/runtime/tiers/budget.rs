@@ -1,10 +1,10 @@
-//! Budgets: who waits, and for how long.
+//! Budgets: which instances wait, and for how long.
 
 use super::{DT, camera, chains, every, palettes, shared};
 use phalanx::crowd::{BoneBuffer, Crowd, PlayOptions, Tiers, View};
 
 #[test]
-fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
+fn a_budget_is_kept_and_no_instance_waits_longer_than_the_greatest_age() {
     let (mut crowd, all, id, _) = chains(600);
     crowd.set_tiers(Some(Tiers { max_age: 12, ..every(2, false) })).unwrap();
     // Some are important, most are not.
@@ -32,7 +32,7 @@ fn a_budget_is_kept_and_nobody_waits_longer_than_the_greatest_age() {
 }
 
 #[test]
-fn who_comes_or_is_changed_by_a_call_does_not_wait() {
+fn new_and_changed_instances_do_not_wait() {
     let (mut crowd, all, id, clip) = chains(100);
     crowd.set_tiers(Some(every(1, false))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -86,7 +86,7 @@ fn a_recorded_sequence_of_budgets_can_be_replayed() {
     }
 }
 
-/// However large its shadow is, who is in the picture waits by its height there.
+/// An instance in the picture waits by its height there, however large its shadow is.
 #[test]
 fn shadows_do_not_change_the_order_of_those_in_the_picture() {
     let (mut crowd, all, id, _) = chains(40);
@@ -105,7 +105,7 @@ fn shadows_do_not_change_the_order_of_those_in_the_picture() {
         crowd.advance(DT).unwrap();
         let before = palettes(&crowd, &bones, &all);
         crowd.evaluate(&mut bones);
-        // The first two frames evaluate everybody.
+        // The first two frames evaluate all instances.
         if frame > 1 {
             let after = palettes(&crowd, &bones, &all);
             for (n, (a, b)) in before.iter().zip(&after).enumerate() {

@@ -130,7 +130,7 @@ fn slots_that_stay_have_the_pose_of_the_full_rig() {
 
 /// An override, or a mirror, brings the palette of the full rig in that frame, and takes it back when it is gone.
 #[test]
-fn who_needs_all_joints_has_the_full_palette() {
+fn instances_that_need_all_joints_have_the_full_palette() {
     for tier in kinds(&detail(2, &["LeftForeArm"])) {
         let (mut crowd, all, id) = people(50);
         let full = crowd.rig(id).unwrap().clone();
@@ -408,7 +408,7 @@ fn workers_and_parts_do_not_change_a_bit() {
 
 /// Clips and rigs that come later, levels and names that a rig lacks, and rigs of which nothing can be left out.
 #[test]
-fn details_are_made_for_whatever_comes() {
+fn details_are_made_for_later_clips_and_rigs() {
     let tiers = Tiers {
         tiers: vec![
             Tier { height: 10.0, detail: detail(99, &["Tail", "", "LeftHand"]), ..Tier::default() },

@@ -1,4 +1,4 @@
-//! Frames have about as much work, whoever leaves; and crowds of many small rigs need few cells.
+//! Frames have about as much work when instances leave; and crowds of many small rigs need few cells.
 
 use super::{DT, at, camera, chains, every, one, palettes};
 use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, PlayOptions, RATES, Tier, Tiers, View};
@@ -142,7 +142,7 @@ fn updates_are_even_after_many_have_left() {
                     // After the first round.
                     assert_even(&what, &after[step..]);
                     let left = all.len() - leaving.len();
-                    // Nobody waits longer for it: the first round has everybody.
+                    // No instance waits longer for it: the first round has all.
                     let first: usize = after[..step].iter().sum();
                     assert!(first >= left, "{what}: {first} of {left}");
                     assert_eq!(after[after.len() - 2 * step..].iter().sum::<usize>(), 2 * left);
@@ -178,7 +178,7 @@ fn updates_are_even_while_a_camera_zooms_in() {
 
 /// What frames evaluate to be even is within the budget, also if that is below the mean of 250.
 #[test]
-fn a_budget_has_room_for_what_evens_frames() {
+fn work_that_evens_frames_stays_within_the_budget() {
     for budget in [200, 300] {
         let (mut crowd, all, ..) = chains(4000);
         crowd.set_tiers(Some(every(4, false))).unwrap();

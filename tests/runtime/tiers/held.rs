@@ -38,10 +38,10 @@ fn full_rate_has_the_bits_of_a_crowd_without_tiers() {
     let _ = clip;
 }
 
-/// Frames of one tier of rate 1 between which something changes: who is held or waits for a budget keeps its rows, all
-/// others have those of a crowd without tiers.
+/// Frames of one tier of rate 1 between which something changes: an instance that is held or waits for a budget keeps its
+/// rows, all others have those of a crowd without tiers.
 #[test]
-fn full_rate_goes_on_whatever_comes_between() {
+fn full_rate_gives_the_rows_of_a_crowd_without_tiers_through_any_change() {
     let (mut crowd, mut all, id, clip) = chains(70);
     let rig = crowd.rig(id).unwrap().clone();
     let other = crowd.clip_by_index(id, 1).unwrap();

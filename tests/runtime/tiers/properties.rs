@@ -25,7 +25,7 @@ enum Call {
     Teleport(usize, i8, i8),
     /// Turns the camera to this many eighths.
     Turn(u8),
-    /// No views: everybody is in the picture.
+    /// No views: all instances are in the picture.
     NoViews,
     Importances(u64),
     Tiers(Vec<(u8, bool)>, u32),
@@ -280,7 +280,7 @@ fn sums(
         Some(budget) => {
             prop_assert!(all <= budget + stats.beyond_budget);
             prop_assert!(stats.beyond_budget == 0 || all == budget + stats.beyond_budget);
-            // Nobody waits while there is room.
+            // No instance waits while there is room.
             prop_assert!(waiting == 0 || all >= budget, "{waiting} wait, {all} of {budget}");
         }
     }
@@ -290,9 +290,9 @@ fn sums(
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// No palette is older than the greatest age or the rate; who is new in view is of this frame; counts add up.
+    /// No palette is older than the greatest age or the rate; an instance new in view is of this frame; counts add up.
     #[test]
-    fn ages_and_counts_hold_whatever_a_host_does(
+    fn ages_and_counts_hold_for_random_calls(
         count in 1usize..40,
         first in tiers(),
         frames in prop::collection::vec(prop::collection::vec(call(), 0..4), 10..50),
@@ -348,11 +348,11 @@ proptest! {
         }
     }
 
-    /// Whatever importances and budgets are, nobody waits longer than the greatest age; who is updated is as important
-    /// times its age as all that wait; and of two instances that are due in the same frames, the more important one is
-    /// updated at least as often, but for one update that it has still before it.
+    /// Whatever importances and budgets are, no instance waits longer than the greatest age; those that are
+    /// updated have at least the importance × age of those that wait; and of two instances that are due in the same
+    /// frames, the more important one is updated at least as often, but for one update that it has still before it.
     #[test]
-    fn importance_decides_who_is_updated(
+    fn a_budget_updates_instances_by_importance_and_age(
         importances in prop::collection::vec(
             prop_oneof![0.001f32..1000.0, Just(1.0), Just(f32::MAX), Just(f32::INFINITY)], 2..40),
         rate in 0usize..RATES.len(),

@@ -338,7 +338,7 @@ fn rollback_by_a_few_frames_evaluates_few() {
         let pairs = kept.iter().zip(&shown);
         let same = pairs.filter(|(a, b)| apart(a, b) < 1e-5).count();
         assert!(same >= 700, "{same}");
-        // After a round everybody is where it belongs: at one of the moments since then, or between two of them.
+        // After a round every instance is where it belongs: at one of the moments since then, or between two of them.
         let mut moments = Vec::new();
         for _ in 0..16 {
             crowd.advance(DT).unwrap();

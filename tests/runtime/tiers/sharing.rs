@@ -102,14 +102,14 @@ fn phases_do_not_drift() {
     let looked = palettes(&crowd, &bones, &all);
     // Some are between two phases.
     let others = shown.iter().zip(&looked).filter(|(a, b)| a != b).count();
-    // Their rows are those of whoever shows the phase: the rows of the frame before are not known.
+    // Their rows are those of the instances that show the phase: the rows of the frame before are not known.
     assert!(all.iter().all(|&i| crowd.shown(i).is_some_and(|s| s.shared && !s.stayed)));
     assert!(others <= 400 / 50, "{others}");
 }
 
 /// A fade, an override and a second layer need palettes of their own; afterwards they are shared again.
 #[test]
-fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
+fn instances_with_several_clips_or_overrides_have_palettes_of_their_own() {
     let (mut crowd, all, id, _) = chains(50);
     let rig = crowd.rig(id).unwrap().clone();
     let other = crowd.clip_by_index(id, 1).unwrap();
@@ -144,7 +144,7 @@ fn who_plays_more_than_one_clip_has_a_palette_of_its_own() {
 /// Actions and layers of weight 0 are no part of the pose: an instance shares its palette beside them, until the frame
 /// in which one gets a weight, and again from the frame in which its fade to 0 has ended.
 #[test]
-fn what_has_no_weight_does_not_keep_from_sharing() {
+fn zero_weight_actions_do_not_block_sharing() {
     let mut crowd = Crowd::new();
     let layers = vec![LayerOptions::default(); 2];
     let id = crowd.add_rig_with_layers(rig(), layers).unwrap();
@@ -210,8 +210,8 @@ fn what_has_no_weight_does_not_keep_from_sharing() {
     assert_ne!(crowd.palette_range(i), crowd.palette_range(other));
 }
 
-/// Random weights of actions and layers: who has one clip of full weight shares its palette, and what is shown is the
-/// pose, whether shared or not.
+/// Random weights of actions and layers: an instance with one clip of full weight shares its palette. Shared or
+/// not, the palette has the pose.
 #[test]
 fn random_weights_show_the_right_poses() {
     use phalanx_testkit::lively::Dice;
@@ -306,7 +306,7 @@ fn the_rest_pose_is_one_palette() {
     assert!(idle.iter().all(|&i| crowd.palette_range(i) == Some(first.clone())));
 }
 
-/// Cells that nobody looks for are used again: memory stays flat while clips come and go.
+/// Cells that no instance needs are used again: memory stays flat while clips come and go.
 #[test]
 fn unused_phases_are_freed_and_clips_can_be_unloaded() {
     let (mut crowd, all, id, clip) = chains(10);
@@ -365,7 +365,7 @@ fn lost_memory_has_the_same_bits() {
                 let clip = crowd.clip_by_index(all[0].rig(), frame / 20 % 3).unwrap();
                 let i = all[frame * 7 % 60];
                 crowd.fade_to(i, clip, 0.1, &PlayOptions::default()).unwrap();
-                // Clocks get old, and time turns around between two frames.
+                // Clocks get old, and time reverses between two frames.
                 crowd.advance(if frame % 50 == 3 { 100.0 } else { DT }).unwrap();
                 if frame % 30 == 11 {
                     crowd.advance(-0.3).unwrap();
@@ -400,7 +400,7 @@ fn a_new_instance_does_not_show_the_one_before_it() {
     assert_eq!(crowd.tier(new), Some(0));
 }
 
-/// A crowd in which hardly two instances have the same phase keeps few palettes that nobody shows.
+/// A crowd in which hardly two instances have the same phase keeps few palettes that no instance shows.
 #[test]
 fn shared_palettes_are_few_for_few_instances() {
     for count in [20, 200] {

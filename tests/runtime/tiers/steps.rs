@@ -87,7 +87,7 @@ fn interpolation_goes_on_after_a_pause() {
 
 /// One long frame does not mislead the next ones: those that were due in it, and those that look for their phase.
 #[test]
-fn a_long_frame_misleads_nobody() {
+fn a_long_frame_does_not_worsen_the_frames_after_it() {
     let shared = |rate| Tier { rate, shared_error: Some(sharing_error(1024)), ..Tier::default() };
     for rate in [4u8, 8] {
         for tier in [interpolated(rate), shared(rate)] {

@@ -1,4 +1,4 @@
-//! Views and importances: who is in the picture, and in which tier.
+//! Views and importances: which instances are in the picture, and in which tier.
 
 use super::{DT, at, camera, chains, every, exact, palettes};
 use glam::Mat4;
@@ -29,7 +29,7 @@ fn inside(crowd: &Crowd, view: &View, i: InstanceId) -> bool {
 }
 
 #[test]
-fn a_camera_that_turns_around_finds_everybody_in_that_frame() {
+fn a_camera_that_turns_around_shows_all_visible_instances_in_that_frame() {
     let (mut crowd, all) = ring(360, 20.0);
     crowd.set_tiers(Some(every(8, true))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -52,9 +52,9 @@ fn a_camera_that_turns_around_finds_everybody_in_that_frame() {
     }
 }
 
-/// Who comes into view has the palette of that frame, whatever the rate and the budget.
+/// An instance that comes into view has the palette of that frame, at any rate and budget.
 #[test]
-fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
+fn instances_that_a_turn_brings_into_view_are_new_in_that_frame() {
     for interpolate in [false, true] {
         let (mut crowd, all) = ring(120, 20.0);
         let rig = crowd.rig(all[0].rig()).unwrap().clone();
@@ -91,7 +91,7 @@ fn who_comes_into_view_by_a_turn_is_new_in_that_frame() {
     }
 }
 
-/// Who is teleported into the picture is there in that frame, and who is teleported out of it has no rows.
+/// An instance that is teleported into the picture is there in that frame; one that is teleported out has no rows.
 #[test]
 fn teleports_are_seen_in_that_frame() {
     let (mut crowd, all) = ring(40, 20.0);
@@ -123,9 +123,9 @@ fn teleports_are_seen_in_that_frame() {
     }
 }
 
-/// A view that sees nobody leaves no rows to evaluate; whoever is seen again is new.
+/// A view without instances leaves no rows to evaluate; an instance that is seen again is new.
 #[test]
-fn a_view_of_nobody_evaluates_nothing() {
+fn a_view_without_instances_evaluates_nothing() {
     let (mut crowd, all) = ring(30, 20.0);
     crowd.set_tiers(Some(every(4, false))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -183,7 +183,7 @@ fn tiers_that_change_every_frame() {
 }
 
 #[test]
-fn two_views_show_what_either_shows_and_none_shows_nothing_else() {
+fn two_views_show_the_union_and_none_shows_all() {
     let (mut crowd, all) = ring(90, 20.0);
     crowd.set_tiers(Some(every(1, false))).unwrap();
     let mut bones = BoneBuffer::new();
@@ -199,7 +199,7 @@ fn two_views_show_what_either_shows_and_none_shows_nothing_else() {
         .collect();
     let either = shown[0].iter().zip(&shown[1]).map(|(a, b)| *a || *b);
     assert!(shown[2].iter().copied().eq(either));
-    // Without views everybody is in the picture.
+    // Without views all instances are in the picture.
     crowd.set_views(&[]).unwrap();
     assert_eq!(crowd.evaluate(&mut bones).instances, 90);
     assert!(tiers(&crowd).iter().all(|&t| t));
@@ -234,7 +234,7 @@ fn heights_choose_tiers_and_importance_lifts_them() {
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.tier(all[49]), Some(0));
     assert_eq!(crowd.tier(all[48]), tiers[48]);
-    // Somebody who is teleported is ranked where it is.
+    // An instance that is teleported is ranked where it is.
     crowd.set_world(all[48], super::at([0.0, 0.0, -3.0])).unwrap();
     crowd.evaluate(&mut bones);
     assert_eq!(crowd.tier(all[48]), Some(0));
@@ -341,7 +341,7 @@ fn refused_numbers_change_no_frame() {
     assert!(frames(true) == wanted);
 }
 
-/// Importances beside no view: who has none is out of the picture. Taken back, everybody is in it again.
+/// Importances without views: an instance of none is out of the picture. Taken back, all are in it again.
 #[test]
 fn importances_without_views_are_given_and_taken_back() {
     let (mut crowd, all) = ring(20, 20.0);

@@ -1,12 +1,12 @@
-//! `Bucket`: further actions and warps of 64 entries.
+//! `Further`: the further actions and the warps of a bucket of 64 entries.
 
 use crate::playback::action::{Action, LAST};
 use crate::playback::ids::Source;
 use crate::playback::linear_fade::LinearFade;
 
-/// The parts of 64 entries that few of them have: further actions and warps.
+/// The parts of a bucket that few of its entries have: further actions and warps.
 #[derive(Clone, Debug)]
-pub(super) struct Bucket {
+pub(super) struct Further {
     /// Further actions, linked by [`Action::next()`] from oldest to youngest; free elements are linked too.
     pub more: Vec<Action>,
     /// Index of the first free element of `more`, or [`LAST`].
@@ -23,7 +23,7 @@ pub(super) struct Warp {
     pub speed: LinearFade,
 }
 
-impl Bucket {
+impl Further {
     pub const EMPTY: Self = Self { more: Vec::new(), free: LAST, warps: Vec::new() };
 
     /// Makes the first room for `entries` actions or warps, if there is none.
