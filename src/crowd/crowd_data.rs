@@ -267,8 +267,8 @@ impl Crowd {
     /// The rows of an instance stay where they are while it is visible and, with [tiers](Self::set_tiers), in the
     /// picture. New instances get rows in the order of rigs and instances; freed rows are taken first, and free rows at
     /// the end are given back. An instance that is not [scheduled](Self::set_scheduled) keeps its rows, if the buffer
-    /// holds the crowd's last frame. Allocates only when the crowd, its clips or the number of workers has grown, or
-    /// when a set of clips plays together for the first time. If memory for the rows may be short, call
+    /// holds the crowd's last frame. Without tiers it allocates only when the crowd, its clips or the number of workers
+    /// has grown, or watched joints or mirrors have changed. If memory for the rows may be short, call
     /// [`BoneBuffer::try_reserve`] first: it returns an error.
     pub fn evaluate(&mut self, buffer: &mut BoneBuffer) -> FrameStats {
         let (mut schedule, rows) = self.schedule_into(buffer);

@@ -17,7 +17,7 @@ pub(crate) struct Mirrors {
     /// The length of `of` at which the next `add` drops the mirrors of dropped scenes.
     sweep_at: usize,
     /// True if mirrors were added or removed since the watched joints were laid out.
-    changed: bool,
+    pub changed: bool,
 }
 
 /// An instance and its mirror.
@@ -45,15 +45,6 @@ impl Mirrors {
 
     pub fn undone(&self) -> &[Mirrored] {
         &self.undone
-    }
-
-    pub fn changed(&self) -> bool {
-        self.changed
-    }
-
-    /// Whether mirrors have changed; they are laid out now.
-    pub fn take_changed(&mut self) -> bool {
-        std::mem::take(&mut self.changed)
     }
 
     /// Adds a mirror. A scene that was replaced by an earlier clone of itself returns the same handles again: an older

@@ -35,7 +35,7 @@ pub(crate) use bone_buffer::reserve_rows;
 pub use crowd_data::{Crowd, FrameStats};
 pub use memory::PaletteMemory;
 pub use scene::SceneStats;
-pub use schedule::{FrameId, RowGroup, RowLayout, Schedule};
+pub use schedule::{FrameId, RowLayout, RowSpan, Schedule};
 pub use snapshot::CrowdSnapshot;
 pub use tiers::{MAX_TIERS, RATES, Shown, Tier, TierFrame, TierStats, Tiers, View};
 pub use view::RigView;

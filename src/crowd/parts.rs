@@ -7,7 +7,7 @@ use super::scratches::WorkerScratch;
 use super::tiers::{BankShare, BankTask};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The last frames of a crowd.
+/// The frame that memory holds, and the frame whose parts a host runs.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
     /// The frame that was scheduled last; `None` while no memory counts as holding it.
@@ -25,7 +25,7 @@ impl Frames {
         self.last
     }
 
-    /// A frame is scheduled, or was written.
+    /// Notes that a frame was scheduled or written.
     #[inline]
     pub fn hold(&mut self, frame: FrameId) {
         self.last = Some(frame);

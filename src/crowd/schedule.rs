@@ -45,7 +45,7 @@ pub struct RowLayout {
 
 /// Palettes of one length, one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowGroup {
+pub struct RowSpan {
     /// The row of the first palette.
     pub first: usize,
     /// Rows from the start of one palette to the start of the next.
@@ -114,7 +114,7 @@ impl Crowd {
         // 0 and 1 are both no padding.
         let (align, level) = (layout.align.max(1), SimdLevel::current());
         let request = Request { align, compact: layout.compact, level };
-        if self.mirrors.changed() || !self.tiering.rests(request, &self.pools) {
+        if self.mirrors.changed || !self.tiering.rests(request, &self.pools) {
             self.select_cells(request);
         }
         let id = FrameId::after(self.frames.last());
@@ -125,7 +125,7 @@ impl Crowd {
 
 impl Schedule<'_> {
     fn selected(&self) -> &Selected {
-        &self.crowd.tiering.plan.selected
+        self.crowd.tiering.selected()
     }
 
     /// The frame's id, for [`RowLayout::holds`] of the next frame.
@@ -162,10 +162,10 @@ impl Schedule<'_> {
         }
     }
 
-    /// The palettes in the order of their rows, in groups of one length. Memory that is divided into pages may be
-    /// divided within a group, between two palettes, or between groups.
-    pub fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        joined(self.crowd.tiering.groups())
+    /// The palettes in the order of their rows, in spans of palettes of one length. Memory that is divided into pages
+    /// may be divided within a span, between two palettes, or between spans.
+    pub fn spans(&self) -> impl Iterator<Item = RowSpan> + '_ {
+        joined(self.crowd.tiering.spans())
     }
 
     /// Evaluates into memory of [`written_rows`](Self::written_rows) rows, on the current rayon pool. Rows that are
@@ -175,7 +175,7 @@ impl Schedule<'_> {
         let Crowd { pools, scratches, frames, tiering, .. } = &mut *self.crowd;
         // If the caller's memory panics, no memory holds this frame, and the next one evaluates every instance.
         frames.lose();
-        let (watched, palettes) = (tiering.plan.selected.watched, tiering.plan.selected.palettes);
+        let Selected { watched, palettes, .. } = *tiering.selected();
         if watched {
             tiering.begin_joints(pools);
             scratches.clear_joints();
@@ -237,33 +237,27 @@ impl Schedule<'_> {
     /// after another](RowLayout::compact), there are many copies, and all other rows of the frame stay; otherwise there
     /// is a single one, from row 0 to row 0. Call it after the rows were written, since the two palettes of a pair
     /// swap rows then.
-    pub fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
-        match self.crowd.tiering.plan.how.compact {
-            true => self.crowd.tiering.scatter(copy),
-            false => copy(0..self.selected().written, 0),
-        }
+    pub fn scatter(&self, copy: impl FnMut(Range<usize>, usize)) {
+        self.crowd.tiering.scatter(copy);
     }
 
-    /// The [groups](Self::groups) of the memory that [`write`](Self::write) fills.
-    pub fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
-        let (compact, tiering) = (self.crowd.tiering.plan.how.compact, &self.crowd.tiering);
-        let written = compact.then(|| tiering.written_groups());
-        let in_place = (!compact).then(|| tiering.groups());
-        joined(written.into_iter().flatten().chain(in_place.into_iter().flatten()))
+    /// The [spans](Self::spans) of the memory that [`write`](Self::write) fills.
+    pub fn written_spans(&self) -> impl Iterator<Item = RowSpan> + '_ {
+        joined(self.crowd.tiering.written_spans())
     }
 }
 
-/// Merges each group with the groups that continue it: same stride and palette, no gap.
-fn joined(groups: impl Iterator<Item = RowGroup>) -> impl Iterator<Item = RowGroup> {
+/// Merges each span with those that continue it: same stride and palette, no gap.
+fn joined(spans: impl Iterator<Item = RowSpan>) -> impl Iterator<Item = RowSpan> {
     // Rigs without slots have no rows.
-    let mut groups = groups.filter(|g| g.stride > 0).peekable();
+    let mut spans = spans.filter(|s| s.stride > 0).peekable();
     std::iter::from_fn(move || {
-        let mut all = groups.next()?;
-        let goes_on = |all: &RowGroup, next: &RowGroup| {
+        let mut all = spans.next()?;
+        let goes_on = |all: &RowSpan, next: &RowSpan| {
             let end = all.first + all.instances * all.stride;
             (next.first, next.stride, next.palette) == (end, all.stride, all.palette)
         };
-        while let Some(next) = groups.next_if(|next| goes_on(&all, next)) {
+        while let Some(next) = spans.next_if(|next| goes_on(&all, next)) {
             all.instances += next.instances;
         }
         Some(all)
@@ -318,7 +312,7 @@ mod tests {
                 let mut rows = [nothing; 2];
                 let settled = SETTLED.get();
                 let mut schedule = crowd.schedule(&RowLayout::default());
-                let how = &mut schedule.crowd.tiering.plan.how;
+                let how = schedule.crowd.tiering.how_mut();
                 *how = How { level, stream, ..*how };
                 for pool in schedule.crowd.pools.iter_mut().flatten() {
                     pool.fit_level(level);

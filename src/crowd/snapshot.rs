@@ -131,10 +131,11 @@ impl Crowd {
     /// belong to one instance and are updated in every frame get the same bits.
     ///
     /// Without tiers the next frame evaluates every visible instance, scheduled or not. With [tiers](Self::set_tiers),
-    /// instances whose playback differs from the snapshot's count as changed by a call; the others keep their palettes
-    /// until their next update, and shared ones may be of other phases than when the snapshot was taken. A rollback by
-    /// a few frames changes few. If the snapshot's time is more than a second before or after the crowd's, or runs in
-    /// the other direction, or the snapshot is of another crowd, nothing is compared: all instances count as changed.
+    /// instances whose playback differs from the snapshot's count as changed by a call: the next frame evaluates their
+    /// palettes, beyond the [budget](Self::set_budget) if need be. The others keep their palettes until their next
+    /// update, and shared ones may be of other phases than when the snapshot was taken. A rollback by a few frames
+    /// changes few. If the snapshot's time is more than a second before or after the crowd's, or runs in the other
+    /// direction, or the snapshot is of another crowd, all instances count as changed.
     ///
     /// The handle of an instance that was spawned after the snapshot is unknown until the replay spawns an instance
     /// with the same handle, and then names that one. Clips and blend spaces that were added after the snapshot stay,

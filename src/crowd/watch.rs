@@ -111,7 +111,7 @@ impl Crowd {
 
     /// Lays out the watched joints of each rig whose watched joints, mirrors or instances have changed.
     pub(super) fn lay_out_watched(&mut self) {
-        let changed = self.mirrors.take_changed();
+        let changed = std::mem::take(&mut self.mirrors.changed);
         for (number, pool) in self.pools.iter_mut().enumerate() {
             let Some(pool) = pool else { continue };
             if !changed && !pool.watched().is_stale() {

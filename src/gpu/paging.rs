@@ -1,6 +1,6 @@
-//! Cuts the rows of a frame into pages between palettes: no instance spans two pages.
+//! Cuts the rows of a frame into pages between palettes: no instance lies in two pages.
 
-use crate::crowd::RowGroup;
+use crate::crowd::RowSpan;
 use std::ops::Range;
 
 /// The page boundaries: page `p` holds the rows `starts[p]..starts[p + 1]`.
@@ -10,28 +10,28 @@ pub(super) struct Paging {
 }
 
 impl Paging {
-    /// Cuts consecutive groups into pages of at most `max_rows` rows. Callers reject a larger stride; here its
+    /// Cuts consecutive spans into pages of at most `max_rows` rows. Callers reject a larger stride; here its
     /// instances would get one page each.
-    pub fn cut(&mut self, groups: impl Iterator<Item = RowGroup>, max_rows: usize) {
+    pub fn cut(&mut self, spans: impl Iterator<Item = RowSpan>, max_rows: usize) {
         self.starts.clear();
         let mut page = 0;
         let mut end = 0;
-        for group in groups {
+        for span in spans {
             if self.starts.is_empty() {
-                self.starts.push(group.first);
-                page = group.first;
+                self.starts.push(span.first);
+                page = span.first;
             }
-            let mut left = group.instances;
-            let mut first = group.first;
+            let mut left = span.instances;
+            let mut first = span.first;
             while left > 0 {
-                let fits = (page + max_rows).saturating_sub(first) / group.stride;
+                let fits = (page + max_rows).saturating_sub(first) / span.stride;
                 if fits == 0 && first > page {
                     self.starts.push(first);
                     page = first;
                     continue;
                 }
                 let taken = fits.clamp(1, left);
-                first += taken * group.stride;
+                first += taken * span.stride;
                 left -= taken;
             }
             end = first;
@@ -82,18 +82,18 @@ impl Paging {
 mod tests {
     use super::*;
 
-    fn cut(groups: &[(usize, usize)], max: usize) -> Paging {
+    fn cut(spans: &[(usize, usize)], max: usize) -> Paging {
         let mut first = 0;
-        let groups: Vec<_> = groups
+        let spans: Vec<_> = spans
             .iter()
             .map(|&(stride, instances)| {
-                let group = RowGroup { first, stride, palette: stride, instances };
+                let span = RowSpan { first, stride, palette: stride, instances };
                 first += stride * instances;
-                group
+                span
             })
             .collect();
         let mut paging = Paging::default();
-        paging.cut(groups.into_iter(), max);
+        paging.cut(spans.into_iter(), max);
         paging
     }
 

@@ -4,7 +4,7 @@ use super::backend::{PaletteBackend, PaletteLimits, ROW_BYTES};
 use super::paging::Paging;
 use super::staging::roomy;
 use super::{Gpu, GpuError};
-use crate::crowd::{FrameId, RowGroup};
+use crate::crowd::{FrameId, RowSpan};
 
 /// One page: a buffer and, with the texture backend, a texture of the same rows.
 #[derive(Debug)]
@@ -37,9 +37,9 @@ pub(super) struct Fitted {
 
 impl Target {
     /// Cuts the rows of a frame into pages.
-    pub fn cut(&mut self, groups: impl Iterator<Item = RowGroup>, max: usize) {
+    pub fn cut(&mut self, spans: impl Iterator<Item = RowSpan>, max: usize) {
         std::mem::swap(&mut self.paging, &mut self.before);
-        self.paging.cut(groups, max);
+        self.paging.cut(spans, max);
     }
 
     /// Creates pages for the paging's rows where they are missing or too small. Call inside [`Gpu::checked`].

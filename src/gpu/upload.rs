@@ -29,12 +29,12 @@ impl GpuBoneBuffer {
             compact: true,
             holds: self.current.frame.take(),
         });
-        for group in schedule.groups() {
-            backend.check(gpu, group.palette)?;
+        for span in schedule.spans() {
+            backend.check(gpu, span.palette)?;
         }
         let max = usize::try_from(gpu.palette_limits().page(backend)).unwrap_or(usize::MAX);
         let (id, follows) = (schedule.id(), schedule.follows());
-        self.current.cut(schedule.groups(), max);
+        self.current.cut(schedule.spans(), max);
         self.follows = follows && self.options.previous;
         if self.follows {
             let Self { current, previous, .. } = &mut *self;
@@ -50,7 +50,7 @@ impl GpuBoneBuffer {
         })?;
         self.generation += u64::from(fitted.iter().any(|f| f.any));
         let mut staged_rows = Paging::default();
-        staged_rows.cut(schedule.written_groups(), max);
+        staged_rows.cut(schedule.written_spans(), max);
         let parts = (0..staged_rows.len()).map(|page| staged_rows.rows(page).len());
         let parts: Vec<usize> = parts.collect();
         let ring = self.options.mapped.then_some(&mut self.ring);

@@ -9,8 +9,8 @@
 //! changes    what a frame has to look at
 //! ```
 //!
-//! [`Pool::touch`] is the only notice that an instance has changed, and [`Pool::sole`] the only answer to whether one
-//! clip plays alone at full weight.
+//! [`Pool::touch`] is the only notice that an instance has changed, and [`Pool::sole`] a pool's only answer to whether
+//! one clip plays alone at full weight.
 
 use super::action::Action;
 use super::advance::Advance;

@@ -211,7 +211,7 @@ impl Bank {
     }
 
     /// Position of a palette, in palettes from the bank's first one. Palettes are numbered as in a
-    /// [`PaletteSet`](super::select::PaletteSet).
+    /// [`PaletteSet`](super::work::PaletteSet).
     #[inline(always)]
     pub fn position(&self, palette: usize) -> usize {
         let (place, later) = (palette / 2, palette % 2);

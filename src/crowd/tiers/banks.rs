@@ -5,9 +5,9 @@ use super::turns::Turns;
 use crate::evaluate::Instances;
 use crate::playback::pool::Pool;
 
-/// A new bank comes with so many more at most: an eighth of those like it, and some.
+/// The most spare banks that are made with a new bank.
 const SPARES: u32 = 64;
-/// Where there are few, so many at most.
+/// Spare banks are also at most this number plus an eighth of the banks with the same [`Room`].
 const FEW_SPARES: u32 = 4;
 
 /// All banks of a crowd, in the order of their rows.

@@ -22,8 +22,8 @@ pub(super) struct FrameClock {
 pub(super) struct Stepped {
     /// True if time runs in the other direction than before.
     pub reversed: bool,
-    /// True if phase clocks are no longer valid: they hold while time runs in one direction, without a leap, and for some hours
-    /// at most.
+    /// True if phase clocks are no longer valid: they hold while time runs in one direction, without a leap, and for
+    /// some hours at most.
     pub broken: bool,
 }
 

@@ -8,9 +8,9 @@ use super::tier::{MAX_TIERS, Tiers};
 pub(super) struct Heights {
     count: usize,
     at: [f32; MAX_TIERS],
-    /// To come to a finer tier.
+    /// Heights at which an instance comes to a finer tier.
     up: [f32; MAX_TIERS],
-    /// To stay in one.
+    /// Heights at which it stays in its tier.
     down: [f32; MAX_TIERS],
     /// The finest tier that maps of shadows give.
     shadows: u8,
@@ -34,7 +34,7 @@ impl Heights {
         heights
     }
 
-    /// Whether a height in pictures is surely one of the tier that an instance was in: most are.
+    /// Whether the height in pictures alone keeps an instance in its tier, as it does most.
     #[inline(always)]
     fn stays(&self, old: u8, main: f32) -> bool {
         let tier = usize::from(old) % MAX_TIERS;
@@ -121,7 +121,8 @@ mod tests {
             ..Tiers::default()
         };
         let heights = Heights::new(&tiers);
-        // Too small in the picture: as in the map alone. Both too small: none.
+        // An instance that is too small in the picture has the tier of the map. If both heights are too small, it has
+        // none.
         for old in [OUT, 0, 1, 2] {
             for shadow in [0.0, 8.0, 20.0, 60.0, 500.0] {
                 let alone = heights.tier(old, 0.0, shadow);
@@ -130,9 +131,9 @@ mod tests {
         }
         assert_eq!(heights.tier(OUT, 5.0, 500.0), 0);
         assert_eq!(heights.tier(OUT, 5.0, 5.0), OUT);
-        // A picture decides, however large the shadow is.
+        // A tier of the picture counts, however large the shadow is.
         assert_eq!(heights.tier(OUT, 20.0, 500.0), 2);
-        // Around the last height the tier changes once on its fall and once on its rise.
+        // While the height falls past that of the last tier, the tier changes once; while it rises again, once.
         let walk = |old: &mut u8, mains: &[f32]| {
             let step = |&main: &f32| {
                 *old = heights.tier(*old, main, 500.0);
@@ -144,7 +145,7 @@ mod tests {
         assert_eq!(walk(&mut old, &[10.5, 9.5, 9.1, 8.9, 8.0]), [2, 2, 2, 0, 0]);
         assert_eq!(walk(&mut old, &[8.9, 9.1, 9.5, 9.9, 10.1]), [0, 0, 0, 0, 2]);
         assert_eq!(walk(&mut old, &[9.1, 10.1, 9.1, 8.9, 9.1]), [2, 2, 2, 0, 0]);
-        // Without a shadow the last tier is that of the picture, as ever.
+        // Without a shadow the picture decides alone.
         assert_eq!(heights.tier(0, 9.5, 0.0), 2);
         // The tier of shadows is the finest that they give.
         tiers.shadows = Some(1);

@@ -4,14 +4,16 @@
 //!
 //! ```text
 //! spheres      world-space bounding spheres of what has changed           spheres.rs
-//! rank         views and importances → height on screen → tier;           rank.rs, view.rs, heights.rs,
-//!              instances that share show the phase of their clock         clocks.rs
-//! assign       instances whose tier or shared phase has changed get       assign.rs, shared.rs
+//! rank         views and importances → height on screen → tier;           tiering/rank.rs, view.rs, heights.rs,
+//!              instances that share show the phase of their clock         tiering/clocks.rs
+//! assign       instances whose tier or shared phase has changed get       tiering/assign.rs, shared.rs
 //!              another cell
-//! select       which cells are evaluated: new ones, those of this         select.rs
+//! select       which cells are evaluated: new ones, those of this         tiering/select.rs
 //!              frame's turn, those that waited; within the budget
-//! evaluate     workers over ranges of banks                               evaluate.rs
+//! evaluate     workers over ranges of banks                               tiering/evaluate.rs
 //! ```
+//!
+//! `tiering.rs` keeps the state of all of this; its fields are private to it and the files below it.
 //!
 //! A *cell* has the rows of one palette, or of two that are interpolated, in the bone buffer. It stays where it is until
 //! it is freed, so nothing is copied when others come or go. A *bank* is 16 cells of one size that are updated in the
@@ -25,20 +27,13 @@
 //! The cells of a bank are evaluated by one rig: that of the crowd, or a [detail](crate::rig::Rig::detail) of it that the
 //! tier asks for, with fewer rows. The tables of a pool keep details with their programs (`evaluate/details.rs`).
 
-mod assign;
 mod bank;
 mod banks;
-mod calls;
 mod cells;
-mod clocks;
-mod evaluate;
 mod frame_clock;
 mod heights;
 mod order;
 mod progress;
-mod rank;
-mod ranked;
-mod select;
 mod shared;
 mod spheres;
 mod stats;
@@ -46,12 +41,13 @@ mod tier;
 mod tiering;
 mod turns;
 mod view;
+mod work;
 
-pub use calls::Shown;
-pub(super) use evaluate::{BankShare, BankTask};
 pub(super) use order::{Order, OrderNeeds};
-pub(super) use select::{Request, Selected, Work};
 pub use stats::{TierFrame, TierStats};
 pub use tier::{MAX_TIERS, RATES, Tier, Tiers};
+pub use tiering::Shown;
 pub(crate) use tiering::Tiering;
+pub(super) use tiering::{BankShare, BankTask};
 pub use view::View;
+pub(super) use work::{Request, Selected, Work};

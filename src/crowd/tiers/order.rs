@@ -2,8 +2,8 @@
 
 use super::bank::{Bank, BankKind, CELLS, CellInput, NONE, SHARED};
 use super::banks::BankSlice;
-use super::select::Work;
 use super::shared::{PhaseKey, SharedPhases};
+use super::work::Work;
 use crate::evaluate::{Instances, Prefetch, STATE, STEPS, Sources};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;

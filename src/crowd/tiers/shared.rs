@@ -5,8 +5,8 @@
 //! fourth, … phase of the finest.
 
 use super::bank::NONE;
-use super::clocks::CLOCK_ERROR;
 use super::tier::{MAX_TIERS, Tiers};
+use super::tiering::CLOCK_ERROR;
 use crate::clip::{Clip, ClipKind};
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;

@@ -49,7 +49,7 @@ impl TierFrame {
     pub(super) fn restart(&mut self, tiers: usize) {
         self.tiers.clear();
         self.tiers.resize(tiers, TierStats::default());
-        (self.shared_palettes, self.shared_evaluated) = (0, 0);
+        (self.shared_palettes, self.shared_evaluated, self.beyond_budget) = (0, 0, 0);
     }
 
     /// Counts the cells of a bank: some are evaluated, and others are held.

@@ -8,8 +8,8 @@ use crate::words::{are, number, plural};
 /// The most tiers.
 pub const MAX_TIERS: usize = 16;
 
-/// The rates of tiers: the number of frames from one update of an instance to the next. They divide 16, so
-/// the same cells are updated again after 16 frames.
+/// The rates of tiers: numbers of frames from one update of an instance to the next. Each divides 16, so the pattern of
+/// updates repeats after 16 frames.
 pub const RATES: [u8; 5] = [1, 2, 4, 8, 16];
 
 /// How instances of a range of heights on screen are evaluated.

@@ -1,32 +1,45 @@
-//! `Tiering`: what a crowd keeps from frame to frame of what it shows.
+//! `Tiering`: what a crowd keeps from frame to frame of what it shows. The fields are private to this file and the
+//! files below it.
+
+mod assign;
+mod calls;
+mod clocks;
+mod evaluate;
+mod rank;
+mod ranked;
+mod select;
 
 use super::bank::{Bank, NONE};
 use super::banks::Banks;
 use super::cells::TierCounts;
 use super::frame_clock::{FrameClock, Stepped};
 use super::progress::Progress;
-use super::rank::ChunkRequests;
-use super::ranked::Ranked;
-use super::select::{Selected, Selection};
 use super::stats::TierFrame;
 use super::tier::{Tier, Tiers};
 use super::view::{View, WideView};
+use super::work::Selected;
 use crate::evaluate::How;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
 use crate::simd::SimdLevel;
+pub use calls::Shown;
+pub(super) use clocks::CLOCK_ERROR;
+pub(in crate::crowd) use evaluate::{BankShare, BankTask};
+use rank::ChunkRequests;
+use ranked::Ranked;
+use select::Selection;
 
 /// Work of the scheduled frame. All workers read it.
 #[derive(Debug)]
 pub(crate) struct Plan {
     /// True if the host has set tiers.
-    pub(super) on: bool,
+    on: bool,
     /// The host's tiers; one of rate 1 if it has set none.
-    pub(super) tiers: Tiers,
-    pub(super) clock: FrameClock,
-    pub(super) progress: Progress,
-    pub(in crate::crowd) selected: Selected,
-    pub(in crate::crowd) how: How,
+    tiers: Tiers,
+    clock: FrameClock,
+    progress: Progress,
+    selected: Selected,
+    how: How,
 }
 
 impl Default for Plan {
@@ -47,32 +60,32 @@ impl Default for Plan {
 /// instance is.
 #[derive(Debug, Default)]
 pub(crate) struct Tiering {
-    pub(in crate::crowd) plan: Plan,
-    pub(super) views: Vec<View>,
+    plan: Plan,
+    views: Vec<View>,
     /// Largest number of palettes that a frame evaluates in addition to those that it must.
-    pub(super) budget: Option<usize>,
+    budget: Option<usize>,
     /// The shown part of each pool, by the pool's index.
-    pub(super) pools: Vec<Ranked>,
-    pub(super) banks: Banks,
+    pools: Vec<Ranked>,
+    banks: Banks,
     /// Ranking results, one entry per chunk of instances. Empty between frames.
-    pub(super) chunk_requests: Vec<ChunkRequests>,
-    pub(super) selection: Selection,
+    chunk_requests: Vec<ChunkRequests>,
+    selection: Selection,
     /// Indices of instances that come into the picture. Empty between frames.
-    pub(super) coming: Vec<u32>,
+    coming: Vec<u32>,
     /// Number of the bank whose shared cells are freed next if unused.
-    pub(super) sweep: usize,
+    sweep: usize,
     /// Every palette starts at a multiple of this many rows. Another number takes all cells back.
-    pub(super) align: usize,
+    align: usize,
     /// The views of this frame, in registers.
-    pub(super) wide: Vec<WideView>,
+    wide: Vec<WideView>,
     /// Number of visible instances.
-    pub(super) visible: usize,
-    pub(super) counts: TierCounts,
-    pub(super) stats: TierFrame,
+    visible: usize,
+    counts: TierCounts,
+    stats: TierFrame,
 }
 
 impl Tiering {
-    /// Other tiers, or none, for the same views, importances, budget and time. No instance has a cell.
+    /// With `tiers`, keeps views, importances, budget and time; without, starts empty. No instance has a cell.
     pub(super) fn restarted(self, tiers: Option<Tiers>) -> Self {
         let Some(tiers) = tiers else {
             return Self::default();
@@ -110,8 +123,8 @@ impl Tiering {
         self.pools.iter_mut().for_each(|p| p.clocks.forget_all());
     }
 
-    /// To be called when the playback of the crowd is replaced by that of a moment so many seconds before; `None` for any
-    /// other.
+    /// To be called when the playback of the crowd is replaced by that of a moment `seconds` before; `None` for a
+    /// moment to which clocks cannot be rewound.
     pub fn rewind(&mut self, seconds: Option<f64>) {
         match seconds {
             Some(seconds) => self.plan.clock.rewind(seconds),
@@ -126,7 +139,6 @@ impl Tiering {
             self.unload(number, clip);
         }
         self.truncate(number, instances);
-        self.selection.expire();
     }
 
     /// To be called when the rig of a pool was removed: nothing of its instances is left.
@@ -140,6 +152,18 @@ impl Tiering {
 
     pub fn is_on(&self) -> bool {
         self.plan.on
+    }
+
+    /// Totals of the scheduled frame.
+    #[inline]
+    pub(in crate::crowd) fn selected(&self) -> &Selected {
+        &self.plan.selected
+    }
+
+    /// How the scheduled frame is evaluated, for a test that chooses it.
+    #[cfg(test)]
+    pub(in crate::crowd) fn how_mut(&mut self) -> &mut How {
+        &mut self.plan.how
     }
 
     pub(super) fn cell(&self, pool: usize, index: usize) -> Option<u32> {
@@ -214,15 +238,15 @@ impl Tiering {
                 continue;
             };
             let ranked = &self.pools[number];
-            let met = ranked.is_of(pool.rig_number()) && ranked.everybody();
+            let met = ranked.is_of(pool.rig_number()) && ranked.shows_all;
             if met && pool.changes().is_empty() {
                 continue;
             }
             self.meet_rig(number, pool);
             let ranked = &mut self.pools[number];
             ranked.cells.resize(pool.state().len());
-            let everybody = ranked.set_everybody(true);
-            self.show(number, pool, !everybody);
+            let before = std::mem::replace(&mut ranked.shows_all, true);
+            self.show(number, pool, !before);
             pool.clear_changes();
         }
         self.banks.trim();
@@ -263,10 +287,10 @@ impl Tiering {
         let all = self.views.is_empty() && !self.pools.iter().any(given);
         let still = all && self.plan.tiers.tiers[0].shared_error.is_none();
         let ranked = &mut self.pools[number];
-        let everybody = ranked.set_everybody(still);
+        let before = std::mem::replace(&mut ranked.shows_all, still);
         if still {
             ranked.clocks.forget_all();
-            self.show(number, pool, !everybody);
+            self.show(number, pool, !before);
             return;
         }
         for (index, what) in pool.changes().all() {

@@ -2,7 +2,7 @@
 
 use glam::Vec3;
 use phalanx::crowd::{
-    BoneBuffer, Crowd, InstanceId, LayerOptions, PaletteMemory, PlayOptions, RowGroup, RowLayout,
+    BoneBuffer, Crowd, InstanceId, LayerOptions, PaletteMemory, PlayOptions, RowLayout, RowSpan,
 };
 use phalanx::math::Affine3x4;
 use phalanx_testkit::chain::{close, palette, raw, rig, rig_of_clips};
@@ -110,16 +110,16 @@ fn memory_of_one_crowd_holds_no_frame_of_another() {
 }
 
 #[test]
-fn groups_tell_where_rows_lie() {
+fn spans_tell_where_rows_lie() {
     let mut crowd = Crowd::new();
     let rigs = [ruler(), rig()].map(|rig| crowd.add_rig(rig).unwrap());
     let small = [0; 3].map(|_| crowd.spawn(rigs[0]).unwrap());
     let large = [0; 2].map(|_| crowd.spawn(rigs[1]).unwrap());
     let layout = |holds| RowLayout { align: 8, compact: true, holds };
-    let group = |first, stride, palette, instances| RowGroup { first, stride, palette, instances };
+    let span = |first, stride, palette, instances| RowSpan { first, stride, palette, instances };
     let mut schedule = crowd.schedule(&layout(None));
-    let all: Vec<RowGroup> = schedule.groups().collect();
-    assert_eq!(all, [group(0, 8, ROWS, 3), group(24, 24, 20, 2)]);
+    let all: Vec<RowSpan> = schedule.spans().collect();
+    assert_eq!(all, [span(0, 8, ROWS, 3), span(24, 24, 20, 2)]);
     schedule.write(&mut vec![Affine3x4::IDENTITY; 72][..]);
     let last = schedule.id();
     for i in [small[1], small[2], large[0]] {
@@ -127,10 +127,10 @@ fn groups_tell_where_rows_lie() {
     }
     let schedule = crowd.schedule(&layout(Some(last)));
     // They stay where they are, and those that are evaluated are written one after another.
-    let same: Vec<RowGroup> = schedule.groups().collect();
+    let same: Vec<RowSpan> = schedule.spans().collect();
     assert_eq!(same, all);
-    let written: Vec<RowGroup> = schedule.written_groups().collect();
-    assert_eq!(written, [group(0, 8, ROWS, 1), group(8, 24, 20, 1)]);
+    let written: Vec<RowSpan> = schedule.written_spans().collect();
+    assert_eq!(written, [span(0, 8, ROWS, 1), span(8, 24, 20, 1)]);
     assert_eq!((schedule.rows(), schedule.written_rows()), (72, 32));
     let mut places = Vec::new();
     schedule.scatter(|from, to| places.push([from.start, to, from.len()]));
@@ -140,8 +140,8 @@ fn groups_tell_where_rows_lie() {
         crowd.set_visible(i, false).unwrap();
     }
     let schedule = crowd.schedule(&layout(None));
-    let all: Vec<RowGroup> = schedule.groups().collect();
-    assert_eq!(all, [group(0, 8, ROWS, 3)]);
+    let all: Vec<RowSpan> = schedule.spans().collect();
+    assert_eq!(all, [span(0, 8, ROWS, 3)]);
 }
 
 /// Rows that take palettes one by one.

@@ -276,7 +276,7 @@ fn nonsense_is_refused_and_changes_nothing() {
     );
     assert_eq!(
         crowd.set_importances(id, &[1.0]).unwrap_err().to_string(),
-        "1 importances for 3 indices of instances"
+        "1 importance for a rig whose arrays have length 3"
     );
     assert!(crowd.set_importances(id, &[-1.0, 0.0, 0.0]).is_err());
     let mut bones = BoneBuffer::new();

@@ -1,9 +1,9 @@
 //! `Ranked`: the part of a pool that the crowd shows, and the importances that the host gives.
 
-use super::cells::Cells;
 use super::clocks::PhaseClocks;
-use super::shared::SharedPhases;
-use super::spheres::Spheres;
+use crate::crowd::tiers::cells::Cells;
+use crate::crowd::tiers::shared::SharedPhases;
+use crate::crowd::tiers::spheres::Spheres;
 use crate::playback::pool::Pool;
 
 /// Importances of a pool's instances, set by the host.
@@ -11,7 +11,7 @@ use crate::playback::pool::Pool;
 pub(super) struct Importances {
     /// One entry per instance; empty if the host gave none.
     of: Vec<f32>,
-    /// Number of the rig that they belong to.
+    /// Number of the rig that the importances belong to.
     given_for: Option<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Importances {
         self.of.extend_from_slice(importances);
     }
 
-    /// Forgets those of another rig than the pool's.
+    /// Forgets the importances unless they are of the pool's rig.
     pub fn keep_of(&mut self, rig: Option<u32>) {
         if self.given_for.is_some() && self.given_for != rig {
             self.of.clear();
@@ -34,7 +34,8 @@ impl Importances {
     }
 }
 
-/// The part of a pool that the crowd shows.
+/// The part of a pool that the crowd shows. [`Tiering`](super::Tiering) keeps its open fields, each of which keeps its
+/// own arrays.
 #[derive(Debug, Default)]
 pub(super) struct Ranked {
     pub spheres: Spheres,
@@ -42,9 +43,9 @@ pub(super) struct Ranked {
     pub importances: Importances,
     pub shared: SharedPhases,
     pub clocks: PhaseClocks,
-    /// True if the last frame had every visible instance in a first tier that shares nothing. The next one then visits
-    /// only instances that have changed.
-    everybody: bool,
+    /// True if the last frame gave every visible instance a cell of its own in the first tier. The next frame then
+    /// visits only instances that have changed.
+    pub shows_all: bool,
     /// Number of the pool's rig. Another one means that the pool of another rig has this index.
     rig: Option<u32>,
     /// Layout of watched joints by which cells were chosen: an instance that watches joints of its own has a cell of the
@@ -71,15 +72,6 @@ impl Ranked {
         if !given.is_empty() {
             given.resize(instances, 0.0);
         }
-    }
-
-    pub fn everybody(&self) -> bool {
-        self.everybody
-    }
-
-    /// Sets whether everybody is in a first tier that shares nothing. Returns whether everybody was.
-    pub fn set_everybody(&mut self, everybody: bool) -> bool {
-        std::mem::replace(&mut self.everybody, everybody)
     }
 
     /// Whether nothing of the pool has changed on which the last selection depends.

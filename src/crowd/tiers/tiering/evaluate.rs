@@ -1,15 +1,16 @@
 //! The evaluation of a frame: rayon over ranges of banks, each with its part of the memory and its own scratch.
 
-use super::bank::{Bank, SHARED};
-use super::banks::BankSlice;
-use super::cells::OUT;
-use super::order::{Order, Source, Upcoming, arrange, together};
 use super::ranked::Ranked;
-use super::select::{Selected, Work};
-use super::shared::{PhaseKey, SharedPhases};
-use super::tiering::{Plan, Tiering};
+use super::{Plan, Tiering};
 use crate::crowd::PaletteMemory;
 use crate::crowd::scratches::WorkerScratch;
+use crate::crowd::tiers::bank::{Bank, SHARED};
+use crate::crowd::tiers::banks::BankSlice;
+use crate::crowd::tiers::cells::OUT;
+use crate::crowd::tiers::order::{Order, Source, Upcoming, arrange, together};
+use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
+use crate::crowd::tiers::tier::MAX_TIERS;
+use crate::crowd::tiers::work::{Selected, Work};
 use crate::evaluate::{
     ActionInput, Instance, Instances, LayerInput, LocalOverride, PaletteScratch, Scratch,
     TakenJoints, Target,
@@ -178,7 +179,7 @@ impl Kernel for Palettes<'_, '_, '_> {
             rest = others;
             let own = kind.tier != SHARED;
             if let Some(times) = &mut times {
-                times.go_on(usize::from(kind.tier).min(super::MAX_TIERS));
+                times.go_on(usize::from(kind.tier).min(MAX_TIERS));
                 if own {
                     for work in works {
                         let bank = &mut banks.all[work.bank as usize - banks.first];

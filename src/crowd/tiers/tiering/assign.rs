@@ -1,12 +1,12 @@
 //! Which cell an instance has: the requests of the ranking, and how they are met.
 
-use super::bank::{Bank, BankKind, CELLS, NONE, SHARED, SHARED_CELL, places};
-use super::banks::{Banks, split};
-use super::cells::OUT;
-use super::shared::{PhaseKey, SharedPhases};
-use super::tier::Tiers;
-use super::tiering::Tiering;
-use super::turns::Uneven;
+use super::Tiering;
+use crate::crowd::tiers::bank::{Bank, BankKind, CELLS, NONE, SHARED, SHARED_CELL, places};
+use crate::crowd::tiers::banks::{Banks, split};
+use crate::crowd::tiers::cells::OUT;
+use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
+use crate::crowd::tiers::tier::Tiers;
+use crate::crowd::tiers::turns::Uneven;
 use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::pool::Pool;
@@ -254,7 +254,7 @@ impl Tiering {
         let Some(ranked) = pools.get_mut(number) else {
             return;
         };
-        ranked.set_everybody(false);
+        ranked.shows_all = false;
         for cell in ranked.cells.take_cells() {
             release(banks, &plan.tiers, cell);
         }
@@ -285,7 +285,6 @@ impl Tiering {
             return;
         };
         ranked.clocks.forget_clip(clip);
-        self.selection.expire();
         for cell in ranked.shared.unload(clip) {
             banks.free(cell, 1);
         }

@@ -1,116 +1,16 @@
 //! Which cells a frame evaluates: what it must, then what is due, within the budget.
 
-use super::bank::{Bank, CELLS, SHARED, places};
-use super::banks::split;
 use super::ranked::Ranked;
-use super::tiering::{Plan, Tiering};
-use crate::crowd::RowGroup;
+use super::{Plan, Tiering};
+use crate::crowd::RowSpan;
 use crate::crowd::scratches::{COLD_BYTES, STREAM_BYTES};
+use crate::crowd::tiers::bank::{Bank, CELLS, SHARED, places};
+use crate::crowd::tiers::banks::split;
+use crate::crowd::tiers::work::{PaletteSet, Request, Selected, Work};
 use crate::evaluate::{How, Instances};
 use crate::math::Affine3x4;
 use crate::playback::pool::Pool;
-use crate::simd::SimdLevel;
 use std::ops::Range;
-
-/// A set of palettes of a bank. The earlier one of cell `c` has number `2 c`; the later one, or the only one, `2 c + 1`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PaletteSet(u32);
-
-impl PaletteSet {
-    /// The later or only palettes of some cells, and the earlier ones of others.
-    #[inline]
-    fn new(later: u16, earlier: u16) -> Self {
-        Self(spread(later) << 1 | spread(earlier))
-    }
-
-    #[inline(always)]
-    pub fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
-    #[inline(always)]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// Takes out the palette of the lowest number. The set is not empty.
-    #[inline(always)]
-    pub fn pop(&mut self) -> usize {
-        let palette = self.0.trailing_zeros() as usize;
-        self.0 &= self.0.wrapping_sub(1);
-        palette
-    }
-}
-
-/// The bits at even positions.
-#[inline]
-fn spread(bits: u16) -> u32 {
-    if bits == 0 {
-        return 0;
-    }
-    let mut x = u32::from(bits);
-    for (shift, mask) in [(8, 0x00ff_00ff), (4, 0x0f0f_0f0f), (2, 0x3333_3333), (1, 0x5555_5555)] {
-        x = (x | x << shift) & mask;
-    }
-    x
-}
-
-/// The cells of a bank that a frame writes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
-    pub(in crate::crowd) bank: u32,
-    /// Those that are evaluated; of others the stored inputs.
-    pub(super) evaluate: u16,
-    /// All that are written.
-    pub(super) write: u16,
-    /// Their palettes that are written.
-    pub(super) palettes: PaletteSet,
-    /// Rows of palettes that come before this bank's.
-    pub(super) before: usize,
-    /// The first row in the memory that the frame is written to.
-    pub(in crate::crowd) row: usize,
-}
-
-impl Work {
-    pub(super) fn palettes(&self) -> usize {
-        self.palettes.len()
-    }
-}
-
-/// Totals of a selection.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Selected {
-    /// True if joints are watched.
-    pub watched: bool,
-    /// True if a pool sorts its palettes by clips.
-    pub sorts: bool,
-    /// True if inputs are stored though a tier is updated in every frame: the budget may let it wait.
-    pub store: bool,
-    /// Cells that are evaluated.
-    pub cells: usize,
-    /// Cells that keep their palettes.
-    pub held: usize,
-    /// Palettes that are written.
-    pub palettes: usize,
-    /// Rows of palettes that are written, without padding.
-    pub palette_rows: usize,
-    /// With padding.
-    padded_rows: usize,
-    /// Rows of all cells.
-    pub rows: usize,
-    /// Rows of the memory that is written.
-    pub written: usize,
-}
-
-/// Request that a selection answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::crowd) struct Request {
-    /// Every palette starts at a multiple of this many rows; at least 1.
-    pub align: usize,
-    /// Whether palettes are written one after another, not in place.
-    pub compact: bool,
-    pub level: SimdLevel,
-}
 
 /// The cells that the scheduled frame evaluates.
 #[derive(Debug, Default)]
@@ -131,7 +31,7 @@ impl Selection {
         &self.work
     }
 
-    /// The next frame selects anew.
+    /// The next frame selects anew, though no pool tells it: a pool is gone.
     pub fn expire(&mut self) {
         self.rest = None;
     }
@@ -156,7 +56,6 @@ impl Tiering {
         let mut selected = Selected::default();
         self.selection.work.clear();
         self.stats.restart(self.plan.tiers.tiers.len());
-        self.stats.beyond_budget = 0;
         let banks = self.banks.len();
         if let Some(budget) = self.budget {
             self.spend(budget, pools);
@@ -291,8 +190,12 @@ impl Tiering {
         selection.work.push(listed);
     }
 
-    /// Destinations of the palettes of a compact frame; adjacent ones are joined.
+    /// Calls `copy` with the rows of the memory that the frame was written to, and where they belong: all at once if
+    /// they were written in place, else run by run.
     pub(in crate::crowd) fn scatter(&self, mut copy: impl FnMut(Range<usize>, usize)) {
+        if !self.plan.how.compact {
+            return copy(0..self.plan.selected.written, 0);
+        }
         // The rows that are copied next, and where they belong.
         let (mut run, mut first) = (0..0, 0);
         for work in &self.selection.work {
@@ -316,10 +219,10 @@ impl Tiering {
     }
 
     /// The cells in the order of their rows.
-    pub(in crate::crowd) fn groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
+    pub(in crate::crowd) fn spans(&self) -> impl Iterator<Item = RowSpan> + '_ {
         self.banks.all().iter().map(|bank| {
             let kind = bank.kind();
-            RowGroup {
+            RowSpan {
                 first: bank.first_row(),
                 stride: kind.cell_rows(),
                 palette: kind.cell_rows() - (kind.stride - kind.rows) as usize,
@@ -328,11 +231,18 @@ impl Tiering {
         })
     }
 
-    /// The palettes of a compact frame, in the order of their rows there.
-    pub(in crate::crowd) fn written_groups(&self) -> impl Iterator<Item = RowGroup> + '_ {
+    /// The palettes of the memory that the frame is written to, in the order of their rows there.
+    pub(in crate::crowd) fn written_spans(&self) -> impl Iterator<Item = RowSpan> + '_ {
+        let compact = self.plan.how.compact;
+        let written = compact.then(|| self.compact_spans());
+        let in_place = (!compact).then(|| self.spans());
+        written.into_iter().flatten().chain(in_place.into_iter().flatten())
+    }
+
+    fn compact_spans(&self) -> impl Iterator<Item = RowSpan> + '_ {
         self.selection.work.iter().map(|work| {
             let kind = self.banks.all()[work.bank as usize].kind();
-            RowGroup {
+            RowSpan {
                 first: work.row,
                 stride: kind.stride as usize,
                 palette: kind.rows as usize,

@@ -1,13 +1,13 @@
 //! The calls of a crowd that are about tiers, and its frame with them.
 
-use super::bank::{BankKind, SHARED};
-use super::cells::OUT;
-use super::select::Request;
-use super::stats::TierFrame;
-use super::tier::{Tiers, refused};
-use super::tiering::Tiering;
-use super::view::View;
+use super::Tiering;
 use crate::crowd::Crowd;
+use crate::crowd::tiers::bank::{BankKind, SHARED};
+use crate::crowd::tiers::cells::OUT;
+use crate::crowd::tiers::stats::TierFrame;
+use crate::crowd::tiers::tier::{Tiers, refused};
+use crate::crowd::tiers::view::View;
+use crate::crowd::tiers::work::Request;
 use crate::evaluate::Instances;
 use crate::playback::changes::What;
 use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
@@ -21,14 +21,14 @@ use std::sync::Arc;
 pub struct Shown {
     /// The rows of the earlier palette.
     pub from: Range<usize>,
-    /// Those of the later one; the same unless the instance is interpolated.
+    /// The rows of the later palette. They equal `from` unless the instance is interpolated.
     pub to: Range<usize>,
-    /// The share of the later one, in [0, 1].
+    /// The weight of the later palette, in [0, 1].
     pub factor: f32,
     /// Index of the detail whose rows these are, among the [`tier_details`](Crowd::tier_details) of the rig; `None` for
     /// the full rig.
     pub detail: Option<usize>,
-    /// True if other instances may show the same palette: see [`Tier::shared_error`](super::Tier::shared_error).
+    /// True if other instances may show the same palette: see [`Tier::shared_error`](crate::crowd::Tier::shared_error).
     pub shared: bool,
     /// True if the instance had these rows in the frame before, too. False if they are shared or interpolated. Useful for
     /// motion vectors, in memory that keeps two frames.
@@ -112,7 +112,7 @@ impl Crowd {
         self.tiering.plan.on.then_some(&self.tiering.plan.tiers)
     }
 
-    /// The details of a rig that tiers ask for by [`Tier::detail`](super::Tier::detail), each once: those that leave out
+    /// The details of a rig that tiers ask for by [`Tier::detail`](crate::crowd::Tier::detail), each once: those that leave out
     /// something. Empty without tiers. They are made by [`set_tiers`](Self::set_tiers) and [`add_rig`](Self::add_rig),
     /// and made again, with the same rows, when other joints are [watched](Self::watch).
     ///
@@ -149,9 +149,9 @@ impl Crowd {
     /// count beside those of the views; the greater one decides. 0 leaves an instance to the views; an empty slice takes
     /// all importances back.
     ///
-    /// Without views and importances everybody is in the picture. Importances alone end that for the whole crowd:
-    /// without views, instances of rigs that have no importances are out of the picture, and so are instances that were
-    /// spawned after the call, at indices beyond the slice, until importances are given for them.
+    /// Without views and importances every visible instance is in the picture. Importances alone end that for the whole
+    /// crowd: without views, instances of rigs that have no importances are out of the picture, and so are instances
+    /// that were spawned after the call, at indices beyond the slice, until importances are given for them.
     ///
     /// # Errors
     /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
@@ -161,8 +161,8 @@ impl Crowd {
         let number = self.rigs.index(rig).unwrap_or(usize::MAX);
         let found = importances.len();
         if found != needed && found > 0 {
-            let indices = format!("{found} importances for {needed} indices of instances");
-            return Err(refused(indices));
+            let found = words::plural(found as u64, "importance");
+            return Err(refused(format!("{found} for a rig whose arrays have length {needed}")));
         }
         let bad = importances.iter().position(|&i| i.is_nan() || i < 0.0);
         if let Some(index) = bad {

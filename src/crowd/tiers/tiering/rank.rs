@@ -1,16 +1,16 @@
 //! The ranking: heights on screen → tiers, for all instances of a pool, over the workers.
 
+use super::Tiering;
 use super::assign::Request;
-use super::bank::{NONE, SHARED_CELL};
-use super::cells::OUT;
 use super::clocks::{ChunkClocks, Origin, PhaseClock};
-use super::heights::Heights;
 use super::ranked::Ranked;
-use super::shared::{PhaseKey, SharedPhases};
-use super::spheres::{Eight, LANES, Spheres};
-use super::tier::Tiers;
-use super::tiering::Tiering;
-use super::view::WideView;
+use crate::crowd::tiers::bank::{NONE, SHARED_CELL};
+use crate::crowd::tiers::cells::OUT;
+use crate::crowd::tiers::heights::Heights;
+use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
+use crate::crowd::tiers::spheres::{Eight, LANES, Spheres};
+use crate::crowd::tiers::tier::{MAX_TIERS, Tiers};
+use crate::crowd::tiers::view::WideView;
 use crate::evaluate::Instances;
 use crate::playback::changes::{Changes, What};
 use crate::playback::pool::Pool;
@@ -52,9 +52,9 @@ struct Ranking<'a> {
     views: &'a [WideView],
     frame: u32,
     /// For each tier, the seconds to the middle of the frames until an instance looks for its next phase.
-    lead: [f64; super::MAX_TIERS],
+    lead: [f64; MAX_TIERS],
     /// For each tier, the number of its detail.
-    detail: [u8; super::MAX_TIERS],
+    detail: [u8; MAX_TIERS],
     /// True without views and importances: all visible instances are in the finest tier.
     all: bool,
 }
@@ -115,8 +115,8 @@ impl Ranking<'_> {
                 let cell = &mut cells[at];
                 if old == tier && *cell & SHARED_CELL != 0 && *cell != NONE {
                     // Most of all: they go on as they did.
-                    let after = after[usize::from(tier) % super::MAX_TIERS];
-                    let detail = self.detail[usize::from(tier) % super::MAX_TIERS];
+                    let after = after[usize::from(tier) % MAX_TIERS];
+                    let detail = self.detail[usize::from(tier) % MAX_TIERS];
                     if let Some((clip, share)) = clocks.all[at].after(after) {
                         if self.waits(index, tier) {
                             continue;
@@ -213,8 +213,8 @@ impl Ranking<'_> {
 }
 
 impl Tiering {
-    /// Ranks the instances of a pool, then meets their requests, in the order of the instances. Everybody is in the
-    /// picture if `all` are.
+    /// Ranks the instances of a pool, then meets their requests, in the order of the instances. With `all`, every
+    /// visible instance is in the picture.
     pub(super) fn rank(&mut self, number: usize, pool: &Pool, all: bool) {
         let chunks = pool.state().len().div_ceil(CHUNK);
         let mut chunk_requests = std::mem::take(&mut self.chunk_requests);
@@ -224,7 +224,7 @@ impl Tiering {
         let found = &mut chunk_requests[..chunks];
         let Ranked { spheres, cells, importances, shared, clocks, .. } = &mut self.pools[number];
         let (tier, cell) = cells.lend();
-        let mut lead = [0.0; super::MAX_TIERS];
+        let mut lead = [0.0; MAX_TIERS];
         for (lead, tier) in lead.iter_mut().zip(&self.plan.tiers.tiers) {
             *lead = 0.5 * f64::from(tier.rate - 1) * self.plan.clock.step().abs();
         }

@@ -13,7 +13,7 @@ use crate::playback::pool::{Pool, Steady};
 /// The clip of an instance whose clock is not known.
 pub(super) const UNKNOWN: u16 = NO_CLIP - 1;
 
-/// A pass, in the unit of a clock's share.
+/// One pass, in the unit of [`PhaseClock::share`].
 const PASS: f64 = (1u64 << 32) as f64;
 
 /// Seconds after which the clocks of a chunk are made again.
@@ -25,17 +25,18 @@ const STAGGER: f64 = 8.0;
 const STAGGERED: usize = 64;
 
 /// The most passes per second of a clock; what is faster is looked at in the playback state. Up to here a
-/// [`PhaseClock::rate`] is off by 2^-29 at most. In 1,536 seconds that is 2.9e-6 of a pass: the 85th part of one of 4,096 phases.
+/// [`PhaseClock::rate`] is off by 2^-29 at most. In 1,536 seconds that is 2.9e-6 of a pass: the 85th part of one of
+/// 4,096 phases.
 pub(super) const FASTEST: f64 = 512.0;
 
 /// The most that the share of a clock is off, in passes: by its rate, and by the rounding of three shares.
-pub(super) const CLOCK_ERROR: f64 =
+pub(in crate::crowd::tiers) const CLOCK_ERROR: f64 =
     (LONGEST + STAGGER * STAGGERED as f64) / (1u64 << 29) as f64 + 3.0 / PASS;
 
 /// A clip that plays alone, at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct PhaseClock {
-    /// The share of a pass at the chunk's moment, in 2^-32.
+    /// Share of a pass that had gone by at the chunk's moment, times 2^32.
     pub share: u32,
     /// The upper 32 bits of the [rate](Self::rate), an f64, and the next 16. An f32 would be off by half of a phase after
     /// some minutes, and a whole f64 would make a clock as large as 16 bytes.
@@ -79,7 +80,7 @@ impl PhaseClock {
         f64::from_bits(u64::from(self.high) << 32 | u64::from(self.low) << 16)
     }
 
-    /// The share of a pass that goes by in some seconds.
+    /// Share of a pass that goes by in some seconds, times 2^32.
     #[inline(always)]
     fn passed(self, seconds: f64) -> u32 {
         (seconds * self.rate() * PASS) as i64 as u32
@@ -124,7 +125,7 @@ impl PhaseClocks {
 }
 
 impl<'a> ChunkClocks<'a> {
-    /// The clocks of a chunk, with those that are too far away or run backwards against the pool's forgotten.
+    /// Lends the clocks of a chunk. Forgets them first if they are too old or run against the pool's clock.
     pub fn new(
         number: usize,
         all: &'a mut [PhaseClock],
@@ -155,7 +156,7 @@ impl<'a> ChunkClocks<'a> {
         if clip == UNKNOWN || rate.abs() > FASTEST {
             return;
         }
-        // The cast saturates: the end of a pass is the last share.
+        // The cast saturates: 1, the end of a pass, becomes the largest share below it.
         let mut made = PhaseClock::new(clip, (share * PASS) as u32, rate);
         made.share = made.share.wrapping_sub(made.passed(self.elapsed));
         self.all[at] = made;
