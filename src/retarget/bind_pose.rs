@@ -93,9 +93,9 @@ fn pose(rig: &Rig, bound: &[Option<DAffine3>]) -> Vec<Local> {
     locals
 }
 
-/// Spaces in which the meshes of a skin may have been bound: model space, that of their node, and that of the joint above
-/// the skin's joints, if their scale is that of the rest pose. Otherwise quarter turns that leave the topmost joint at its
-/// rest position.
+/// Spaces in which the meshes of a skin may have been bound: model space, the space of their node, and the space of the
+/// joint above the skin's joints, each if it has the scale of the rest pose. If none has, quarter turns that leave the
+/// topmost joint at its rest position.
 fn spaces(rig: &Rig, skin: &Bound, models: &[DAffine3], exact: DAffine3) -> Vec<DAffine3> {
     let mut meshes = rig.meshes().iter().filter(|mesh| mesh.skin == skin.index);
     let node = meshes.next().map(|mesh| {

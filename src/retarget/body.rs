@@ -19,7 +19,7 @@ const SOLES: [f64; 2] = [0.1, 0.25];
 const SUNK: f64 = 0.03;
 
 pub(super) const FEET: [B; 2] = [B::LeftFoot, B::RightFoot];
-/// Rotations from level soles to those of the reference pose, for both feet.
+/// For each foot, the rotation from a level sole to the sole in the reference pose.
 pub(super) type Tilts = [DQuat; 2];
 
 const TOES: [B; 2] = [B::LeftToes, B::RightToes];
@@ -291,8 +291,8 @@ impl Body {
     }
 
     /// Measures the heights of the hips of two bodies in the same way: above the origin if both stand on it, otherwise above
-    /// the lowest foot; toes count if both have some. If bones are aligned, legs count as straight: the legs of one reference
-    /// pose may be spread or bent more than those of the other.
+    /// the lowest foot; toes count if both have some. If bones are aligned, legs count as straight, since the two
+    /// reference poses may spread or bend them differently.
     pub fn measure(source: &mut Self, target: &mut Self, alignment: Alignment) {
         let bodies = [source, target];
         let toes = |body: &&mut Self| TOES.iter().any(|b| body.map.joint(*b).is_some());

@@ -1,4 +1,4 @@
-//! `RetargetError`: why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid.
+//! `RetargetError`: the errors of binding a clip to another skeleton, of retargeting, and of finding a humanoid.
 
 use crate::clip::{Clip, ClipKind};
 use crate::error::BuildError;
@@ -6,7 +6,7 @@ use crate::skeleton::{HumanBone, LookupError, Skeleton, SkeletonMismatch};
 use crate::words::{number, plural, shorten};
 use thiserror::Error;
 
-/// Why a clip cannot be bound to another skeleton or retargeted, or joints are no humanoid. Nothing was made. Messages
+/// An error of binding a clip to another skeleton, of retargeting, or of finding a humanoid. Nothing was made. Messages
 /// cut names after 40 characters.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum RetargetError {
         /// The whole message.
         reason: String,
     },
-    /// The names that both skeletons have are those of several joints each.
+    /// Every name that both skeletons have belongs to several joints.
     #[error(
         "no joint can be bound: \"{}\" is the name of several joints{}, and their paths do not tell which",
         shorten(.name),
@@ -59,7 +59,7 @@ pub enum RetargetError {
         /// The most samples of all joints of the clip together.
         limit: usize,
     },
-    /// There is no human bone of that name.
+    /// No human bone has the name.
     #[error(
         "there is no human bone \"{name}\"; VRM 1.0 names 55, from \"hips\" to \"rightLittleDistal\""
     )]
@@ -72,9 +72,9 @@ pub enum RetargetError {
     BoneTwice {
         /// The bone.
         bone: HumanBone,
-        /// Its first joint.
+        /// The bone's first joint.
         first: String,
-        /// Its second joint.
+        /// The bone's second joint.
         second: String,
     },
     /// One joint has two bones.
@@ -101,8 +101,8 @@ pub enum RetargetError {
         /// How many bones it has.
         bones: usize,
     },
-    /// A bone's joint does not lie below that of the bone above it: it lies above it, or elsewhere. Only feet and hands may
-    /// hang elsewhere, as in rigs that are driven by inverse kinematics.
+    /// A bone's joint does not lie below the joint of the bone above: it lies above that joint, or in another branch.
+    /// Only feet and hands may hang in another branch, as in rigs that are driven by inverse kinematics.
     #[error(
         "bone \"{bone}\" is below \"{above}\", but its joint {joint} {}",
         match .cycle {
@@ -119,7 +119,7 @@ pub enum RetargetError {
         joint: String,
         /// The joint of the bone above.
         above_joint: String,
-        /// Whether the joint lies above that of the bone above: the two orders form a cycle.
+        /// True if `joint` lies above `above_joint`: the orders of bones and joints form a cycle.
         cycle: bool,
     },
     /// The joints have neither the names nor the shape of a humanoid with legs and arms.
@@ -147,13 +147,13 @@ pub enum RetargetError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What is wrong.
+        /// The fault in words.
         message: String,
     },
     /// The JSON of a map is too long.
     #[error("the map is {have} bytes long, the limit is {limit}")]
     MapTooLong {
-        /// Its length.
+        /// Length of the JSON, bytes.
         have: usize,
         /// The limit.
         limit: usize,
@@ -181,10 +181,10 @@ pub enum RetargetError {
         clip: String,
         /// The skeleton in words.
         skeleton: &'static str,
-        /// What differs: the clip's value first.
+        /// The first difference, the clip's value before the skeleton's.
         mismatch: SkeletonMismatch,
     },
-    /// A reference pose has not as many joints as the skeleton, or is not finite.
+    /// The number of joints of a reference pose differs from the skeleton's, or the pose is not finite.
     #[error(
         "the reference pose of the {side} has {}, its skeleton has {}",
         plural(*.have as u64, "sound transform"),
@@ -229,10 +229,10 @@ pub enum RetargetError {
         /// The length of its longer leg.
         leg: f64,
     },
-    /// A rig has no mesh with a skin that moves joints of its skeleton: there is no bind pose.
+    /// A rig has no bind pose: none of its meshes has a skin with joints of its skeleton.
     #[error("there is no bind pose: no skin has joints of the skeleton")]
     NoBind,
-    /// The hips of a result are far above or below the ground, while those of the source are not: a reference pose does
+    /// The hips of a result are far above or below the ground, while the source's hips are not: a reference pose does
     /// not stand.
     #[error(
         "clip \"{clip}\": at {time} s the hips are {target_height:.1} leg lengths above the ground, in the source \
@@ -273,9 +273,9 @@ pub enum RetargetError {
         joint: usize,
         /// Name of the joint.
         name: String,
-        /// Its scale in the reference pose.
+        /// The joint's scale in the reference pose.
         scale: [f64; 3],
-        /// What comes of it, with the sign before it.
+        /// The consequence in words, beginning with a punctuation mark.
         fault: &'static str,
     },
     /// Neither foot can be planted.

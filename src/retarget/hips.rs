@@ -32,7 +32,7 @@ pub(super) struct Hips<'a> {
     /// Whether both are one body in one reference pose.
     one_body: bool,
     pub heights: [f64; 2],
-    /// Height of the target's hips divided by that of the source's.
+    /// Height of the target's hips divided by the height of the source's hips.
     pub ratio: f64,
     /// Joints of the hips of source and target.
     pub joint: usize,

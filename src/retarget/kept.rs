@@ -132,7 +132,7 @@ pub(super) fn scales(
     }
 }
 
-/// The axes of a joint of the source, relative to those of the target's joint.
+/// The axes of a source joint, relative to the axes of the target joint.
 struct Axes {
     turned: [DVec3; 3],
     /// For every axis of the target the nearest axis of the source, each once.
@@ -160,8 +160,9 @@ impl Axes {
         Self { turned, nearest, angle: sine(&nearest).min(1.0).asin() }
     }
 
-    /// Factors along the source's axes as factors along the target's: those of the nearest axes or, if these differ, the
-    /// diagonal of the tensor. It is the scale that is nearest to the tensor, by the squares of its elements.
+    /// Converts factors along the source's axes to factors along the target's axes. If `exact`, each axis takes the
+    /// factor of its nearest axis. Otherwise the result is the diagonal of the scale tensor: the scale that is nearest
+    /// to the tensor, by the squares of its elements.
     fn turned(&self, factors: DVec3, exact: bool) -> DVec3 {
         if exact {
             return DVec3::from_array(self.nearest.map(|axis| factors[axis]));

@@ -90,8 +90,8 @@ impl Reference {
     /// first frame of the rig's clips that stands with straight legs and with hips and shoulders that face one way; or the
     /// frame that comes nearest to that. `side` is the rig's name in errors: `source` or `target`.
     ///
-    /// A rest pose along x or z counts as lying, unless its hips, or those of frames along that axis, are at the height of
-    /// legs above the origin. One along y counts as lying if all frames stand along another axis.
+    /// A rest pose along x or z counts as lying, unless its hips, or the hips of frames along that axis, are at the
+    /// height of legs above the origin. A rest pose along y counts as lying if all frames stand along another axis.
     ///
     /// Returns the pose, and the largest angle between the rotations of a bone in the rest pose and in a bind pose that was
     /// not chosen, radians; 0 without one.
@@ -218,8 +218,8 @@ impl<'a> Frames<'a> {
         seen
     }
 
-    /// The up axis: that of the rest pose, unless it lies; or that of frames that stand at the height of legs; or y, if frames
-    /// stand along it.
+    /// The up axis: the axis of the rest pose, unless that pose lies; or the axis of frames that stand at the height of
+    /// legs; or y, if frames stand along it.
     fn up(&self) -> Option<DVec3> {
         let skeleton = self.rig.skeleton();
         let own = Stance { map: self.map, models: &models(skeleton, &rest(skeleton)) };

@@ -44,10 +44,11 @@ pub struct RetargetReport {
     /// Number of keys of the target's tracks, summed over joints.
     pub keys: usize,
     /// A bound on the error of directions in model space between keys, radians: deviations at the quarters of every interval,
-    /// summed along limbs, and those of the hips and of carried bones as shares of their height and limb. 0 if each joint
-    /// follows one curve of the source; otherwise keys are inserted until it is below 5e-5. It is larger only if a limit
-    /// stopped the insertion: half of the room of a timeline of 65,535 keys beside the source's, or a sixteenth if the tracks
-    /// of 16 joints do not fit into one together, and 2^26 evaluations of joints.
+    /// summed along limbs. Deviations of the hips and of carried bones count as shares of their height and limb. 0 if
+    /// each joint follows one curve of the source; otherwise keys are inserted until the bound is below 5e-5. A larger
+    /// bound means that a limit stopped the insertion: half of the room that the source's keys leave in a timeline of
+    /// 65,535, or a sixteenth of it if the tracks of 16 joints do not fit into one together; or 2^26 evaluations of
+    /// joints.
     pub between_keys: f64,
     /// Joints of the source that rotate but move no bone.
     pub left: Vec<String>,

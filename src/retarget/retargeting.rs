@@ -139,7 +139,7 @@ struct Transfer<'a> {
     motion: Motion<'a>,
     raw: RawClip,
     hips: Hips<'a>,
-    /// What is known before tracks are made.
+    /// The part of the report that is known before tracks are made.
     report: RetargetReport,
 }
 

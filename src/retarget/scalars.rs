@@ -45,8 +45,8 @@ fn names(skeleton: &Skeleton) -> Vec<&str> {
     scalars.map(|s| s.name.as_str()).collect()
 }
 
-/// Renames user channels to those of the target of the same type and with their names; drops the tracks of the others and
-/// returns their names.
+/// Gives user channels the names of the target's channels of the same type and matching name. Drops the tracks of user
+/// channels without a match, and returns the names of these channels.
 pub fn channels(
     channels: &mut [UserChannel],
     tracks: &mut Vec<RawTrack>,
@@ -108,8 +108,8 @@ fn scalar_pairs(source: &[&str], target: &[&str]) -> Vec<Vec<usize>> {
     found
 }
 
-/// For every scalar of the source that of the target by index, if both have one node with morph weights, and equally many
-/// of them: names are then absent or have nothing in common.
+/// Pairs the scalars of source and target by index, if each has one node with morph weights and both have equally many:
+/// the names are then absent or have nothing in common.
 fn scalars_by_index(source: &[&str], target: &[&str]) -> Option<Vec<Vec<usize>>> {
     let weights = |names: &[&str]| -> Option<Vec<usize>> {
         let of = |at: &usize| node_of(names[*at]);

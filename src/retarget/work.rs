@@ -24,7 +24,8 @@ pub(super) const BETWEEN: f64 = 2e-5;
 /// within 1e-4; the rest is for f32 and for times between those that are compared.
 const IN_SPACE: f64 = 5e-5;
 
-/// The number of keys that may be inserted into a track: a share of the room of an irregular timeline beside the source's.
+/// The number of keys that may be inserted into a track: a share of the room that the source's keys leave in an
+/// irregular timeline.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Room {
     /// Half of the room.
@@ -36,7 +37,7 @@ pub(super) enum Room {
 }
 
 impl Room {
-    /// The room beside `keys` of the source.
+    /// The number of keys that may be inserted into a track whose source has `keys` keys.
     fn of(self, keys: usize) -> usize {
         let free = MAX_IRREGULAR_KEYS.saturating_sub(keys);
         match self {

@@ -93,8 +93,9 @@ pub struct BoundClip {
 ///
 /// Rotations in model space are the source's. A joint that the source lacks keeps its rest pose; the motion of a joint
 /// that the target lacks is folded into the joints below it. If the target has several copies of the source, as outfits
-/// are, each is driven. The translations of the root, down to the hips, are scaled by the ratio of hip heights. Those of
-/// other joints are kept if both rest poses have the same offset, and otherwise come from the target ([`BindOptions`]).
+/// are, each is driven. The translations of the root, down to the hips, are scaled by the ratio of hip heights.
+/// Translations of other joints are kept if both rest poses have the same offset, and otherwise come from the target
+/// ([`BindOptions`]).
 /// Joints without names are bound by index if the hierarchies are equal. Skeletons that differ only in the order of their
 /// joints are one skeleton: all keys are kept.
 ///

@@ -103,7 +103,7 @@ impl<'a> Locals<'a> {
     }
 }
 
-/// A local transform from a clip's translation, scale and rotation; those of an additive clip are on top of the rest.
+/// A local transform from a clip's translation, scale and rotation. An additive clip's are applied on top of the rest.
 pub fn on_rest(
     rest: Local,
     additive: bool,

@@ -40,7 +40,7 @@ pub struct BindReport {
     pub translation_joint: String,
     /// These translations in source and target, metres of model space: an armature may be scaled by 0.01.
     pub translations: [[f32; 3]; 2],
-    /// Their distance, metres.
+    /// Distance between the two translations, metres.
     pub translation_distance: f64,
     /// Name of the joint of the target whose rest rotation in model space differs most.
     pub rotation_joint: String,

@@ -97,8 +97,8 @@ pub fn frame_scale(skeleton: &Skeleton, scales: &[f64], joint: u16) -> f64 {
     scales.get(usize::from(parent)).copied().unwrap_or(1.0)
 }
 
-/// For each route, the unit of the source's frame in that of the target: the quotient of the scales of the bound joints
-/// above. An armature may have scale 0.01 in one file and 1 in the other.
+/// For each route, the unit of the source's frame in units of the target's frame: the quotient of the scales of the
+/// bound joints above. An armature may have scale 0.01 in one file and 1 in the other.
 pub fn units(routes: &[Route], scales: &[Vec<f64>; 2]) -> Vec<f64> {
     let units = routes.iter().map(|route| above(routes, route, scales));
     units.map(|[from, to]| ratio(from, to)).collect()
@@ -111,11 +111,11 @@ fn above(routes: &[Route], route: &Route, [from, to]: &[Vec<f64>; 2]) -> [f64; 2
 }
 
 /// The heights of the hips of source and target above the lowest bound joint, in the rest poses: along y, or along the
-/// axis in which the hips are highest if that is four times as much (Z-up files).
+/// axis in which the hips are highest if that height exceeds four times the height along y (Z-up files).
 ///
 /// A rest pose need not stand: in motion captures all bones may lie along one axis. If the ratio of the heights differs
-/// from that of the bone lengths by a factor of two or more, the source's height follows from the target's by the latter;
-/// the second result is then true.
+/// from the ratio of the bone lengths by a factor of two or more, the source's height follows from the target's height
+/// and the bone lengths; the second result is then true.
 pub fn heights(
     source: &Skeleton,
     target: &Skeleton,

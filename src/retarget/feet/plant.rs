@@ -123,7 +123,7 @@ pub(in crate::retarget) fn plant(
     Ok(report)
 }
 
-/// The number of joints down to a foot: every position and rotation is a product of as many.
+/// The number of joints down to a foot, which is the number of factors of each position and rotation.
 fn depth(body: &Body) -> usize {
     let joints = FEET.into_iter().filter_map(|b| body.map.joint(b));
     let depths = joints.map(|j| path(&body.skeleton, j).len());

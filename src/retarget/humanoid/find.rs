@@ -40,7 +40,7 @@ const GENERAL: usize = 3;
 /// Limit on the prefixes, one after the other, that are removed from names.
 const MOST_PREFIXES: usize = 4;
 
-/// Limit on the joints of one name that are examined: a hostile file may have 65,535, each with as many above it.
+/// Limit on the joints of one name that are examined: a hostile file may have 65,535 joints of one name in one chain.
 const MOST_ALIKE: usize = 64;
 
 /// Limits on the clips, and on the frames of each, that are examined for the shape of a humanoid.
@@ -77,8 +77,8 @@ impl HumanoidMap {
         Self::find_in_pose(skeleton, &rest(skeleton))
     }
 
-    /// The same as [`HumanoidMap::find`], by the shape of a pose in which the body stands, such as the bind pose or that of a
-    /// clip, instead of the rest pose. `pose` holds local transforms in joint order.
+    /// The same as [`HumanoidMap::find`], by the shape of a pose in which the body stands instead of the rest pose: the
+    /// bind pose, or a pose of a clip. `pose` holds local transforms in joint order.
     ///
     /// # Errors
     /// Those of [`HumanoidMap::find`]. A pose with another number of joints, or that is not finite, has no shape.
@@ -112,8 +112,8 @@ impl HumanoidMap {
         })
     }
 
-    /// A map to complete by hand: the bones of the file's extension if it has one, or those of [`HumanoidMap::of_rig`], or
-    /// those of the best table of names. It is unchecked: the bones may be too few for retargeting; there may be none.
+    /// A map to complete by hand. The bones come from the file's extension if it has one, from [`HumanoidMap::of_rig`],
+    /// or from the best table of names. The map is unchecked: it may have too few bones for retargeting, or none.
     pub fn draft(rig: &Rig) -> Self {
         if !rig.humanoid().is_empty() {
             return Self::unchecked(&stated(rig), MapOrigin::Extension);

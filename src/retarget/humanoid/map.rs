@@ -34,10 +34,10 @@ impl fmt::Display for MapOrigin {
 
 /// The joint of every human bone of one skeleton.
 ///
-/// A map that retargeting takes has hips. No joint has two bones, and the joint of a bone lies below that of the nearest bone above it that has
-/// one; only feet and hands may be elsewhere, but not above. Other bones may be missing, required ones too
-/// ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A map holds indices, so it belongs
-/// to skeletons with the same joints.
+/// A map that retargeting takes has hips. No joint has two bones. The joint of a bone lies below the joint of the
+/// nearest bone above that has one; feet and hands may be in another branch, but not above that joint. Other bones may
+/// be missing, required ones too ([`HumanoidMap::lacking`]): retargeting passes their rotation on to the bones below. A
+/// map holds indices, so it belongs to skeletons with the same joints.
 ///
 /// All functions check a map, except [`HumanoidMap::draft`], whose map may lack hips or be
 /// empty: `to_json` writes them with `null` for missing bones, and with joints in their place `from_json` reads the text.

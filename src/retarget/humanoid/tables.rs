@@ -4,7 +4,7 @@ use crate::skeleton::HumanBone as B;
 
 /// A convention of joint names. Each text but `spine` holds the names of its bones in order, separated by spaces, `-` for
 /// none. Names of one bone are separated by `/`; the first that a rig has counts. `~` stands for the side, and `a|b` for
-/// `a` on the left and `b` on the right side; other names are not those of right bones.
+/// `a` on the left and `b` on the right side; a name with neither is not used for right bones.
 pub(super) struct Table {
     pub name: &'static str,
     /// The text that replaces `~` on the left and on the right side.
@@ -34,7 +34,7 @@ const BONES: [&[B]; 8] = [
 ];
 
 impl Table {
-    /// The bones other than those of the spine, with their names.
+    /// All bones except the spine's, with their names.
     pub fn rows(&self) -> impl Iterator<Item = (B, impl Iterator<Item = &'static str>)> {
         let [thumb, index, middle, ring, little] = self.fingers;
         let texts = [self.head, self.leg, self.arm, thumb, index, middle, ring, little];
