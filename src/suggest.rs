@@ -59,7 +59,7 @@ pub enum LookupError {
         count: usize,
         /// The paths of two of them.
         paths: [String; 2],
-        /// Their indices.
+        /// The indices of these two.
         joints: [usize; 2],
     },
     /// The skeleton has fewer joints.
@@ -72,7 +72,7 @@ pub enum LookupError {
     },
 }
 
-/// What finds each of two joints of one name.
+/// Advice on how to name one of two joints of the same name.
 fn cure(paths: &[String; 2]) -> &'static str {
     match paths[0] == paths[1] {
         true => "their paths are equal, an index finds each",
@@ -128,7 +128,7 @@ pub fn question(quoted: &[String]) -> Option<String> {
     })
 }
 
-/// What a message says behind a name that does not exist: `; did you mean "Walk"?`, or nothing.
+/// The end of a message about a name that does not exist: `; did you mean "Walk"?`, or nothing.
 pub(crate) fn hint(near: &[String]) -> String {
     let quoted: Vec<String> = near.iter().map(|n| format!("\"{}\"", shorten(n))).collect();
     question(&quoted).map_or_else(String::new, |question| format!("; {question}"))
@@ -141,7 +141,7 @@ fn folded(name: &str) -> String {
 /// How much a name resembles what is wanted.
 #[derive(Clone, Copy)]
 struct Likeness {
-    /// From 0 to 1.
+    /// The resemblance, 0 to 1.
     share: f64,
     /// True if only a part of the name resembles it, with other letters.
     of_part: bool,

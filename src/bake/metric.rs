@@ -35,8 +35,8 @@ const RAW_BYTES: usize = 40;
 /// levels round differently, by about 1e-7 of the model's size.
 ///
 /// # Errors
-/// If a setting is out of range, the raw clip does not fit the skeleton or is larger than [`MAX_BAKED_KEYS`], the built one
-/// is of another skeleton, lane orders apart, or the clips differ in kind or duration.
+/// If a setting is out of range, the raw clip does not fit the skeleton or is larger than [`MAX_BAKED_KEYS`], the
+/// skeletons of the clips differ in more than the lane order, or the clips differ in kind or duration.
 pub fn measure_error(
     raw: &Clip,
     built: &Clip,

@@ -88,7 +88,7 @@ impl Default for BakeOptions {
     }
 }
 
-/// Why a clip cannot be baked or measured.
+/// An error of baking or measuring a clip.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BakeError {
@@ -128,7 +128,7 @@ pub enum BakeError {
     Skeleton {
         /// Name of the clip.
         clip: String,
-        /// The first difference: in the clip's skeleton, and in that of the raw clip.
+        /// The first difference between the skeletons of the clip and of the raw clip.
         mismatch: SkeletonMismatch,
     },
     /// Two clips cannot be compared: their kind or duration differs.

@@ -118,7 +118,7 @@ struct State<'a> {
     values: Vec<Vec<Local>>,
     /// Number of groups of times that are evaluated together down the hierarchy.
     block: usize,
-    /// For each joint, model-space transforms of these groups, and those of the raw clip.
+    /// For each joint, model-space transforms of these groups, and the raw clip's transforms.
     models: Vec<Vec<Model>>,
     wanted: Vec<Vec<Model>>,
     codes: Vec<[u16; 3]>,

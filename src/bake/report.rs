@@ -11,8 +11,8 @@ pub struct ErrorReport {
     /// The error of any joint at any time, against an exact evaluation of the raw clip, metres.
     ///
     /// It is [`measured`](Self::measured), plus an allowance of 2% for the times between those measured, plus a bound of f32
-    /// rounding at the size of the model: 4.8e-7 of the longest path down the joints from the origin. The allowance is no
-    /// proof. Tests search for a larger error at random times of many clips.
+    /// rounding at the size of the model: 4.8e-7 of the longest path down the joints from the origin. The allowance is
+    /// not proven to suffice. Tests search for a larger error at random times of many clips.
     pub max: f32,
     /// Largest error that was measured, over joints and times, metres. Additional times around the largest errors count here,
     /// but not in `mean`, `p99` and `samples`.

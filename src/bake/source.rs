@@ -22,8 +22,8 @@ const IDENTITY: Matrix = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0,
 ///
 /// `scene` is the content of the file and `clip` the index of its animation; `rig` was built from it, without root motion,
 /// in the lane order of `built`. The points and the allowances for rounding and for times between the measured ones are
-/// those of [`measure_error`](super::measure_error). The weights of joints are not compared. If nodes × times exceed four
-/// times [`MAX_BAKED_KEYS`], evenly chosen times are measured.
+/// the same as in [`measure_error`](super::measure_error). The weights of joints are not compared. If nodes × times
+/// exceed four times [`MAX_BAKED_KEYS`], evenly chosen times are measured.
 ///
 /// # Errors
 /// If a setting is out of range, the clip does not fit the rig, the scene has no such animation or other nodes than the

@@ -25,7 +25,7 @@ const TURN_STEP: f32 = 0.1;
 const MAX_BETWEEN: usize = 32;
 /// Smallest number of times between the keys of cubic curves.
 const CUBIC: usize = 3;
-/// Number of gaps between measured times, those of the largest errors, in which more times are measured.
+/// Number of gaps between measured times in which more times are measured: the gaps around the largest errors.
 const PEAKS: usize = 8;
 /// Number of times in each of these gaps. Over all test models the largest error was 0.9% above the measured one, and
 /// 2.5% without these times.
@@ -106,7 +106,7 @@ fn apart_by(p: &[f64; 4], q: &[f64; 4]) -> f64 {
     if lengths > 0.0 { (dot(p, q) / lengths).clamp(-1.0, 1.0).acos() } else { 0.0 }
 }
 
-/// Additional times around those of the largest errors: between two measured times the error may exceed both.
+/// Additional times around the times of the largest errors: between two measured times the error may exceed both.
 pub(super) fn near_peaks(times: &[f32], errors: &[f32], joints: usize) -> Vec<f32> {
     let mut peaks: Vec<f32> =
         errors.chunks(joints.max(1)).map(|all| all.iter().copied().fold(0.0, f32::max)).collect();

@@ -281,7 +281,7 @@ impl Tracks {
     }
 }
 
-/// The raw transforms of a joint in model space at a group of times, from those of its parent.
+/// The raw transforms of a joint in model space at a group of times, from its parent's transforms.
 #[inline(always)]
 pub(super) fn wanted<S: Simd>(
     simd: S,

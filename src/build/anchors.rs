@@ -12,7 +12,7 @@ const SHORT_WAY: usize = 64;
 pub(super) struct Anchors<'a> {
     raw: &'a RawScene,
     joint_of_node: &'a [u16],
-    /// Per node, the product of a long chain from the joint down, once it is computed.
+    /// For each node, the product of a long chain from the joint down, once it is computed.
     known: Vec<Option<(u16, Affine3x4)>>,
 }
 

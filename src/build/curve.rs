@@ -23,8 +23,8 @@ pub(crate) struct Curve {
 }
 
 impl Curve {
-    /// Reads a track. Rotations are normalised, and aligned to one hemisphere if linear; those of splines keep their lengths.
-    /// `part` selects one target of a weights track. The track's lengths must be consistent.
+    /// Reads a track. Rotations are normalised, and aligned to one hemisphere if linear; keys of splines keep their
+    /// lengths. `part` selects one target of a weights track. The track's lengths must be consistent.
     pub fn new(track: &RawTrack, part: usize) -> Self {
         let keys = track.times.len();
         let cubic = track.interpolation == Interpolation::CubicSpline;
@@ -57,8 +57,8 @@ impl Curve {
     }
 
     /// Normalises rotations. The keys of a spline keep their lengths, which are part of its shape: a spline that was split
-    /// has keys shorter than 1, and scaling them without their tangents gives another curve. Importers normalise those of
-    /// files.
+    /// has keys shorter than 1, and scaling them without their tangents gives another curve. Importers normalise the
+    /// keys of files.
     fn normalize(&mut self) {
         let align = self.interpolation == Interpolation::Linear;
         let spline = self.interpolation == Interpolation::CubicSpline;

@@ -8,8 +8,8 @@ use crate::rig::{Rig, RigParts};
 use crate::skeleton::SkeletonMismatch;
 use std::sync::Arc;
 
-/// Makes a rig with more clips: those of other files, bound or retargeted ones. The lane order is derived again, so that
-/// the joints that move come first; all clips are converted to it.
+/// Makes a rig with more clips: clips of other files, bound or retargeted clips. The lane order is derived again, so
+/// that the joints that move come first; all clips are converted to it.
 ///
 /// The clips may have any order of the lanes and joints of the rig's skeleton. To add single clips in the rig's lane
 /// order, use [`add_clip`](crate::crowd::Crowd::add_clip).

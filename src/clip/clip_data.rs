@@ -357,7 +357,7 @@ impl Clip {
         places * size_of::<u16>() + self.scales.len() * size_of::<f32>()
     }
 
-    /// Identifies a clip among those of one skeleton: the content hash, and the kind, which determines the
+    /// Identifies a clip among the clips of one skeleton: the content hash, and the kind, which determines the
     /// default of lanes without keys.
     pub(crate) fn identity(&self) -> (u64, ClipKind) {
         (self.content_hash(), self.kind)

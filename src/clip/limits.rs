@@ -11,7 +11,7 @@ use crate::words::shorten;
 
 /// The number of times that the blocks of a clip together may read its rows and integers.
 ///
-/// Blocks may share rows, and each block is checked by itself, so the limit bounds the work of loading.
+/// Blocks may share rows, and each block is checked separately, so the limit bounds the work of loading.
 /// Builders share none.
 pub const MAX_SHARING: usize = 16;
 
@@ -221,7 +221,7 @@ pub(super) fn scale_factors(clip: &Clip) -> Vec<f32> {
     factors
 }
 
-/// Rejects a clip whose scales, with those of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
+/// Rejects a clip whose scales, together with the scales of the rest pose, exceed [`MAX_CHAIN_SCALE`] down a chain of
 /// joints.
 pub(super) fn check_scales(clip: &Clip) -> Result<(), BuildError> {
     let skeleton = clip.skeleton();

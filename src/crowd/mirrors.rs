@@ -34,7 +34,7 @@ pub(crate) struct Mirrored {
     pub alive: Weak<()>,
 }
 
-/// Below this number of mirrors, those of dropped scenes stay until the next update of a scene.
+/// Below this number of mirrors, the mirrors of dropped scenes stay until the next update of a scene.
 const SWEEP: usize = 64;
 
 impl Mirrors {

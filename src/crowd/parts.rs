@@ -31,7 +31,7 @@ impl Frames {
         self.last = Some(frame);
     }
 
-    /// From here on no memory counts as holding a frame, so the next one evaluates every visible instance.
+    /// Marks all memory as holding no frame, so the next frame evaluates every visible instance.
     #[inline]
     pub fn lose(&mut self) {
         self.last = None;

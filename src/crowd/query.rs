@@ -10,9 +10,9 @@ use crate::skeleton::{ChannelHandle, ChannelValue, JointRef};
 use std::ops::Range;
 
 impl Crowd {
-    /// The rows of an instance in the bone buffer of the last frame; for an interpolated instance, those of the nearer
-    /// of its two poses. [`shown`](Self::shown) says more. `None` if the instance was hidden, out of the picture, or did
-    /// not exist in that frame. The range is valid until the next frame is scheduled.
+    /// The rows of an instance in the bone buffer of the last frame; for an interpolated instance, the rows of the
+    /// nearer of its two poses. [`shown`](Self::shown) returns both. `None` if the instance was hidden, out of the
+    /// picture, or did not exist in that frame. The range is valid until the next frame is scheduled.
     pub fn palette_range(&self, instance: InstanceId) -> Option<Range<usize>> {
         let (_, [from, to], factor) = self.palettes_of(instance)?;
         Some(if factor < 0.5 { from } else { to })
@@ -70,7 +70,7 @@ impl Crowd {
     /// pose that the instance's clips can take. `None` if its rig draws nothing, or the radius would not be finite. For
     /// a rig that draws nothing, tiers use the joints: [`set_views`](Self::set_views).
     ///
-    /// While one clip plays, the sphere is that of the clip ([`ClipBounds`](crate::rig::ClipBounds)). For blends and
+    /// While one clip plays, the clip gives the sphere ([`ClipBounds`](crate::rig::ClipBounds)). For blends and
     /// fades, with additive clips and with overrides, it is wider: it holds what any rotations of the joints can reach.
     /// It is valid until the instance is given other clips, weights or overrides. The first call after a clip was added
     /// measures that clip.

@@ -144,7 +144,7 @@ impl Crowd {
     /// Updates a scene graph: removes the mirrors of instances that were removed, copies the watched joints of mirrored
     /// instances to their nodes, then calls [`SceneGraph::update`].
     ///
-    /// The matrices are those of the last [`evaluate`](Self::evaluate), into heap or device memory. An instance that
+    /// The matrices come from the last [`evaluate`](Self::evaluate), into heap or device memory. An instance that
     /// changed since, or was not evaluated, is evaluated here: call `update_scene` after `evaluate`, not before it.
     ///
     /// A node attached to a mirror that is removed keeps its world transform and has no parent;
@@ -160,9 +160,9 @@ impl Crowd {
     ///
     /// With `Some`, these mirrors are removed, as by [`unmirror`](Self::unmirror). An attached node
     /// gets no parent if the requested one is unknown, is part of the mirror or has no inverse. An attached node
-    /// without a finite world transform is removed. With `None` the mirrors keep their last transforms. Those of
-    /// despawned instances are updated again if `restore` brings the instance back; the next call with `Some` removes
-    /// those that still have no instance.
+    /// without a finite world transform is removed. With `None` the mirrors keep their last transforms. A mirror
+    /// of a despawned instance is updated again if `restore` brings the instance back; the next call with `Some`
+    /// removes the mirrors that still have no instance.
     ///
     /// A `restore` to a time before an instance was spawned ends its mirror for good, since its handle may be reused.
     /// Call [`mirror`](Self::mirror) for the instance that a replay spawns.

@@ -200,7 +200,7 @@ impl Schedule<'_> {
     /// frame, and the next frame evaluates every visible instance; [tiers](Crowd::set_tiers) start over if another part
     /// was called. [Watched](Crowd::watch) joints are evaluated here, before the first part.
     ///
-    /// Allocates only when the number of parts has grown. The bits are those of `write`.
+    /// Allocates only when the number of parts has grown. The rows are bit for bit the same as with `write`.
     ///
     /// ```
     /// use phalanx::crowd::{BoneBuffer, Crowd};

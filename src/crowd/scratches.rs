@@ -9,12 +9,12 @@ const CHUNK: usize = 32;
 /// Ranges per worker: more than one, so that workers that finish early can take over others.
 const PARTS_PER_WORKER: usize = 8;
 
-/// From this many bytes of palettes on, rows are stored past the caches. Nanoseconds per character of 67 rows, with the
-/// copy that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 plain and 290 streamed, 13 MB
-/// 335 and 306, 26 MB 511 and 340.
+/// Bytes of palettes in a frame from which rows are stored past the caches. Nanoseconds per character of 67 rows, with
+/// the copy that an upload makes, on an EPYC with 32 MB of third-level cache: 6 MB took 242 plain and 290 streamed, 13
+/// MB 335 and 306, 26 MB 511 and 340.
 pub(super) const STREAM_BYTES: usize = 10 << 20;
 
-/// From this many bytes of keys on, the keys of the next instances are prefetched. Fewer bytes stay in the second-level
+/// Bytes of keys from which the keys of the next instances are prefetched. Fewer bytes stay in the second-level
 /// cache, where prefetching would cost a tenth of a frame.
 pub(super) const COLD_BYTES: usize = 2 << 20;
 

@@ -14,8 +14,8 @@ const CLOSE: f64 = 1.0;
 /// The playback of a crowd at one moment: its actions with times, weights and fades, transforms, overrides, handles,
 /// and which instances are scheduled. It refers to rigs and clips by hash and does not own them.
 ///
-/// Cells and palettes are not part of it, since they follow from what plays. Tiers, views, importances and the budget
-/// stay those of the crowd that restores the snapshot.
+/// Cells and palettes are not part of a snapshot, since they follow from what plays. Tiers, views, importances and the
+/// budget are not part of it either: the crowd that restores the snapshot keeps its own.
 ///
 /// [`to_bytes`](Self::to_bytes) and [`from_bytes`](Self::from_bytes) carry it to another process: for saved games, and
 /// for rollback over a network. Two snapshots are equal if their bytes are. `==` serialises both, so to find
@@ -149,7 +149,7 @@ impl Crowd {
     /// unknown.
     ///
     /// # Errors
-    /// If the crowd's rigs, layers, clips or blend spaces are not those of the snapshot. The crowd is then unchanged.
+    /// If the crowd's rigs, layers, clips or blend spaces differ from the snapshot's. The crowd is then unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         self.settle_parts();
         let count = self.pools.len().max(snapshot.pools.len());

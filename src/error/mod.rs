@@ -21,8 +21,8 @@ pub(crate) const MAX_RESAMPLED_KEYS: usize = 1 << 22;
 /// examined joint up to the root. A thousand clips of a thousand nodes take a million.
 pub(crate) const MAX_ROOT_STEPS: u64 = 1 << 28;
 
-/// Why a skeleton, a skin, a mask, a clip, a mesh or a rig cannot be made, from raw data or from parts. Names are cut after
-/// 40 characters in messages.
+/// An error of making a skeleton, a skin, a mask, a clip, a mesh or a rig, from raw data or from parts. Names are cut
+/// after 40 characters in messages.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BuildError {

@@ -1,5 +1,5 @@
-//! Gathers what an instance plays as inputs of the run that evaluates it. `Instances` is what an evaluation asks of a
-//! pool.
+//! Gathers the layers and clips that an instance plays, as inputs of its evaluation. `Instances` is the interface of a
+//! pool to an evaluation.
 
 use super::blend::shares;
 use super::frame::One;
@@ -67,7 +67,7 @@ pub(crate) trait Visitor {
     fn clip(&mut self, clip: ActiveClip);
 }
 
-/// The instances of one rig, as an evaluation asks for them by index.
+/// The instances of one rig, which an evaluation visits by index.
 pub(crate) trait Instances: Sync {
     /// The tables of the rig and of its loaded clips.
     fn tables(&self) -> &RigTables;
@@ -91,7 +91,7 @@ pub(crate) trait Instances: Sync {
         self.max_clips() * self.tables().hint_stride
     }
 
-    /// What a worker needs for any instance of these.
+    /// Sizes of the buffers that a worker needs for any of these instances.
     fn needs(&self) -> Needs {
         let (tables, clips) = (self.tables(), self.max_clips());
         Needs {

@@ -10,7 +10,7 @@ use crate::simd::{SimdLevel, prefetch};
 use crate::skeleton::JointMask;
 use std::sync::Arc;
 
-/// From this many clips on, instances are evaluated in the order of their clips: fewer clips stay in the first-level
+/// Number of clips from which instances are evaluated in the order of their clips: fewer clips stay in the first-level
 /// cache in any order.
 const MANY_CLIPS: usize = 16;
 
@@ -292,7 +292,7 @@ impl RigTables {
         matches!(self.full.clips.get(usize::from(clip)), Some(Some(_)))
     }
 
-    /// Whether there are so many clips that sorting instances by clip pays.
+    /// Whether enough clips are loaded for sorting instances by clip to pay.
     pub fn sorts(&self) -> bool {
         self.loaded >= MANY_CLIPS
     }

@@ -6,7 +6,7 @@
 //! stamps           | instance 0            | instance 1     | …    when the entries were written
 //! ```
 //!
-//! Shared joints are watched in all instances; an instance's own joints are those of its mirrors. The workers of a
+//! Shared joints are watched in all instances; an instance's own joints are the joints of its mirrors. The workers of a
 //! frame collect joints in their scratches ([`TakenJoints`]); they are moved to `models` when all palettes are written.
 
 use super::scratch::{Scratch, Sources};

@@ -7,7 +7,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// Why a .phx file cannot be read.
+/// An error of reading a .phx file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ReadError {
@@ -129,7 +129,7 @@ pub enum Fault {
     },
     /// An image cannot be decoded.
     Picture(String),
-    /// A value that no host treats in a way of its own: the words say what is wrong.
+    /// A value that no host treats separately: the words say what is wrong.
     Invalid(String),
     /// The skeleton, a skin, a clip or the rig is invalid.
     Build(Box<BuildError>),

@@ -18,7 +18,7 @@ pub const MEMORY_BASE: u64 = 64 << 20;
 /// every block, and an absent block takes almost no bytes.
 pub(super) const BLOCKS_PER_BYTE: u64 = 64;
 
-/// Blocks that may be visited in addition, whatever the file's size: as many as 5,461 clips of 65,535 joints have.
+/// Blocks that may be visited in addition, whatever the file's size: the number in 5,461 clips of 65,535 joints.
 pub(super) const BLOCKS_BASE: u64 = 1 << 26;
 
 /// Memory and blocks used by one call. Shared by the threads that read its clips.

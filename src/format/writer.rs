@@ -19,7 +19,7 @@ use bytemuck::Zeroable;
 use std::io::{self, Seek, SeekFrom, Write};
 use thiserror::Error;
 
-/// Why a library cannot be written.
+/// An error of writing a library.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum WriteError {

@@ -139,7 +139,7 @@ impl Gpu {
 
     /// Wraps a device that an engine has opened.
     ///
-    /// Errors are returned from the calls that caused them: wgpu's error scopes catch those of
+    /// Errors are returned from the calls that caused them: wgpu's error scopes catch the errors of
     /// [`GpuBoneBuffer`](super::GpuBoneBuffer) and of [`Gpu::checked`] on the calling thread. Outside of it, errors of
     /// [`Gpu::buffer`], [`Gpu::bind`], uploads of meshes and the like go to the device's uncaptured-error handler.
     ///

@@ -157,12 +157,12 @@ pub struct ComputeSkinner {
     mesh: wgpu::BindGroupLayout,
     layout: wgpu::PipelineLayout,
     module: wgpu::ShaderModule,
-    /// By layout of the influences.
+    /// The pipelines, by layout of the influences.
     pipelines: HashMap<Option<wgpu::VertexBufferLayout<'static>>, wgpu::ComputePipeline>,
 }
 
 impl ComputeSkinner {
-    /// Storage buffers that a dispatch binds in addition to those of the palette, weights and displacements.
+    /// Storage buffers that a dispatch binds in addition to the buffers of the palette, weights and displacements.
     const STORAGE_BUFFERS: u32 = 4;
 
     /// Creates the shader module and the layouts.

@@ -4,8 +4,8 @@ use crate::words::unnumbered;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Names that exporters give a clip without one, in lower case: those of Mixamo's site, FBX takes from Autodesk's tools,
-/// Unreal and converters, and of glTF writers that number animations.
+/// Names that exporters give a clip without one, in lower case: the names of Mixamo's site, of FBX takes from
+/// Autodesk's tools, Unreal and converters, and of glTF writers that number animations.
 const PLACEHOLDERS: [&str; 9] = [
     "mixamo.com",
     "take 001",

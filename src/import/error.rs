@@ -8,7 +8,7 @@ use crate::build::BuildError;
 use std::fmt;
 use thiserror::Error;
 
-/// Why a file cannot become a rig: the file, the place in it and the problem, on one line.
+/// An error of making a rig from a file: the file, the place in it and the problem, on one line.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ImportError {
@@ -98,7 +98,8 @@ impl Fault {
 
 #[cfg(feature = "gltf")]
 impl ImportError {
-    /// With the bytes of the file, and whether the limit of clips is that of the options.
+    /// The error of a failed build. `file_bytes` is the size of the file; `given` is true if the options set the limit
+    /// of clips.
     pub(super) fn of_build(
         file: &str,
         (file_bytes, given): (usize, bool),

@@ -14,7 +14,7 @@ impl fmt::Display for After<'_> {
     }
 }
 
-/// What is wrong with a file. Texts of the file are cut after 40 characters.
+/// A fault of a file. Texts of the file are cut after 40 characters.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ImportFault {
@@ -35,7 +35,7 @@ pub enum ImportFault {
     ParentFolder(String),
     /// Key times that go backwards, or are NaN or infinite.
     Times(String),
-    /// Two frames of a BVH file have one time, as times of f32 are farther apart than the frames.
+    /// Two frames of a BVH file get the same time: neighbouring f32 times are farther apart than the frames.
     FramesMeet {
         /// The first such frame, from 0.
         frame: usize,

@@ -72,8 +72,8 @@ pub struct Event {
     pub leading: bool,
 }
 
-/// The events of a step: sorted by rig, instance, layer and age of the action, oldest first; those of one action in order
-/// of time.
+/// The events of a step: sorted by rig, instance, layer and age of the action, oldest first; events of one action in
+/// order of time.
 #[derive(Debug, Default)]
 pub(crate) struct Events {
     pub all: Vec<Event>,

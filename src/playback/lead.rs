@@ -93,7 +93,7 @@ impl Contenders {
         Self { list: [Contender::new(Action::NOTHING); ACTIONS_PER_LAYER], count: 0 }
     }
 
-    /// Adds a younger action. A layer has at most as many actions as there is room for.
+    /// Adds a younger action. The list has room for all actions of a layer.
     pub fn push(&mut self, contender: Contender) {
         if let Some(next) = self.list.get_mut(self.count) {
             *next = contender;

@@ -273,7 +273,7 @@ impl Library {
         }
     }
 
-    /// Resolves a motion and checks that its kind (full or additive) is that of the layer.
+    /// Resolves a motion and checks that its kind (full or additive) matches the layer's.
     pub fn check_motion(&self, layer: usize, motion: Playable) -> Result<Source, PlaybackError> {
         self.check_layer(layer)?;
         let source = self.source(motion)?;

@@ -185,7 +185,7 @@ impl Mixer {
     /// [`advance`](Self::advance).
     ///
     /// # Errors
-    /// If the rig, the layers, the clips or the blend spaces are not those of the snapshot.
+    /// If the rig, the layers, the clips or the blend spaces differ from the snapshot's.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         self.pool.restore(&snapshot.pool, false);

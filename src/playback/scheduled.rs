@@ -43,7 +43,7 @@ impl Scheduled {
         (self.held > 0).then_some(&self.all[..])
     }
 
-    /// Replaces the flags of all instances by those of a snapshot.
+    /// Replaces the flags of all instances with the flags of a snapshot.
     pub fn replace(&mut self, all: &[bool]) {
         self.all.clear();
         self.all.extend_from_slice(all);

@@ -54,12 +54,12 @@ impl State {
         self.alive.len() - self.free.len() - self.retired
     }
 
-    /// By index, whether an instance is alive.
+    /// Whether each instance is alive, by index.
     pub fn alive(&self) -> &[bool] {
         &self.alive
     }
 
-    /// By index, whether an instance is visible.
+    /// Whether each instance is visible, by index.
     pub fn visible(&self) -> &[bool] {
         &self.visible
     }

@@ -179,7 +179,7 @@ fn needed(skeleton: &Skeleton, skins: &[Skin], keep: Vec<bool>) -> Vec<bool> {
 
 /// The slots of a rig that the meshes of a level use.
 struct KeptSlots {
-    /// Per skin the new slot of every old one; `None` if it is dropped.
+    /// For each skin, the new slot of every old slot; `None` if the slot is dropped.
     new_slots: Vec<Vec<Option<u16>>>,
 }
 

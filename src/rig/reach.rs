@@ -45,7 +45,7 @@ impl Extremes {
         }
     }
 
-    /// Extends the extremes by those of a clip.
+    /// Extends the extremes to include a clip's.
     pub fn add(&mut self, skeleton: &Skeleton, clip: &Clip) {
         let all = match clip.kind() {
             ClipKind::Full => &mut self.full,

@@ -1,5 +1,5 @@
-//! Quaternions among the scalars: the arithmetic of such user channels, beside that of the rows of their numbers.
-//! Scalar code, since few characters have more than one or two.
+//! Quaternions among the scalars: arithmetic of user channels whose values are quaternions, in addition to the
+//! arithmetic of the rows that hold their numbers. Scalar code, since few characters have more than one or two.
 
 use crate::clip::{Channel, Clip, ClipKind};
 use crate::math::LANES;

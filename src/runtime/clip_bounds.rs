@@ -8,7 +8,7 @@ use crate::rig::{Aabb, ClipBounds, Rig};
 use crate::skeleton::Pose;
 use glam::Vec3;
 
-/// Samples per second; common files have as many keys.
+/// Samples per second: the key rate of common files.
 const RATE: f32 = 30.0;
 
 /// Limit on the samples of a clip: 20 minutes.

@@ -29,7 +29,8 @@ const SHORTEST: f32 = 1e-4;
 /// Factor on the largest measured speed: the fastest arc is at most this much longer than its chords.
 const CHORDS: f32 = 1.01;
 
-/// Share by which an interval may be longer than those of [`RATE`] without being divided: key times of f32 are rounded.
+/// Share by which an interval may be longer than the interval of [`RATE`] without being divided: key times of f32 are
+/// rounded.
 const ROUNDED: f32 = 0.01;
 
 /// Limits on the samples and on the key times of a clip.
@@ -267,8 +268,8 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Takes the mean speed between two samples, and those of the halves if they may be faster. `whole` is the speed of the
-    /// interval that was halved; 0 if there is none.
+    /// Takes the mean speed between two samples, and the speeds of the halves if they may be faster. `whole` is the
+    /// speed of the interval that was halved; 0 if there is none.
     fn between(&mut self, from: &Sample, to: &Sample, whole: f32) -> Option<()> {
         let seconds = to.time - from.time;
         let mut distance = to.distance(from)?;
@@ -290,7 +291,8 @@ impl<'a> Course<'a> {
         Some(())
     }
 
-    /// Advances to the time of a step key and to those of `together`, shortly after it: the whole distance is one jump.
+    /// Advances to the time of a step key and to the times of `together`, shortly after it: the whole distance is one
+    /// jump.
     fn jumps(&mut self, time: f32, together: &[KeyTime]) -> Option<()> {
         let mut way = 0.0;
         let times = std::iter::once(time).chain(together.iter().map(|key| key.time));

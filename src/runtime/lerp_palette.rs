@@ -32,9 +32,9 @@ use fearless_simd::{f32x4, f32x16, prelude::*};
 pub struct LerpPaletteJob<'a> {
     /// The rows at factor 0.
     pub from: &'a [Affine3x4],
-    /// The rows at factor 1, as many as `from`.
+    /// The rows at factor 1; the same number as `from`.
     pub to: &'a [Affine3x4],
-    /// Position between the two, 0 to 1. At 0 the output has the bits of `from`, at 1 those of `to`.
+    /// Position between the two, 0 to 1. At 0 the output has the bits of `from`, at 1 the bits of `to`.
     pub factor: f32,
     /// One row per row of `from`; written front to back.
     pub output: &'a mut [Affine3x4],
@@ -53,7 +53,7 @@ impl LerpPaletteJob<'_> {
     /// Validates, then runs.
     ///
     /// # Errors
-    /// If `to` or the output has not as many rows as `from`, or the factor is NaN or outside 0 to 1.
+    /// If the number of rows of `to` or the output differs from that of `from`, or the factor is NaN or outside 0 to 1.
     pub fn run(self) -> Result<(), JobError> {
         self.validate()?;
         self.run_at(SimdLevel::current());

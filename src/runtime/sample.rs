@@ -25,7 +25,8 @@ pub struct SampleJob<'a> {
     pub clip: &'a Clip,
     /// Time in the clip, seconds.
     pub time: f32,
-    /// Key hints, at least `clip.hint_count()`, updated by the run. Any values are valid; those of the last run are fastest.
+    /// Key hints, at least `clip.hint_count()`, updated by the run. Any values are valid; the values left by the last
+    /// run are fastest.
     pub hints: &'a mut [u16],
     /// Scratch: at least one cursor per timeline of the clip.
     pub cursors: &'a mut [Cursor],

@@ -5,7 +5,7 @@ use crate::skeleton::LookupError;
 use crate::words::plural;
 use thiserror::Error;
 
-/// Why a call on a scene graph failed; nothing was changed.
+/// An error of a call on a scene graph; nothing was changed.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SceneError {
@@ -89,7 +89,7 @@ pub enum SceneError {
     /// Too many nodes.
     #[error("{count} {what}, the limit is {limit}")]
     Limit {
-        /// What there are too many of.
+        /// The thing that is limited, in the plural.
         what: &'static str,
         /// How many were requested.
         count: usize,
@@ -98,7 +98,7 @@ pub enum SceneError {
     },
 }
 
-/// What is the matter with an unknown handle.
+/// The reason why a handle is unknown.
 fn gone(foreign: bool) -> &'static str {
     if foreign { "belongs to another scene" } else { "was removed" }
 }

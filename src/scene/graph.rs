@@ -59,15 +59,15 @@ pub struct SceneGraph {
     pub(super) generation: Vec<u32>,
     pub(super) live: Vec<bool>,
     pub(super) parent: Vec<u32>,
-    /// Per node, the number of its children.
+    /// For each node, the number of its children.
     pub(super) children: Vec<u32>,
-    /// Per node, the mirror that it is the root or a joint of, or [`NONE`].
+    /// For each node, the mirror that it is the root or a joint of, or [`NONE`].
     pub(super) mirror_of: Vec<u32>,
     pub(super) local: Vec<Affine3x4>,
     pub(super) world: Vec<DAffine3>,
-    /// Per node, whether its local transform or its parent has changed since the last update.
+    /// For each node, whether its local transform or its parent has changed since the last update.
     pub(super) dirty: Vec<bool>,
-    /// Per node, whether its world transform changed in the last update that did anything.
+    /// For each node, whether its world transform changed in the last update that did anything.
     pub(super) changed: Vec<bool>,
 
     pub(super) free: FreeRanges,
@@ -211,7 +211,7 @@ impl SceneGraph {
         Ok((parent != NONE).then(|| self.handle(parent as usize)))
     }
 
-    /// The number of nodes, including those of mirrors.
+    /// The number of nodes, including the nodes of mirrors.
     pub fn node_count(&self) -> usize {
         self.live.iter().filter(|l| **l).count()
     }

@@ -12,7 +12,7 @@ mod check;
 
 use check::{WalkError, check_local, constant_rows};
 
-/// Where a step's local matrix is.
+/// The place of a step's local matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Local {
     /// An index into the locals: the first of three rows, which are one stride apart.
@@ -78,7 +78,8 @@ struct Span {
     end: u32,
     /// The first palette row of the span.
     row: u32,
-    /// Whether the inverse binds are in [`WalkConstants::binds`], or in those of the common constants.
+    /// True if the inverse binds are in [`WalkConstants::binds`] of these constants; false if the common constants hold
+    /// them.
     own: bool,
 }
 
@@ -179,8 +180,8 @@ impl Walk {
         }
     }
 
-    /// Removes from `all` what equals `common`: [`run`](Self::run) takes that from there. If one of them is of another
-    /// walk or was reduced before, `all` is returned as it is.
+    /// Removes from `all` the values that equal `common`'s: [`run`](Self::run) takes them from `common`. If `all` or
+    /// `common` is of another walk or was reduced before, `all` is returned unchanged.
     pub fn own(&self, all: WalkConstants, common: &WalkConstants) -> WalkConstants {
         let whole = |c: &WalkConstants| c.walk == self.id && c.binds.len() == self.binds;
         if !(whole(&all) && whole(common)) {

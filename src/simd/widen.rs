@@ -5,7 +5,7 @@ use fearless_simd::{f32x4, prelude::*};
 
 /// Conversion of 16-bit integers to lanes.
 pub(crate) trait Widen: Simd {
-    /// Converts the first integers of a slice that has at least as many as a register has lanes.
+    /// Converts the first integers of a slice, one per lane of a register. The slice must hold at least that many.
     fn widen(self, integers: &[u16]) -> Self::f32s;
 
     /// Converts the `C` components of two keys, stored `stride` integers apart: one register of each.

@@ -19,9 +19,9 @@ use crate::raw::Interpolation;
 /// of optical motion capture.
 pub const RESAMPLE_RATE: f64 = 120.0;
 
-/// Limit on the keys of a grid per key time that it replaces: memory stays within eight times that of the tracks. It is
-/// also the largest multiple of the rate of even times: rotations between two keys that need more than eight steps lose
-/// the difference, which is measured.
+/// Limit on the keys of a grid per key time that it replaces: memory stays within eight times the memory of the tracks.
+/// It is also the largest multiple of the rate of even times: rotations between two keys that need more than eight
+/// steps lose the difference, which is measured.
 const MAX_GROWTH: usize = 8;
 
 /// The resampling of one channel's blocks.

@@ -11,7 +11,7 @@ use crate::words::plural;
 pub const ROTATION_TOLERANCE: f64 = 1e-6;
 /// A translation track that varies by no more than this fraction of the model's size is constant, both in model space:
 /// below a joint of scale 1,000 a unit is 1,000 units of the model. At 1e-5, pab's run was 2.4e-5 off its golden poses
-/// (2e-5 is allowed); at 2e-6 it is 1.9e-6, in as many bytes.
+/// (2e-5 is allowed); at 2e-6 it is 1.9e-6 off, and takes the same number of bytes.
 pub const TRANSLATION_TOLERANCE: f64 = 2e-6;
 /// A component of a scale track that varies by no more than this share of itself is constant, and 1 if it is within this
 /// of 1. It is a share because an armature's scale may be 0.01. Noise of 4e-7 was observed in the scales of a widely

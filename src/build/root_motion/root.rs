@@ -248,8 +248,8 @@ impl Root {
         }))
     }
 
-    /// Limit on the keys of the motion: four for each of the joint's keys, whose number files bound, or as many as an
-    /// irregular timeline holds.
+    /// Limit on the keys of the motion: four for each of the joint's keys, whose number files bound, but at least the
+    /// keys of a full irregular timeline.
     fn most_keys(&self) -> usize {
         let keys = self.translation.iter().chain(&self.rotation);
         let keys: usize = keys.map(|(_, curve)| curve.times.len()).sum();

@@ -13,7 +13,8 @@ impl BlockKind {
         }
     }
 
-    /// The row of a key in which its value begins. In-tangents take as many rows before it, out-tangents after it.
+    /// The row of a key in which its value begins. In-tangents take the rows before the value, out-tangents the rows
+    /// after.
     pub(crate) const fn row_of_value(self, channel: Channel) -> usize {
         (self.rows_per_key(channel) - channel.components()) / 2
     }
@@ -101,8 +102,8 @@ impl<'a> FloatKeys<'a> {
         }
     }
 
-    /// Sets the tangents of a spline's key from its derivatives per second, before it and after it. `times` are those of the
-    /// keys. Components up to `noise` become 0: the squares of such tangents are denormals.
+    /// Sets the tangents of a spline's key from its derivatives per second, before it and after it. `times` are the key
+    /// times. Components up to `noise` become 0: the squares of such tangents are denormals.
     pub fn set_tangents(
         &mut self,
         (key, lane): (usize, usize),

@@ -48,7 +48,8 @@ impl BankKind {
     }
 }
 
-/// Up to 16 cells. What a frame reads of every bank comes first, in one cache line, and owners in the line beside it.
+/// Up to 16 cells. The fields that a frame reads of every bank come first, in one cache line; `owner` begins within the
+/// next one.
 ///
 /// Sets of cells are bits by the cell's place in the bank. `fresh`, `stale`, `waiting` and `stored` are subsets of
 /// `used`.
@@ -266,9 +267,9 @@ impl Bank {
 
 /// Sets of cells that a frame treats alike.
 impl Bank {
-    /// The cells that a frame must evaluate, and others that it evaluates if the budget allows. `rate` is that of the
-    /// bank's tier; `scheduled` says of each instance whether it is scheduled, unless all are; `lost` that the memory
-    /// has no palettes.
+    /// The cells that a frame must evaluate, and the cells that it evaluates if the budget allows. `rate` is the rate
+    /// of the bank's tier. `scheduled` says of each instance whether it is scheduled; `None` if all are. `lost` is true
+    /// if the memory has no palettes.
     #[inline(always)]
     pub fn requested(
         &self,

@@ -25,14 +25,14 @@ pub(super) struct Banks {
     new: Vec<u32>,
     /// Number of banks that were given room for what their cells keep.
     fitted: usize,
-    /// Key hints, bank by bank: as many for each cell as an instance has. Any values are valid.
+    /// Key hints, bank by bank. Each cell has the number of hints of an instance. Any values are valid.
     hints: Vec<u16>,
     /// True if inputs of all cells are stored, though their tier is updated in every frame.
     all_store: bool,
     /// True if some bank needs more hints.
     crowded: bool,
-    /// True if banks have 16 cells, and new ones come with more, so that few frames make banks. Otherwise they have as
-    /// many cells as are needed, and those at the end are given back when they are empty.
+    /// True if banks have 16 cells, and each new bank brings spare banks, so that few frames make banks. Otherwise
+    /// banks have only the cells that are needed, and empty banks at the end are given back.
     spares: bool,
     /// Number of cells that are still to be taken for this frame.
     demand: usize,
@@ -54,7 +54,7 @@ pub(crate) struct BankSlice<'a> {
     /// The number of the first.
     pub(super) first: usize,
     pub(super) hints: &'a mut [u16],
-    /// The index of the first of them among those of all banks.
+    /// Index of the first of `hints` among the hints of all banks.
     pub(super) first_hint: usize,
 }
 
@@ -135,8 +135,8 @@ impl Banks {
         self.demand = cells;
     }
 
-    /// The turn for a new cell of a kind, whose turn does not matter: that in which the fewest cells are updated, or
-    /// one with about as few that has a bank with a free cell of the kind.
+    /// The turn for a new cell of a kind; the turn in `kind` is ignored. It is the turn in which the fewest cells are
+    /// updated, or a turn with few more in which a bank of the kind has a free cell.
     pub fn turn_of(&self, kind: BankKind, rate: u8) -> u8 {
         if rate == 1 {
             return 0;

@@ -3,7 +3,7 @@
 use super::cells::OUT;
 use super::tier::{MAX_TIERS, Tiers};
 
-/// The least heights of tiers, as they are and with the hysteresis on either side.
+/// The minimum heights of tiers: without hysteresis, and with the hysteresis above and below.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heights {
     count: usize,

@@ -1,6 +1,7 @@
 //! Tiers: how often instances are evaluated, and which of them share a palette, by their height on screen.
 //!
-//! [`Tiers`](super::Tiers) are data. [`Crowd::set_tiers`](super::Crowd::set_tiers) turns them on; from then on a frame is
+//! [`Tiers`](super::Tiers) are data. [`Crowd::set_tiers`](super::Crowd::set_tiers) turns them on. A frame then has
+//! these steps:
 //!
 //! ```text
 //! spheres      world-space bounding spheres of what has changed           spheres.rs
@@ -24,8 +25,9 @@
 //! cells         instance → bank, place; several instances → the cell of one phase of a clip
 //! ```
 //!
-//! The cells of a bank are evaluated by one rig: that of the crowd, or a [detail](crate::rig::Rig::detail) of it that the
-//! tier asks for, with fewer rows. The tables of a pool keep details with their programs (`evaluate/details.rs`).
+//! The cells of a bank are evaluated by one rig: the rig of the instances, or a [detail](crate::rig::Rig::detail) of it
+//! that the tier requests, with fewer rows. The tables of a pool keep details with their programs
+//! (`evaluate/details.rs`).
 
 mod bank;
 mod banks;

@@ -22,7 +22,7 @@ pub(super) struct Item {
     pub owner: u32,
     /// First row, counted from the first row of the worker's memory.
     pub row: u32,
-    /// Index of the first key hint among those of the worker's banks.
+    /// Index of the first key hint among the hints of the worker's banks.
     pub hint: u32,
     /// Index of the stored input: number of the bank among the worker's banks × 32 + position in the bank. [`NONE`] if
     /// the palette is evaluated from what the instance plays now.
@@ -254,7 +254,7 @@ struct Next<'a> {
 }
 
 impl<'a> Upcoming<'a> {
-    /// The `i`-th listed palette; after the last one, those of the next pool's first bank.
+    /// The `i`-th listed palette; beyond the list, the palettes of the next pool's first bank.
     #[inline(always)]
     fn at<'b>(&self, i: usize, banks: &'b [Bank]) -> Option<Next<'b>>
     where
@@ -289,8 +289,8 @@ impl<'a> Upcoming<'a> {
         Some(Next { pool, sources, shared: None, source, other: number == 0 })
     }
 
-    /// Prefetches the data of the palettes after the `i`-th. Not inlined: few crowds have so many keys, and the loop over
-    /// palettes keeps more registers.
+    /// Prefetches the data of the palettes after the `i`-th. Not inlined: few crowds have enough keys to call it, and
+    /// the loop over palettes keeps more registers.
     #[inline(never)]
     pub fn look_ahead(&self, i: usize, banks: &[Bank]) {
         // Stored inputs take a step more.

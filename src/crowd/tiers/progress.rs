@@ -11,8 +11,8 @@ pub(super) struct Progress {
     lost: bool,
     /// True if the frame was written. Written once more, to other memory, palettes are the same.
     written: bool,
-    /// True from when cells of the frame are evaluated until all are. What cells keep then depends on which were, so the
-    /// next frame of a crowd with tiers begins anew.
+    /// True from the start of the evaluation of a frame's cells until all are evaluated. The state of the cells then
+    /// depends on which were evaluated, so the next frame of a crowd with tiers starts over.
     begun: AtomicBool,
     /// Nanoseconds of all workers, by tier, then for shared palettes.
     nanoseconds: [AtomicU64; MAX_TIERS + 1],

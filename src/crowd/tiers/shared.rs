@@ -42,7 +42,8 @@ impl PhaseKey {
 struct Phases {
     /// Intervals, a power of two; 0 if the clip is not shared in any tier.
     count: u16,
-    /// Per tier the phases to one of its own, a power of two; 0 if it does not share the clip.
+    /// For each tier, the number of these phases per phase that the tier uses, a power of two; 0 if the tier does not
+    /// share the clip.
     steps: [u16; MAX_TIERS],
     /// Phases per second.
     rate: f32,
@@ -240,8 +241,8 @@ impl SharedPhases {
     }
 }
 
-/// How many phases a clip of so many seconds needs, so that no vertex is farther than `error` from where it belongs: it
-/// moves for half of a phase, and for what clocks are off, and jumps once. `None` if no number is enough.
+/// Number of phases that a clip of `seconds` needs so that no vertex is farther than `error` from its exact position: a
+/// vertex moves for half a phase and for the error of clocks, and jumps once. `None` if no number is enough.
 fn phases_within(error: f32, speed: ClipSpeed, seconds: f64) -> Option<f64> {
     let distance = f64::from(speed.speed) * seconds;
     let left = f64::from(error) - f64::from(speed.jump) - CLOCK_ERROR * distance;

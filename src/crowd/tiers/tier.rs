@@ -23,21 +23,21 @@ pub struct Tier {
     /// Between updates, whether the rows are interpolated from the last pose to the pose predicted for the next update;
     /// otherwise they are held. Without effect at rate 1. An interpolated instance has two palettes, and no latency:
     /// the next pose is predicted from what plays and from the length of the last frames. A call that changes what
-    /// plays predicts it anew; one that sets what is set already does not. Held rows are up to `rate` - 1 frames late.
-    /// Default false.
+    /// plays predicts it again; a call that sets the value that is set already does not. Held rows are up to `rate` - 1
+    /// frames late. Default false.
     pub interpolate: bool,
     /// The error within which instances share palettes, in metres of model space, above 0. Default `None`: every
     /// instance has a palette of its own.
     ///
-    /// Instances of one rig share that play the same single clip at full weight on a layer of full weight without mask,
-    /// and those that play nothing. Layers and actions whose weight is 0 do not count, unless the weight fades.
+    /// Instances of one rig share if they play the same single clip at full weight on a layer of full weight without
+    /// mask, or if they play nothing. Layers and actions whose weight is 0 do not count, unless the weight fades.
     /// Instances with overrides of joints, or with a mirror, do not share.
     ///
-    /// An instance shows the nearest of the clip's phases. A clip has as many as keep all vertices within the error
-    /// when the instance looks for its phase: half of a phase at the largest speed in the clip, with the jumps of step
-    /// keys. In a tier of a lower `rate` the instance shows that phase until it looks again, so what moves in half of
-    /// these frames is added. A clip that needs more than 4,096 phases, or jumps farther than the error, is not shared.
-    /// Shared palettes are not interpolated.
+    /// An instance shows the nearest of the clip's phases. A clip has enough phases to keep all vertices within the
+    /// error when the instance looks for its phase: half of a phase at the largest speed in the clip, with the jumps of
+    /// step keys. In a tier with a `rate` above 1 the instance shows that phase until it looks again, so the motion of
+    /// half of these frames is added to the error. A clip that needs more than 4,096 phases, or jumps farther than the
+    /// error, is not shared. Shared palettes are not interpolated.
     ///
     /// Speeds are measured at the key times of a clip, 60 times a second between them, and between these samples where
     /// it is fastest: when the clip first plays in a crowd with such a tier, once per rig and clip, in the call that
@@ -50,7 +50,7 @@ pub struct Tier {
     /// Instances with overrides of joints, or with a mirror, keep the full rig. Joints that all instances
     /// [watch](crate::crowd::Crowd::watch) are evaluated, with those above them, whatever the level lacks or
     /// [`leave_out`](TierDetail::leave_out) lists; the rows stay the same. Model matrices on request, scenes and bounds
-    /// are those of the full rig. Palettes are shared among tiers of one detail.
+    /// use the full rig. Palettes are shared among tiers of one detail.
     pub detail: Option<TierDetail>,
 }
 
@@ -162,8 +162,8 @@ impl Tiers {
 
     /// Gives every tier the detail of the level that is drawn there. `heights` has the height in pixels down to which
     /// each level is drawn, the finest level first; a tier gets the finest level that is drawn anywhere from its height
-    /// to that of the tier before it. Tiers with level 0 stay as they are: the full rig serves them. What a tier leaves
-    /// out is kept.
+    /// to the height of the tier before it. Tiers with level 0 are not changed: the full rig serves them. The joints
+    /// that a tier leaves out are kept.
     ///
     /// The hysteresis is not considered, so that tiers may begin at the heights of levels. An instance that comes
     /// nearer stays in the coarser tier, with the coarser level, up to the hysteresis above the height of the finer

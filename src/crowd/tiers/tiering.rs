@@ -132,8 +132,8 @@ impl Tiering {
         }
     }
 
-    /// To be called when the playback of a pool has been replaced: it has so many instances now, and other clips at some
-    /// indices.
+    /// To be called when the playback of a pool has been replaced: the pool now has `instances` instances, and other
+    /// clips at the indices `clips`.
     pub fn replace(&mut self, number: usize, instances: usize, clips: &[u16]) {
         for &clip in clips {
             self.unload(number, clip);
@@ -231,7 +231,7 @@ impl Tiering {
         }
     }
 
-    /// Gives cells to the instances that have come, and takes those of others.
+    /// Gives every visible instance a cell of the first tier, and frees the cells of the others.
     fn assign_all(&mut self, pools: &mut [Option<Pool>]) {
         for (number, pool) in pools.iter_mut().enumerate() {
             let Some(pool) = pool else {

@@ -13,7 +13,7 @@ pub(super) struct Turns {
     shared: usize,
 }
 
-/// Cells that would be updated in another frame, so that frames have about as many.
+/// Cells to move from one turn to another, so that all frames update about the same number of cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Uneven {
     pub rate: u8,
@@ -23,13 +23,13 @@ pub(super) struct Uneven {
     pub cells: u32,
 }
 
-/// Of 16 frames that follow one another, those that are a turn of a rate.
+/// The frames, among 16 successive ones, that are a given turn of a rate.
 fn frames_of(rate: u8, turn: u8) -> impl Iterator<Item = usize> {
     (usize::from(turn)..16).step_by(usize::from(rate))
 }
 
 impl Turns {
-    /// By how many cells frames may differ so that fewer banks are needed: 4% of their mean.
+    /// Number of cells by which frames may differ so that fewer banks are needed: 4% of their mean.
     pub fn slack(&self) -> u32 {
         self.load.iter().sum::<u32>() / 16 / 24
     }
@@ -40,7 +40,7 @@ impl Turns {
         all * u32::from(rate) / 16
     }
 
-    /// The turn of a rate in which the fewest cells are updated, or one of those in the set `open` with about as few.
+    /// The turn of a rate in which the fewest cells are updated, or a turn of the set `open` with at most `slack` more.
     pub fn choose(&self, rate: u8, open: u16) -> u8 {
         let mean = |turn: &u8| self.mean(rate, *turn);
         // The first of equals.

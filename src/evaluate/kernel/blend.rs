@@ -8,7 +8,7 @@ use fearless_simd::Simd;
 /// The sum of weights below which the rest pose takes the remainder of a layer.
 pub const REST_THRESHOLD: f32 = 1.0;
 
-/// From this sum of a layer's weights on, the rest pose has no share: rounding leaves the two weights of a crossfade
+/// Sum of a layer's weights from which the rest pose has no share: rounding leaves the two weights of a crossfade
 /// slightly below the threshold.
 const FULL: f32 = REST_THRESHOLD - 1e-5;
 

@@ -27,7 +27,7 @@ pub(crate) enum TrackKind {
     PackedSlerp,
 }
 
-/// One channel of a group: as many lanes of a block as a register holds.
+/// One channel of a group: the lanes of a block that fit into one register.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Track {
     /// Index of the track's first row in the clip.
@@ -42,7 +42,7 @@ pub(crate) struct Track {
     /// The group's first lane and its unit in the skeleton.
     pub first: u32,
     pub unit: u32,
-    /// Index of the track's cursor among those of the clip, one per timeline.
+    /// Index of the track's cursor among the clip's cursors, one per timeline.
     cursor: u32,
     /// The first float of the group's channel in a pose.
     pub offset: u32,

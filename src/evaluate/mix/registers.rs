@@ -1,4 +1,4 @@
-//! What a [`Mix`] reads into registers and writes back: poses, keys of clips, weights of lanes.
+//! Loads and stores of a [`Mix`]: poses, keys of clips, weights of lanes.
 
 use super::Mix;
 use crate::evaluate::kernel::track::{Keys, get};

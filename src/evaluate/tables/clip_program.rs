@@ -30,7 +30,7 @@ pub(crate) struct ClipProgram {
     pub tracks: [Vec<Track>; 3],
     /// The value of every lane that the clip does not move. Joints that the rig leaves out have their rest value.
     pub constants: Constants,
-    /// Per timeline its first time in seconds and its keys per second, 0 if it is irregular: used to prefetch keys.
+    /// First time in seconds and keys per second of each timeline, 0 if it is irregular: used to prefetch keys.
     pub rates: Vec<(f32, f32)>,
     /// Tables for playing alone; `None` for additive clips.
     pub alone: Option<Alone>,

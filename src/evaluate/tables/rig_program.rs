@@ -11,7 +11,8 @@ use crate::rig::Rig;
 use crate::skeleton::NO_JOINT;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-/// The largest number of topologies of a rig, besides the one without moving lanes. They are at least four lanes apart.
+/// The largest number of topologies of a rig, besides the one without moving lanes. Each has
+/// at least four moving lanes more than the one before; the last one may have fewer more.
 const TOPOLOGIES: usize = 64;
 
 /// The tables that all instances of a rig share, whatever they play.
@@ -27,7 +28,8 @@ pub(crate) struct RigProgram {
     /// The binary logarithm of the number of lanes from one topology to the next.
     granule: u32,
     topologies: Vec<OnceLock<(Topology, Fold)>>,
-    /// Per joint the palette row and the bind matrix whose product is its model matrix; `None` if there is no such row.
+    /// For each joint, the palette row and the bind matrix whose product is the joint's model matrix; `None` if no row
+    /// gives it.
     pub slots: Vec<Option<(u32, Affine3x4)>>,
     unslotted: Vec<u16>,
     /// The programs of the rig's own clips that have played.

@@ -14,7 +14,8 @@ pub(crate) struct Topology {
     pub moving: usize,
     /// Joints whose local matrices are the constants of the walk, in its order.
     pub constants: Vec<u16>,
-    /// Per joint its anchor: joint + 1 of the nearest joint at or above it that has a model matrix, or 0 for the root.
+    /// The anchor of each joint: joint + 1 of the nearest joint at or above it that has a model matrix, or 0 for the
+    /// root.
     pub anchor: Vec<u16>,
     /// Joints whose model matrix no palette row gives, in ascending order.
     pub unslotted: Vec<u16>,

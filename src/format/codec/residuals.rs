@@ -56,7 +56,7 @@ impl Residuals {
         }
     }
 
-    /// Codes `keys`, key-major, with as many components as `start`, the prediction of the first key.
+    /// Codes `keys`, key-major. `start` predicts the first key; its length is the number of components of every key.
     pub fn code<C: Coder>(
         &mut self,
         c: &mut C,

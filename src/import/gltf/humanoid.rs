@@ -53,7 +53,7 @@ pub(super) fn humanoid(
     bones
 }
 
-/// A bone by its name in VRM 0.x, which names the joints of the thumb like those of other fingers.
+/// A bone by its name in VRM 0.x, which names the joints of the thumb like the joints of other fingers.
 fn of_vrm_0(name: &str) -> Option<HumanBone> {
     let thumb = ["ThumbProximal", "ThumbIntermediate"].iter().position(|end| name.ends_with(end));
     match thumb {

@@ -59,8 +59,8 @@ impl Scenes {
         self.undrawn.get(node).copied().unwrap_or(false)
     }
 
-    /// Reports the nodes that the default scene does not show: by scene, then those of no scene. Joints, which are kept, are
-    /// reported only if something else of their scene is not used.
+    /// Reports the nodes that the default scene does not show: by scene, then the nodes of no scene. Joints, which are
+    /// kept, are reported only if something else of their scene is not used.
     pub fn report(
         &self,
         nodes: &[RawNode],

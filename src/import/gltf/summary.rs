@@ -13,7 +13,7 @@ pub(super) const ITEM: usize = 512;
 /// Largest memory of an index in an item, bytes, as a string before it is joined.
 const INDEX: usize = 64;
 
-/// Per node, whether it becomes a joint: joints of skins, animated nodes, and all nodes above them.
+/// For each node, whether it becomes a joint: joints of skins, animated nodes, and all nodes above them.
 pub(super) fn animated_or_joint(
     nodes: &[RawNode],
     skins: &[RawSkin],

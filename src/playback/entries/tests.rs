@@ -10,7 +10,8 @@ fn action(clip: u16) -> Action {
     Action::new(Source::Clip(clip), (members, 1.0), &PlayOptions::default())
 }
 
-/// Actions that come and go in any order are those of a plain list, and freed elements are used again.
+/// Entries hold the same actions as a plain list when actions are added and removed in any order, and freed elements
+/// are reused.
 #[test]
 fn entries_hold_the_stored_layers() {
     let mut entries = Entries::default();

@@ -6,7 +6,7 @@ use super::SNAPSHOT_VERSION;
 use crate::math::Fnv1a;
 use crate::words::{are, number, plural};
 
-/// The first eight bytes, equal to those of a .phx file.
+/// The first eight bytes: the magic of a .phx file with `S` in place of `X`.
 const MAGIC: [u8; 8] = *b"\x89PHS\r\n\x1a\n";
 
 /// Magic, version, kind, 5 zero bytes, length, checksum.

@@ -1,9 +1,9 @@
-//! What [`Walk::new`](super::Walk::new) checks of a step's local matrix, and why it rejects steps.
+//! The checks of [`Walk::new`](super::Walk::new) on a step's local matrix, and the errors of steps.
 
 use super::Local;
 use thiserror::Error;
 
-/// Why steps are rejected.
+/// The error of rejected steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum WalkError {
     #[error("the rows of a matrix are no distance apart")]

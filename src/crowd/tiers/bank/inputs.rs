@@ -93,8 +93,8 @@ impl Bank {
         }
     }
 
-    /// Marks the chosen cells changed whose later palette lies further from the present than `most` seconds: it was
-    /// predicted from longer or shorter frames, and is no earlier palette now.
+    /// Marks those chosen cells as changed whose later palette is more than `most` seconds from the present: the
+    /// palette was predicted from longer or shorter frames and cannot serve as the earlier one.
     pub fn mark_mispredicted(&mut self, time: f64, most: f64) {
         if self.kind.palettes > 1 {
             for place in places(self.chosen & !self.fresh) {

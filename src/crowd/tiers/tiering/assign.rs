@@ -13,7 +13,8 @@ use crate::playback::pool::Pool;
 
 /// Shared cells are freed when no instance has looked for them for this many frames.
 const KEPT: u32 = 240;
-/// As long as there are more than enough of them, for this many: an instance looks for its phase as often at least.
+/// The same limit while there are more than [`ENOUGH`] shared cells. An instance looks for its phase at least once in
+/// this many frames.
 const KEPT_LEAST: u32 = 16;
 /// The banks of which shared cells are looked at in a frame, as a share of all.
 const SWEEPS: usize = 60;
@@ -97,8 +98,8 @@ impl Tiering {
         ranked.cells.set_cell(at, cell);
     }
 
-    /// Looks at those instances of a pool that have changed, or at `all`: every visible one is in the first tier, and
-    /// has a palette of its own.
+    /// Gives each changed instance of a pool, or each of `all`, a palette of its own in the first tier if it is
+    /// visible; frees its cell otherwise.
     pub(super) fn show(&mut self, number: usize, pool: &Pool, all: bool) {
         if pool.changes().is_empty() && !all {
             return;
@@ -291,8 +292,8 @@ impl Tiering {
         banks.mark_clip(number, clip);
     }
 
-    /// To be called when the clips of a pool have changed: instances that show a shared palette of a clip that was
-    /// unloaded have none, and look for another one.
+    /// To be called when the clips of a pool have changed. Takes the cell from each instance that shows a shared
+    /// palette of an unloaded clip; the ranking then finds another one.
     pub(super) fn miss_unloaded(&mut self, number: usize) {
         let Self { pools, banks, .. } = self;
         pools[number].cells.retain_shared(|cell| banks.shares(number, cell));

@@ -16,7 +16,8 @@ use crate::words;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What an instance shows in the last frame, from [`Crowd::shown`]: `from + (to - from) · factor`, number by number.
+/// The palette that an instance shows in the last frame, from [`Crowd::shown`]: `from + (to - from) · factor`, number
+/// by number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The rows of the earlier palette.
@@ -71,8 +72,8 @@ impl Crowd {
     ///
     /// Without views and importances every visible instance is in the first tier. With tiers,
     /// [`set_scheduled`](Self::set_scheduled) holds palettes that are an instance's own; an interpolated one goes on to its
-    /// later pose, and shared ones are not held. [Watched](Self::watch) joints of instances in the picture are those of the
-    /// present pose, at the cost of one more evaluation of each whose palette is not.
+    /// later pose, and shared ones are not held. [Watched](Self::watch) joints of instances in the picture have the
+    /// present pose; each instance whose palette has another pose costs one more evaluation.
     ///
     /// # Errors
     /// If a tier is refused: see [`Tiers::validate`]. The crowd is then unchanged.
@@ -112,9 +113,9 @@ impl Crowd {
         self.tiering.plan.on.then_some(&self.tiering.plan.tiers)
     }
 
-    /// The details of a rig that tiers ask for by [`Tier::detail`](crate::crowd::Tier::detail), each once: those that leave out
-    /// something. Empty without tiers. They are made by [`set_tiers`](Self::set_tiers) and [`add_rig`](Self::add_rig),
-    /// and made again, with the same rows, when other joints are [watched](Self::watch).
+    /// The details of a rig that tiers request by [`Tier::detail`](crate::crowd::Tier::detail), each once. A detail
+    /// that leaves out nothing is not listed. Empty without tiers. They are made by [`set_tiers`](Self::set_tiers) and
+    /// [`add_rig`](Self::add_rig), and made again, with the same rows, when other joints are [watched](Self::watch).
     ///
     /// A rig that refuses a detail (see [`Rig::detail`](crate::rig::Rig::detail)) has full palettes in that tier.
     pub fn tier_details(
@@ -124,14 +125,14 @@ impl Crowd {
         Ok(self.pool(rig)?.tables().details().rigs())
     }
 
-    /// Sets the views of the next frames. An instance has the greatest of its heights in those that are pictures. Maps of
-    /// shadows ([`View::shadows`]) count for instances that the pictures give no tier, since they do not see them or they
-    /// are too small there: these have the greatest of their heights in the maps, see [`Tiers::shadows`]. However large
-    /// its shadow is, an instance that has a tier in the pictures keeps that.
+    /// Sets the views of the next frames. An instance has the greatest of its heights in the views that are pictures.
+    /// Maps of shadows ([`View::shadows`]) count for an instance that no picture gives a tier, because it is outside
+    /// all pictures or too small in them: it has the greatest of its heights in the maps, see [`Tiers::shadows`]. An
+    /// instance that has a tier in the pictures keeps that tier, however large its shadow is.
     ///
-    /// Instances are seen by spheres around their meshes ([`bounding_sphere`](Self::bounding_sphere)). Of a rig that draws
-    /// nothing, whose meshes an engine has, by spheres around the joints in whatever they play, wider by a quarter of
-    /// the longest side of the rest pose.
+    /// An instance is seen by a sphere around its meshes ([`bounding_sphere`](Self::bounding_sphere)). An instance of a
+    /// rig that draws nothing, whose meshes an engine has, is seen by a sphere around its joints in every pose of what
+    /// it plays, wider by a quarter of the longest side of the rest pose.
     ///
     /// # Errors
     /// If there are no tiers, a number of a matrix is not finite, or a height is not above 0. Nothing has changed then.
@@ -145,17 +146,17 @@ impl Crowd {
         Ok(())
     }
 
-    /// Sets the importances of a rig's instances in the next frames, by [`InstanceId::index`]: heights in pixels that
-    /// count beside those of the views; the greater one decides. 0 leaves an instance to the views; an empty slice takes
-    /// all importances back.
+    /// Sets the importances of a rig's instances in the next frames, by [`InstanceId::index`]. An importance is a
+    /// height in pixels; the greater of it and of the height in the views decides. 0 leaves an instance to the views;
+    /// an empty slice takes all importances back.
     ///
     /// Without views and importances every visible instance is in the picture. Importances alone end that for the whole
     /// crowd: without views, instances of rigs that have no importances are out of the picture, and so are instances
     /// that were spawned after the call, at indices beyond the slice, until importances are given for them.
     ///
     /// # Errors
-    /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or there are not as many as the rig
-    /// has indices (the arrays of a [`RigView`](crate::crowd::RigView)). Nothing has changed then.
+    /// If there are no tiers, the rig is unknown, an importance is NaN or negative, or the slice has neither length 0
+    /// nor the length of the arrays of a [`RigView`](crate::crowd::RigView). Nothing has changed then.
     pub fn set_importances(&mut self, rig: RigId, importances: &[f32]) -> Result<(), CrowdError> {
         let needed = self.pool(rig)?.state().len();
         let number = self.rigs.index(rig).unwrap_or(usize::MAX);

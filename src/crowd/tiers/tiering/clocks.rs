@@ -19,8 +19,8 @@ const PASS: f64 = (1u64 << 32) as f64;
 /// Seconds after which the clocks of a chunk are made again.
 const LONGEST: f64 = 1024.0;
 
-/// The clocks of a chunk are made again so many seconds later than those of the chunk before, so that not all are in one
-/// frame. Every `STAGGERED` chunks it starts over.
+/// Seconds by which the clocks of a chunk last longer than the clocks of the chunk before, so that not all are remade
+/// in one frame. Every `STAGGERED` chunks the delay starts over.
 const STAGGER: f64 = 8.0;
 const STAGGERED: usize = 64;
 
@@ -80,13 +80,13 @@ impl PhaseClock {
         f64::from_bits(u64::from(self.high) << 32 | u64::from(self.low) << 16)
     }
 
-    /// Share of a pass that goes by in some seconds, times 2^32.
+    /// Share of a pass that elapses in `seconds`, times 2^32, without whole passes.
     #[inline(always)]
     fn passed(self, seconds: f64) -> u32 {
         (seconds * self.rate() * PASS) as i64 as u32
     }
 
-    /// The clip and the share in so many seconds after the chunk's moment; `None` if it is not known.
+    /// The clip and the share `seconds` after the chunk's moment; `None` if the clip is not known.
     #[inline(always)]
     pub fn after(self, seconds: f64) -> Option<(u16, u32)> {
         let share = self.share.wrapping_add(self.passed(seconds));
@@ -100,7 +100,7 @@ impl PhaseClocks {
         self.origins.resize(instances.div_ceil(CHUNK), None);
     }
 
-    /// Forgets the clocks of those that watch joints of their own.
+    /// Forgets the clocks of instances that watch joints of their own.
     pub fn forget_watching(&mut self, pool: &Pool) {
         for (index, clock) in self.all.iter_mut().enumerate() {
             if pool.watched().watches_own(index) {

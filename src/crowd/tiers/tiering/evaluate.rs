@@ -38,8 +38,8 @@ pub(in crate::crowd) struct BankShare<'a> {
 }
 
 impl<'a> BankShare<'a> {
-    /// Splits off `some` of `parts` parts of about as many rows, and says how many rows of memory lie before the rest. Each
-    /// has some of the work; there are two banks at least.
+    /// Splits off `some` of `parts` parts of about equal numbers of rows. Returns both shares and the number of rows of
+    /// memory before the second. Each part has at least one bank, so there must be at least `parts` banks.
     pub fn split(self, some: usize, parts: usize) -> ((Self, Self), usize) {
         let work = self.work;
         let (start, last) = (work[0].before, &work[work.len() - 1]);

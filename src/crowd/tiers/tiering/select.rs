@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) struct Selection {
     /// Palettes that the frame evaluates, by bank.
     work: Vec<Work>,
-    /// The request of the last selection, if that serves the next frame as it is; `None` if the next frame selects anew.
+    /// The request of the last selection, if the next frame can reuse that selection; `None` if it must select again.
     rest: Option<Request>,
     /// Cells that may wait for the budget: importance times age, number of the cell.
     candidates: Vec<(f32, u32)>,
@@ -31,15 +31,15 @@ impl Selection {
         &self.work
     }
 
-    /// The next frame selects anew, though no pool tells it: a pool is gone.
+    /// Makes the next frame select again. Called when a pool is removed, since no pool's state shows that.
     pub fn expire(&mut self) {
         self.rest = None;
     }
 }
 
 impl Tiering {
-    /// Whether the last selection serves this frame as it is: it was of all cells and for the same request, every tier is
-    /// updated in every frame, and nothing of the pools has changed that it depends on.
+    /// Whether this frame can reuse the last selection: it held all cells and was for the same request, every tier is
+    /// updated in every frame, and no state of the pools that it depends on has changed.
     #[inline]
     pub(in crate::crowd) fn rests(&self, request: Request, pools: &[Option<Pool>]) -> bool {
         let rests = |(pool, ranked): (&Option<Pool>, &Ranked)| {

@@ -85,7 +85,7 @@ impl Course {
         }
     }
 
-    /// A call on an instance. What is refused is no part of the test.
+    /// A call on an instance. Refused calls are ignored.
     fn call(&mut self) {
         let i = self.dice.among(&self.all);
         let (clip, other, options) = (self.clip(), self.clip(), self.options());
@@ -148,7 +148,7 @@ impl Course {
         }
     }
 
-    /// What concerns all: who is in the picture, joints that are watched, snapshots.
+    /// A call that concerns all instances: which are in the picture, watched joints, snapshots.
     fn direct(&mut self) {
         let Self { dice, crowd, id, .. } = self;
         match dice.below(40) {
@@ -222,7 +222,7 @@ impl Course {
         }
     }
 
-    /// So many frames with up to so many calls each.
+    /// Runs `frames` frames with fewer than `calls` calls on instances each.
     fn run(&mut self, frames: usize, calls: usize) -> Known {
         let mut known = Known::default();
         for frame in 0..frames {
