@@ -3,7 +3,7 @@
 //! targets needs the same change here; bytes that no longer match are read as other values, and nothing
 //! fails.
 
-use phalanx::crowd::BoneBuffer;
+use phalanx::crowd::{BoneBuffer, PlayOptions};
 use phalanx::playback::Mixer;
 use phalanx_testkit::lively::{Dice, Lively, layers, travelling};
 use std::fs;
@@ -110,11 +110,11 @@ fn options(o: Options) -> Bytes {
 
 /// A variant of `playback`'s `Play`, by its index.
 fn play(n: u64, arguments: Bytes) -> Bytes {
-    Bytes::new().variant(n, 19).with(arguments)
+    Bytes::new().variant(n, 18).with(arguments)
 }
 
 fn call(n: u64) -> Bytes {
-    Bytes::new().variant(n, 14)
+    Bytes::new().variant(n, 22)
 }
 
 fn spawn() -> Bytes {
@@ -132,6 +132,21 @@ fn advance(dt: f64) -> Bytes {
 
 fn evaluate() -> Bytes {
     call(5)
+}
+
+/// Two-bone inverse kinematics of the default chain.
+fn add_ik(pole: Option<[f32; 3]>, soft: f32) -> Bytes {
+    let bytes = call(14).put([0, 0, 0]);
+    let bytes = match pole {
+        Some([x, y, z]) => bytes.put([1]).f32(x).f32(y).f32(z),
+        None => bytes.put([0]),
+    };
+    bytes.put([0, 0]).f32(soft).f32(1.0).f32(0.0).put([0])
+}
+
+/// A target of the first instance: a space and a position, without rotation and normal.
+fn target(modifier: u8, of: Bytes, weight: f32) -> Bytes {
+    call(16).put([modifier, 0]).with(of).put([0, 0]).f32(weight)
 }
 
 fn on_mixer(layer: u8, motion: u8, what: Bytes) -> Bytes {
@@ -180,12 +195,12 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 on(0, 0, 1, play(1, plain())),
                 on(0, 1, 4, play(2, options(back))),
                 on(1, 2, 0, play(2, options(once))),
-                on(0, 1, 4, play(16, Bytes::new().f32(0.5).f32(0.2))),
+                on(0, 1, 4, play(15, Bytes::new().f32(0.5).f32(0.2))),
                 advance(0.15),
                 evaluate(),
                 call(9),
-                on(0, 1, 4, play(17, Bytes::new().f32(0.0))),
-                on(1, 0, 0, play(18, Bytes::new().f32(2.0))),
+                on(0, 1, 4, play(16, Bytes::new().f32(0.0))),
+                on(1, 0, 0, play(17, Bytes::new().f32(2.0))),
                 advance(12.0),
                 call(3).put([1, 0]),
                 call(11).put([0, 5, 0]),
@@ -202,10 +217,10 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 spawn(),
                 call(7).put([1, 3]).f32(2.0),
                 on(0, 0, 11, play(0, plain())),
-                on(0, 0, 11, play(15, Bytes::new().f32(0.7))),
+                on(0, 0, 11, play(14, Bytes::new().f32(0.7))),
                 advance(0.4),
                 evaluate(),
-                on(0, 0, 11, play(14, Bytes::new().f64(0.5))),
+                on(0, 0, 11, play(13, Bytes::new().f64(0.5))),
                 call(6).put([1]),
                 call(8).put([0]),
                 advance(0.4),
@@ -218,15 +233,45 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
                 on_mixer(0, 5, play(0, options(once))),
                 on_mixer(1, 2, play(0, options(back))),
                 update(0.1),
-                on_mixer(1, 2, play(12, Bytes::new().put([2, 1]).put(3u32.to_le_bytes()))),
-                on_mixer(0, 5, play(13, Bytes::new().f64(0.9))),
+                on_mixer(1, 2, play(11, Bytes::new().put([2, 1]).put(3u32.to_le_bytes()))),
+                on_mixer(0, 5, play(12, Bytes::new().f64(0.9))),
                 update(-0.7),
                 on_mixer(0, 5, play(9, Bytes::new().put([1]))),
                 update(1e9),
-                on_mixer(0, 5, play(10, Bytes::new())),
                 on_mixer(0, 0, play(8, Bytes::new().f32(0.1))),
                 update(0.05),
                 update(0.2),
+            ],
+        ),
+        (
+            "modifiers",
+            vec![
+                spawn(),
+                on(0, 0, 1, play(0, plain())),
+                add_ik(None, 0.0),
+                add_ik(Some([0.0, 0.0, 1.0]), 0.1),
+                target(0, Bytes::new().put([0]).f32(-0.1).f32(0.4).f32(0.2), 1.0),
+                call(17).put([1, 0]).f32(0.5).f32(0.3),
+                target(1, Bytes::new().put([1, 0, 0]).f32(0.3).f32(0.5).f32(0.0), 0.7),
+                advance(0.1),
+                evaluate(),
+                call(18)
+                    .put([0, 3, 0])
+                    .f32(0.0)
+                    .f32(0.6)
+                    .f32(0.0)
+                    .f32(0.8)
+                    .put([0; 32])
+                    .f32(0.5)
+                    .put([1]),
+                call(21).put([0, 9, 0, 0]),
+                evaluate(),
+                call(9),
+                call(15).put([0]),
+                advance(0.5),
+                evaluate(),
+                call(10),
+                evaluate(),
             ],
         ),
         (
@@ -234,7 +279,7 @@ fn calls() -> Vec<(&'static str, Vec<Bytes>)> {
             vec![
                 spawn(),
                 on(0, 0, 1, play(0, plain())),
-                on(0, 0, 1, play(11, nan.clone())),
+                on(0, 0, 1, play(10, nan.clone())),
                 on(0, 3, 1, play(0, plain())),
                 on(0, 0, 1, play(6, nan)),
                 advance(f64::INFINITY),
@@ -322,9 +367,8 @@ fn snapshots() -> [(&'static str, Vec<u8>); 4] {
     let mut mixer = Mixer::with_layers(rig.clone(), layers(&rig)).expect("the rig is valid");
     for clip in [0, 1] {
         let clip = mixer.clip_by_index(clip).expect("the rig has it");
-        let action = mixer.clip_action(0, clip).expect("the layer accepts it");
-        let action = mixer.action(action).expect("the handle is new");
-        action.fade_to(0.5).expect("the seconds are valid");
+        let fade = mixer.player().fade_to(0, clip, 0.5, &PlayOptions::default());
+        fade.expect("the layer accepts it");
         mixer.advance(0.1).expect("the step is valid");
     }
     let mixer = mixer.snapshot().to_bytes();

@@ -3,16 +3,21 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
+use glam::{Quat, Vec3};
 use libfuzzer_sys::fuzz_target;
 use phalanx::clip::Marker;
-use phalanx::crowd::{BoneBuffer, Crowd, InstanceId, LayerOptions, PlayOptions, RigId};
+use phalanx::crowd::{
+    BoneBuffer, Crowd, EndRotation, InstanceId, LayerOptions, ModifierId, PlayOptions, Pole,
+    PoseStage, RigId, Space, Target, TwoBoneIk,
+};
 use phalanx::import::mannequin;
+use phalanx::math::Affine3x4;
 use phalanx::playback::{
     AtEnd, BlendSpaceId, CrossFade, Fill, LoopMode, MAX_EVENTS_PER_ACTION, Mixer, Playable,
     PlaybackError, Player, Sync,
 };
 use phalanx::rig::Rig;
-use phalanx::skeleton::JointMask;
+use phalanx::skeleton::{JointMask, Trs};
 use std::sync::{Arc, OnceLock};
 
 #[derive(Arbitrary, Debug, Clone, Copy)]
@@ -67,6 +72,74 @@ enum Call {
     /// A call on the mixer: layer, motion, arguments.
     Mixer(u8, u8, Play),
     Update(f64),
+    AddIk(Ik),
+    RemoveModifier(u8),
+    /// Modifier, instance, target and weight.
+    Target(u8, u8, Aim, f32),
+    FadeModifier(u8, u8, f32, f32),
+    /// Instance, joint, matrix, weight; or the first four numbers as a rotation in model space.
+    Override(u8, u16, [f32; 12], f32, bool),
+    ClearOverrides(u8),
+    World(u8, [f32; 12]),
+    Poses(u8, u16, bool),
+}
+
+/// Two-bone inverse kinematics.
+#[derive(Arbitrary, Debug, Clone, Copy)]
+struct Ik {
+    joints: [Option<u16>; 3],
+    pole: Option<[f32; 3]>,
+    pole_joint: Option<u16>,
+    axis: Option<[f32; 3]>,
+    numbers: [f32; 3],
+    follow: bool,
+}
+
+#[derive(Arbitrary, Debug, Clone, Copy)]
+struct Aim {
+    space: Option<u16>,
+    position: [f32; 3],
+    rotation: Option<[f32; 4]>,
+    normal: Option<[f32; 3]>,
+}
+
+fn ik(ik: Ik) -> TwoBoneIk {
+    let [end, middle, upper] = ik.joints.map(|joint| joint.map(usize::from));
+    let pole = match (ik.pole, ik.pole_joint) {
+        (Some(direction), _) => Pole::Direction(direction.into()),
+        (None, Some(joint)) => Pole::Joint(joint.into()),
+        _ => Pole::Animated,
+    };
+    let [soft, stretch, twist] = ik.numbers;
+    TwoBoneIk {
+        middle,
+        upper,
+        pole,
+        axis: ik.axis.map(Vec3::from),
+        soft,
+        stretch,
+        twist,
+        end_rotation: if ik.follow { EndRotation::Follow } else { EndRotation::Keep },
+        ..TwoBoneIk::new(end.unwrap_or(9))
+    }
+}
+
+fn target(aim: Aim) -> Target {
+    Target {
+        space: match aim.space {
+            None => Space::Model,
+            Some(0) => Space::World,
+            Some(joint) => Space::Joint(usize::from(joint) - 1),
+        },
+        position: aim.position.into(),
+        rotation: aim.rotation.map(Quat::from_array),
+        normal: aim.normal.map(Vec3::from),
+    }
+}
+
+fn matrix(m: [f32; 12]) -> Affine3x4 {
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = m;
+    [[a, b, c, d], [e, f, g, h], [i, j, k, l]].into()
 }
 
 static RIG: OnceLock<Arc<Rig>> = OnceLock::new();
@@ -157,11 +230,13 @@ fuzz_target!(|calls: Vec<Call>| {
     let id = crowd.add_rig_with_layers(rig, layers).expect("an empty crowd accepts a rig");
     let mut instances: Vec<InstanceId> = Vec::new();
     let mut spaces: Vec<BlendSpaceId> = Vec::new();
+    let mut modifiers: Vec<ModifierId> = Vec::new();
     let mut buffer = BoneBuffer::new();
     let mut saved = None;
     for call in calls.into_iter().take(200) {
         let pick = |n: u8| instances.get(usize::from(n) % instances.len().max(1)).copied();
         let clip = |crowd: &Crowd, n: u8| crowd.clip_by_index(id, usize::from(n) % 11);
+        let modifier = |n: u8| modifiers.get(usize::from(n) % modifiers.len().max(1)).copied();
         let before = crowd.snapshot();
         let refused = match call {
             Call::Spawn if instances.len() < 64 => match crowd.spawn(id) {
@@ -234,6 +309,62 @@ fuzz_target!(|calls: Vec<Call>| {
                 assert!(finite, "the built-in character's palette is finite");
                 false
             }
+            Call::AddIk(with) => match crowd.add_modifier(id, ik(with)) {
+                Ok(modifier) => {
+                    modifiers.push(modifier);
+                    false
+                }
+                Err(_) => true,
+            },
+            Call::RemoveModifier(n) => {
+                let known = modifier(n);
+                known.is_some_and(|m| crowd.remove_modifier(m).is_err())
+            }
+            Call::Target(n, i, aim, weight) => match (modifier(n), pick(i)) {
+                (Some(m), Some(i)) => {
+                    crowd.set_targets(m, &[i], &[target(aim)], &[weight]).is_err()
+                }
+                _ => false,
+            },
+            Call::FadeModifier(n, i, weight, seconds) => match (modifier(n), pick(i)) {
+                (Some(m), Some(i)) => match crowd.player(i) {
+                    Ok(mut player) => player.fade_modifier(m, weight, seconds).is_err(),
+                    Err(_) => true,
+                },
+                _ => false,
+            },
+            Call::Override(i, joint, m, weight, in_model) => match pick(i).map(|i| crowd.player(i))
+            {
+                Some(Ok(mut player)) => {
+                    let joint = usize::from(joint);
+                    let rotation = Quat::from_xyzw(m[0], m[1], m[2], m[3]);
+                    match in_model {
+                        true => player.set_model_rotation(joint, rotation, weight).is_err(),
+                        false => player.set_override_weighted(joint, matrix(m), weight).is_err(),
+                    }
+                }
+                Some(Err(_)) => true,
+                None => false,
+            },
+            Call::ClearOverrides(i) => {
+                if let Some(Ok(mut player)) = pick(i).map(|i| crowd.player(i)) {
+                    player.clear_overrides();
+                }
+                false
+            }
+            Call::World(i, m) => pick(i).is_some_and(|i| crowd.set_world(i, matrix(m)).is_err()),
+            Call::Poses(i, joint, before) => pick(i).is_some_and(|i| {
+                let stage = if before { PoseStage::Before } else { PoseStage::After };
+                let joints = [usize::from(joint)];
+                let (mut locals, mut models) = ([Trs::IDENTITY], [Affine3x4::IDENTITY]);
+                let read = crowd.local_poses(id, &joints, &[i], stage, &mut locals).is_err();
+                let read =
+                    crowd.model_poses(id, &joints, &[i], stage, &mut models).is_err() || read;
+                assert!(
+                    models[0].is_finite() && locals[0].to_array().iter().all(|v| v.is_finite())
+                );
+                read
+            }),
             Call::Ask(i, joint) => {
                 if let Some(i) = pick(i) {
                     let _ = crowd.bounds(i);

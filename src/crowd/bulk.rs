@@ -10,10 +10,10 @@ use crate::playback::{
 
 /// An argument of a bulk call: one value for all instances, or one value per instance.
 #[derive(Clone, Copy)]
-struct Values<'a, T>(&'a [T]);
+pub(super) struct Values<'a, T>(&'a [T]);
 
 impl<'a, T: Copy> Values<'a, T> {
-    fn new(
+    pub fn new(
         what: &'static str,
         values: &'a [T],
         instances: &[InstanceId],
@@ -24,7 +24,7 @@ impl<'a, T: Copy> Values<'a, T> {
         Err(CrowdError::Lengths { what, values: values.len(), instances: instances.len() })
     }
 
-    fn of(self, element: usize) -> T {
+    pub fn of(self, element: usize) -> T {
         match self.0 {
             [all] => *all,
             each => each[element],
@@ -38,7 +38,7 @@ impl<'a, T: Copy> Values<'a, T> {
 }
 
 /// The error of a call that is refused for one element.
-fn refused(element: usize, source: CrowdError) -> CrowdError {
+pub(super) fn refused(element: usize, source: CrowdError) -> CrowdError {
     let source = Box::new(source);
     CrowdError::Element { element, source }
 }

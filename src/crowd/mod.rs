@@ -9,9 +9,11 @@ mod bulk;
 mod crowd_data;
 mod memory;
 mod mirrors;
+mod modifiers;
 mod overrides;
 mod parts;
 mod play;
+mod poses;
 mod query;
 mod rigs;
 mod scene;
@@ -22,12 +24,13 @@ mod tiers;
 mod view;
 mod watch;
 
-pub use crate::evaluate::TierDetail;
+pub use crate::evaluate::{PoseStage, TierDetail};
 pub use crate::playback::{
-    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, Event, EventKind,
-    EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS, MAX_TAG,
-    MAX_TIME, PlayOptions, Playable, PlaybackError as CrowdError, Player, Playing, RigId,
-    RootMotions, Sync, Unknown,
+    ACTIONS_PER_LAYER, ActionState, AtEnd, BlendSpaceId, ClipId, CrossFade, EndRotation, Event,
+    EventKind, EventKinds, Fill, InstanceId, LayerOptions, LoopMode, MAX_INSTANCES, MAX_LAYERS,
+    MAX_MODIFIERS, MAX_TAG, MAX_TIME, Modifier, ModifierId, PlayOptions, Playable,
+    PlaybackError as CrowdError, Player, Playing, Pole, RigId, RootMotions, Space, Sync, Target,
+    TwoBoneIk, Unknown,
 };
 pub use bone_buffer::BoneBuffer;
 #[cfg(feature = "gpu")]

@@ -4,7 +4,7 @@ use super::crowd_data::Crowd;
 use crate::math::Affine3x4;
 #[cfg(doc)]
 use crate::playback::Player;
-use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId, Unknown};
+use crate::playback::{InstanceId, PlaybackError as CrowdError, RigId};
 use crate::words::shorten;
 
 impl Crowd {
@@ -26,31 +26,12 @@ impl Crowd {
         instances: &[InstanceId],
         locals: &[Affine3x4],
     ) -> Result<(), CrowdError> {
-        let pool = self.pool(rig)?;
-        for &joint in joints {
-            pool.rig().skeleton().joint(joint)?;
-        }
+        let pool = self.check_joints(rig, joints, instances, locals.len())?;
         if let Some(pair) = joints.windows(2).find(|pair| pair[0] >= pair[1]) {
             let (joint, after) = (pair[1], pair[0]);
             let all = pool.rig().skeleton().names();
             let names = [joint, after].map(|joint| shorten(&all[joint]));
             return Err(CrowdError::JointOrder { names, joint, after });
-        }
-        let needed = instances.len().checked_mul(joints.len());
-        if needed != Some(locals.len()) {
-            return Err(CrowdError::OverrideCount {
-                matrices: locals.len(),
-                instances: instances.len(),
-                joints: joints.len(),
-            });
-        }
-        for &instance in instances {
-            if instance.rig() != rig || !pool.state().knows(instance) {
-                self.instance(instance)?;
-                let why = Unknown::OtherRig { here: rig, user: "this call" };
-                let rig = shorten(pool.rig().name());
-                return Err(CrowdError::UnknownInstance { instance, why, rig });
-            }
         }
         self.pool_mut(rig)?.set_overrides(joints, instances, locals)
     }

@@ -11,7 +11,7 @@ use crate::playback::{MAX_TAG, PlaybackError as CrowdError};
 /// would be out of date by as much. Seconds; rollback over a network goes back by some tenths.
 const CLOSE: f64 = 1.0;
 
-/// The playback of a crowd at one moment: its actions with times, weights and fades, transforms, overrides, handles,
+/// The playback of a crowd at one moment: its actions with times, weights and fades, transforms, overrides, targets, handles,
 /// and which instances are scheduled. It refers to rigs and clips by hash and does not own them.
 ///
 /// Cells and palettes are not part of a snapshot, since they follow from what plays. Tiers, views, importances and the
@@ -141,15 +141,16 @@ impl Crowd {
     /// with the same handle, and then names that one. Clips and blend spaces that were added after the snapshot stay,
     /// and so do their handles, until a replay adds others with the same handles; playing one adds it to the restored
     /// state. Later snapshots leave out those that only stayed, so a snapshot taken after a rollback equals one taken
-    /// without. If a clip or blend space of the snapshot has been removed, the snapshot cannot be restored. Remove rigs
-    /// that were added after the snapshot before you restore it.
+    /// without. If a clip, blend space or modifier of the snapshot has been removed, the snapshot cannot be restored.
+    /// Modifiers that were added after the snapshot stay, without targets, and a replay that adds them again adds others:
+    /// add modifiers before the first snapshot. Remove rigs that were added after the snapshot before you restore it.
     ///
     /// The snapshot may be of another crowd that was built by the same calls. This crowd then takes over its
     /// [tag](Self::with_tag): handles of that crowd become valid here, and handles that this crowd returned before become
     /// unknown.
     ///
     /// # Errors
-    /// If the crowd's rigs, layers, clips or blend spaces differ from the snapshot's. The crowd is then unchanged.
+    /// If the crowd's rigs, layers, clips, blend spaces or modifiers differ from the snapshot's. The crowd is then unchanged.
     pub fn restore(&mut self, snapshot: &CrowdSnapshot) -> Result<(), CrowdError> {
         self.settle_parts();
         let count = self.pools.len().max(snapshot.pools.len());

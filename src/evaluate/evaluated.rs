@@ -3,12 +3,33 @@
 
 use super::PaletteScratch;
 use super::gather::Instances;
+use super::instance::Instance;
 use super::scratch::{Scratch, Sources};
+use super::stage::Stage;
 use super::watch::WatchPart;
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel, dispatch};
+use crate::skeleton::Trs;
 use std::cell::RefCell;
 use std::ops::Range;
+
+/// Which pose of an instance is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoseStage {
+    /// As blended from clips, without overrides and modifiers.
+    Before,
+    /// As evaluated: with overrides and modifiers.
+    After,
+}
+
+impl PoseStage {
+    fn of<I: Instances>(self, of: &I, index: usize) -> Stage<'_> {
+        match self {
+            Self::Before => Stage::default(),
+            Self::After => of.stage(index),
+        }
+    }
+}
 
 /// A range of at most this many instances is not split further between workers.
 pub(crate) const WATCHED_CHUNK: usize = 32;
@@ -39,6 +60,15 @@ impl Evaluated<'_> {
         index: usize,
         read: impl FnOnce(&Evaluated<'_>) -> R,
     ) -> R {
+        Self::read_with(of, (index, of.stage(index)), read)
+    }
+
+    /// Evaluates an instance with a stage, and calls `read` with the result.
+    fn read_with<I: Instances, R>(
+        of: &I,
+        (index, stage): (usize, Stage<'_>),
+        read: impl FnOnce(&Evaluated<'_>) -> R,
+    ) -> R {
         // Tables have one register width. A level with another one takes effect with the next frame.
         let (tables, level) = (of.tables(), of.tables().level());
         BUFFERS.with_borrow_mut(|buffers| {
@@ -48,7 +78,7 @@ impl Evaluated<'_> {
             hints.resize(of.hints_per_instance(), 0);
             let PaletteScratch { run, palette, .. } = scratch;
             let rows = &mut palette[..tables.rig().palette_len()];
-            of.evaluate_one(index, level, hints, run, rows);
+            of.evaluate_one((index, stage), level, hints, run, rows);
             let sources = tables.sources();
             read(&Evaluated { sources, level, scratch: run, rows })
         })
@@ -65,7 +95,40 @@ impl Evaluated<'_> {
         BUFFERS.with_borrow_mut(|buffers| {
             let scratch = &mut buffers.scratch;
             scratch.reserve(&of.needs());
-            of.evaluate_one(index, level, hints, &mut scratch.run, output);
+            let stage = of.stage(index);
+            of.evaluate_one((index, stage), level, hints, &mut scratch.run, output);
+        });
+    }
+
+    /// The model matrices of joints of an instance, before its stage or after it.
+    pub fn models<I: Instances>(
+        of: &I,
+        (index, stage): (usize, PoseStage),
+        joints: &[usize],
+        out: &mut [Affine3x4],
+    ) {
+        let with = stage.of(of, index);
+        Self::read_with(of, (index, with), |e| dispatch(e.level, Models { e, joints, out }));
+    }
+
+    /// The local transforms of joints of an instance, before its stage or after it.
+    pub fn locals<I: Instances>(
+        of: &I,
+        (index, stage): (usize, PoseStage),
+        joints: &[usize],
+        out: &mut [Trs],
+    ) {
+        BUFFERS.with_borrow_mut(|buffers| {
+            let Buffers { scratch: PaletteScratch { run, .. }, hints } = buffers;
+            run.reserve(&of.needs());
+            hints.clear();
+            hints.resize(of.hints_per_instance(), 0);
+            of.gather(index, run);
+            let sources = of.tables().sources();
+            let stage = stage.of(of, index);
+            let instance =
+                Instance { sources, stage, hints, scratch: run, output: &mut [], streaming: None };
+            dispatch(of.tables().level(), Locals { instance, joints, out });
         });
     }
 
@@ -121,6 +184,45 @@ impl Kernel for Take<'_, '_> {
     fn run<S: Lanes>(self, simd: S) {
         let Evaluated { sources, scratch, rows, .. } = self.e;
         self.watch.take(simd, sources, scratch, self.index, rows);
+    }
+}
+
+/// The model matrices of joints of an evaluated instance.
+struct Models<'a> {
+    e: &'a Evaluated<'a>,
+    joints: &'a [usize],
+    out: &'a mut [Affine3x4],
+}
+
+impl Kernel for Models<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        let Evaluated { sources, scratch, rows, .. } = self.e;
+        for (&joint, out) in self.joints.iter().zip(self.out) {
+            *out = scratch.model(simd, sources, joint, rows);
+        }
+    }
+}
+
+/// The local transforms of joints of an instance.
+struct Locals<'a> {
+    instance: Instance<'a>,
+    joints: &'a [usize],
+    out: &'a mut [Trs],
+}
+
+impl Kernel for Locals<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<S: Lanes>(self, simd: S) {
+        self.instance.read(simd, |pose| {
+            for (&joint, out) in self.joints.iter().zip(self.out) {
+                *out = pose.local_trs(joint);
+            }
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 use super::gather::Instances;
 use super::instance::Instance;
 use super::scratch::{Needs, Scratch};
+use super::stage::Stage;
 use super::watch::TakenJoints;
 use crate::math::Affine3x4;
 use crate::simd::{Kernel, Lanes, SimdLevel};
@@ -52,6 +53,7 @@ impl PaletteScratch {
 pub(super) struct One<'a, I: ?Sized> {
     pub instances: &'a I,
     pub index: usize,
+    pub stage: Stage<'a>,
     pub hints: &'a mut [u16],
     pub scratch: &'a mut Scratch,
     pub output: &'a mut [Affine3x4],
@@ -62,11 +64,11 @@ impl<I: Instances + ?Sized> Kernel for One<'_, I> {
 
     #[inline(always)]
     fn run<S: Lanes>(self, simd: S) {
-        let Self { instances, index, hints, scratch, output } = self;
+        let Self { instances, index, stage, hints, scratch, output } = self;
         instances.gather(index, scratch);
         Instance {
             sources: instances.tables().sources(),
-            overrides: instances.overrides(index),
+            stage,
             hints,
             scratch,
             output,

@@ -4,7 +4,8 @@
 use super::blend::shares;
 use super::frame::One;
 use super::rig_tables::RigTables;
-use super::scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch};
+use super::scratch::{ActionInput, LayerInput, Needs, Scratch};
+use super::stage::Stage;
 use crate::math::Affine3x4;
 use crate::simd::{SimdLevel, dispatch};
 
@@ -83,8 +84,8 @@ pub(crate) trait Instances: Sync {
     /// Visits the layers and clips that an instance will play in `seconds` if no call changes it.
     fn visit_ahead(&self, index: usize, seconds: f64, visitor: &mut impl Visitor);
 
-    /// The overrides of an instance, by joint.
-    fn overrides(&self, index: usize) -> &[LocalOverride];
+    /// What changes the pose of an instance.
+    fn stage(&self, index: usize) -> Stage<'_>;
 
     /// Number of key hints of an instance.
     fn hints_per_instance(&self) -> usize {
@@ -116,16 +117,16 @@ pub(crate) trait Instances: Sync {
         self.visit_ahead(index, seconds, &mut Gather::new(self.tables(), scratch));
     }
 
-    /// Evaluates one instance, whether it is scheduled or not. `hints` are the instance's.
+    /// Evaluates one instance, whether it is scheduled or not, with a stage. `hints` are the instance's.
     fn evaluate_one(
         &self,
-        index: usize,
+        (index, stage): (usize, Stage<'_>),
         level: SimdLevel,
         hints: &mut [u16],
         scratch: &mut Scratch,
         output: &mut [Affine3x4],
     ) {
-        dispatch(level, One { instances: self, index, hints, scratch, output });
+        dispatch(level, One { instances: self, index, stage, hints, scratch, output });
     }
 }
 

@@ -1,12 +1,13 @@
-//! The run of one instance: choose tables → sample and blend → local matrices → overrides → down the hierarchy. Palette
+//! The run of one instance: choose tables → sample and blend → local matrices → stage → down the hierarchy. Palette
 //! rows are written once, front to back.
 
 use super::kernel::track::get;
 use super::kernel::{compose, locate_all, multiply};
 use super::mix::Mix;
-use super::scratch::{ActionInput, Last, LayerInput, LocalOverride, Scratch, Sources};
+use super::scratch::{ActionInput, Last, LayerInput, Scratch, Sources};
+use super::stage::{PoseMut, Stage};
 use super::tables::{
-    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, group_floats, scratch_row,
+    ClipProgram, Fold, ROTATION, SCALE, TRANSLATION, Topology, UnitSet, group_floats,
 };
 use crate::math::{Affine3x4, Row};
 use crate::simd::{Lanes, Streaming};
@@ -16,7 +17,7 @@ use fearless_simd::prelude::*;
 /// clips, hints and output belong to the rig.
 pub(crate) struct Instance<'a> {
     pub sources: Sources<'a>,
-    pub overrides: &'a [LocalOverride],
+    pub stage: Stage<'a>,
     /// Key hints: `hint_stride` for every clip that may play.
     pub hints: &'a mut [u16],
     pub scratch: &'a mut Scratch,
@@ -43,10 +44,36 @@ struct RunTables<'a> {
     last: Last,
 }
 
-impl Instance<'_> {
+impl<'a> Instance<'a> {
     #[inline(always)]
-    pub fn run<S: Lanes>(self, simd: S) {
-        let Scratch { layers, actions, cursors, pose, above, locals, models, last } = self.scratch;
+    pub fn run<S: Lanes>(mut self, simd: S) {
+        let tables = self.pose(simd);
+        let Scratch { locals, models, .. } = self.scratch;
+        tables.topology.walk.run(
+            simd,
+            (&tables.fold.walk, &tables.base.walk),
+            bytemuck::must_cast_slice(locals),
+            models,
+            self.output,
+            self.streaming,
+        );
+    }
+
+    /// Evaluates the local matrices alone, and passes the pose to `read`.
+    #[inline(always)]
+    pub fn read<S: Lanes>(mut self, simd: S, read: impl FnOnce(&PoseMut<'_>)) {
+        let tables = self.pose(simd);
+        if self.stage.is_empty() {
+            self.scratch.changed.fill(0);
+        }
+        read(&view(self.sources, self.scratch, &tables));
+    }
+
+    /// Evaluates the local matrices of the lanes that move, with the stage.
+    #[inline(always)]
+    fn pose<S: Lanes>(&mut self, simd: S) -> RunTables<'a> {
+        let Scratch { layers, actions, cursors, pose, above, locals, last, .. } =
+            &mut *self.scratch;
         let sources = self.sources;
         let mut next = 0;
         for action in actions.iter_mut() {
@@ -58,7 +85,7 @@ impl Instance<'_> {
                 next += program.clip.timelines().len();
             }
         }
-        let tables = choose_tables(&sources, layers, actions, self.overrides);
+        let tables = choose_tables(&sources, layers, actions, &self.stage);
         *last = tables.last;
         let mix = Mix { simd, sources, varying: tables.varying, layers, actions, cursors };
         let pose: &mut [f32] = bytemuck::must_cast_slice_mut(pose);
@@ -67,22 +94,27 @@ impl Instance<'_> {
             None => mix.blend(pose, bytemuck::must_cast_slice_mut(above)),
         }
         local_matrices(&mix, &tables, pose, locals);
-        let locals: &mut [[f32; 4]] = bytemuck::must_cast_slice_mut(locals);
-        for o in self.overrides {
-            let lane = sources.rig.skeleton().lane_of()[usize::from(o.joint)];
-            let at = scratch_row(lane.into(), S::f32s::LEN) as usize;
-            for (r, row) in o.local.rows.into_iter().enumerate() {
-                locals[at + r * S::f32s::LEN] = row;
-            }
+        if !self.stage.is_empty() {
+            self.stage.run(&mut view(sources, self.scratch, &tables));
         }
-        tables.topology.walk.run(
-            simd,
-            (&tables.fold.walk, &tables.base.walk),
-            locals,
-            models,
-            self.output,
-            self.streaming,
-        );
+        tables
+    }
+}
+
+/// The pose in a scratch, after a run has composed its local matrices.
+fn view<'s>(sources: Sources<'s>, scratch: &'s mut Scratch, tables: &RunTables<'s>) -> PoseMut<'s> {
+    PoseMut {
+        sources,
+        pose: bytemuck::must_cast_slice(&scratch.pose),
+        // Those of the run may be the base's behind the lanes that move, where the fold has the clip's own.
+        constants: match tables.alone {
+            Some(clip) => [clip.constants.pose(); 3],
+            None => tables.constants,
+        },
+        varying: tables.varying,
+        locals: bytemuck::must_cast_slice_mut(&mut scratch.locals),
+        moving: tables.topology.moving,
+        changed: &mut scratch.changed,
     }
 }
 
@@ -134,23 +166,26 @@ fn local_matrices<'p, S: Lanes>(
 }
 
 /// Chooses the tables of a run. A single clip at full weight takes its own constants; otherwise lanes that no clip
-/// touches take the base. The choice depends only on what plays and on the joints that have overrides.
+/// touches take the base. The choice depends only on what plays and on the joints that the stage changes.
 #[inline(always)]
 fn choose_tables<'a>(
     sources: &Sources<'a>,
     layers: &[LayerInput],
     actions: &[ActionInput],
-    overrides: &[LocalOverride],
+    stage: &Stage<'_>,
 ) -> RunTables<'a> {
     let program = sources.program;
-    let mut overridden = 0;
-    for o in overrides {
+    let mut changed = 0;
+    for o in stage.overrides {
         let lane = sources.rig.skeleton().lane_of()[usize::from(o.joint)];
-        overridden = overridden.max(program.topology_of(usize::from(lane) + 1));
+        changed = changed.max(program.topology_of(usize::from(lane) + 1));
+    }
+    if stage.lanes > 0 {
+        changed = changed.max(program.topology_of(stage.lanes));
     }
     if let Some((clip, index)) = alone(sources, layers, actions)
         && let Some(own) = &clip.alone
-        && overridden <= own.topology
+        && changed <= own.topology
     {
         let (topology, base) = program.topology(sources.rig, own.topology);
         return RunTables {
@@ -165,7 +200,7 @@ fn choose_tables<'a>(
         };
     }
     let (varying, lanes) = touched(sources, layers, actions);
-    let index = program.topology_of(lanes).max(overridden);
+    let index = program.topology_of(lanes).max(changed);
     let (topology, fold) = program.topology(sources.rig, index);
     RunTables {
         varying,

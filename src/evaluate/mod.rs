@@ -5,6 +5,7 @@
 //! rig_tables, details      the tables of a rig and its loaded clips
 //! frame, ahead, watch      buffers of workers, prefetching, watched joints; `evaluated` reads one instance
 //! instance, mix, scratch   the run of one instance: chooses tables, samples, blends, composes, walks
+//! stage/                   what changes a pose between blending and the walk: overrides, modifiers
 //! tables/                  what a run reads, made once per rig and per clip and shared by all crowds and mixers
 //! kernel/                  arithmetic, generic over the vector type: decodes keys, blends, composes; reads clips alone
 //! ```
@@ -22,11 +23,13 @@ mod kernel;
 mod mix;
 mod rig_tables;
 mod scratch;
+mod stage;
 mod tables;
 mod watch;
 
 pub(crate) use ahead::{Prefetch, STATE, STEPS, Step};
 pub use details::TierDetail;
+pub use evaluated::PoseStage;
 pub(crate) use evaluated::{Evaluated, WATCHED_CHUNK};
 pub(crate) use frame::{How, PaletteScratch, Target};
 pub(crate) use gather::{ActiveClip, ActiveLayer, Instances, Visitor};
@@ -34,5 +37,6 @@ pub(crate) use instance::Instance;
 pub(crate) use kernel::{blend, compose, locate_all, multiply, quat, track};
 pub(crate) use rig_tables::RigTables;
 pub(crate) use scratch::{ActionInput, LayerInput, LocalOverride, Needs, Scratch, Sources};
+pub(crate) use stage::{Chain, End, IkTarget, Modify, Plane, PoseMut, Stage, rotation};
 pub(crate) use tables::{CHANNELS, group_floats, scratch_row};
 pub(crate) use watch::{Own, TakenJoints, Watched, WatchedRow};

@@ -45,11 +45,24 @@ pub(crate) struct LayerMask {
     pub lanes: usize,
 }
 
-/// A local matrix that replaces whatever a joint's clips say.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// A matrix that replaces what a joint's clips say, or is blended with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LocalOverride {
     pub joint: u16,
+    /// True if only the rotation of `local` counts, and is the joint's in model space.
+    pub in_model: bool,
+    /// Weight over the blended pose, in [0, 1].
+    pub weight: f32,
     pub local: Affine3x4,
+    /// Bound of the stretch factor of `local`, at least 1; 0 until it is known.
+    pub bound: f64,
+}
+
+impl LocalOverride {
+    /// A local matrix that replaces the joint's.
+    pub fn whole(joint: u16, local: Affine3x4) -> Self {
+        Self { joint, in_model: false, weight: 1.0, local, bound: 0.0 }
+    }
 }
 
 /// The sources of an instance's values, the same for all instances of a pool.
@@ -93,6 +106,8 @@ pub(crate) struct Scratch {
     pub(super) above: Vec<Row>,
     /// Rows of local matrices, as the transposes leave them: four to a `Row`.
     pub(super) locals: Vec<Row>,
+    /// The lanes whose local matrices the stage has changed, as bits.
+    pub(super) changed: Vec<u64>,
     /// Model matrices; the first is the root's, the identity.
     pub(super) models: Vec<Row>,
     /// The tables that the last run chose; reading back a joint needs them.
@@ -146,6 +161,7 @@ impl Scratch {
         grow(&mut self.pose, lanes * 10 / LANES, zero);
         grow(&mut self.above, lanes * 10 / LANES, zero);
         grow(&mut self.locals, lanes * 12 / LANES, zero);
+        grow(&mut self.changed, lanes.div_ceil(64), 0);
         let mut root = Row::splat(0.0);
         root.0[..12].copy_from_slice(Affine3x4::IDENTITY.rows.as_flattened());
         grow(&mut self.models, needs.joints + 1, root);

@@ -9,7 +9,7 @@ pub(crate) struct What(u8);
 
 impl What {
     pub const NOTHING: Self = Self(0);
-    /// The pose: actions, their times and weights, speeds, overrides.
+    /// The pose: actions, their times and weights, speeds, overrides, targets of modifiers.
     pub const POSE: Self = Self(1);
     /// The bounds in the world: the world transform, or what plays.
     pub const BOUNDS: Self = Self(2);

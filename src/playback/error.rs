@@ -1,6 +1,6 @@
 //! `PlaybackError`: the errors of mixers and crowds.
 
-use super::ids::{BlendSpaceId, ClipId, InstanceId, Playable, RigId};
+use super::ids::{BlendSpaceId, ClipId, InstanceId, ModifierId, Playable, RigId};
 use super::pose::MAX_POSED_STEPS;
 use super::snapshot::SNAPSHOT_VERSION;
 use super::unknown::Unknown;
@@ -97,6 +97,22 @@ pub enum PlaybackError {
     #[error("invalid blend space: {what}")]
     BlendSpace {
         /// The reason as text, with the clip and the values that do not fit.
+        what: String,
+    },
+    /// The modifier was removed, or belongs to another rig, crowd or mixer.
+    #[error("{}", why.sentence(&format!("modifier {}", modifier.index()), modifier.rig(), rig, "was removed"))]
+    UnknownModifier {
+        /// Handle of the modifier.
+        modifier: ModifierId,
+        /// Reason why the handle is unknown.
+        why: Unknown,
+        /// Name of the rig that the modifier was used with, cut short; empty if that rig is unknown, too.
+        rig: String,
+    },
+    /// A modifier does not fit the skeleton, or a target is not one.
+    #[error("invalid modifier: {what}")]
+    Modifier {
+        /// The reason as text, with the joints by index and name.
         what: String,
     },
     /// Two clips are to be synchronised by markers and share none.
@@ -196,16 +212,16 @@ pub enum PlaybackError {
         /// Index of the joint that is given before it.
         after: usize,
     },
-    /// The number of matrices of a batch of overrides is not instances × joints.
+    /// An array of a call on joints of instances does not have one value per instance and joint.
     #[error(
         "{} given for {} of {}",
-        plural(*.matrices as u64, "matrix"),
+        plural(*.values as u64, "value"),
         plural(*.joints as u64, "joint"),
         plural(*.instances as u64, "instance")
     )]
-    OverrideCount {
-        /// Number of matrices given.
-        matrices: usize,
+    JointValues {
+        /// Length of the array.
+        values: usize,
         /// Number of instances given.
         instances: usize,
         /// Number of joints given.
@@ -268,7 +284,7 @@ pub enum PlaybackError {
     /// A snapshot does not fit the present rigs, layers, clips or blend spaces of the crowd or mixer.
     #[error("the snapshot does not fit: {difference}")]
     Snapshot {
-        /// The part that differs: `rigs`, `layers`, `clips`, `blend spaces` or `overrides`.
+        /// The part that differs: `rigs`, `layers`, `clips`, `blend spaces`, `modifiers` or `overrides`.
         part: &'static str,
         /// The first difference as text, with both values.
         difference: String,

@@ -5,7 +5,8 @@
 //! a skeleton's mixers   | 1 | structure hash 31 |                 32 bits
 //! RigId                 | rig 28 |
 //! InstanceId            | rig 28 | index 20 | generation 16 |
-//! ClipId, BlendSpaceId  | rig or mixers 32 | index 16 | generation 16 |
+//! ClipId, BlendSpaceId, ModifierId
+//!                       | rig or mixers 32 | index 16 | generation 16 |
 //! ```
 //!
 //! Arrays store bare indices, which stay valid because a playing clip cannot be unloaded. Handles are made when they
@@ -68,6 +69,17 @@ pub struct ClipId {
 /// the crowd and crowds with another [tag](crate::crowd::Crowd::with_tag) reject it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlendSpaceId {
+    pub(super) owner: Owner,
+    pub(super) index: u16,
+    pub(super) generation: u16,
+}
+
+/// A modifier of a rig of a crowd, or of the mixers of a skeleton.
+///
+/// Valid until the modifier is removed. Other rigs of the crowd and crowds with another
+/// [tag](crate::crowd::Crowd::with_tag) reject it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ModifierId {
     pub(super) owner: Owner,
     pub(super) index: u16,
     pub(super) generation: u16,
@@ -285,13 +297,13 @@ impl Debug for InstanceId {
     }
 }
 
-/// A clip's or blend space's handle as a number.
+/// The handle of a clip, blend space or modifier as a number.
 fn bits_of(owner: Owner, index: u16, generation: u16) -> u64 {
     let at = u64::from(index) << 16 | u64::from(generation);
     u64::from(owner.bits()) << 32 | at
 }
 
-/// Owner, index and generation of a number; `None` if no handle of a clip or blend space has them.
+/// Owner, index and generation of a number; `None` if no such handle has them.
 fn parts_of(bits: u64) -> Option<(Owner, u16, u16)> {
     let (index, generation) = ((bits >> 16) as u16, bits as u16);
     let known = index != NO_CLIP && generation != RETIRED;
@@ -325,6 +337,34 @@ impl ClipId {
 
     /// The index in the list of clips of the rig or mixer: below the largest number of clips held at once.
     pub fn index(self) -> usize {
+        usize::from(self.index)
+    }
+}
+
+impl ModifierId {
+    pub(crate) fn new(owner: Owner, index: u16, generation: u16) -> Self {
+        Self { owner, index, generation }
+    }
+
+    /// The handle as a number, for files and other languages.
+    ///
+    /// From the top: owner (32 bits; the first distinguishes mixers from crowds), index (16 bits), generation
+    /// (16 bits).
+    pub fn to_bits(self) -> u64 {
+        bits_of(self.owner, self.index, self.generation)
+    }
+
+    /// The handle with these bits; `None` if no handle of this kind has them.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let (owner, index, generation) = parts_of(bits)?;
+        Some(Self::new(owner, index, generation))
+    }
+
+    pub(crate) fn rig(self) -> Option<RigId> {
+        self.owner.crowd_rig()
+    }
+
+    pub(super) fn index(self) -> usize {
         usize::from(self.index)
     }
 }
@@ -368,6 +408,13 @@ impl Display for ClipId {
 impl Display for BlendSpaceId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "blend space {} of {}", self.index, self.owner)
+    }
+}
+
+/// `modifier 1 of rig 0`, or "of a mixer".
+impl Display for ModifierId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "modifier {} of {}", self.index, self.owner)
     }
 }
 

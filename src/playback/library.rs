@@ -5,8 +5,9 @@ use super::arena::Arena;
 use super::blend_space::Space;
 use super::error::PlaybackError;
 use super::event_sink::Clips;
-use super::ids::{ClipId, Owner, Playable, Source};
+use super::ids::{ClipId, ModifierId, Owner, Playable, Source};
 use super::layer_state::ACTIONS_PER_LAYER;
+use super::modifiers::{Definition, MAX_MODIFIERS};
 use super::options::{
     LayerOptions, MAX_LAYERS, PlayOptions, check, check_parameter, check_repetitions,
     check_seconds, check_speed, check_time,
@@ -35,6 +36,7 @@ pub(crate) struct Library {
     rig: Arc<Rig>,
     clips: Arena<Arc<Clip>>,
     spaces: Arena<Space>,
+    modifiers: Arena<Arc<Definition>>,
     layers: Vec<LayerOptions>,
     /// Hashes that snapshots refer to; made by the first snapshot after the loaded clips have changed.
     identity: OnceLock<Arc<PoolIdentity>>,
@@ -43,8 +45,8 @@ pub(crate) struct Library {
 impl Library {
     pub fn new(owner: Owner, rig: Arc<Rig>, layers: Vec<LayerOptions>) -> Self {
         let clips = rig.clips().iter().cloned().collect();
-        let (spaces, identity) = (Arena::default(), OnceLock::new());
-        Self { owner, rig, clips, spaces, layers, identity }
+        let (spaces, modifiers, identity) = (Arena::default(), Arena::default(), OnceLock::new());
+        Self { owner, rig, clips, spaces, modifiers, layers, identity }
     }
 
     pub fn owner(&self) -> Owner {
@@ -73,6 +75,34 @@ impl Library {
 
     pub fn spaces(&self) -> &Arena<Space> {
         &self.spaces
+    }
+
+    pub fn modifiers(&self) -> &Arena<Arc<Definition>> {
+        &self.modifiers
+    }
+
+    pub fn add_modifier(&mut self, definition: Definition) -> Result<ModifierId, PlaybackError> {
+        let what = "modifiers of one rig";
+        let index = self.modifiers.add(Arc::new(definition), what, MAX_MODIFIERS)?;
+        Ok(ModifierId::new(self.owner, index, self.modifiers.generation(index)))
+    }
+
+    /// The index of a modifier.
+    pub fn modifier(&self, id: ModifierId) -> Result<u8, PlaybackError> {
+        let known =
+            id.owner == self.owner && self.modifiers.find(id.index, id.generation).is_some();
+        // There are at most 64.
+        known.then_some(id.index as u8).ok_or_else(|| {
+            let why = id.owner.unknown_to(self.owner, INSTANCE);
+            PlaybackError::UnknownModifier { modifier: id, why, rig: shorten(self.rig.name()) }
+        })
+    }
+
+    /// Removes a modifier. Returns its index.
+    pub fn take_modifier(&mut self, id: ModifierId) -> Result<u8, PlaybackError> {
+        let index = self.modifier(id)?;
+        self.modifiers.take(id.index);
+        Ok(index)
     }
 
     /// The most clips of one action: two if there are blend spaces.

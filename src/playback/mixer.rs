@@ -3,8 +3,9 @@
 use super::advance::Passed;
 use super::error::PlaybackError;
 use super::events::{Event, EventKinds, Events, MAX_EVENTS_PER_ACTION};
-use super::ids::{BlendSpaceId, ClipId, Owner};
+use super::ids::{BlendSpaceId, ClipId, ModifierId, Owner};
 use super::library::Library;
+use super::modifiers::Modifier;
 use super::options::{LayerOptions, MAX_TIME, check};
 use super::player::Player;
 use super::playing::Playing;
@@ -141,6 +142,25 @@ impl Mixer {
         self.pool.remove_space(space)
     }
 
+    /// Adds a modifier, which changes the pose after blending.
+    ///
+    /// # Errors
+    /// As for [`Crowd::add_modifier`](crate::crowd::Crowd::add_modifier).
+    pub fn add_modifier(
+        &mut self,
+        modifier: impl Into<Modifier>,
+    ) -> Result<ModifierId, PlaybackError> {
+        self.pool.add_modifier(&modifier.into())
+    }
+
+    /// Removes a modifier; its handle becomes stale.
+    ///
+    /// # Errors
+    /// If the modifier is unknown.
+    pub fn remove_modifier(&mut self, modifier: ModifierId) -> Result<(), PlaybackError> {
+        self.pool.remove_modifier(modifier)
+    }
+
     /// All calls on layers and actions, the same as for instances of crowds.
     pub fn player(&mut self) -> Player<'_> {
         Player { pool: &mut self.pool, index: ONLY }
@@ -185,7 +205,7 @@ impl Mixer {
     /// [`advance`](Self::advance).
     ///
     /// # Errors
-    /// If the rig, the layers, the clips or the blend spaces differ from the snapshot's.
+    /// If the rig, the layers, the clips, the blend spaces or the modifiers differ from the snapshot's.
     pub fn restore(&mut self, snapshot: &MixerSnapshot) -> Result<(), PlaybackError> {
         snapshot.pool.check(&self.pool)?;
         self.pool.restore(&snapshot.pool, false);

@@ -18,13 +18,16 @@ mod event_sink;
 pub(crate) mod events;
 mod fire;
 pub(crate) mod ids;
+mod inputs;
 mod interval;
 mod layer_state;
 mod lead;
 pub(crate) mod library;
 mod linear_fade;
+mod lists;
 mod loop_mode;
 mod mixer;
+mod modifiers;
 pub(crate) mod options;
 pub(crate) mod overrides;
 mod player;
@@ -42,10 +45,13 @@ mod unknown;
 
 pub use error::PlaybackError;
 pub use events::{Event, EventKind, EventKinds, MAX_EVENTS_PER_ACTION};
-pub use ids::{BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, Playable, RigId};
+pub use ids::{
+    BlendSpaceId, ClipId, InstanceId, MAX_INSTANCES, MAX_TAG, ModifierId, Playable, RigId,
+};
 pub use layer_state::ACTIONS_PER_LAYER;
 pub use loop_mode::LoopMode;
 pub use mixer::Mixer;
+pub use modifiers::{EndRotation, MAX_MODIFIERS, Modifier, Pole, Space, Target, TwoBoneIk};
 pub use options::{AtEnd, Fill, LayerOptions, MAX_LAYERS, MAX_SPEED, MAX_TIME, PlayOptions};
 pub use player::Player;
 pub use playing::{ActionState, Playing};

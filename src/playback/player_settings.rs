@@ -1,16 +1,19 @@
 //! The settings of single actions, of layers and of the character, and its overrides: calls of a `Player`.
 
 use super::error::PlaybackError;
-use super::ids::{BlendSpaceId, Playable};
+use super::ids::{BlendSpaceId, ModifierId, Playable};
 use super::interval::Loop;
 use super::linear_fade::LinearFade;
 use super::loop_mode::LoopMode;
+use super::modifiers::Target;
 use super::options::{
-    AtEnd, check_parameter, check_repetitions, check_seconds, check_speed, check_time,
+    AtEnd, check, check_parameter, check_repetitions, check_seconds, check_speed, check_time,
 };
 use super::player::Player;
+use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
-use crate::skeleton::JointRef;
+use crate::skeleton::{JointRef, Trs};
+use glam::Quat;
 
 impl Player<'_> {
     /// Pauses or resumes an action. A paused action keeps its weight, and its fades continue.
@@ -233,7 +236,46 @@ impl Player<'_> {
         local: impl Into<Affine3x4>,
     ) -> Result<(), PlaybackError> {
         let joint = self.joint(joint)?;
-        self.pool.set_override(self.index, joint, local.into())
+        self.pool.set_override(self.index, LocalOverride::whole(joint, local.into()))
+    }
+
+    /// As [`set_override`](Self::set_override), blended with the joint's animated local transform: translations and
+    /// scales linearly, rotations along the shorter arc. At weight 0 it costs what it costs at any other.
+    ///
+    /// # Errors
+    /// As for [`set_override`](Self::set_override), or if the weight is outside [0, 1].
+    pub fn set_override_weighted<'j>(
+        &mut self,
+        joint: impl Into<JointRef<'j>>,
+        local: impl Into<Affine3x4>,
+        weight: f32,
+    ) -> Result<(), PlaybackError> {
+        let joint = self.joint(joint)?;
+        check("weight", weight.into(), 0.0, 1.0)?;
+        self.pool.set_override(
+            self.index,
+            LocalOverride { weight, ..LocalOverride::whole(joint, local.into()) },
+        )
+    }
+
+    /// Overrides the rotation of a joint in model space: it stays while the joints above move, unless a modifier moves them. The joint keeps its
+    /// animated position and scale. `weight` blends from the animated rotation.
+    ///
+    /// # Errors
+    /// As for [`set_override`](Self::set_override), or if the weight is outside [0, 1].
+    pub fn set_model_rotation<'j>(
+        &mut self,
+        joint: impl Into<JointRef<'j>>,
+        rotation: Quat,
+        weight: f32,
+    ) -> Result<(), PlaybackError> {
+        let joint = self.joint(joint)?;
+        check("weight", weight.into(), 0.0, 1.0)?;
+        // Of no length it is not finite, and refused.
+        let rotation = rotation.as_dquat().normalize().as_quat();
+        let local = Trs { rotation, ..Trs::IDENTITY }.into();
+        let by = LocalOverride { in_model: true, weight, ..LocalOverride::whole(joint, local) };
+        self.pool.set_override(self.index, by)
     }
 
     /// Removes the override of a joint: its actions animate it again.
@@ -252,6 +294,42 @@ impl Player<'_> {
     /// Removes all overrides of the character.
     pub fn clear_overrides(&mut self) {
         self.pool.clear_overrides(self.index);
+    }
+
+    /// Sets the target of a modifier, from the next evaluation on. Its weight, 0 at first, is set by
+    /// [`fade_modifier`](Self::fade_modifier). Snapshots contain targets.
+    ///
+    /// # Errors
+    /// If the modifier or the target's joint is unknown, or a number of the target is not finite, or above
+    /// [`MAX_WORLD`](crate::skeleton::MAX_WORLD), or its rotation or normal has no length.
+    pub fn set_target(
+        &mut self,
+        modifier: ModifierId,
+        target: Target,
+    ) -> Result<(), PlaybackError> {
+        let index = self.pool.library().modifier(modifier)?;
+        target.check(self.pool.rig().skeleton())?;
+        self.pool.set_target(self.index, index, target);
+        Ok(())
+    }
+
+    /// Fades the weight of a modifier to `weight`, in [0, 1], over `seconds`. At first it is 0: the modifier changes
+    /// nothing and costs nothing. Without a target it pulls to the origin of the model. A running fade to the same weight that ends sooner continues.
+    ///
+    /// # Errors
+    /// If the modifier is unknown, the weight is outside [0, 1], or `seconds` is not within 0 to
+    /// [`MAX_TIME`](super::MAX_TIME).
+    pub fn fade_modifier(
+        &mut self,
+        modifier: ModifierId,
+        weight: f32,
+        seconds: f32,
+    ) -> Result<(), PlaybackError> {
+        let index = self.pool.library().modifier(modifier)?;
+        check("weight", weight.into(), 0.0, 1.0)?;
+        check_seconds("seconds", seconds)?;
+        self.pool.fade_modifier(self.index, index, weight, seconds.into());
+        Ok(())
     }
 
     fn joint<'j>(&self, joint: impl Into<JointRef<'j>>) -> Result<u16, PlaybackError> {

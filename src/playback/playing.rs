@@ -2,9 +2,11 @@
 
 use super::action::Action;
 use super::error::PlaybackError;
-use super::ids::{ClipId, Playable, Source};
+use super::ids::{ClipId, ModifierId, Playable, Source};
+use super::inputs::Input;
 use super::library::Library;
 use super::loop_mode::LoopMode;
+use super::modifiers::Target;
 use super::options::AtEnd;
 use super::pool::Pool;
 use crate::math::Affine3x4;
@@ -96,10 +98,23 @@ impl<'a> Playing<'a> {
         clips.map(|clip| library.clip_id(clip))
     }
 
-    /// The joints that have overrides, with their local matrices, in ascending order of joints.
+    /// The joints that have overrides, with the matrices that were set, in ascending order of joints. Of a rotation in
+    /// model space it is the rotation.
     pub fn overrides(self) -> impl Iterator<Item = (usize, &'a Affine3x4)> + use<'a> {
         let overrides = self.pool.state().overrides().of(self.index).iter();
         overrides.map(|o| (usize::from(o.joint), &o.local))
+    }
+
+    /// The target of a modifier and its present weight; weight 0 and the origin of model space if neither was set.
+    ///
+    /// # Errors
+    /// If the modifier is unknown.
+    pub fn target(self, modifier: ModifierId) -> Result<(Target, f32), PlaybackError> {
+        let index = self.pool.library().modifier(modifier)?;
+        let inputs = self.pool.state().inputs().all(self.index);
+        let input = inputs.iter().find(|input| input.modifier == index);
+        let read = |input: &Input| (input.target, input.weight.value());
+        Ok(input.map_or((Target::default(), 0.0), read))
     }
 
     /// The present weight of a layer.

@@ -34,6 +34,7 @@ use std::sync::Arc;
 mod alone;
 mod bounds;
 mod clips;
+mod modify;
 mod overrides;
 mod query;
 mod visit;
@@ -223,6 +224,10 @@ impl Pool {
     #[inline]
     pub fn set_world(&mut self, index: usize, world: Affine3x4) {
         self.state.set_world(index, world);
+        if self.state.inputs().active(index) != 0 {
+            // Targets in the world are elsewhere in model space. Tiers go on by their rates.
+            self.watched.touch(index);
+        }
         self.touch(index, What::BOUNDS);
     }
 
@@ -249,6 +254,7 @@ impl Pool {
     /// the [root motion](Roots) has to be stored.
     pub fn advance(&mut self, dt: f64) -> Advance<'_> {
         self.watched.advance();
+        self.advance_modifiers(dt);
         let root = self.roots.lane.filter(|_| self.has_roots());
         let how = (self.library.owner(), self.kinds, root);
         let records = self.changes.records(What::BOUNDS);

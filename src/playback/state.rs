@@ -10,12 +10,14 @@ use super::error::PlaybackError;
 use super::event_sink::Clips;
 use super::events::EventKinds;
 use super::ids::{InstanceId, MAX_INSTANCES, Owner, RETIRED};
+use super::inputs::Inputs;
 use super::layer_state::LayerState;
 use super::linear_fade::LinearFade;
 use super::options::LayerOptions;
 use super::overrides::Overrides;
 use super::root_motion::{RootLane, widen};
 use crate::math::Affine3x4;
+use crate::skeleton::Skeleton;
 use glam::DAffine3;
 
 mod stored;
@@ -38,6 +40,7 @@ pub(crate) struct State {
     /// Entries of all layers, by instance × layer.
     entries: Entries,
     overrides: Overrides,
+    inputs: Inputs,
     /// Number of actions evicted because their layer was full.
     evicted: u64,
     /// World transforms in f64; `None` unless root motion moves the instances.
@@ -162,6 +165,7 @@ impl State {
             self.free.push(index as u32);
         }
         self.overrides.clear_all(index);
+        self.inputs.clear(index);
         self.clear(index, layers);
     }
 
@@ -230,6 +234,27 @@ impl State {
         &mut self.overrides
     }
 
+    #[inline(always)]
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    pub fn inputs_mut(&mut self) -> &mut Inputs {
+        &mut self.inputs
+    }
+
+    /// Whether all targets are possible for a skeleton.
+    pub fn inputs_fit(&self, skeleton: &Skeleton) -> bool {
+        let mut all = (0..self.len()).flat_map(|index| self.inputs.all(index));
+        all.all(|input| input.target.check(skeleton).is_ok())
+    }
+
+    /// Advances the weights of modifiers: see [`Inputs::advance`].
+    pub fn advance_inputs(&mut self, seconds: f64, ended: impl FnMut(usize)) {
+        let Self { inputs, speed, .. } = self;
+        inputs.advance(seconds, |index| stands_still(speed[index]), ended);
+    }
+
     /// The actions of all instances, in their states at their anchors.
     pub fn all_actions(&self) -> impl Iterator<Item = &Action> {
         self.entries.all_actions()
@@ -252,7 +277,8 @@ impl State {
         let mut entries = index * layers..(index + 1) * layers;
         let pose = speed == other.speed[index]
             && entries.all(|at| self.entries.plays_alike(&other.entries, at, anchored))
-            && self.overrides.of(index) == other.overrides.of(index);
+            && self.overrides.of(index) == other.overrides.of(index)
+            && self.inputs.all(index) == other.inputs.all(index);
         let world = self.world[index] == other.world[index];
         let changed = |same, what| if same { What::NOTHING } else { what };
         changed(pose, What::POSE) | changed(world, What::BOUNDS)

@@ -5,6 +5,7 @@ mod channels;
 mod crowd;
 mod handles;
 mod limits;
+mod modifiers;
 mod oracle_rules;
 mod playback;
 mod root_motion_play;

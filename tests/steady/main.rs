@@ -2,6 +2,7 @@
 //! time, since allocations of the process are counted.
 
 mod allocation;
+mod allocation_modifiers;
 mod allocation_scene;
 mod forgotten_plans;
 mod reordered;

@@ -49,6 +49,8 @@ pub enum Unit {
     Speed,
     /// A part of 1.
     Share,
+    /// Nanoseconds per character.
+    Nanoseconds,
 }
 
 /// The frames of a case of churn.
@@ -209,6 +211,7 @@ impl AimRow {
             against,
             unit: match aim.measured {
                 Measured::Ratio(..) | Measured::WorstFrame(_) => Unit::Times,
+                Measured::More(..) => Unit::Nanoseconds,
                 Measured::Speed(..) => Unit::Speed,
                 Measured::SerialShare(..) => Unit::Share,
             },
@@ -223,6 +226,7 @@ impl Unit {
     fn show(self, value: f64) -> String {
         match self {
             Self::Times | Self::Speed => format!("{value:.2}x"),
+            Self::Nanoseconds => format!("{value:+.0} ns"),
             Self::Share => format!("{:.1}%", 100.0 * value),
         }
     }

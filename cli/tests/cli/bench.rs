@@ -332,7 +332,7 @@ pub fn no_clips() -> Tested {
 }
 
 /// A living crowd as small as it can be, without its long clips.
-const LIVE: [&str; 25] = [
+const LIVE: [&str; 27] = [
     "bench",
     "--live",
     "--count",
@@ -353,6 +353,8 @@ const LIVE: [&str; 25] = [
     "attachments",
     "--group",
     "overrides",
+    "--group",
+    "pose",
     "--group",
     "rigs",
     "--group",
@@ -377,8 +379,8 @@ pub fn of_a_living_crowd() -> Tested {
     }
     let document = read("live.json")?;
     let rows = list(&document, "rows")?;
-    // C1 is a row of the workloads, and compared with in three other groups.
-    check(rows.len() == 3 + 4 + 2 + 3 + 2 + 6 + 1, format!("{} rows", rows.len()))?;
+    // C1 is a row of the workloads, and compared with in four other groups.
+    check(rows.len() == 3 + 4 + 2 + 3 + 2 + 3 + 6 + 1, format!("{} rows", rows.len()))?;
     for row in rows {
         let number = |field: &str| row[field].as_f64().unwrap_or(f64::NAN);
         for field in ["ns_per_character", "min", "advance_ns", "clip_count", "rigs"] {
@@ -387,7 +389,10 @@ pub fn of_a_living_crowd() -> Tested {
         check(row["kind"] == "live", row.to_string())?;
         let churn = row["workload"] == "churn";
         check(row["worst_ns"].is_f64() == churn, row.to_string())?;
-        let asks = churn || row["workload"].as_str().is_some_and(|w| w.starts_with("overrides"));
+        let asks = churn
+            || row["workload"]
+                .as_str()
+                .is_some_and(|w| w.starts_with("overrides") || w.starts_with("two legs"));
         check(row["requests_ns"].is_f64() == asks, row.to_string())?;
     }
     let aims = list(&document, "aims")?;

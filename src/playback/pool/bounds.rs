@@ -6,6 +6,7 @@ use crate::evaluate::LocalOverride;
 use crate::math::LANES;
 use crate::playback::layer_state::ACTIONS_PER_LAYER;
 use crate::playback::library::Library;
+use crate::playback::modifiers::Definition;
 use crate::rig::{Aabb, ClipBounds, Extremes, Reach, Rig, Sphere};
 use crate::runtime::ClipBoundsScratch;
 use crate::skeleton::JointMask;
@@ -189,7 +190,12 @@ impl PoolBounds {
     }
 
     /// The sphere of any blend of the clips of `play`, with its additive actions and the overrides.
-    fn between(&self, play: &Play, overrides: &[LocalOverride]) -> Option<Sphere> {
+    fn between<'d>(
+        &self,
+        play: &Play,
+        overrides: &[LocalOverride],
+        modifiers: impl Iterator<Item = &'d Definition>,
+    ) -> Option<Sphere> {
         let far = self.far.get(play.additive).or(self.far.last())?;
         let (mut offsets, mut stretch) = (0.0, 1.0f64);
         let mut anchor_escapes = self.anchor_escapes || play.unknown;
@@ -200,6 +206,11 @@ impl PoolBounds {
             offsets += (offset - length).max(0.0);
             stretch *= (o.local.stretch_bound() / scale).max(1.0);
             anchor_escapes |= self.chain.contains(&o.joint);
+        }
+        // Rotations keep lengths; a chain that stretches is longer.
+        for modifier in modifiers {
+            stretch *= f64::from(modifier.chain.stretch);
+            anchor_escapes |= modifier.joints().any(|joint| self.chain.contains(&joint));
         }
         let more = self.scale * offsets;
         let morph = f64::from(self.morph) + play.additive as f64 * self.added_morph;
@@ -261,7 +272,8 @@ impl Pool {
 
     fn tight_extent(&self, index: usize, bounds: &PoolBounds) -> Option<Sphere> {
         let overrides = self.state.overrides().of(index);
-        if overrides.is_empty() {
+        let modified = self.state.inputs().active(index) != 0;
+        if overrides.is_empty() && !modified {
             let one = match self.sole(index) {
                 Ok(None) => bounds.rest.as_ref(),
                 // An action that stops leaves the rest pose without a call.
@@ -291,7 +303,7 @@ impl Pool {
             Some(rest) => play.anchors.union(&rest.anchor),
             None => play.unknown = true,
         }
-        bounds.between(&play, overrides)
+        bounds.between(&play, overrides, self.active(index).map(|(definition, _)| definition))
     }
 }
 

@@ -78,10 +78,11 @@ impl Pool {
         number
     }
 
-    /// Whether an instance has overrides, or watches joints that not all instances watch.
+    /// Whether an instance has overrides or active modifiers, or watches joints that not all instances watch.
     #[inline]
     pub(super) fn needs_all_joints(&self, index: usize) -> bool {
         !self.state.overrides().of(index).is_empty()
+            || self.state.inputs().active(index) != 0
             || !self.watched.is_empty() && self.watched.watches_own(index)
     }
 }

@@ -94,16 +94,11 @@ fn refusal(library: &Library, index: usize, refused: Refused) -> PlaybackError {
 
 impl Pool {
     /// Sets the local matrix of a joint of an instance.
-    pub fn set_override(
-        &mut self,
-        index: usize,
-        joint: u16,
-        local: Affine3x4,
-    ) -> Result<(), PlaybackError> {
+    pub fn set_override(&mut self, index: usize, by: LocalOverride) -> Result<(), PlaybackError> {
         let parents = self.library.rig().skeleton().parents();
-        let changed = self.state.overrides_mut().set(parents, index, joint, local);
+        let changed = self.state.overrides_mut().set(parents, index, by);
         let changed = changed.map_err(|refused| refusal(&self.library, index, refused))?;
-        self.tables.prepare_joint(joint);
+        self.tables.prepare_joint(by.joint);
         if changed {
             self.touch(index, What::POSE);
         }
@@ -140,9 +135,9 @@ impl Pool {
             let entries = batch.joints.iter().zip(locals).zip(bounds);
             let mut changed = false;
             for ((&joint, &local), &bound) in entries {
-                let entry = LocalOverride { joint, local };
+                let by = LocalOverride { bound, ..LocalOverride::whole(joint, local) };
                 let overrides = self.state.overrides_mut();
-                changed |= overrides.put(instance.index(), entry, bound);
+                changed |= overrides.put(instance.index(), by);
             }
             if changed {
                 self.touch(instance.index(), What::POSE);

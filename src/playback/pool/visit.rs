@@ -3,7 +3,7 @@
 
 use super::Pool;
 use crate::evaluate::{
-    ActiveClip, ActiveLayer, Instances, LocalOverride, Prefetch, RigTables, Sources, Step, Visitor,
+    ActiveClip, ActiveLayer, Instances, Prefetch, RigTables, Sources, Stage, Step, Visitor,
 };
 use crate::playback::action::Action;
 use crate::playback::advance::foresee;
@@ -36,8 +36,12 @@ impl Instances for Pool {
     }
 
     #[inline(always)]
-    fn overrides(&self, index: usize) -> &[LocalOverride] {
-        self.state.overrides().of(index)
+    fn stage(&self, index: usize) -> Stage<'_> {
+        let overrides = self.state.overrides().of(index);
+        match self.state.inputs().active(index) {
+            0 => Stage { overrides, ..Stage::default() },
+            _ => Stage { overrides, ..self.modifiers_of(index) },
+        }
     }
 
     #[inline(always)]

@@ -46,7 +46,7 @@ impl Context<'_> {
     }
 }
 
-fn write_fade(w: &mut Writer, fade: &LinearFade) {
+pub(in crate::playback) fn write_fade(w: &mut Writer, fade: &LinearFade) {
     match fade.parts() {
         None => w.f32(fade.end()),
         Some((from, to, total, left)) => {
@@ -58,7 +58,7 @@ fn write_fade(w: &mut Writer, fade: &LinearFade) {
     }
 }
 
-fn read_fade(
+pub(in crate::playback) fn read_fade(
     r: &mut Reader<'_>,
     runs: bool,
     what: &'static str,

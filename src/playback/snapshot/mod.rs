@@ -37,6 +37,8 @@ pub(crate) struct PoolSnapshot {
     number: u32,
     pub(super) identity: Arc<PoolIdentity>,
     pub(super) spaces: Arena<Space>,
+    /// Hashes of the modifiers.
+    modifiers: Arena<u64>,
     pub(super) state: State,
     pub(super) scheduled: Vec<bool>,
 }
@@ -50,6 +52,7 @@ impl PoolSnapshot {
             number: library.owner().rig().number(),
             identity: library.identity().clone(),
             spaces: library.spaces().map(Space::clone),
+            modifiers: library.modifiers().map(|modifier| modifier.hash),
             state,
             scheduled: pool.scheduled().all().to_vec(),
         }
@@ -86,6 +89,19 @@ impl PoolSnapshot {
                 let text = format!("blend space {space} of {rig} is not that of the snapshot");
                 return differs("blend spaces", text);
             }
+        }
+        for (modifier, then) in self.modifiers.iter() {
+            let generation = self.modifiers.generation(modifier);
+            let now = library.modifiers().find(modifier, generation);
+            if now.is_none_or(|now| now.hash != *then) {
+                let rig = library.rig_text();
+                let text = format!("modifier {modifier} of {rig} is not that of the snapshot");
+                return differs("modifiers", text);
+            }
+        }
+        if !self.state.inputs_fit(pool.rig().skeleton()) {
+            let text = format!("targets in the snapshot do not fit {}", library.rig_text());
+            return differs("modifiers", text);
         }
         let parents = pool.rig().skeleton().parents();
         if !self.state.overrides().fit(parents) {

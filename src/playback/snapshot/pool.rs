@@ -5,6 +5,7 @@ use super::super::blend_space::{MAX_SPACES, Point, Space};
 use super::super::error::PlaybackError;
 use super::super::ids::{MAX_RIGS_GIVEN, RETIRED};
 use super::super::library::MAX_CLIPS;
+use super::super::modifiers::MAX_MODIFIERS;
 use super::super::options::{Fill, MAX_LAYERS, MAX_PARAMETER};
 use super::super::state;
 use super::PoolSnapshot;
@@ -71,6 +72,7 @@ impl PoolSnapshot {
                 w.u16(point.clip);
             }
         });
+        write_arena(w, &self.modifiers, |w, hash| w.u64(*hash));
         self.state.write(w, self.identity.layers.len(), &self.scheduled);
     }
 
@@ -102,8 +104,10 @@ impl PoolSnapshot {
         })?;
         let spaces = read_arena(r, "blend spaces", MAX_SPACES, |r| read_space(r, &clips))?;
         let identity = PoolIdentity { structure, layout, layers, clips };
-        let (state, scheduled) = state::read(r, &identity, &spaces)?;
-        Ok(Self { number, identity: Arc::new(identity), spaces, state, scheduled })
+        let modifiers = read_arena(r, "modifiers", MAX_MODIFIERS, |r| r.u64("hash of a modifier"))?;
+        let (state, scheduled) = state::read(r, &identity, &spaces, &modifiers)?;
+        let identity = Arc::new(identity);
+        Ok(Self { number, identity, spaces, modifiers, state, scheduled })
     }
 }
 

@@ -1,12 +1,15 @@
 //! The stored form of instances: which are alive and where, their playback, and the free indices.
 
 use super::State;
+use crate::evaluate::LocalOverride;
 use crate::math::Affine3x4;
 use crate::playback::arena::Arena;
 use crate::playback::blend_space::Space;
 use crate::playback::clock::Clock;
 use crate::playback::error::PlaybackError;
 use crate::playback::ids::{MAX_INSTANCES, RETIRED};
+use crate::playback::inputs::{Input, Inputs};
+use crate::playback::modifiers::{Space as TargetSpace, Target};
 use crate::playback::options::MAX_SPEED;
 use crate::playback::overrides::Overrides;
 use crate::playback::root_motion::narrow;
@@ -14,7 +17,7 @@ use crate::playback::snapshot::bytes::{Reader, Writer};
 use crate::playback::snapshot::identity::PoolIdentity;
 use crate::playback::snapshot::layer::{self, Context};
 use crate::skeleton::limits::{MAX_WORLD, is_world};
-use glam::DAffine3;
+use glam::{DAffine3, Quat, Vec3};
 
 /// Bytes per layer of an index without an instance: memory is reserved for its layers all the same.
 const PER_DEAD_LAYER: usize = 12;
@@ -58,8 +61,14 @@ impl State {
             w.u16(overrides.len() as u16);
             for o in overrides {
                 w.u16(o.joint);
+                w.flags([o.in_model]);
+                w.f32(o.weight);
                 write_rows(w, &o.local);
             }
+            let inputs = self.inputs.all(index);
+            // There are at most 64 modifiers.
+            w.u8(inputs.len() as u8);
+            inputs.iter().for_each(|input| write_input(w, input));
             for at in index * layers..(index + 1) * layers {
                 layer::write(w, &self.entries.stored(at), self.clock);
             }
@@ -74,6 +83,7 @@ pub(in crate::playback) fn read(
     r: &mut Reader<'_>,
     identity: &PoolIdentity,
     spaces: &Arena<Space>,
+    modifiers: &Arena<u64>,
 ) -> Result<(State, Vec<bool>), PlaybackError> {
     let layers = identity.layers.len();
     let ticks = r.u64("clock")? as i64;
@@ -89,7 +99,7 @@ pub(in crate::playback) fn read(
     state.reserve_exact(count, layers);
     let mut scheduled = Vec::with_capacity(count);
     for index in 0..count {
-        let is_scheduled = read_one(r, (identity, spaces), &mut state, index)?;
+        let is_scheduled = read_one(r, (identity, spaces, modifiers), &mut state, index)?;
         scheduled.push(is_scheduled);
     }
     let free = r.count("free indices", 4, MAX_INSTANCES)?;
@@ -113,7 +123,7 @@ pub(in crate::playback) fn read(
 /// Reads the instance at an index. Returns whether it is scheduled.
 fn read_one(
     r: &mut Reader<'_>,
-    (identity, spaces): (&PoolIdentity, &Arena<Space>),
+    (identity, spaces, modifiers): (&PoolIdentity, &Arena<Space>, &Arena<u64>),
     state: &mut State,
     index: usize,
 ) -> Result<bool, PlaybackError> {
@@ -148,6 +158,7 @@ fn read_one(
         }
     }
     read_overrides(r, &mut state.overrides, index as u32)?;
+    read_inputs(r, &mut state.inputs, (index, modifiers))?;
     for (number, &layer) in identity.layers.iter().enumerate() {
         let context = Context {
             clips: &identity.clips,
@@ -162,6 +173,62 @@ fn read_one(
     Ok(scheduled)
 }
 
+fn write_input(w: &mut Writer, input: &Input) {
+    let Input { modifier, target, weight, .. } = input;
+    w.u8(*modifier);
+    w.flags([weight.running(), target.rotation.is_some(), target.normal.is_some()]);
+    layer::write_fade(w, weight);
+    match target.space {
+        TargetSpace::Model => w.u32(0),
+        TargetSpace::World => w.u32(1),
+        // Joints are fewer than 2^16.
+        TargetSpace::Joint(joint) => w.u32(2 + joint as u32),
+    }
+    let rotation = target.rotation.map(|q| q.to_array());
+    let normal = target.normal.map(|n| n.to_array());
+    let numbers = target.position.to_array().into_iter();
+    let numbers = numbers.chain(rotation.into_iter().flatten()).chain(normal.into_iter().flatten());
+    numbers.for_each(|v| w.f32(v));
+}
+
+/// Reads the inputs of an instance for a rig that had these modifiers.
+fn read_inputs(
+    r: &mut Reader<'_>,
+    inputs: &mut Inputs,
+    (instance, modifiers): (usize, &Arena<u64>),
+) -> Result<(), PlaybackError> {
+    let mut least = 0;
+    for _ in 0..r.u8("modifiers of an instance")? {
+        let modifier = r.u8("modifier of an instance")?;
+        r.needs(u32::from(modifier) >= least, "modifiers of an instance do not ascend")?;
+        let known = modifiers.get(modifier.into()).is_some();
+        r.needs(known, "an instance has a target for a modifier that its rig lacks")?;
+        least = u32::from(modifier) + 1;
+        let [runs, turns, has_normal] = r.flags("flags of a target")?;
+        let weight = layer::read_fade(r, runs, "weight of a modifier", (0.0, 1.0))?;
+        let space = match r.u32("space of a target")? {
+            0 => TargetSpace::Model,
+            1 => TargetSpace::World,
+            joint => TargetSpace::Joint(joint as usize - 2),
+        };
+        let position = Vec3::from_array(read_numbers(r)?);
+        let rotation = if turns { Some(Quat::from_array(read_numbers(r)?)) } else { None };
+        let normal = if has_normal { Some(Vec3::from_array(read_numbers(r)?)) } else { None };
+        inputs.set_target(instance, modifier, Target { space, position, rotation, normal });
+        inputs.set_weight(instance, modifier, weight);
+    }
+    Ok(())
+}
+
+fn read_numbers<const N: usize>(r: &mut Reader<'_>) -> Result<[f32; N], PlaybackError> {
+    let mut numbers = [0.0; N];
+    let most = f64::from(MAX_WORLD);
+    for number in &mut numbers {
+        *number = r.f32("target", -most, most)?;
+    }
+    Ok(numbers)
+}
+
 fn read_overrides(
     r: &mut Reader<'_>,
     overrides: &mut Overrides,
@@ -172,8 +239,11 @@ fn read_overrides(
         let joint = r.u16("joint of an override")?;
         r.needs(u32::from(joint) >= least, "joints of overrides do not ascend")?;
         least = u32::from(joint) + 1;
+        let [in_model] = r.flags("flags of an override")?;
+        let weight = r.f32("weight of an override", 0.0, 1.0)?;
         let local = read_rows(r, "override")?;
-        let appended = overrides.append(instance, joint, local);
+        let by = LocalOverride { in_model, weight, ..LocalOverride::whole(joint, local) };
+        let appended = overrides.append(instance, by);
         r.needs(appended.is_ok(), "an override is beyond its limit")?;
     }
     Ok(())

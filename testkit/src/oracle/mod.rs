@@ -8,6 +8,7 @@ pub mod blend;
 pub mod curve;
 pub mod evaluate;
 pub mod file;
+pub mod ik;
 pub mod math;
 pub mod scene;
 

@@ -97,7 +97,7 @@ fn a_refused_batch_changes_nothing() {
     let twice = matches!(error, CrowdError::JointOrder { joint: 2, after: 2, .. });
     assert!(twice, "{error:?}");
     let error = refused(id, &[0, 2], &all, &[one; 9]);
-    assert_eq!(error.to_string(), "9 matrices given for 2 joints of 5 instances");
+    assert_eq!(error.to_string(), "9 values given for 2 joints of 5 instances");
     let error = refused(id, &[20], &all, &[one; 5]);
     assert!(matches!(error, CrowdError::Lookup(_)), "{error}");
     let error = refused(id, &[0], &[all[0], stranger], &[one; 2]);

@@ -10,6 +10,7 @@ mod listened;
 mod mirrors;
 mod parts;
 mod playing;
+mod poses;
 mod refusals;
 pub(crate) mod restore;
 mod reuse;

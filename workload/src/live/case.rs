@@ -5,6 +5,7 @@ use super::churn::Churn;
 use super::crowds::{Overridden, Playing, WatchedJoints};
 use super::many::{ManyRigs, Mixers};
 use super::models::Models;
+use super::posed::{AllPoses, Legs};
 use super::scene::{FrameTimes, LiveError, Scene};
 use crate::{Workload, WorkloadClips};
 use std::time::Duration;
@@ -32,6 +33,10 @@ pub enum Kind {
     Overrides,
     /// [`Overrides`](Self::Overrides), all set by one call.
     OverrideBatch,
+    /// C1 with both feet on targets, set in each frame.
+    Legs,
+    /// C1, and the model matrices of all joints.
+    AllPoses,
     /// C1 with many rigs.
     Rigs,
     /// C1 by mixers.
@@ -76,6 +81,8 @@ impl Case {
             Kind::Watched => "watched joints".into(),
             Kind::Overrides => "overrides".into(),
             Kind::OverrideBatch => "overrides, one call".into(),
+            Kind::Legs => "two legs by inverse kinematics".into(),
+            Kind::AllPoses => "model_poses of all joints".into(),
             Kind::Rigs => "rigs".into(),
             Kind::Mixers => "mixers".into(),
             Kind::AllJoints(seconds) => format!("all joints, {seconds} s"),
@@ -90,7 +97,8 @@ impl Case {
             Kind::Evaluate | Kind::Swords | Kind::FullMirrors | Kind::Watched => {
                 times.evaluate + times.update
             }
-            Kind::Overrides | Kind::OverrideBatch => {
+            Kind::AllPoses => times.advance + times.evaluate + times.update,
+            Kind::Overrides | Kind::OverrideBatch | Kind::Legs => {
                 times.requests + times.advance + times.evaluate
             }
             _ => times.advance + times.evaluate,
@@ -99,7 +107,7 @@ impl Case {
 
     /// Whether the host makes calls before `advance` in each frame.
     pub fn requests(&self) -> bool {
-        matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch)
+        matches!(self.kind, Kind::Churn | Kind::Overrides | Kind::OverrideBatch | Kind::Legs)
     }
 
     /// Makes the scene.
@@ -130,6 +138,8 @@ impl Case {
             Kind::Watched => Box::new(WatchedJoints::new(c1(models)?)?),
             Kind::Overrides => Box::new(Overridden::new(c1(models)?, false)?),
             Kind::OverrideBatch => Box::new(Overridden::new(c1(models)?, true)?),
+            Kind::Legs => Box::new(Legs::new(c1(models)?)?),
+            Kind::AllPoses => Box::new(AllPoses::new(c1(models)?)?),
             Kind::Rigs => {
                 let rigs = models.copies(self.rigs)?;
                 Box::new(ManyRigs::new(&rigs, count / self.rigs)?)

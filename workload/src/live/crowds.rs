@@ -111,7 +111,7 @@ impl Around for Playing {
 }
 
 /// A joint of the rig of the first character.
-fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
+pub(super) fn joint_of(playing: &Playing, parts: &[&str]) -> Result<usize, LiveError> {
     let Some(first) = playing.instances.first() else {
         return Ok(0);
     };

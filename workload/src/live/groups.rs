@@ -35,6 +35,8 @@ pub struct Group {
 pub enum Measured {
     /// Median time per character of the first case, over the second.
     Ratio(usize, usize),
+    /// Median time per character of the first case less that of the second, in nanoseconds.
+    More(usize, usize),
     /// Largest over median of the least times per frame of all replays.
     WorstFrame(usize),
     /// How many times as fast the second is as the first; at least, not at most.
@@ -61,6 +63,7 @@ impl Aim {
             Measured::Ratio(case, of) | Measured::Speed(case, of) => {
                 Some(median(case)? / median(of)?)
             }
+            Measured::More(case, of) => Some(median(case)? - median(of)?),
             Measured::WorstFrame(case) => figures.get(case)?.worst_over_median(),
             Measured::SerialShare(one, many) => {
                 let n = figures.get(many)?.case.threads as f64;
@@ -89,6 +92,7 @@ impl Aim {
             n => format!("{n} threads"),
         };
         match self.measured {
+            Measured::More(a, b) => [of(a), format!("more than {}", of(b))],
             Measured::Ratio(a, b) => [of(a), difference(cases.get(b), cases.get(a))],
             Measured::WorstFrame(a) => [format!("worst frame of {}", of(a)), "its median".into()],
             Measured::Speed(a, b) => [format!("speed of {}", of(b)), threads(a)],
@@ -148,6 +152,20 @@ pub fn groups(sizes: &Sizes) -> Vec<Group> {
             name: "overrides",
             cases: vec![c1, Case::new(Kind::Overrides, few), Case::new(Kind::OverrideBatch, few)],
             aims: [1, 2].map(|case| at_most(Measured::Ratio(case, 0), 1.2)).into(),
+        },
+        Group {
+            name: "pose",
+            cases: vec![
+                c1,
+                Case::new(Kind::Legs, few),
+                Case::new(Kind::AllPoses, few),
+                Case { threads: 2, ..Case::new(Kind::Legs, few) },
+            ],
+            aims: vec![
+                at_most(Measured::More(1, 0), 250.0),
+                at_most(Measured::More(2, 0), 400.0),
+                at_most(Measured::Speed(1, 3), 1.8),
+            ],
         },
         rigs(sizes, &at_most),
         simple("mixers", c1, Case::new(Kind::Mixers, few), 1.3),

@@ -16,6 +16,7 @@ mod long_clips;
 mod many;
 mod measure;
 mod models;
+mod posed;
 mod poses;
 mod scene;
 

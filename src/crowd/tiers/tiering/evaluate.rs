@@ -12,8 +12,8 @@ use crate::crowd::tiers::shared::{PhaseKey, SharedPhases};
 use crate::crowd::tiers::tier::MAX_TIERS;
 use crate::crowd::tiers::work::{Selected, Work};
 use crate::evaluate::{
-    ActionInput, Instance, Instances, LayerInput, LocalOverride, PaletteScratch, Scratch,
-    TakenJoints, Target,
+    ActionInput, Instance, Instances, LayerInput, PaletteScratch, Scratch, Stage, TakenJoints,
+    Target,
 };
 use crate::playback::ids::NO_CLIP;
 use crate::playback::pool::Pool;
@@ -227,15 +227,12 @@ impl Kernel for Palettes<'_, '_, '_> {
                     continue;
                 };
                 let index = item.owner as usize;
-                let overrides: &[LocalOverride] = match own {
-                    true => pool.state().overrides().of(index),
-                    false => &[],
-                };
+                let stage = if own { pool.stage(index) } else { Stage::default() };
                 let watches = watching && item.is_now() && pool.watched().watches(index);
                 let hints = hints.get_mut(item.hint as usize..);
                 Instance {
                     sources,
-                    overrides,
+                    stage,
                     hints: hints.unwrap_or_default(),
                     scratch: run,
                     output,

@@ -1,0 +1,83 @@
+//! Modifiers of a crowd's rigs, and targets of many instances.
+
+use super::bulk::{Values, refused};
+use super::crowd_data::Crowd;
+#[cfg(doc)]
+use crate::playback::Player;
+use crate::playback::options::check;
+use crate::playback::{
+    InstanceId, Modifier, ModifierId, PlaybackError as CrowdError, RigId, Target, Unknown,
+};
+
+impl Crowd {
+    /// Adds a modifier to a rig: from then on its instances can have [targets](Player::set_target) and
+    /// [weights](Player::fade_modifier) for it. Modifiers run in the order of their indices; one that was removed leaves
+    /// its index to the next.
+    ///
+    /// # Errors
+    /// If the rig is unknown, has [`MAX_MODIFIERS`](crate::playback::MAX_MODIFIERS) already, or the modifier does not
+    /// fit its skeleton; the error names the joints.
+    pub fn add_modifier(
+        &mut self,
+        rig: RigId,
+        modifier: impl Into<Modifier>,
+    ) -> Result<ModifierId, CrowdError> {
+        self.pool_mut(rig)?.add_modifier(&modifier.into())
+    }
+
+    /// Removes a modifier with the inputs of all instances; its handle becomes stale.
+    ///
+    /// # Errors
+    /// If the modifier is unknown.
+    pub fn remove_modifier(&mut self, modifier: ModifierId) -> Result<(), CrowdError> {
+        let rig = self.rig_of_modifier(modifier)?;
+        self.pool_mut(rig)?.remove_modifier(modifier)
+    }
+
+    /// Sets the targets of a modifier and its weights for many instances: [`Player::set_target`], then
+    /// [`Player::fade_modifier`] over 0 seconds. `targets` and `weights` have one value for all instances or one for
+    /// each. All is checked first. It ends fades of weights that run.
+    ///
+    /// # Errors
+    /// If an array has another length, the modifier or an instance is unknown, an instance is of another rig, or a
+    /// target or weight is refused; the error names the element. Nothing is changed then.
+    pub fn set_targets(
+        &mut self,
+        modifier: ModifierId,
+        instances: &[InstanceId],
+        targets: &[Target],
+        weights: &[f32],
+    ) -> Result<(), CrowdError> {
+        if instances.is_empty() {
+            let rig = self.rig_of_modifier(modifier)?;
+            return self.pool(rig)?.library().modifier(modifier).map(|_| ());
+        }
+        let targets = Values::new("targets", targets, instances)?;
+        let weights = Values::new("weights", weights, instances)?;
+        for (element, &instance) in instances.iter().enumerate() {
+            let checked = self.instance(instance).and_then(|(pool, _)| {
+                pool.library().modifier(modifier)?;
+                targets.of(element).check(pool.rig().skeleton())?;
+                check("weight", weights.of(element).into(), 0.0, 1.0)
+            });
+            checked.map_err(|source| refused(element, source))?;
+        }
+        let pool = self.pool_mut(self.rig_of_modifier(modifier)?)?;
+        let index = pool.library().modifier(modifier)?;
+        for (element, instance) in instances.iter().enumerate() {
+            pool.set_target(instance.index(), index, targets.of(element));
+            pool.fade_modifier(instance.index(), index, weights.of(element), 0.0);
+        }
+        Ok(())
+    }
+
+    /// The rig of a modifier, if the crowd has it.
+    fn rig_of_modifier(&self, modifier: ModifierId) -> Result<RigId, CrowdError> {
+        let why = match modifier.rig() {
+            Some(rig) if self.rigs.index(rig).is_some() => return Ok(rig),
+            Some(rig) => self.rigs.why_unknown(rig),
+            None => Unknown::OfMixer,
+        };
+        Err(CrowdError::UnknownModifier { modifier, why, rig: String::new() })
+    }
+}

@@ -1,0 +1,254 @@
+//! The stage between blending and the hierarchy, where an instance's pose is changed: overrides first, then its active
+//! modifiers, through a view of the worker's scratch (`PoseMut`).
+
+mod ik;
+mod two_bone;
+
+pub(crate) use ik::{Chain, End, IkTarget, Plane};
+
+use super::scratch::{LocalOverride, Sources};
+use super::tables::{CHANNELS, ROTATION, SCALE, TRANSLATION, UnitSet, scratch_row};
+use crate::math::Affine3x4;
+use crate::skeleton::Trs;
+use glam::{Mat3A, Quat, Vec3, Vec3A};
+
+/// The modifiers of a pool.
+pub(crate) trait Modify: Sync {
+    /// Changes the pose of an instance after its overrides.
+    fn modify(&self, index: usize, pose: &mut PoseMut<'_>);
+}
+
+/// The changes to one instance's pose.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stage<'a> {
+    /// The overrides, in ascending order of joints.
+    pub overrides: &'a [LocalOverride],
+    /// The modifiers, and the index of the instance; `None` if none is active.
+    pub modifiers: Option<(&'a dyn Modify, usize)>,
+    /// One more than the last lane of a joint that modifiers may change, or from which its model matrix follows.
+    pub lanes: usize,
+}
+
+impl Stage<'_> {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.overrides.is_empty() && self.modifiers.is_none()
+    }
+
+    /// Changes a pose.
+    #[inline(never)]
+    pub fn run(&self, pose: &mut PoseMut<'_>) {
+        pose.changed.fill(0);
+        for by in self.overrides {
+            match by.weight >= 1.0 && !by.in_model {
+                true => pose.set_local(by.joint.into(), &by.local),
+                false => pose.override_partly(by),
+            }
+        }
+        if let Some((by, index)) = self.modifiers {
+            by.modify(index, pose);
+        }
+    }
+}
+
+/// The pose of an instance in a worker's scratch: local matrices of the joints that the run moves, all others constant.
+pub(crate) struct PoseMut<'a> {
+    pub sources: Sources<'a>,
+    /// The registers of the blended pose, those of its constants, and the units that come from the first.
+    pub pose: &'a [f32],
+    pub constants: [&'a [f32]; 3],
+    pub varying: UnitSet,
+    /// Local matrices of the first lanes.
+    pub locals: &'a mut [[f32; 4]],
+    /// The number of lanes whose local matrices are read by the walk.
+    pub moving: usize,
+    /// The lanes whose local matrices the stage has changed, as bits.
+    pub changed: &'a mut [u64],
+}
+
+impl PoseMut<'_> {
+    fn lane(&self, joint: usize) -> usize {
+        self.sources.rig.skeleton().lane_of()[joint].into()
+    }
+
+    /// The parent of a joint; `None` for a root.
+    pub fn parent(&self, joint: usize) -> Option<usize> {
+        let parents = self.sources.rig.skeleton().parents();
+        let parent = usize::from(parents[joint]);
+        (parent < parents.len()).then_some(parent)
+    }
+
+    /// The blended local transform of a joint, without overrides and modifiers.
+    pub fn blended(&self, joint: usize) -> Trs {
+        let (units, lane) = (&self.sources.program.units, self.lane(joint));
+        let (unit, group) = (units.of_lane(lane), lane / units.width);
+        let [t, r, s] = [TRANSLATION, ROTATION, SCALE].map(|channel| {
+            let from = match self.varying.contains(channel, unit) {
+                true => self.pose,
+                false => self.constants[channel],
+            };
+            let first = units.offset(channel, group) + lane % units.width;
+            let mut value = [0.0; 4];
+            for (k, v) in value.iter_mut().enumerate().take(CHANNELS[channel].components()) {
+                *v = from[first + k * units.width];
+            }
+            value
+        });
+        let rotation = Quat::from_array(r);
+        let length = rotation.length();
+        Trs {
+            translation: Vec3::from_slice(&t),
+            rotation: if length > 0.0 { rotation / length } else { Quat::IDENTITY },
+            scale: Vec3::from_slice(&s),
+        }
+    }
+
+    /// The local transform of a joint as it is now. A matrix with shear, which turns of joints below scales can give,
+    /// loses it.
+    pub fn local_trs(&self, joint: usize) -> Trs {
+        let (blended, lane) = (self.blended(joint), self.lane(joint));
+        match self.changed[lane / 64] >> (lane % 64) & 1 == 1 {
+            true => parts(&self.local(joint), blended.scale),
+            false => blended,
+        }
+    }
+
+    /// The local matrix of a joint as it is now.
+    pub fn local(&self, joint: usize) -> Affine3x4 {
+        let lane = self.lane(joint);
+        if lane >= self.moving {
+            return self.blended(joint).into();
+        }
+        let n = self.sources.program.units.width;
+        let at = scratch_row(lane, n) as usize;
+        Affine3x4 { rows: [0, 1, 2].map(|r| self.locals[at + r * n]) }
+    }
+
+    /// Sets the local matrix of a joint. Joints that the run does not move stay.
+    pub fn set_local(&mut self, joint: usize, local: &Affine3x4) {
+        let lane = self.lane(joint);
+        if lane < self.moving && local.is_finite() {
+            let n = self.sources.program.units.width;
+            let at = scratch_row(lane, n) as usize;
+            for (r, row) in local.rows.into_iter().enumerate() {
+                self.locals[at + r * n] = row;
+            }
+            self.changed[lane / 64] |= 1 << (lane % 64);
+        }
+    }
+
+    /// The model matrix of a joint as it is now.
+    pub fn model(&self, joint: usize) -> Affine3x4 {
+        let mut model = self.local(joint);
+        let mut at = joint;
+        while let Some(parent) = self.parent(at) {
+            model = self.local(parent) * model;
+            at = parent;
+        }
+        model
+    }
+
+    /// The model matrix of a joint's parent; the identity for a root.
+    pub fn above(&self, joint: usize) -> Affine3x4 {
+        self.parent(joint).map_or(Affine3x4::IDENTITY, |parent| self.model(parent))
+    }
+
+    /// The local matrix of a joint whose subtree is turned about the joint, by a rotation in model space, with the model
+    /// matrices of its parent and of itself. If the parent's has no inverse, the result is not finite.
+    pub fn turned(
+        &self,
+        joint: usize,
+        (above, model): (&Affine3x4, &Affine3x4),
+        by: Mat3A,
+    ) -> Affine3x4 {
+        let turned = linear(above).inverse() * (by * linear(model));
+        affine(turned, self.local(joint).translation())
+    }
+
+    /// Applies an override that has a weight below 1, or that keeps a rotation in model space.
+    #[inline(never)]
+    pub fn override_partly(&mut self, by: &LocalOverride) {
+        let joint = usize::from(by.joint);
+        if by.in_model {
+            let above = self.above(joint);
+            let model = above * self.local(joint);
+            let turn = rotation(&by.local) * rotation(&model).inverse();
+            let turn = Mat3A::from_quat(Quat::IDENTITY.slerp(near(turn), by.weight));
+            return self.set_local(joint, &self.turned(joint, (&above, &model), turn));
+        }
+        let from = self.blended(joint);
+        let to = parts(&by.local, from.scale);
+        let mixed = Trs {
+            translation: from.translation.lerp(to.translation, by.weight),
+            rotation: from.rotation.lerp(to.rotation, by.weight).normalize(),
+            scale: from.scale.lerp(to.scale, by.weight),
+        };
+        self.set_local(joint, &mixed.into());
+    }
+}
+
+/// The rotation of at most half a turn.
+fn near(q: Quat) -> Quat {
+    if q.w < 0.0 { -q } else { q }
+}
+
+/// The linear part of a matrix.
+pub(super) fn linear(m: &Affine3x4) -> Mat3A {
+    let column = |c: usize| Vec3A::new(m.rows[0][c], m.rows[1][c], m.rows[2][c]);
+    Mat3A::from_cols(column(0), column(1), column(2))
+}
+
+pub(super) fn affine(linear: Mat3A, translation: Vec3) -> Affine3x4 {
+    let (x, y, z) = (linear.x_axis, linear.y_axis, linear.z_axis);
+    let t = translation;
+    Affine3x4 { rows: [[x.x, y.x, z.x, t.x], [x.y, y.y, z.y, t.y], [x.z, y.z, z.z, t.z]] }
+}
+
+/// The rotation of a matrix: its first two columns made orthonormal, of a mirroring matrix those of its negative.
+pub(crate) fn rotation(m: &Affine3x4) -> Quat {
+    let m = linear(m);
+    let sign = if m.determinant() < 0.0 { -1.0 } else { 1.0 };
+    let x = (m.x_axis * sign).normalize_or(Vec3A::X);
+    let y = m.y_axis * sign;
+    let y = (y - x * x.dot(y)).normalize_or(x.any_orthonormal_vector());
+    Quat::from_mat3a(&Mat3A::from_cols(x, y, x.cross(y))).normalize()
+}
+
+/// The translation, rotation and scale of a matrix without shear. Its scale has the signs of `like`, if those mirror as
+/// it does; otherwise a mirroring matrix is mirrored along x.
+fn parts(m: &Affine3x4, like: Vec3) -> Trs {
+    let l = linear(m);
+    let mirrors = l.determinant() < 0.0;
+    let signs = like.to_array().map(|v| if v < 0.0 { -1.0 } else { 1.0 });
+    let signs = match mirrors == (signs.iter().product::<f32>() < 0.0) {
+        true => Vec3::from_array(signs),
+        false => Vec3::new(if mirrors { -1.0 } else { 1.0 }, 1.0, 1.0),
+    };
+    let lengths = Vec3::new(l.x_axis.length(), l.y_axis.length(), l.z_axis.length());
+    let scale = lengths * signs;
+    let axis = |axis: Vec3A, by: f32| (by != 0.0).then(|| axis / by);
+    let axes = [axis(l.x_axis, scale.x), axis(l.y_axis, scale.y), axis(l.z_axis, scale.z)];
+    let rotation = Quat::from_mat3a(&basis(axes)).normalize();
+    Trs { translation: m.translation(), rotation, scale }
+}
+
+/// A rotation with these axes, as far as they are known.
+fn basis(axes: [Option<Vec3A>; 3]) -> Mat3A {
+    let (x, y, z) = match axes {
+        [Some(x), Some(y), Some(z)] => (x, y, z),
+        [Some(x), Some(y), None] => (x, y, x.cross(y)),
+        [Some(x), None, Some(z)] => (x, z.cross(x), z),
+        [None, Some(y), Some(z)] => (y.cross(z), y, z),
+        [Some(x), None, None] => {
+            (x, x.any_orthonormal_vector(), x.cross(x.any_orthonormal_vector()))
+        }
+        [None, Some(y), None] => {
+            (y.cross(y.any_orthonormal_vector()), y, y.any_orthonormal_vector())
+        }
+        [None, None, Some(z)] => {
+            (z.any_orthonormal_vector(), z.cross(z.any_orthonormal_vector()), z)
+        }
+        [None, None, None] => (Vec3A::X, Vec3A::Y, Vec3A::Z),
+    };
+    Mat3A::from_cols(x, y, z)
+}

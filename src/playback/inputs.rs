@@ -1,0 +1,170 @@
+//! `Inputs`: the targets and weights of the modifiers of a pool's instances.
+
+use super::linear_fade::LinearFade;
+use super::lists::{Keyed, Lists};
+use super::modifiers::Target;
+
+/// The input of a modifier of one instance.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Input {
+    /// Index of the modifier.
+    pub modifier: u8,
+    pub target: Target,
+    pub weight: LinearFade,
+    /// Whether the list of fades has it.
+    listed: bool,
+}
+
+impl PartialEq for Input {
+    /// Whether target and weight are equal.
+    fn eq(&self, other: &Self) -> bool {
+        (self.modifier, self.target, self.weight) == (other.modifier, other.target, other.weight)
+    }
+}
+
+impl Keyed for Input {
+    fn key(&self) -> u16 {
+        self.modifier.into()
+    }
+}
+
+/// The inputs of all instances, by modifier.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inputs {
+    lists: Lists<Input>,
+    /// By instance the modifiers, as bits, whose weight is not 0 for good.
+    active: Vec<u64>,
+    /// Instance and modifier of each weight that fades.
+    fading: Vec<(u32, u8)>,
+}
+
+impl PartialEq for Inputs {
+    /// Whether all instances have the same inputs, wherever they are stored.
+    fn eq(&self, other: &Self) -> bool {
+        let instances = self.lists.len().max(other.lists.len());
+        (0..instances).all(|instance| self.all(instance) == other.all(instance))
+    }
+}
+
+impl Inputs {
+    /// The modifiers of an instance, as bits, whose weight is not 0 for good.
+    #[inline(always)]
+    pub fn active(&self, instance: usize) -> u64 {
+        self.active.get(instance).copied().unwrap_or(0)
+    }
+
+    /// The inputs of an instance, in ascending order of modifiers.
+    #[inline]
+    pub fn all(&self, instance: usize) -> &[Input] {
+        self.lists.of(instance)
+    }
+
+    /// The inputs of an instance's active modifiers, ascending.
+    pub fn of(&self, instance: usize) -> impl Iterator<Item = &Input> {
+        let active = self.active(instance);
+        self.all(instance).iter().filter(move |input| active >> input.modifier & 1 == 1)
+    }
+
+    /// The weight of a modifier of an instance.
+    pub fn weight(&self, instance: usize, modifier: u8) -> LinearFade {
+        let input = self.all(instance).iter().find(|input| input.modifier == modifier);
+        input.map_or(LinearFade::still(0.0), |input| input.weight)
+    }
+
+    fn entry(&mut self, instance: usize, modifier: u8) -> &mut Input {
+        let entry = self.lists.entry(instance, modifier.into());
+        entry.modifier = modifier;
+        entry
+    }
+
+    /// Sets a target. Returns whether that changes the pose.
+    #[inline]
+    pub fn set_target(&mut self, instance: usize, modifier: u8, target: Target) -> bool {
+        let entry = self.entry(instance, modifier);
+        let changes = entry.target != target;
+        entry.target = target;
+        changes && self.active(instance) >> modifier & 1 == 1
+    }
+
+    /// Sets a weight.
+    pub fn set_weight(&mut self, instance: usize, modifier: u8, weight: LinearFade) {
+        let entry = self.entry(instance, modifier);
+        entry.weight = weight;
+        // A fade that a call ended stays listed until the next step.
+        if weight.running() && !entry.listed {
+            entry.listed = true;
+            self.fading.push((instance as u32, modifier));
+        }
+        self.mark(instance, modifier, !weight.is_silent());
+    }
+
+    fn mark(&mut self, instance: usize, modifier: u8, is_active: bool) {
+        if self.active.len() <= instance && is_active {
+            self.active.resize(instance + 1, 0);
+        }
+        if let Some(active) = self.active.get_mut(instance) {
+            *active = *active & !(1 << modifier) | u64::from(is_active) << modifier;
+        }
+    }
+
+    /// Advances the weights that fade by `seconds`, but for instances that stand still. Calls `ended` with every
+    /// instance one of whose modifiers has come to rest at 0.
+    pub fn advance(
+        &mut self,
+        seconds: f64,
+        stands_still: impl Fn(usize) -> bool,
+        mut ended: impl FnMut(usize),
+    ) {
+        let mut at = 0;
+        while let Some(&(instance, modifier)) = self.fading.get(at) {
+            let index = instance as usize;
+            let weight = match self.lists.get_mut(index, modifier.into()) {
+                Some(input) if !stands_still(index) => {
+                    input.weight.advance(seconds);
+                    input.weight
+                }
+                Some(input) => input.weight,
+                None => LinearFade::still(0.0),
+            };
+            if weight.running() {
+                at += 1;
+                continue;
+            }
+            self.fading.swap_remove(at);
+            if let Some(input) = self.lists.get_mut(index, modifier.into()) {
+                input.listed = false;
+            }
+            if weight.is_silent() && self.active(index) >> modifier & 1 == 1 {
+                self.mark(index, modifier, false);
+                ended(index);
+            }
+        }
+    }
+
+    /// Removes the inputs of an instance.
+    pub fn clear(&mut self, instance: usize) {
+        let listed = self.all(instance).iter().any(|input| input.listed);
+        if self.lists.clear(instance) {
+            if let Some(active) = self.active.get_mut(instance) {
+                *active = 0;
+            }
+            if listed {
+                self.fading.retain(|fade| fade.0 as usize != instance);
+            }
+        }
+    }
+
+    /// Removes the inputs of a modifier. Returns the instances for which it was active.
+    pub fn remove(&mut self, modifier: u8) -> Vec<usize> {
+        self.fading.retain(|fade| fade.1 != modifier);
+        let mut had = Vec::new();
+        for instance in 0..self.lists.len() {
+            self.lists.remove(instance, modifier.into());
+            if self.active(instance) >> modifier & 1 == 1 {
+                self.mark(instance, modifier, false);
+                had.push(instance);
+            }
+        }
+        had
+    }
+}

@@ -1,0 +1,108 @@
+//! Characters whose poses the host changes or reads: legs on targets, all joints of everyone.
+
+use super::crowds::{Playing, joint_of};
+use super::scene::{Around, LiveError};
+use phalanx::crowd::{ModifierId, PoseStage, Target, TwoBoneIk};
+use phalanx::math::Affine3x4;
+use std::hint::black_box;
+
+/// A crowd whose feet follow targets, set in each frame by a call per leg.
+#[derive(Debug)]
+pub struct Legs {
+    playing: Playing,
+    legs: Vec<(ModifierId, Vec<Target>)>,
+    frame: usize,
+    targets: Vec<Target>,
+}
+
+/// Number of targets that characters take in turn. It shares no factor with the numbers of characters.
+const TURNS: usize = 61;
+
+impl Legs {
+    /// Gives both legs of every character two-bone inverse kinematics at full weight.
+    ///
+    /// # Errors
+    /// If the rig has no legs of two bones.
+    pub fn new(mut playing: Playing) -> Result<Self, LiveError> {
+        let mut legs = Vec::new();
+        if let Some(rig) = playing.instances.first().map(|first| first.rig()) {
+            let names: [&[&str]; 2] = [&["rightfoot", "foot"], &["leftfoot", "foot"]];
+            for parts in names {
+                let foot = joint_of(&playing, parts)?;
+                let leg = playing.crowd.add_modifier(rig, TwoBoneIk::new(foot))?;
+                let rest = playing.crowd.rig(rig)?.skeleton().rest_models()[foot].translation;
+                let target = |i: usize| {
+                    let angle = i as f32 / TURNS as f32 * std::f32::consts::TAU;
+                    let aside = glam::Vec3A::new(0.1 * angle.cos(), 0.1 + 0.1 * angle.sin(), 0.1);
+                    Target::model((rest + aside).into())
+                };
+                legs.push((leg, (0..TURNS).map(target).collect()));
+            }
+        }
+        Ok(Self { playing, legs, frame: 0, targets: Vec::new() })
+    }
+}
+
+impl Around for Legs {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
+    }
+
+    fn requests(&mut self) -> Result<(), LiveError> {
+        let Self { playing, legs, frame, targets } = self;
+        for (leg, turns) in legs {
+            targets.clear();
+            targets.extend((0..playing.instances.len()).map(|i| turns[(*frame + i) % TURNS]));
+            playing.crowd.set_targets(*leg, &playing.instances, targets, &[1.0])?;
+        }
+        *frame += 1;
+        Ok(())
+    }
+}
+
+/// A crowd of which the model matrices of all joints are read after each frame.
+#[derive(Debug)]
+pub struct AllPoses {
+    playing: Playing,
+    joints: Vec<usize>,
+    models: Vec<Affine3x4>,
+}
+
+impl AllPoses {
+    /// Makes room for the matrices of every character.
+    ///
+    /// # Errors
+    /// If a character is unknown.
+    pub fn new(playing: Playing) -> Result<Self, LiveError> {
+        let joints: Vec<usize> = match playing.instances.first() {
+            Some(first) => (0..playing.crowd.rig(first.rig())?.skeleton().len()).collect(),
+            None => Vec::new(),
+        };
+        let models = vec![Affine3x4::IDENTITY; joints.len() * playing.instances.len()];
+        Ok(Self { playing, joints, models })
+    }
+}
+
+impl Around for AllPoses {
+    fn playing(&self) -> &Playing {
+        &self.playing
+    }
+
+    fn playing_mut(&mut self) -> &mut Playing {
+        &mut self.playing
+    }
+
+    fn update(&mut self) -> Result<(), LiveError> {
+        let Playing { crowd, instances, .. } = &self.playing;
+        if let Some(first) = instances.first() {
+            let (joints, models) = (&self.joints, &mut self.models);
+            crowd.model_poses(first.rig(), joints, instances, PoseStage::After, models)?;
+        }
+        black_box(&self.models);
+        Ok(())
+    }
+}
